@@ -1,0 +1,7 @@
+if(SLUICE_SANITIZE)
+  add_compile_options(-fsanitize=${SLUICE_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SLUICE_SANITIZE})
+endif()
+if(SLUICE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,12 @@
+# One interface target carries the warnings, so that a user's newer compiler never breaks the
+# build: they become errors only with SLUICE_DEV.
+add_library(sluice_warnings INTERFACE)
+target_compile_options(sluice_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+  $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast -Wnon-virtual-dtor>
+  -Wcast-qual -Wundef
+  $<$<BOOL:${SLUICE_DEV}>:-Werror>
+  -fstack-protector-strong
+  $<$<AND:$<CONFIG:Release>,$<STREQUAL:${SLUICE_SANITIZE},>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+# __int128 is an extension that every supported compiler has; money needs it.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")

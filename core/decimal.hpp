@@ -1,0 +1,57 @@
+// Decimal: an exact non-negative or signed decimal number as money amounts are sent.
+//
+// Value = unscaled / 10^scale. No floating point anywhere. Cheap to copy, no allocation.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+__extension__ using Int128 = __int128;
+__extension__ using UInt128 = unsigned __int128;
+
+class Decimal {
+public:
+    static constexpr unsigned kIntegerDigitsMax = 15;  ///< Before the point, leading zeros counted.
+    static constexpr unsigned kFractionDigitsMax = 6;  ///< After the point.
+
+    constexpr Decimal() = default;
+    constexpr Decimal(Int128 unscaled, std::uint8_t scale) : unscaled_(unscaled), scale_(scale) {}
+
+    /// The wire form `digits[.digits]`: no sign, exponent, spaces or separators; 1 to 15 digits
+    /// before the point, 1 to 6 after it. Nothing else is accepted.
+    [[nodiscard]] static std::optional<Decimal> parse(std::string_view text) noexcept;
+    /// As parse(), with an optional leading '-' (people's input: adjustments).
+    [[nodiscard]] static std::optional<Decimal> parse_signed(std::string_view text) noexcept;
+
+    [[nodiscard]] constexpr Int128 unscaled() const noexcept { return unscaled_; }
+    [[nodiscard]] constexpr std::uint8_t scale() const noexcept { return scale_; }
+    [[nodiscard]] constexpr bool is_zero() const noexcept { return unscaled_ == 0; }
+    [[nodiscard]] constexpr bool is_negative() const noexcept { return unscaled_ < 0; }
+
+    /// The same value with `scale` digits after the point.
+    /// Requires: scale >= this->scale(), scale <= 12.
+    [[nodiscard]] Decimal rescaled(std::uint8_t scale) const noexcept;
+    /// Sum and difference have the larger scale of the two.
+    friend Decimal operator+(const Decimal& a, const Decimal& b) noexcept;
+    friend Decimal operator-(const Decimal& a, const Decimal& b) noexcept;
+    /// Compares values: 1.0 equals 1.00.
+    friend std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept;
+    friend bool operator==(const Decimal& a, const Decimal& b) noexcept;
+
+    /// Canonical text: `-12.50` for unscaled -1250, scale 2. All `scale` digits are written.
+    [[nodiscard]] std::string to_string() const;
+
+private:
+    Int128 unscaled_ = 0;
+    std::uint8_t scale_ = 0;
+};
+
+/// Decimal digits of an integer, with `digits_after_point` of them behind the point.
+[[nodiscard]] std::string format_scaled(Int128 unscaled, unsigned digits_after_point);
+
+}  // namespace sluice

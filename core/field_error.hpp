@@ -1,0 +1,24 @@
+// FieldError: one thing that is wrong with a request, as both endpoints report it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+enum class FieldErrorCode : std::uint8_t {
+    kRequired,       ///< Missing, or null where null is not allowed and the field is required.
+    kInvalidFormat,  ///< Present and wrong.
+};
+
+[[nodiscard]] std::string_view to_string(FieldErrorCode code) noexcept;  // REQUIRED, INVALID_FORMAT
+
+struct FieldError {
+    std::string field;  ///< `line_items[0].sku`, a header's name, or empty: the body as a whole.
+    FieldErrorCode code = FieldErrorCode::kInvalidFormat;
+    std::string message;  ///< For the merchant's developer. Never repeats the value that was sent.
+    std::uint32_t index = 0;  ///< Catalog: position in `products`. Events: unused.
+};
+
+}  // namespace sluice

@@ -1,0 +1,83 @@
+// Identifiers as types of their own, so that a shop cannot be passed where an order is meant.
+//
+// Text ids own their bytes; numbers are dense, given out by the registry and never reused.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+/// A text identifier. Bytes as received: case matters, nothing is normalised.
+template <class Tag>
+class TextId {
+public:
+    TextId() = default;
+    explicit TextId(std::string_view text) : text_(text) {}
+
+    [[nodiscard]] std::string_view view() const noexcept { return text_; }
+    [[nodiscard]] const std::string& str() const noexcept { return text_; }
+    [[nodiscard]] bool empty() const noexcept { return text_.empty(); }
+
+    friend bool operator==(const TextId&, const TextId&) = default;
+    friend std::strong_ordering operator<=>(const TextId& a, const TextId& b) {
+        return a.text_.compare(b.text_) <=> 0;
+    }
+
+private:
+    std::string text_;
+};
+
+/// A 32-bit number from the registry. 0 is never given out: it means "none".
+template <class Tag>
+struct NumberId {
+    std::uint32_t value = 0;
+    friend constexpr auto operator<=>(NumberId, NumberId) = default;
+};
+
+using AccountId = TextId<struct AccountIdTag>;
+using ShopId = TextId<struct ShopIdTag>;
+using OrderId = TextId<struct OrderIdTag>;
+using LineItemId = TextId<struct LineItemIdTag>;
+using RefundLineItemId = TextId<struct RefundLineItemIdTag>;
+using ProductId = TextId<struct ProductIdTag>;
+using Sku = TextId<struct SkuTag>;
+using VariantSku = TextId<struct VariantSkuTag>;
+using CreatorId = TextId<struct CreatorIdTag>;
+using ProgramId = TextId<struct ProgramIdTag>;
+using AnonId = TextId<struct AnonIdTag>;
+using TokenId = TextId<struct TokenIdTag>;
+
+using AccountNumber = NumberId<struct AccountNumberTag>;
+using ShopNumber = NumberId<struct ShopNumberTag>;
+
+/// The place of an account in nginx's shared memory: 0 <= slot < max_accounts. Never reused.
+struct AccountSlot {
+    std::uint32_t value = 0;
+    friend constexpr auto operator<=>(AccountSlot, AccountSlot) = default;
+};
+
+/// The queue's sequence number: 1, 2, 3 ... never reused, also when the queue runs empty.
+struct SequenceNumber {
+    std::uint64_t value = 0;
+    friend constexpr auto operator<=>(SequenceNumber, SequenceNumber) = default;
+};
+
+/// Ids that people choose (account, shop, program, creator): 1 to 128 of `A-Z a-z 0-9 . _ - : @ + /
+/// =`.
+[[nodiscard]] bool is_admin_id(std::string_view text) noexcept;
+inline constexpr std::size_t kAdminIdBytesMax = 128;
+/// Ids from outside (order, line, refund, product, variant, sku).
+inline constexpr std::size_t kWireIdBytesMax = 1024;
+
+}  // namespace sluice
+
+template <class Tag>
+struct std::hash<sluice::TextId<Tag>> {
+    std::size_t operator()(const sluice::TextId<Tag>& id) const noexcept {
+        return std::hash<std::string_view>{}(id.view());
+    }
+};

@@ -1,0 +1,41 @@
+// Rate word: the whole state of one account's fixed window in 64 bits, so that every nginx worker
+// can count with one compare-and-swap.
+//
+// Layout: end second of the window : 36 (high) | count : 28 (low).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace sluice {
+
+struct RateLimit {
+    std::uint32_t requests = 600;       ///< 1 to 268,435,455 (28 bits).
+    std::uint32_t window_seconds = 60;  ///< 1 to 86,400 * 366.
+    friend constexpr bool operator==(RateLimit, RateLimit) = default;
+};
+
+struct RateVerdict {
+    bool allowed = true;
+    std::uint32_t limit = 0;
+    std::uint32_t remaining = 0;    ///< After this request; never below 0.
+    std::int64_t reset_second = 0;  ///< Unix epoch second when the window ends.
+    std::uint32_t retry_after = 1;  ///< reset - now, at least 1.
+};
+
+/// Pure: the word after one request at `now_second`, and the verdict. Windows are aligned to
+/// multiples of their length since the epoch. A word whose end lies further than one window + 2 s
+/// ahead (the clock stepped back) is ended at the current window's end, its count kept.
+/// A refused request does not change the word's window; the count saturates.
+struct RateStep {
+    std::uint64_t word;
+    RateVerdict verdict;
+};
+[[nodiscard]] RateStep count_request(std::uint64_t word, RateLimit limit,
+                                     std::int64_t now_second) noexcept;
+
+/// The same on shared memory: exact, lock-free, no allocation.
+[[nodiscard]] RateVerdict count_request(std::atomic<std::uint64_t>& word, RateLimit limit,
+                                        std::int64_t now_second) noexcept;
+
+}  // namespace sluice

@@ -1,0 +1,47 @@
+// Signatures: HMAC-SHA256 of the raw body (events), plain SHA-256 of the raw body (catalog).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+using Digest256 = std::array<std::uint8_t, 32>;
+
+enum class HexCase : std::uint8_t { kLowerOnly, kEither };
+
+/// Exactly 64 hex digits, or nothing.
+[[nodiscard]] std::optional<Digest256> parse_hex_digest(std::string_view text,
+                                                        HexCase hex_case) noexcept;
+[[nodiscard]] Digest256 sha256(std::string_view bytes) noexcept;
+/// Constant time.
+[[nodiscard]] bool equal_constant_time(const Digest256& a, const Digest256& b) noexcept;
+[[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
+
+/// A secret prepared for HMAC-SHA256: the states after the padded key, so that a check hashes the
+/// body once and never touches the secret again. Immutable; any number of threads may use one.
+/// Wiped when destroyed.
+class SigningKey {
+public:
+    /// @param secret  The bytes of the token's secret as printed. At least 1 byte.
+    explicit SigningKey(std::string_view secret);
+    ~SigningKey();
+    SigningKey(const SigningKey&) = delete;
+    SigningKey& operator=(const SigningKey&) = delete;
+
+    [[nodiscard]] Digest256 sign(std::string_view body) const noexcept;
+    [[nodiscard]] bool verify(std::string_view body, const Digest256& given) const noexcept {
+        return equal_constant_time(sign(body), given);
+    }
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice

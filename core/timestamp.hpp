@@ -1,0 +1,31 @@
+// Timestamp: an instant in UTC with up to 9 fraction digits, compared exactly.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+struct Timestamp {
+    std::int64_t seconds = 0;  ///< Since 1970-01-01T00:00:00Z, no leap seconds. Year 0000 to 9999.
+    std::uint32_t nanos = 0;   ///< 0 to 999,999,999.
+
+    friend constexpr auto operator<=>(const Timestamp&, const Timestamp&) = default;
+
+    /// RFC 3339 with seconds, 0 to 9 fraction digits, `Z` or an offset, `T`/`Z` in either case; no
+    /// offset means UTC. 23:59:60 UTC is the next second. Not accepted: a space for `T`, `+0200`,
+    /// 24:00:00, a date alone, an instant outside the years 0000 to 9999.
+    [[nodiscard]] static std::optional<Timestamp> parse(std::string_view text) noexcept;
+
+    /// `YYYY-MM-DDTHH:MM:SS[.fraction]Z`, the fraction without trailing zeros.
+    [[nodiscard]] std::string to_string() const;
+
+    [[nodiscard]] constexpr Timestamp plus_seconds(std::int64_t delta) const noexcept {
+        return {seconds + delta, nanos};
+    }
+};
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// What an input of the queue is. Values are part of the disk format: never renumber.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sluice {
+
+enum class Topic : std::uint8_t {
+    kOrderCreate = 1,
+    kOrderUpdate = 2,
+    kOrderCancel = 3,
+    kProductUpsert = 16,
+    kProductDelete = 17,
+    // Commands of people. Their body is JSON, written by the program itself.
+    kProgramApply = 32,
+    kCreatorImport = 33,
+    kCreatorRemove = 34,
+    kTouchImport = 35,
+    kPayoutClose = 36,
+    kAdjust = 37,
+    kDeadReplay = 38,
+    kForget = 39,
+};
+
+[[nodiscard]] constexpr bool is_order(Topic topic) noexcept {
+    return topic >= Topic::kOrderCreate && topic <= Topic::kOrderCancel;
+}
+[[nodiscard]] constexpr bool is_catalog(Topic topic) noexcept {
+    return topic == Topic::kProductUpsert || topic == Topic::kProductDelete;
+}
+[[nodiscard]] constexpr bool is_command(Topic topic) noexcept {
+    return topic >= Topic::kProgramApply;
+}
+
+/// ORDER_CREATE, PRODUCT_UPSERT, ... ; commands likewise (PROGRAM_APPLY).
+[[nodiscard]] std::string_view to_string(Topic topic) noexcept;
+[[nodiscard]] std::optional<Topic> parse_topic(std::string_view text) noexcept;
+
+}  // namespace sluice

@@ -1,0 +1,25 @@
+// Registry reader: the nginx worker's view, cached and never stale.
+//
+// Every find renews a kept read transaction and compares its id (no system call); entries of the
+// cache are read again only when the id has moved, and prepared again only when their bytes
+// changed. Thread: the event loop that made it. What it returns may be used on any thread.
+#pragma once
+
+#include <memory>
+
+#include "core/registry_view.hpp"
+#include "core/result.hpp"
+#include "lmdb_store/master_key.hpp"
+#include "lmdb_store/store_format.hpp"
+
+namespace sluice::store {
+
+class RegistryReader : public RegistryView {
+public:
+    static constexpr std::size_t kCachedShopsMax = 16'384;  ///< Least recently used go first.
+
+    [[nodiscard]] static Result<std::unique_ptr<RegistryReader>> open(const StorePaths& paths,
+                                                                      const MasterKey& key);
+};
+
+}  // namespace sluice::store
