@@ -1,0 +1,60 @@
+# The Makefile only calls CMake presets and scripts.
+
+PREFIX ?= /usr/local
+PRESET ?= dev
+
+.PHONY: help demo test lint format build install deps bench deb test-package torture fuzz clean
+
+help:
+	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
+	@echo "make test          install what is missing, build, run every test"
+	@echo "make lint          formatter, layering, sizes, commit subjects"
+	@echo "make format        let clang-format rewrite the sources"
+	@echo "make build         build with PRESET=$(PRESET) into build/$(PRESET)"
+	@echo "make install       install the release build below PREFIX=$(PREFIX)"
+	@echo "make bench         micro and load benchmarks"
+	@echo "make deb           Debian packages in build/deb"
+	@echo "make test-package  install, use, upgrade and purge those packages on this machine"
+	@echo "make fuzz          libFuzzer targets, FUZZ_SECONDS=3600 each"
+	@echo "make torture       the long crash and fault rounds"
+	@echo "make deps          install what building and testing needs (apt)"
+
+deps:
+	scripts/install-deps
+
+demo:
+	scripts/demo
+
+test:
+	scripts/test
+
+lint:
+	scripts/lint
+
+format:
+	scripts/format
+
+build:
+	scripts/build $(PRESET)
+
+install:
+	scripts/build release
+	cmake --install build/release --prefix "$(PREFIX)"
+
+bench:
+	scripts/bench
+
+deb:
+	scripts/deb
+
+test-package:
+	scripts/test-package
+
+fuzz:
+	scripts/fuzz
+
+torture:
+	scripts/torture
+
+clean:
+	rm -rf build
