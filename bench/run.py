@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Load benchmark: sluice and its peers in alternating rounds on loopback, one table, one JSON file.
+
+Every target is started fresh for every measurement. Ratios are taken within a round, so that a machine
+whose speed drifts does not favour anybody.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import targets
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def descendants(pids):
+    parents = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    found, todo = set(), list(pids)
+    while todo:
+        pid = todo.pop()
+        if pid not in found:
+            found.add(pid)
+            todo += parents.get(pid, [])
+    return found
+
+
+def cpu_and_memory(pids):
+    """CPU seconds (of the processes and what they reaped) and summed peak memory in bytes."""
+    ticks = memory = 0
+    for pid in descendants(pids):
+        try:
+            fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            ticks += sum(int(field) for field in fields[11:15])
+            for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+                if line.startswith("VmHWM"):
+                    memory += int(line.split()[1]) * 1024
+        except OSError:
+            continue
+    return ticks / TICK, memory
+
+
+def measure(kind, options, requests_for):
+    state = pathlib.Path(tempfile.mkdtemp(prefix="sluice-bench-", dir=options.state))
+    environment, counter = {}, None
+    if options.slow_sync_ms:
+        counter = state / "delays"
+        environment = {"LD_PRELOAD": str(options.shim), "SLOW_SYNC_COUNT": str(counter),
+                       "SLOW_SYNC_US": str(int(options.slow_sync_ms * 1000))}
+    target = kind(state, options.port, options.workers, environment)
+    try:
+        target.start()
+        requests = requests_for(target.path, state / "secret")
+        cpu_before, _ = cpu_and_memory(target.pids())
+        started = time.monotonic()
+        words = [str(options.load), "--port", str(options.port), "--requests", str(requests), "--connections",
+                 str(options.connections), "--seconds", str(options.seconds), "--warmup", str(options.warmup)]
+        if options.rate:
+            words += ["--rate", str(options.rate)]
+        result = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        cpu_after, memory = cpu_and_memory(target.pids())
+        wall = time.monotonic() - started
+        answered = max(1, result["accepted_per_s"] * options.seconds)
+        share = options.seconds / wall
+        result["server_cpu_s_per_1000"] = (cpu_after - cpu_before) * share / answered * 1000
+        result["peak_memory_bytes"] = memory
+        if counter:
+            result["delays"] = int.from_bytes(counter.read_bytes()[:8], "little")
+        return result
+    finally:
+        target.stop()
+        shutil.rmtree(state, ignore_errors=True)
+
+
+def request_maker(options):
+    cache = {}
+
+    def make(path, secret):
+        if path not in cache:
+            out = pathlib.Path(options.state) / f"requests{len(cache)}"
+            with out.open("wb") as file:
+                subprocess.run([sys.executable, str(ROOT / "bench/load/make_requests.py"), "--secret-file",
+                                str(secret), "--shop", targets.SHOP, "--path", path, "--lines",
+                                str(options.lines), "--pad", str(options.pad), "--count", str(options.count)],
+                               check=True, stdout=file)
+            cache[path] = out
+        return cache[path]
+
+    return make
+
+
+def table(results, reference):
+    print(f"{'target':36} {'requests/s':>11} {'spread':>13} {'ratio':>6} {'p50 us':>8} {'p99 us':>8} "
+          f"{'p999 us':>8} {'CPU s/1000':>10} {'MiB':>6}")
+    base = [round_["accepted_per_s"] for round_ in results.get(reference, [])]
+    for name, rounds in results.items():
+        rates = [round_["accepted_per_s"] for round_ in rounds]
+        ratios = [rate / other for rate, other in zip(rates, base)] or [float("nan")]
+        latency = {key: statistics.median(r["accepted_us"][key] for r in rounds) for key in ("p50", "p99", "p999")}
+        print(f"{name:36} {statistics.median(rates):11.0f} {min(rates):6.0f}-{max(rates):6.0f} "
+              f"{statistics.median(ratios):6.2f} {latency['p50']:8.0f} {latency['p99']:8.0f} {latency['p999']:8.0f} "
+              f"{statistics.median(r['server_cpu_s_per_1000'] for r in rounds):10.4f} "
+              f"{statistics.median(r['peak_memory_bytes'] for r in rounds) / 2**20:6.0f}")
+
+
+def main():
+    names = {kind.__name__: kind for kind in targets.ALL}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--targets", default="Sluice,BareNginx,Openresty,Go,FastifyPostgres",
+                        help=f"of {', '.join(names)}")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--warmup", type=float, default=1)
+    parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--workers", type=int, default=1, help="nginx workers")
+    parser.add_argument("--lines", type=int, default=5, help="line items of an order")
+    parser.add_argument("--pad", type=int, default=0, help="bytes of padding in an order")
+    parser.add_argument("--count", type=int, default=100000, help="distinct signed requests")
+    parser.add_argument("--rate", type=float, default=0, help="offered requests/s (open loop)")
+    parser.add_argument("--slow-sync-ms", type=float, default=0)
+    parser.add_argument("--port", type=int, default=18090)
+    parser.add_argument("--json", default="")
+    options = parser.parse_args()
+
+    options.load = ROOT / "build/release/bench/sluice-load"
+    options.shim = ROOT / "build/peers/slow_sync.so"
+    if options.slow_sync_ms:
+        options.shim.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(options.shim), str(ROOT / "bench/slow_sync.c")],
+                       check=True)
+    with tempfile.TemporaryDirectory(prefix="sluice-bench-") as state:
+        os.chmod(state, 0o755)
+        options.state = state
+        maker = request_maker(options)
+        results = {}
+        for round_number in range(options.rounds):
+            for name in options.targets.split(","):
+                kind = names[name]
+                try:
+                    outcome = measure(kind, options, maker)
+                except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
+                    print(f"{kind.name}: left out: {error} (needs {', '.join(kind.needs) or 'nothing more'})",
+                          file=sys.stderr)
+                    continue
+                results.setdefault(kind.name, []).append(outcome)
+                print(f"round {round_number + 1}: {kind.name}: {outcome['accepted_per_s']:.0f}/s", file=sys.stderr)
+    table(results, targets.BareNginx.name)
+    busiest = max((r["load_tool_cpu_share"] for rounds in results.values() for r in rounds), default=0)
+    print(f"load tool: at most {busiest:.2f} of one core")
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

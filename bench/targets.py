@@ -1,0 +1,209 @@
+"""The servers that the load benchmark compares. Each does the same work per request, but for the bounds."""
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+SHOP = "bench-shop"
+
+
+def render(template, path, **values):
+    text = template.read_text()
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", str(value))
+    path.write_text(text)
+
+
+def wait_for_port(port, process, seconds=30):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"{process.args[0]} ended with {process.returncode}")
+        try:
+            socket.create_connection(("127.0.0.1", port), 0.2).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError(f"nothing answers on port {port}")
+
+
+class Target:
+    """A server that is started fresh for each measurement and stopped by its own pids."""
+
+    path = "/event/ecomm"
+    durable = True
+    needs = ()
+
+    def __init__(self, state, port, workers=1, environment=None):
+        self.state, self.port, self.workers = pathlib.Path(state), port, workers
+        self.environment = {**os.environ, **(environment or {})}
+        self.processes = []
+
+    def spawn(self, *command, preload=True, **more):
+        environment = dict(self.environment, **more)
+        if not preload:
+            environment.pop("LD_PRELOAD", None)
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL,
+                                   stderr=(self.state / "stderr").open("ab"))
+        self.processes.append(process)
+        return process
+
+    def stop(self):
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGTERM)
+        for process in reversed(self.processes):
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.processes.clear()
+
+    def secret_file(self):
+        path = self.state / "secret"
+        path.write_text("0123456789abcdef0123456789abcdef\n")
+        path.chmod(0o600)
+        return path
+
+    def pids(self):
+        return [process.pid for process in self.processes]
+
+
+class Sluice(Target):
+    name = "sluice"
+    with_worker = False
+
+    def start(self):
+        build = pathlib.Path(os.environ.get("SLUICE_BUILD", ROOT / "build/release"))
+        program, store = str(build / "worker/sluice"), self.state / "store"
+        secret = self.secret_file()
+        quiet = {"check": True, "stdout": subprocess.DEVNULL}
+        for words in (["init"], ["account", "create", "bench", "--rate-limit", "200000000/60"],
+                      ["shop", "create", SHOP, "--account", "bench"],
+                      ["token", "create", "--account", "bench", "--scope", "write_orders,write_products",
+                       "--secret-from", str(secret)]):
+            subprocess.run([program, "--store", str(store), *words], **quiet)
+        config = self.state / "nginx.conf"
+        config.write_text(f"""
+load_module {build}/ngx_module/ngx_http_sluice_module.so;
+user root;
+worker_processes {self.workers};
+pid {self.state}/nginx.pid;
+error_log {self.state}/error.log warn;
+daemon off;
+thread_pool commit threads=1 max_queue=1024;
+thread_pool offload threads=1 max_queue=64;
+events {{ worker_connections 4096; }}
+http {{
+    access_log off;
+    keepalive_requests 1000000000;
+    client_header_buffer_size 8k;
+    client_body_buffer_size 64k;
+    client_body_temp_path {self.state}/body;
+    sluice_store {store} thread_pool=commit offload_pool=offload;
+    server {{
+        listen 127.0.0.1:{self.port};
+        location = /event/ecomm {{ sluice_ingest events; }}
+        location = /product-data {{ sluice_ingest catalog; client_max_body_size 128m; }}
+    }}
+}}
+""")
+        process = self.spawn("/usr/sbin/nginx", "-p", str(self.state), "-c", str(config), "-e",
+                             str(self.state / "error.log"))
+        if self.with_worker:
+            self.spawn(program, "--store", str(store), "worker")
+        wait_for_port(self.port, process)
+
+
+class SluiceWithWorker(Sluice):
+    name = "sluice + its worker"
+    with_worker = True
+
+
+class BareNginx(Target):
+    name = "nginx return 200"
+    durable = False
+
+    def start(self):
+        self.secret_file()
+        config = self.state / "nginx.conf"
+        render(HERE / "peers/bare_nginx/nginx.conf.in", config, STATE=self.state, PORT=self.port,
+               WORKERS=self.workers)
+        wait_for_port(self.port, self.spawn("/usr/sbin/nginx", "-p", str(self.state), "-c", str(config),
+                                            "-e", str(self.state / "error.log")))
+
+
+class BareNginxReadBody(BareNginx):
+    name = "nginx reading the body (proxy hop)"
+    path = "/read-body"
+
+
+class Openresty(Target):
+    name = "nginx + Lua + Redis"
+    needs = ("redis-server", "libnginx-mod-http-lua", "lua-cjson")
+
+    def start(self):
+        redis = self.spawn("redis-server", "--port", "0", "--unixsocket", str(self.state / "redis.sock"),
+                           "--dir", str(self.state), "--appendonly", "yes", "--appendfsync", "always",
+                           "--save", "", "--auto-aof-rewrite-percentage", "0")
+        deadline = time.monotonic() + 10
+        while not (self.state / "redis.sock").exists() and time.monotonic() < deadline:
+            if redis.poll() is not None:
+                raise RuntimeError("redis-server ended")
+            time.sleep(0.05)
+        config = self.state / "nginx.conf"
+        render(HERE / "peers/openresty/nginx.conf.in", config, STATE=self.state, PORT=self.port, SHOP=SHOP,
+               WORKERS=self.workers, HERE=HERE / "peers/openresty", SECRET_FILE=self.secret_file())
+        wait_for_port(self.port, self.spawn("/usr/sbin/nginx", "-p", str(self.state), "-c", str(config),
+                                            "-e", str(self.state / "error.log")))
+
+
+class Go(Target):
+    name = "Go net/http + group commit"
+    needs = ("golang-go",)
+
+    def start(self):
+        binary = ROOT / "build/peers/go-peer"
+        if not binary.exists():
+            binary.parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["go", "build", "-o", str(binary), str(HERE / "peers/go/main.go")], check=True)
+        wait_for_port(self.port, self.spawn(str(binary), PORT=str(self.port), STATE=str(self.state), SHOP=SHOP,
+                                            SECRET_FILE=str(self.secret_file())))
+
+
+class FastifyPostgres(Target):
+    name = "Node + Fastify + PostgreSQL"
+    needs = ("postgresql-15",)
+
+    def start(self):
+        app = ROOT / "build/peers/fastify_pg"
+        if not (app / "node_modules").exists():
+            shutil.copytree(HERE / "peers/fastify_pg", app, dirs_exist_ok=True)
+            subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=app, check=True)
+        shutil.copy(HERE / "peers/fastify_pg/server.js", app)
+        data, tools = self.state / "pg", "/usr/lib/postgresql/15/bin"
+        data.mkdir()
+        self.state.chmod(0o755)
+        shutil.chown(data, "postgres", "postgres")
+        as_postgres = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        subprocess.run([*as_postgres, f"{tools}/initdb", "-D", str(data), "-A", "trust"], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.spawn(*as_postgres, f"{tools}/postgres", "-D", str(data), "-k", str(data), "-c",
+                   "listen_addresses=", "-c", "max_wal_size=16GB")
+        deadline = time.monotonic() + 20
+        create = [f"{tools}/psql", "-q", "-h", str(data), "-U", "postgres", "-c",
+                  "CREATE TABLE events(id bigserial PRIMARY KEY, shop text, body bytea)"]
+        while subprocess.run(create, stderr=subprocess.DEVNULL).returncode != 0:
+            if time.monotonic() > deadline:
+                raise RuntimeError("PostgreSQL does not answer")
+            time.sleep(0.1)
+        wait_for_port(self.port, self.spawn("node", str(app / "server.js"), PORT=str(self.port), PGHOST=str(data),
+                                            SHOP=SHOP, SECRET_FILE=str(self.secret_file())))
+
+
+ALL = (Sluice, SluiceWithWorker, BareNginx, BareNginxReadBody, Openresty, Go, FastifyPostgres)
