@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,13 +51,20 @@ struct RecordMeta {
 /// An encoded head + metadata, ready to be written in front of the body. Reusable.
 class RecordEnvelope {
 public:
+    RecordEnvelope();
+    ~RecordEnvelope();
+    RecordEnvelope(RecordEnvelope&&) noexcept;
+    RecordEnvelope& operator=(RecordEnvelope&&) noexcept;
+
     /// @param body  The inline body; empty when meta.bulk is set.
     void encode(const RecordMeta& meta, std::string_view body);
     /// Head and metadata. The record is these bytes followed by the body that was encoded.
-    [[nodiscard]] std::string_view prefix() const noexcept { return prefix_; }
+    /// Valid until the next encode().
+    [[nodiscard]] std::string_view prefix() const noexcept;
 
 private:
-    std::string prefix_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 /// A decoded record. Views point into the bytes that were given to decode_record().
