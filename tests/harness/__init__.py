@@ -1,0 +1,1 @@
+"""What every integration test needs: a real nginx, a real store, sockets and signatures."""

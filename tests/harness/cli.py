@@ -1,0 +1,89 @@
+"""The `sluice` program as a person runs it."""
+
+import json
+import os
+import subprocess
+
+from harness import paths
+
+
+class Failed(AssertionError):
+    def __init__(self, arguments, result):
+        self.result = result
+        super().__init__(
+            f"sluice {' '.join(map(str, arguments))}: exit {result.returncode}\n"
+            f"stdout: {result.stdout[-2000:]}\nstderr: {result.stderr[-2000:]}"
+        )
+
+
+class Sluice:
+    """Runs commands against one store."""
+
+    def __init__(self, store, environment=None):
+        self.store = store
+        self.environment = {**os.environ, "SLUICE_STORE": str(store), **(environment or {})}
+
+    def run(self, *arguments, stdin=None, timeout=120):
+        return subprocess.run(
+            [str(paths.SLUICE), *map(str, arguments)],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=self.environment,
+            check=False,
+        )
+
+    def __call__(self, *arguments, stdin=None, timeout=120):
+        result = self.run(*arguments, stdin=stdin, timeout=timeout)
+        if result.returncode != 0:
+            raise Failed(arguments, result)
+        return result.stdout
+
+    def json(self, *arguments):
+        return json.loads(self(*arguments, "--format", "json"))
+
+    def refuses(self, *arguments, code=1, stdin=None):
+        """The command must fail with `code` and one line that says why."""
+        result = self.run(*arguments, stdin=stdin)
+        if result.returncode != code:
+            raise Failed(arguments, result)
+        assert result.stderr.strip(), f"no word on why: {arguments}"
+        return result.stderr
+
+    # Shorthands for what nearly every test sets up.
+
+    def account(self, account, rate_limit=None):
+        extra = ["--rate-limit", rate_limit] if rate_limit else []
+        self("account", "create", account, *extra)
+        return account
+
+    def shop(self, shop, account):
+        self("shop", "create", shop, "--account", account)
+        return shop
+
+    def token(self, account, *scopes, expires=None, secret=None):
+        """(token_id, secret) of a new token."""
+        arguments = ["token", "create", "--account", account, "--scope", ",".join(scopes)]
+        if expires is not None:
+            arguments += ["--expires", expires]
+        if secret is not None:
+            arguments += ["--secret-from", "-"]
+        answer = json.loads(self(*arguments, "--format", "json", stdin=secret))
+        if isinstance(answer, list):
+            (answer,) = answer
+        return answer["token_id"], answer.get("secret", secret)
+
+    def drain(self):
+        self("worker", "--until-empty")
+
+    def report(self, kind, *arguments):
+        return self.json("report", kind, *arguments)
+
+    def stats(self):
+        answer = self.json("queue", "stats")
+        return answer[0] if isinstance(answer, list) else answer
+
+    def queued(self):
+        """All records not applied yet, in order."""
+        return self.json("queue", "peek", "--limit", "1000000")

@@ -1,0 +1,79 @@
+"""Where the build put things, and where tests may write (a real disk, never tmpfs)."""
+
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("SLUICE_BUILD", ROOT / "build" / "dev"))
+if not BUILD.is_absolute():
+    BUILD = ROOT / BUILD
+MODULE = BUILD / "ngx_module" / "ngx_http_sluice_module.so"
+SLUICE = BUILD / "worker" / "sluice"
+NGINX = os.environ.get("SLUICE_NGINX", "/usr/sbin/nginx")
+DEADLINE = float(os.environ.get("SLUICE_TEST_DEADLINE", "30"))
+
+
+class Timeout(AssertionError):
+    """A condition did not come true before its deadline."""
+
+
+def wait_until(condition, what, deadline=None):
+    """The first true result of `condition()`, or Timeout naming `what`."""
+    end = time.monotonic() + (deadline or DEADLINE)
+    pause = 0.001
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > end:
+            raise Timeout(f"waited in vain for: {what}")
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def make_folder():
+    """A folder that workers of another user can pass through."""
+    folder = pathlib.Path(
+        tempfile.mkdtemp(prefix="sluice-test-", dir=os.environ.get("SLUICE_TEST_DIR", "/var/tmp"))
+    )
+    folder.chmod(0o755)
+    return folder
+
+
+def drop_folder(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _needed(binary, library):
+    listing = subprocess.run(
+        ["readelf", "-d", str(binary)], capture_output=True, text=True, check=False
+    ).stdout
+    return any("NEEDED" in line and library in line for line in listing.splitlines())
+
+
+def sanitizer_environment():
+    """What stock nginx needs to load a sanitized module; empty for a plain build."""
+    if not MODULE.exists() or not _needed(MODULE, "libasan"):
+        return {}
+    libraries = []
+    for name in ("libasan.so", "libubsan.so"):
+        found = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True)
+        libraries.append(os.path.realpath(found.stdout.strip()))
+    return {
+        "LD_PRELOAD": " ".join(libraries),
+        # nginx leaves its pools to exit(); a leak check would report every one of them.
+        "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    }
