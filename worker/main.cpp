@@ -1,7 +1,6 @@
 // The `sluice` program.
-#include <cstdio>
+#include "worker/cli.hpp"
 
-int main() {
-    std::fprintf(stderr, "sluice %s: no subcommands yet\n", SLUICE_VERSION);
-    return 2;
+int main(int argc, char** argv) {
+    return sluice::cli::run(argc, argv);
 }

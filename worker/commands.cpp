@@ -1,0 +1,9 @@
+#include "worker/commands.hpp"
+
+namespace sluice::cli {
+
+void declare_commands(CLI::App& app, Frame& frame) {
+    declare_tax(app, frame);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,11 @@
+// The subcommands, noun by noun. Each function declares one noun's; the .cpp files are
+// cmd_<noun>.cpp.
+#pragma once
+
+#include "worker/cli.hpp"
+
+namespace sluice::cli {
+
+void declare_tax(CLI::App& app, Frame& frame);
+
+}  // namespace sluice::cli
