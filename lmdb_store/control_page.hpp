@@ -2,12 +2,28 @@
 // and a store without this file's contents is still right, only slower to wake.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
 #include "core/ids.hpp"
 
 namespace sluice::store {
+
+/// ControlWords::worker_state.
+enum class WorkerState : std::uint8_t {
+    kUnknown,   ///< None has run yet.
+    kStarting,  ///< Opened the store, checks it.
+    kRunning,   ///< Applies, or sleeps because there is nothing to apply.
+    kRetrying,  ///< Cannot apply now (worker_error says why), tries again.
+    kStopped,   ///< Ended by itself, cleanly.
+};
+
+/// 1.2.3 -> 1'002'003.
+[[nodiscard]] constexpr std::uint64_t packed_version(std::uint64_t major, std::uint64_t minor,
+                                                     std::uint64_t patch) noexcept {
+    return major * 1'000'000 + minor * 1'000 + patch;
+}
 
 /// Lock-free 64-bit words; layout is part of the disk format (4096 bytes, zero = unknown).
 struct ControlWords {
@@ -21,10 +37,21 @@ struct ControlWords {
     std::atomic<std::uint64_t> last_append_ms;  ///< Appenders: the worker trims only when idle.
     std::atomic<std::uint64_t> module_heartbeat_ms;  ///< nginx: so that `store upgrade` can refuse.
     std::atomic<std::uint64_t> module_format;
-    // Figures of the worker for the status page.
+    // Figures of the worker for the status page: totals since init, unless said otherwise. The
+    // worker stores them after each batch; relaxed.
     std::atomic<std::uint64_t> applied, stale, duplicate, dead, catalog, commands;
-    std::atomic<std::uint64_t> apply_batch_records, apply_batch_us;
+    std::atomic<std::uint64_t> apply_batch_records, apply_batch_us;  ///< Of the last batch.
     std::atomic<std::uint64_t> anomalies, orders, journal_entries;
+    std::atomic<std::uint64_t> worker_state;  ///< WorkerState.
+    std::atomic<std::uint64_t> worker_started_ms;
+    std::atomic<std::uint64_t> worker_version;  ///< packed_version() of the program.
+    std::atomic<std::uint64_t> worker_error;    ///< 1 + ErrorCode that it waits on; 0: none.
+    std::atomic<std::uint64_t> orders_attributed, payouts, products;
+    std::atomic<std::uint64_t> dead_open;  ///< Dead letters that were not replayed.
+    std::atomic<std::uint64_t> ledger_bytes_used, ledger_bytes_map;  ///< Embedded ledger only.
+    std::atomic<std::uint64_t> archive_bytes;
+    std::array<std::atomic<std::uint64_t>, 16> anomalies_by_kind;  ///< Index: AnomalyKind.
+    std::array<std::atomic<std::uint64_t>, 16> dead_by_code;       ///< Index: ErrorCode.
 };
 static_assert(sizeof(ControlWords) <= 4096);
 
