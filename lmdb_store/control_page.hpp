@@ -19,6 +19,9 @@ enum class WorkerState : std::uint8_t {
     kStopped,   ///< Ended by itself, cleanly.
 };
 
+/// What a dead letter was: ControlWords::dead_by_kind.
+enum class DeadKind : std::uint8_t { kUnreadable, kOrder, kCatalog, kCommand };
+
 /// 1.2.3 -> 1'002'003.
 [[nodiscard]] constexpr std::uint64_t packed_version(std::uint64_t major, std::uint64_t minor,
                                                      std::uint64_t patch) noexcept {
@@ -46,12 +49,11 @@ struct ControlWords {
     std::atomic<std::uint64_t> worker_started_ms;
     std::atomic<std::uint64_t> worker_version;  ///< packed_version() of the program.
     std::atomic<std::uint64_t> worker_error;    ///< 1 + ErrorCode that it waits on; 0: none.
-    std::atomic<std::uint64_t> orders_attributed, payouts, products;
-    std::atomic<std::uint64_t> dead_open;  ///< Dead letters that were not replayed.
+    std::atomic<std::uint64_t> dead_open;       ///< Dead letters that were not replayed.
     std::atomic<std::uint64_t> ledger_bytes_used, ledger_bytes_map;  ///< Embedded ledger only.
     std::atomic<std::uint64_t> archive_bytes;
     std::array<std::atomic<std::uint64_t>, 16> anomalies_by_kind;  ///< Index: AnomalyKind.
-    std::array<std::atomic<std::uint64_t>, 16> dead_by_code;       ///< Index: ErrorCode.
+    std::array<std::atomic<std::uint64_t>, 8> dead_by_kind;        ///< Open ones. Index: DeadKind.
 };
 static_assert(sizeof(ControlWords) <= 4096);
 
