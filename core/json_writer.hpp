@@ -1,0 +1,49 @@
+// JsonWriter: appends JSON to a string, with the commas and the escaping right.
+//
+// The caller opens and closes in order; nothing is checked but by the tests of what it writes.
+// Strings must be UTF-8; control characters are escaped. `<` is escaped too, so that the text may
+// stand inside a page.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+class JsonWriter {
+public:
+    explicit JsonWriter(std::string& out) noexcept : out_(out) {}
+
+    JsonWriter& begin_object();
+    JsonWriter& end_object();
+    JsonWriter& begin_array();
+    JsonWriter& end_array();
+    JsonWriter& key(std::string_view name);
+
+    JsonWriter& value(std::string_view text);
+    JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+    JsonWriter& value(std::uint64_t number);
+    JsonWriter& value(std::int64_t number);
+    JsonWriter& value(std::uint32_t number) { return value(std::uint64_t{number}); }
+    JsonWriter& value(bool flag);
+    /// Up to 9 digits after the point, no trailing zeros, never an exponent. Not finite: null.
+    JsonWriter& value(double number);
+    JsonWriter& null();
+
+    template <class T>
+    JsonWriter& field(std::string_view name, const T& content) {
+        return key(name).value(content);
+    }
+
+private:
+    void separate();
+
+    std::string& out_;
+    bool comma_ = false;
+};
+
+/// Decimal text of a number: the integer, or with up to 9 digits after the point.
+void append_number(std::string& out, double number);
+
+}  // namespace sluice
