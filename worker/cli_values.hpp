@@ -61,7 +61,8 @@ CLI::Option& add_value(CLI::App& app, const std::string& name, const std::string
             target = std::move(value).value();
         },
         description);
-    option->type_name(type);
+    // A positional's name says it already.
+    option->type_name(name.front() == '-' ? type : "");
     return *option;
 }
 

@@ -1,7 +1,7 @@
 // sluice tax AMOUNT RATE
 #include "core/tax.hpp"
 #include "worker/cli_values.hpp"
-#include "worker/commands.hpp"
+#include "worker/subcommands.hpp"
 
 namespace sluice::cli {
 namespace {

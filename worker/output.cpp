@@ -33,10 +33,14 @@ bool is_word_list(const Json& value) {
                                            [](const Json& item) { return item.is_string(); });
 }
 
-const Json& member(const Json& row, std::string_view name) {
-    static const Json none;
-    const auto found = row.find(std::string(name));
-    return found == row.end() ? none : *found;
+/// A cell from JSON text; numbers stay as they are written.
+std::string raw_cell_text(const std::string& json) {
+    const char first = json.empty() ? 'n' : json.front();
+    if (first != 'n' && first != '"' && first != '[') {
+        return json;
+    }
+    const Json value = Json::parse(json);
+    return value.is_array() && !is_word_list(value) ? json : cell_text(value);
 }
 
 }  // namespace
@@ -109,68 +113,90 @@ std::string printable(std::string_view text) {
 
 Listing::Listing(Format format, std::vector<Column> columns, std::FILE* out)
     : format_(format), columns_(std::move(columns)), out_(out) {
-    if (format_ != Format::kCsv) {
-        return;
+    if (format_ == Format::kTable) {
+        columns_.erase(std::remove_if(columns_.begin(), columns_.end(),
+                                      [](const Column& column) { return !column.in_table; }),
+                       columns_.end());
     }
-    for (const Column& column : columns_) {
-        line_ += (line_.empty() ? "" : ",") + csv_field(column.name);
+    if (format_ == Format::kCsv) {
+        std::vector<std::string> names;
+        for (const Column& column : columns_) {
+            names.emplace_back(column.name);
+        }
+        write_csv(names);
     }
-    write(out_, line_ + "\n");
 }
 
 void Listing::add(const Json& row) {
-    switch (format_) {
-        case Format::kJson:
-            add_json(row);
-            break;
-        case Format::kCsv:
-            add_csv(row);
-            break;
-        case Format::kTable:
-            add_table(row);
-            break;
+    if (format_ == Format::kJson) {
+        write_json(indented(dump(row, -1), 1));
+        return;
     }
-    ++rows_;
+    std::vector<std::string> cells;
+    cells.reserve(columns_.size());
+    for (const Column& column : columns_) {
+        const auto found = row.find(column.name);
+        cells.push_back(found == row.end() ? std::string() : cell_text(*found));
+    }
+    add_cells(std::move(cells));
+}
+
+void Listing::add_raw(const std::vector<RawMember>& row) {
+    if (format_ == Format::kJson) {
+        std::string object = "{";
+        for (const RawMember& member : row) {
+            object += (object.size() == 1 ? "" : ",") + dump(member.name, -1) + ":" + member.value;
+        }
+        write_json(indented(object + "}", 1));
+        return;
+    }
+    std::vector<std::string> cells;
+    cells.reserve(columns_.size());
+    for (const Column& column : columns_) {
+        const auto found = std::find_if(row.begin(), row.end(), [&](const RawMember& member) {
+            return member.name == column.name;
+        });
+        cells.push_back(found == row.end() ? std::string() : raw_cell_text(found->value));
+    }
+    add_cells(std::move(cells));
+}
+
+void Listing::add_cells(std::vector<std::string> cells) {
+    if (format_ == Format::kCsv) {
+        write_csv(cells);
+    } else {
+        write_table(std::move(cells));
+    }
 }
 
 void Listing::finish() {
     if (format_ == Format::kJson) {
-        write(out_, rows_ == 0 ? "[]\n" : "\n]\n");
+        write(out_, any_ ? "\n]\n" : "[]\n");
     }
     if (format_ == Format::kTable) {
         start_table();
     }
 }
 
-void Listing::add_json(const Json& row) {
-    line_ = rows_ == 0 ? "[\n  " : ",\n  ";
-    for (const char c : dump(row, 2)) {
-        line_ += c;
-        if (c == '\n') {
-            line_ += "  ";
-        }
-    }
-    write(out_, line_);
+void Listing::write_json(std::string_view object) {
+    write(out_, any_ ? ",\n  " : "[\n  ");
+    write(out_, object);
+    any_ = true;
 }
 
-void Listing::add_csv(const Json& row) {
+void Listing::write_csv(const std::vector<std::string>& cells) {
     line_.clear();
-    for (const Column& column : columns_) {
-        if (&column != &columns_.front()) {
-            line_ += ',';
-        }
-        line_ += csv_field(cell_text(member(row, column.name)));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        line_ += i == 0 ? "" : ",";
+        line_ += csv_field(cells[i]);
     }
     line_ += '\n';
     write(out_, line_);
 }
 
-void Listing::add_table(const Json& row) {
-    std::vector<std::string> cells;
-    cells.reserve(columns_.size());
-    for (const Column& column : columns_) {
-        const std::string text = printable(cell_text(member(row, column.name)));
-        cells.push_back(text.empty() ? "-" : text);
+void Listing::write_table(std::vector<std::string> cells) {
+    for (std::string& cell : cells) {
+        cell = cell.empty() ? "-" : printable(cell);
     }
     if (table_started_) {
         write_table_row(cells);

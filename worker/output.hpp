@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "worker/raw_json.hpp"
 
 namespace CLI {
 class App;
@@ -31,6 +32,7 @@ enum class Align : std::uint8_t { kLeft, kRight };
 struct Column {
     std::string_view name;
     Align align = Align::kLeft;
+    bool in_table = true;  ///< False: too much for a table; in CSV (and JSON) all the same.
 };
 
 /// One listing, written to `out` (not owned). Write errors are found when the program ends.
@@ -44,22 +46,26 @@ public:
     /// @param row  An object with a member for each column. In tables and CSV null is empty, a list
     ///             of words is joined by `;`, other lists and objects are compact JSON.
     void add(const Json& row);
+    /// The same for a row whose members are JSON text already. JSON shows every member of it, not
+    /// only the columns.
+    void add_raw(const std::vector<RawMember>& row);
     /// Writes what is still held back and the end. Call once, after the last row.
     void finish();
 
 private:
     static constexpr std::size_t kRowsHeldBack = 1000;
 
-    void add_json(const Json& row);
-    void add_csv(const Json& row);
-    void add_table(const Json& row);
+    void add_cells(std::vector<std::string> cells);
+    void write_json(std::string_view object);
+    void write_csv(const std::vector<std::string>& cells);
+    void write_table(std::vector<std::string> cells);
     void start_table();
     void write_table_row(const std::vector<std::string>& cells);
 
     Format format_;
     std::vector<Column> columns_;
     std::FILE* out_;
-    std::uint64_t rows_ = 0;
+    bool any_ = false;  ///< JSON: a row was written.
     bool table_started_ = false;
     std::vector<std::size_t> widths_;
     std::vector<std::vector<std::string>> held_back_;

@@ -1,4 +1,4 @@
-#include "worker/commands.hpp"
+#include "worker/subcommands.hpp"
 
 namespace sluice::cli {
 
