@@ -6,7 +6,10 @@ target_compile_options(sluice_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast -Wnon-virtual-dtor>
   -Wcast-qual -Wundef
   $<$<BOOL:${SLUICE_DEV}>:-Werror>
-  -fstack-protector-strong
-  $<$<AND:$<CONFIG:Release>,$<STREQUAL:${SLUICE_SANITIZE},>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+  -fstack-protector-strong)
+if(NOT SLUICE_SANITIZE)
+  target_compile_options(sluice_warnings INTERFACE
+    $<$<CONFIG:Release>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+endif()
 # __int128 is an extension that every supported compiler has; money needs it.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
