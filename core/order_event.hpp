@@ -93,6 +93,9 @@ public:
     [[nodiscard]] const OrderEvent* parse(std::string_view body, Topic topic,
                                           std::string_view anon_field);
     [[nodiscard]] std::span<const FieldError> errors() const noexcept;
+    /// Frees what a body above 8 MB left behind; else it waits for the next parse(). Invalidates
+    /// the event.
+    void trim() noexcept;
 
 private:
     struct State;

@@ -1,0 +1,36 @@
+// Id set: which of a list's ids came before in the same list, and whether an id is in it.
+//
+// Sorting, not hashing: no choice of ids makes it slower than n log n.
+// Memory: keeps its buffers; assign() of an ordinary order's few ids allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+
+class IdSet {
+public:
+    /// @param ids  Empty ones are no ids: they repeat nothing. Views must outlive the set's use.
+    void assign(std::span<const std::string_view> ids);
+
+    [[nodiscard]] bool has_repeats() const noexcept { return has_repeats_; }
+    /// Whether an equal id came earlier in the list. False beyond its end.
+    [[nodiscard]] bool is_repeat(std::size_t position) const noexcept {
+        return position < repeats_.size() && repeats_[position] != 0;
+    }
+    [[nodiscard]] bool contains(std::string_view id) const noexcept;
+    void clear() noexcept { assign({}); }
+
+private:
+    static constexpr std::size_t kSmall = 16;  ///< Up to here comparing all pairs is fastest.
+
+    std::span<const std::string_view> ids_;
+    std::vector<std::uint32_t> sorted_;  ///< Positions by id; empty if the list is small.
+    std::vector<std::uint8_t> repeats_;
+    bool has_repeats_ = false;
+};
+
+}  // namespace sluice

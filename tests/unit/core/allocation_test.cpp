@@ -1,0 +1,65 @@
+// What the hot path promises: once warm, a valid request allocates nothing.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "allocation_count.hpp"
+#include "core/order_event.hpp"
+#include "core/record.hpp"
+#include "core/signature.hpp"
+#include "order_fixture.hpp"
+
+namespace sluice {
+namespace {
+
+using test::allocation_count;
+
+TEST(AllocationRules, TheCounterCounts) {
+    const std::size_t before = allocation_count();
+    const std::vector<int> one(100);
+    EXPECT_EQ(allocation_count(), before + 1);
+    EXPECT_EQ(one.size(), 100U);
+}
+
+TEST(AllocationRules, AValidOrderAllocatesNothingOnceWarm) {
+    std::string lines;
+    for (int i = 0; i < 50; ++i) {
+        lines += R"({"line_item_id":"n)" + std::to_string(i) +
+                 R"(","sku":"s","amount":"1","tax":"0","quantity":"1"},)";
+    }
+    const std::string many = test::edited("\"line_items\": [", "\"line_items\": [" + lines);
+    const std::vector<std::string> bodies = {std::string(test::kOrder), many,
+                                             test::edited("c-1", std::string(500, 'c'))};
+    OrderEventParser parser;
+    std::size_t valid = 0;
+    std::size_t allocated = 0;
+    for (int round = 0; round < 3; ++round) {
+        const std::size_t before = allocation_count();
+        for (const std::string& body : bodies) {
+            valid += parser.parse(body, Topic::kOrderUpdate, "svc_anon_id") != nullptr ? 1U : 0U;
+        }
+        allocated = allocation_count() - before;
+    }
+    EXPECT_EQ(valid, 9U);
+    EXPECT_EQ(allocated, 0U);
+}
+
+TEST(AllocationRules, SigningAndTheEnvelopeAllocateNothingOnceWarm) {
+    const SigningKey key("a secret of more than sixteen bytes");
+    RecordEnvelope envelope;
+    RecordMeta meta;
+    meta.account_id = "acme";
+    meta.shop_id = "shop-1";
+    meta.request_id = "0123456789abcdef0123456789abcdef";
+    const Digest256 expected = key.sign(test::kOrder);
+    envelope.encode(meta, test::kOrder);
+    const std::size_t before = allocation_count();
+    const bool verified = key.verify(test::kOrder, expected);
+    envelope.encode(meta, test::kOrder);
+    EXPECT_EQ(allocation_count(), before);
+    EXPECT_TRUE(verified);
+}
+
+}  // namespace
+}  // namespace sluice
