@@ -18,7 +18,7 @@ public:
 
     /// @param names  Distinct, at most kNamesMax. Fails to compile if no seed separates them.
     template <class Names, class GetName>
-    static consteval NameIndex make(const Names& names, GetName get_name) {
+    static constexpr NameIndex make(const Names& names, GetName get_name) {
         for (std::uint64_t seed = 1; seed < 2000; ++seed) {
             NameIndex index;
             index.seed_ = seed * 0x9e37'79b9'7f4a'7c15;

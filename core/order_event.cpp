@@ -12,7 +12,7 @@ using simdjson::dom::element;
 using simdjson::dom::object;
 
 template <std::size_t N>
-consteval NameIndex index_of(const std::array<std::string_view, N>& names) {
+constexpr NameIndex index_of(const std::array<std::string_view, N>& names) {
     static_assert(N < FieldReader::kFieldsMax, "one place is left for a name known at run time");
     return NameIndex::make(names, [](std::string_view name) { return name; });
 }
