@@ -171,7 +171,7 @@ std::filesystem::path segment_path(const std::filesystem::path& folder, std::uin
     return folder / name.data();
 }
 
-Status sync_folder(const std::filesystem::path& folder) {
+Status sync_archive_folder(const std::filesystem::path& folder) {
     const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) {
         return file_error(folder, "cannot open", errno);
@@ -212,7 +212,7 @@ Status place_file(const std::filesystem::path& path, std::string_view bytes) {
     if (::rename(temporary.c_str(), path.c_str()) != 0) {
         return file_error(path, "cannot put into place", errno);
     }
-    return sync_folder(path.parent_path());
+    return sync_archive_folder(path.parent_path());
 }
 
 Status remove_unfinished(const std::filesystem::path& folder) {

@@ -53,7 +53,7 @@ private:
 [[nodiscard]] std::filesystem::path segment_path(const std::filesystem::path& folder,
                                                  std::uint64_t ordinal);
 /// Makes renames and removals in `folder` durable.
-[[nodiscard]] Status sync_folder(const std::filesystem::path& folder);
+[[nodiscard]] Status sync_archive_folder(const std::filesystem::path& folder);
 
 /// Reads and checks the head of a segment.
 [[nodiscard]] Result<SegmentHead> read_segment_head(const ArchiveFile& file);

@@ -131,7 +131,7 @@ Result<std::uint64_t> remove_old_segments(const std::filesystem::path& folder,
         ++removed;
     }
     if (removed != 0) {
-        if (Status synced = sync_folder(folder); !synced) {
+        if (Status synced = sync_archive_folder(folder); !synced) {
             return synced.error();
         }
     }
