@@ -1,0 +1,215 @@
+#include "ngx_module/group_commit.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "ngx_module/convert.hpp"
+#include "ngx_module/edge.hpp"
+
+namespace sluice::ngx {
+namespace {
+
+/// nginx gives its own thread operations as long before it complains.
+constexpr ngx_msec_t kHangMs = 60'000;
+
+store::AppendItem item_of(const IngestRequest& request) noexcept {
+    store::AppendItem item;
+    item.prefix = request.envelope.prefix();
+    item.body = request.bulk ? std::string_view() : request.body.view();
+    item.claim = request.claim;
+    item.received_at = request.received_at;
+    return item;
+}
+
+std::size_t bytes_of(const store::AppendItem& item) noexcept {
+    return item.prefix.size() + item.body.size();
+}
+
+/// The record names the file from now on, or perhaps does (an I/O error); otherwise it is garbage.
+/// On the commit's thread, because removing it is work for the disk.
+void settle_bulk(IngestRequest& request, store::AppendOutcome outcome) noexcept {
+    if (!request.bulk) {
+        return;
+    }
+    if (outcome == store::AppendOutcome::kStored || outcome == store::AppendOutcome::kInDoubt) {
+        request.bulk->keep();
+    }
+    request.bulk.reset();
+}
+
+}  // namespace
+
+GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log) : pool_(pool), log_(log) {
+    for (Batch& batch : batches_) {
+        batch.items.reserve(kBatchRequestsMax);
+        batch.requests.reserve(kBatchRequestsMax);
+        batch.ident.owner = &batch;
+        batch.task.ctx = &batch;
+        batch.task.handler = &GroupCommit::run;
+        batch.task.event.data = &batch.ident;
+        batch.task.event.handler = &GroupCommit::on_completed;
+        batch.task.event.log = log;
+    }
+    ident_.owner = this;
+    start_event_.data = &ident_;
+    start_event_.handler = &GroupCommit::on_start;
+    start_event_.log = log;
+    wait_timer_.data = &ident_;
+    wait_timer_.handler = &GroupCommit::on_overdue;
+    wait_timer_.log = log;
+}
+
+bool GroupCommit::join(IngestRequest& request) noexcept {
+    if (in_flight_ != nullptr && ngx_current_msec - started_ms_ >= kWaitMaxMs) {
+        return false;
+    }
+    park(request);
+    request.joined_ms = ngx_current_msec;
+    request.next = nullptr;
+    if (waiting_first_ == nullptr) {
+        waiting_first_ = &request;
+    } else {
+        waiting_last_->next = &request;
+    }
+    waiting_last_ = &request;
+    if (in_flight_ == nullptr) {
+        ngx_post_event(&start_event_, &ngx_posted_events);
+    } else {
+        set_wait_timer();
+    }
+    return true;
+}
+
+void GroupCommit::start() noexcept {
+    if (in_flight_ != nullptr || waiting_first_ == nullptr) {
+        return;
+    }
+    // One of the two is free: the other one's requests are being answered at most.
+    Batch& batch = batches_[0].requests.empty() ? batches_[0] : batches_[1];
+    fill(batch);
+    set_wait_timer();
+    batch.queue = Edge::current()->store().queue();
+    if (batch.queue == nullptr || ngx_thread_task_post(pool_, &batch.task) != NGX_OK) {
+        for (store::AppendItem& item : batch.items) {
+            item.outcome = store::AppendOutcome::kUnavailable;
+        }
+        answer(batch);
+        if (waiting_first_ != nullptr) {
+            ngx_post_event(&start_event_, &ngx_posted_events);
+        }
+        return;
+    }
+    in_flight_ = &batch;
+    started_ms_ = ngx_current_msec;
+    // Not cancelable: before it exits, nginx waits for timers, not for tasks.
+    ngx_add_timer(&batch.task.event, kHangMs);
+}
+
+void GroupCommit::fill(Batch& batch) noexcept {
+    std::size_t bytes = 0;
+    while (waiting_first_ != nullptr && batch.requests.size() < kBatchRequestsMax &&
+           bytes < kBatchBytesMax) {
+        IngestRequest& request = *waiting_first_;
+        waiting_first_ = request.next;
+        batch.requests.push_back(&request);
+        batch.items.push_back(item_of(request));
+        bytes += bytes_of(batch.items.back());
+    }
+}
+
+/// On the commit's thread.
+void GroupCommit::run(void* data, ngx_log_t*) noexcept {
+    auto& batch = *static_cast<Batch*>(data);
+    const std::uint64_t started_us = monotonic_us();
+    batch.queue->append(batch.items, thread_time());
+    batch.commit_us = monotonic_us() - started_us;
+    for (std::size_t i = 0; i < batch.items.size(); ++i) {
+        settle_bulk(*batch.requests[i], batch.items[i].outcome);
+    }
+}
+
+void GroupCommit::on_completed(ngx_event_t* event) noexcept {
+    auto& batch = *static_cast<Batch*>(static_cast<EventIdent*>(event->data)->owner);
+    if (event->timedout) {
+        event->timedout = 0;
+        ngx_log_error(NGX_LOG_ALERT, event->log, 0,
+                      "sluice: a commit takes longer than a minute; its requests wait on");
+        return;
+    }
+    if (event->timer_set) {
+        ngx_del_timer(event);
+    }
+    GroupCommit& commits = Edge::current()->commits();
+    commits.in_flight_ = nullptr;
+    Edge::current()->metrics().count_commit(batch.commit_us, batch.items.size());
+    commits.start();  // the disk works while the answers are written
+    commits.answer(batch);
+}
+
+void GroupCommit::answer(Batch& batch) noexcept {
+    for (std::size_t i = 0; i < batch.items.size(); ++i) {
+        IngestRequest& request = *batch.requests[i];
+        const store::AppendItem& item = batch.items[i];
+        request.append_outcome = item.outcome;
+        request.seq = item.seq;
+        if (item.outcome == store::AppendOutcome::kReplayed) {
+            request.records_count = item.records_count;
+        }
+        finish(request);
+    }
+    // A woken request ends, and with it perhaps the next one of its connection begins and joins:
+    // that touches the waiting list, not this batch.
+    for (IngestRequest* request : batch.requests) {
+        wake(*request);
+    }
+    batch.items.clear();
+    batch.requests.clear();
+}
+
+void GroupCommit::finish(IngestRequest& request) noexcept {
+    request.commit_ms = ngx_current_msec - request.joined_ms;
+    request.committed = true;
+}
+
+void GroupCommit::on_start(ngx_event_t* event) noexcept {
+    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->start();
+}
+
+void GroupCommit::on_overdue(ngx_event_t* event) noexcept {
+    event->timedout = 0;
+    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->fail_overdue();
+}
+
+/// Those who waited too long for their turn were not given to the store: "not stored" is certain.
+void GroupCommit::fail_overdue() noexcept {
+    IngestRequest* overdue = waiting_first_;
+    IngestRequest** link = &overdue;
+    while (*link != nullptr && ngx_current_msec - (*link)->joined_ms >= kWaitMaxMs) {
+        link = &(*link)->next;
+    }
+    waiting_first_ = *link;
+    *link = nullptr;
+    set_wait_timer();
+    while (overdue != nullptr) {
+        IngestRequest& request = *overdue;
+        overdue = request.next;
+        request.append_outcome = store::AppendOutcome::kUnavailable;
+        finish(request);
+        wake(request);
+    }
+}
+
+/// Not cancelable: a quitting process stays for those who wait.
+void GroupCommit::set_wait_timer() noexcept {
+    if (wait_timer_.timer_set) {
+        if (waiting_first_ != nullptr) {
+            return;  // it may come early for those who wait now, and is set again then
+        }
+        ngx_del_timer(&wait_timer_);
+    } else if (waiting_first_ != nullptr) {
+        const ngx_msec_t waited = ngx_current_msec - waiting_first_->joined_ms;
+        ngx_add_timer(&wait_timer_, waited < kWaitMaxMs ? kWaitMaxMs - waited : 1);
+    }
+}
+
+}  // namespace sluice::ngx

@@ -1,0 +1,72 @@
+// GroupCommit: one durable transaction for all requests that wait at the same time.
+//
+// At most one commit is in flight. Requests that arrive meanwhile wait and form the next batch:
+// there is no timer, and an idle worker commits a lone request at once (at the end of the event
+// loop's turn, so that requests that were read in one turn share a commit).
+// Thread: the event loop; only run() is executed by the commit thread, which reads the parked
+// requests' memory and writes the items' outcomes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lmdb_store/queue.hpp"
+#include "ngx_module/ngx_api.hpp"
+#include "ngx_module/request.hpp"
+
+namespace sluice::ngx {
+
+class GroupCommit {
+public:
+    static constexpr std::size_t kBatchRequestsMax = 1024;
+    static constexpr std::size_t kBatchBytesMax = 32u << 20;
+    /// A request does not wait longer than this for its turn; nor is one accepted behind a commit
+    /// that takes longer. Merchants' systems give up after about 5 s.
+    static constexpr ngx_msec_t kWaitMaxMs = 3000;
+
+    GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log);
+    GroupCommit(const GroupCommit&) = delete;
+    GroupCommit& operator=(const GroupCommit&) = delete;
+
+    /// Parks the request and wakes it when its outcome is known.
+    /// @return false: a commit hangs; the caller answers 503.
+    [[nodiscard]] bool join(IngestRequest& request) noexcept;
+
+    [[nodiscard]] bool in_flight() const noexcept { return in_flight_ != nullptr; }
+
+private:
+    struct Batch {
+        EventIdent ident;
+        ngx_thread_task_t task{};
+        store::Queue* queue = nullptr;
+        std::vector<store::AppendItem> items;  ///< Capacity kBatchRequestsMax: never grows.
+        std::vector<IngestRequest*> requests;
+        std::uint64_t commit_us = 0;
+    };
+
+    static void run(void* batch, ngx_log_t* log) noexcept;
+    static void on_completed(ngx_event_t* event) noexcept;
+    static void on_start(ngx_event_t* event) noexcept;
+    static void on_overdue(ngx_event_t* event) noexcept;
+
+    void start() noexcept;
+    void fill(Batch& batch) noexcept;
+    void answer(Batch& batch) noexcept;
+    void finish(IngestRequest& request) noexcept;
+    void fail_overdue() noexcept;
+    void set_wait_timer() noexcept;
+
+    ngx_thread_pool_t* pool_;
+    ngx_log_t* log_;
+    std::array<Batch, 2> batches_;
+    Batch* in_flight_ = nullptr;
+    ngx_msec_t started_ms_ = 0;  ///< Of the commit in flight.
+    IngestRequest* waiting_first_ = nullptr;
+    IngestRequest* waiting_last_ = nullptr;
+    EventIdent ident_;
+    ngx_event_t start_event_{};
+    ngx_event_t wait_timer_{};
+};
+
+}  // namespace sluice::ngx

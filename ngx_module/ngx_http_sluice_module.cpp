@@ -1,0 +1,75 @@
+// The module's tables: directives, callbacks, the module itself. Nothing else.
+
+#include "ngx_module/conf.hpp"
+#include "ngx_module/directives.hpp"
+#include "ngx_module/edge.hpp"
+#include "ngx_module/ngx_api.hpp"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // the ngx_string() macro
+#pragma GCC diagnostic ignored "-Wcast-qual"
+
+namespace {
+
+using sluice::ngx::LocConf;
+
+constexpr ngx_uint_t kEverywhere = NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF;
+
+ngx_command_t commands[] = {
+    {ngx_string("sluice_store"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE, ngx_http_sluice_store,
+     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_key_file"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_http_sluice_key_file,
+     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_zone"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_http_sluice_zone,
+     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_rate_limit"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE12,
+     ngx_http_sluice_rate_limit, NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_idempotency_ttl"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1,
+     ngx_http_sluice_idempotency_ttl, NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_large_memory"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1,
+     ngx_http_sluice_large_memory, NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_header_prefix"), kEverywhere | NGX_CONF_TAKE1,
+     ngx_http_sluice_header_prefix, NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_ingest"), NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1, ngx_http_sluice_ingest,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_offload_threshold"), kEverywhere | NGX_CONF_TAKE1,
+     ngx_http_sluice_offload_threshold, NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_retry_after"), kEverywhere | NGX_CONF_TAKE1, ngx_http_sluice_retry_after,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_dry_run"), kEverywhere | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
+     NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, dry_run), nullptr},
+    {ngx_string("sluice_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, ngx_http_sluice_status,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    ngx_null_command};
+
+ngx_http_module_t context = {
+    ngx_http_sluice_preconfiguration,
+    ngx_http_sluice_postconfiguration,
+    ngx_http_sluice_create_main_conf,
+    ngx_http_sluice_init_main_conf,
+    nullptr,
+    nullptr,
+    ngx_http_sluice_create_loc_conf,
+    ngx_http_sluice_merge_loc_conf,
+};
+
+}  // namespace
+
+#pragma GCC diagnostic pop
+
+extern "C" {
+ngx_module_t ngx_http_sluice_module = {
+    NGX_MODULE_V1,
+    &context,
+    commands,
+    NGX_HTTP_MODULE,
+    nullptr,
+    nullptr,
+    ngx_http_sluice_init_process,
+    nullptr,
+    nullptr,
+    ngx_http_sluice_exit_process,
+    nullptr,
+    NGX_MODULE_V1_PADDING,
+};
+}

@@ -1,0 +1,47 @@
+// Offload: large and spooled bodies are read, hashed, validated and written to bulk files on a
+// thread pool of their own, so that the event loop and small requests never wait for them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/intake.hpp"
+#include "ngx_module/ngx_api.hpp"
+#include "ngx_module/request.hpp"
+
+namespace sluice::ngx {
+
+class Offload {
+public:
+    /// @param memory_max  sluice_large_memory: bytes of large bodies in flight in this worker.
+    Offload(ngx_thread_pool_t* pool, std::uint64_t memory_max, ngx_log_t* log) noexcept
+        : pool_(pool), log_(log), memory_max_(memory_max) {}
+    Offload(const Offload&) = delete;
+    Offload& operator=(const Offload&) = delete;
+
+    /// Parks the request and wakes it when it is checked. Event loop.
+    /// @return false: no memory is left for it, or the pool is full; the caller answers 503.
+    [[nodiscard]] bool start(IngestRequest& request) noexcept;
+    /// What the request holds of the memory is free again. Event loop.
+    void release_memory(IngestRequest& request) noexcept;
+
+private:
+    static void run(void* request, ngx_log_t* log) noexcept;
+    static void on_completed(ngx_event_t* event) noexcept;
+    static void check(IngestRequest& request);
+
+    /// Parsers are lent to the pool's threads: thread_local ones would outlive the module.
+    [[nodiscard]] std::unique_ptr<IntakeScratch> borrow();
+    void give_back(std::unique_ptr<IntakeScratch> scratch) noexcept;
+
+    ngx_thread_pool_t* pool_;
+    ngx_log_t* log_;
+    std::uint64_t memory_max_;
+    std::uint64_t memory_used_ = 0;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<IntakeScratch>> idle_;  ///< Guarded by mutex_.
+};
+
+}  // namespace sluice::ngx
