@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/registry_view.hpp"
 #include "core/result.hpp"
@@ -14,9 +15,18 @@
 
 namespace sluice::store {
 
+/// An account as the status page names it.
+struct AccountSummary {
+    AccountId account_id;
+    std::optional<RateLimit> rate_limit;  ///< Its own, if it has one.
+};
+
 class RegistryReader : public RegistryView {
 public:
     static constexpr std::size_t kCachedShopsMax = 16'384;  ///< Least recently used go first.
+
+    /// Nothing: no account has this slot. Two point reads, not cached: for a few dozen accounts.
+    [[nodiscard]] virtual std::optional<AccountSummary> find_account(AccountSlot slot) = 0;
 
     [[nodiscard]] static Result<std::unique_ptr<RegistryReader>> open(const StorePaths& paths,
                                                                       const MasterKey& key);
