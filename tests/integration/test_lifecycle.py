@@ -1,0 +1,365 @@
+"""Signals, users, modes: start, reload, quit, stop, binary upgrade, a store that goes away."""
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from harness import answers, http1, orders, paths, sign
+from harness.edge import children
+
+CONFIG = """
+    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
+    sluice_rate_limit off;
+
+    server {
+        listen 127.0.0.1:@PORT@;
+        add_header X-Worker $pid always;
+        add_header X-Seq $sluice_seq always;
+        location = /event/ecomm { sluice_ingest events; }
+        location = /product-data { sluice_ingest catalog; client_max_body_size 128m; }
+        location = /which { return 204; }
+        location /status { sluice_status; }
+    }
+"""
+
+
+def success(answer):
+    assert (answer.status, answer.body) == (200, b"success"), answer
+
+
+class Load(threading.Thread):
+    """Sends events until told to stop; each connection error or odd answer is kept."""
+
+    def __init__(self, merchant):
+        super().__init__()
+        self.merchant = merchant
+        self.on = True
+        self.accepted = []
+        self.odd = []
+
+    def run(self):
+        connection = None
+        while self.on:
+            body = sign.encode(orders.order(orders.unique(f"load-{id(self)}")))
+            try:
+                connection = connection or self.merchant.edge.connect()
+                fresh = connection.socket.fileno()
+                answer = self.merchant.event("ORDER_CREATE", body, connection=connection)
+                if answer.status == 200:
+                    self.accepted.append(body)
+                else:
+                    self.odd.append(answer)
+                if answer.header("Connection") == "close":
+                    connection.close()
+                    connection = None
+                assert fresh
+            except OSError as error:
+                # A kept-alive connection may be closed by a quitting worker just when we send.
+                if not isinstance(error, (http1.Closed, ConnectionResetError, BrokenPipeError)):
+                    self.odd.append(error)
+                if connection:
+                    connection.close()
+                connection = None
+        if connection:
+            connection.close()
+
+
+def stored_bodies(edge):
+    return [record["body"].encode() for record in edge.sluice.queued()]
+
+
+def test_reload_under_load_loses_nothing(start_edge, new_merchant):
+    edge = start_edge(CONFIG)
+    merchant = new_merchant(edge, "acme")
+    loads = [Load(merchant) for _ in range(4)]
+    for load in loads:
+        load.start()
+    for _ in range(5):
+        edge.reload()
+    for load in loads:
+        load.on = False
+        load.join()
+    accepted = [body for load in loads for body in load.accepted]
+    assert len(accepted) > 50
+    assert [odd for load in loads for odd in load.odd] == []
+    stored = stored_bodies(edge)
+    assert set(accepted) <= set(stored)
+    assert len(stored) == len(set(stored))
+
+
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGTERM, signal.SIGINT], ids=lambda s: s.name)
+def test_stop_under_load_keeps_what_was_acknowledged(start_edge, new_merchant, number):
+    edge = start_edge(CONFIG)
+    merchant = new_merchant(edge, "acme")
+    loads = [Load(merchant) for _ in range(4)]
+    for load in loads:
+        load.start()
+    paths.wait_until(lambda: sum(len(load.accepted) for load in loads) > 50, "some load")
+    edge.stop(number)
+    for load in loads:
+        load.on = False
+        load.join()
+    stored = stored_bodies(edge)
+    assert {body for load in loads for body in load.accepted} <= set(stored)
+    edge.start()
+    success(merchant.event("ORDER_CREATE", orders.order()))
+
+
+def test_binary_upgrade_under_load(new_merchant, start_edge):
+    edge = start_edge(CONFIG, daemon="on")
+    merchant = new_merchant(edge, "acme")
+    old = edge.master
+    load = Load(merchant)
+    load.start()
+    os.kill(old, signal.SIGUSR2)
+    pid = edge.folder / "nginx.pid"
+    paths.wait_until(
+        lambda: (edge.folder / "nginx.pid.oldbin").exists() and pid.exists()
+        and pid.read_text().strip() not in ("", str(old)),
+        "the new master",
+    )
+    edge.master = int(pid.read_text())
+    paths.wait_until(lambda: len(edge.workers()) == 2, "the new workers")
+    count = len(load.accepted)
+    paths.wait_until(lambda: len(load.accepted) > count + 20, "both versions to serve")
+    os.kill(old, signal.SIGQUIT)
+    paths.wait_until(lambda: not os.path.exists(f"/proc/{old}"), "the old master to go")
+    count = len(load.accepted)
+    paths.wait_until(lambda: len(load.accepted) > count + 20, "the new one to serve alone")
+    load.on = False
+    load.join()
+    assert load.odd == []
+    stored = stored_bodies(edge)
+    assert set(load.accepted) <= set(stored) and len(stored) == len(set(stored))
+
+
+def test_worker_process_that_is_killed_is_replaced(start_edge, new_merchant):
+    edge = start_edge(CONFIG)
+    edge.expect_log("exited on signal 9")
+    merchant = new_merchant(edge, "acme")
+    for _ in range(3):
+        success(merchant.event("ORDER_CREATE", orders.order()))
+        killed = edge.workers()
+        os.kill(killed[0], signal.SIGKILL)
+        paths.wait_until(
+            lambda: len(edge.workers()) == 2 and killed[0] not in edge.workers(), "a new worker"
+        )
+        for worker in edge.workers():
+            with edge.connect_to(worker, "/which") as connection:
+                success(merchant.event("ORDER_CREATE", orders.order(), connection=connection))
+
+
+def test_reopen_of_logs(start_edge, new_merchant):
+    edge = start_edge(CONFIG)
+    merchant = new_merchant(edge, "acme")
+    edge.error_log.rename(edge.folder / "error.log.1")
+    edge.send_signal(signal.SIGUSR1)
+    paths.wait_until(edge.error_log.exists, "the new log")
+    success(merchant.event("ORDER_CREATE", orders.order()))
+
+
+def test_workers_run_as_www_data(start_edge, new_merchant):
+    edge = start_edge(CONFIG, user="www-data")
+    merchant = new_merchant(edge, "acme")
+    success(merchant.event("ORDER_CREATE", orders.order()))
+    body = sign.encode(orders.order(extra="x" * 400000))
+    success(merchant.event("ORDER_CREATE", body))
+    edge.sluice.drain()
+    assert len(edge.sluice.report("orders")) == 2
+    edge.reload()
+    success(merchant.event("ORDER_CREATE", orders.order()))
+
+
+def test_single_process_mode(start_edge, new_merchant):
+    edge = start_edge(CONFIG, main="master_process off;")
+    merchant = new_merchant(edge, "acme")
+    success(merchant.event("ORDER_CREATE", orders.order()))
+    edge.sluice.drain()
+    assert len(edge.sluice.report("orders")) == 1
+
+
+def test_two_locations_and_servers_share_the_store(start_edge, new_merchant):
+    edge = start_edge(
+        CONFIG
+        + """
+    server {
+        listen 127.0.0.1:@PORT2@;
+        location / { sluice_ingest events; add_header X-Seq $sluice_seq; }
+    }
+"""
+    )
+    merchant = new_merchant(edge, "acme")
+    first = merchant.event("ORDER_CREATE", orders.order())
+    with http1.Connection(edge.port2) as connection:
+        second = merchant.event("ORDER_CREATE", orders.order(), connection=connection, target="/anything")
+    success(second)
+    assert int(second.header("X-Seq")) == int(first.header("X-Seq")) + 1
+
+
+def test_sequence_numbers_go_on_after_the_queue_ran_empty(start_edge, new_merchant):
+    edge = start_edge(CONFIG)
+    merchant = new_merchant(edge, "acme")
+    for wanted in range(1, 4):
+        answer = merchant.event("ORDER_CREATE", orders.order())
+        assert answer.header("X-Seq") == str(wanted)
+        edge.sluice.drain()
+        edge.stop()
+        edge.start()
+    assert edge.sluice.stats()["depth"] == 0
+
+
+def test_store_removed_under_a_running_nginx_gets_no_200(start_edge, new_merchant):
+    edge = start_edge(CONFIG)
+    edge.expect_log(r"\[(alert|emerg|crit)\]")
+    merchant = new_merchant(edge, "acme")
+    success(merchant.event("ORDER_CREATE", orders.order()))
+    shutil.rmtree(edge.store)
+
+    def refused():
+        try:
+            return merchant.event("ORDER_CREATE", orders.order()).status != 200
+        except http1.Closed:
+            return True
+
+    paths.wait_until(refused, "a refusal", deadline=4)
+    for _ in range(20):
+        answer = merchant.event("ORDER_CREATE", orders.order())
+        assert answer.status in (401, 500, 503), answer
+        assert answer.body == b""
+        if answer.status == 503:
+            assert int(answer.header("Retry-After")) >= 1
+    assert not edge.store.exists()
+    assert len(edge.workers()) == 2
+
+
+def test_503_when_the_queue_is_full_and_service_resumes(start_edge, new_merchant):
+    edge = start_edge(CONFIG.replace("map_size=1g", "map_size=16m") .replace("sluice_rate_limit off;", "sluice_rate_limit 1000000 1h; sluice_retry_after 7s;"))
+    merchant = new_merchant(edge, "acme")
+    accepted = 0
+    with edge.connect() as connection:
+        for _ in range(3000):
+            answer = merchant.event("ORDER_CREATE", orders.order(extra="x" * 20000), connection=connection)
+            if answer.status != 200:
+                break
+            accepted += 1
+        assert answer.status == 503 and answer.body == b"", answer
+        assert answer.header("Retry-After") == "7"
+        answers.has_rate_headers(answer)
+        assert accepted > 100
+        catalog = {"products": [{"platform_product_id": "p", "title": "x" * 20000}]}
+        refused = merchant.catalog("PRODUCT_UPSERT", catalog, "k", connection=connection)
+        answers.catalog_error(refused, 503)
+        assert refused.header("Retry-After") == "7"
+        edge.sluice.drain()
+        assert len(edge.sluice.report("orders", "--shop", merchant.shop)) == accepted
+        paths.wait_until(
+            lambda: merchant.event("ORDER_CREATE", orders.order(), connection=connection).status == 200,
+            "service to resume",
+        )
+        answers.catalog_success(
+            merchant.catalog("PRODUCT_UPSERT", catalog, "k", connection=connection), 1
+        )
+
+
+def test_replay_is_answered_while_admission_is_stopped(start_edge, new_merchant):
+    edge = start_edge(CONFIG.replace("map_size=1g", "map_size=16m"))
+    merchant = new_merchant(edge, "acme")
+    catalog = {"products": [{"platform_product_id": "p", "title": "x" * 20000}]}
+    with edge.connect() as connection:
+        first = merchant.catalog("PRODUCT_UPSERT", catalog, "k", connection=connection)
+        assert first.status == 200
+        for _ in range(3000):
+            answer = merchant.event("ORDER_CREATE", orders.order(extra="x" * 20000), connection=connection)
+            if answer.status != 200:
+                break
+        assert answer.status == 503
+        again = merchant.catalog("PRODUCT_UPSERT", catalog, "k", connection=connection)
+        assert (again.status, again.body) == (200, first.body)
+
+
+def test_event_that_could_never_fit_is_413(start_edge, new_merchant):
+    config = CONFIG.replace("map_size=1g", "map_size=16m").replace("location = /event/ecomm {", "location = /event/ecomm { client_max_body_size 64m;")
+    edge = start_edge(config)
+    merchant = new_merchant(edge, "acme")
+    answer = merchant.event("ORDER_CREATE", orders.order(extra="x" * 1000))
+    success(answer)
+    # Over 256 KB a body is a file, so that the map's size does not matter.
+    success(merchant.event("ORDER_CREATE", orders.order(extra="x" * 20_000_000)))
+
+
+def test_internal_redirects_do_not_store_twice(start_edge, new_merchant):
+    edge = start_edge(
+        CONFIG.replace(
+            "location = /which",
+            """
+        error_page 400 401 405 503 = /event/ecomm;
+        location = /which""",
+        )
+    )
+    merchant = new_merchant(edge, "acme")
+    body = sign.encode(orders.order())
+    headers = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
+    edge.request("POST", sign.EVENTS, sign.replaced(headers, x_signature="0" * 64), body)
+    success(edge.request("POST", sign.EVENTS, headers, body))
+    assert edge.sluice.stats()["last_seq"] == 1
+
+
+def test_health_and_ready(start_edge, new_merchant):
+    edge = start_edge(CONFIG)
+    assert edge.request("GET", "/status/health", []).status == 200
+    assert edge.request("GET", "/status/ready", []).status == 200
+    assert edge.request("GET", "/status/status.json", []).status == 200
+    metrics = edge.request("GET", "/status/metrics", [])
+    assert metrics.status == 200 and b"# HELP sluice_build_info" in metrics.body
+
+
+def test_master_never_opens_the_store(start_edge):
+    edge = start_edge(CONFIG)
+    for name in os.listdir(f"/proc/{edge.master}/fd"):
+        try:
+            target = os.readlink(f"/proc/{edge.master}/fd/{name}")
+        except FileNotFoundError:
+            continue
+        assert not target.endswith(".mdb"), target
+    for worker in edge.workers():
+        opened = [os.readlink(f"/proc/{worker}/fd/{n}") for n in os.listdir(f"/proc/{worker}/fd")]
+        assert any(target.endswith("queue/data.mdb") for target in opened)
+        assert not any("/ledger/" in target for target in opened)
+    assert len(children(edge.master)) == 2
+
+
+def test_two_sidecars_do_not_run_at_once(start_edge):
+    edge = start_edge(CONFIG)
+    environment = edge.sluice.environment
+    worker = subprocess.Popen([str(paths.SLUICE), "worker"], env=environment, stderr=subprocess.PIPE)
+    try:
+        paths.wait_until(
+            lambda: edge.sluice.run("worker", "--until-empty").returncode == 1, "the second to be refused"
+        )
+    finally:
+        worker.terminate()
+        assert worker.wait(timeout=paths.DEADLINE) == 0
+        worker.stderr.close()
+
+
+def test_running_worker_applies_within_moments_and_stops_on_term(start_edge, new_merchant):
+    edge = start_edge(CONFIG)
+    merchant = new_merchant(edge, "acme")
+    worker = subprocess.Popen([str(paths.SLUICE), "worker"], env=edge.sluice.environment, stderr=subprocess.DEVNULL)
+    try:
+        for number in range(1, 6):
+            success(merchant.event("ORDER_CREATE", orders.order()))
+            paths.wait_until(lambda: edge.sluice.stats()["applied"] == number, "the event to be applied")
+        # Commands go through the queue and wait for their result from that very worker.
+        program = edge.folder / "p.toml"
+        program.write_text('[[program]]\nid = "p"\naccount = "acme"\nwindow_days = 30\nbase = "net"\n'
+                           'precedence = ["AFFILIATE_CODE"]\nhold_days = 0\ndefault_rate = "10%"\n')
+        edge.sluice("program", "apply", program)
+        assert edge.sluice.stats()["commands"] == 1
+    finally:
+        worker.terminate()
+        assert worker.wait(timeout=paths.DEADLINE) == 0

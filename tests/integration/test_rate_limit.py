@@ -1,0 +1,295 @@
+"""Rate limits: exact header arithmetic over windows, several workers, both endpoints."""
+
+import json
+import threading
+import time
+
+import pytest
+
+from harness import answers, orders, paths, sign
+from harness.edge import next_window
+
+HEAD = """
+    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
+"""
+SERVER = """
+    server {
+        listen 127.0.0.1:@PORT@ reuseport;
+        add_header X-Worker $pid always;
+        add_header X-Left $sluice_limit_remaining always;
+        add_header X-Result $sluice_result always;
+        location = /event/ecomm { sluice_ingest events; }
+        location = /product-data { sluice_ingest catalog; }
+        location = /which { return 204; }
+    }
+"""
+
+
+def limits(answer):
+    answers.has_rate_headers(answer)
+    return tuple(int(answer.header(name)) for name in answers.RATE_HEADERS)
+
+
+def event(merchant, connection=None):
+    return merchant.event("ORDER_CREATE", orders.order(), connection=connection)
+
+
+def catalog(merchant, connection=None):
+    document = {"products": [{"platform_product_id": "p", "title": "T"}]}
+    return merchant.catalog("PRODUCT_UPSERT", document, orders.unique("k"), connection=connection)
+
+
+def limited_event(answer):
+    assert answer.status == 429, answer
+    assert answer.body == b'{"error":"Rate limit exceeded"}', answer
+    assert answer.header("Content-Type").split(";")[0].strip() == "application/json"
+    _check_refused(answer)
+
+
+def limited_catalog(answer):
+    answers.catalog_error(answer, 429)
+    _check_refused(answer)
+
+
+def _check_refused(answer):
+    _, remaining, reset = limits(answer)
+    assert remaining == 0
+    retry = int(answer.header("Retry-After"))
+    # The server computed it within the last moments, with its own clock of the same host.
+    assert retry >= 1 and abs(reset - time.time() - retry) < 3
+
+
+@pytest.fixture(scope="module")
+def edge():
+    from harness.edge import Edge
+
+    with Edge(HEAD + "sluice_rate_limit 5 1d;" + SERVER) as running:
+        yield running.start()
+
+
+@pytest.fixture
+def merchant(edge, new_merchant):
+    next_window(86400, margin=120)
+    return new_merchant(edge, orders.unique("rate"))
+
+
+def test_default_limit_counts_down_over_both_endpoints_and_workers(edge, merchant):
+    connections = [edge.connect_to(worker, "/which") for worker in edge.workers()]
+    now = int(time.time())
+    reset = now - now % 86400 + 86400
+    for number in range(5):
+        send = (event, catalog)[number % 2]
+        answer = send(merchant, connections[number // 2 % 2])
+        assert answer.status == 200
+        assert limits(answer) == (5, 4 - number, reset)
+        assert answer.header("X-Left") == str(4 - number)
+        assert not answer.has("Retry-After")
+    for connection in connections:
+        limited_event(event(merchant, connection))
+        limited_catalog(catalog(merchant, connection))
+        assert limits(event(merchant, connection)) == (5, 0, reset)
+        connection.close()
+
+
+def test_own_limit_goes_before_the_default(edge, merchant):
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "2/3600")
+    next_window(3600, margin=60)
+    now = int(time.time())
+    assert limits(event(merchant)) == (2, 1, now - now % 3600 + 3600)
+    assert event(merchant).status == 200
+    limited_event(event(merchant))
+
+
+def test_changed_limit_counts_at_once_and_keeps_the_used_count(edge, merchant):
+    connections = [edge.connect_to(worker, "/which") for worker in edge.workers()]
+    for _ in range(5):
+        assert event(merchant, connections[0]).status == 200
+    limited_event(event(merchant, connections[1]))
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "8/86400")
+    left = [limits(event(merchant, connections[number % 2]))[:2] for number in range(3)]
+    # Whether the refused request was counted is not visible from outside: it must not be.
+    assert left == [(8, 2), (8, 1), (8, 0)]
+    limited_event(event(merchant, connections[0]))
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "3/86400")
+    limited_event(event(merchant, connections[1]))
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "default")
+    limited_event(event(merchant, connections[0]))
+    for connection in connections:
+        connection.close()
+
+
+def test_changed_window_keeps_the_used_count(edge, merchant):
+    for _ in range(3):
+        event(merchant)
+    next_window(3600, margin=30)
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "10/3600")
+    now = int(time.time())
+    assert limits(event(merchant)) == (10, 6, now - now % 3600 + 3600)
+
+
+def test_account_create_takes_a_limit(edge):
+    account = edge.sluice.account(orders.unique("born-limited"), "1/86400")
+    shop = edge.sluice.shop(orders.unique("shop"), account)
+    _, secret = edge.sluice.token(account, "write_orders")
+    assert edge.post_event(shop, secret, "ORDER_CREATE", orders.order()).status == 200
+    limited_event(edge.post_event(shop, secret, "ORDER_CREATE", orders.order()))
+
+
+def test_limit_of_0_refuses_everything_or_is_refused(edge, merchant):
+    result = edge.sluice.run("account", "set", merchant.account, "--rate-limit", "0/60")
+    if result.returncode == 0:
+        limited_event(event(merchant))
+
+
+def test_shops_of_an_account_share_its_limit(edge, merchant):
+    second = edge.sluice.shop(orders.unique("second"), merchant.account)
+    for number in range(5):
+        shop = (merchant.shop, second)[number % 2]
+        assert edge.post_event(shop, merchant.secret, "ORDER_CREATE", orders.order()).status == 200
+    limited_event(edge.post_event(second, merchant.secret, "ORDER_CREATE", orders.order()))
+
+
+def test_accounts_do_not_share_a_limit(edge, merchant, new_merchant):
+    other = new_merchant(edge, orders.unique("other"))
+    for _ in range(6):
+        event(merchant)
+    assert limits(event(other))[1] == 4
+
+
+def test_unauthenticated_requests_cost_nothing(edge, merchant):
+    body = sign.encode(orders.order())
+    headers = sign.event_headers(merchant.shop, "wrong-secret-of-16", "ORDER_CREATE", body)
+    for _ in range(20):
+        answers.is_unauthorized(edge.request("POST", sign.EVENTS, headers, body))
+    headers = sign.catalog_headers(merchant.shop, merchant.secret, "PRODUCT_UPSERT", body, "k")
+    for change in ({"x_signature": "0" * 64}, {"authorization": "Bearer x"}, {"x_svc_shop_id": "nowhere"}, {"x_svc_topic": "x"}):
+        answer = edge.request("POST", sign.CATALOG, sign.replaced(headers, **change), body)
+        assert answer.status in (400, 401, 403, 404)
+        answers.has_no_rate_headers(answer)
+    assert limits(event(merchant))[1] == 4
+
+
+def test_every_authenticated_answer_counts(edge, merchant):
+    steps = [
+        lambda: merchant.event("ORDER_CREATE", b"nonsense"),
+        lambda: merchant.event("NO_TOPIC", orders.order()),
+        lambda: merchant.catalog("PRODUCT_UPSERT", {"products": [{}]}, "k"),
+        lambda: merchant.catalog("PRODUCT_UPSERT", b"nonsense", "k"),
+    ]
+    for number, step in enumerate(steps):
+        answer = step()
+        assert answer.status in (400, 422)
+        assert limits(answer)[1] == 4 - number
+
+
+def test_429_comes_before_400_and_after_401(edge, merchant):
+    for _ in range(5):
+        event(merchant)
+    limited_event(merchant.event("NO_TOPIC", b"nonsense"))
+    body = sign.encode(orders.order())
+    headers = sign.event_headers(merchant.shop, "wrong-secret-of-16", "ORDER_CREATE", body)
+    answers.is_unauthorized(edge.request("POST", sign.EVENTS, headers, body))
+
+
+def test_counters_survive_reload(edge, merchant):
+    assert limits(event(merchant))[1] == 4
+    edge.reload()
+    assert limits(event(merchant))[1] == 3
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_concurrent_requests_get_exactly_the_limit(edge, new_merchant, seed):
+    merchant = new_merchant(edge, orders.unique("hot"))
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "150/86400")
+    found, lock = [], threading.Lock()
+
+    def run():
+        with edge.connect() as connection:
+            mine = [event(merchant, connection) for _ in range(50)]
+        with lock:
+            found.extend(mine)
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    accepted = [answer for answer in found if answer.status == 200]
+    assert len(accepted) == 150
+    assert sorted(int(a.header("X-RateLimit-Remaining")) for a in accepted) == list(range(150))
+    for answer in found:
+        if answer.status != 200:
+            limited_event(answer)
+
+
+def test_window_is_aligned_and_a_new_one_begins_full(edge, merchant):
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "3/2")
+    seen = {}
+    end = time.monotonic() + 7
+    while time.monotonic() < end:
+        before = time.time()
+        answer = event(merchant)
+        limit, remaining, reset = limits(answer)
+        assert limit == 3 and reset % 2 == 0
+        assert before - 1 <= reset <= time.time() + 2
+        assert (answer.status == 200) or remaining == 0
+        seen.setdefault(reset, []).append((answer.status, remaining))
+    assert len(seen) >= 3
+    for statuses in list(seen.values())[1:-1]:
+        assert [pair for pair in statuses if pair[0] == 200] == [(200, 2), (200, 1), (200, 0)]
+
+
+def test_off_leaves_accounts_without_a_limit_of_their_own_unlimited(start_edge, new_merchant):
+    edge = start_edge(HEAD + "sluice_rate_limit off;" + SERVER)
+    merchant = new_merchant(edge, "acme")
+    for _ in range(3):
+        for answer in (event(merchant), catalog(merchant)):
+            assert answer.status == 200
+            answers.has_no_rate_headers(answer)
+    answer = merchant.event("ORDER_CREATE", b"{}")
+    assert answer.status == 400 and json.loads(answer.body)["error"]
+    answers.has_no_rate_headers(answer)
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "2/86400")
+    assert limits(event(merchant))[0] == 2
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "default")
+    answers.has_no_rate_headers(event(merchant))
+
+
+def test_without_the_directive_the_limit_is_600_in_60_seconds(start_edge, new_merchant):
+    edge = start_edge(HEAD + SERVER)
+    merchant = new_merchant(edge, "acme")
+    next_window(60)
+    limit, remaining, reset = limits(event(merchant))
+    assert (limit, remaining) == (600, 599)
+    assert reset % 60 == 0 and 0 < reset - time.time() <= 60
+
+
+def test_dry_run_checks_and_counts_but_stores_nothing(start_edge, new_merchant):
+    edge = start_edge(HEAD + "sluice_rate_limit 5 1d; sluice_dry_run on;" + SERVER)
+    merchant = new_merchant(edge, "acme")
+    answer = event(merchant)
+    assert (answer.status, answer.body, answer.header("X-Sluice-Dry-Run")) == (200, b"success", "1")
+    assert answer.header("X-Result") == "dry_run" and limits(answer)[1] == 4
+    answer = catalog(merchant)
+    answers.catalog_success(answer, 1)
+    assert answer.header("X-Sluice-Dry-Run") == "1" and limits(answer)[1] == 3
+    answer = merchant.event("ORDER_CREATE", b"{}")
+    answers.event_errors(answer)
+    assert answer.header("X-Sluice-Dry-Run") == "1"
+    assert merchant.catalog("PRODUCT_UPSERT", {"products": [{}]}, "k").status == 422
+    assert edge.sluice.stats()["last_seq"] == 0
+    body = sign.encode(orders.order())
+    headers = sign.event_headers(merchant.shop, "wrong-secret-of-16", "ORDER_CREATE", body)
+    answers.is_unauthorized(edge.request("POST", sign.EVENTS, headers, body))
+
+
+def test_a_window_that_ends_frees_a_refused_account(edge, merchant):
+    edge.sluice("account", "set", merchant.account, "--rate-limit", "1/2")
+    refused = paths.wait_until(
+        lambda: (lambda a: a if a.status == 429 else None)(event(merchant)), "a refusal"
+    )
+    reset = int(refused.header("X-RateLimit-Reset"))
+    answer = paths.wait_until(
+        lambda: (lambda a: a if a.status == 200 else None)(event(merchant)), "the next window"
+    )
+    assert int(answer.header("X-RateLimit-Reset")) > reset

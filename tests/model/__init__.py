@@ -1,0 +1,1 @@
+"""Independent models of what the service promises, written from its rules, not from its code."""

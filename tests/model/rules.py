@@ -1,0 +1,101 @@
+"""A shop of its own for each worked example, and words for what is done to it."""
+
+from harness import orders
+from harness.orders import order
+
+CONFIG = """
+    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
+    sluice_rate_limit off;
+
+    server {
+        listen 127.0.0.1:@PORT@ reuseport;
+        add_header X-Seq $sluice_seq always;
+        location = /event/ecomm { sluice_ingest events; }
+        location = /product-data { sluice_ingest catalog; }
+    }
+"""
+PROGRAM = {
+    "window_days": 30, "base": "net", "precedence": '["AFFILIATE_CODE", "LANDED"]', "hold_days": 14,
+    "default_rate": '"10%"',
+}
+
+
+class Shop:
+    def __init__(self, edge):
+        self.edge, self.sluice = edge, edge.sluice
+        self.account = self.sluice.account(orders.unique("rules"))
+        self.shop = self.sluice.shop(f"{self.account}-shop", self.account)
+        _, self.secret = self.sluice.token(self.account, "write_orders", "write_products")
+        self.program = f"{self.account}-program"
+        self.ann, self.bob = f"{self.account}-ann", f"{self.account}-bob"
+
+    def file(self, name, text):
+        path = self.edge.folder / name
+        path.write_text(text)
+        return path
+
+    def apply_program(self, rules="", program=None, **changes):
+        settings = {**PROGRAM, **changes}
+        settings["base"] = f'"{settings["base"].strip(chr(34))}"'
+        text = f'[[program]]\nid = "{program or self.program}"\naccount = "{self.account}"\n'
+        text += "".join(f"{name} = {value}\n" for name, value in settings.items())
+        for match, value, rate in rules or []:
+            text += f'[[program.rule]]\nmatch = "{match}"\nvalue = "{value}"\nrate = "{rate}"\n'
+        self.sluice("program", "apply", self.file("p.toml", text))
+
+    def codes(self, *rows):
+        text = "creator_id,program_id,code\n"
+        text += "".join(f"{creator},{program or self.program},{code}\n" for creator, code, program in rows)
+        self.sluice("creator", "import", self.file("c.csv", text))
+
+    def code(self, creator, code, program=None):
+        self.codes((creator, code, program))
+
+    def touch(self, anon_id, creator, at, program=None):
+        text = f"svc_anon_id,creator_id,program_id,occurred_at\n{anon_id},{creator},{program or self.program},{at}\n"
+        self.sluice("touch", "import", self.file("t.csv", text))
+
+    def send(self, document, topic="ORDER_UPDATE"):
+        answer = self.edge.post_event(self.shop, self.secret, topic, document)
+        assert answer.status == 200, answer
+        return int(answer.header("X-Seq"))
+
+    def products(self, *records, topic="PRODUCT_UPSERT"):
+        answer = self.edge.post_catalog(self.shop, self.secret, topic, {"products": records}, orders.unique("k"))
+        assert answer.status == 200, answer
+
+    def rows(self, kind):
+        self.sluice.drain()
+        return self.sluice.report(kind, "--shop", self.shop)
+
+    def only_order(self):
+        (row,) = self.rows("orders")
+        return row
+
+    def journal(self):
+        return [(row["line_item_id"], row["amount"], row["reason"]) for row in self.rows("journal")]
+
+    def anomalies(self):
+        return {row["kind"]: (row["event_seq"], row["count"]) for row in self.rows("anomalies")}
+
+    def balance(self, currency="USD", creator=None):
+        self.sluice.drain()
+        found = [
+            tuple(row[name] for name in ("pending", "payable", "paid", "total"))
+            for row in self.sluice.report("balances")
+            if row["account_id"] == self.account and row["currency"] == currency
+            and row["creator_id"] == (creator or self.ann)
+        ]
+        return found[0] if found else None
+
+    def close(self, until="2024-06-01T00:00:00Z"):
+        self.sluice("payout", "close", "--program", self.program, "--until", until)
+
+
+def with_code(code="ANN", **changes):
+    discount = {"code": code, "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}
+    return order("o", discounts=[discount], **changes)
+
+
+def at(second, minute=0):
+    return f"2024-03-01T12:{minute:02}:{second:02}Z"
