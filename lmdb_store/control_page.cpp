@@ -15,7 +15,33 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
     return syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
 }
 
+/// splitmix64's finalizer: every bit of the input moves about half of the output's.
+std::uint64_t mix(std::uint64_t word) noexcept {
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9U;
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EBU;
+    return word ^ (word >> 31);
+}
+
 }  // namespace
+
+std::uint64_t queue_key(std::string_view queue_uuid) noexcept {
+    std::uint64_t key = 0x736C75696365U;
+    for (const char c : queue_uuid) {
+        key = mix(key + static_cast<unsigned char>(c));
+    }
+    return key;
+}
+
+void ControlPage::publish_applied(SequenceNumber seq) noexcept {
+    // A reader between the two stores sees a pair that does not fit and deletes nothing.
+    words_->applied_seq.store(seq.value);
+    words_->applied_check.store(mix(seq.value ^ key_));
+}
+
+SequenceNumber ControlPage::applied() const noexcept {
+    const std::uint64_t seq = words_->applied_seq.load();
+    return {words_->applied_check.load() == mix(seq ^ key_) ? seq : 0};
+}
 
 void ControlPage::notify_appended(std::uint64_t now_ms) noexcept {
     words_->last_append_ms.store(now_ms, std::memory_order_relaxed);

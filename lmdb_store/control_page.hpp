@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "core/ids.hpp"
 
@@ -32,7 +33,7 @@ enum class DeadKind : std::uint8_t { kUnreadable, kOrder, kCatalog, kCommand };
 struct ControlWords {
     std::uint64_t magic;
     std::uint64_t format;
-    std::atomic<std::uint64_t> applied_seq;   ///< Worker: trim may delete up to here.
+    std::atomic<std::uint64_t> applied_seq;   ///< Worker: ControlPage::publish_applied().
     std::atomic<std::uint64_t> heartbeat_ms;  ///< Worker: wall clock, milliseconds since the epoch.
     std::atomic<std::uint64_t> worker_pid;
     std::atomic<std::uint32_t> wake;            ///< Futex word: incremented by appenders.
@@ -54,13 +55,26 @@ struct ControlWords {
     std::atomic<std::uint64_t> archive_bytes;
     std::array<std::atomic<std::uint64_t>, 16> anomalies_by_kind;  ///< Index: AnomalyKind.
     std::array<std::atomic<std::uint64_t>, 8> dead_by_kind;        ///< Open ones. Index: DeadKind.
+    std::atomic<std::uint64_t> applied_check;  ///< Makes a scribbled applied_seq harmless.
+    std::atomic<std::uint64_t> map_bytes;      ///< nginx: the queue's `map_size`.
 };
 static_assert(sizeof(ControlWords) <= 4096);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 class ControlPage {
 public:
-    explicit ControlPage(ControlWords* words) noexcept : words_(words) {}
+    /// @param words  Mapped as long as the page is used.
+    /// @param key    Of the queue that the page belongs to (queue_key()).
+    ControlPage(ControlWords* words, std::uint64_t key) noexcept : words_(words), key_(key) {}
     [[nodiscard]] ControlWords& words() noexcept { return *words_; }
+
+    /// Worker: everything up to here is durable in the ledger (and the archive); appenders may
+    /// delete it. It may also go down, after an older ledger was restored: see
+    /// Queue::begin_drain().
+    void publish_applied(SequenceNumber seq) noexcept;
+    /// What was published last. 0 if nothing was, or if the words are not what publish_applied()
+    /// of this queue's worker wrote: this is the one hint that deletes data.
+    [[nodiscard]] SequenceNumber applied() const noexcept;
 
     /// Appenders, after a commit: wakes the worker if it sleeps (one system call then, else none).
     void notify_appended(std::uint64_t now_ms) noexcept;
@@ -69,6 +83,10 @@ public:
 
 private:
     ControlWords* words_;
+    std::uint64_t key_;
 };
+
+/// Ties the page to its queue, so that a page from elsewhere is not believed.
+[[nodiscard]] std::uint64_t queue_key(std::string_view queue_uuid) noexcept;
 
 }  // namespace sluice::store

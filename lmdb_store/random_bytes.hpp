@@ -1,0 +1,12 @@
+// Random bytes for keys, secrets and UUIDs. Internal to this room.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace sluice::store {
+
+/// From the kernel (getrandom). There is nothing to do without it: it aborts.
+void fill_random(std::span<std::uint8_t> bytes) noexcept;
+
+}  // namespace sluice::store
