@@ -136,7 +136,7 @@ def test_empty_and_null_bodies_are_one_error_of_the_body(send, body):
 # JSON that is odd but good ----------------------------------------------------------------------
 
 GOOD = {
-    "white space everywhere": b"\t\r\n " + valid().replace(b":", b" :\n").replace(b",", b"\t,\r") + b" \n",
+    "white space everywhere": b"\t\r\n " + valid().replace(b'":', b'" :\n').replace(b',"', b'\t,\r"') + b" \n",
     "largest unsigned": plus(b'"a":18446744073709551615'),
     "smallest signed": plus(b'"a":-9223372036854775808'),
     "minus zero": plus(b'"a":-0'),

@@ -151,9 +151,6 @@ def test_forget_takes_personal_data_and_leaves_figures(earning):
     before = earning.rows("orders"), earning.rows("journal")
     earning.sluice("forget", "--shop", earning.shop, "--customer", "c-77")
     assert (earning.rows("orders"), earning.rows("journal")) == before
-    for path in earning.edge.store.rglob("*"):
-        if path.is_file() and "ledger" in path.parts:
-            continue
     # The same event again is still a duplicate: digests stay.
     count = earning.sluice.stats()["duplicate"]
     earning.send({**ordered("a", "2024-01-01T00:00:00Z"), **person})
