@@ -1,8 +1,9 @@
-"""Fixtures of the worked examples."""
+"""Fixtures of the worked examples: each runs on the real thing and on the model alone."""
 
 import pytest
 
 from harness.edge import Edge
+from model.model_shop import Unsupported, model_shop
 from model.rules import CONFIG, Shop
 
 
@@ -12,9 +13,18 @@ def rules_edge():
         yield running.start()
 
 
-@pytest.fixture
-def shop(rules_edge):
-    return Shop(rules_edge)
+@pytest.fixture(params=["real", "model"])
+def shop(request, tmp_path):
+    if request.param == "model":
+        return model_shop(tmp_path)
+    return Shop(request.getfixturevalue("rules_edge"))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    outcome = yield
+    if outcome.excinfo and issubclass(outcome.excinfo[0], Unsupported):
+        pytest.skip("not in the model")
 
 
 @pytest.fixture

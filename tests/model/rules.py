@@ -29,6 +29,10 @@ class Shop:
         self.program = f"{self.account}-program"
         self.ann, self.bob = f"{self.account}-ann", f"{self.account}-bob"
 
+    def real_only(self):
+        """The example is about more than the ledger's rules."""
+        assert self.edge.store
+
     def file(self, name, text):
         path = self.edge.folder / name
         path.write_text(text)

@@ -7,8 +7,13 @@ import json
 import pytest
 
 from harness.orders import line, order, refund
-from model.rules import at, with_code
+from model.rules import Shop, at, with_code
 from model.values import instant
+
+
+@pytest.fixture
+def shop(rules_edge):
+    return Shop(rules_edge)
 
 
 def ordered(order_id, when, **changes):
