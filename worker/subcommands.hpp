@@ -6,6 +6,7 @@
 
 namespace sluice::cli {
 
+void declare_send(CLI::App& app, Frame& frame);
 void declare_tax(CLI::App& app, Frame& frame);
 
 }  // namespace sluice::cli
