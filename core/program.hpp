@@ -73,7 +73,12 @@ struct Program {
 
     [[nodiscard]] bool covers(std::string_view shop_id) const noexcept;
     [[nodiscard]] bool uses(AttributionType type) const noexcept;
+    /// The instant from which on a commission can be paid.
     [[nodiscard]] Timestamp hold_end(Timestamp ordered_at) const noexcept;
+    /// hold_end(t) <= at is the same as t <= held_since(at).
+    [[nodiscard]] Timestamp held_since(Timestamp at) const noexcept;
+    /// The earliest touch that counts.
+    [[nodiscard]] Timestamp window_start(Timestamp ordered_at) const noexcept;
 };
 
 inline constexpr std::uint32_t kProgramDaysMax = 36'500;
