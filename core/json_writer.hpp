@@ -30,6 +30,8 @@ public:
     /// Up to 9 digits after the point, no trailing zeros, never an exponent. Not finite: null.
     JsonWriter& value(double number);
     JsonWriter& null();
+    /// A value that is JSON already.
+    JsonWriter& raw(std::string_view json);
 
     template <class T>
     JsonWriter& field(std::string_view name, const T& content) {
