@@ -43,7 +43,8 @@ struct LedgerHead {
     SequenceNumber applied_seq;  ///< The checkpoint.
     std::uint64_t next_entry = 1;
     std::uint64_t next_work = 1;
-    std::uint64_t programs_revision = 0;  ///< Moves with every change of any program.
+    /// Moves with every change of any program, by whichever node: all nodes share it.
+    std::uint64_t programs_revision = 0;
     Totals totals;
 };
 
@@ -86,6 +87,8 @@ struct DeadLetter {
     std::uint32_t attempts = 1;
     std::string record;     ///< As it came from the queue.
     std::string bulk_body;  ///< The body, if it lay beside the queue.
+    /// SHA-256 of the body as it was sent, once a forgotten customer's data was taken out of it.
+    std::optional<Digest256> body_sha256;
 };
 
 }  // namespace sluice

@@ -1,0 +1,317 @@
+#include "core/apply.hpp"
+
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/apply_catalog.hpp"
+#include "core/apply_command.hpp"
+#include "core/apply_order.hpp"
+#include "core/assert.hpp"
+#include "core/attribution.hpp"
+#include "core/order_event.hpp"
+#include "core/product_batch.hpp"
+#include "core/program_cache.hpp"
+#include "core/record.hpp"
+#include "core/retry_work.hpp"
+
+namespace sluice {
+namespace {
+
+Applied dead(std::string reason) {
+    return {InputClass::kDead, false, std::move(reason)};
+}
+
+/// Of a body that the endpoint's rules refuse: the first thing that is wrong with it.
+std::string refusal(std::span<const FieldError> errors) {
+    if (errors.empty()) {
+        return "the body breaks the rules of its endpoint";
+    }
+    const FieldError& first = errors.front();
+    return first.field.empty() ? first.message : first.field + ": " + first.message;
+}
+
+EventDigest first_half(const Digest256& digest) noexcept {
+    EventDigest half;
+    std::copy_n(digest.begin(), half.size(), half.begin());
+    return half;
+}
+
+std::uint64_t& counter(Totals& totals, InputClass input_class) noexcept {
+    switch (input_class) {
+        case InputClass::kApplied:
+            return totals.applied;
+        case InputClass::kStale:
+            return totals.stale;
+        case InputClass::kDuplicate:
+            return totals.duplicate;
+        case InputClass::kCatalog:
+            return totals.catalog;
+        case InputClass::kCommand:
+            return totals.commands;
+        case InputClass::kDead:
+            break;
+    }
+    return totals.dead;
+}
+
+/// An input whose record could be read.
+struct Decoded {
+    const Input& input;
+    const RecordMeta& meta;
+    std::string_view body;
+};
+
+DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string reason) {
+    DeadLetter letter;
+    letter.seq = input.seq;
+    letter.reason = std::move(reason);
+    letter.record = input.record;
+    letter.bulk_body = input.bulk_body;
+    letter.body_sha256 = input.body_sha256;
+    if (meta != nullptr) {
+        letter.topic = meta->topic;
+        letter.account = meta->account_number;
+        letter.shop = meta->shop_number;
+        letter.account_id = meta->account_id;
+        letter.shop_id = meta->shop_id;
+        letter.received_at = meta->received_at;
+    }
+    return letter;
+}
+
+}  // namespace
+
+struct Applier::State {
+    OrderEventParser orders;
+    ProductBatchParser products;
+    ProgramCache programs;
+    OrderRules rules{programs};
+    std::unordered_set<std::uint32_t> known_shops;
+
+    /// What the input does, without totals, checkpoint and dead letter.
+    Applied run(const Input& input, const RecordMeta*& meta_out, RecordView& record,
+                LedgerTxn& txn);
+    Applied run_order(const Decoded& decoded, LedgerTxn& txn);
+    Applied run_catalog(const Decoded& decoded, LedgerTxn& txn);
+    Applied run_command(const Decoded& decoded, LedgerTxn& txn);
+    Result<std::string> run_command(const Command& command, const CommandContext& context,
+                                    LedgerTxn& txn);
+    Result<std::string> replay(const DeadReplay& command, LedgerTxn& txn);
+    /// @return true if the letter could be applied and is gone.
+    bool replay(DeadLetter letter, LedgerTxn& txn);
+    void learn_shop(const RecordMeta& meta, LedgerTxn& txn);
+};
+
+Applied Applier::State::run(const Input& input, const RecordMeta*& meta_out, RecordView& record,
+                            LedgerTxn& txn) {
+    Result<RecordView> decoded = decode_record(input.record);
+    if (!decoded) {
+        return dead(decoded.error().message);
+    }
+    record = *decoded;
+    meta_out = &record.meta;
+    if (input.bulk_error) {
+        return dead(*input.bulk_error);
+    }
+    if (record.meta.bulk && input.bulk_body.size() != record.meta.bulk->bytes) {
+        return dead("its body, which lay beside the queue, is missing");
+    }
+    const Decoded whole{input, record.meta, record.meta.bulk ? input.bulk_body : record.body};
+    const Topic topic = record.meta.topic;
+    if (is_command(topic)) {
+        return run_command(whole, txn);
+    }
+    if (record.meta.account_number.value == 0 || record.meta.shop_number.value == 0) {
+        return dead("the record names no shop");
+    }
+    return is_order(topic) ? run_order(whole, txn) : run_catalog(whole, txn);
+}
+
+Applied Applier::State::run_order(const Decoded& decoded, LedgerTxn& txn) {
+    const RecordMeta& meta = decoded.meta;
+    const OrderEvent* event = orders.parse(decoded.body, meta.topic, {});
+    if (event == nullptr) {
+        return dead(refusal(orders.errors()));
+    }
+    learn_shop(meta, txn);
+    EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}};
+    arrival.digest =
+        first_half(decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body));
+    if (!meta.anon_id.empty()) {
+        arrival.anon = anon_digest(meta.anon_id);
+    }
+    return {
+        rules.apply({*event, meta.account_number, meta.shop_number, meta.shop_id, arrival}, txn),
+        false,
+        {}};
+}
+
+Applied Applier::State::run_catalog(const Decoded& decoded, LedgerTxn& txn) {
+    switch (products.validate(decoded.body, decoded.meta.topic)) {
+        case BatchVerdict::kNotABatch:
+            return dead(std::string(products.batch_error()));
+        case BatchVerdict::kRecordErrors:
+            return dead(refusal(products.errors()));
+        case BatchVerdict::kValid:
+            break;
+    }
+    learn_shop(decoded.meta, txn);
+    apply_products(decoded.meta.topic, decoded.body, decoded.meta.account_number,
+                   decoded.meta.shop_number, txn);
+    return {InputClass::kCatalog, false, {}};
+}
+
+Applied Applier::State::run_command(const Decoded& decoded, LedgerTxn& txn) {
+    const RecordMeta& meta = decoded.meta;
+    const Result<Command> command = decode_command(meta.topic, decoded.body);
+    if (!command) {
+        return dead(command.error().message);
+    }
+    const CommandContext context{decoded.input.seq,       meta.topic,          meta.received_at,
+                                 std::string(meta.actor), meta.account_number, meta.shop_number};
+    const Result<std::string> result = run_command(*command, context, txn);
+    Applied applied{InputClass::kCommand, !result.ok(), result ? *result : result.error().message};
+    txn.put_command({context.seq, context.topic, context.actor, context.received_at,
+                     !applied.failed, applied.text});
+    do_work(rules, txn, kWorkInline);
+    return applied;
+}
+
+Result<std::string> Applier::State::run_command(const Command& command,
+                                                const CommandContext& context, LedgerTxn& txn) {
+    struct Visit {
+        State& state;
+        const CommandContext& context;
+        LedgerTxn& txn;
+        Result<std::string> operator()(const ProgramApply& c) const {
+            return apply_programs(c, context, txn);
+        }
+        Result<std::string> operator()(const CreatorImport& c) const {
+            return import_creators(c, context, txn);
+        }
+        Result<std::string> operator()(const CreatorRemove& c) const {
+            return remove_creator(c, context, txn);
+        }
+        Result<std::string> operator()(const TouchImport& c) const {
+            return import_touches(c, context, txn);
+        }
+        Result<std::string> operator()(const PayoutClose& c) const {
+            return close_payout(c, context, txn);
+        }
+        Result<std::string> operator()(const Adjust& c) const {
+            return adjust_order(c, context, txn);
+        }
+        Result<std::string> operator()(const DeadReplay& c) const { return state.replay(c, txn); }
+        Result<std::string> operator()(const Forget& c) const {
+            return forget_customer(c, context, txn);
+        }
+    };
+    return std::visit(Visit{*this, context, txn}, command);
+}
+
+Result<std::string> Applier::State::replay(const DeadReplay& command, LedgerTxn& txn) {
+    std::vector<DeadLetter> letters;
+    for (const SequenceNumber seq : command.seqs) {
+        std::optional<DeadLetter> letter = txn.dead_letter(seq);
+        if (!letter) {
+            return Error{ErrorCode::kNotFound,
+                         "there is no dead letter " + std::to_string(seq.value)};
+        }
+        letters.push_back(*std::move(letter));
+    }
+    if (command.seqs.empty()) {
+        txn.scan_dead([&letters](const DeadLetter& letter) {
+            letters.push_back(letter);
+            return true;
+        });
+    }
+    const std::size_t tried = letters.size();
+    std::size_t done = 0;
+    for (DeadLetter& letter : letters) {
+        done += replay(std::move(letter), txn) ? std::size_t{1} : std::size_t{0};
+    }
+    return std::to_string(done) + " replayed, " + std::to_string(tried - done) + " still dead";
+}
+
+bool Applier::State::replay(DeadLetter letter, LedgerTxn& txn) {
+    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256};
+    const RecordMeta* meta = nullptr;
+    RecordView record;
+    const Applied applied = letter.topic == Topic::kDeadReplay ? dead("a replay is not replayed")
+                                                               : run(input, meta, record, txn);
+    if (applied.input_class == InputClass::kDead) {
+        ++letter.attempts;
+        letter.reason = applied.text;
+        txn.put_dead_letter(letter);
+        return false;
+    }
+    Totals& totals = txn.mutable_head().totals;
+    --totals.dead;
+    ++counter(totals, applied.input_class);
+    txn.delete_dead_letter(letter.seq);
+    return true;
+}
+
+void Applier::State::learn_shop(const RecordMeta& meta, LedgerTxn& txn) {
+    if (known_shops.contains(meta.shop_number.value)) {
+        return;
+    }
+    if (!txn.shop(meta.shop_number)) {
+        txn.put_shop({meta.account_number, meta.shop_number, AccountId(meta.account_id),
+                      ShopId(meta.shop_id)});
+    }
+    known_shops.insert(meta.shop_number.value);
+}
+
+Applier::Applier() : state_(std::make_unique<State>()) {}
+Applier::~Applier() = default;
+
+Applied Applier::apply(const Input& input, LedgerTxn& txn) {
+    SLUICE_ASSERT(input.seq > txn.head().applied_seq);
+    const RecordMeta* meta = nullptr;
+    RecordView record;
+    Applied applied = state_->run(input, meta, record, txn);
+    if (applied.input_class == InputClass::kDead) {
+        txn.put_dead_letter(letter_of(input, meta, applied.text));
+    }
+    LedgerHead& head = txn.mutable_head();
+    ++counter(head.totals, applied.input_class);
+    head.applied_seq = input.seq;
+    return applied;
+}
+
+bool Applier::work(LedgerTxn& txn, std::size_t orders_max) {
+    return do_work(state_->rules, txn, orders_max);
+}
+
+void Applier::prefetch(std::span<const Input> inputs, LedgerTxn& txn) {
+    if (!txn.wants_prefetch()) {
+        return;
+    }
+    std::vector<OrderKey> keys;
+    for (const Input& input : inputs) {
+        const Result<RecordView> record = decode_record(input.record);
+        if (!record || !is_order(record->meta.topic)) {
+            continue;
+        }
+        const std::string_view body = record->meta.bulk ? input.bulk_body : record->body;
+        if (const OrderEvent* event = state_->orders.parse(body, record->meta.topic, {})) {
+            keys.push_back(
+                {record->meta.account_number, record->meta.shop_number, OrderId(event->order_id)});
+        }
+    }
+    txn.prefetch(keys);
+}
+
+void Applier::discard() noexcept {
+    state_->programs.clear();
+    state_->known_shops.clear();
+}
+
+bool work_is_pending(LedgerTxn& txn) {
+    return txn.first_work().has_value();
+}
+
+}  // namespace sluice
