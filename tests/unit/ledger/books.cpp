@@ -1,0 +1,271 @@
+#include "unit/ledger/books.hpp"
+
+#include <stdexcept>
+
+#include "core/attribution.hpp"
+#include "core/balance.hpp"
+#include "core/booking.hpp"
+#include "core/journal.hpp"
+#include "core/json_writer.hpp"
+#include "core/record.hpp"
+#include "unit/ledger/memory_ledger.hpp"
+
+namespace sluice::test {
+namespace {
+
+void write_lines(JsonWriter& json, const OrderText& order) {
+    json.key("line_items").begin_array();
+    for (const LineText& line : order.lines) {
+        json.begin_object().field("line_item_id", line.id).field("sku", line.sku);
+        json.field("amount", line.amount).field("tax", line.tax).field("quantity", line.quantity);
+        if (!line.variant_sku.empty()) {
+            json.field("variant_sku", line.variant_sku);
+        }
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_refunds(JsonWriter& json, const OrderText& order) {
+    if (order.refunds.empty()) {
+        return;
+    }
+    json.key("refund_line_items").begin_array();
+    for (const RefundText& refund : order.refunds) {
+        json.begin_object().field("refund_line_item_id", refund.id);
+        json.field("line_item_id", refund.line).field("sku", "SKU");
+        json.field("platform_refunded_at", "2026-01-05T00:00:00Z");
+        json.field("amount", refund.amount).field("tax", refund.tax);
+        json.field("quantity", refund.quantity).end_object();
+    }
+    json.end_array();
+}
+
+void write_discounts(JsonWriter& json, const OrderText& order) {
+    if (order.codes.empty()) {
+        return;
+    }
+    json.key("discounts").begin_array();
+    for (const std::string& code : order.codes) {
+        json.begin_object().field("code", code).field("type", "DISCOUNT_CODE");
+        json.field("value_type", "PERCENTAGE").field("value", "5").end_object();
+    }
+    json.end_array();
+}
+
+std::string short_types(std::uint8_t types) {
+    switch (types) {
+        case 1:
+            return "CODE";
+        case 2:
+            return "LANDED";
+        case 3:
+            return "CODE+LANDED";
+        default:
+            return "none";
+    }
+}
+
+}  // namespace
+
+const std::vector<LedgerKind>& ledger_kinds() {
+    static const std::vector<LedgerKind> kinds{
+        {"Memory", [] { return std::make_unique<MemoryLedger>(); }},
+    };
+    return kinds;
+}
+
+Timestamp instant(std::string_view text) {
+    const std::optional<Timestamp> at = Timestamp::parse(text);
+    if (!at) {
+        throw std::invalid_argument("no instant: " + std::string(text));
+    }
+    return *at;
+}
+
+std::string to_json(const OrderText& order) {
+    std::string text;
+    JsonWriter json(text);
+    json.begin_object().field("platform_order_id", order.id);
+    json.field("platform_ordered_at", order.ordered);
+    if (!order.updated.empty()) {
+        json.field("platform_updated_at", order.updated);
+    }
+    if (!order.cancelled.empty()) {
+        json.field("platform_cancelled_at", order.cancelled);
+    }
+    json.field("amount", order.amount).field("tax", order.tax).field("shipping", order.shipping);
+    json.field("currency_code", order.currency);
+    write_discounts(json, order);
+    write_lines(json, order);
+    write_refunds(json, order);
+    json.end_object();
+    return text;
+}
+
+Program program(std::string_view id, std::string_view default_rate) {
+    Program program;
+    program.id = ProgramId(id);
+    program.account_id = AccountId("acme");
+    program.account = {1};
+    program.default_rate = parse_rate(default_rate).value();
+    return program;
+}
+
+Rule rule(RuleMatch match, std::string_view value, std::string_view rate) {
+    return {match, std::string(value), parse_rate(rate).value()};
+}
+
+void Books::from_shop(std::string_view shop_id) {
+    shop_id_ = shop_id;
+    const bool other = shop_id == "shop-9";
+    account_id_ = other ? "other" : "acme";
+    account_ = {other ? 2U : 1U};
+    shop_ = {other ? 9U : (shop_id == "shop-2" ? 2U : 1U)};
+}
+
+Applied Books::input(std::string_view record, std::string_view bulk_body,
+                     std::optional<std::string> bulk_error) {
+    ++seq_.value;
+    const Input one{seq_, record, bulk_body, std::move(bulk_error), {}};
+    std::unique_ptr<LedgerTxn> txn = ledger_.begin(kNode);
+    applier_.prefetch({&one, 1}, *txn);
+    const Applied applied = applier_.apply(one, *txn);
+    txn->commit();
+    for (bool left = true; left;) {
+        txn = ledger_.begin(kNode);
+        left = applier_.work(*txn, work_slice);
+        txn->commit();
+    }
+    return applied;
+}
+
+Applied Books::raw(Topic topic, std::string_view body, std::string_view anon) {
+    RecordMeta meta;
+    meta.topic = topic;
+    meta.account_number = account_;
+    meta.shop_number = shop_;
+    meta.account_id = account_id_;
+    meta.shop_id = shop_id_;
+    meta.received_at = received_at_;
+    meta.anon_id = anon;
+    meta.actor = is_command(topic) ? "finance" : "";
+    RecordEnvelope envelope;
+    envelope.encode(meta, body);
+    return input(std::string(envelope.prefix()) + std::string(body));
+}
+
+Applied Books::event(Topic topic, const OrderText& order, std::string_view anon) {
+    return raw(topic, to_json(order), anon);
+}
+
+Applied Books::products(Topic topic, std::string_view products_json) {
+    return raw(topic, "{\"products\":" + std::string(products_json) + "}");
+}
+
+Applied Books::command(const Command& command) {
+    return raw(topic_of(command), encode_command(command));
+}
+
+Applied Books::apply(std::vector<Program> programs) {
+    return command(ProgramApply{std::move(programs)});
+}
+
+Applied Books::creators(const std::vector<CreatorImport::Row>& rows) {
+    return command(CreatorImport{rows});
+}
+
+Applied Books::creator(std::string_view creator, std::string_view program_id,
+                       std::string_view code) {
+    return creators({{2, CreatorId(creator), ProgramId(program_id), std::string(code)}});
+}
+
+Applied Books::touch(std::string_view anon, std::string_view creator, std::string_view program_id,
+                     std::string_view at) {
+    return command(
+        TouchImport{{{2, AnonId(anon), CreatorId(creator), ProgramId(program_id), instant(at)}}});
+}
+
+Applied Books::close(std::string_view program_id, std::string_view until) {
+    return command(PayoutClose{ProgramId(program_id), instant(until)});
+}
+
+Applied Books::adjust(std::string_view order, std::string_view amount, std::string_view reason) {
+    return command(Adjust{OrderId(order), *Decimal::parse_signed(amount), std::string(reason)});
+}
+
+OrderState Books::order(std::string_view id) {
+    OrderState state;
+    if (!read()->load_order({account_, shop_, OrderId(id)}, state)) {
+        throw std::invalid_argument("no order " + std::string(id));
+    }
+    return state;
+}
+
+std::string Books::commission(std::string_view id) {
+    const CommissionAmount amount = commission_amount(order(id));
+    return amount.amount.to_string() + " " + std::string(amount.currency.code());
+}
+
+std::string Books::creator_of(std::string_view id) {
+    const OrderState state = order(id);
+    if (!state.attribution) {
+        return "nobody";
+    }
+    return state.attribution->creator.str() + "@" + state.attribution->program.str() + " " +
+           short_types(state.attribution->types);
+}
+
+std::vector<std::string> Books::journal() {
+    std::vector<std::string> rows;
+    read()->scan_journal(1, [&rows](const JournalGroup& group) {
+        for (const JournalLine& entry : group.lines) {
+            rows.push_back(std::to_string(group.event_seq.value) + " " +
+                           group.order.order_id.str() + "/" + entry.line.str() + " " +
+                           entry.amount.to_string() + " " + std::string(entry.currency.code()) +
+                           " " + std::string(to_string(entry.reason)));
+        }
+        return true;
+    });
+    return rows;
+}
+
+std::vector<std::string> Books::anomalies() {
+    std::vector<std::string> rows;
+    const auto reader = read();
+    reader->scan_shops([&](const ShopRow& shop) {
+        reader->scan_anomalies(shop.account, shop.shop, [&rows](const Anomaly& row) {
+            rows.push_back(std::string(to_string(row.kind)) + " " + row.order.order_id.str() +
+                           " first=" + std::to_string(row.first_seq.value) +
+                           " count=" + std::to_string(row.count));
+            return true;
+        });
+        return true;
+    });
+    return rows;
+}
+
+std::vector<std::string> Books::balances(std::string_view now) {
+    std::vector<std::string> rows;
+    balances_at(*read(), instant(now), [&rows](const BalanceAt& row) {
+        rows.push_back(row.key.creator.str() + "@" + row.key.program.str() + " " +
+                       std::string(row.key.currency.code()) + " pending=" +
+                       row.pending.to_string() + " payable=" + row.payable.to_string() +
+                       " paid=" + row.paid.to_string() + " total=" + row.total.to_string());
+        return true;
+    });
+    return rows;
+}
+
+std::vector<std::string> Books::payouts() {
+    std::vector<std::string> rows;
+    read()->scan_payouts([&rows](const Payout& payout) {
+        rows.push_back(payout.creator.str() + "@" + payout.program.str() + " " +
+                       payout.amount.to_string() + " " + std::string(payout.currency.code()) +
+                       " orders=" + std::to_string(payout.orders_count));
+        return true;
+    });
+    return rows;
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,135 @@
+// Books: a ledger with inputs made easy, as the tests of the rules and the worked examples use it.
+//
+// Every input goes the whole way: encoded as a queue record, decoded, parsed and applied. Accounts
+// and shops: acme (1) has shop-1 (1) and shop-2 (2); other (2) has shop-9 (9).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/apply.hpp"
+#include "core/commands.hpp"
+#include "core/ledger.hpp"
+
+namespace sluice::test {
+
+/// A kind of ledger that the rules are held against.
+struct LedgerKind {
+    std::string name;
+    std::function<std::unique_ptr<Ledger>()> make;
+};
+[[nodiscard]] const std::vector<LedgerKind>& ledger_kinds();
+
+[[nodiscard]] Timestamp instant(std::string_view text);
+
+/// The JSON of an order, with what a test does not care about filled in.
+struct LineText {
+    std::string id = "l1";
+    std::string amount = "100.00";
+    std::string tax = "0.00";
+    std::string quantity = "1";
+    std::string sku = "SKU";
+    std::string variant_sku = {};
+};
+struct RefundText {
+    std::string id = "r1";
+    std::string line = "l1";
+    std::string amount = {};
+    std::string tax = "0.00";
+    std::string quantity = "1";
+};
+struct OrderText {
+    std::string id = "o1";
+    std::string updated;  ///< Empty: not sent.
+    std::string ordered = "2026-01-01T00:00:00Z";
+    std::string cancelled;
+    std::string currency = "USD";
+    std::string amount = "100.00";
+    std::string tax = "0.00";
+    std::string shipping = "0.00";
+    std::vector<std::string> codes;
+    std::vector<LineText> lines{LineText{}};
+    std::vector<RefundText> refunds;
+};
+[[nodiscard]] std::string to_json(const OrderText& order);
+
+/// A program that pays 10 % net, covers every shop of acme, holds for 0 days.
+[[nodiscard]] Program program(std::string_view id = "spring",
+                              std::string_view default_rate = "10%");
+[[nodiscard]] Rule rule(RuleMatch match, std::string_view value, std::string_view rate);
+
+class Books {
+public:
+    explicit Books(Ledger& ledger) : ledger_(ledger) {}
+
+    /// Time of receipt of the inputs from now on.
+    void receive_at(std::string_view time) { received_at_ = instant(time); }
+    void from_shop(std::string_view shop_id);
+
+    Applied event(Topic topic, const OrderText& order, std::string_view anon = {});
+    Applied create(const OrderText& order, std::string_view anon = {}) {
+        return event(Topic::kOrderCreate, order, anon);
+    }
+    Applied update(const OrderText& order, std::string_view anon = {}) {
+        return event(Topic::kOrderUpdate, order, anon);
+    }
+    Applied cancel(const OrderText& order, std::string_view anon = {}) {
+        return event(Topic::kOrderCancel, order, anon);
+    }
+    /// Any body, as it is.
+    Applied raw(Topic topic, std::string_view body, std::string_view anon = {});
+    Applied products(Topic topic, std::string_view products_json);
+    Applied command(const Command& command);
+    Applied apply(std::vector<Program> programs);
+    Applied creators(const std::vector<CreatorImport::Row>& rows);
+    Applied creator(std::string_view creator, std::string_view program, std::string_view code = {});
+    Applied touch(std::string_view anon, std::string_view creator, std::string_view program,
+                  std::string_view at);
+    Applied close(std::string_view program, std::string_view until);
+    Applied adjust(std::string_view order, std::string_view amount,
+                   std::string_view reason = "goodwill");
+    /// The record's bytes, whatever they are.
+    Applied input(std::string_view record, std::string_view bulk_body = {},
+                  std::optional<std::string> bulk_error = {});
+
+    [[nodiscard]] std::unique_ptr<LedgerReader> read() { return ledger_.snapshot(kNode); }
+    [[nodiscard]] OrderState order(std::string_view id = "o1");
+    /// "8.00 USD", for the current shop.
+    [[nodiscard]] std::string commission(std::string_view id = "o1");
+    /// "c1@spring CODE+LANDED", or "nobody".
+    [[nodiscard]] std::string creator_of(std::string_view id = "o1");
+    /// "<event> <order>/<line> <amount> <currency> <reason>", by entry.
+    [[nodiscard]] std::vector<std::string> journal();
+    /// "<kind> <order> first=<event> count=<n>", by order and kind, of all shops.
+    [[nodiscard]] std::vector<std::string> anomalies();
+    /// "<creator>@<program> <currency> pending=.. payable=.. paid=.. total=..".
+    [[nodiscard]] std::vector<std::string> balances(std::string_view now);
+    /// "<creator>@<program> <amount> <currency> orders=<n>".
+    [[nodiscard]] std::vector<std::string> payouts();
+    [[nodiscard]] Totals totals() { return read()->head().totals; }
+    [[nodiscard]] SequenceNumber last_seq() const noexcept { return seq_; }
+    /// Sums, chains, indexes: what must hold of any ledger at any time. Empty: all holds.
+    [[nodiscard]] std::string broken_invariant();
+    /// Every row of the ledger, as text; equal texts are equal ledgers.
+    [[nodiscard]] std::string dump();
+
+    std::size_t work_slice = 1000;  ///< Orders of retry work done in one transaction.
+
+private:
+    static constexpr std::string_view kNode = "11111111-2222-3333-4444-555555555555";
+
+    Ledger& ledger_;
+    Applier applier_;
+    SequenceNumber seq_;
+    Timestamp received_at_{1'769'904'000, 0};  // 2026-02-01
+    std::string account_id_ = "acme", shop_id_ = "shop-1";
+    AccountNumber account_{1};
+    ShopNumber shop_{1};
+};
+
+}  // namespace sluice::test
