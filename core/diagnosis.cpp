@@ -52,9 +52,8 @@ std::optional<Digest256> parse_base64_digest(std::string_view text) noexcept {
     return digest;
 }
 
-Written read_signature(std::string_view text) {
-    const std::optional<Digest256> right = parse_hex_digest(text, HexCase::kLowerOnly);
-    if (right) {
+Written read_digest(std::string_view text) noexcept {
+    if (const std::optional<Digest256> right = parse_hex_digest(text, HexCase::kLowerOnly)) {
         return {right, {}};
     }
     if (const std::optional<Digest256> upper = parse_hex_digest(text, HexCase::kEither)) {
@@ -63,14 +62,17 @@ Written read_signature(std::string_view text) {
     if (const std::optional<Digest256> base64 = parse_base64_digest(text)) {
         return {base64, "signature_base64"};
     }
-    const std::size_t separator = text.find_first_of("=: ");
-    if (separator != std::string_view::npos) {
-        const Written rest = read_signature(text.substr(separator + 1));
-        if (rest.digest) {
-            return {rest.digest, "signature_prefix"};
-        }
-    }
     return {};
+}
+
+Written read_signature(std::string_view text) noexcept {
+    const Written bare = read_digest(text);
+    const std::size_t separator = text.find_first_of("=: ");
+    if (bare.digest || separator == std::string_view::npos) {
+        return bare;
+    }
+    const Written rest = read_digest(text.substr(separator + 1));
+    return {rest.digest, rest.digest ? "signature_prefix" : ""};
 }
 
 using Keys = std::vector<const SigningKey*>;
@@ -132,10 +134,7 @@ std::string_view diagnose_token(const TokenView& token, std::string_view body,
     if (token.revoked) {
         return "token_revoked";
     }
-    if (!token.active(now)) {
-        return "token_expired";
-    }
-    return (token.scopes & kWriteOrders) == 0 ? "token_scope" : std::string_view();
+    return token.active(now) ? std::string_view() : "token_expired";
 }
 
 std::string_view diagnose_tokens(std::span<const std::shared_ptr<const TokenView>> tokens,

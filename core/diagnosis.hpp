@@ -30,7 +30,7 @@ inline constexpr std::size_t kDiagnosisBodyBytesMax = 256 * 1024;
 ///   body_trailing_newline     the body was signed without the newline that it ends with
 ///   body_missing_newline      a newline was signed that was not sent
 ///   body_reformatted          the compact form of the JSON was signed, another one was sent
-///   token_revoked, token_expired, token_scope   signed with a token that may not sign (any more)
+///   token_revoked, token_expired   signed with a token that may not sign any more
 [[nodiscard]] std::string_view diagnose_signature(
     const HeaderValue& signature, std::string_view body, const ShopView* shop,
     std::span<const std::shared_ptr<const TokenView>> retired, Timestamp now);

@@ -73,6 +73,13 @@ public:
     /// By SHA-256 of the secret. Revoked and expired tokens are found too; token is null if
     /// unknown.
     [[nodiscard]] virtual BearerView find_bearer(std::string_view secret) = 0;
+
+    /// Revoked tokens of an account with their signing keys, at most `count`, the newest first. For
+    /// core/diagnosis only, never on the hot path. A registry that does not keep them gives none.
+    [[nodiscard]] virtual std::vector<std::shared_ptr<const TokenView>> find_retired_tokens(
+        AccountNumber /*account*/, std::size_t /*count*/) {
+        return {};
+    }
 };
 
 }  // namespace sluice

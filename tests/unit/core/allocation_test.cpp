@@ -8,6 +8,7 @@
 #include "core/order_event.hpp"
 #include "core/record.hpp"
 #include "core/signature.hpp"
+#include "intake_fixture.hpp"
 #include "order_fixture.hpp"
 
 namespace sluice {
@@ -59,6 +60,28 @@ TEST(AllocationRules, SigningAndTheEnvelopeAllocateNothingOnceWarm) {
     envelope.encode(meta, test::kOrder);
     EXPECT_EQ(allocation_count(), before);
     EXPECT_TRUE(verified);
+}
+
+TEST(AllocationRules, IntakeOfAnEventAllocatesNothingOnceWarm) {
+    test::World world;
+    test::Request request;
+    request.body = test::kOrder;
+    request.set("X-SVC-SHOP-ID", {"shop-1"})
+        .set("X-SVC-TOPIC", {"ORDER_UPDATE"})
+        .set("X-Signature", {test::signature_of(test::kOrder)})
+        .set("Content-Type", {"application/json; charset=utf-8"});
+    const RequestHead head = request.head();
+    const Opened opened = open_event(head, world.registry);
+    world.gate.counted.reserve(10);
+    std::size_t allocated = 0;
+    for (int round = 0; round < 2; ++round) {
+        const std::size_t before = allocation_count();
+        const Accepting accepting = accept_event(head, world.names, opened.sender, request.body,
+                                                 world.gate, test::kNow, world.scratch);
+        allocated = allocation_count() - before;
+        EXPECT_FALSE(accepting.answer);
+    }
+    EXPECT_EQ(allocated, 0U);
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+#include "core/diagnosis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+
+#include "intake_fixture.hpp"
+
+namespace sluice {
+namespace {
+
+using test::kNow;
+using test::signature_of;
+using test::World;
+
+constexpr std::string_view kBody = "{\"a\": 1,\n \"b\": \"x y\"}\n";
+
+std::string base64(const Digest256& digest) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    for (std::size_t i = 0; i < digest.size(); i += 3) {
+        unsigned bits = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            bits = bits << 8 | (i + k < digest.size() ? digest[i + k] : 0U);
+        }
+        for (int shift = 18; shift >= 0; shift -= 6) {
+            text += kDigits[bits >> shift & 63];
+        }
+    }
+    return text.replace(43, 1, "=");
+}
+
+std::string_view diagnose(World& world, const std::string& signature,
+                          std::string_view body = kBody) {
+    const ShopView* shop = world.registry.shops["shop-1"].get();
+    return diagnose_signature({signature, 1}, body, shop, world.registry.retired, kNow);
+}
+
+std::string_view diagnose(const std::string& signature, std::string_view body = kBody) {
+    World world;
+    return diagnose(world, signature, body);
+}
+
+TEST(DiagnosisRules, NamesHowTheDigestWasWritten) {
+    const std::string right = signature_of(kBody);
+    std::string upper = right;
+    for (char& c : upper) {
+        c = static_cast<char>(std::toupper(c));
+    }
+    EXPECT_EQ(diagnose("sha256=" + right), "signature_prefix");
+    EXPECT_EQ(diagnose("SHA256:" + upper), "signature_prefix");
+    EXPECT_EQ(diagnose(upper), "signature_uppercase");
+    const Digest256 digest = SigningKey(World::kSecret).sign(kBody);
+    EXPECT_EQ(diagnose(base64(digest)), "signature_base64");
+    EXPECT_EQ(diagnose("sha256=" + base64(digest)), "signature_prefix");
+}
+
+TEST(DiagnosisRules, NamesAnUnkeyedDigest) {
+    EXPECT_EQ(diagnose(to_hex(sha256(kBody))), "signature_unkeyed_sha256");
+}
+
+TEST(DiagnosisRules, NamesWhatHappenedToTheBody) {
+    const std::string_view bare = kBody.substr(0, kBody.size() - 1);
+    EXPECT_EQ(diagnose(signature_of(bare)), "body_trailing_newline");
+    EXPECT_EQ(diagnose(signature_of(bare), std::string(bare) + "\r\n"), "body_trailing_newline");
+    EXPECT_EQ(diagnose(signature_of(kBody), bare), "body_missing_newline");
+    EXPECT_EQ(diagnose(signature_of(R"({"a":1,"b":"x y"})")), "body_reformatted");
+}
+
+TEST(DiagnosisRules, NamesATokenThatMayNotSignAnyMore) {
+    World revoked;
+    revoked.registry.add_token(revoked.acme, "the revoked secret", kWriteOrders, true);
+    EXPECT_EQ(diagnose(revoked, signature_of(kBody, "the revoked secret")), "token_revoked");
+    World expired;
+    expired.registry.add_token(expired.acme, "the expired secret", kWriteOrders)->expires_at = kNow;
+    EXPECT_EQ(diagnose(expired, signature_of(kBody, "the expired secret")), "token_expired");
+}
+
+TEST(DiagnosisRules, SaysNothingWhenItDoesNotKnow) {
+    EXPECT_EQ(diagnose(signature_of(kBody, "anything else")), "");
+    for (const char* text : {"", "x", "sha256=", "sha256=x", "=========="}) {
+        EXPECT_EQ(diagnose(text), "") << text;
+    }
+    EXPECT_EQ(diagnose(std::string(8000, '=')), "");
+    EXPECT_EQ(diagnose(signature_of(kBody)), "") << "nothing is wrong with it";
+    const std::string right = signature_of(kBody);
+    EXPECT_EQ(diagnose_signature({right, 2}, kBody, nullptr, {}, kNow), "");
+    EXPECT_EQ(diagnose_signature({right, 1}, kBody, nullptr, {}, kNow), "");
+}
+
+TEST(DiagnosisRules, LargeBodiesAreHashedAsSentOnly) {
+    const std::string body(kDiagnosisBodyBytesMax + 1, ' ');
+    EXPECT_EQ(diagnose(signature_of(body + '\n'), body), "");
+    EXPECT_EQ(diagnose(to_hex(sha256(body)), body), "signature_unkeyed_sha256");
+}
+
+TEST(DiagnosisRules, AnyBodyIsSafeToDiagnose) {
+    for (const std::string& body : {std::string(), std::string("\n"), std::string("\""),
+                                    std::string("\xff\xfe{"), std::string(1000, '"')}) {
+        EXPECT_EQ(diagnose(std::string(64, '0'), body), "");
+    }
+}
+
+}  // namespace
+}  // namespace sluice
