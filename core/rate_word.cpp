@@ -36,6 +36,11 @@ Window window_at(std::uint64_t word, std::int64_t length, std::int64_t now) noex
 
 }  // namespace
 
+RateUse rate_use(std::uint64_t word, std::int64_t now_second) noexcept {
+    const auto end = static_cast<std::int64_t>(word >> kCountBits);
+    return {now_second < end ? static_cast<std::uint32_t>(word & kCountMax) : 0, end};
+}
+
 RateStep count_request(std::uint64_t word, RateLimit limit, std::int64_t now_second) noexcept {
     const std::int64_t now = std::clamp<std::int64_t>(now_second, 0, kEndMax - 1);
     const std::int64_t length = std::max<std::int64_t>(limit.window_seconds, 1);

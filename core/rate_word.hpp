@@ -34,6 +34,13 @@ struct RateStep {
 [[nodiscard]] RateStep count_request(std::uint64_t word, RateLimit limit,
                                      std::int64_t now_second) noexcept;
 
+/// What a word says of its window, for people. Nothing is used once the window has ended.
+struct RateUse {
+    std::uint32_t used = 0;
+    std::int64_t reset_second = 0;
+};
+[[nodiscard]] RateUse rate_use(std::uint64_t word, std::int64_t now_second) noexcept;
+
 /// The same on shared memory: exact, lock-free, no allocation.
 [[nodiscard]] RateVerdict count_request(std::atomic<std::uint64_t>& word, RateLimit limit,
                                         std::int64_t now_second) noexcept;

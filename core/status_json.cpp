@@ -75,7 +75,7 @@ void write_endpoint(JsonWriter& json, const EndpointValues& values) {
 
 void write_server(JsonWriter& json, const StatusReport& report) {
     json.key("server").begin_object();
-    json.field("version", report.version).field("nginx", report.nginx_version);
+    json.field("version", report.version).field("nginx", report.nginx);
     json.field("pid", report.pid).field("workers", report.nginx_workers);
     optional_time(json, "counters_since", report.counters_since_ms);
     json.field("store", report.store_path).field("uuid", report.store_uuid);

@@ -222,7 +222,7 @@ std::string render_prometheus(const StatusReport& report) {
     out.reserve(64u << 10);
     MetricsText text(out);
     text.family("sluice_build_info", "gauge", "Versions of the module and of nginx.");
-    text.sample(label("version", report.version) + ',' + label("nginx", report.nginx_version), 1.0);
+    text.sample(label("version", report.version) + ',' + label("nginx", report.nginx), 1.0);
     text.single("sluice_ready", "gauge", "1 if the store can take events now.",
                 report.not_ready ? 0 : 1);
     text.single("sluice_counters_start_time_seconds", "gauge",

@@ -81,7 +81,7 @@ struct Problem {
 struct StatusReport {
     Timestamp now;
     std::string_view version;  ///< Of the module.
-    std::string_view nginx_version;
+    std::string_view nginx;
     std::uint64_t pid = 0;  ///< Of the nginx worker that answers.
     std::uint64_t nginx_workers = 0;
     std::uint64_t counters_since_ms = 0;

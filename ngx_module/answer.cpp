@@ -6,26 +6,12 @@
 
 #include "ngx_module/convert.hpp"
 #include "ngx_module/edge.hpp"
+#include "ngx_module/response.hpp"
 
 namespace sluice::ngx {
 namespace {
 
 constexpr std::size_t kNumberBytes = 20;
-
-bool add_header(ngx_http_request_t* r, std::string_view name, std::string_view value) noexcept {
-    auto* header = static_cast<ngx_table_elt_t*>(ngx_list_push(&r->headers_out.headers));
-    if (header == nullptr) {
-        return false;
-    }
-    header->hash = 1;
-    header->key = to_ngx(name);
-    header->value = to_ngx(value);
-    header->lowcase_key = nullptr;
-#if (nginx_version >= 1023000)
-    header->next = nullptr;
-#endif
-    return true;
-}
 
 bool add_number(ngx_http_request_t* r, std::string_view name, std::int64_t number) noexcept {
     auto* text = static_cast<char*>(ngx_pnalloc(r->pool, kNumberBytes));
@@ -56,20 +42,6 @@ bool add_headers(const IngestRequest& request, const Answer& answer) noexcept {
         added = added && add_header(r, "X-Sluice-Dry-Run", "1");
     }
     return added;
-}
-
-ngx_int_t send_body(ngx_http_request_t* r, std::string_view text) noexcept {
-    auto* buffer = static_cast<ngx_buf_t*>(ngx_calloc_buf(r->pool));
-    if (buffer == nullptr) {
-        return NGX_ERROR;
-    }
-    buffer->pos = to_bytes(text);
-    buffer->last = buffer->pos + text.size();
-    buffer->memory = 1;
-    buffer->last_buf = 1;
-    buffer->last_in_chain = 1;
-    ngx_chain_t out{buffer, nullptr};
-    return ngx_http_output_filter(r, &out);
 }
 
 Endpoint endpoint_of(const IngestRequest& request) noexcept {
@@ -183,20 +155,7 @@ ngx_int_t send_answer(IngestRequest& request) noexcept {
     if (answer.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE && request.is_events()) {
         return NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;  // nginx's own page
     }
-    const std::string_view text = answer.text();
-    r->headers_out.status = answer.status;
-    r->headers_out.content_length_n = static_cast<off_t>(text.size());
-    if (text.empty()) {
-        r->header_only = 1;
-    } else {
-        r->headers_out.content_type = to_ngx(answer.content_type);
-        r->headers_out.content_type_len = answer.content_type.size();
-    }
-    const ngx_int_t rc = ngx_http_send_header(r);
-    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
-        return rc;
-    }
-    return send_body(r, text);
+    return send_text(r, answer.status, answer.content_type, answer.text());
 }
 
 ngx_int_t send_early_answer(IngestRequest& request) noexcept {

@@ -50,6 +50,7 @@ struct MainConf {
     off_t large_memory;
     ngx_int_t request_id_index;  ///< $request_id, or NGX_ERROR where nothing else uses it.
     ngx_uint_t ingest_locations;
+    ngx_uint_t status_locations;  ///< None: nothing is sampled.
 };
 
 enum Ingest : ngx_uint_t { kIngestNone, kIngestEvents, kIngestCatalog };

@@ -299,6 +299,12 @@ char* ngx_http_sluice_retry_after(ngx_conf_t* cf, ngx_command_t*, void* conf) no
 }
 
 char* ngx_http_sluice_status(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    static_cast<LocConf*>(conf)->status = 1;
+    auto& location = *static_cast<LocConf*>(conf);
+    if (location.status != 0) {
+        return refuse_duplicate();
+    }
+    location.status = 1;
+    ++static_cast<MainConf*>(ngx_http_conf_get_module_main_conf(cf, ngx_http_sluice_module))
+          ->status_locations;
     return take_location(cf, ngx_http_sluice_status_handler);
 }

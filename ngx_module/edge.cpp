@@ -31,7 +31,8 @@ Edge::Edge(const MainConf& conf, ngx_cycle_t* cycle)
       metrics_(conf.zone_view.block_of(ngx_worker)),
       store_(conf, cycle->log),
       commits_(conf.commit_pool, cycle->log),
-      offload_(conf.offload_pool, static_cast<std::uint64_t>(conf.large_memory), cycle->log) {}
+      offload_(conf.offload_pool, static_cast<std::uint64_t>(conf.large_memory), cycle->log),
+      sampler_(conf, cycle->log) {}
 
 Edge* Edge::current() noexcept {
     return the_edge;
@@ -40,6 +41,7 @@ Edge* Edge::current() noexcept {
 void Edge::start(const MainConf& conf, ngx_cycle_t* cycle) {
     the_edge = new Edge(conf, cycle);
     the_edge->store_.start();
+    the_edge->sampler_.start();
 }
 
 void Edge::stop() noexcept {

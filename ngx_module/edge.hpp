@@ -15,6 +15,7 @@
 #include "ngx_module/log_limit.hpp"
 #include "ngx_module/offload.hpp"
 #include "ngx_module/request.hpp"
+#include "ngx_module/status_sampler.hpp"
 #include "ngx_module/store_link.hpp"
 
 namespace sluice::ngx {
@@ -38,6 +39,7 @@ public:
     [[nodiscard]] StoreLink& store() noexcept { return store_; }
     [[nodiscard]] GroupCommit& commits() noexcept { return commits_; }
     [[nodiscard]] Offload& offload() noexcept { return offload_; }
+    [[nodiscard]] StatusSampler& sampler() noexcept { return sampler_; }
     [[nodiscard]] IntakeScratch& scratch() noexcept { return scratch_; }
 
     // Any thread.
@@ -58,6 +60,7 @@ private:
     StoreLink store_;
     GroupCommit commits_;
     Offload offload_;
+    StatusSampler sampler_;
     std::vector<std::unique_ptr<IngestRequest>> requests_;
     IngestRequest* free_ = nullptr;
     LogLimit beyond_zone_{60};

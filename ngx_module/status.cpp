@@ -1,48 +1,99 @@
 #include "ngx_module/status.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include "core/status_report.hpp"
 #include "ngx_module/convert.hpp"
 #include "ngx_module/edge.hpp"
 #include "ngx_module/guard.hpp"
+#include "ngx_module/pool_object.hpp"
+#include "ngx_module/response.hpp"
+#include "ngx_module/status_gather.hpp"
+#include "ngx_module/status_page.hpp"
 
 namespace sluice::ngx {
 namespace {
 
-/// What the URI names below the location; empty: the page itself.
+/// What the URI names: "" for the page itself. Below a prefix location it is what follows; an exact
+/// or regular expression's location may name one of them (`location = /metrics`).
 std::string_view resource_of(const ngx_http_request_t* r) noexcept {
     const auto* core = static_cast<const ngx_http_core_loc_conf_t*>(
         ngx_http_get_module_loc_conf(r, ngx_http_core_module));
     std::string_view uri = to_view(r->uri);
     const std::string_view location = to_view(core->name);
-    if (uri.substr(0, location.size()) == location) {
+    if (!core->exact_match && uri.substr(0, location.size()) == location) {
         uri.remove_prefix(location.size());
         return !uri.empty() && uri.front() == '/' ? uri.substr(1) : uri;
     }
-    return uri.substr(uri.rfind('/') + 1);  // a location by regular expression
+    return uri.substr(uri.rfind('/') + 1);
 }
 
-ngx_int_t send_text(ngx_http_request_t* r, ngx_uint_t status, std::string_view text) noexcept {
-    ngx_str_t type = to_ngx("text/plain");
-    ngx_http_complex_value_t body{};
-    body.value = to_ngx(text);
-    return ngx_http_send_response(r, status, &type, &body);
+struct Document {
+    std::string_view type;
+    std::string_view text;  ///< Static, or in `made`.
+    std::string made;
+    ngx_uint_t status = NGX_HTTP_OK;
+};
+
+Document ready() {
+    Edge* edge = Edge::current();
+    const std::optional<Reason> closed =
+        edge != nullptr ? edge->store().closed_reason() : Reason::kStoreUnavailable;
+    Document document{"text/plain; charset=utf-8", "ready\n", {}, NGX_HTTP_OK};
+    if (closed) {
+        document.made = std::string(to_string(*closed)) + '\n';
+        document.status = NGX_HTTP_SERVICE_UNAVAILABLE;
+    }
+    return document;
+}
+
+std::optional<Document> document_of(std::string_view resource, const MainConf& conf) {
+    if (resource == "status.json") {
+        return Document{"application/json", {}, render_status_json(gather_status(conf)), 200};
+    }
+    if (resource == "metrics") {
+        return Document{"text/plain; version=0.0.4; charset=utf-8",
+                        {},
+                        render_prometheus(gather_status(conf)),
+                        200};
+    }
+    if (resource == "health") {
+        return Document{"text/plain; charset=utf-8", "ok\n", {}, 200};
+    }
+    if (resource == "ready") {
+        return ready();
+    }
+    return std::nullopt;
+}
+
+std::optional<Document> document_of(const ngx_http_request_t* r, const MainConf& conf) {
+    const std::string_view resource = resource_of(r);
+    const auto* core = static_cast<const ngx_http_core_loc_conf_t*>(
+        ngx_http_get_module_loc_conf(r, ngx_http_core_module));
+    std::optional<Document> found = document_of(resource, conf);
+    if (!found && (resource.empty() || core->exact_match)) {
+        found = Document{"text/html; charset=utf-8", kStatusPage, {}, 200};
+    }
+    return found;
 }
 
 ngx_int_t serve(ngx_http_request_t* r) {
-    const std::string_view resource = resource_of(r);
-    if (resource == "health") {
-        return send_text(r, NGX_HTTP_OK, "ok\n");
+    std::optional<Document> document = document_of(r, *main_conf(r));
+    if (!document) {
+        return NGX_HTTP_NOT_FOUND;
     }
-    if (resource == "ready") {
-        Edge* edge = Edge::current();
-        const std::optional<Reason> closed =
-            edge != nullptr ? edge->store().closed_reason() : Reason::kStoreUnavailable;
-        return closed ? send_text(r, NGX_HTTP_SERVICE_UNAVAILABLE, to_string(*closed))
-                      : send_text(r, NGX_HTTP_OK, "ready\n");
+    std::string_view text = document->text;
+    if (!document->made.empty()) {
+        text = *make_in_pool<std::string>(r->pool, std::move(document->made));
     }
-    return NGX_HTTP_NOT_FOUND;
+    const bool added = add_header(r, "Cache-Control", "no-store") &&
+                       add_header(r, "X-Content-Type-Options", "nosniff") &&
+                       add_header(r, "Referrer-Policy", "no-referrer") &&
+                       add_header(r, "Content-Security-Policy", kStatusPolicy);
+    return added ? send_text(r, document->status, document->type, text) : NGX_ERROR;
 }
 
 }  // namespace
@@ -52,7 +103,12 @@ using namespace sluice::ngx;
 
 ngx_int_t ngx_http_sluice_status_handler(ngx_http_request_t* r) noexcept {
     if (!(r->method & (NGX_HTTP_GET | NGX_HTTP_HEAD))) {
+        static_cast<void>(add_header(r, "Allow", "GET, HEAD"));
         return NGX_HTTP_NOT_ALLOWED;
+    }
+    const ngx_int_t rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
     }
     const ngx_int_t failed = NGX_HTTP_INTERNAL_SERVER_ERROR;
     return guarded(r->connection->log, failed, [&] { return serve(r); });

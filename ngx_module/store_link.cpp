@@ -78,7 +78,7 @@ void StoreLink::look() noexcept {
         return;  // the last one still waits for the disk
     }
     if (!usable_ && queue_ != nullptr) {
-        if (Edge::current()->commits().in_flight()) {
+        if (Edge::current()->commits().in_flight() || Edge::current()->sampler().in_flight()) {
             return;  // it reads the queue that is to be closed
         }
         registry_.reset();

@@ -26,10 +26,14 @@ public:
     StoreLink& operator=(const StoreLink&) = delete;
 
     /// nullptr: the store is not open.
-    [[nodiscard]] RegistryView* registry() noexcept { return usable_ ? registry_.get() : nullptr; }
+    [[nodiscard]] store::RegistryReader* registry() noexcept {
+        return usable_ ? registry_.get() : nullptr;
+    }
     [[nodiscard]] store::Queue* queue() noexcept { return usable_ ? queue_.get() : nullptr; }
     /// Nothing: the store can take a record now.
     [[nodiscard]] std::optional<Reason> closed_reason() noexcept;
+    /// Why the store is not open, for the operator; empty: it is.
+    [[nodiscard]] std::string_view problem() const noexcept { return reported_; }
     /// Opens now, blocking: for init_process. Starts the timer.
     void start() noexcept;
 

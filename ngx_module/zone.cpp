@@ -11,7 +11,8 @@ constexpr std::uint32_t kLayout = 1;
 constexpr std::size_t kBlocks = 32;
 
 constexpr std::size_t kHeaderBytes = (sizeof(ZoneHeader) + 63) / 64 * 64;
-constexpr std::size_t kFixedBytes = kHeaderBytes + kBlocks * sizeof(MetricsBlock);
+constexpr std::size_t kHistoryBytes = (sizeof(SharedHistory) + 63) / 64 * 64;
+constexpr std::size_t kFixedBytes = kHeaderBytes + kHistoryBytes + kBlocks * sizeof(MetricsBlock);
 
 static_assert(std::is_trivially_destructible_v<AccountCell>);
 static_assert(std::is_standard_layout_v<AccountCell> && std::is_standard_layout_v<ZoneHeader>);
@@ -19,7 +20,8 @@ static_assert(std::is_standard_layout_v<AccountCell> && std::is_standard_layout_
 void set_view(ZoneHeader* header, ZoneView& view) noexcept {
     auto* bytes = reinterpret_cast<u_char*>(header);
     view.header = header;
-    view.blocks = reinterpret_cast<MetricsBlock*>(bytes + kHeaderBytes);
+    view.history = reinterpret_cast<SharedHistory*>(bytes + kHeaderBytes);
+    view.blocks = reinterpret_cast<MetricsBlock*>(bytes + kHeaderBytes + kHistoryBytes);
     view.cells = reinterpret_cast<AccountCell*>(bytes + kFixedBytes);
     view.cells_count = header->cells_count;
 }

@@ -1,7 +1,7 @@
 // The shared zone: rate words and counters of all worker processes. No lock; survives reload.
 //
-// Layout (ZoneHeader, one MetricsBlock per worker number, account cells) is fixed when the zone is
-// created: the workers of an old and a new configuration use it at the same time.
+// Layout (ZoneHeader, history, one MetricsBlock per worker number, account cells) is fixed when the
+// zone is created: the workers of an old and a new configuration use it at the same time.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 
 #include "core/ids.hpp"
 #include "core/metrics.hpp"
+#include "core/status_history.hpp"
 #include "ngx_module/ngx_api.hpp"
 
 namespace sluice::ngx {
@@ -34,6 +35,7 @@ struct ZoneHeader {
 /// The zone as this process sees it. Plain: part of MainConf.
 struct ZoneView {
     ZoneHeader* header;
+    SharedHistory* history;
     MetricsBlock* blocks;
     AccountCell* cells;
     std::uint64_t cells_count;

@@ -4,6 +4,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   const OK = new Set(["accepted", "replayed", "dry_run"]);
   const FAILED = new Set(["unavailable", "error"]);
+  // The location may have been asked for without its final slash.
+  const base = location.pathname.replace(/\/*$/, "/");
   const byId = (id) => document.getElementById(id);
 
   // Text only ever enters the page through these two: nothing is parsed as HTML.
@@ -303,7 +305,7 @@
   async function poll() {
     clearTimeout(timer);
     try {
-      const response = await fetch("status.json", { cache: "no-store" });
+      const response = await fetch(base + "status.json", { cache: "no-store" });
       if (!response.ok) throw new Error("status " + response.status);
       const report = await response.json();
       show(report, shown);
@@ -326,5 +328,6 @@
   });
   document.addEventListener("visibilitychange", () => { if (!document.hidden && !paused) poll(); });
   addEventListener("resize", () => charts.forEach((chart) => chart.draw()));
+  for (const link of document.querySelectorAll("footer a")) link.href = base + link.getAttribute("href");
   poll();
 })();

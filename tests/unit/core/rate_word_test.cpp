@@ -111,6 +111,18 @@ TEST(RateRules, AnyWordAndAnyClockGiveAVerdictWithinTheWindow) {
     }
 }
 
+TEST(RateRules, UseIsShownUntilTheWindowEnds) {
+    std::uint64_t word = 0;
+    for (int i = 0; i < 3; ++i) {
+        word = count_request(word, {10, 60}, 130).word;
+    }
+    EXPECT_EQ(rate_use(word, 130).used, 3U);
+    EXPECT_EQ(rate_use(word, 130).reset_second, 180);
+    EXPECT_EQ(rate_use(word, 179).used, 3U);
+    EXPECT_EQ(rate_use(word, 180).used, 0U);
+    EXPECT_EQ(rate_use(0, 130).used, 0U);
+}
+
 TEST(RateRules, CountingFromManyThreadsIsExact) {
     std::atomic<std::uint64_t> word = 0;
     std::atomic<int> allowed = 0;

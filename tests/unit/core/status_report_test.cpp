@@ -24,7 +24,7 @@ StatusReport empty_report() {
     StatusReport report;
     report.now = {1'700'000'000, 500'000'000};
     report.version = "0.1.0";
-    report.nginx_version = "1.22.1";
+    report.nginx = "1.22.1";
     report.store_path = "/var/lib/sluice";
     return report;
 }
