@@ -126,8 +126,8 @@ extern "C" {
 static ngx_int_t get_variable(ngx_http_request_t* r, ngx_http_variable_value_t* value,
                               uintptr_t data) noexcept {
     IngestRequest* request = request_of(r->main);
-    const Text text = request == nullptr ? std::nullopt : guarded(r->connection->log, Text(), [&] {
-        return value_of(*request, data);
+    const Text text = guarded(r->connection->log, Text(), [&] {
+        return request != nullptr ? value_of(*request, data) : without_request(r, data);
     });
     value->not_found = text ? 0 : 1;
     if (text) {
