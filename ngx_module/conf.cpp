@@ -36,18 +36,19 @@ bool request_default_pool(ngx_conf_t* cf, ngx_str_t& name) noexcept {
 }
 
 bool load_key(ngx_conf_t* cf, MainConf& conf) {
-    if (ngx_process == NGX_PROCESS_SIGNALLER) {
-        return true;  // `nginx -s` reads the configuration only to find the pid file
+    const store::StorePaths paths(to_view(conf.store_path));
+    const Result<store::StoreFormat> format = store::read_store_format(paths);
+    if (!format) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.store_line, "sluice_store: " + format.error().message);
+        return false;
     }
-    std::filesystem::path path = to_view(conf.key_path);
-    ConfLine line = conf.key_line;
-    if (path.empty()) {
-        path = store::StorePaths(to_view(conf.store_path)).master_key;
-        line = conf.store_line;
-    }
+    const bool given = conf.key_path.data != nullptr;
+    const std::filesystem::path path =
+        given ? std::filesystem::path(to_view(conf.key_path)) : paths.master_key;
     Result<store::MasterKey> key = store::MasterKey::load(path);
     if (!key) {
-        log_at(cf->log, NGX_LOG_EMERG, line, key.error().message);
+        log_at(cf->log, NGX_LOG_EMERG, given ? conf.key_line : conf.store_line,
+               "the store's master key: " + key.error().message);
         return false;
     }
     conf.key = make_in_pool<store::MasterKey>(cf->pool, *key);
@@ -86,6 +87,9 @@ bool is_single_process_reload(const ngx_conf_t* cf) noexcept {
 char* init_main(ngx_conf_t* cf, MainConf& conf) {
     if (conf.store_path.data == nullptr) {
         return NGX_CONF_OK;
+    }
+    if (ngx_process == NGX_PROCESS_SIGNALLER) {
+        return NGX_CONF_OK;  // `nginx -s` reads the configuration only to find the pid file
     }
     if (is_single_process_reload(cf)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,

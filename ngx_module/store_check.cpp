@@ -69,7 +69,9 @@ bool allowed(const fs::path& path, int mode) {
 
 std::string denied(const Identity& identity, const fs::path& path, const char* verb, int error) {
     if (error == ENOENT || error == ENOTDIR) {
-        return "\"" + path.string() + "\" does not exist: make the store with \"sluice init\"";
+        return "\"" + path.string() +
+               "\" does not exist: make a store with \"sluice init\"; if this " +
+               "was one, see \"sluice doctor\"";
     }
     if (error == EROFS) {
         return "\"" + path.string() + "\" is on a read-only file system: mount it writable";
