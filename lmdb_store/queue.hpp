@@ -25,8 +25,8 @@
 namespace sluice::store {
 
 struct QueueOptions {
-    std::uint64_t map_bytes = 16ull << 30;
-    bool sync = true;  ///< Off: benchmarks only; loses data on power loss.
+    std::uint64_t map_bytes = 0;  ///< 0: as nginx opened it last, else 16 GiB. Sparse.
+    bool sync = true;             ///< Off: benchmarks only; loses data on power loss.
     std::int64_t idempotency_ttl_seconds = 86'400;
 };
 
