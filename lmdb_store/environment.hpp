@@ -124,6 +124,8 @@ public:
     ~Txn() { abort(); }
 
     [[nodiscard]] MDB_txn* get() const noexcept { return txn_; }
+    /// Requires: it was begun.
+    [[nodiscard]] const Environment& environment() const noexcept { return *env_; }
     [[nodiscard]] bool active() const noexcept { return entered_; }
     /// Of the snapshot; for a write transaction the one it will make.
     [[nodiscard]] std::uint64_t id() const noexcept { return mdb_txn_id(txn_); }

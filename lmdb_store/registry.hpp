@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,8 +79,10 @@ public:
     [[nodiscard]] virtual Result<NewToken> create_token(const TokenRequest& request,
                                                         const MasterKey& key, Timestamp now) = 0;
     [[nodiscard]] virtual Status revoke_token(const TokenId& id, Timestamp now) = 0;
-    /// Encrypts every secret anew, in one transaction.
+    /// Encrypts every secret anew, in one transaction. rotate_master_key() does it with the file.
     [[nodiscard]] virtual Status rotate_key(const MasterKey& from, const MasterKey& to) = 0;
+    /// kCorrupt if the secrets were not sealed with this key.
+    [[nodiscard]] virtual Status check_key(const MasterKey& key) = 0;
 
     [[nodiscard]] virtual Result<std::vector<AccountRow>> accounts() = 0;  ///< Sorted by id.
     [[nodiscard]] virtual Result<std::vector<ShopRow>> shops(std::optional<AccountId> account) = 0;
@@ -93,5 +96,10 @@ protected:
     Registry(const Registry&) = delete;
     Registry& operator=(const Registry&) = delete;
 };
+
+/// `sluice key rotate`: a new random key in place of `key_file`. Interrupted at any instant, the
+/// next call finishes or begins again (the new key waits in `key_file`.next until it is in force).
+/// nginx keeps its old key until it is reloaded: tokens that it used go on working meanwhile.
+[[nodiscard]] Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry);
 
 }  // namespace sluice::store

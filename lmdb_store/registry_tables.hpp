@@ -1,33 +1,49 @@
 // The registry's environment on disk. Internal to this room.
 //
-//   main table      "format" | "next_account" | "next_shop" u32 BE | "key_check" sealed
-//   accounts        account id -> fbs::Account          account_ids  number u32 BE -> account id
-//   shops           shop id -> fbs::Shop
-//   tokens          token id -> fbs::Token
-//   account_tokens  account number u32 BE | token id -> empty
+//   main table      "format" u32 LE | "next_account" | "next_shop" u32 BE | "key_check" sealed
+//   accounts        account id -> Account            account_ids  number u32 BE -> account id
+//   shops           shop id -> Shop
+//   tokens          token id -> Token
+//   account_tokens  account number u32 BE | token id -> empty; revoked tokens are not in it
 //   bearers         SHA-256 of the secret -> token id
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "core/ids.hpp"
 #include "lmdb_store/environment.hpp"
 #include "lmdb_store/master_key.hpp"
+#include "lmdb_store/store_format.hpp"
 
 namespace sluice::store {
 
-inline constexpr std::uint32_t kRegistryFormat = 1;
 inline constexpr std::size_t kRegistryMapBytes = std::size_t{4}
                                                  << 30;  ///< Sparse; same everywhere.
-inline constexpr std::array<const char*, 6> kRegistryTables = {
-    "accounts", "account_ids", "shops", "tokens", "account_tokens", "bearers"};
-
 inline constexpr std::string_view kNextAccountKey = "next_account";
 inline constexpr std::string_view kNextShopKey = "next_shop";
 /// Tells a foreign master key before it turns every token away.
 inline constexpr std::string_view kKeyCheckKey = "key_check";
 inline constexpr std::string_view kKeyCheckText = "sluice";
+
+/// An open registry environment and its tables.
+struct RegistryTables {
+    std::shared_ptr<Environment> environment;
+    MDB_dbi main = 0, accounts = 0, account_ids = 0, shops = 0, tokens = 0, account_tokens = 0,
+            bearers = 0;
+
+    [[nodiscard]] static Result<RegistryTables> open(const StorePaths& paths, bool read_only);
+    /// kCorrupt if `key` is not the one that sealed this registry's secrets.
+    [[nodiscard]] Status check_key(const Txn& txn, const MasterKey& key) const;
+    /// Of a row that cannot be decoded.
+    [[nodiscard]] Error damaged(std::string_view row_kind) const;
+};
+
+[[nodiscard]] std::string account_number_key(AccountNumber number);
 
 /// Fills a new environment.
 [[nodiscard]] int create_registry_tables(MDB_txn* txn, const MasterKey& key);

@@ -32,7 +32,7 @@ protected:
     std::shared_ptr<Environment> open(std::size_t map_bytes = kMap, bool read_only = false) {
         auto opened = Environment::open({folder_.path(), map_bytes, 4, read_only, true});
         EXPECT_TRUE(opened.ok()) << opened.error().message;
-        auto environment = *std::move(opened);
+        auto environment = std::move(*opened);
         EXPECT_TRUE(environment->open_databases(names_, {&rows_, 1}, false).ok());
         return environment;
     }

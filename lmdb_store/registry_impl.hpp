@@ -1,0 +1,62 @@
+// The registry over LMDB. Internal to this room: registry.cpp and registry_tokens.cpp share it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lmdb_store/registry.hpp"
+#include "lmdb_store/registry_rows.hpp"
+#include "lmdb_store/registry_tables.hpp"
+#include "lmdb_store/table_access.hpp"
+
+namespace sluice::store {
+
+class LmdbRegistry final : public Registry {
+public:
+    LmdbRegistry(const StorePaths& paths, RegistryTables tables)
+        : paths_(paths), tables_(std::move(tables)) {}
+
+    Status create_account(const AccountId& id, std::optional<RateLimit> limit,
+                          Timestamp now) override;
+    Status set_rate_limit(const AccountId& id, std::optional<RateLimit> limit) override;
+    Status suspend_account(const AccountId& id, bool suspended) override;
+    Status create_shop(const ShopId& id, const AccountId& account, Timestamp now) override;
+    Status suspend_shop(const ShopId& id, bool suspended) override;
+    Result<NewToken> create_token(const TokenRequest& request, const MasterKey& key,
+                                  Timestamp now) override;
+    Status revoke_token(const TokenId& id, Timestamp now) override;
+    Status rotate_key(const MasterKey& from, const MasterKey& to) override;
+    Status check_key(const MasterKey& key) override;
+
+    Result<std::vector<AccountRow>> accounts() override;
+    Result<std::vector<ShopRow>> shops(std::optional<AccountId> account) override;
+    Result<std::vector<TokenRow>> tokens(std::optional<AccountId> account) override;
+    Result<std::optional<AccountRow>> account(const AccountId& id) override;
+    Result<std::optional<ShopRow>> shop(const ShopId& id) override;
+
+private:
+    /// One durable transaction. What `change` throws or returns as an error undoes it.
+    [[nodiscard]] Status write(const std::function<Status(WriteTxn&)>& change);
+    void begin(ReadTxn& txn);
+
+    [[nodiscard]] std::optional<AccountRow> load_account(const Txn& txn, const AccountId& id);
+    [[nodiscard]] std::optional<ShopRow> load_shop(const Txn& txn, const ShopId& id);
+    [[nodiscard]] StoredToken load_token(const Txn& txn, std::string_view id);
+    void store_token(const WriteTxn& txn, const StoredToken& token);
+    /// Takes the next of a dense series and moves it on.
+    [[nodiscard]] std::uint32_t take_number(const WriteTxn& txn, std::string_view series);
+    [[nodiscard]] Status change_account(const AccountId& id,
+                                        const std::function<void(AccountRow&)>& change);
+    /// Tokens of an account that are not revoked.
+    [[nodiscard]] std::vector<StoredToken> open_tokens(const Txn& txn, AccountNumber account);
+    [[nodiscard]] Status check_token_count(const WriteTxn& txn, const AccountRow& account,
+                                           std::uint8_t scopes, Timestamp now);
+
+    StorePaths paths_;
+    RegistryTables tables_;
+};
+
+}  // namespace sluice::store
