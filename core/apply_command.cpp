@@ -107,7 +107,7 @@ Status check_creators(const CreatorImport& command, ProgramsByName& programs, Le
     return {};
 }
 
-/// @return true if the creator had left and is back.
+/// @return true if the creator was not in the program before.
 bool join(const Program& program, const CreatorId& creator, const CommandContext& context,
           LedgerTxn& txn) {
     const std::optional<Membership> stored = txn.membership(program.account, program.id, creator);
@@ -115,7 +115,7 @@ bool join(const Program& program, const CreatorId& creator, const CommandContext
         return false;
     }
     txn.put_membership({program.account, program.id, creator, false, context.seq});
-    return stored.has_value();
+    return true;
 }
 
 std::vector<CodeRow> codes_of(LedgerTxn& txn, const Program& program, const CreatorId& creator) {
@@ -223,11 +223,11 @@ Result<std::string> import_creators(const CreatorImport& command, const CommandC
         return fits.error();
     }
     std::set<WaitKey> keys;
-    std::set<AccountNumber> returned;
+    std::set<AccountNumber> joined;
     for (const CreatorImport::Row& row : command.rows) {
         const Program& program = programs.find(row.program)->program;
         if (join(program, row.creator, context, txn)) {
-            returned.insert(program.account);
+            joined.insert(program.account);
         }
         if (row.code.empty()) {
             continue;
@@ -239,7 +239,7 @@ Result<std::string> import_creators(const CreatorImport& command, const CommandC
         keys.insert({program.account, WaitKind::kCode, digest});
     }
     leave_work(keys, context, txn);
-    for (const AccountNumber account : returned) {  // Their old touches count again.
+    for (const AccountNumber account : joined) {  // Touches that are there already count now.
         leave_account_work(account, context, txn);
     }
     return counted(command.rows.size(), "row", "rows") + " imported";

@@ -166,7 +166,7 @@ std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& pro
             if (later_import) {
                 const std::optional<Membership> member =
                     ledger.membership(touch.account, touch.program, touch.creator);
-                if (!member || !member->removed) {
+                if (member && !member->removed) {
                     best = touch;
                 }
             }

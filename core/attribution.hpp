@@ -33,7 +33,7 @@ namespace sluice {
 [[nodiscard]] std::optional<Attribution> choose(const std::vector<const ProgramRow*>& programs,
                                                 std::vector<Candidate> candidates);
 
-/// A touch that counts for an order: within the window, of a creator who has not left.
+/// A touch that counts for an order: within the window, of a creator who is in the program.
 /// The latest; at one instant the last imported.
 [[nodiscard]] std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& program,
                                                 LedgerReader& ledger);

@@ -158,8 +158,9 @@ struct Balance {
     Decimal paid;
 };
 
-/// What an order still has open (due - settled, not 0) in one currency. `adjustment`: the order's
-/// commission was paid before, so this is payable at once; else it is payable ordered_at + hold.
+/// What an order still has open (due - settled) in one currency. `adjustment`: the order's
+/// commission was paid before, so this is payable at once, and never 0; else it is payable from
+/// ordered_at + hold on, and the order's own currency has a row even if its amount is 0.
 struct OpenAmount {
     AccountNumber account;
     ProgramId program;

@@ -281,7 +281,8 @@ BookStep book_event(OrderState& state, bool created, const OrderEvent& event,
     step.created = created;
     step.decision = created || event.updated_at >= state.version ? EventDecision::kApplied
                                                                  : EventDecision::kStale;
-    if (event.updated_at > arrival.received_at.plus_seconds(kFutureSeconds)) {
+    if (step.decision == EventDecision::kApplied &&
+        event.updated_at > arrival.received_at.plus_seconds(kFutureSeconds)) {
         show(step, AnomalyKind::kVersionInFuture,
              "version " + event.updated_at.to_string() + " was received at " +
                  arrival.received_at.to_string());

@@ -105,24 +105,23 @@ private:
     }
 
     /// All open amounts of the order whose payouts close, in every currency, at once: after the
-    /// first of them the rest would be adjustments.
+    /// first of them the rest would be adjustments. A commission of 0 is closed like any other.
     bool take_order(const OrderKey& order) {
         if (!txn_.load_order(order, state_)) {
             throw corrupt_index();
         }
-        bool taken = false;
         const IndexedBefore before = indexed(state_);
         const bool was_paid = state_.paid.has_value();
-        for (OrderDue& due : state_.dues) {
-            const auto payout = payouts_.find({state_.attribution->creator, due.currency});
-            const Decimal open = due.due - due.settled;
-            if (payout == payouts_.end() || open.is_zero()) {
+        bool taken = false;
+        for (const OpenAmount& open : before.open) {
+            const auto payout = payouts_.find({open.creator, open.currency});
+            if (payout == payouts_.end()) {
                 continue;
             }
-            settle(due, open, payout->second);
             taken = true;
-            if (!was_paid && (!state_.paid || due.currency == state_.currency)) {
-                state_.paid = OrderPaid{due.currency, due.due, payout->second.payout_id};
+            const Decimal due = settle(open, payout->second);
+            if (!was_paid && (!state_.paid || open.currency == state_.currency)) {
+                state_.paid = OrderPaid{open.currency, due, payout->second.payout_id};
             }
         }
         reindex(txn_, state_, before);
@@ -130,12 +129,21 @@ private:
         return taken;
     }
 
-    void settle(OrderDue& due, const Decimal& open, Payout& payout) {
-        due.settled = due.due;
-        payout.amount = payout.amount + open;
-        ++payout.orders_count;
-        txn_.add_to_balance({state_.key.account, payout.program, payout.creator, payout.currency},
-                            zero_amount(due.currency), open);
+    /// @return what was due in that currency.
+    Decimal settle(const OpenAmount& open, Payout& payout) {
+        payout.amount = payout.amount + open.amount;
+        payout.orders_count += open.amount.is_zero() ? 0U : 1U;
+        const BalanceKey key{open.account, payout.program, payout.creator, payout.currency};
+        if (!open.amount.is_zero()) {
+            txn_.add_to_balance(key, zero_amount(open.currency), open.amount);
+        }
+        for (OrderDue& due : state_.dues) {
+            if (due.currency == open.currency) {
+                due.settled = due.due;
+                return due.due;
+            }
+        }
+        return zero_amount(open.currency);
     }
 
     std::string write() {

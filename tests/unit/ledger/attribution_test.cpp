@@ -1,0 +1,332 @@
+// Rules A1 and A2: candidates, who wins, and orders that are attributed late.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/ledger/rules_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kOrdered = "2026-01-31T00:00:00Z";
+
+OrderText with(std::vector<std::string> codes, const char* updated = kOrdered) {
+    OrderText order;
+    order.ordered = kOrdered;
+    order.updated = updated;
+    order.codes = std::move(codes);
+    return order;
+}
+
+class AttributionRules : public EmptyBooksTest {
+protected:
+    void SetUp() override {
+        books.apply({program("p1"), program("p2")});
+        books.creators({{2, CreatorId("ann"), ProgramId("p1"), "ANN"},
+                        {3, CreatorId("ben"), ProgramId("p1"), "BEN"},
+                        {4, CreatorId("ann"), ProgramId("p2"), "ANN"},
+                        {5, CreatorId("cy"), ProgramId("p2"), "CY"}});
+    }
+    std::string attributed(const OrderText& order, std::string_view anon = {}) {
+        books.create(order, anon);
+        return books.creator_of(order.id);
+    }
+    static Program ordered_by(std::string_view id, std::vector<AttributionType> precedence) {
+        Program changed = program(id);
+        changed.precedence = std::move(precedence);
+        return changed;
+    }
+    static constexpr AttributionType kCode = AttributionType::kAffiliateCode;
+    static constexpr AttributionType kLanded = AttributionType::kLanded;
+};
+SLUICE_FOR_EVERY_LEDGER(AttributionRules);
+
+TEST_P(AttributionRules, A1_CodesCompareIgnoringAsciiCase) {
+    EXPECT_EQ(attributed(with({"bEn"})), "ben@p1 CODE");
+}
+
+TEST_P(AttributionRules, A1_OnlyAsciiLettersAreFolded) {
+    books.creator("dora", "p1", "CAFÉ");
+    EXPECT_EQ(attributed(with({"café"})), "nobody");
+    OrderText order = with({"cafÉ"});
+    order.id = "o2";
+    EXPECT_EQ(attributed(order), "dora@p1 CODE");
+}
+
+TEST_P(AttributionRules, A1_TheFirstCodeOfTheOrderWins) {
+    EXPECT_EQ(attributed(with({"UNKNOWN", "CY", "BEN", "ANN"})), "cy@p2 CODE");
+}
+
+TEST_P(AttributionRules, A1_OneCodeInTwoProgramsGoesToTheLowestProgramId) {
+    EXPECT_EQ(attributed(with({"ANN"})), "ann@p1 CODE");
+}
+
+TEST_P(AttributionRules, A1_TheLatestTouchWinsAmongPrograms) {
+    books.touch("dev", "ben", "p1", "2026-01-10T00:00:00Z");
+    books.touch("dev", "cy", "p2", "2026-01-10T00:00:00.000000001Z");
+    EXPECT_EQ(attributed(with({}), "dev"), "cy@p2 LANDED");
+}
+
+TEST_P(AttributionRules, A1_TouchesAtOneInstantGoToTheLowestProgramId) {
+    books.touch("dev", "cy", "p2", "2026-01-10T00:00:00Z");
+    books.touch("dev", "ben", "p1", "2026-01-10T00:00:00Z");
+    EXPECT_EQ(attributed(with({}), "dev"), "ben@p1 LANDED");
+}
+
+TEST_P(AttributionRules, A1_WithinAProgramTheLatestTouchAndThenTheLastImportedWins) {
+    books.touch("dev", "ben", "p1", "2026-01-10T00:00:00Z");
+    books.touch("dev", "ann", "p1", "2026-01-09T00:00:00Z");
+    EXPECT_EQ(attributed(with({}), "dev"), "ben@p1 LANDED");
+    books.touch("dev2", "ben", "p1", "2026-01-10T00:00:00Z");
+    books.touch("dev2", "ann", "p1", "2026-01-10T00:00:00Z");
+    OrderText second = with({});
+    second.id = "o2";
+    EXPECT_EQ(attributed(second, "dev2"), "ann@p1 LANDED");
+    books.touch("dev2", "ben", "p1", "2026-01-10T00:00:00Z");  // The same touch, imported again.
+    OrderText third = with({});
+    third.id = "o3";
+    EXPECT_EQ(attributed(third, "dev2"), "ben@p1 LANDED");
+}
+
+TEST_P(AttributionRules, A1_TheWindowIncludesBothEnds) {
+    Program ten_days = program("p1");
+    ten_days.window_days = 10;
+    books.apply({ten_days});
+    const std::pair<const char*, const char*> cases[] = {
+        {"2026-01-21T00:00:00Z", "ben@p1 LANDED"},
+        {"2026-01-20T23:59:59.999999999Z", "nobody"},
+        {"2026-01-31T00:00:00Z", "ben@p1 LANDED"},
+        {"2026-01-31T00:00:00.000000001Z", "nobody"},
+    };
+    for (const auto& [touched, expected] : cases) {
+        books.touch(touched, "ben", "p1", touched);
+        OrderText order = with({});
+        order.id = touched;
+        EXPECT_EQ(attributed(order, touched), expected) << touched;
+    }
+}
+
+TEST_P(AttributionRules, A1_AWindowOfZeroDaysTakesTheInstantOfTheOrder) {
+    Program none = program("p1");
+    none.window_days = 0;
+    books.apply({none});
+    books.touch("dev", "ben", "p1", kOrdered);
+    EXPECT_EQ(attributed(with({}), "dev"), "ben@p1 LANDED");
+}
+
+TEST_P(AttributionRules, A1_BetweenProgramsACodeBeatsATouch) {
+    books.apply({ordered_by("p2", {kLanded, kCode})});
+    books.touch("dev", "cy", "p2", "2026-01-30T00:00:00Z");
+    EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ben@p1 CODE");
+}
+
+TEST_P(AttributionRules, A1_WithinAProgramThePrecedenceDecides) {
+    books.apply({ordered_by("p1", {kLanded, kCode})});
+    books.touch("dev", "ann", "p1", "2026-01-30T00:00:00Z");
+    EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ann@p1 LANDED");
+}
+
+TEST_P(AttributionRules, A1_ATypeThatThePrecedenceDoesNotNameIsLeftOut) {
+    books.apply({ordered_by("p1", {kCode})});
+    books.touch("dev", "ben", "p1", "2026-01-30T00:00:00Z");
+    EXPECT_EQ(attributed(with({}), "dev"), "nobody");
+    OrderText order = with({"BEN"});
+    order.id = "o2";
+    EXPECT_EQ(attributed(order, "dev"), "ben@p1 CODE");
+}
+
+TEST_P(AttributionRules, A1_AllTypesThatPointToTheWinnerAreRecorded) {
+    books.touch("dev", "ben", "p1", "2026-01-30T00:00:00Z");
+    EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ben@p1 CODE+LANDED");
+}
+
+TEST_P(AttributionRules, A1_ATouchOfTheWinnerInAnotherProgramIsNotRecorded) {
+    books.touch("dev", "ann", "p2", "2026-01-30T00:00:00Z");
+    EXPECT_EQ(attributed(with({"ANN"}), "dev"), "ann@p1 CODE");
+}
+
+TEST_P(AttributionRules, A1_OnlyTheLatestTouchOfAProgramIsACandidate) {
+    books.touch("dev", "ben", "p1", "2026-01-20T00:00:00Z");
+    books.touch("dev", "ann", "p1", "2026-01-30T00:00:00Z");
+    EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ben@p1 CODE");
+}
+
+TEST_P(AttributionRules, A1_OnlyCoveringProgramsOfTheAccountCount) {
+    Program other_shop = program("p1");
+    other_shop.shops = {"shop-2"};
+    books.apply({other_shop});
+    EXPECT_EQ(attributed(with({"BEN"})), "nobody");
+    books.from_shop("shop-2");
+    EXPECT_EQ(attributed(with({"BEN"})), "ben@p1 CODE");
+    books.from_shop("shop-9");
+    EXPECT_EQ(attributed(with({"BEN"})), "nobody");
+}
+
+TEST_P(AttributionRules, A1_EveryLoserKeepsTheReasonWhyItLost) {
+    books.touch("dev", "ann", "p1", "2026-01-30T00:00:00Z");
+    books.touch("dev", "cy", "p2", "2026-01-30T00:00:00Z");
+    books.create(with({"BEN", "CY"}), "dev");
+    std::vector<std::string> verdicts;
+    const OrderState order = books.order();
+    for (const Candidate& candidate : order.attribution->candidates) {
+        verdicts.push_back(candidate.program.str() + "/" + candidate.creator.str() + "=" +
+                           std::to_string(static_cast<int>(candidate.verdict)));
+    }
+    EXPECT_THAT(verdicts, ElementsAre("p1/ben=1", "p2/cy=3", "p1/ann=4", "p2/cy=5"));
+}
+
+TEST_P(AttributionRules, A2_OnceAttributedAnOrderKeepsItsCreator) {
+    books.create(with({"BEN"}));
+    books.touch("dev", "cy", "p2", "2026-01-30T00:00:00Z");
+    books.update(with({"CY"}, "2026-02-01T00:00:00Z"), "dev");
+    EXPECT_EQ(books.creator_of(), "ben@p1 CODE");
+    books.command(CreatorRemove{CreatorId("ben"), ProgramId("p1"), std::nullopt});
+    OrderText more = with({"BEN"}, "2026-02-02T00:00:00Z");
+    more.lines.push_back({.id = "l2"});
+    books.update(more);
+    EXPECT_EQ(books.creator_of(), "ben@p1 CODE");
+    EXPECT_EQ(books.commission(), "20.00 USD");
+}
+
+TEST_P(AttributionRules, A2_ALaterEventOfTheOrderTriesAgain) {
+    books.create(with({}));
+    EXPECT_EQ(books.creator_of(), "nobody");
+    books.update(with({"BEN"}, "2026-02-01T00:00:00Z"));
+    EXPECT_EQ(books.creator_of(), "ben@p1 CODE");
+    EXPECT_THAT(books.journal(),
+                ElementsAre(std::to_string(books.last_seq().value) + " o1/l1 10.00 USD ACCRUAL"));
+}
+
+TEST_P(AttributionRules, A2_AnImportedTouchAttributesWithTheLastAppliedEvent) {
+    books.create(with({}), "dev");
+    const std::string applied = std::to_string(books.last_seq().value);
+    books.update(with({}, "2026-01-01T00:00:00Z"), "dev");  // Stale.
+    books.touch("dev", "ben", "p1", "2026-01-30T00:00:00Z");
+    EXPECT_EQ(books.creator_of(), "ben@p1 LANDED");
+    EXPECT_THAT(books.journal(), ElementsAre(applied + " o1/l1 10.00 USD ATTRIBUTION"));
+}
+
+TEST_P(AttributionRules, A2_AnImportedCodeAttributesWaitingOrders) {
+    books.create(with({"late"}));
+    books.creator("dan", "p2", "LATE");
+    EXPECT_EQ(books.creator_of(), "dan@p2 CODE");
+}
+
+TEST_P(AttributionRules, A2_AProgramFileAttributesWaitingOrders) {
+    Program narrow = program("p1");
+    narrow.window_days = 1;
+    books.apply({narrow});
+    books.touch("dev", "ben", "p1", "2026-01-20T00:00:00Z");
+    books.create(with({}), "dev");
+    EXPECT_EQ(books.creator_of(), "nobody");
+    books.apply({program("p1")});
+    EXPECT_EQ(books.creator_of(), "ben@p1 LANDED");
+}
+
+TEST_P(AttributionRules, A2_JoiningAProgramMakesEarlierTouchesCount) {
+    books.touch("dev", "eve", "p1", "2026-01-20T00:00:00Z");
+    books.create(with({}), "dev");
+    EXPECT_EQ(books.creator_of(), "nobody");
+    books.creator("eve", "p1");
+    EXPECT_EQ(books.creator_of(), "eve@p1 LANDED");
+}
+
+TEST_P(AttributionRules, A2_AFileIsJudgedAsAWhole) {
+    books.create(with({}), "dev");
+    books.command(TouchImport{
+        {{2, AnonId("dev"), CreatorId("ben"), ProgramId("p1"), instant("2026-01-10T00:00:00Z")},
+         {3, AnonId("dev"), CreatorId("ann"), ProgramId("p1"), instant("2026-01-20T00:00:00Z")}}});
+    EXPECT_EQ(books.creator_of(), "ann@p1 LANDED");
+}
+
+TEST_P(AttributionRules, A2_TheNewestPayloadSaysWhatAnOrderWaitsFor) {
+    books.create(with({"OLD"}), "dev");
+    books.update(with({"NEW"}, "2026-02-01T00:00:00Z"));
+    books.creator("dan", "p1", "OLD");
+    books.touch("dev", "ben", "p1", "2026-01-20T00:00:00Z");
+    EXPECT_EQ(books.creator_of(), "nobody");
+    books.creator("dan", "p1", "NEW");
+    EXPECT_EQ(books.creator_of(), "dan@p1 CODE");
+}
+
+TEST_P(AttributionRules, A2_CancelledOrdersAreAttributedAtZero) {
+    OrderText order = with({"BEN"});
+    order.cancelled = kOrdered;
+    EXPECT_EQ(attributed(order), "ben@p1 CODE");
+    EXPECT_EQ(books.commission(), "0.00 USD");
+    EXPECT_THAT(books.journal(), IsEmpty());
+}
+
+TEST_P(AttributionRules, A2_ManyWaitingOrdersAreDoneInSlices) {
+    for (int i = 0; i < 40; ++i) {
+        OrderText order = with({"LATE"});
+        order.id = "many-" + std::to_string(i);
+        books.create(order, "dev-" + std::to_string(i % 7));
+    }
+    books.work_slice = 3;
+    books.creator("dan", "p2", "LATE");
+    for (int i = 0; i < 40; ++i) {
+        EXPECT_EQ(books.creator_of("many-" + std::to_string(i)), "dan@p2 CODE");
+    }
+    EXPECT_FALSE(work_is_pending(*ledger->begin("11111111-2222-3333-4444-555555555555")));
+}
+
+TEST_P(AttributionRules, A2_WorkLeftByMoreOrdersThanAreDoneAtOnceGoesOn) {
+    constexpr int kOrders = static_cast<int>(Applier::kWorkInline) + 30;
+    for (int i = 0; i < kOrders; ++i) {
+        OrderText order = with({});
+        order.id = "w" + std::to_string(i);
+        books.create(order, "same");
+    }
+    books.work_slice = 10;
+    books.touch("same", "ben", "p1", "2026-01-30T00:00:00Z");
+    EXPECT_EQ(books.journal().size(), static_cast<std::size_t>(kOrders));
+}
+
+TEST_P(AttributionRules, RemovedCreatorsGetNothingNew) {
+    books.touch("dev", "ben", "p1", "2026-01-30T00:00:00Z");
+    books.touch("dev", "ann", "p1", "2026-01-29T00:00:00Z");
+    EXPECT_FALSE(
+        books.command(CreatorRemove{CreatorId("ben"), ProgramId("p1"), std::nullopt}).failed);
+    EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ann@p1 LANDED");
+    books.creator("ben", "p1", "BEN");
+    OrderText back = with({"BEN"});
+    back.id = "o2";
+    EXPECT_EQ(attributed(back, "dev"), "ben@p1 CODE+LANDED");
+}
+
+TEST_P(AttributionRules, RemovingACodeTakesOnlyThatCode) {
+    books.creator("ben", "p1", "SECOND");
+    EXPECT_FALSE(books.command(CreatorRemove{CreatorId("ben"), ProgramId("p1"), "ben"}).failed);
+    EXPECT_EQ(attributed(with({"BEN"})), "nobody");
+    OrderText order = with({"SECOND"});
+    order.id = "o2";
+    EXPECT_EQ(attributed(order), "ben@p1 CODE");
+}
+
+TEST_P(AttributionRules, ImportOfAnOwnedCodeFailsTheWholeFileWithItsLine) {
+    const Applied applied = books.creators({{2, CreatorId("dan"), ProgramId("p1"), "FREE"},
+                                            {3, CreatorId("dan"), ProgramId("p1"), "ann"}});
+    EXPECT_TRUE(applied.failed);
+    EXPECT_EQ(applied.text, "line 3: code ann belongs to creator ann in program p1");
+    EXPECT_EQ(attributed(with({"FREE"})), "nobody");
+    EXPECT_EQ(applied.input_class, InputClass::kCommand);
+}
+
+TEST_P(AttributionRules, ACodeTwiceInOneFileBelongsToTheFirst) {
+    EXPECT_EQ(books
+                  .creators({{2, CreatorId("dan"), ProgramId("p1"), "FREE"},
+                             {3, CreatorId("eve"), ProgramId("p1"), "free"}})
+                  .text,
+              "line 3: code free belongs to creator dan in program p1");
+    EXPECT_FALSE(books
+                     .creators({{2, CreatorId("dan"), ProgramId("p1"), "FREE"},
+                                {3, CreatorId("eve"), ProgramId("p2"), "free"},
+                                {4, CreatorId("dan"), ProgramId("p1"), "free"}})
+                     .failed);
+}
+
+}  // namespace
+}  // namespace sluice::test
