@@ -13,6 +13,7 @@
 #include "lmdb_store/environment.hpp"
 #include "lmdb_store/file_io.hpp"
 #include "lmdb_store/folder_check.hpp"
+#include "lmdb_store/ledger_tables.hpp"
 #include "lmdb_store/master_key.hpp"
 #include "lmdb_store/queue_tables.hpp"
 #include "lmdb_store/registry_tables.hpp"
@@ -137,7 +138,7 @@ private:
                       [](MDB_txn* txn) { return create_queue_tables(txn, make_uuid()); })
                 : ok;
         return ok ? Environment::create(paths_.ledger, owners_.with(kPrivateFile),
-                                        owners_.with(kPrivateFile), [](MDB_txn*) { return 0; })
+                                        owners_.with(kPrivateFile), create_ledger_tables)
                   : ok;
     }
 

@@ -1,0 +1,218 @@
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "lmdb_store/ledger_order_value.hpp"
+#include "lmdb_store/ledger_row_value.hpp"
+#include "unit/lmdb_store/ledger_samples.hpp"
+
+namespace sluice::store {
+namespace {
+
+std::string exact(const Decimal& value) {
+    return value.to_string();
+}
+auto fields(const FrozenRate& rate) {
+    return std::tuple(rate.rate.kind, exact(rate.rate.value), rate.rate.currency, rate.base,
+                      rate.match, rate.program_version, rate.rule);
+}
+auto fields(const OrderLine& line) {
+    return std::tuple(line.id, line.sku, line.variant_sku, exact(line.amount), exact(line.tax),
+                      exact(line.commission), line.quantity, line.present,
+                      line.frozen ? std::optional(fields(*line.frozen)) : std::nullopt);
+}
+auto fields(const RefundRow& row) {
+    return std::tuple(row.id, row.line, row.version, row.stated, row.refunded_at, exact(row.amount),
+                      exact(row.tax), row.quantity);
+}
+auto fields(const EventTrace& event) {
+    return std::tuple(event.seq, event.topic, event.decision, event.digest, event.version,
+                      event.received_at, event.cancelled, event.anomalies, event.first_entry);
+}
+auto fields(const Candidate& candidate) {
+    return std::tuple(candidate.type, candidate.program, candidate.creator, candidate.code,
+                      candidate.touched_at, candidate.verdict);
+}
+auto fields(const OrderDue& due) {
+    return std::tuple(due.currency, exact(due.due), exact(due.manual), exact(due.settled));
+}
+
+template <class Row>
+auto all_fields(const std::vector<Row>& rows) {
+    std::vector<decltype(fields(rows.front()))> all;
+    for (const Row& row : rows) {
+        all.push_back(fields(row));
+    }
+    return all;
+}
+
+void expect_equal(const OrderState& a, const OrderState& b) {
+    EXPECT_EQ(std::tie(a.key, a.version, a.ordered_at, a.cancelled_at, a.currency, a.amount, a.tax,
+                       a.shipping, a.codes, a.anon),
+              std::tie(b.key, b.version, b.ordered_at, b.cancelled_at, b.currency, b.amount, b.tax,
+                       b.shipping, b.codes, b.anon));
+    EXPECT_EQ(std::tie(a.statements_count, a.last_applied, a.events_count, a.duplicates_count,
+                       a.other_groups),
+              std::tie(b.statements_count, b.last_applied, b.events_count, b.duplicates_count,
+                       b.other_groups));
+    EXPECT_EQ(all_fields(a.lines), all_fields(b.lines));
+    EXPECT_EQ(all_fields(a.refunds), all_fields(b.refunds));
+    EXPECT_EQ(all_fields(a.events), all_fields(b.events));
+    EXPECT_EQ(all_fields(a.dues), all_fields(b.dues));
+    ASSERT_EQ(a.attribution.has_value(), b.attribution.has_value());
+    if (a.attribution) {
+        EXPECT_EQ(std::tie(a.attribution->program, a.attribution->creator, a.attribution->types,
+                           a.attribution->cause, a.attribution->cause_topic, a.attribution->at),
+                  std::tie(b.attribution->program, b.attribution->creator, b.attribution->types,
+                           b.attribution->cause, b.attribution->cause_topic, b.attribution->at));
+        EXPECT_EQ(all_fields(a.attribution->candidates), all_fields(b.attribution->candidates));
+    }
+    ASSERT_EQ(a.paid.has_value(), b.paid.has_value());
+    if (a.paid) {
+        EXPECT_EQ(a.paid->currency, b.paid->currency);
+        EXPECT_EQ(exact(a.paid->amount), exact(b.paid->amount));
+        EXPECT_EQ(a.paid->payout_id, b.paid->payout_id);
+    }
+}
+
+TEST(LedgerValue, AnOrderComesBackAsItWasWhateverTheBufferHeldBefore) {
+    OrderSamples samples(42);
+    OrderValue value;
+    OrderState decoded;
+    for (int i = 0; i < 500; ++i) {
+        const OrderKey key{{1}, {2}, OrderId(samples.text(samples.chance() ? 20 : 1024))};
+        const OrderState order = samples.order(key);
+        const std::string bytes(value.encode(order));
+        decoded.key = key;
+        ASSERT_TRUE(value.decode(bytes, decoded));
+        expect_equal(order, decoded);
+        EXPECT_EQ(value.encode(decoded), bytes) << "equal orders must give equal bytes";
+    }
+}
+
+TEST(LedgerValue, AnOrderOfFiveLinesTakesAQuarterOfAPage) {
+    OrderState order;
+    order.key = {{1}, {2}, OrderId("order-1234567")};
+    order.currency = currency_of("USD");
+    order.amount = "123.45";
+    order.tax = "23.45";
+    order.shipping = "4.50";
+    order.codes = {"SPRING10"};
+    order.anon = Digest256{};
+    for (int i = 0; i < 5; ++i) {
+        OrderLine& line = order.lines.emplace_back();
+        line.id = LineItemId("line-123456-" + std::to_string(i));
+        line.sku = Sku("sku-12345");
+        line.variant_sku = VariantSku("sku-12345-blue");
+        line.amount = Decimal(2345, 2);
+        line.frozen.emplace().rate = {RateKind::kPercent, Decimal(10, 0), {}};
+    }
+    order.attribution = Attribution{ProgramId("spring"),
+                                    CreatorId("creator-17"),
+                                    1,
+                                    {5},
+                                    Topic::kOrderCreate,
+                                    {},
+                                    {{AttributionType::kAffiliateCode,
+                                      ProgramId("spring"),
+                                      CreatorId("creator-17"),
+                                      0,
+                                      {},
+                                      CandidateVerdict::kWon}}};
+    order.dues.push_back({order.currency, Decimal(1000, 2), {}, {}});
+    order.events.emplace_back();
+    OrderValue value;
+    EXPECT_LT(value.encode(order).size(), 1000U);
+}
+
+TEST(LedgerValue, NoCutAndNoFlippedByteIsReadBeyondItsEnd) {
+    OrderSamples samples(7);
+    OrderValue value;
+    const OrderKey key{{1}, {2}, OrderId("o")};
+    OrderState decoded;
+    const std::string bytes(value.encode(samples.order(key)));
+    for (std::size_t cut = 0; cut < bytes.size(); cut += 3) {
+        decoded.key = key;
+        (void)value.decode(std::string(bytes.substr(0, cut)), decoded);
+    }
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        for (const int mask : {1, 0x80, 0xFF}) {
+            std::string damaged = bytes;
+            damaged[at] = static_cast<char>(damaged[at] ^ mask);
+            decoded.key = key;
+            (void)value.decode(damaged, decoded);
+        }
+    }
+}
+
+TEST(LedgerValue, ACutIdInTheValueIsCompared) {
+    OrderSamples samples(3);
+    OrderValue value;
+    const OrderState order = samples.order({{1}, {2}, OrderId(std::string(900, 'a'))});
+    const std::string bytes(value.encode(order));
+    EXPECT_EQ(value.order_id(bytes), std::string(900, 'a'));
+    OrderState other;
+    other.key = {{1}, {2}, OrderId(std::string(899, 'a') + "b")};
+    EXPECT_FALSE(value.decode(bytes, other));
+}
+
+TEST(LedgerValue, AJournalGroupComesBackAsItWas) {
+    OrderSamples samples(11);
+    RowValue value;
+    StoredGroup decoded;
+    for (int i = 0; i < 200; ++i) {
+        JournalGroup group;
+        group.event_seq = {samples.number(1'000'000)};
+        group.order = {{3}, {4}, OrderId(samples.text(1024))};
+        group.program = ProgramId(samples.text(128));
+        group.creator = CreatorId(samples.text(128));
+        group.recorded_at = samples.instant();
+        group.note = samples.chance() ? samples.text(100) : "";
+        group.actor = samples.chance() ? samples.text(10) : "";
+        group.hash = samples.digest();
+        for (std::uint64_t lines = 1 + samples.number(5); lines > 0; --lines) {
+            group.lines.push_back({LineItemId(samples.text(1024)), samples.currency(),
+                                   samples.decimal(), JournalReason::kRefund});
+        }
+        const std::string bytes(value.encode(group, 9));
+        ASSERT_TRUE(value.decode(bytes, decoded));
+        EXPECT_EQ(decoded.node, 9U);
+        EXPECT_EQ(std::tie(group.event_seq, group.order, group.program, group.creator,
+                           group.recorded_at, group.note, group.actor, group.hash),
+                  std::tie(decoded.group.event_seq, decoded.group.order, decoded.group.program,
+                           decoded.group.creator, decoded.group.recorded_at, decoded.group.note,
+                           decoded.group.actor, decoded.group.hash));
+        ASSERT_EQ(decoded.group.lines.size(), group.lines.size());
+        for (std::size_t line = 0; line < group.lines.size(); ++line) {
+            EXPECT_EQ(decoded.group.lines[line].line, group.lines[line].line);
+            EXPECT_EQ(exact(decoded.group.lines[line].amount), exact(group.lines[line].amount));
+            EXPECT_EQ(decoded.group.lines[line].currency, group.lines[line].currency);
+            EXPECT_EQ(decoded.group.lines[line].reason, group.lines[line].reason);
+        }
+    }
+}
+
+TEST(LedgerValue, RandomBytesAreNoRows) {
+    OrderSamples samples(23);
+    RowValue value;
+    for (int i = 0; i < 2000; ++i) {
+        const std::string bytes = samples.text(200);
+        StoredGroup group;
+        Anomaly anomaly;
+        ProgramRow program;
+        CatalogRecord record;
+        DeadLetter letter;
+        NodeHead head;
+        (void)value.decode(bytes, group);
+        (void)value.decode(bytes, anomaly);
+        (void)value.decode(bytes, program);
+        (void)value.decode(bytes, record);
+        (void)value.decode(bytes, letter);
+        (void)value.decode(bytes, head);
+    }
+    NodeHead head;
+    EXPECT_FALSE(value.decode("", head));
+}
+
+}  // namespace
+}  // namespace sluice::store
