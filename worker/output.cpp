@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "worker/cli_values.hpp"
+#include "worker/raw_json.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -34,13 +35,13 @@ bool is_word_list(const Json& value) {
 }
 
 /// A cell from JSON text; numbers stay as they are written.
-std::string raw_cell_text(const std::string& json) {
+std::string raw_cell_text(std::string_view json) {
     const char first = json.empty() ? 'n' : json.front();
     if (first != 'n' && first != '"' && first != '[') {
-        return json;
+        return std::string(json);
     }
     const Json value = Json::parse(json);
-    return value.is_array() && !is_word_list(value) ? json : cell_text(value);
+    return value.is_array() && !is_word_list(value) ? std::string(json) : cell_text(value);
 }
 
 }  // namespace
@@ -141,11 +142,12 @@ void Listing::add(const Json& row) {
     add_cells(std::move(cells));
 }
 
-void Listing::add_raw(const std::vector<RawMember>& row) {
+void Listing::add_raw(const std::vector<JsonMember>& row) {
     if (format_ == Format::kJson) {
         std::string object = "{";
-        for (const RawMember& member : row) {
-            object += (object.size() == 1 ? "" : ",") + dump(member.name, -1) + ":" + member.value;
+        for (const JsonMember& member : row) {
+            object += (object.size() == 1 ? "" : ",") + dump(member.key, -1) + ":";
+            object += member.value;
         }
         write_json(indented(object + "}", 1));
         return;
@@ -153,8 +155,8 @@ void Listing::add_raw(const std::vector<RawMember>& row) {
     std::vector<std::string> cells;
     cells.reserve(columns_.size());
     for (const Column& column : columns_) {
-        const auto found = std::find_if(row.begin(), row.end(), [&](const RawMember& member) {
-            return member.name == column.name;
+        const auto found = std::find_if(row.begin(), row.end(), [&](const JsonMember& member) {
+            return member.key == column.name;
         });
         cells.push_back(found == row.end() ? std::string() : raw_cell_text(found->value));
     }

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json_slices.hpp"
 #include "core/result.hpp"
-#include "worker/raw_json.hpp"
 
 namespace CLI {
 class App;
@@ -48,7 +48,7 @@ public:
     void add(const Json& row);
     /// The same for a row whose members are JSON text already. JSON shows every member of it, not
     /// only the columns.
-    void add_raw(const std::vector<RawMember>& row);
+    void add_raw(const std::vector<JsonMember>& row);
     /// Writes what is still held back and the end. Call once, after the last row.
     void finish();
 

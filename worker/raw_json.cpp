@@ -1,6 +1,6 @@
 #include "worker/raw_json.hpp"
 
-#include <nlohmann/json.hpp>
+#include <cstddef>
 
 #include "core/assert.hpp"
 
@@ -34,29 +34,6 @@ public:
         skip_space();
         return token;
     }
-    /// Any value, spaces inside included.
-    std::string_view value() {
-        const std::size_t begin = at_;
-        std::size_t end = at_;
-        int depth = 0;
-        do {
-            const char c = peek();
-            if (c == '{' || c == '[') {
-                ++depth;
-                ++at_;
-            } else if (c == '}' || c == ']') {
-                --depth;
-                ++at_;
-            } else if (c == ',' || c == ':') {
-                ++at_;
-            } else {
-                at_ = c == '"' ? end_of_string() : end_of_word();
-            }
-            end = at_;
-            skip_space();
-        } while (depth > 0);
-        return text_.substr(begin, end - begin);
-    }
 
 private:
     void skip_space() {
@@ -87,21 +64,6 @@ void break_line(std::string& out, unsigned level) {
 }
 
 }  // namespace
-
-std::vector<RawMember> split_object(std::string_view json) {
-    std::vector<RawMember> members;
-    Scanner scanner(json);
-    scanner.skip('{');
-    while (scanner.peek() != '}') {
-        const auto name = nlohmann::json::parse(scanner.scalar()).get<std::string>();
-        scanner.skip(':');
-        members.push_back({name, std::string(scanner.value())});
-        if (scanner.peek() == ',') {
-            scanner.skip(',');
-        }
-    }
-    return members;
-}
 
 std::string indented(std::string_view json, unsigned level) {
     std::string out;

@@ -3,6 +3,7 @@
 namespace sluice::cli {
 
 void declare_commands(CLI::App& app, Frame& frame) {
+    declare_store(app, frame);
     declare_send(app, frame);
     declare_tax(app, frame);
 }

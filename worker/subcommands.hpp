@@ -6,7 +6,9 @@
 
 namespace sluice::cli {
 
-void declare_send(CLI::App& app, Frame& frame);
+void declare_send(CLI::App& app, Frame& frame);   // send events, send products
+void declare_sign(CLI::App& app, Frame& frame);   // sign, verify
+void declare_store(CLI::App& app, Frame& frame);  // init, store
 void declare_tax(CLI::App& app, Frame& frame);
 
 }  // namespace sluice::cli

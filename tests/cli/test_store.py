@@ -1,0 +1,48 @@
+"""init, store set, store upgrade."""
+import pytest
+from program import sluice
+
+
+def test_init_makes_a_store_once(tmp_path):
+    path = tmp_path / "store"
+    run = sluice("--store", path, "init")
+    assert (run.status, run.err) == (0, "")
+    assert (path / "format").is_file() and (path / "master.key").is_file()
+    assert (path / "master.key").stat().st_mode & 0o777 == 0o400
+    run = sluice("init", "--store", path)
+    assert run.status == 1
+    assert len(run.err.splitlines()) == 1 and str(path) in run.err
+
+
+def test_init_takes_the_number_of_accounts(tmp_path):
+    assert sluice("init", "--max-accounts", 100, store=tmp_path / "store").status == 0
+    assert "100" in (tmp_path / "store" / "format").read_text()
+
+
+@pytest.mark.parametrize("line", [["init", "--max-accounts", "0"], ["init", "--max-accounts", "many"],
+                                  ["store", "set"], ["store", "set", "--max-accounts", "-1"], ["store"]])
+def test_wrong_lines(tmp_path, line):
+    run = sluice(*line, store=tmp_path / "store")
+    assert run.status == 2
+    assert not (tmp_path / "store").exists()
+
+
+def test_an_unknown_group_leaves_nothing_behind(tmp_path):
+    run = sluice("init", "--group", "no-such-group", store=tmp_path / "store")
+    assert run.status == 1 and "no-such-group" in run.err
+
+
+def test_max_accounts_can_be_raised(store):
+    assert sluice("store", "set", "--max-accounts", 70000, store=store).status == 0
+    assert "70000" in (store / "format").read_text()
+    run = sluice("store", "set", "--max-accounts", 10, store=store)
+    assert run.status == 1 and len(run.err.splitlines()) == 1
+
+
+def test_upgrade_of_a_new_store_has_nothing_to_do(store):
+    assert sluice("store", "upgrade", store=store).status == 0
+
+
+def test_a_missing_store_is_named(tmp_path):
+    run = sluice("store", "set", "--max-accounts", 70000, store=tmp_path / "none")
+    assert run.status == 1 and str(tmp_path / "none") in run.err
