@@ -41,7 +41,7 @@ class History:
         self.sent = []  # (shop, topic, body)
         self.received = {}  # sequence number -> (earliest, latest)
         self.future = set()
-        self.keys = 0
+        self.keys = self.clock = 0
         self.seen_journal = []
         self.connection = edge.connect()
         self.program_apply()
@@ -141,8 +141,13 @@ class History:
         known = self.ledger.orders.get((shop, order_id))
         base = self.now - (sum(order_id.encode()) % 40) * DAY - 6 * HOUR
         ordered_at = base + self.chance.choice([0, 0, 0, 1, -1, 10**9]) * self.chance.choice([1, 10**6])
-        version = base + 10**9 * self.chance.randrange(12) + self.chance.choice([0, 0, 1])
-        if self.chance.random() < 0.02 and (shop, order_id) not in self.future:
+        self.clock += 1
+        version = base + 10**9 * (self.clock - self.chance.choice([0, 0, 0, 1, 3, 10, 30]))
+        version += self.chance.choice([0, 0, 0, 1])
+        if known and self.chance.random() < 0.1:
+            version = known.version
+        if self.clock > 100 and self.chance.random() < 0.01 and (shop, order_id) not in self.future:
+            # Once per order: what a stale event of the future shows is left open.
             self.future.add((shop, order_id))
             version = self.now + 3 * DAY
         lines = [self.line(f"l{n}") for n in self.chance.sample(range(1, 6), self.chance.randrange(1, 5))]
@@ -305,15 +310,24 @@ class History:
         if not self.ledger.codes:
             return
         (program, code), creator = self.chance.choice(sorted(self.ledger.codes.items()))
+        if self.chance.random() < 0.3:
+            self.sluice("creator", "remove", creator, "--program", program)
+            self.ledger.creator_remove(creator, program)
+            return
         self.sluice("creator", "remove", creator, "--program", program, "--code", code)
         self.ledger.creator_remove(creator, program, code)
 
     def touch_import(self):
         members = sorted(self.ledger.members)
+        if not members:
+            return
         orders = [order for order in self.ledger.orders.values()]
         rows = []
         for _ in range(self.chance.randrange(1, 4)):
             creator, program = self.chance.choice(members)
+            owned = sorted(self.ledger.codes.items())
+            if owned and self.chance.random() < 0.5:
+                (program, _), creator = self.chance.choice(owned)
             at = self.now - self.chance.randrange(50) * DAY
             if orders and self.chance.random() < 0.8:
                 order = self.chance.choice(orders)

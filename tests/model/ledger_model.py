@@ -1,7 +1,7 @@
 """The ledger's rules in Python: order book, refunds, attribution, commission, journal, payouts.
 
 Rule names (O1, R2, M3 ...) are those of the commission rules. Where the rules leave two readings,
-`reasons` and `counts` hold every value that is right.
+an entry's `reasons` and an anomaly's counts hold every value that is right.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ class Order:
     frozen: dict = field(default_factory=dict)
     booked: dict = field(default_factory=dict)  # (line, currency) -> Fraction
     due: dict = field(default_factory=dict)  # currency -> Fraction, the journal's sum
-    paid: Fraction | None = None
+    paid: str | None = None  # as paid, in the currency of then
 
     @property
     def lines(self):
@@ -99,7 +99,8 @@ class Ledger:
         self.orders = {}
         self.catalogs = {}
         self.refund_owner = {}  # (shop, refund id) -> (order id, line id)
-        self.anomalies = {}  # (shop, order, kind) -> [first seq, {acceptable counts}]
+        self.anomalies = {}  # (shop, order, kind) -> [first seq, events, occurrences]
+        self._shown = {}
         self.journal = []
         self.programs = {}
         self.members = set()  # (creator, program)
@@ -162,10 +163,13 @@ class Ledger:
         order.cancelled_at, order.anon_id = cancelled_at, anon_id
 
     def _anomaly(self, order, kind, seq, occurrences=1):
+        """Counts the events that showed it; `count` may also be that of the single occurrences."""
         key = (order.shop, order.order_id, kind)
-        first = self.anomalies.setdefault(key, [seq, 0, 0])
-        first[1] += 1
-        first[2] += occurrences
+        row = self.anomalies.setdefault(key, [seq, 0, 0])
+        if self._shown.get(key) != seq:
+            row[1] += 1
+        row[2] += occurrences
+        self._shown[key] = seq
 
     # Refunds (R1 to R3) ---------------------------------------------------------------------------
 
@@ -385,9 +389,11 @@ class Ledger:
         return [order for order in self.orders.values() if order.creator is not None]
 
     def payout_close(self, program, until):
+        """An order that has nothing due is not paid, so that it may still earn later."""
         taken = {}
         for order in self._earners():
-            if order.program == program and order.paid is None and self._hold_end(order) <= until:
+            open_ = order.paid is None and order.due.get(order.currency)
+            if order.program == program and open_ and self._hold_end(order) <= until:
                 taken.setdefault((order.creator, order.currency), []).append(order)
         open_keys = {key[1:] for key, value in self.adjustments.items() if key[0] == program and value}
         for creator, currency in sorted(set(taken) | open_keys):
@@ -398,7 +404,7 @@ class Ledger:
             if amount <= 0:
                 continue
             for order in orders:
-                order.paid = order.due.get(currency, Fraction(0))
+                order.paid = text(order.due[currency], digits(currency))
             self.adjustments.pop(key, None)
             self.payouts.append((program, creator, currency, amount, until))
 
@@ -417,7 +423,7 @@ class Ledger:
                 "creator_id": order.creator,
                 "program_id": order.program,
                 "attribution_types": sorted(order.types),
-                "commission_amount": text(due if order.paid is None else order.paid, places),
+                "commission_amount": text(due, places) if order.paid is None else order.paid,
                 "amount": order.payload["amount"],
                 "tax": order.payload["tax"],
                 "shipping": order.payload["shipping"],
