@@ -70,8 +70,12 @@ std::uint64_t append_batch(store::Queue& queue, std::mt19937_64& random, int ack
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc == 3 && std::string_view(argv[2]) == "init") {
+        return store::init_store(store::StorePaths(std::string(argv[1]) + "/store"), {}).ok() ? 0
+                                                                                              : 1;
+    }
     if (argc != 5) {
-        std::fprintf(stderr, "usage: power_cut_writer ROOT BATCHES SEED on|off\n");
+        std::fprintf(stderr, "usage: power_cut_writer ROOT init | BATCHES SEED on|off\n");
         return 2;
     }
     const std::string root = argv[1];
