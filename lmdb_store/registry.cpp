@@ -121,7 +121,7 @@ Status LmdbRegistry::create_account(const AccountId& id, std::optional<RateLimit
             return format.error();
         }
         AccountRow row{id, {take_number(txn, kNextAccountKey)}, {}, limit, false, now};
-        row.slot = {row.number.value - 1};
+        row.slot = slot_of(row.number);
         if (row.slot.value >= format->max_accounts) {
             return Error{ErrorCode::kLimit,
                          "the store has all of its " + std::to_string(format->max_accounts) +

@@ -2,7 +2,10 @@
 //
 // Every find renews a kept read transaction and compares its id (no system call); entries of the
 // cache are read again only when the id has moved, and prepared again only when their bytes
-// changed. Thread: the event loop that made it. What it returns may be used on any thread.
+// changed. Between two calls it holds no snapshot, so no page of the file waits for it.
+//
+// Thread: one at a time. What it returns may be used on any thread.
+// Errors: find_*() throw std::exception when the registry cannot be read: not the same as unknown.
 #pragma once
 
 #include <memory>

@@ -44,6 +44,13 @@ struct RegistryTables {
 };
 
 [[nodiscard]] std::string account_number_key(AccountNumber number);
+/// Both series are dense: the first account has number 1 and slot 0.
+[[nodiscard]] constexpr AccountSlot slot_of(AccountNumber number) noexcept {
+    return {number.value - 1};
+}
+[[nodiscard]] constexpr AccountNumber number_of(AccountSlot slot) noexcept {
+    return {slot.value + 1};
+}
 
 /// Fills a new environment.
 [[nodiscard]] int create_registry_tables(MDB_txn* txn, const MasterKey& key);
