@@ -42,6 +42,9 @@ public:
     [[nodiscard]] StatusSampler& sampler() noexcept { return sampler_; }
     [[nodiscard]] IntakeScratch& scratch() noexcept { return scratch_; }
 
+    /// $sluice_reason hashes the body several times: ten times a second at most.
+    [[nodiscard]] PerSecond& diagnoses() noexcept { return diagnoses_; }
+
     // Any thread.
     [[nodiscard]] const store::StorePaths& paths() const noexcept { return paths_; }
     [[nodiscard]] MetricsBlock& metrics() noexcept { return metrics_; }
@@ -63,6 +66,7 @@ private:
     StatusSampler sampler_;
     std::vector<std::unique_ptr<IngestRequest>> requests_;
     IngestRequest* free_ = nullptr;
+    PerSecond diagnoses_{10};
     LogLimit beyond_zone_{60};
     LogLimit store_error_{1};
 };

@@ -1,4 +1,4 @@
-// LogLimit: what a sender or a broken disk can cause must not fill the log.
+// What a sender or a broken disk can cause must neither fill the log nor keep the process busy.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,25 @@ public:
 private:
     std::int64_t interval_;
     std::atomic<std::int64_t> next_{0};
+};
+
+/// At most `count` in a second. One thread.
+class PerSecond {
+public:
+    explicit PerSecond(unsigned count) noexcept : count_max_(count) {}
+
+    [[nodiscard]] bool allow(std::int64_t now_second) noexcept {
+        if (now_second != second_) {
+            second_ = now_second;
+            count_ = 0;
+        }
+        return count_ < count_max_ && ++count_ != 0;
+    }
+
+private:
+    unsigned count_max_;
+    unsigned count_ = 0;
+    std::int64_t second_ = 0;
 };
 
 }  // namespace sluice::ngx

@@ -93,6 +93,7 @@ std::unique_ptr<IntakeScratch> Offload::borrow() {
 }
 
 void Offload::give_back(std::unique_ptr<IntakeScratch> scratch) noexcept {
+    scratch->trim();
     try {
         const std::lock_guard lock(mutex_);
         idle_.push_back(std::move(scratch));

@@ -86,6 +86,7 @@ void IngestRequest::reset() noexcept {
     records_count = 0;
     answer.reset();
     counted = false;
+    diagnosis = {};
     commit_ms = 0;
     append_outcome = store::AppendOutcome::kPending;
     seq = {};

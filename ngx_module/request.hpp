@@ -51,6 +51,7 @@ struct IngestRequest {
 
     std::optional<Answer> answer;  ///< Set: the request is settled.
     bool counted = false;
+    std::string_view diagnosis;  ///< Static text; empty: not worked out, or nothing found.
 
     // Offload.
     EventIdent ident;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/diagnosis.hpp"
 #include "core/ids.hpp"
 #include "ngx_module/answer.hpp"
 #include "ngx_module/convert.hpp"
@@ -78,12 +79,30 @@ Text result(const IngestRequest& request) noexcept {
     return outcome ? Text(to_string(*outcome)) : std::nullopt;
 }
 
-/// For the operator: before the answer has left, it is not told.
-Text reason(const IngestRequest& request) noexcept {
+/// Was the signature wrong in a way that can be told?
+bool is_undiagnosed(const IngestRequest& request) noexcept {
+    const Reason reason = request.answer->reason;
+    return request.is_events() && request.diagnosis.empty() &&
+           (reason == Reason::kSignatureMalformed || reason == Reason::kSignatureMismatch ||
+            reason == Reason::kNoUsableToken);
+}
+
+std::string_view diagnose(const IngestRequest& request) {
+    // Large bodies would keep the event loop; without the body, only the header's form is judged.
+    const bool large = request.body.bytes() > request.conf->offload_threshold;
+    return diagnose_signature(request.head.signature, large ? "" : request.body.view(),
+                              request.sender.shop.get(), {}, loop_time());
+}
+
+/// For the operator, and worked out once the answer has left: the sender is never told.
+Text reason(IngestRequest& request) {
     if (!request.r->header_sent || !request.answer || request.answer->reason == Reason::kNone) {
         return std::nullopt;
     }
-    return to_string(request.answer->reason);
+    if (is_undiagnosed(request) && Edge::current()->diagnoses().allow(ngx_time())) {
+        request.diagnosis = diagnose(request);
+    }
+    return request.diagnosis.empty() ? to_string(request.answer->reason) : request.diagnosis;
 }
 
 Text value_of(IngestRequest& request, uintptr_t variable) {
