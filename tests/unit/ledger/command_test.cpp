@@ -1,0 +1,278 @@
+// Commands of people: their bodies, their results, programs, dead letters, forgetting.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/commands.hpp"
+#include "core/record.hpp"
+#include "core/redact.hpp"
+#include "unit/ledger/rules_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+Program full_program() {
+    Program full = program("spring", "12.5%");
+    full.shops = {"shop-1", "shop-2"};
+    full.window_days = 7;
+    full.base = BaseKind::kGross;
+    full.precedence = {AttributionType::kLanded};
+    full.hold_days = 30;
+    full.rules = {rule(RuleMatch::kCollection, "sa\"le", "1.50 EUR"),
+                  rule(RuleMatch::kVariantSku, "v", "0.0001%")};
+    return full;
+}
+
+template <class T>
+T round_trip(const T& command) {
+    const std::string body = encode_command(command);
+    EXPECT_EQ(body.find('\n'), std::string::npos);
+    return std::get<T>(decode_command(topic_of(command), body).value());
+}
+
+TEST(Commands, ProgramsSurviveTheJourneyWhole) {
+    const Program sent = full_program();
+    EXPECT_EQ(round_trip(ProgramApply{{sent, program("second", "2.00 USD")}}).programs.front(),
+              sent);
+}
+
+TEST(Commands, ImportsSurviveTheJourneyWhole) {
+    const auto creators =
+        round_trip(CreatorImport{{{7, CreatorId("c"), ProgramId("p"), "C\"\xC3\x89"}}});
+    EXPECT_EQ(creators.rows.at(0).code, "C\"\xC3\x89");
+    EXPECT_EQ(creators.rows.at(0).line, 7U);
+    const auto touches = round_trip(TouchImport{{{2, AnonId("a,b"), CreatorId("c"), ProgramId("p"),
+                                                  instant("2026-01-01T00:00:00.000000001Z")}}});
+    EXPECT_EQ(touches.rows.at(0).anon.view(), "a,b");
+    EXPECT_EQ(touches.rows.at(0).occurred_at, instant("2026-01-01T00:00:00.000000001Z"));
+}
+
+TEST(Commands, TheOthersSurviveTheJourneyWhole) {
+    EXPECT_EQ(round_trip(CreatorRemove{CreatorId("c"), ProgramId("p"), "K"}).code, "K");
+    EXPECT_FALSE(round_trip(CreatorRemove{CreatorId("c"), ProgramId("p"), {}}).code.has_value());
+    EXPECT_EQ(round_trip(PayoutClose{ProgramId("p"), instant("2026-01-01T00:00:00Z")}).until,
+              instant("2026-01-01T00:00:00Z"));
+    const auto adjust = round_trip(Adjust{OrderId("o"), Decimal(-1250, 2), "why\n"});
+    EXPECT_EQ(adjust.amount.to_string(), "-12.50");
+    EXPECT_EQ(adjust.reason, "why\n");
+    EXPECT_EQ(round_trip(DeadReplay{{{7}, {9}}}).seqs.back().value, 9U);
+    EXPECT_EQ(round_trip(Forget{"customer"}).customer, "customer");
+}
+
+TEST(Commands, OtherBodiesAreRefused) {
+    for (const char* body : {"", "[]", "{}", R"({"rows":[[1,"c"]]})", R"({"programs":[{}]})"}) {
+        for (const Topic topic : {Topic::kProgramApply, Topic::kCreatorImport, Topic::kTouchImport,
+                                  Topic::kCreatorRemove, Topic::kPayoutClose, Topic::kAdjust,
+                                  Topic::kDeadReplay, Topic::kForget}) {
+            EXPECT_FALSE(decode_command(topic, body).ok()) << to_string(topic) << body;
+        }
+    }
+}
+
+TEST(Programs, SayWhatIsWrongWithThem) {
+    const auto wrong = [](const std::function<void(Program&)>& spoil) {
+        Program spoiled = full_program();
+        spoil(spoiled);
+        const Status status = validate(spoiled);
+        return status ? std::string() : status.error().message;
+    };
+    EXPECT_EQ(wrong([](Program&) {}), "");
+    EXPECT_THAT(wrong([](Program& p) { p.id = ProgramId("a b"); }), HasSubstr("id:"));
+    EXPECT_THAT(wrong([](Program& p) { p.account_id = AccountId(""); }), HasSubstr("account:"));
+    EXPECT_THAT(wrong([](Program& p) { p.shops = {"a", "a"}; }), HasSubstr("twice"));
+    EXPECT_THAT(wrong([](Program& p) { p.shops = {""}; }), HasSubstr("shops:"));
+    EXPECT_THAT(wrong([](Program& p) { p.window_days = 36'501; }), HasSubstr("window_days"));
+    EXPECT_THAT(wrong([](Program& p) { p.precedence.clear(); }), HasSubstr("precedence:"));
+    EXPECT_THAT(wrong([](Program& p) { p.precedence.push_back(p.precedence[0]); }),
+                HasSubstr("LANDED is named twice"));
+    EXPECT_THAT(wrong([](Program& p) { p.default_rate = {}; }), HasSubstr("default_rate:"));
+    EXPECT_THAT(wrong([](Program& p) { p.rules[1].value.clear(); }), HasSubstr("rule 2: value:"));
+    EXPECT_THAT(wrong([](Program& p) { p.rules[0].rate = {}; }), HasSubstr("rule 1: rate:"));
+    EXPECT_THAT(wrong([](Program& p) { p.rules[0].match = RuleMatch::kDefault; }),
+                HasSubstr("rule 1: match:"));
+}
+
+class CommandRules : public RulesTest {};
+SLUICE_FOR_EVERY_LEDGER(CommandRules);
+
+TEST_P(CommandRules, AreRecordedWithWhoRanThemAndWhatCameOfIt) {
+    books.creator("c2", "spring", "SAVE");
+    const auto row = books.read()->command(books.last_seq());
+    ASSERT_TRUE(row.has_value());
+    EXPECT_EQ(row->actor, "finance");
+    EXPECT_FALSE(row->ok);
+    EXPECT_EQ(row->result, "line 2: code SAVE belongs to creator c1 in program spring");
+    EXPECT_EQ(books.totals().commands, 3U);
+}
+
+TEST_P(CommandRules, ProgramsAreVersionedAndUnchangedOnesAreNot) {
+    EXPECT_EQ(books.apply({program()}).text, "1 program applied, 0 changed");
+    EXPECT_EQ(books.apply({program("spring", "20%"), program("autumn")}).text,
+              "2 programs applied, 2 changed");
+    const auto reader = books.read();
+    EXPECT_EQ(reader->program(ProgramId("spring"))->version, 2U);
+    EXPECT_EQ(to_string(reader->program_version(ProgramId("spring"), 1)->program.default_rate),
+              "10%");
+    EXPECT_EQ(reader->programs({1}).size(), 2U);
+}
+
+TEST_P(CommandRules, AProgramFileIsAppliedAsAWholeOrNot) {
+    Program theirs = program("spring");
+    theirs.account = {2};
+    theirs.account_id = AccountId("other");
+    EXPECT_EQ(books.apply({program("new"), theirs}).text, "program spring belongs to account acme");
+    EXPECT_EQ(books.apply({program("new"), program("new")}).text,
+              "program new is in the file twice");
+    EXPECT_FALSE(books.read()->program(ProgramId("new")).has_value());
+}
+
+TEST_P(CommandRules, ImportsNameTheLineOfAnUnknownProgram) {
+    EXPECT_EQ(books.creator("c2", "nowhere").text, "line 2: there is no program nowhere");
+    EXPECT_EQ(books.touch("dev", "c1", "nowhere", "2026-01-01T00:00:00Z").text,
+              "line 2: there is no program nowhere");
+}
+
+TEST_P(CommandRules, RemovingWhatIsNotThereIsAnError) {
+    const auto remove = [&](const char* creator, const char* from,
+                            std::optional<std::string> code = {}) {
+        return books.command(CreatorRemove{CreatorId(creator), ProgramId(from), std::move(code)})
+            .failed;
+    };
+    EXPECT_TRUE(remove("c1", "nowhere"));
+    EXPECT_TRUE(remove("c2", "spring"));
+    EXPECT_TRUE(remove("c1", "spring", "OTHER"));
+    EXPECT_FALSE(remove("c1", "spring"));
+    EXPECT_TRUE(remove("c1", "spring"));
+}
+
+// ---- Dead letters -----------------------------------------------------------------------------
+
+TEST_P(CommandRules, ADamagedRecordIsADeadLetterWithItsReason) {
+    const Applied applied = books.input("no record at all");
+    EXPECT_EQ(applied.input_class, InputClass::kDead);
+    const auto letter = books.read()->dead_letter(books.last_seq());
+    ASSERT_TRUE(letter.has_value());
+    EXPECT_FALSE(letter->topic.has_value());
+    EXPECT_EQ(letter->record, "no record at all");
+    EXPECT_EQ(books.totals().dead, 1U);
+    EXPECT_EQ(books.read()->head().applied_seq, books.last_seq());
+}
+
+TEST_P(CommandRules, ABodyThatBreaksTheRulesIsADeadLetter) {
+    const Applied applied = books.raw(Topic::kOrderCreate, R"({"platform_order_id":"o1"})");
+    EXPECT_EQ(applied.input_class, InputClass::kDead);
+    EXPECT_THAT(applied.text, HasSubstr(":"));
+    EXPECT_EQ(books.read()->dead_letter(books.last_seq())->shop_id, "shop-1");
+    EXPECT_EQ(books.raw(Topic::kAdjust, "{}").input_class, InputClass::kDead);
+}
+
+TEST_P(CommandRules, AMissingBulkBodyIsADeadLetterThatCanBeReplayed) {
+    OrderText order;
+    order.codes = {"SAVE"};
+    const std::string body = to_json(order);
+    RecordMeta meta;
+    meta.topic = Topic::kOrderCreate;
+    meta.account_number = {1};
+    meta.shop_number = {1};
+    meta.account_id = "acme";
+    meta.shop_id = "shop-1";
+    meta.received_at = instant("2026-02-01T00:00:00Z");
+    meta.bulk = BulkRef{"body", body.size(), sha256(body)};
+    RecordEnvelope envelope;
+    envelope.encode(meta, {});
+    EXPECT_EQ(books.input(envelope.prefix(), {}, "its bulk file is gone").text,
+              "its bulk file is gone");
+    const std::string dead = event_no(0);
+    EXPECT_EQ(books.command(DeadReplay{}).text, "0 replayed, 1 still dead");
+    EXPECT_EQ(books.read()->dead_letter({std::stoull(dead)})->attempts, 2U);
+    EXPECT_EQ(books.input(envelope.prefix(), body).input_class, InputClass::kApplied);
+}
+
+TEST_P(CommandRules, AReplayThatSucceedsCountsAsWhatItThenIs) {
+    OrderText order;
+    order.codes = {"SAVE"};
+    books.create(order);
+    RecordMeta meta;  // The same event in a record that named no shop.
+    meta.topic = Topic::kOrderUpdate;
+    meta.received_at = instant("2026-02-01T00:00:00Z");
+    RecordEnvelope envelope;
+    order.updated = "2026-01-02T00:00:00Z";
+    order.lines[0].amount = "50.00";
+    const std::string body = to_json(order);
+    envelope.encode(meta, body);
+    books.input(std::string(envelope.prefix()) + body);
+    const SequenceNumber dead = books.last_seq();
+    auto txn = ledger->begin("11111111-2222-3333-4444-555555555555");
+    DeadLetter letter = *txn->dead_letter(dead);  // Repaired by hand.
+    meta.account_number = {1};
+    meta.shop_number = {1};
+    meta.shop_id = "shop-1";
+    meta.account_id = "acme";
+    envelope.encode(meta, body);
+    letter.record = std::string(envelope.prefix()) + body;
+    txn->put_dead_letter(letter);
+    txn->commit();
+    EXPECT_EQ(books.command(DeadReplay{{dead}}).text, "1 replayed, 0 still dead");
+    EXPECT_EQ(books.commission(), "5.00 USD");
+    EXPECT_EQ(books.journal().back(), std::to_string(dead.value) + " o1/l1 -5.00 USD UPDATE");
+    EXPECT_EQ(books.totals().dead, 0U);
+    EXPECT_EQ(books.totals().applied, 2U);
+    EXPECT_TRUE(books.command(DeadReplay{{dead}}).failed);
+}
+
+// ---- Forgetting -------------------------------------------------------------------------------
+
+constexpr const char* kPersonal =
+    R"({"platform_order_id":"o1","email":"jane@example.org","platform_customer_id":"c\u0031",)"
+    R"("amount":"1.00","note":"Jane Doe","discounts":[{"code":"K","by":"Jane"}],)"
+    R"("line_items":[{"line_item_id":"l1","engraving":"Jane","sku":"S"}],"refund_line_items":null})";
+
+TEST(Redaction, KeepsOnlyWhatTheLedgerReads) {
+    EXPECT_EQ(redact_order(kPersonal, "c1"),
+              R"({"platform_order_id":"o1","amount":"1.00","discounts":[{"code":"K"}],)"
+              R"("line_items":[{"line_item_id":"l1","sku":"S"}],"refund_line_items":null})");
+    EXPECT_FALSE(redact_order(kPersonal, "c2").has_value());
+    EXPECT_FALSE(redact_order("{\"email\":", "c1").has_value());
+    EXPECT_FALSE(redact_order("[]", "c1").has_value());
+}
+
+TEST_P(CommandRules, ForgetTakesPersonalDataOutOfDeadLetters) {
+    books.raw(Topic::kOrderCreate, kPersonal);
+    const SequenceNumber dead = books.last_seq();
+    const std::string before = books.read()->dead_letter(dead)->record;
+    EXPECT_THAT(before, HasSubstr("jane@example.org"));
+    books.from_shop("shop-2");
+    EXPECT_EQ(books.command(Forget{"c1"}).text, "0 dead letters redacted");
+    books.from_shop("shop-1");
+    EXPECT_EQ(books.command(Forget{"c1"}).text, "1 dead letter redacted");
+    const auto letter = books.read()->dead_letter(dead);
+    EXPECT_THAT(letter->record, Not(HasSubstr("Jane")));
+    EXPECT_THAT(letter->record, Not(HasSubstr("jane")));
+    EXPECT_EQ(letter->body_sha256, sha256(kPersonal));
+    EXPECT_TRUE(decode_record(letter->record).ok());
+}
+
+TEST_P(CommandRules, ARedactedEventIsStillADuplicateOfItself) {
+    OrderText order;
+    books.create(order);
+    const std::string body = to_json(order);
+    RecordMeta meta;
+    meta.topic = Topic::kOrderCreate;
+    meta.account_number = {1};
+    meta.shop_number = {1};
+    meta.received_at = instant("2026-02-01T00:00:00Z");
+    RecordEnvelope envelope;
+    const std::string redacted = body + " ";
+    envelope.encode(meta, redacted);
+    const std::string record = std::string(envelope.prefix()) + redacted;
+    Applier applier;
+    auto txn = ledger->begin("11111111-2222-3333-4444-555555555555");
+    const Input input{{books.last_seq().value + 1}, record, {}, {}, sha256(body)};
+    EXPECT_EQ(applier.apply(input, *txn).input_class, InputClass::kDuplicate);
+}
+
+}  // namespace
+}  // namespace sluice::test

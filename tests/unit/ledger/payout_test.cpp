@@ -1,0 +1,298 @@
+// Rules J1 and P1: the journal's chain, manual entries, holds and payouts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/journal.hpp"
+#include "unit/ledger/rules_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kOrdered = "2026-01-01T00:00:00Z";
+constexpr const char* kHoldEnd = "2026-01-11T00:00:00Z";
+constexpr const char* kNow = "2026-02-01T00:00:00Z";
+
+/// Program `spring` holds for 10 days; orders of 100.00 earn c1 10.00.
+class PayoutRules : public RulesTest {
+protected:
+    void SetUp() override {
+        RulesTest::SetUp();
+        hold(10);
+        books.receive_at(kNow);
+    }
+    void hold(std::uint32_t days) {
+        Program held = program();
+        held.hold_days = days;
+        books.apply({held});
+    }
+    static OrderText order(std::string id = "o1", std::string amount = "100.00") {
+        OrderText text;
+        text.id = std::move(id);
+        text.ordered = kOrdered;
+        text.updated = kOrdered;
+        text.codes = {"SAVE"};
+        text.lines[0].amount = std::move(amount);
+        return text;
+    }
+    static OrderText later(OrderText text, const char* updated) {
+        text.updated = updated;
+        return text;
+    }
+};
+SLUICE_FOR_EVERY_LEDGER(PayoutRules);
+
+TEST_P(PayoutRules, P1_PendingUntilTheHoldEndsThenPayable) {
+    books.create(order());
+    EXPECT_THAT(books.balances("2026-01-10T23:59:59.999999999Z"),
+                ElementsAre("c1@spring USD pending=10.00 payable=0.00 paid=0.00 total=10.00"));
+    EXPECT_THAT(books.balances(kHoldEnd),
+                ElementsAre("c1@spring USD pending=0.00 payable=10.00 paid=0.00 total=10.00"));
+}
+
+TEST_P(PayoutRules, P1_CloseTakesWhatWasHeldUntilTInclusive) {
+    books.create(order());
+    EXPECT_EQ(books.close("spring", "2026-01-10T23:59:59.999999999Z").text, "0 payouts closed");
+    EXPECT_EQ(books.close("spring", kHoldEnd).text, "1 payout closed");
+    EXPECT_THAT(books.payouts(), ElementsAre("c1@spring 10.00 USD orders=1"));
+    EXPECT_THAT(books.balances(kNow),
+                ElementsAre("c1@spring USD pending=0.00 payable=0.00 paid=10.00 total=10.00"));
+}
+
+TEST_P(PayoutRules, P1_ClosingAgainPaysNothingTwice) {
+    books.create(order());
+    books.close("spring", kNow);
+    EXPECT_EQ(books.close("spring", kNow).text, "0 payouts closed");
+    EXPECT_EQ(books.payouts().size(), 1U);
+}
+
+TEST_P(PayoutRules, P1_TheFutureCannotBeClosed) {
+    books.create(order());
+    const Applied refused = books.close("spring", "2026-02-01T00:00:00.000000001Z");
+    EXPECT_TRUE(refused.failed);
+    EXPECT_THAT(books.payouts(), IsEmpty());
+    EXPECT_FALSE(books.close("spring", kNow).failed);
+}
+
+TEST_P(PayoutRules, P1_AnUnknownProgramIsAnError) {
+    EXPECT_TRUE(books.close("nothing", kOrdered).failed);
+}
+
+TEST_P(PayoutRules, P1_OncePaidTheAmountStaysAndChangesArePayableAtOnce) {
+    books.create(order());
+    books.close("spring", kNow);
+    OrderText refund = later(order(), "2026-01-02T00:00:00Z");
+    refund.refunds = {{.amount = "40.00"}};
+    books.update(refund);
+    EXPECT_EQ(books.commission(), "10.00 USD");
+    EXPECT_THAT(books.balances(kOrdered),
+                ElementsAre("c1@spring USD pending=0.00 payable=-4.00 paid=10.00 total=6.00"));
+    refund.updated = "2026-01-03T00:00:00Z";
+    refund.lines[0].amount = "200.00";
+    books.update(refund);
+    EXPECT_EQ(books.commission(), "10.00 USD");
+    EXPECT_EQ(books.close("spring", kNow).text, "1 payout closed");
+    EXPECT_EQ(books.commission(), "10.00 USD");
+    EXPECT_THAT(books.payouts(),
+                ElementsAre("c1@spring 10.00 USD orders=1", "c1@spring 6.00 USD orders=1"));
+}
+
+TEST_P(PayoutRules, P1_ANegativeSumCarriesOverAndIsNettedOff) {
+    books.create(order());
+    books.close("spring", kNow);
+    OrderText cancelled = later(order(), "2026-01-02T00:00:00Z");
+    cancelled.cancelled = kNow;
+    books.cancel(cancelled);
+    EXPECT_EQ(books.close("spring", kNow).text, "0 payouts closed");
+    EXPECT_THAT(books.balances(kNow),
+                ElementsAre("c1@spring USD pending=0.00 payable=-10.00 paid=10.00 total=0.00"));
+    books.create(order("o2", "100.00"));
+    EXPECT_EQ(books.close("spring", kNow).text, "0 payouts closed");  // A sum of 0.
+    books.create(order("o3", "30.00"));
+    EXPECT_EQ(books.close("spring", kNow).text, "1 payout closed");
+    EXPECT_THAT(books.payouts(),
+                ElementsAre("c1@spring 10.00 USD orders=1", "c1@spring 3.00 USD orders=3"));
+    EXPECT_THAT(books.balances(kNow),
+                ElementsAre("c1@spring USD pending=0.00 payable=0.00 paid=13.00 total=13.00"));
+}
+
+TEST_P(PayoutRules, P1_AnOrderOfANotClosedSumIsNotPaid) {
+    books.create(order());
+    books.adjust("o1", "-10.00");
+    books.close("spring", kNow);
+    EXPECT_FALSE(books.order().paid.has_value());
+    books.update(later(order("o1", "150.00"), "2026-01-02T00:00:00Z"));
+    EXPECT_EQ(books.commission(), "5.00 USD");
+}
+
+TEST_P(PayoutRules, P1_AClosedCommissionOfZeroStaysAtZero) {
+    OrderText cancelled = order();
+    cancelled.cancelled = kOrdered;
+    books.create(cancelled);
+    books.create(order("o2"));
+    books.close("spring", kNow);
+    EXPECT_THAT(books.payouts(), ElementsAre("c1@spring 10.00 USD orders=1"));
+    books.update(later(order(), "2026-01-02T00:00:00Z"));
+    EXPECT_EQ(books.commission(), "0.00 USD");
+    EXPECT_THAT(books.balances(kOrdered),
+                ElementsAre("c1@spring USD pending=0.00 payable=10.00 paid=10.00 total=20.00"));
+}
+
+TEST_P(PayoutRules, P1_CreatorsAndCurrenciesCloseEachOnTheirOwn) {
+    books.creator("c2", "spring", "OTHER");
+    books.create(order());
+    OrderText other = order("o2");
+    other.codes = {"OTHER"};
+    books.create(other);
+    OrderText euro = order("o3");
+    euro.currency = "EUR";
+    books.create(euro);
+    EXPECT_EQ(books.close("spring", kNow).text, "3 payouts closed");
+    EXPECT_THAT(books.payouts(),
+                ElementsAre("c1@spring 10.00 EUR orders=1", "c1@spring 10.00 USD orders=1",
+                            "c2@spring 10.00 USD orders=1"));
+}
+
+TEST_P(PayoutRules, P1_AnotherProgramIsLeftAlone) {
+    books.apply({program("autumn")});
+    books.creator("c1", "autumn", "FALL");
+    OrderText other = order("o2");
+    other.codes = {"FALL"};
+    books.create(order());
+    books.create(other);
+    books.close("spring", kNow);
+    EXPECT_THAT(books.balances(kNow),
+                ElementsAre("c1@autumn USD pending=0.00 payable=10.00 paid=0.00 total=10.00",
+                            "c1@spring USD pending=0.00 payable=0.00 paid=10.00 total=10.00"));
+}
+
+TEST_P(PayoutRules, P1_TheHoldIsTheProgramsOfToday) {
+    books.create(order());
+    hold(60);
+    EXPECT_EQ(books.close("spring", kNow).text, "0 payouts closed");
+    hold(0);
+    EXPECT_EQ(books.close("spring", kOrdered).text, "1 payout closed");
+}
+
+TEST_P(PayoutRules, P1_AChangedCurrencyAfterAPayoutIsAdjustedInBoth) {
+    books.create(order());
+    books.close("spring", kNow);
+    OrderText euro = later(order(), "2026-01-02T00:00:00Z");
+    euro.currency = "EUR";
+    books.update(euro);
+    EXPECT_EQ(books.commission(), "10.00 USD");
+    EXPECT_THAT(books.balances(kOrdered),
+                ElementsAre("c1@spring EUR pending=0.00 payable=10.00 paid=0.00 total=10.00",
+                            "c1@spring USD pending=0.00 payable=-10.00 paid=10.00 total=0.00"));
+}
+
+TEST_P(PayoutRules, P1_ManyOrdersCloseWhateverTheSliceTheyFallInto) {
+    for (int i = 0; i < 300; ++i) {
+        books.create(order("o" + std::to_string(i), "10.00"));
+    }
+    EXPECT_EQ(books.close("spring", kNow).text, "1 payout closed");
+    EXPECT_THAT(books.payouts(), ElementsAre("c1@spring 300.00 USD orders=300"));
+}
+
+TEST_P(PayoutRules, Manual_IsPartOfTheDueOfAnUnpaidOrder) {
+    books.create(order());
+    const Applied applied = books.adjust("o1", "-2.5", "late parcel");
+    EXPECT_EQ(applied.text, "order o1 adjusted by -2.50 USD");
+    EXPECT_EQ(books.commission(), "7.50 USD");
+    EXPECT_EQ(books.journal().back(), event_no(0) + " o1/ -2.50 USD MANUAL");
+    EXPECT_THAT(books.balances(kOrdered),
+                ElementsAre("c1@spring USD pending=7.50 payable=0.00 paid=0.00 total=7.50"));
+    const OrderState state = books.order();
+    const auto journal = books.read()->order_journal(state);
+    EXPECT_EQ(journal.back().note, "late parcel");
+    EXPECT_EQ(journal.back().actor, "finance");
+}
+
+TEST_P(PayoutRules, Manual_OnAPaidOrderIsPayableAtOnce) {
+    books.create(order());
+    books.close("spring", kNow);
+    books.adjust("o1", "3.00");
+    EXPECT_EQ(books.commission(), "10.00 USD");
+    EXPECT_THAT(books.balances(kOrdered),
+                ElementsAre("c1@spring USD pending=0.00 payable=3.00 paid=10.00 total=13.00"));
+}
+
+TEST_P(PayoutRules, Manual_StaysWhenTheOrderChanges) {
+    books.create(order());
+    books.adjust("o1", "3.00");
+    OrderText cancelled = later(order(), "2026-01-02T00:00:00Z");
+    cancelled.cancelled = kNow;
+    books.cancel(cancelled);
+    EXPECT_EQ(books.commission(), "3.00 USD");
+}
+
+TEST_P(PayoutRules, Manual_IsRefusedWhereItMeansNothing) {
+    OrderText nobodys = order("o2");
+    nobodys.codes.clear();
+    books.create(order());
+    books.create(nobodys);
+    EXPECT_TRUE(books.adjust("o1", "0.00").failed);
+    EXPECT_TRUE(books.adjust("o1", "1.001").failed);
+    EXPECT_TRUE(books.adjust("o1", "1.00", "").failed);
+    EXPECT_TRUE(books.adjust("o2", "1.00").failed);
+    EXPECT_TRUE(books.adjust("o3", "1.00").failed);
+    EXPECT_FALSE(books.adjust("o1", "1.000").failed);
+    EXPECT_EQ(books.journal().size(), 2U);
+}
+
+TEST_P(PayoutRules, J1_AnAlteredEntryBreaksTheChain) {
+    books.create(order());
+    books.update(later(order("o1", "70.00"), "2026-01-02T00:00:00Z"));
+    std::vector<JournalGroup> groups;
+    books.read()->scan_journal(1, [&groups](const JournalGroup& group) {
+        groups.push_back(group);
+        return true;
+    });
+    ASSERT_EQ(groups.size(), 2U);
+    const auto holds = [&groups] {
+        ChainHead chain;
+        return verify_seal(groups[0], chain) && verify_seal(groups[1], chain);
+    };
+    EXPECT_TRUE(holds());
+    const std::vector<JournalGroup> intact = groups;
+    const std::function<void()> alterations[] = {
+        [&] { groups[0].lines[0].amount = Decimal(1001, 2); },
+        [&] { groups[0].lines[0].amount = Decimal(10000, 3); },
+        [&] { groups[1].lines[0].reason = JournalReason::kRefund; },
+        [&] { groups[1].event_seq.value += 1; },
+        [&] { groups[1].creator = CreatorId("thief"); },
+        [&] { groups[1].program = ProgramId("other"); },
+        [&] { groups[1].order.order_id = OrderId("o2"); },
+        [&] { groups[1].lines[0].line = LineItemId("l2"); },
+        [&] { groups[1].recorded_at.nanos += 1; },
+        [&] { groups[1].note = "x"; },
+        [&] { groups[1].first_entry += 1; },
+        [&] { std::swap(groups[0], groups[1]); },
+    };
+    for (const auto& alter : alterations) {
+        groups = intact;
+        alter();
+        EXPECT_FALSE(holds());
+    }
+}
+
+TEST_P(PayoutRules, J1_AccountsHaveChainsOfTheirOwn) {
+    Program theirs = program("theirs");
+    theirs.account_id = AccountId("other");
+    theirs.account = {2};
+    books.apply({theirs});
+    books.creator("c9", "theirs", "SAVE");
+    books.create(order());
+    books.from_shop("shop-9");
+    books.create(order());
+    EXPECT_EQ(books.creator_of(), "c9@theirs CODE");
+    const auto reader = books.read();
+    EXPECT_EQ(reader->chain({1}).entries, 1U);
+    EXPECT_EQ(reader->chain({2}).entries, 1U);
+    EXPECT_NE(reader->chain({1}).hash, reader->chain({2}).hash);
+}
+
+}  // namespace
+}  // namespace sluice::test
