@@ -124,21 +124,13 @@ std::vector<OpenAmount> open_amounts(const OrderState& state) {
     if (!state.attribution) {
         return rows;
     }
-    const auto add = [&](Currency currency, const Decimal& amount) {
-        rows.push_back({state.key.account, state.attribution->program, state.paid.has_value(),
-                        state.ordered_at, state.key.shop, state.key.order_id, currency,
-                        state.attribution->creator, amount});
-    };
-    bool own_currency = state.paid.has_value();
     for (const OrderDue& due : state.dues) {
         const Decimal open = due.due - due.settled;
         if (!open.is_zero()) {
-            add(due.currency, open);
-            own_currency = own_currency || due.currency == state.currency;
+            rows.push_back({state.key.account, state.attribution->program, state.paid.has_value(),
+                            state.ordered_at, state.key.shop, state.key.order_id, due.currency,
+                            state.attribution->creator, open});
         }
-    }
-    if (!own_currency) {
-        add(state.currency, zero_amount(state.currency));
     }
     return rows;
 }

@@ -158,9 +158,8 @@ struct Balance {
     Decimal paid;
 };
 
-/// What an order still has open (due - settled) in one currency. `adjustment`: the order's
-/// commission was paid before, so this is payable at once, and never 0; else it is payable from
-/// ordered_at + hold on, and the order's own currency has a row even if its amount is 0.
+/// What an order still has open (due - settled, never 0) in one currency. `adjustment`: the order's
+/// commission was paid before, so this is payable at once; else from ordered_at + hold on.
 struct OpenAmount {
     AccountNumber account;
     ProgramId program;

@@ -105,7 +105,7 @@ private:
     }
 
     /// All open amounts of the order whose payouts close, in every currency, at once: after the
-    /// first of them the rest would be adjustments. A commission of 0 is closed like any other.
+    /// first of them the rest would be adjustments.
     bool take_order(const OrderKey& order) {
         if (!txn_.load_order(order, state_)) {
             throw corrupt_index();
@@ -119,9 +119,9 @@ private:
                 continue;
             }
             taken = true;
-            const Decimal due = settle(open, payout->second);
+            settle(open, payout->second);
             if (!was_paid && (!state_.paid || open.currency == state_.currency)) {
-                state_.paid = OrderPaid{open.currency, due, payout->second.payout_id};
+                state_.paid = OrderPaid{open.currency, open.amount, payout->second.payout_id};
             }
         }
         reindex(txn_, state_, before);
@@ -129,21 +129,16 @@ private:
         return taken;
     }
 
-    /// @return what was due in that currency.
-    Decimal settle(const OpenAmount& open, Payout& payout) {
+    void settle(const OpenAmount& open, Payout& payout) {
         payout.amount = payout.amount + open.amount;
-        payout.orders_count += open.amount.is_zero() ? 0U : 1U;
-        const BalanceKey key{open.account, payout.program, payout.creator, payout.currency};
-        if (!open.amount.is_zero()) {
-            txn_.add_to_balance(key, zero_amount(open.currency), open.amount);
-        }
+        ++payout.orders_count;
+        txn_.add_to_balance({open.account, payout.program, payout.creator, payout.currency},
+                            zero_amount(open.currency), open.amount);
         for (OrderDue& due : state_.dues) {
             if (due.currency == open.currency) {
                 due.settled = due.due;
-                return due.due;
             }
         }
-        return zero_amount(open.currency);
     }
 
     std::string write() {

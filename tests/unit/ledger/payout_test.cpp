@@ -127,7 +127,7 @@ TEST_P(PayoutRules, P1_AnOrderOfANotClosedSumIsNotPaid) {
     EXPECT_EQ(books.commission(), "5.00 USD");
 }
 
-TEST_P(PayoutRules, P1_AClosedCommissionOfZeroStaysAtZero) {
+TEST_P(PayoutRules, P1_NothingIsPaidForACommissionOfZeroSoItMayStillEarn) {
     OrderText cancelled = order();
     cancelled.cancelled = kOrdered;
     books.create(cancelled);
@@ -135,9 +135,9 @@ TEST_P(PayoutRules, P1_AClosedCommissionOfZeroStaysAtZero) {
     books.close("spring", kNow);
     EXPECT_THAT(books.payouts(), ElementsAre("c1@spring 10.00 USD orders=1"));
     books.update(later(order(), "2026-01-02T00:00:00Z"));
-    EXPECT_EQ(books.commission(), "0.00 USD");
+    EXPECT_EQ(books.commission(), "10.00 USD");
     EXPECT_THAT(books.balances(kOrdered),
-                ElementsAre("c1@spring USD pending=0.00 payable=10.00 paid=10.00 total=20.00"));
+                ElementsAre("c1@spring USD pending=10.00 payable=0.00 paid=10.00 total=20.00"));
 }
 
 TEST_P(PayoutRules, P1_CreatorsAndCurrenciesCloseEachOnTheirOwn) {
