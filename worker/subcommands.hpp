@@ -6,6 +6,9 @@
 
 namespace sluice::cli {
 
+void declare_dead(CLI::App& app, Frame& frame);
+void declare_queue(CLI::App& app, Frame& frame);
+void declare_report(CLI::App& app, Frame& frame);
 void declare_send(CLI::App& app, Frame& frame);   // send events, send products
 void declare_sign(CLI::App& app, Frame& frame);   // sign, verify
 void declare_store(CLI::App& app, Frame& frame);  // init, store
