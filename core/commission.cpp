@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <boost/multiprecision/cpp_int.hpp>
+#include <optional>
 
 #include "core/assert.hpp"
 
@@ -87,6 +88,32 @@ void reduce_by_refund(Fraction& fraction, const Decimal& amount, const Decimal& 
     fraction.denominator[2] = amount.rescaled(left.scale()).unscaled();
 }
 
+/// The line's commission as a fraction; nothing if it earns 0 whatever its amounts.
+std::optional<Fraction> line_fraction(const FrozenRate& frozen, const OrderLine& line,
+                                      const Decimal& refunded, Currency currency) {
+    const RefundEffect effect = refund_effect(line.amount, refunded);
+    const bool other_currency =
+        frozen.rate.kind == RateKind::kFixed && frozen.rate.currency != currency;
+    if (frozen.rate.kind == RateKind::kNone || other_currency || effect == RefundEffect::kFull ||
+        effect == RefundEffect::kExceeds) {
+        return std::nullopt;
+    }
+    Fraction fraction;
+    if (frozen.rate.kind == RateKind::kPercent) {
+        const Decimal base = base_amount(frozen.base, line.amount, line.tax);
+        fraction.numerator[0] = base.unscaled();
+        fraction.denominator[0] = power_of_ten(base.scale()) * 100;
+    } else {
+        fraction.numerator[0] = line.quantity;
+    }
+    fraction.numerator[1] = frozen.rate.value.unscaled();
+    fraction.denominator[1] = power_of_ten(frozen.rate.value.scale());
+    if (effect == RefundEffect::kPartial) {
+        reduce_by_refund(fraction, line.amount, refunded);
+    }
+    return fraction;
+}
+
 }  // namespace
 
 RefundEffect refund_effect(const Decimal& line_amount, const Decimal& refunded) noexcept {
@@ -109,27 +136,29 @@ Decimal base_amount(BaseKind base, const Decimal& amount, const Decimal& tax) no
 
 Decimal line_commission(const FrozenRate& frozen, const OrderLine& line, const Decimal& refunded,
                         Currency currency) {
-    const RefundEffect effect = refund_effect(line.amount, refunded);
-    const bool other_currency =
-        frozen.rate.kind == RateKind::kFixed && frozen.rate.currency != currency;
-    if (frozen.rate.kind == RateKind::kNone || other_currency || effect == RefundEffect::kFull ||
-        effect == RefundEffect::kExceeds) {
-        return zero_amount(currency);
+    const std::optional<Fraction> fraction = line_fraction(frozen, line, refunded, currency);
+    return fraction ? rounded(*fraction, currency.minor_units()) : zero_amount(currency);
+}
+
+std::string unrounded_commission(const FrozenRate& frozen, const OrderLine& line,
+                                 const Decimal& refunded, Currency currency) {
+    constexpr unsigned kDigits = 12;
+    const std::optional<Fraction> fraction = line_fraction(frozen, line, refunded, currency);
+    if (!fraction) {
+        return "0";
     }
-    Fraction fraction;
-    if (frozen.rate.kind == RateKind::kPercent) {
-        const Decimal base = base_amount(frozen.base, line.amount, line.tax);
-        fraction.numerator[0] = base.unscaled();
-        fraction.denominator[0] = power_of_ten(base.scale()) * 100;
-    } else {
-        fraction.numerator[0] = line.quantity;
+    const Wide numerator = product<Wide>(fraction->numerator) * Wide(power_of_ten(kDigits));
+    const Wide denominator = product<Wide>(fraction->denominator);
+    const Wide scaled = numerator / denominator;
+    std::string text = format_scaled(scaled.convert_to<Int128>(), kDigits);
+    if (numerator % denominator != 0) {
+        return text + "...";
     }
-    fraction.numerator[1] = frozen.rate.value.unscaled();
-    fraction.denominator[1] = power_of_ten(frozen.rate.value.scale());
-    if (effect == RefundEffect::kPartial) {
-        reduce_by_refund(fraction, line.amount, refunded);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') {
+        text.pop_back();
     }
-    return rounded(fraction, currency.minor_units());
+    return text;
 }
 
 }  // namespace sluice

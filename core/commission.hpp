@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 
 #include "core/currency.hpp"
 #include "core/decimal.hpp"
@@ -32,6 +32,11 @@ enum class RefundEffect : std::uint8_t {
 /// @return scale() == currency.minor_units().
 [[nodiscard]] Decimal line_commission(const FrozenRate& frozen, const OrderLine& line,
                                       const Decimal& refunded, Currency currency);
+
+/// The same before it is rounded, for people: up to 12 digits after the point, `...` behind them if
+/// there are more.
+[[nodiscard]] std::string unrounded_commission(const FrozenRate& frozen, const OrderLine& line,
+                                               const Decimal& refunded, Currency currency);
 
 /// 0 with the currency's digits.
 [[nodiscard]] inline Decimal zero_amount(Currency currency) noexcept {

@@ -1,0 +1,245 @@
+// `sluice explain`: every step from the events to the journal, as a person reads it.
+#include "core/explain.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "unit/ledger/rules_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Explain : public RulesTest {
+protected:
+    Explanation explain(std::string_view id = "o1") {
+        return explain_order(*books.read(), {{1}, {1}, OrderId(id)}).value();
+    }
+    std::string text(std::string_view id = "o1") { return explanation_text(explain(id)); }
+};
+SLUICE_FOR_EVERY_LEDGER(Explain);
+
+OrderText order() {
+    OrderText text;
+    text.ordered = "2026-01-10T00:00:00Z";
+    text.updated = "2026-01-10T00:00:00Z";
+    text.codes = {"NOBODYS", "save"};
+    text.lines[0].tax = "20.00";
+    return text;
+}
+
+TEST_P(Explain, EveryStepFromEventToJournal) {
+    Program held = program();
+    held.hold_days = 14;
+    books.apply({held});
+    books.touch("dev", "c1", "spring", "2026-01-09T00:00:00Z");
+    books.receive_at("2026-01-20T00:00:00Z");
+    books.create(order(), "dev");
+    books.create(order(), "dev");
+    OrderText refund = order();
+    refund.updated = "2026-01-09T00:00:00Z";
+    refund.refunds = {{.amount = "33.00"}};
+    books.update(refund, "dev");
+    books.adjust("o1", "-0.36", "goodwill");
+    EXPECT_EQ(text(), R"(Order o1 of shop shop-1 (account acme)
+  amount 100.00 USD, tax 0.00, shipping 0.00
+  ordered at 2026-01-10T00:00:00Z, version 2026-01-10T00:00:00Z
+  not cancelled
+
+Events
+  #5  ORDER_CREATE, version 2026-01-10T00:00:00Z, received 2026-01-20T00:00:00Z
+      applied: its payload replaced the order
+  #7  ORDER_UPDATE, version 2026-01-09T00:00:00Z, received 2026-01-20T00:00:00Z
+      stale: older than the stored version, so only its refund rows count
+  1 more, equal to one of these, changed nothing
+
+Refunds
+  r1 of line l1: 33.00, tax 0.00, quantity 1, stated by version 2026-01-09T00:00:00Z
+      counts
+  together 33.00, tax 0.00
+
+Attribution
+  creator c1 of program spring by AFFILIATE_CODE and LANDED, since input 5 (ORDER_CREATE) of 2026-01-20T00:00:00Z
+  AFFILIATE_CODE: code save, creator c1 in program spring
+      won
+  LANDED: touch of 2026-01-09T00:00:00Z, creator c1 in program spring
+      points to the creator who won, too
+
+Lines
+  l1: sku SKU, amount 100.00, tax 20.00, quantity 1
+      rate 10%: default rate of spring, version 2
+      base net: 100.00 - 20.00 = 80.00
+      refund: 33.00 of 100.00: in proportion
+      80.00 x 10% x (1 - 33.00 / 100.00) = 5.36
+      half to even, 2 digits: 5.36 USD
+
+Journal
+  entry 1, event #5: line l1 +8.00 USD ACCRUAL, recorded 2026-01-20T00:00:00Z
+  entry 2, event #7: line l1 -2.64 USD REFUND, recorded 2026-01-20T00:00:00Z
+  entry 3, event #8: -0.36 USD MANUAL, recorded 2026-01-20T00:00:00Z
+      by finance: goodwill
+
+Commission
+  due 5.00 USD (-0.36 of it by hand); pending until 2026-01-24T00:00:00Z, then payable
+)");
+}
+
+TEST_P(Explain, WhyNobodyHasAnOrder) {
+    Program other = program("autumn");
+    other.shops = {"shop-2"};
+    Program codes_only = program("codes");
+    codes_only.precedence = {AttributionType::kAffiliateCode};
+    codes_only.window_days = 5;
+    Program touches_only = program("touches");
+    touches_only.precedence = {AttributionType::kLanded};
+    books.apply({other, codes_only, touches_only});
+    books.creator("c2", "autumn", "NOBODYS");
+    books.creator("c3", "touches", "SAVE");
+    books.command(CreatorRemove{CreatorId("c1"), ProgramId("spring"), std::nullopt});
+    books.touch("dev", "c1", "spring", "2026-01-09T00:00:00Z");
+    books.touch("dev", "c2", "autumn", "2026-01-09T00:00:00Z");
+    books.touch("dev", "c2", "codes", "2026-01-09T00:00:00Z");
+    books.touch("dev", "c3", "touches", "2026-01-11T00:00:00Z");
+    books.touch("dev", "c3", "touches", "2025-01-11T00:00:00Z");
+    OrderText nobodys = order();
+    nobodys.codes.push_back("UNKNOWN");
+    books.create(nobodys, "dev");
+    std::vector<std::string> said;
+    for (const ExplainedCandidate& candidate : explain().candidates) {
+        said.push_back(candidate.source + " " + candidate.program + ": " + candidate.words);
+    }
+    EXPECT_THAT(
+        said,
+        testing::ElementsAre(
+            "code NOBODYS autumn: does not count: the program does not cover the shop",
+            "code save touches: does not count: the program's precedence leaves AFFILIATE_CODE out",
+            "code UNKNOWN : does not count: nobody owns it in a program of the account",
+            "touch of 2026-01-09T00:00:00Z autumn: does not count: the program does not cover the "
+            "shop",
+            "touch of 2026-01-09T00:00:00Z codes: does not count: the program's precedence leaves "
+            "LANDED out",
+            "touch of 2026-01-09T00:00:00Z spring: does not count: the creator is not in the "
+            "program",
+            "touch of 2026-01-11T00:00:00Z touches: does not count: after the order",
+            "touch of 2025-01-11T00:00:00Z touches: does not count: before the window of 30 "
+            "days"));
+    EXPECT_THAT(text(), HasSubstr("no creator yet"));
+    EXPECT_THAT(text(), HasSubstr("no rate before the order has a creator"));
+}
+
+TEST_P(Explain, WhyALineEarnsNothing) {
+    Program fixed = program("spring", "1.50 USD");
+    fixed.rules = {rule(RuleMatch::kSku, "EUROS", "2.00 EUR")};
+    books.apply({fixed});
+    OrderText many = order();
+    many.lines = {{.id = "kept"}, {.id = "gone"}, {.id = "back"}, {.id = "over"}};
+    many.refunds = {{.id = "r1", .line = "back", .amount = "100.00"},
+                    {.id = "r2", .line = "over", .amount = "100.01"}};
+    books.create(many);
+    many.updated = "2026-01-11T00:00:00Z";
+    many.lines.erase(many.lines.begin() + 1);
+    books.update(many);
+    std::string said = text();
+    EXPECT_THAT(said, HasSubstr("1 x 1.50 USD = 1.5\n      half to even, 2 digits: 1.50 USD"));
+    EXPECT_THAT(said, HasSubstr("base quantity: 1"));
+    EXPECT_THAT(said, HasSubstr("0: the line is not in the newest payload"));
+    EXPECT_THAT(said, HasSubstr("100.00 of 100.00: in full, the line is disqualified"));
+    EXPECT_THAT(said, HasSubstr("100.01 of 100.00: more than the line, counts as in full"));
+    EXPECT_THAT(said, HasSubstr("anomaly REFUND_EXCEEDS_LINE"));
+    many.updated = "2026-01-12T00:00:00Z";
+    many.currency = "EUR";
+    books.update(many);
+    EXPECT_THAT(text(), HasSubstr("0: the frozen rate is in another currency than the order"));
+    many.updated = "2026-01-13T00:00:00Z";
+    many.cancelled = "2026-01-13T00:00:00Z";
+    books.update(many);
+    said = text();
+    EXPECT_THAT(said, HasSubstr("0: the order is cancelled"));
+    EXPECT_THAT(said, HasSubstr("it cancels the order"));
+}
+
+TEST_P(Explain, WhichRuleAndThatTheCodeWasOfThen) {
+    Program ruled = program();
+    ruled.rules = {rule(RuleMatch::kSku, "SKU", "33.3333%")};
+    books.apply({ruled});
+    OrderText first = order();
+    first.lines[0].amount = "10.01";
+    first.lines[0].tax = "12.00";
+    books.create(first);
+    EXPECT_THAT(text(), HasSubstr("rate 33.3333%: sku \"SKU\" of spring, version 2"));
+    EXPECT_THAT(text(), HasSubstr("net: 10.01 - 12.00, below 0 counts as 0.00"));
+    first.updated = "2026-01-11T00:00:00Z";
+    first.lines[0].tax = "0.00";
+    first.refunds = {{.amount = "3.00"}};
+    first.codes = {"OTHER"};
+    books.update(first);
+    EXPECT_THAT(text(), HasSubstr("10.01 x 33.3333% x (1 - 3.00 / 10.01) = 2.33666433\n"));
+    EXPECT_THAT(text(), HasSubstr("code no. 2 of the order as it was then, creator c1"));
+    first.updated = "2026-01-12T00:00:00Z";
+    first.lines[0].tax = "1.00";
+    first.lines[0].amount = "10.03";
+    books.update(first);
+    EXPECT_THAT(text(), HasSubstr("9.03 x 33.3333% x (1 - 3.00 / 10.03) = 2.109698787607..."));
+}
+
+TEST_P(Explain, WhatWasPaidAndWhatIsAnAdjustment) {
+    books.create(order());
+    books.close("spring", "2026-01-31T00:00:00Z");
+    EXPECT_THAT(text(), HasSubstr("due 8.00 USD, 8.00 paid out, commission paid at 8.00 in payout "
+                                  "4-1\n"));
+    OrderText refund = order();
+    refund.updated = "2026-01-11T00:00:00Z";
+    refund.refunds = {{.amount = "50.00"}, {.id = "r2", .amount = "25.00"}};
+    refund.refunds.erase(refund.refunds.begin());
+    books.update(refund);
+    EXPECT_THAT(text(), HasSubstr("; -2.00 is an adjustment, payable at once"));
+}
+
+TEST_P(Explain, RefundRowsThatDoNotCount) {
+    OrderText first = order();
+    first.refunds = {{.amount = "10.00"}};
+    books.create(first);
+    first.updated = "2026-01-11T00:00:00Z";
+    first.refunds = {{.id = "r2", .amount = "20.00"}};
+    books.update(first);
+    EXPECT_THAT(text(), HasSubstr("does not count: r2 of the same line is newer"));
+    EXPECT_THAT(text(), HasSubstr("together 20.00"));
+}
+
+TEST_P(Explain, TheJsonSaysTheSame) {
+    OrderText refund = order();
+    refund.refunds = {{.amount = "33.00"}};
+    books.create(refund);
+    const auto json = nlohmann::json::parse(explanation_json(explain()));
+    EXPECT_EQ(json["order_id"], "o1");
+    EXPECT_EQ(json["shop_id"], "shop-1");
+    EXPECT_EQ(json["commission_amount"], "5.36");
+    EXPECT_EQ(json["cancelled_at"], nullptr);
+    EXPECT_EQ(json["attribution"]["creator_id"], "c1");
+    EXPECT_EQ(json["attribution"]["candidates"][0]["won"], true);
+    EXPECT_EQ(json["lines"][0]["calculation"], "80.00 x 10% x (1 - 33.00 / 100.00) = 5.36");
+    EXPECT_EQ(json["journal"][0]["amount"], "5.36");
+    EXPECT_EQ(json["events"][0]["decision"], "applied");
+    EXPECT_EQ(json["refunds"][0]["counts"], true);
+    EXPECT_EQ(json["dues"][0]["due"], "5.36");
+}
+
+TEST_P(Explain, AnUnknownOrderIsNotFound) {
+    EXPECT_EQ(explain_order(*books.read(), {{1}, {1}, OrderId("no")}).error().code,
+              ErrorCode::kNotFound);
+}
+
+TEST_P(Explain, HotOrdersShowEveryEvent) {
+    for (std::size_t i = 0; i < kEventsInlineMax + 5; ++i) {
+        OrderText again = order();
+        again.shipping = std::to_string(i);
+        books.update(again);
+    }
+    EXPECT_EQ(explain().events.size(), kEventsInlineMax + 5);
+}
+
+}  // namespace
+}  // namespace sluice::test
