@@ -179,9 +179,10 @@ public:
     Cursor& operator=(const Cursor&) = delete;
     ~Cursor() { close(); }
 
-    [[nodiscard]] int open(const Txn& txn, MDB_dbi dbi) noexcept {
+    [[nodiscard]] int open(const Txn& txn, MDB_dbi dbi) noexcept { return open(txn.get(), dbi); }
+    [[nodiscard]] int open(MDB_txn* txn, MDB_dbi dbi) noexcept {
         close();
-        return mdb_cursor_open(txn.get(), dbi, &cursor_);
+        return mdb_cursor_open(txn, dbi, &cursor_);
     }
     void close() noexcept {
         if (cursor_ != nullptr) {

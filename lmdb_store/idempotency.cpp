@@ -9,6 +9,7 @@ namespace {
 
 // topic u8 | 3 zero | records u32 BE | seq u64 BE | accepted second i64 BE | body SHA-256
 constexpr std::size_t kRowBytes = 1 + 3 + 4 + 8 + 8 + 32;
+constexpr std::size_t kAgeKeyBytes = 8 + 32;
 
 KeyBytes<kRowBytes> encode(const IdempotencyRow& row) noexcept {
     KeyBytes<kRowBytes> bytes{};
@@ -33,11 +34,15 @@ bool decode(const MDB_val& value, IdempotencyRow& row) noexcept {
     return true;
 }
 
-KeyBytes<40> age_key(std::int64_t second, const IdempotencyKey& key) noexcept {
-    KeyBytes<40> bytes;
+KeyBytes<kAgeKeyBytes> age_key(std::int64_t second, const IdempotencyKey& key) noexcept {
+    KeyBytes<kAgeKeyBytes> bytes;
     put_big_endian(bytes.data(), static_cast<std::uint64_t>(std::max<std::int64_t>(second, 0)));
     std::copy(key.begin(), key.end(), &bytes[8]);
     return bytes;
+}
+
+std::int64_t accepted_of(const MDB_val& age) noexcept {
+    return static_cast<std::int64_t>(get_big_endian<std::uint64_t>(age.mv_data));
 }
 
 }  // namespace
@@ -62,7 +67,7 @@ int IdempotencyTable::put(const IdempotencyKey& key, const IdempotencyRow& row) 
     IdempotencyRow old;
     int rc = find(key, old);
     if (rc == 0) {
-        KeyBytes<40> age = age_key(old.accepted_second, key);
+        KeyBytes<kAgeKeyBytes> age = age_key(old.accepted_second, key);
         MDB_val age_val = to_val(age);
         rc = mdb_del(txn_, by_age_, &age_val, nullptr);
     }
@@ -71,7 +76,7 @@ int IdempotencyTable::put(const IdempotencyKey& key, const IdempotencyRow& row) 
     }
     IdempotencyKey copy = key;
     KeyBytes<kRowBytes> bytes = encode(row);
-    KeyBytes<40> age = age_key(row.accepted_second, key);
+    KeyBytes<kAgeKeyBytes> age = age_key(row.accepted_second, key);
     MDB_val key_val = to_val(copy);
     MDB_val value = to_val(bytes);
     if (rc = mdb_put(txn_, rows_, &key_val, &value, 0); rc != 0) {
@@ -82,32 +87,35 @@ int IdempotencyTable::put(const IdempotencyKey& key, const IdempotencyRow& row) 
     return mdb_put(txn_, by_age_, &age_val, &nothing, 0);
 }
 
-int IdempotencyTable::expire(std::int64_t second, std::size_t rows_max) noexcept {
-    for (std::size_t removed = 0; removed < rows_max; ++removed) {
-        MDB_cursor* cursor = nullptr;
-        int rc = mdb_cursor_open(txn_, by_age_, &cursor);
-        if (rc != 0) {
-            return rc;
+int IdempotencyTable::expire(std::int64_t second, std::uint64_t rows_max) noexcept {
+    Cursor by_age;
+    MDB_val age{};
+    MDB_val nothing{};
+    int rc = by_age.open(txn_, by_age_);
+    for (std::uint64_t removed = 0; rc == 0 && removed < rows_max; ++removed) {
+        rc = by_age.read(age, nothing, MDB_FIRST);
+        if (rc != 0 || age.mv_size != kAgeKeyBytes || accepted_of(age) > second) {
+            break;
         }
-        MDB_val age{};
-        MDB_val nothing{};
-        rc = mdb_cursor_get(cursor, &age, &nothing, MDB_FIRST);
-        const bool expired =
-            rc == 0 && age.mv_size == 40 &&
-            static_cast<std::int64_t>(get_big_endian<std::uint64_t>(age.mv_data)) <= second;
-        if (expired) {
-            IdempotencyKey key;
-            std::memcpy(key.data(), static_cast<const unsigned char*>(age.mv_data) + 8, key.size());
-            MDB_val key_val = to_val(key);
-            rc = mdb_del(txn_, rows_, &key_val, nullptr);
-            rc = rc == 0 || rc == MDB_NOTFOUND ? mdb_cursor_del(cursor, 0) : rc;
-        }
-        mdb_cursor_close(cursor);
-        if (rc != 0 || !expired) {
-            return rc == MDB_NOTFOUND ? 0 : rc;
-        }
+        IdempotencyKey key;
+        std::memcpy(key.data(), static_cast<const unsigned char*>(age.mv_data) + 8, key.size());
+        MDB_val key_val = to_val(key);
+        rc = mdb_del(txn_, rows_, &key_val, nullptr);
+        rc = rc == 0 || rc == MDB_NOTFOUND ? by_age.remove() : rc;
     }
-    return 0;
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+int IdempotencyTable::oldest(std::int64_t& accepted_second) noexcept {
+    Cursor by_age;
+    MDB_val age{};
+    MDB_val nothing{};
+    int rc = by_age.open(txn_, by_age_);
+    rc = rc == 0 ? by_age.read(age, nothing, MDB_FIRST) : rc;
+    if (rc == 0) {
+        accepted_second = accepted_of(age);
+    }
+    return rc;
 }
 
 int IdempotencyTable::count(std::uint64_t& rows) noexcept {

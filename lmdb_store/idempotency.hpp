@@ -34,8 +34,10 @@ public:
     /// Replaces a row that was there (it had expired).
     [[nodiscard]] int put(const IdempotencyKey& key, const IdempotencyRow& row) noexcept;
     /// Removes up to `rows_max` rows accepted at or before `second`.
-    [[nodiscard]] int expire(std::int64_t second, std::size_t rows_max) noexcept;
+    [[nodiscard]] int expire(std::int64_t second, std::uint64_t rows_max) noexcept;
     [[nodiscard]] int count(std::uint64_t& rows) noexcept;
+    /// When the oldest row was accepted. MDB_NOTFOUND: there is none.
+    [[nodiscard]] int oldest(std::int64_t& accepted_second) noexcept;
 
 private:
     MDB_txn* txn_;

@@ -22,36 +22,44 @@ public:
     [[nodiscard]] Result<std::vector<QueuedRecord>> read(SequenceNumber from,
                                                          std::size_t records_max,
                                                          std::size_t bytes_max) override;
+    [[nodiscard]] Status begin_drain(SequenceNumber applied) override;
     [[nodiscard]] Result<std::uint64_t> trim(SequenceNumber upto, std::size_t rows_max) override;
     [[nodiscard]] Result<QueueFill> fill() override;
     [[nodiscard]] const std::string& uuid() const noexcept override { return uuid_; }
     [[nodiscard]] ControlPage& control() noexcept override { return page_; }
     int clear_stale_readers() noexcept override { return env_->clear_stale_readers(); }
-    [[nodiscard]] bool still_in_place() noexcept override { return env_->still_in_place(); }
+    [[nodiscard]] bool still_in_place() noexcept override;
 
 private:
-    struct Batch;  ///< What append() knows of the batch it is storing.
+    struct Batch;  ///< What append() knows of the transaction that it is in.
 
     [[nodiscard]] Status read_identity();
-    [[nodiscard]] std::optional<AppendOutcome> why_closed() noexcept;
-    void answer_replays(std::span<AppendItem> batch, Timestamp now,
-                        AppendOutcome otherwise) noexcept;
-    [[nodiscard]] bool refuse_what_does_not_fit(std::span<AppendItem> batch,
-                                                std::uint64_t room) noexcept;
-    [[nodiscard]] int store_batch(Batch& batch) noexcept;
-    [[nodiscard]] int store_item(Batch& batch, AppendItem& item) noexcept;
-    [[nodiscard]] int check_claim(Batch& batch, AppendItem& item, IdempotencyKey& key) noexcept;
-    [[nodiscard]] int make_row_room(Batch& batch, AppendItem& item) noexcept;
-    [[nodiscard]] int put_record(Batch& batch, const AppendItem& item) noexcept;
-    [[nodiscard]] int delete_applied(MDB_txn* txn, SequenceNumber upto, std::size_t rows_max,
-                                     std::uint64_t& deleted) noexcept;
-    [[nodiscard]] AppendOutcome failure_of(int rc) noexcept;
+    [[nodiscard]] std::uint64_t idempotency_rows_max() const noexcept;
+    [[nodiscard]] bool expired(const IdempotencyRow& row, std::int64_t now_second) const noexcept;
     [[nodiscard]] std::uint64_t cost_of(const AppendItem& item) const noexcept;
-    [[nodiscard]] bool disk_is_full() const noexcept;
+
+    // append(), step by step
+    [[nodiscard]] bool look_in_place() noexcept;
+    void answer_known_claims(std::span<AppendItem> batch, Timestamp now) noexcept;
+    void answer_claim(const Txn& snapshot, AppendItem& item, std::int64_t now_second) noexcept;
+    void refuse_what_does_not_fit(std::span<AppendItem> batch, std::uint64_t room) noexcept;
+    void store_in_parts(std::span<AppendItem> batch, Timestamp now) noexcept;
+    [[nodiscard]] int store_part(std::span<AppendItem> part, Timestamp now,
+                                 AppendOutcome& why) noexcept;
+    [[nodiscard]] AppendOutcome failed(int rc, bool committing) noexcept;
+
+    // under the writer lock
+    [[nodiscard]] int fill_transaction(Batch& batch) noexcept;
+    [[nodiscard]] int store_item(Batch& batch, AppendItem& item) noexcept;
+    [[nodiscard]] int decide_claim(Batch& batch, AppendItem& item, IdempotencyKey& key) noexcept;
+    [[nodiscard]] int put_record(Batch& batch, const AppendItem& item) noexcept;
+    [[nodiscard]] int clean_up(Batch& batch) noexcept;
+    [[nodiscard]] int delete_applied(const Txn& txn, SequenceNumber upto, std::uint64_t rows_max,
+                                     std::uint64_t& deleted) noexcept;
+
     [[nodiscard]] IdempotencyTable idempotency(const Txn& txn) noexcept {
         return {txn.get(), idempotency_, idempotency_by_age_};
     }
-    [[nodiscard]] std::uint64_t idempotency_rows_max() const noexcept;
 
     StorePaths paths_;
     QueueOptions options_;
@@ -62,11 +70,12 @@ private:
     MDB_dbi records_ = 0;
     MDB_dbi idempotency_ = 0;
     MDB_dbi idempotency_by_age_ = 0;
-    mutable Admission admission_;
-    /// The last word of append() about the store; kPending: it can take records.
-    mutable std::atomic<AppendOutcome> condition_{AppendOutcome::kPending};
-    std::atomic<bool> latched_{false};  ///< After an I/O error, until a restart.
-    std::int64_t looked_in_place_ms_ = 0;
+    Admission admission_;
+    ReadTxn claims_txn_;  ///< append(): kept for its reader's slot, reset after each use.
+    std::int64_t looked_at_ms_ = 0;
+    std::atomic<bool> in_place_{true};
+    /// Why this process may not write any more; kPending: it may. Stays until a restart.
+    std::atomic<AppendOutcome> latched_{AppendOutcome::kPending};
 };
 
 }  // namespace sluice::store

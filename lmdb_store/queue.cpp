@@ -9,6 +9,8 @@ namespace sluice::store {
 namespace {
 
 constexpr std::uint64_t kMapBytesDefault = 16ULL << 30;
+constexpr std::uint64_t kMapBytesMin = 1ULL << 20;
+constexpr std::uint64_t kMapBytesMax = 1ULL << 46;  ///< What a process can map at all.
 
 std::optional<std::string_view> get(MDB_txn* txn, std::string_view key) noexcept {
     MDB_val key_val = to_val(key);
@@ -22,17 +24,31 @@ std::optional<std::string_view> get(MDB_txn* txn, std::string_view key) noexcept
 }  // namespace
 
 Result<std::unique_ptr<Queue>> Queue::open(const StorePaths& paths, const QueueOptions& options) {
+    const Result<StoreFormat> format = read_store_format(paths);
+    if (!format) {
+        return format.error();
+    }
+    if (Status ok = check_writable_format(*format); !ok) {
+        return ok.error();
+    }
+    if (options.map_bytes != 0 && options.map_bytes < kMapBytesMin) {
+        return Error{ErrorCode::kInvalid, "the queue's map_size is 1m at least"};
+    }
     Result<ControlFile> control = ControlFile::open(paths);
-    if (!control.ok()) {
+    if (!control) {
         return control.error();
     }
     // Whoever was not told takes the size that nginx uses, so that nobody writes beyond its map.
     std::uint64_t map_bytes = options.map_bytes;
     if (map_bytes == 0) {
         map_bytes = control->words().map_bytes.load();
+        const bool sane = map_bytes >= kMapBytesMin && map_bytes <= kMapBytesMax;
+        map_bytes = sane ? map_bytes : kMapBytesDefault;
+    } else {
+        control->words().map_bytes.store(map_bytes);
     }
     auto queue = std::make_unique<LmdbQueue>(paths, options, std::move(*control));
-    if (Status ok = queue->open_environment(map_bytes == 0 ? kMapBytesDefault : map_bytes); !ok) {
+    if (Status ok = queue->open_environment(map_bytes); !ok) {
         return ok.error();
     }
     return std::unique_ptr<Queue>(std::move(queue));
@@ -42,7 +58,8 @@ LmdbQueue::LmdbQueue(const StorePaths& paths, const QueueOptions& options, Contr
     : paths_(paths),
       options_(options),
       control_file_(std::move(control)),
-      page_(&control_file_.words(), 0) {}
+      page_(&control_file_.words(), 0),
+      admission_(paths.queue) {}
 
 Status LmdbQueue::open_environment(std::uint64_t map_bytes) {
     auto env =
@@ -77,8 +94,8 @@ Status LmdbQueue::read_identity() {
     }
     if (static_cast<unsigned char>((*format)[0]) != kQueueFormat) {
         return Error{ErrorCode::kUnsupported, "\"" + paths_.queue.string() +
-                                                  "\" was written by another release of sluice; "
-                                                  "install the newer one"};
+                                                  "\" has a format that this release does not "
+                                                  "know: use a newer one"};
     }
     uuid_ = *uuid;
     page_ = ControlPage(&control_file_.words(), queue_key(uuid_));
@@ -112,38 +129,43 @@ Result<std::vector<QueuedRecord>> LmdbQueue::read(SequenceNumber from, std::size
     return found;
 }
 
-int LmdbQueue::delete_applied(MDB_txn* txn, SequenceNumber upto, std::size_t rows_max,
-                              std::uint64_t& deleted) noexcept {
-    MDB_cursor* cursor = nullptr;
-    int rc = mdb_cursor_open(txn, records_, &cursor);
-    MDB_val key{};
-    MDB_val value{};
-    for (deleted = 0; rc == 0 && deleted < rows_max;) {
-        // After a deletion the cursor stands on the next record already.
-        rc = mdb_cursor_get(cursor, &key, &value, deleted == 0 ? MDB_FIRST : MDB_GET_CURRENT);
-        if (rc == 0 && get_big_endian<std::uint64_t>(key.mv_data) > upto.value) {
-            break;
-        }
-        rc = rc == 0 ? mdb_cursor_del(cursor, 0) : rc;
-        deleted += rc == 0 ? 1U : 0U;
-    }
-    mdb_cursor_close(cursor);
-    // EINVAL: the last record was deleted, and the cursor stands nowhere.
-    return rc == MDB_NOTFOUND || (rc == EINVAL && deleted > 0) ? 0 : rc;
+Status LmdbQueue::begin_drain(SequenceNumber applied) {
+    page_.publish_applied(applied);
+    // Appends read the hint under the writer lock: who had read the old one is through after this.
+    WriteTxn barrier;
+    const int rc = barrier.begin(*env_);
+    return rc == 0 ? Status::success() : Status(env_->error(rc, "write"));
 }
 
 Result<std::uint64_t> LmdbQueue::trim(SequenceNumber upto, std::size_t rows_max) {
     WriteTxn txn;
     std::uint64_t deleted = 0;
     int rc = txn.begin(*env_);
-    rc = rc == 0 ? delete_applied(txn.get(), upto, rows_max, deleted) : rc;
+    rc = rc == 0 ? delete_applied(txn, upto, rows_max, deleted) : rc;
     if (rc == 0 && deleted > 0) {
         rc = txn.commit();
     }
     if (rc != 0) {
+        txn.abort();
         return env_->error(rc, "trim");
     }
     return deleted;
+}
+
+std::optional<AppendOutcome> LmdbQueue::closed_reason() const noexcept {
+    if (const AppendOutcome latched = latched_.load(); latched != AppendOutcome::kPending) {
+        return latched;
+    }
+    return in_place_.load() ? admission_.closed(*env_) : AppendOutcome::kUnavailable;
+}
+
+bool LmdbQueue::still_in_place() noexcept {
+    const bool in_place = env_->still_in_place();
+    in_place_.store(in_place);
+    if (in_place && admission_.closed(*env_) == AppendOutcome::kFull) {
+        static_cast<void>(admission_.measure(*env_));
+    }
+    return in_place;
 }
 
 Result<QueueFill> LmdbQueue::fill() {

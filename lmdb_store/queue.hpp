@@ -27,7 +27,9 @@ namespace sluice::store {
 struct QueueOptions {
     std::uint64_t map_bytes = 0;  ///< 0: as nginx opened it last, else 16 GiB. Sparse.
     bool sync = true;             ///< Off: benchmarks only; loses data on power loss.
-    std::int64_t idempotency_ttl_seconds = 86'400;
+    /// Keys of this age are forgotten. 0: this process knows no claims and forgets none (everybody
+    /// but nginx, which alone has the setting).
+    std::int64_t idempotency_ttl_seconds = 0;
 };
 
 /// The catalog's promise of one application per key.
@@ -73,7 +75,7 @@ struct QueueFill {
     SequenceNumber first_seq;  ///< Of what is stored (0: empty).
     SequenceNumber last_seq;   ///< Given out last (0: none ever).
     std::uint64_t rows = 0;
-    std::uint64_t bytes_used = 0;  ///< Pages in use.
+    std::uint64_t bytes_used = 0;  ///< Pages in use, also those that only a reader still holds.
     std::uint64_t bytes_map = 0;
     std::uint64_t bytes_mark = 0;  ///< Admission stops here.
     std::uint64_t idempotency_rows = 0;
@@ -90,17 +92,26 @@ public:
     /// Stores what it can of `batch` in one transaction, in order, and sets each item's outcome.
     /// Blocks for the writer lock and the disk: never call it on an event loop. While admission is
     /// stopped it opens no write transaction; replays are answered all the same. Trims up to twice
-    /// as many applied records as it adds, and a few expired idempotency rows.
+    /// as many applied records as it adds, and a few expired idempotency rows. If the map turns out
+    /// to be full, the batch is tried in smaller parts, so that one large record does not fail its
+    /// neighbours.
     /// @param now  Wall clock, for expiry.
     virtual void append(std::span<AppendItem> batch, Timestamp now) noexcept = 0;
 
-    /// Nothing if append() would try to store now, else why not. Cheap; any thread.
+    /// Nothing if append() would try to store now, else why not (kInDoubt: latched after an I/O
+    /// error). Never waits for a lock or counts anything; any thread.
     [[nodiscard]] virtual std::optional<AppendOutcome> closed_reason() const noexcept = 0;
 
     /// Copies records from `from` on, up to `records_max` and about `bytes_max` (at least one).
     [[nodiscard]] virtual Result<std::vector<QueuedRecord>> read(SequenceNumber from,
                                                                  std::size_t records_max,
                                                                  std::size_t bytes_max) = 0;
+    /// Whoever drains the queue says first where the ledger stands, and once more through
+    /// control().publish_applied() after each durable batch. It may be less than what was published
+    /// before (an older ledger was restored): no append deletes anything behind it once this
+    /// returned. Takes the writer lock for a moment. What was deleted earlier is gone: compare
+    /// fill().first_seq afterwards.
+    [[nodiscard]] virtual Status begin_drain(SequenceNumber applied) = 0;
     /// Deletes up to `rows_max` records <= `upto`. Takes the writer lock and two syncs.
     [[nodiscard]] virtual Result<std::uint64_t> trim(SequenceNumber upto, std::size_t rows_max) = 0;
     [[nodiscard]] virtual Result<QueueFill> fill() = 0;
@@ -108,7 +119,9 @@ public:
     [[nodiscard]] virtual ControlPage& control() noexcept = 0;
     /// Frees the slots of readers that died. Returns how many.
     virtual int clear_stale_readers() noexcept = 0;
-    /// False once the files below the path are no longer the ones that were opened.
+    /// False once the files below the path are no longer the ones that were opened. Also looks
+    /// whether a queue that was full has room again. Call it about once a second where nobody
+    /// appends; append() looks for itself.
     [[nodiscard]] virtual bool still_in_place() noexcept = 0;
 
 protected:

@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
         if (last > 20 && random() % 3 == 0) {
             const std::uint64_t applied = last - random() % 20;
             write_line(acks, "applied " + std::to_string(applied) + "\n");
-            (*queue)->control().words().applied_seq = applied;
+            (*queue)->control().publish_applied({applied});
         }
     }
     close(acks);

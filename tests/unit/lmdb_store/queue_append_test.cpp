@@ -213,7 +213,7 @@ TEST_F(QueueTest, AdmissionStopsAtTheMarkAndResumesAfterTheDrain) {
 }
 
 TEST_F(QueueTest, ReplaysAreAnsweredWhileAdmissionIsStopped) {
-    open({.map_bytes = 4U << 20, .sync = false});
+    open({.map_bytes = 4U << 20, .sync = false, .idempotency_ttl_seconds = 60});
     append({"body"}, {claim("key", "body")});
     while (append({std::string(30'000, 'x')})[0].outcome == AppendOutcome::kStored) {
     }

@@ -40,6 +40,12 @@ protected:
         return *made;
     }
 
+    /// For tests of many changes, none of which has to be durable.
+    void without_syncs() {
+        auto environment = Environment::open({store_.paths().registry, 0, 16, false, true});
+        ASSERT_EQ(mdb_env_set_flags((*environment)->get(), MDB_NOSYNC, 1), 0);
+    }
+
     static bool signed_by(const ShopView& shop, const std::string& secret) {
         const Digest256 signature = SigningKey(secret).sign("body");
         for (const auto& token : shop.account->tokens) {
@@ -185,6 +191,7 @@ TEST_F(RegistryReaderTest, AfterKeyRotationWhatWasUsedGoesOnWithTheOldKey) {
 }
 
 TEST_F(RegistryReaderTest, HoldsNoPagesBetweenRequests) {
+    without_syncs();
     token(kWriteOrders);
     ASSERT_NE(reader_->find_shop("s"), nullptr);
     const auto pages = [&] {
@@ -220,10 +227,7 @@ TEST_F(RegistryReaderTest, ViewsAreUsedOnOtherThreadsWhileTheyAreReplaced) {
 
 TEST_F(RegistryReaderTest, MoreShopsThanTheCacheHoldsAreAllFound) {
     const int count = static_cast<int>(RegistryReader::kCachedShopsMax) + 100;
-    {
-        auto environment = Environment::open({store_.paths().registry, 0, 16, false, true});
-        ASSERT_EQ(mdb_env_set_flags((*environment)->get(), MDB_NOSYNC, 1), 0);
-    }
+    without_syncs();
     for (int i = 0; i < count; ++i) {
         ASSERT_TRUE(registry_->create_shop(ShopId("n" + std::to_string(i)), a_, kNow).ok());
     }
