@@ -74,7 +74,7 @@ void FieldReader::collect(const simdjson::dom::object& object) noexcept {
         const std::uint32_t bit = 1U << field;
         repeated_ |= present_ & bit;
         present_ |= bit;
-        values_[field] = at.value();
+        values_[field].value = at.value();
     }
 }
 
@@ -84,13 +84,13 @@ const element* FieldReader::find(std::size_t field, Need need) {
         invalid(field, kRepeated);
         return nullptr;
     }
-    if ((present_ & bit) == 0 || values_[field].is_null()) {
+    if ((present_ & bit) == 0 || values_[field].value.is_null()) {
         if (need == Need::kRequired) {
             findings_.add(place_, name(field), FieldErrorCode::kRequired, kRequired);
         }
         return nullptr;
     }
-    return &values_[field];
+    return &values_[field].value;
 }
 
 bool FieldReader::string_value(std::size_t field, Need need, std::string_view message,

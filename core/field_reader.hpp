@@ -15,6 +15,7 @@
 
 #include "core/currency.hpp"
 #include "core/field_error.hpp"
+#include "core/json_document.hpp"
 #include "core/name_index.hpp"
 #include "core/order_event.hpp"
 #include "core/timestamp.hpp"
@@ -99,7 +100,7 @@ private:
     Findings& findings_;
     std::uint32_t present_ = 0;
     std::uint32_t repeated_ = 0;
-    std::array<simdjson::dom::element, kFieldsMax> values_;
+    std::array<JsonSlot, kFieldsMax> values_;
 };
 
 }  // namespace sluice

@@ -14,6 +14,14 @@
 
 namespace sluice {
 
+/// Room for an element, not initialised: an object has few of the fields that its table knows.
+struct JsonSlot {
+    JsonSlot() noexcept {}
+    union {
+        simdjson::dom::element value;
+    };
+};
+
 class JsonDocument {
 public:
     static constexpr std::size_t kLevelsMax = 64;

@@ -152,7 +152,7 @@ void ProductBatchParser::State::check_products(const array& products) {
 /// looked at in the table's order.
 void ProductBatchParser::State::check_object(const ProductTable& table, const object& from,
                                              const Path& path) {
-    std::array<element, NameIndex::kNamesMax> values;
+    std::array<JsonSlot, NameIndex::kNamesMax> values;
     std::uint32_t present = 0;
     std::uint32_t repeated = 0;
     const auto end = from.end();
@@ -163,7 +163,7 @@ void ProductBatchParser::State::check_object(const ProductTable& table, const ob
             const std::uint32_t bit = 1U << field;
             repeated |= present & bit;
             present |= bit;
-            values[field] = at.value();
+            values[field].value = at.value();
         }
     }
     const std::uint32_t required = on_delete ? table.required_on_delete : table.required_on_upsert;
@@ -178,8 +178,8 @@ void ProductBatchParser::State::check_object(const ProductTable& table, const ob
             add(at, FieldErrorCode::kInvalidFormat, "appears more than once");
         } else if ((present & bit) == 0) {
             add(at, FieldErrorCode::kRequired, "is required");
-        } else if (!values[position].is_null()) {
-            check_field(field, values[position], at);
+        } else if (!values[position].value.is_null()) {
+            check_field(field, values[position].value, at);
         } else if ((required & bit) != 0) {
             add(at, FieldErrorCode::kRequired, "is required and must not be null");
         } else if (!field.nullable) {
