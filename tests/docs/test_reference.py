@@ -1,0 +1,105 @@
+"""Code and pages list the same directives, variables, metrics, reasons and alerts."""
+
+import json
+import re
+
+import pytest
+
+from docs import facts
+
+DIRECTIVES = "docs/directives.md"
+
+
+def section(page, title):
+    """The text below a heading, up to the next one of its level or above."""
+    text = facts.read(page)
+    level = re.search(rf"^(#+) {re.escape(title)}$", text, re.M).group(1)
+    body = text.split(f"\n{level} {title}\n", 1)[1]
+    return re.split(rf"^#{{1,{len(level)}}} ", body, maxsplit=1, flags=re.M)[0]
+
+
+def test_directives():
+    documented = {}
+    for name in re.findall(r"^### (sluice_\w+)$", facts.read(DIRECTIVES), re.M):
+        row = re.search(r"\| Context \| (.*?) \|", section(DIRECTIVES, name)).group(1)
+        documented[name] = set(row.split(", "))
+    assert documented == facts.directives()
+
+
+@pytest.mark.parametrize("name", sorted(facts.directives()))
+def test_each_directive_has_syntax_default_and_words(name):
+    text = section(DIRECTIVES, name)
+    assert f"| Syntax | **{name}**" in text
+    assert "| Default |" in text
+    assert len(text.split("|")[-1].strip()) > 40
+
+
+def test_variables():
+    documented = set(re.findall(r"^`\$(sluice_\w+)`$", facts.read(DIRECTIVES), re.M))
+    assert documented == facts.variables()
+
+
+def test_the_log_format_uses_variables_that_exist():
+    used = set(re.findall(r"\$(sluice_\w+)", facts.read("conf/nginx/sluice-log.conf")))
+    assert used <= facts.variables()
+
+
+def test_metrics():
+    rows = re.findall(r"^\| `(sluice_\w+)` \| (\w+) \|", section(DIRECTIVES, "Metrics"), re.M)
+    assert dict(rows) == facts.metrics()
+
+
+def test_reasons_and_results():
+    documented = set(re.findall(r"`(\w+)`", section(DIRECTIVES, "Reasons")))
+    wanted = facts.reasons() | facts.diagnoses()
+    assert wanted <= documented, wanted - documented
+    assert documented - wanted <= {"sluice_large_memory", "sluice_reason"}, documented - wanted
+    for outcome in facts.outcomes():
+        assert f"`{outcome}`" in section(DIRECTIVES, "Embedded variables"), outcome
+
+
+def test_status_json():
+    source = facts.read("core/status_json.cpp")
+    body = section(DIRECTIVES, "status.json")
+    for member in set(re.findall(r'(?:field|key|optional_time|optional_number|write_named)\((?:json, )?"(\w+)"', source)):
+        assert f"`{member}`" in body, member
+
+
+def test_anomaly_kinds_are_explained():
+    kinds = facts.anomaly_kinds()
+    assert len(kinds) >= 7
+    for kind in kinds:
+        assert kind in facts.read("docs/commissions.md"), kind
+
+
+def test_every_alert_says_what_to_do():
+    alerts = facts.alerts()
+    for alert in alerts:
+        assert len(section("docs/operations.md", alert).strip()) > 60, alert
+    documented = re.findall(r"^### (Sluice\w+)$", facts.read("docs/operations.md"), re.M)
+    assert sorted(documented) == sorted(alerts)
+
+
+def test_links_lead_somewhere():
+    def anchors(text):
+        for title in re.findall(r"^#+ (.*)$", text, re.M):
+            plain = re.sub(r"[`*]", "", title).lower()
+            yield re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+
+    wrong = []
+    for path in facts.pages():
+        page = path.relative_to(facts.paths.ROOT)
+        for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+            if "://" in target:
+                continue
+            name, _, anchor = target.partition("#")
+            file = (path.parent / name) if name else path
+            if not file.exists():
+                wrong.append(f"{page}: {target}")
+            elif anchor and file.suffix == ".md" and anchor not in set(anchors(file.read_text())):
+                wrong.append(f"{page}: {target}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_dashboard_is_json():
+    assert json.loads(facts.read("conf/grafana/sluice.json"))["panels"]
