@@ -389,10 +389,11 @@ class Ledger:
         return [order for order in self.orders.values() if order.creator is not None]
 
     def payout_close(self, program, until):
-        """A commission of 0 whose hold ended is taken too, along with others that are more."""
+        """An order that has nothing due is not paid, so that it may still earn later."""
         taken = {}
         for order in self._earners():
-            if order.program == program and order.paid is None and self._hold_end(order) <= until:
+            open_ = order.paid is None and order.due.get(order.currency)
+            if order.program == program and open_ and self._hold_end(order) <= until:
                 taken.setdefault((order.creator, order.currency), []).append(order)
         open_keys = {key[1:] for key, value in self.adjustments.items() if key[0] == program and value}
         for creator, currency in sorted(set(taken) | open_keys):
