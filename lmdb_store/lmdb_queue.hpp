@@ -18,6 +18,7 @@ public:
     [[nodiscard]] Status open_environment(std::uint64_t map_bytes);
 
     void append(std::span<AppendItem> batch, Timestamp now) noexcept override;
+    void find_replay(AppendItem& item, Timestamp now) noexcept override;
     [[nodiscard]] std::optional<AppendOutcome> closed_reason() const noexcept override;
     [[nodiscard]] Result<std::vector<QueuedRecord>> read(SequenceNumber from,
                                                          std::size_t records_max,

@@ -98,6 +98,11 @@ public:
     /// @param now  Wall clock, for expiry.
     virtual void append(std::span<AppendItem> batch, Timestamp now) noexcept = 0;
 
+    /// Looks, without the writer lock, whether the item's key was used before: sets kReplayed,
+    /// kConflict or (no room for a key) kFull, or leaves the item as it is. May wait for the disk,
+    /// to read. Any thread. append() looks again.
+    virtual void find_replay(AppendItem& item, Timestamp now) noexcept = 0;
+
     /// Nothing if append() would try to store now, else why not (kInDoubt: latched after an I/O
     /// error). Never waits for a lock or counts anything; any thread.
     [[nodiscard]] virtual std::optional<AppendOutcome> closed_reason() const noexcept = 0;

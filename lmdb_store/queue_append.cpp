@@ -103,6 +103,13 @@ void LmdbQueue::append(std::span<AppendItem> batch, Timestamp now) noexcept {
     }
 }
 
+void LmdbQueue::find_replay(AppendItem& item, Timestamp now) noexcept {
+    ReadTxn txn;
+    if (item.claim && txn.begin(*env_) == 0) {
+        answer_claim(txn, item, now.seconds);
+    }
+}
+
 /// Not before each batch, but often enough that a store that was removed is noticed soon.
 bool LmdbQueue::look_in_place() noexcept {
     const std::int64_t now_ms = monotonic_ms();

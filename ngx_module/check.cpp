@@ -51,7 +51,7 @@ Accepting accept(IngestRequest& request, IntakeScratch& scratch, Timestamp now) 
                : accept_catalog(request.head, request.sender, body, gate, now, scratch);
 }
 
-Reason reason_of(ErrorCode code) noexcept {
+Reason reason_of_error(ErrorCode code) noexcept {
     switch (code) {
         case ErrorCode::kNoSpace:
         case ErrorCode::kFull:
@@ -63,18 +63,45 @@ Reason reason_of(ErrorCode code) noexcept {
     }
 }
 
-/// False: settled, because the file could not be written.
+/// True: the key was used before, and what becomes of the request is known without storing it.
+bool is_replay(IngestRequest& request) noexcept {
+    if (!request.claim || request.queue == nullptr) {
+        return false;
+    }
+    store::AppendItem item;
+    item.claim = request.claim;
+    request.queue->find_replay(item, request.received_at);
+    if (item.outcome == store::AppendOutcome::kPending) {
+        return false;
+    }
+    request.append_outcome = item.outcome;
+    request.seq = item.seq;
+    request.records_count = item.records_count;
+    request.committed = true;
+    return true;
+}
+
+/// False: the request needs no record, because it is settled or a replay.
 bool write_bulk(IngestRequest& request, Accepted& accepted) {
+    if (is_replay(request)) {
+        return false;
+    }
+    if (const auto closed = request.queue != nullptr ? request.queue->closed_reason()
+                                                     : store::AppendOutcome::kUnavailable) {
+        settle_unavailable(request, reason_of(*closed));
+        return false;
+    }
     const std::string_view body = request.body.view();
     const Digest256 digest = request.is_events() ? sha256(body) : accepted.body_sha256;
     Result<store::BulkFile> file = store::BulkFile::write(Edge::current()->paths(), body, digest);
     if (!file) {
         Edge::current()->note_store_error(file.error());
-        settle_unavailable(request, reason_of(file.error().code));
+        settle_unavailable(request, reason_of_error(file.error().code));
         return false;
     }
     request.bulk.emplace(std::move(*file));
     accepted.meta.bulk = request.bulk->ref();
+    request.body.release();
     return true;
 }
 
@@ -90,14 +117,13 @@ void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
                                                 accepted.body_sha256, accepted.meta.records_count};
     }
     if (request.conf->dry_run != 0) {
-        settle_success(request, false);
+        if (!is_replay(request)) {
+            settle_success(request, false);
+        }
         return;
     }
-    if (request.body.bytes() > store::kInlineBodyBytesMax) {
-        if (!write_bulk(request, accepted)) {
-            return;
-        }
-        request.body.release();
+    if (request.body.bytes() > store::kInlineBodyBytesMax && !write_bulk(request, accepted)) {
+        return;
     }
     request.envelope.encode(accepted.meta, request.body.view());
 }

@@ -27,9 +27,11 @@ bool Offload::start(IngestRequest& request) noexcept {
     request.task.event.data = &request.ident;
     request.task.event.handler = &Offload::on_completed;
     request.task.event.log = log_;
+    request.queue = Edge::current()->store().queue();
     if (ngx_thread_task_post(pool_, &request.task) != NGX_OK) {
         return false;
     }
+    ++tasks_;
     memory_used_ += bytes;
     request.large_bytes = bytes;
     park(request);
@@ -77,6 +79,7 @@ void Offload::on_completed(ngx_event_t* event) noexcept {
     if (event->timer_set) {
         ngx_del_timer(event);
     }
+    --Edge::current()->offload().tasks_;
     wake(request);
 }
 

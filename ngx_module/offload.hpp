@@ -24,6 +24,8 @@ public:
     /// Parks the request and wakes it when it is checked. Event loop.
     /// @return false: no memory is left for it, or the pool is full; the caller answers 503.
     [[nodiscard]] bool start(IngestRequest& request) noexcept;
+    /// Threads use the queue now: it must not be closed.
+    [[nodiscard]] bool in_flight() const noexcept { return tasks_ != 0; }
     /// What the request holds of the memory is free again. Event loop.
     void release_memory(IngestRequest& request) noexcept;
 
@@ -40,6 +42,7 @@ private:
     ngx_log_t* log_;
     std::uint64_t memory_max_;
     std::uint64_t memory_used_ = 0;
+    std::size_t tasks_ = 0;  ///< Posted and not completed.
     std::mutex mutex_;
     std::vector<std::unique_ptr<IntakeScratch>> idle_;  ///< Guarded by mutex_.
 };

@@ -13,8 +13,10 @@ namespace sluice::ngx {
 namespace {
 
 /// Small bodies in memory are checked at once; others may block for the disk, or take long.
-bool is_large(const IngestRequest& request) noexcept {
-    return request.body.spooled() || request.body.bytes() > request.conf->offload_threshold ||
+bool is_offloaded(const IngestRequest& request) noexcept {
+    const bool looks_up_key = request.conf->dry_run != 0 && !request.is_events();
+    return looks_up_key || request.body.spooled() ||
+           request.body.bytes() > request.conf->offload_threshold ||
            request.body.bytes() > store::kInlineBodyBytesMax;
 }
 
@@ -39,7 +41,7 @@ Ending after_check(IngestRequest& request) {
 }
 
 Ending check(IngestRequest& request) {
-    if (is_large(request)) {
+    if (is_offloaded(request)) {
         if (Edge::current()->offload().start(request)) {
             return kParked;
         }
@@ -91,6 +93,7 @@ void IngestRequest::reset() noexcept {
     append_outcome = store::AppendOutcome::kPending;
     seq = {};
     committed = false;
+    queue = nullptr;
     step = Step::kBodyRead;
 }
 

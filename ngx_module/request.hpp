@@ -54,6 +54,7 @@ struct IngestRequest {
     std::string_view diagnosis;  ///< Static text; empty: not worked out, or nothing found.
 
     // Offload.
+    store::Queue* queue = nullptr;  ///< Open while the task runs; nullptr: the store is not open.
     EventIdent ident;
     ngx_thread_task_t task{};
     std::uint64_t large_bytes = 0;  ///< What it holds of sluice_large_memory.

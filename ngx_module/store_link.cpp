@@ -78,7 +78,9 @@ void StoreLink::look() noexcept {
         return;  // the last one still waits for the disk
     }
     if (!usable_ && queue_ != nullptr) {
-        if (Edge::current()->commits().in_flight() || Edge::current()->sampler().in_flight()) {
+        Edge& edge = *Edge::current();
+        if (edge.commits().in_flight() || edge.offload().in_flight() ||
+            edge.sampler().in_flight()) {
             return;  // it reads the queue that is to be closed
         }
         registry_.reset();
