@@ -8,6 +8,7 @@
 
 #include "core/json_slices.hpp"
 #include "core/json_writer.hpp"
+#include "core/record.hpp"
 
 namespace sluice {
 namespace {
@@ -89,6 +90,24 @@ std::optional<std::string> redact_order(std::string_view body, std::string_view 
         return std::nullopt;
     }
     return redacted;
+}
+
+std::optional<RedactedRecord> redact_record(std::string_view record, std::string_view bulk_body,
+                                            std::string_view customer_id) {
+    const Result<RecordView> decoded = decode_record(record);
+    if (!decoded || !is_order(decoded->meta.topic)) {
+        return std::nullopt;
+    }
+    const std::string_view body = decoded->meta.bulk ? bulk_body : decoded->body;
+    const std::optional<std::string> redacted = redact_order(body, customer_id);
+    if (!redacted) {
+        return std::nullopt;
+    }
+    RecordMeta meta = decoded->meta;
+    meta.bulk.reset();
+    RecordEnvelope envelope;
+    envelope.encode(meta, *redacted);
+    return RedactedRecord{std::string(envelope.prefix()) + *redacted, sha256(body)};
 }
 
 }  // namespace sluice

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/signature.hpp"
+
 namespace sluice {
 
 /// The same order with only what the ledger reads: ids, times, amounts, codes. E-mail, phone,
@@ -13,5 +15,16 @@ namespace sluice {
 /// @return nothing if the body is another customer's, or no valid JSON object.
 [[nodiscard]] std::optional<std::string> redact_order(std::string_view body,
                                                       std::string_view customer_id);
+
+/// An order's record without its customer's personal data, and what its body was recognised by.
+struct RedactedRecord {
+    std::string record;  ///< With the redacted body inside, also if it lay beside the queue before.
+    Digest256 body_sha256{};  ///< Of the body as it was in the record.
+};
+/// Dead letters and the archive both go through here, so that a rebuild finds the same bytes.
+/// @return nothing if it is no order of this customer.
+[[nodiscard]] std::optional<RedactedRecord> redact_record(std::string_view record,
+                                                          std::string_view bulk_body,
+                                                          std::string_view customer_id);
 
 }  // namespace sluice

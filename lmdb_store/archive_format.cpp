@@ -59,7 +59,7 @@ struct StoredInputHead {
     std::uint32_t record_bytes;
     std::uint8_t body;
     std::uint8_t flags;
-    std::uint16_t reserved_zero;
+    std::uint16_t reason_bytes;
 };
 static_assert(sizeof(StoredInputHead) == 24);
 
@@ -148,24 +148,26 @@ Result<BlockHead> decode_block_head(std::string_view bytes) {
 
 std::uint64_t archived_bytes(const ArchivedInput& input) noexcept {
     return sizeof(StoredInputHead) + (input.original_sha256 ? sizeof(Digest256) : 0) +
-           std::uint64_t{input.record.size()} + input.bulk_body.size();
+           input.dead_reason.size() + std::uint64_t{input.record.size()} + input.bulk_body.size();
 }
 
 void append_input(std::string& raw, const ArchivedInput& input) {
     SLUICE_ASSERT(archived_bytes(input) + raw.size() <= kBlockRawBytesMax);
+    SLUICE_ASSERT(input.dead_reason.size() <= kDeadReasonBytesMax);
     const StoredInputHead head{
         input.seq.value,
         input.bulk_body.size(),
         static_cast<std::uint32_t>(input.record.size()),
         static_cast<std::uint8_t>(input.body),
         input.original_sha256 ? kFlagOriginalDigest : std::uint8_t{0},
-        0,
+        static_cast<std::uint16_t>(input.dead_reason.size()),
     };
     raw.append(reinterpret_cast<const char*>(&head), sizeof(head));
     if (input.original_sha256) {
         raw.append(reinterpret_cast<const char*>(input.original_sha256->data()),
                    input.original_sha256->size());
     }
+    raw.append(input.dead_reason);
     raw.append(input.record);
     raw.append(input.bulk_body);
 }
@@ -191,6 +193,11 @@ Result<ArchivedInput> take_input(std::string_view& raw) {
         std::memcpy(input.original_sha256.emplace().data(), rest.data(), sizeof(Digest256));
         rest.remove_prefix(sizeof(Digest256));
     }
+    if (head.reason_bytes > rest.size()) {
+        return corrupt("an input shorter than its reason");
+    }
+    input.dead_reason = rest.substr(0, head.reason_bytes);
+    rest.remove_prefix(head.reason_bytes);
     if (head.record_bytes > rest.size() || head.bulk_bytes > rest.size() - head.record_bytes) {
         return corrupt("an input longer than its block");
     }

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kBlockRawBytesMax = 3U << 30;
 enum class ArchivedBody : std::uint8_t {
     kInRecord = 0,
     kBulk = 1,         ///< `bulk_body` holds what the bulk file held.
-    kBulkMissing = 2,  ///< The file could not be read: the input is in the dead letters.
+    kBulkMissing = 2,  ///< The file could not be read; `dead_reason` says why.
 };
 
 /// One input as it was applied. Views belong to whoever made it.
@@ -38,7 +38,11 @@ struct ArchivedInput {
     std::string_view bulk_body;
     /// Of the body as it was received; set when personal data was taken out since.
     std::optional<Digest256> original_sha256;
+    /// Not empty: it went to the dead letters with this reason, whatever its bytes say. At most
+    /// kDeadReasonBytesMax bytes.
+    std::string_view dead_reason;
 };
+inline constexpr std::size_t kDeadReasonBytesMax = 65'535;
 
 struct SegmentHead {
     std::uint64_t ordinal = 0;  ///< 1, 2, 3 ... over the whole archive: the order of applying.

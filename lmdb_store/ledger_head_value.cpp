@@ -40,6 +40,7 @@ bool RowValue::decode(std::string_view value, CommandRow& row) {
 
 std::string_view RowValue::encode(const DeadLetter& letter) {
     builder_.Clear();
+    const fbs::Hash sent = to_hash(letter.body_sha256.value_or(Digest256{}));
     const auto account_id = text_if(builder_, letter.account_id);
     const auto shop_id = text_if(builder_, letter.shop_id);
     const auto reason = text(letter.reason);
@@ -50,7 +51,7 @@ std::string_view RowValue::encode(const DeadLetter& letter) {
     const auto topic = letter.topic ? static_cast<std::uint8_t>(*letter.topic) : std::uint8_t{0};
     return finish(fbs::CreateDeadLetter(builder_, topic, letter.account.value, letter.shop.value,
                                         account_id, shop_id, &received_at, reason, letter.attempts,
-                                        record, bulk));
+                                        record, bulk, letter.body_sha256 ? &sent : nullptr));
 }
 
 bool RowValue::decode(std::string_view value, DeadLetter& letter) {
@@ -71,6 +72,10 @@ bool RowValue::decode(std::string_view value, DeadLetter& letter) {
     letter.attempts = stored->attempts();
     letter.record = view_of(stored->record());
     letter.bulk_body = view_of(stored->bulk_body());
+    letter.body_sha256.reset();
+    if (stored->body_sha256() != nullptr) {
+        letter.body_sha256 = from_hash(*stored->body_sha256());
+    }
     return !letter.topic || is_known(*letter.topic);
 }
 

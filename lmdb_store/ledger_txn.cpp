@@ -28,7 +28,7 @@ void EmbeddedTxn::adopt_node(std::string_view node) {
         rows_.check(row_value_.decode(value, other), Table::kHeads);
         LedgerHead& head = node_.head;
         head.next_entry = std::max(head.next_entry, other.head.next_entry);
-        head.programs_revision = std::max(head.programs_revision, other.head.programs_revision + 1);
+        head.programs_revision = std::max(head.programs_revision, other.head.programs_revision);
         return true;
     });
     if (node_.node == 0) {

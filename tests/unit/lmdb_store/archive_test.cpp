@@ -37,7 +37,7 @@ protected:
                     Timestamp now = kNow) {
         for (std::uint64_t seq = first; seq <= last; ++seq) {
             const std::string record = record_of(seq);
-            ASSERT_TRUE(to.add({{seq}, record, ArchivedBody::kInRecord, {}, {}}, now).ok());
+            ASSERT_TRUE(to.add({{seq}, record, ArchivedBody::kInRecord, {}, {}, {}}, now).ok());
         }
     }
 
@@ -91,8 +91,8 @@ TEST_F(ArchiveTest, BulkBodiesAndForgottenDigestsTravelAlong) {
     auto to = writer();
     const std::string bulk(3'000'000, 'b');
     const Digest256 digest = sha256("before it was forgotten");
-    ASSERT_TRUE(to->add({{1}, "head only", ArchivedBody::kBulk, bulk, digest}, kNow).ok());
-    ASSERT_TRUE(to->add({{2}, "lost", ArchivedBody::kBulkMissing, {}, {}}, kNow).ok());
+    ASSERT_TRUE(to->add({{1}, "head only", ArchivedBody::kBulk, bulk, digest, {}}, kNow).ok());
+    ASSERT_TRUE(to->add({{2}, "lost", ArchivedBody::kBulkMissing, {}, {}, "it is gone"}, kNow).ok());
     ASSERT_TRUE(to->flush().ok());
     auto reader = ArchiveReader::open(folder_);
     auto first = (*reader)->next();
@@ -105,6 +105,8 @@ TEST_F(ArchiveTest, BulkBodiesAndForgottenDigestsTravelAlong) {
     ASSERT_TRUE(second.ok() && *second);
     EXPECT_EQ((*second)->input.body, ArchivedBody::kBulkMissing);
     EXPECT_FALSE((*second)->input.original_sha256);
+    EXPECT_EQ((*second)->input.dead_reason, "it is gone");
+    EXPECT_EQ((*first)->input.dead_reason, "");
 }
 
 TEST_F(ArchiveTest, AnotherProcessGoesOnInTheSameSegment) {

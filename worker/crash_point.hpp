@@ -1,0 +1,12 @@
+// Crash points: where tests kill the drain. SLUICE_CRASH_AT=<name>[:<n>] kills the process with
+// SIGKILL when it comes to that point for the n-th time (default 1). Costs one comparison.
+#pragma once
+
+#include <string_view>
+
+namespace sluice::worker {
+
+/// Names: read, applied, committed, archived, flushed, published, trimmed, unlinked.
+void crash_point(std::string_view name) noexcept;
+
+}  // namespace sluice::worker

@@ -1,0 +1,113 @@
+#include "worker/input_batch.hpp"
+
+#include <exception>
+#include <new>
+
+#include "worker/crash_point.hpp"
+
+namespace sluice::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Orders tried again in one transaction; the next input waits for them all.
+constexpr std::size_t kWorkSlice = 1000;
+/// Inputs between two looks at the clock.
+constexpr std::size_t kClockStride = 16;
+
+/// Thrown by the applier at one input; what it did is undone with the transaction.
+struct PoisonFound {
+    SequenceNumber seq;
+    std::string reason;
+};
+
+Error missing_inputs(SequenceNumber applied, SequenceNumber first) {
+    return {ErrorCode::kCorrupt, "inputs " + std::to_string(applied.value + 1) + " to " +
+                                     std::to_string(first.value - 1) +
+                                     " are missing: the ledger ends at input " +
+                                     std::to_string(applied.value) + " and the next one there is " +
+                                     std::to_string(first.value)};
+}
+
+}  // namespace
+
+Input OwnedInput::view() const {
+    return {seq, record, bulk_body, dead_reason, original_sha256};
+}
+
+InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
+    Input view = input.view();
+    if (const auto known = poison_.find(input.seq); known != poison_.end()) {
+        view.bulk_error = known->second;
+    }
+    try {
+        return applier_.apply(view, txn).input_class;
+    } catch (const LedgerFailure&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& failure) {
+        throw PoisonFound{input.seq, std::string("it could not be applied: ") + failure.what()};
+    }
+}
+
+void BatchApplier::apply_inputs(LedgerTxn& txn, const std::vector<OwnedInput>& inputs,
+                                std::size_t first, const BatchLimits& limits,
+                                BatchOutcome& outcome) {
+    const Clock::time_point end = Clock::now() + limits.time_max;
+    for (std::size_t at = first; at < inputs.size(); ++at) {
+        if (outcome.inputs_applied == limits.records_max ||
+            (outcome.inputs_applied % kClockStride == kClockStride - 1 && Clock::now() >= end)) {
+            return;
+        }
+        const InputClass input_class = apply_one(txn, inputs[at]);
+        ++outcome.inputs_applied;
+        ++outcome.inputs_done;
+        if (input_class == InputClass::kCommand && work_is_pending(txn)) {
+            outcome.work_left = true;
+            return;
+        }
+    }
+}
+
+Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
+                                         const std::vector<OwnedInput>& inputs, std::size_t first,
+                                         const BatchLimits& limits) {
+    for (;;) {
+        try {
+            BatchOutcome outcome;
+            const std::unique_ptr<LedgerTxn> txn = ledger.begin(node);
+            const SequenceNumber applied = txn->head().applied_seq;
+            while (first + outcome.inputs_done < inputs.size() &&
+                   inputs[first + outcome.inputs_done].seq <= applied) {
+                ++outcome.inputs_done;
+            }
+            const std::size_t next = first + outcome.inputs_done;
+            if (next < inputs.size() && inputs[next].seq.value != applied.value + 1) {
+                return missing_inputs(applied, inputs[next].seq);
+            }
+            const bool work_pending = work_is_pending(*txn);
+            if (!work_pending && next == inputs.size()) {
+                outcome.head = txn->head();
+                return outcome;  // nothing to do, nothing to commit
+            }
+            outcome.work_left = work_pending && applier_.work(*txn, kWorkSlice);
+            if (!outcome.work_left) {
+                apply_inputs(*txn, inputs, next, limits, outcome);
+            }
+            crash_point("applied");
+            txn->commit();
+            crash_point("committed");
+            outcome.head = txn->head();
+            return outcome;
+        } catch (const PoisonFound& found) {
+            applier_.discard();
+            poison_[found.seq] = found.reason;
+        } catch (...) {
+            applier_.discard();
+            throw;
+        }
+    }
+}
+
+}  // namespace sluice::worker
