@@ -84,6 +84,12 @@ Timestamp now() {
     return {ts.tv_sec, static_cast<std::uint32_t>(ts.tv_nsec)};
 }
 
+Timestamp now_ms() {
+    Timestamp at = now();
+    at.nanos -= at.nanos % 1'000'000;
+    return at;
+}
+
 Result<std::string> parse_admin_id(std::string_view text) {
     if (!is_admin_id(text)) {
         return invalid("expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
@@ -98,6 +104,11 @@ Result<std::string> parse_wire_id(std::string_view text) {
     return std::string(text);
 }
 
+Result<OrderId> parse_order_id(std::string_view text) {
+    auto id = parse_wire_id(text);
+    return id.ok() ? Result<OrderId>(OrderId(id.value())) : Result<OrderId>(id.error());
+}
+
 Result<Timestamp> parse_time(std::string_view text) {
     const auto time = Timestamp::parse(text);
     if (!time) {
@@ -108,7 +119,7 @@ Result<Timestamp> parse_time(std::string_view text) {
 
 Result<Timestamp> parse_expiry(std::string_view text) {
     if (const auto span = span_seconds(text)) {
-        return now().plus_seconds(static_cast<std::int64_t>(*span));
+        return now_ms().plus_seconds(static_cast<std::int64_t>(*span));
     }
     const auto time = Timestamp::parse(text);
     if (!time) {

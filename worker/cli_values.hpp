@@ -16,11 +16,14 @@
 namespace sluice::cli {
 
 [[nodiscard]] Timestamp now();
+/// The same in whole milliseconds, for rows that people read.
+[[nodiscard]] Timestamp now_ms();
 
 /// Account, shop, program and creator ids.
 [[nodiscard]] Result<std::string> parse_admin_id(std::string_view text);
 /// Ids from outside: orders, customers. 1 to 1024 bytes.
 [[nodiscard]] Result<std::string> parse_wire_id(std::string_view text);
+[[nodiscard]] Result<OrderId> parse_order_id(std::string_view text);
 [[nodiscard]] Result<Timestamp> parse_time(std::string_view text);
 /// RFC 3339, or a span from now on: 90d, 12h, 30m, 45s.
 [[nodiscard]] Result<Timestamp> parse_expiry(std::string_view text);

@@ -45,6 +45,19 @@ Status run_upgrade(const Frame& frame, const NoOptions& /*none*/) {
     return Status::success();
 }
 
+Status run_rotate(const Frame& frame, const NoOptions& /*none*/) {
+    const auto paths = frame.paths();
+    auto registry = store::Registry::open(paths, store::Registry::Mode::kReadWrite);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    if (Status done = store::rotate_master_key(paths.master_key, *registry.value()); !done.ok()) {
+        return done;
+    }
+    std::printf("the master key is a new one; reload nginx now, so that its workers have it\n");
+    return Status::success();
+}
+
 Result<std::uint32_t> parse_max_accounts(std::string_view text) {
     auto count = parse_count(text, 1, store::kAccountsMaxLimit);
     if (!count.ok()) {
@@ -71,6 +84,10 @@ void declare_store(CLI::App& app, Frame& frame) {
         .required();
     CLI::App& upgrade = add_command(group, "upgrade", "Write this release's format from now on");
     (void)on_run(upgrade, frame, run_upgrade);
+
+    CLI::App& key = add_group(app, "key", "The key that encrypts the tokens' secrets");
+    CLI::App& rotate = add_command(key, "rotate", "Encrypt every secret anew under a new key");
+    (void)on_run(rotate, frame, run_rotate);
 }
 
 }  // namespace sluice::cli

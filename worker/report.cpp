@@ -204,17 +204,6 @@ std::vector<Column> product_columns() {
     return columns;
 }
 
-std::vector<Column> payout_columns() {
-    return {{"payout_id"},
-            {"program_id"},
-            {"creator_id"},
-            {"currency"},
-            {"amount", Align::kRight},
-            {"until"},
-            {"closed_at"},
-            {"orders", Align::kRight}};
-}
-
 }  // namespace
 
 std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter) {
@@ -226,6 +215,17 @@ std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter) 
         return true;
     });
     return shops;
+}
+
+std::vector<Column> payout_columns() {
+    return {{"payout_id"},
+            {"program_id"},
+            {"creator_id"},
+            {"currency"},
+            {"amount", Align::kRight},
+            {"until"},
+            {"closed_at"},
+            {"orders", Align::kRight}};
 }
 
 Json payout_row(const Payout& payout) {

@@ -46,6 +46,7 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
 
 /// Shops of the ledger that the filter covers, by shop id.
 [[nodiscard]] std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter);
+[[nodiscard]] std::vector<Column> payout_columns();
 /// One payout, as `report payouts` and `payout list` show it.
 [[nodiscard]] Json payout_row(const Payout& payout);
 
