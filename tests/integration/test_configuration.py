@@ -105,6 +105,7 @@ BAD_SERVERS = {
 def edge():
     made = Edge("")
     (made.folder / "empty").touch(mode=0o600)
+    made.expect_log(r"\[emerg\]")
     with made:
         yield made
 
@@ -165,7 +166,7 @@ def test_sync_off_warns(edge):
 
 
 def test_store_that_the_user_cannot_read(edge):
-    edge.values["USER"] = "user nobody;"
+    edge.values["USER"] = "user nobody nogroup;"
     try:
         code, said, _ = check(edge, STORE + SERVER)
     finally:
