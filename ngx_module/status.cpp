@@ -17,6 +17,8 @@
 namespace sluice::ngx {
 namespace {
 
+constexpr std::string_view kNothing = "/";  ///< Names no document.
+
 /// What the URI names: "" for the page itself. Below a prefix location it is what follows; an exact
 /// or regular expression's location may name one of them (`location = /metrics`).
 std::string_view resource_of(const ngx_http_request_t* r) noexcept {
@@ -26,7 +28,8 @@ std::string_view resource_of(const ngx_http_request_t* r) noexcept {
     const std::string_view location = to_view(core->name);
     if (!core->exact_match && uri.substr(0, location.size()) == location) {
         uri.remove_prefix(location.size());
-        return !uri.empty() && uri.front() == '/' ? uri.substr(1) : uri;
+        const bool whole_segment = uri.empty() || location.back() == '/';
+        return whole_segment ? uri : uri.front() == '/' ? uri.substr(1) : kNothing;
     }
     return uri.substr(uri.rfind('/') + 1);
 }
