@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kCountEveryNsMax = 20'000'000;
 constexpr std::int64_t kCountShare = 50;  ///< Counting takes at most one in so many nanoseconds.
+constexpr std::int64_t kClearReadersEveryNs = 1'000'000'000;
 constexpr std::int64_t kRetryFullMs = 20;
 constexpr std::int64_t kRetryDiskMs = 100;
 constexpr std::int64_t kStaleMs = 3000;
@@ -67,7 +68,7 @@ int see_reader(const char* line, void* context) noexcept {
 }
 
 /// Each value of the free list begins with how many page numbers follow; its key is the transaction
-/// that freed them. A snapshot as old as that may still read them.
+/// that freed them. Snapshots before that one still read them.
 int count_free_pages(const Environment& env, const Txn& txn, std::uint64_t& pages) noexcept {
     std::uint64_t oldest = txn.id();
     mdb_reader_list(env.get(), &see_reader, &oldest);
@@ -82,7 +83,7 @@ int count_free_pages(const Environment& env, const Txn& txn, std::uint64_t& page
         std::uint64_t count = 0;
         std::memcpy(&freed_by, key.mv_data, std::min(key.mv_size, sizeof(freed_by)));
         std::memcpy(&count, value.mv_data, std::min(value.mv_size, sizeof(count)));
-        if (freed_by >= oldest) {
+        if (freed_by > oldest) {
             break;
         }
         pages += count;
@@ -120,26 +121,34 @@ std::uint64_t Admission::measure(Environment& env) noexcept {
     std::uint64_t room = room_below(mark, file.bytes_to_last_page);
     if (room == 0) {
         const std::lock_guard lock(mutex_);
-        const std::int64_t now = now_ns(CLOCK_MONOTONIC);
-        if (now - counted_at_ns_ >= std::min(count_took_ns_ * kCountShare, kCountEveryNsMax)) {
-            PageUse use;
-            const int rc = count_page_use(env, use);
-            room_counted_ = rc == 0 ? room_below(mark, use.bytes_used) : 0;
-            counted_at_ns_ = now_ns(CLOCK_MONOTONIC);
-            count_took_ns_ = counted_at_ns_ - now;
-        }
-        room = room_counted_;
+        room = counted_room(env, mark);
     }
     if (room == 0) {
-        // A reader that died holds pages back; perhaps that is all.
-        if (reason_.load() != AppendOutcome::kFull) {
-            env.clear_stale_readers();
-        }
         close(AppendOutcome::kFull, kRetryFullMs, file.txn_id);
     } else if (reason_.load() == AppendOutcome::kFull) {
         reason_.store(AppendOutcome::kPending);
     }
     return room;
+}
+
+/// Counts, unless that was done a moment ago. Requires: the mutex is held.
+std::uint64_t Admission::counted_room(Environment& env, std::uint64_t mark) noexcept {
+    const std::int64_t now = now_ns(CLOCK_MONOTONIC);
+    if (now - counted_at_ns_ < std::min(count_took_ns_ * kCountShare, kCountEveryNsMax)) {
+        return room_counted_;
+    }
+    PageUse use;
+    room_counted_ = count_page_use(env, use) == 0 ? room_below(mark, use.bytes_used) : 0;
+    // Readers that died hold pages back; perhaps that is all.
+    if (room_counted_ == 0 && now - cleared_at_ns_ >= kClearReadersEveryNs) {
+        cleared_at_ns_ = now;
+        if (env.clear_stale_readers() > 0 && count_page_use(env, use) == 0) {
+            room_counted_ = room_below(mark, use.bytes_used);
+        }
+    }
+    counted_at_ns_ = now_ns(CLOCK_MONOTONIC);
+    count_took_ns_ = counted_at_ns_ - now;
+    return room_counted_;
 }
 
 void Admission::took(std::uint64_t cost_bytes) noexcept {

@@ -56,12 +56,14 @@ public:
     [[nodiscard]] std::optional<AppendOutcome> closed(const Environment& env) const noexcept;
 
 private:
+    [[nodiscard]] std::uint64_t counted_room(Environment& env, std::uint64_t mark) noexcept;
     void close(AppendOutcome reason, std::int64_t retry_after_ms, std::uint64_t txn_id) noexcept;
 
     std::filesystem::path folder_;
     std::mutex mutex_;
     std::int64_t counted_at_ns_ = 0;
     std::int64_t count_took_ns_ = 0;
+    std::int64_t cleared_at_ns_ = 0;
     std::uint64_t room_counted_ = 0;
 
     std::atomic<AppendOutcome> reason_{AppendOutcome::kPending};  ///< kPending: open.

@@ -2,78 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <random>
 
 #include "lmdb_store/bulk_file.hpp"
-#include "lmdb_store/queue.hpp"
+#include "unit/lmdb_store/queue_fixture.hpp"
 
 namespace sluice::store {
 namespace {
-
-constexpr Timestamp kNow{1'700'000'000, 0};
-
-class QueueTest : public testing::Test {
-protected:
-    QueueTest() {
-        std::string name = (std::filesystem::temp_directory_path() / "sluice-XXXXXX").string();
-        root_ = mkdtemp(name.data());
-        paths_ = std::make_unique<StorePaths>(root_ / "store");
-        const Status made = init_store(*paths_, {});
-        EXPECT_TRUE(made.ok()) << made.error().message;
-        open({});
-    }
-    ~QueueTest() override {
-        queue_.reset();
-        std::filesystem::remove_all(root_);
-    }
-    void open(const QueueOptions& options) {
-        queue_.reset();
-        auto opened = Queue::open(*paths_, options);
-        ASSERT_TRUE(opened.ok()) << opened.error().message;
-        queue_ = std::move(*opened);
-    }
-    /// Appends bodies as one batch, each with the claim of the same place if there is one.
-    std::vector<AppendItem> append(const std::vector<std::string>& bodies,
-                                   const std::vector<std::optional<IdempotencyClaim>>& claims = {},
-                                   Timestamp now = kNow) {
-        envelopes_ = std::vector<RecordEnvelope>(bodies.size());
-        std::vector<AppendItem> items(bodies.size());
-        for (std::size_t i = 0; i < bodies.size(); ++i) {
-            RecordMeta meta;
-            meta.account_id = "acme";
-            meta.shop_id = "shop";
-            meta.received_at = now;
-            envelopes_[i].encode(meta, bodies[i]);
-            items[i].prefix = envelopes_[i].prefix();
-            items[i].body = bodies[i];
-            items[i].received_at = now;
-            if (i < claims.size()) {
-                items[i].claim = claims[i];
-            }
-        }
-        queue_->append(items, now);
-        return items;
-    }
-    static IdempotencyClaim claim(std::string_view key, std::string_view body,
-                                  std::uint32_t count = 3) {
-        return {{7}, key, Topic::kProductUpsert, sha256(body), count};
-    }
-    std::vector<std::string> bodies_from(std::uint64_t from) {
-        auto records = queue_->read({from}, 10'000, 1U << 30);
-        EXPECT_TRUE(records.ok());
-        std::vector<std::string> bodies;
-        for (const QueuedRecord& record : *records) {
-            const auto view = decode_record(record.bytes);
-            EXPECT_TRUE(view.ok());
-            bodies.emplace_back(view->body);
-        }
-        return bodies;
-    }
-
-    std::filesystem::path root_;
-    std::unique_ptr<StorePaths> paths_;
-    std::unique_ptr<Queue> queue_;
-    std::vector<RecordEnvelope> envelopes_;
-};
 
 TEST_F(QueueTest, NumbersAreDenseAndBodiesComeBackByteForByte) {
     const auto first = append({"one", std::string("t\0wo", 4)});
@@ -183,66 +118,67 @@ TEST_F(QueueTest, ExpiredKeysGiveTheirSpaceBack) {
     EXPECT_EQ(queue_->fill()->idempotency_rows, 0U);
 }
 
-TEST_F(QueueTest, AdmissionStopsAtTheMarkAndResumesAfterTheDrain) {
-    open({.map_bytes = 8U << 20, .sync = false});
-    const std::string body(2000, 'x');
-    AppendOutcome outcome = AppendOutcome::kStored;
-    std::uint64_t stored = 0;
-    while (outcome == AppendOutcome::kStored && stored < 10'000) {
-        outcome = append({body})[0].outcome;
-        stored += outcome == AppendOutcome::kStored ? 1U : 0U;
+TEST_F(QueueTest, TrimmingRecordsOfAllSizesLeavesExactlyTheRest) {
+    open({.sync = false});
+    std::mt19937 random(11);
+    std::uint64_t first = 1;
+    std::uint64_t last = 0;
+    for (int round = 0; round < 300; ++round) {
+        std::vector<std::string> bodies(1 + random() % 40);
+        for (std::string& body : bodies) {
+            const std::size_t sizes[] = {20, 1100, 1900, 2100, 6000, 40'000};
+            body = std::to_string(++last) + std::string(random() % sizes[random() % 6], 'x');
+        }
+        append(bodies);
+        const std::uint64_t upto = first + random() % (last - first + 2);
+        const std::uint64_t rows_max = 1 + random() % 60;
+        const std::uint64_t expected = std::min(upto + 1 - first, rows_max);
+        ASSERT_EQ(*queue_->trim({upto}, rows_max), std::min(expected, last + 1 - first));
+        first += std::min(expected, last + 1 - first);
+        ASSERT_EQ(queue_->fill()->rows, last + 1 - first);
     }
-    EXPECT_EQ(outcome, AppendOutcome::kFull);
-    EXPECT_EQ(queue_->closed_reason(), AppendOutcome::kFull);
-    const QueueFill fill = *queue_->fill();
-    EXPECT_EQ(fill.last_seq.value, stored);
-    EXPECT_LE(fill.bytes_used, fill.bytes_mark);
-    EXPECT_GE(fill.bytes_used, fill.bytes_mark / 10 * 9);
-    EXPECT_THAT(bodies_from(1), testing::SizeIs(stored)) << "what was acknowledged stays";
-
-    std::uint64_t deleted = 0;
-    while (deleted < stored) {
-        const auto slice = queue_->trim({stored}, 500);
-        ASSERT_TRUE(slice.ok()) << slice.error().message;
-        deleted += *slice;
+    std::uint64_t seq = first;
+    for (const std::string& body : bodies_from(1)) {
+        ASSERT_EQ(body.substr(0, body.find('x')), std::to_string(seq++));
     }
-    for (int tries = 0; tries < 1000 && queue_->closed_reason(); ++tries) {
-        usleep(1000);
-    }
-    EXPECT_EQ(append({body})[0].outcome, AppendOutcome::kStored);
+    EXPECT_EQ(seq, last + 1);
 }
 
-TEST_F(QueueTest, ReplaysAreAnsweredWhileAdmissionIsStopped) {
-    open({.map_bytes = 4U << 20, .sync = false, .idempotency_ttl_seconds = 60});
+TEST_F(QueueTest, ReadStopsAtItsLimitsButGivesAtLeastOne) {
+    append(std::vector<std::string>(10, std::string(1000, 'x')));
+    EXPECT_THAT(*queue_->read({1}, 3, 1U << 20), testing::SizeIs(3));
+    EXPECT_THAT(*queue_->read({1}, 100, 2500), testing::SizeIs(testing::Le(3)));
+    EXPECT_THAT(*queue_->read({1}, 100, 1), testing::SizeIs(1));
+    EXPECT_THAT(*queue_->read({11}, 100, 1U << 20), testing::IsEmpty());
+    EXPECT_EQ(queue_->read({4}, 1, 1)->front().seq.value, 4U);
+}
+
+TEST_F(QueueTest, EmptyBatchesAndBodiesAreFine) {
+    std::vector<AppendItem> none;
+    queue_->append(none, kNow);
+    EXPECT_EQ(append({""})[0].outcome, AppendOutcome::kStored);
+    EXPECT_THAT(bodies_from(1), testing::ElementsAre(""));
+}
+
+TEST_F(QueueTest, AProcessThatKnowsNoExpiryForgetsNoKeys) {
+    open({.idempotency_ttl_seconds = 60});
     append({"body"}, {claim("key", "body")});
-    while (append({std::string(30'000, 'x')})[0].outcome == AppendOutcome::kStored) {
-    }
-    while (append({"small"})[0].outcome == AppendOutcome::kStored) {
-    }
-    EXPECT_EQ(append({"body"}, {claim("key", "body")})[0].outcome, AppendOutcome::kReplayed);
-    EXPECT_EQ(append({"other"}, {claim("key", "other")})[0].outcome, AppendOutcome::kConflict);
-    EXPECT_EQ(append({"new"}, {claim("new", "new")})[0].outcome, AppendOutcome::kFull);
-}
-
-TEST_F(QueueTest, ARecordThatNeverFitsDoesNotFailItsNeighbours) {
-    open({.map_bytes = 1U << 20});
-    const auto items = append({"one", std::string(900'000, 'x'), "two"});
-    EXPECT_EQ(items[0].outcome, AppendOutcome::kStored);
-    EXPECT_EQ(items[1].outcome, AppendOutcome::kTooLarge);
-    EXPECT_EQ(items[2].outcome, AppendOutcome::kStored);
+    open({});
+    append({"a command"}, {}, kNow.plus_seconds(1'000'000));
+    EXPECT_EQ(queue_->fill()->idempotency_rows, 1U);
 }
 
 TEST_F(QueueTest, BulkFilesStayOnlyIfKept) {
     const std::string body(300'000, 'b');
     {
-        auto dropped = BulkFile::write(*paths_, body, sha256(body));
+        auto dropped = BulkFile::write(paths_, body, sha256(body));
         ASSERT_TRUE(dropped.ok()) << dropped.error().message;
-        EXPECT_TRUE(std::filesystem::exists(paths_->bulk / dropped->ref().file_name));
+        EXPECT_TRUE(std::filesystem::exists(paths_.bulk / dropped->ref().file_name));
     }
-    EXPECT_TRUE(std::filesystem::is_empty(paths_->bulk));
-    auto kept = BulkFile::write(*paths_, body, sha256(body));
+    EXPECT_TRUE(std::filesystem::is_empty(paths_.bulk));
+    auto kept = BulkFile::write(paths_, body, sha256(body));
     ASSERT_TRUE(kept.ok());
-    const auto read = read_bulk(*paths_, kept->ref());
+    const auto read = read_bulk(paths_, kept->ref());
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(*read, body);
     kept->keep();
@@ -250,8 +186,8 @@ TEST_F(QueueTest, BulkFilesStayOnlyIfKept) {
 
 TEST_F(QueueTest, OrphanedBulkFilesAreSweptAndNamedOnesStay) {
     const std::string body(300'000, 'b');
-    auto orphan = BulkFile::write(*paths_, body, sha256(body));
-    auto named = BulkFile::write(*paths_, body, sha256(body));
+    auto orphan = BulkFile::write(paths_, body, sha256(body));
+    auto named = BulkFile::write(paths_, body, sha256(body));
     RecordMeta meta;
     meta.topic = Topic::kProductUpsert;
     meta.bulk = named->ref();
@@ -263,22 +199,9 @@ TEST_F(QueueTest, OrphanedBulkFilesAreSweptAndNamedOnesStay) {
     ASSERT_EQ(items[0].outcome, AppendOutcome::kStored);
     orphan->keep();
     named->keep();
-    EXPECT_EQ(*sweep_bulk(*paths_, *queue_, 3600), 0U) << "young files are left alone";
-    EXPECT_EQ(*sweep_bulk(*paths_, *queue_, 0), 1U);
-    EXPECT_TRUE(read_bulk(*paths_, named->ref()).ok());
-}
-
-TEST_F(QueueTest, AStoreThatWasRemovedTakesNothingMore) {
-    append({"one"});
-    std::filesystem::rename(paths_->queue / "data.mdb", paths_->queue / "gone.mdb");
-    EXPECT_FALSE(queue_->still_in_place());
-    AppendOutcome outcome = AppendOutcome::kStored;
-    for (int tries = 0; tries < 300 && outcome == AppendOutcome::kStored; ++tries) {
-        outcome = append({"two"})[0].outcome;
-        usleep(10'000);
-    }
-    EXPECT_EQ(outcome, AppendOutcome::kUnavailable);
-    EXPECT_EQ(queue_->closed_reason(), AppendOutcome::kUnavailable);
+    EXPECT_EQ(*sweep_bulk(paths_, *queue_, 3600), 0U) << "young files are left alone";
+    EXPECT_EQ(*sweep_bulk(paths_, *queue_, 0), 1U);
+    EXPECT_TRUE(read_bulk(paths_, named->ref()).ok());
 }
 
 }  // namespace
