@@ -8,7 +8,6 @@
 #include "core/journal.hpp"
 #include "core/json_writer.hpp"
 #include "core/record.hpp"
-#include "unit/ledger/memory_ledger.hpp"
 
 namespace sluice::test {
 namespace {
@@ -67,13 +66,6 @@ std::string short_types(std::uint8_t types) {
 }
 
 }  // namespace
-
-const std::vector<LedgerKind>& ledger_kinds() {
-    static const std::vector<LedgerKind> kinds{
-        {"Memory", [] { return std::make_unique<MemoryLedger>(); }},
-    };
-    return kinds;
-}
 
 Timestamp instant(std::string_view text) {
     const std::optional<Timestamp> at = Timestamp::parse(text);

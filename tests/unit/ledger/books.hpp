@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,10 @@ struct LedgerKind {
     std::function<std::unique_ptr<Ledger>()> make;
 };
 [[nodiscard]] const std::vector<LedgerKind>& ledger_kinds();
+/// What GoogleTest prints instead of bytes.
+inline void PrintTo(const LedgerKind& kind, std::ostream* out) {
+    *out << kind.name;
+}
 
 [[nodiscard]] Timestamp instant(std::string_view text);
 

@@ -245,9 +245,10 @@ TEST_P(CommandRules, ForgetTakesPersonalDataOutOfDeadLetters) {
     const std::string before = books.read()->dead_letter(dead)->record;
     EXPECT_THAT(before, HasSubstr("jane@example.org"));
     books.from_shop("shop-2");
-    EXPECT_EQ(books.command(Forget{"c1"}).text, "0 dead letters redacted");
+    EXPECT_FALSE(books.command(Forget{"c1"}).failed);
+    EXPECT_EQ(books.read()->dead_letter(dead)->record, before);
     books.from_shop("shop-1");
-    EXPECT_EQ(books.command(Forget{"c1"}).text, "1 dead letter redacted");
+    EXPECT_FALSE(books.command(Forget{"c1"}).failed);
     const auto letter = books.read()->dead_letter(dead);
     EXPECT_THAT(letter->record, Not(HasSubstr("Jane")));
     EXPECT_THAT(letter->record, Not(HasSubstr("jane")));
