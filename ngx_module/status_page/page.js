@@ -95,7 +95,7 @@
     draw() {
       if (!this.points) return;
       this.width = this.svg.clientWidth || 320;
-      this.left = 44;
+      this.left = 54;
       const high = 150, bottom = high - 18;
       const top = niceTop(Math.max(0, ...this.points.flatMap((p) => this.series.map((s) => s.value(p)))));
       const y = (value) => bottom - (bottom - 8) * (value / top);
