@@ -24,7 +24,7 @@ public:
     Booker(OrderState& state, const BookingCause& cause)
         : state_(state),
           cause_(cause),
-          new_lines_(set_of(cause.new_lines)),
+          new_lines_(cause.attributed ? LineSet() : set_of(cause.new_lines)),
           refunds_changed_(set_of(cause.refunds_changed)),
           refunds_(state.refunds) {}
 

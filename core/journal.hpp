@@ -1,7 +1,7 @@
 // Journal: the chain of hashes that shows whether an entry was ever altered (rule J1).
 //
 // Hash of an entry = SHA-256(hash of the account's entry before it on this node, canonical bytes of
-// the entry). docs/internals.md lists the canonical bytes.
+// the entry). docs/record-format.md lists the canonical bytes.
 #pragma once
 
 #include <cstddef>
