@@ -130,6 +130,9 @@ Result<std::vector<QueuedRecord>> LmdbQueue::read(SequenceNumber from, std::size
 }
 
 Status LmdbQueue::begin_drain(SequenceNumber applied) {
+    if (page_.applied() <= applied) {
+        return Status::success();
+    }
     page_.publish_applied(applied);
     // Appends read the hint under the writer lock: who had read the old one is through after this.
     WriteTxn barrier;

@@ -111,11 +111,11 @@ public:
     [[nodiscard]] virtual Result<std::vector<QueuedRecord>> read(SequenceNumber from,
                                                                  std::size_t records_max,
                                                                  std::size_t bytes_max) = 0;
-    /// Whoever drains the queue says first where the ledger stands, and once more through
-    /// control().publish_applied() after each durable batch. It may be less than what was published
-    /// before (an older ledger was restored): no append deletes anything behind it once this
-    /// returned. Takes the writer lock for a moment. What was deleted earlier is gone: compare
-    /// fill().first_seq afterwards.
+    /// Whoever drains the queue says first where the ledger stands. If more was published before
+    /// (an older ledger was restored), the hint is lowered, and no append deletes anything behind
+    /// it once this returned; then the writer lock is taken for a moment. What was deleted earlier
+    /// is gone: compare fill().first_seq afterwards. Never raises the hint: that is
+    /// control().publish_applied(), after each durable batch.
     [[nodiscard]] virtual Status begin_drain(SequenceNumber applied) = 0;
     /// Deletes up to `rows_max` records <= `upto`. Takes the writer lock and two syncs.
     [[nodiscard]] virtual Result<std::uint64_t> trim(SequenceNumber upto, std::size_t rows_max) = 0;
