@@ -1,12 +1,10 @@
 #include "lmdb_store/ledger.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
-#include "core/assert.hpp"
+#include "lmdb_store/ledger_rows.hpp"
 #include "lmdb_store/ledger_tables.hpp"
 #include "lmdb_store/ledger_txn.hpp"
 
@@ -51,19 +49,11 @@ public:
     int clear_stale_readers() noexcept override { return env_->clear_stale_readers(); }
     bool still_in_place() const noexcept override { return env_->still_in_place(); }
 
-    void dump(const RowVisitor& visit) override {
-        const ReadTxn txn = begin_reading();
-        const RowAccess rows(*env_, handles_, txn);
-        bool more = true;
-        for (const Table table : tables_by_name()) {
-            visit_prefix(rows, table, {}, [&](std::string_view key, std::string_view value) {
-                more = visit(name_of(table), key, value);
-                return more;
-            });
-            if (!more) {
-                return;
-            }
-        }
+    std::unique_ptr<LedgerRows> rows(std::string_view node) override {
+        return make_rows(*env_, handles_, begin_reading(), node);
+    }
+    std::vector<std::string> verify(std::string_view node, std::size_t problems_max) override {
+        return verify_ledger(*env_, handles_, begin_reading(), node, problems_max);
     }
 
 private:
@@ -73,17 +63,6 @@ private:
             throw LedgerFailure(env_->error(rc, "read"));
         }
         return txn;
-    }
-
-    static std::array<Table, kLedgerTables.size()> tables_by_name() {
-        std::array<Table, kLedgerTables.size()> tables{};
-        for (std::size_t i = 0; i < tables.size(); ++i) {
-            tables[i] = static_cast<Table>(i);
-        }
-        std::sort(tables.begin(), tables.end(), [](Table a, Table b) {
-            return std::string_view(name_of(a)) < std::string_view(name_of(b));
-        });
-        return tables;
     }
 
     void grow_if_needed() {
@@ -105,12 +84,6 @@ private:
     LedgerHandles handles_{};
     std::atomic<bool> map_was_full_ = false;
 };
-
-void hash_bytes(EVP_MD_CTX* context, std::string_view bytes) {
-    const std::uint64_t size = bytes.size();
-    SLUICE_ASSERT(EVP_DigestUpdate(context, &size, sizeof(size)) == 1);
-    SLUICE_ASSERT(EVP_DigestUpdate(context, bytes.data(), bytes.size()) == 1);
-}
 
 }  // namespace
 
@@ -136,21 +109,6 @@ Status EmbeddedLedger::create(const std::filesystem::path& folder) {
     const FileOwner owner{};
     return Environment::create(folder, owner, owner,
                                [](MDB_txn* txn) { return create_ledger_tables(txn); });
-}
-
-Digest256 ledger_digest(EmbeddedLedger& ledger) {
-    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                          &EVP_MD_CTX_free);
-    SLUICE_ASSERT(EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1);
-    ledger.dump([&](std::string_view table, std::string_view key, std::string_view value) {
-        hash_bytes(context.get(), table);
-        hash_bytes(context.get(), key);
-        hash_bytes(context.get(), value);
-        return true;
-    });
-    Digest256 digest{};
-    SLUICE_ASSERT(EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1);
-    return digest;
 }
 
 }  // namespace sluice::store

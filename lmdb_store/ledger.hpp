@@ -7,10 +7,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/ledger.hpp"
 #include "core/result.hpp"
@@ -21,6 +22,28 @@ namespace sluice::store {
 struct LedgerFill {
     std::uint64_t bytes_used = 0;  ///< Of the file; pages that are free again count.
     std::uint64_t bytes_map = 0;
+};
+
+/// Every row of every table of one consistent state, in the order of table names and keys: the
+/// canonical dump. Equal ledgers give equal rows, however their inputs were batched. Throws
+/// LedgerFailure. Destroy it before its ledger.
+class LedgerRows {
+public:
+    virtual ~LedgerRows() = default;
+    LedgerRows(const LedgerRows&) = delete;
+    LedgerRows& operator=(const LedgerRows&) = delete;
+
+    /// Moves to the next row (at first: to the first one); false: there are no more.
+    [[nodiscard]] virtual bool next() = 0;
+    /// Views are valid until the next call of next().
+    [[nodiscard]] virtual std::string_view table() const noexcept = 0;
+    [[nodiscard]] virtual std::string_view key() const noexcept = 0;
+    [[nodiscard]] virtual std::string_view value() const noexcept = 0;
+    /// Of the queue that was asked for, in the same state.
+    [[nodiscard]] virtual const LedgerHead& head() const noexcept = 0;
+
+protected:
+    LedgerRows() = default;
 };
 
 class EmbeddedLedger : public Ledger {
@@ -42,14 +65,23 @@ public:
     /// False once the files below the path are no longer the ones that were opened.
     [[nodiscard]] virtual bool still_in_place() const noexcept = 0;
 
-    /// Every row of every table, in the order of table names and keys: the canonical dump. Equal
-    /// ledgers give equal rows. Streams; false ends it. Throws LedgerFailure.
-    using RowVisitor =
-        std::function<bool(std::string_view table, std::string_view key, std::string_view value)>;
-    virtual void dump(const RowVisitor& visit) = 0;
+    [[nodiscard]] virtual std::unique_ptr<LedgerRows> rows(std::string_view node) = 0;
+    /// Reads all of it and checks what must hold at any time: the journal's chains of hashes (rule
+    /// J1), that balances and orders owe what the journal says, and that no row is damaged.
+    /// @return one sentence for each thing that is wrong, the first `problems_max`. Throws
+    /// LedgerFailure if it cannot be read.
+    [[nodiscard]] virtual std::vector<std::string> verify(std::string_view node,
+                                                          std::size_t problems_max) = 0;
 };
 
-/// SHA-256 over the canonical dump.
-[[nodiscard]] Digest256 ledger_digest(EmbeddedLedger& ledger);
+/// SHA-256 over the rest of the canonical dump.
+[[nodiscard]] Digest256 ledger_digest(LedgerRows& rows);
+
+struct LedgerDifference {
+    std::string table;
+    std::string key_hex;
+};
+/// The first row that only one of them has, or that differs. Nothing: they are equal.
+[[nodiscard]] std::optional<LedgerDifference> first_difference(LedgerRows& a, LedgerRows& b);
 
 }  // namespace sluice::store

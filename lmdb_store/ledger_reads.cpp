@@ -11,6 +11,9 @@ namespace sluice::store {
 template <class Base>
 void LedgerPointReads<Base>::load_head(std::string_view node) {
     node_.head.node = node;
+    if (node.empty()) {
+        return;  // asks for no queue: the tables that belong to one look empty
+    }
     if (const auto value = rows_.get(Table::kHeads, node)) {
         rows_.check(row_value_.decode(*value, node_), Table::kHeads);
     }

@@ -63,6 +63,14 @@ std::optional<std::string_view> RowAccess::get(Table table, std::string_view key
     return to_view(value);
 }
 
+std::uint64_t RowAccess::count(Table table) const {
+    MDB_stat stat{};
+    if (const int rc = mdb_stat(txn_->get(), handle(table), &stat); rc != 0) {
+        fail(rc, "read", table);
+    }
+    return stat.ms_entries;
+}
+
 void RowAccess::fail(int rc, std::string_view doing, Table table) const {
     throw LedgerFailure(
         env_->error(rc, std::string(doing) + " table \"" + name_of(table) + "\" in"));

@@ -91,6 +91,7 @@ public:
     [[nodiscard]] bool has(Table table, std::string_view key) const {
         return get(table, key).has_value();
     }
+    [[nodiscard]] std::uint64_t count(Table table) const;
     [[nodiscard]] MDB_dbi handle(Table table) const noexcept {
         return (*handles_)[static_cast<std::size_t>(table)];
     }

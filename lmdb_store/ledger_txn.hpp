@@ -88,7 +88,7 @@ private:
     std::map<BalanceKey, Delta> balances_;
 };
 
-class EmbeddedSnapshot final : private TxnHolder<ReadTxn>, public LedgerReads<LedgerReader> {
+class EmbeddedSnapshot : private TxnHolder<ReadTxn>, public LedgerReads<LedgerReader> {
 public:
     EmbeddedSnapshot(const Environment& env, const LedgerHandles& handles, ReadTxn txn,
                      std::string_view node)

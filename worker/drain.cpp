@@ -139,20 +139,22 @@ Status Drain::State::open() {
     if (Status opened = reopen_ledger(); !opened) {
         return opened;
     }
-    const auto fill = queue.fill();
-    if (!fill) {
-        return fill.error();
-    }
     try {
         head = ledger->snapshot(queue.uuid())->head();
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
-    if (Status fits = check_position(*fill, head.applied_seq); !fits) {
-        return fits;
+    // What was published is in the archive, too; the ledger may be ahead of it.
+    const SequenceNumber trimmable = std::min(head.applied_seq, queue.control().applied());
+    if (Status begun = queue.begin_drain(trimmable); !begun) {
+        return begun;
+    }
+    const auto fill = queue.fill();
+    if (!fill) {
+        return fill.error();
     }
     keeper.figures(head);
-    return Status::success();
+    return check_position(*fill, head.applied_seq);
 }
 
 // ---- One batch ----------------------------------------------------------------------------------

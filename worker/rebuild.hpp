@@ -1,0 +1,71 @@
+// Rebuild: replays an archive into a new ledger. Identical inputs give identical bytes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/result.hpp"
+#include "lmdb_store/archive.hpp"
+#include "lmdb_store/ledger.hpp"
+#include "worker/input_batch.hpp"
+
+namespace sluice::worker {
+
+struct RebuildOptions {
+    BatchLimits batch{10'000, std::chrono::hours(1)};
+    /// Told after each batch how many inputs were replayed so far. May be empty.
+    std::function<void(std::uint64_t)> progress;
+};
+
+/// What the comparison with a ledger in use found.
+struct RebuildComparison {
+    bool equal = false;
+    std::string text;  ///< One line: what was compared, and the first difference.
+};
+
+class Rebuild {
+public:
+    /// Makes a new ledger in `into`, which must not exist or be an empty folder.
+    [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
+        const std::filesystem::path& archive, const std::filesystem::path& into,
+        const RebuildOptions& options);
+
+    /// Replays what the archive has beyond what was replayed already; at most up to `upto` of
+    /// `node`, if given. kCorrupt: the archive is damaged or incomplete; kConflict: its beginning
+    /// was removed by retention.
+    [[nodiscard]] Status replay(const std::optional<std::string>& node = std::nullopt,
+                                SequenceNumber upto = {});
+    /// Compares with a ledger that may be in use: replays what it has applied meanwhile, and reads
+    /// one snapshot of it. Waits some seconds for an archive that is behind.
+    [[nodiscard]] Result<RebuildComparison> compare(store::EmbeddedLedger& other,
+                                                    const std::string& node);
+
+    [[nodiscard]] std::uint64_t inputs_count() const noexcept { return inputs_count_; }
+    [[nodiscard]] store::EmbeddedLedger& ledger() noexcept { return *ledger_; }
+
+private:
+    Rebuild(std::filesystem::path archive, const RebuildOptions& options)
+        : archive_(std::move(archive)), options_(options) {}
+    [[nodiscard]] Status apply();
+    [[nodiscard]] SequenceNumber applied(const std::string& node);
+    [[nodiscard]] Status wait_for(const std::string& node, SequenceNumber upto);
+
+    std::filesystem::path archive_;
+    RebuildOptions options_;
+    std::unique_ptr<store::EmbeddedLedger> ledger_;
+    BatchApplier applier_;
+    std::string node_;  ///< Of the batch.
+    std::vector<OwnedInput> batch_;
+    std::size_t batch_bytes_ = 0;
+    std::map<std::string, SequenceNumber, std::less<>> applied_;
+    std::uint64_t inputs_count_ = 0;
+};
+
+}  // namespace sluice::worker
