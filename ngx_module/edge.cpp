@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 
 #include "ngx_module/answer.hpp"
+#include "ngx_module/body_deadline.hpp"
 #include "ngx_module/build_id.hpp"
 #include "ngx_module/convert.hpp"
 #include "ngx_module/guard.hpp"
@@ -53,6 +54,7 @@ IngestRequest& Edge::acquire(ngx_http_request_t* r) {
     if (free_ == nullptr) {
         requests_.push_back(std::make_unique<IngestRequest>());
         free_ = requests_.back().get();
+        free_->ident.owner = free_;
     }
     IngestRequest& request = *free_;
     ngx_pool_cleanup_t* cleanup = ngx_pool_cleanup_add(r->pool, 0);
@@ -72,6 +74,7 @@ IngestRequest& Edge::acquire(ngx_http_request_t* r) {
 
 void Edge::give_back(IngestRequest& request) noexcept {
     count_once(request);
+    stop_body_deadline(request);
     offload_.release_memory(request);
     request.reset();
     request.next = free_;
@@ -83,6 +86,14 @@ void Edge::note_slot_beyond_zone() noexcept {
         ngx_log_error(NGX_LOG_ERR, log_, 0,
                       "sluice: an account lies beyond the shared zone and is not limited: set a "
                       "larger \"sluice_zone\" and restart nginx");
+    }
+}
+
+void Edge::note_redirect(const ngx_http_request_t* r) noexcept {
+    if (redirect_.allow()) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "sluice_ingest takes no internal redirects and no subrequests: \"%V\"",
+                      &r->uri);
     }
 }
 

@@ -45,6 +45,9 @@ public:
     /// $sluice_reason hashes the body several times: ten times a second at most.
     [[nodiscard]] PerSecond& diagnoses() noexcept { return diagnoses_; }
 
+    /// Said once a minute at most: an error_page, rewrite or the like leads to an ingest location.
+    void note_redirect(const ngx_http_request_t* r) noexcept;
+
     // Any thread.
     [[nodiscard]] const store::StorePaths& paths() const noexcept { return paths_; }
     [[nodiscard]] MetricsBlock& metrics() noexcept { return metrics_; }
@@ -67,6 +70,7 @@ private:
     std::vector<std::unique_ptr<IngestRequest>> requests_;
     IngestRequest* free_ = nullptr;
     PerSecond diagnoses_{10};
+    LogLimit redirect_{60};
     LogLimit beyond_zone_{60};
     LogLimit store_error_{1};
 };

@@ -40,16 +40,14 @@ void settle_bulk(IngestRequest& request, store::AppendOutcome outcome) noexcept 
 }  // namespace
 
 GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log) : pool_(pool), log_(log) {
-    for (Batch& batch : batches_) {
-        batch.items.reserve(kBatchRequestsMax);
-        batch.requests.reserve(kBatchRequestsMax);
-        batch.ident.owner = &batch;
-        batch.task.ctx = &batch;
-        batch.task.handler = &GroupCommit::run;
-        batch.task.event.data = &batch.ident;
-        batch.task.event.handler = &GroupCommit::on_completed;
-        batch.task.event.log = log;
-    }
+    batch_.items.reserve(kBatchRequestsMax);
+    batch_.requests.reserve(kBatchRequestsMax);
+    batch_.ident.owner = &batch_;
+    batch_.task.ctx = &batch_;
+    batch_.task.handler = &GroupCommit::run;
+    batch_.task.event.data = &batch_.ident;
+    batch_.task.event.handler = &GroupCommit::on_completed;
+    batch_.task.event.log = log;
     ident_.owner = this;
     start_event_.data = &ident_;
     start_event_.handler = &GroupCommit::on_start;
@@ -60,7 +58,7 @@ GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log) : pool_(pool),
 }
 
 bool GroupCommit::join(IngestRequest& request) noexcept {
-    if (in_flight_ != nullptr && ngx_current_msec - started_ms_ >= kWaitMaxMs) {
+    if (in_flight_ && ngx_current_msec - started_ms_ >= kWaitMaxMs) {
         return false;
     }
     park(request);
@@ -72,7 +70,8 @@ bool GroupCommit::join(IngestRequest& request) noexcept {
         waiting_last_->next = &request;
     }
     waiting_last_ = &request;
-    if (in_flight_ == nullptr) {
+    ++waiting_count_;
+    if (!in_flight_) {
         ngx_post_event(&start_event_, &ngx_posted_events);
     } else {
         set_wait_timer();
@@ -80,40 +79,50 @@ bool GroupCommit::join(IngestRequest& request) noexcept {
     return true;
 }
 
-void GroupCommit::start() noexcept {
-    if (in_flight_ != nullptr || waiting_first_ == nullptr) {
+void GroupCommit::start_or_linger() noexcept {
+    if (in_flight_ || waiting_first_ == nullptr) {
         return;
     }
-    // One of the two is free: the other one's requests are being answered at most.
-    Batch& batch = batches_[0].requests.empty() ? batches_[0] : batches_[1];
-    fill(batch);
+    const bool complete = waiting_count_ >= linger_count_ || ngx_exiting;
+    if (complete || monotonic_us() >= linger_until_us_) {
+        start();
+    } else {
+        // Looked at again in the next turn of the event loop, which then does not sleep.
+        set_wait_timer();
+        ngx_post_event(&start_event_, &ngx_posted_next_events);
+    }
+}
+
+void GroupCommit::start() noexcept {
+    fill();
     set_wait_timer();
-    batch.queue = Edge::current()->store().queue();
-    if (batch.queue == nullptr || ngx_thread_task_post(pool_, &batch.task) != NGX_OK) {
-        for (store::AppendItem& item : batch.items) {
+    batch_.queue = Edge::current()->store().queue();
+    if (batch_.queue == nullptr || ngx_thread_task_post(pool_, &batch_.task) != NGX_OK) {
+        for (store::AppendItem& item : batch_.items) {
             item.outcome = store::AppendOutcome::kUnavailable;
         }
-        answer(batch);
+        answer();
         if (waiting_first_ != nullptr) {
             ngx_post_event(&start_event_, &ngx_posted_events);
         }
         return;
     }
-    in_flight_ = &batch;
+    in_flight_ = true;
     started_ms_ = ngx_current_msec;
     // Not cancelable: before it exits, nginx waits for timers, not for tasks.
-    ngx_add_timer(&batch.task.event, kHangMs);
+    ngx_add_timer(&batch_.task.event, kHangMs);
 }
 
-void GroupCommit::fill(Batch& batch) noexcept {
+void GroupCommit::fill() noexcept {
     std::size_t bytes = 0;
-    while (waiting_first_ != nullptr && batch.requests.size() < kBatchRequestsMax &&
+    while (waiting_first_ != nullptr && batch_.requests.size() < kBatchRequestsMax &&
            bytes < kBatchBytesMax) {
         IngestRequest& request = *waiting_first_;
         waiting_first_ = request.next;
-        batch.requests.push_back(&request);
-        batch.items.push_back(item_of(request));
-        bytes += bytes_of(batch.items.back());
+        --waiting_count_;
+        batch_.requests.push_back(&request);
+        batch_.items.push_back(item_of(request));
+        bytes += bytes_of(batch_.items.back());
     }
 }
 
@@ -129,7 +138,6 @@ void GroupCommit::run(void* data, ngx_log_t*) noexcept {
 }
 
 void GroupCommit::on_completed(ngx_event_t* event) noexcept {
-    auto& batch = *static_cast<Batch*>(static_cast<EventIdent*>(event->data)->owner);
     if (event->timedout) {
         event->timedout = 0;
         ngx_log_error(NGX_LOG_ALERT, event->log, 0,
@@ -139,17 +147,22 @@ void GroupCommit::on_completed(ngx_event_t* event) noexcept {
     if (event->timer_set) {
         ngx_del_timer(event);
     }
-    GroupCommit& commits = Edge::current()->commits();
-    commits.in_flight_ = nullptr;
-    Edge::current()->metrics().count_commit(batch.commit_us, batch.items.size());
-    commits.start();  // the disk works while the answers are written
-    commits.answer(batch);
+    Edge::current()->commits().completed();
 }
 
-void GroupCommit::answer(Batch& batch) noexcept {
-    for (std::size_t i = 0; i < batch.items.size(); ++i) {
-        IngestRequest& request = *batch.requests[i];
-        const store::AppendItem& item = batch.items[i];
+void GroupCommit::completed() noexcept {
+    Edge::current()->metrics().count_commit(batch_.commit_us, batch_.items.size());
+    linger_count_ = batch_.items.size() + waiting_count_;
+    in_flight_ = false;
+    answer();
+    linger_until_us_ = monotonic_us() + batch_.commit_us / kLingerPart;
+    start_or_linger();
+}
+
+void GroupCommit::answer() noexcept {
+    for (std::size_t i = 0; i < batch_.items.size(); ++i) {
+        IngestRequest& request = *batch_.requests[i];
+        const store::AppendItem& item = batch_.items[i];
         request.append_outcome = item.outcome;
         request.seq = item.seq;
         if (item.outcome == store::AppendOutcome::kReplayed) {
@@ -157,13 +170,13 @@ void GroupCommit::answer(Batch& batch) noexcept {
         }
         finish(request);
     }
-    // A woken request ends, and with it perhaps the next one of its connection begins and joins:
-    // that touches the waiting list, not this batch.
-    for (IngestRequest* request : batch.requests) {
+    // A woken request ends, and perhaps the next one of its connection joins: that touches the
+    // waiting list, not this batch.
+    for (IngestRequest* request : batch_.requests) {
         wake(*request);
     }
-    batch.items.clear();
-    batch.requests.clear();
+    batch_.items.clear();
+    batch_.requests.clear();
 }
 
 void GroupCommit::finish(IngestRequest& request) noexcept {
@@ -172,7 +185,7 @@ void GroupCommit::finish(IngestRequest& request) noexcept {
 }
 
 void GroupCommit::on_start(ngx_event_t* event) noexcept {
-    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->start();
+    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->start_or_linger();
 }
 
 void GroupCommit::on_overdue(ngx_event_t* event) noexcept {
@@ -193,6 +206,7 @@ void GroupCommit::fail_overdue() noexcept {
     while (overdue != nullptr) {
         IngestRequest& request = *overdue;
         overdue = request.next;
+        --waiting_count_;
         request.append_outcome = store::AppendOutcome::kUnavailable;
         finish(request);
         wake(request);

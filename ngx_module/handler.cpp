@@ -6,6 +6,7 @@
 
 #include "core/intake.hpp"
 #include "ngx_module/answer.hpp"
+#include "ngx_module/body_deadline.hpp"
 #include "ngx_module/convert.hpp"
 #include "ngx_module/edge.hpp"
 #include "ngx_module/guard.hpp"
@@ -113,6 +114,9 @@ ngx_int_t begin(ngx_http_request_t* r, IngestRequest& request) noexcept {
     }
     request.request_id = request_id_of(r, request.main->request_id_index);
     const ngx_int_t rc = ngx_http_read_client_request_body(r, ngx_http_sluice_body_read);
+    if (rc == NGX_AGAIN) {
+        start_body_deadline(request);
+    }
     return rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : NGX_DONE;
 }
 
@@ -122,11 +126,14 @@ ngx_int_t begin(ngx_http_request_t* r, IngestRequest& request) noexcept {
 using namespace sluice::ngx;
 
 ngx_int_t ngx_http_sluice_handler(ngx_http_request_t* r) noexcept {
+    Edge* edge = Edge::current();
     if (r != r->main || r->internal) {
-        // A subrequest or a redirect would store the body of another location's request.
+        // It would store the body of another location's request, perhaps a second time.
+        if (edge != nullptr) {
+            edge->note_redirect(r);
+        }
         return NGX_HTTP_NOT_FOUND;
     }
-    Edge* edge = Edge::current();
     IngestRequest* request = nullptr;
     if (edge != nullptr) {
         guarded(r->connection->log, [&] { request = &edge->acquire(r); });
@@ -136,6 +143,7 @@ ngx_int_t ngx_http_sluice_handler(ngx_http_request_t* r) noexcept {
 
 void ngx_http_sluice_body_read(ngx_http_request_t* r) noexcept {
     IngestRequest& request = *request_of(r);
+    stop_body_deadline(request);
     request.body.take(r);
     go_on(request);
 }

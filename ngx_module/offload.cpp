@@ -20,7 +20,6 @@ bool Offload::start(IngestRequest& request) noexcept {
     if (bytes > memory_max_ - memory_used_) {
         return false;
     }
-    request.ident.owner = &request;
     request.task = {};
     request.task.ctx = &request;
     request.task.handler = &Offload::run;

@@ -34,6 +34,8 @@ struct IngestRequest {
     IngestRequest* next = nullptr;  ///< Free list, or the commit's waiting list.
     Step step = Step::kBodyRead;    ///< What is done already.
 
+    EventIdent ident;  ///< Of both its events; owner: the request.
+
     RequestHead head;
     Sender sender;
     RequestBody body;
@@ -53,9 +55,10 @@ struct IngestRequest {
     bool counted = false;
     std::string_view diagnosis;  ///< Static text; empty: not worked out, or nothing found.
 
+    ngx_event_t body_timer{};  ///< See body_deadline.hpp.
+
     // Offload.
     store::Queue* queue = nullptr;  ///< Open while the task runs; nullptr: the store is not open.
-    EventIdent ident;
     ngx_thread_task_t task{};
     std::uint64_t large_bytes = 0;  ///< What it holds of sluice_large_memory.
 
