@@ -214,4 +214,14 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std:
     return *value;
 }
 
+Result<std::uint64_t> parse_size(std::string_view text) {
+    const bool giga = text.ends_with('g') || text.ends_with('G');
+    const bool mega = text.ends_with('m') || text.ends_with('M');
+    const auto count = giga || mega ? digits(text.substr(0, text.size() - 1)) : std::nullopt;
+    if (!count || *count < 1 || *count > (1u << 20)) {
+        return invalid("expected a size such as 500m or 20g");
+    }
+    return *count << (giga ? 30u : 20u);
+}
+
 }  // namespace sluice::cli

@@ -48,6 +48,8 @@ struct Month {
 /// Decimal digits only, `min` to `max`.
 [[nodiscard]] Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min,
                                                 std::uint64_t max);
+/// Bytes: 500m, 20g; at least 1 MB.
+[[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
 
 /// Adds the option or positional `name`, parsed into `target` by `parse`. A value that `parse`
 /// refuses is a usage error.

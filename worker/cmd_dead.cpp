@@ -5,6 +5,7 @@
 #include "worker/ledger_access.hpp"
 #include "worker/output.hpp"
 #include "worker/subcommands.hpp"
+#include "worker/submit.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -18,6 +19,12 @@ struct ShowCommand {
     std::uint64_t seq = 0;
     std::string ledger;
     Format format = Format::kTable;
+};
+
+struct ReplayCommand {
+    std::optional<std::uint64_t> seq;
+    bool all = false;
+    std::string ledger;
 };
 
 Json text_or_null(const std::string& text) {
@@ -81,6 +88,14 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
     });
 }
 
+Status run_replay(const Frame& frame, const ReplayCommand& command) {
+    DeadReplay replay;
+    if (command.seq) {
+        replay.seqs.push_back({*command.seq});
+    }
+    return submit(frame, replay, {std::nullopt, command.ledger});
+}
+
 Result<std::uint64_t> parse_seq(std::string_view text) {
     return parse_count(text, 1, UINT64_MAX);
 }
@@ -99,6 +114,17 @@ void declare_dead(CLI::App& app, Frame& frame) {
     add_value(show, "SEQ", "SEQ", shown.seq, parse_seq, "As dead list shows it").required();
     add_ledger(show, shown.ledger);
     add_format(show, shown.format);
+
+    CLI::App& replay = add_command(group, "replay", "Apply again what could not be applied");
+    ReplayCommand& replayed = on_run(replay, frame, run_replay);
+    add_value(replay, "SEQ", "SEQ", replayed.seq, parse_seq, "As dead list shows it");
+    replay.add_flag("--all", replayed.all, "All of them");
+    add_ledger(replay, replayed.ledger);
+    replay.parse_complete_callback([&replay] {
+        if (replay.count("SEQ") + replay.count("--all") != 1) {
+            throw CLI::RequiredError("one of SEQ, --all");
+        }
+    });
 }
 
 }  // namespace sluice::cli

@@ -49,7 +49,7 @@ Status run_stats(const Frame& frame, const StatsCommand& command) {
     if (!head.ok()) {
         return head.error();
     }
-    auto queue = Queue::open(frame.paths(), {});
+    auto queue = Queue::open(frame.paths(), queue_options());
     if (!queue.ok()) {
         return queue.error();
     }
@@ -106,7 +106,7 @@ Status visit_waiting(const Frame& frame, std::uint64_t from, std::uint64_t limit
         return head.error();
     }
     const auto paths = frame.paths();
-    auto queue = Queue::open(paths, {});
+    auto queue = Queue::open(paths, queue_options());
     if (!queue.ok()) {
         return queue.error();
     }

@@ -1,4 +1,4 @@
-// Ledger access of reports: one snapshot of the ledger that `--ledger` names.
+// Ledger access: the ledger that `--ledger` names, for reading and for writing.
 #pragma once
 
 #include <functional>
@@ -6,12 +6,23 @@
 
 #include "core/ledger.hpp"
 #include "core/result.hpp"
+#include "lmdb_store/queue.hpp"
 #include "worker/cli.hpp"
+#include "worker/drain.hpp"
 
 namespace sluice::cli {
 
 /// Adds `--ledger URL`. Empty: the store's own ledger.
 void add_ledger(CLI::App& app, std::string& target);
+
+/// How this program opens the queue: it never decides how long idempotency keys live.
+[[nodiscard]] store::QueueOptions queue_options();
+
+/// kUnsupported: no such kind of ledger.
+[[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame,
+                                                              const std::string& ledger_url);
+[[nodiscard]] Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame,
+                                                              const std::string& ledger_url);
 
 /// Runs `read` on a snapshot. A LedgerFailure becomes the Status.
 [[nodiscard]] Status with_snapshot(const Frame& frame, const std::string& ledger_url,

@@ -1,0 +1,126 @@
+// sluice worker
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+
+#include "lmdb_store/control_page.hpp"
+#include "lmdb_store/queue.hpp"
+#include "worker/cli_values.hpp"
+#include "worker/drain.hpp"
+#include "worker/ledger_access.hpp"
+#include "worker/output.hpp"
+#include "worker/privileges.hpp"
+#include "worker/service_notify.hpp"
+#include "worker/stop_signal.hpp"
+#include "worker/subcommands.hpp"
+#include "worker/worker_lock.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::uint64_t kBatchMax = 1'000'000;
+
+struct WorkerCommand {
+    std::string ledger;
+    bool until_empty = false;
+    std::uint64_t batch = worker::BatchLimits{}.records_max;
+    bool no_archive = false;
+    std::uint64_t archive_days = 0;
+    std::uint64_t archive_bytes = 0;
+};
+
+/// SLUICE_VERSION, `1.2.3`, as the control page has it.
+std::uint64_t version_number() {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned patch = 0;
+    if (std::sscanf(SLUICE_VERSION, "%u.%u.%u", &major, &minor, &patch) != 3) {
+        return 0;
+    }
+    return store::packed_version(major, minor, patch);
+}
+
+worker::DrainOptions drain_options(const WorkerCommand& command) {
+    worker::DrainOptions options;
+    options.batch.records_max = command.batch;
+    options.version = version_number();
+    if (command.no_archive) {
+        options.archive.reset();
+    } else {
+        options.archive->keep_days = static_cast<std::uint32_t>(command.archive_days);
+        options.archive->keep_bytes = command.archive_bytes;
+    }
+    return options;
+}
+
+/// Signs of life go on while it retries: restarting it would help nobody.
+worker::DrainEvents service_events(spdlog::logger& log) {
+    worker::DrainEvents events;
+    events.retrying = [&log](const Error& error) {
+        log.warn("cannot apply now, tries again: {}", printable(error.message));
+        notify_service("WATCHDOG=1\nSTATUS=Cannot apply now, see the log.");
+    };
+    events.warning = [&log](const std::string& text) { log.warn("{}", printable(text)); };
+    events.heartbeat = [] { notify_service("WATCHDOG=1\nSTATUS=Applying."); };
+    return events;
+}
+
+Status run_worker(const Frame& frame, const WorkerCommand& command) {
+    const auto paths = frame.paths();
+    auto opener = ledger_for_writing(frame, command.ledger);
+    if (!opener.ok()) {
+        return opener.error();
+    }
+    if (Status became = become_store_owner(paths); !became.ok()) {
+        return became;
+    }
+    const std::atomic<bool>& stop = catch_stop_signals();
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    const auto lock = worker::WorkerLock::take(paths);
+    if (!lock.ok()) {
+        return lock.error();
+    }
+    const auto log = spdlog::stderr_color_st("sluice");
+    log->set_level(command.until_empty ? spdlog::level::warn : spdlog::level::info);
+    auto drain = worker::Drain::open(paths, *queue.value(), opener.value(), drain_options(command),
+                                     service_events(*log));
+    if (!drain.ok()) {
+        return drain.error();
+    }
+    log->info("sluice {} applies {} from input {} on", SLUICE_VERSION, frame.store,
+              drain.value()->applied_seq().value + 1);
+    notify_service("READY=1");
+    Status ended =
+        command.until_empty ? drain.value()->run_until_empty(stop) : drain.value()->run(stop);
+    notify_service("STOPPING=1");
+    if (ended.ok()) {
+        log->info("stopped behind input {}", drain.value()->applied_seq().value);
+    }
+    return ended;
+}
+
+}  // namespace
+
+void declare_worker(CLI::App& app, Frame& frame) {
+    CLI::App& worker = add_command(app, "worker", "Apply the queue to the ledger, until stopped");
+    WorkerCommand& command = on_run(worker, frame, run_worker);
+    add_ledger(worker, command.ledger);
+    worker.add_flag("--until-empty", command.until_empty, "End when everything is applied");
+    add_value(
+        worker, "--batch", "N", command.batch,
+        [](std::string_view text) { return parse_count(text, 1, kBatchMax); },
+        "At most N records in one transaction (default 4000)");
+    worker.add_flag("--no-archive", command.no_archive, "Keep no copy of what was applied");
+    add_value(
+        worker, "--archive-days", "N", command.archive_days,
+        [](std::string_view text) { return parse_count(text, 1, 36'500); },
+        "Keep the archive for N days (default: for ever)");
+    add_value(worker, "--archive-size", "SIZE", command.archive_bytes, parse_size,
+              "Keep at most this much of it: 500m, 20g (default: all)");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,29 @@
+#include "worker/privileges.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "worker/file.hpp"
+
+namespace sluice::cli {
+
+Status become_store_owner(const store::StorePaths& paths) {
+    struct stat info {};
+    if (::geteuid() != 0 || ::stat(paths.ledger.c_str(), &info) != 0 || info.st_uid == 0) {
+        return Status::success();
+    }
+    // Its other groups too: the queue may belong to the group of the nginx workers.
+    const passwd* const owner = ::getpwuid(info.st_uid);
+    const int groups =
+        owner != nullptr ? ::initgroups(owner->pw_name, info.st_gid) : ::setgroups(0, nullptr);
+    if (groups != 0 || ::setgid(info.st_gid) != 0 || ::setuid(info.st_uid) != 0) {
+        return system_error("cannot become the owner of " + paths.ledger.string(), errno);
+    }
+    return Status::success();
+}
+
+}  // namespace sluice::cli
