@@ -156,6 +156,10 @@ TEST_P(RateRules, M1_AtOneLevelTheFirstInTheFileWins) {
                     rule(RuleMatch::kCollection, "sale", "5%")},
                    line),
               "4.00 USD");
+    EXPECT_EQ(pays({rule(RuleMatch::kCollection, "sale", "5%"),
+                    rule(RuleMatch::kCollection, "summer", "4%")},
+                   line),
+              "5.00 USD");
     EXPECT_EQ(pays({rule(RuleMatch::kSku, "SKU", "3%"), rule(RuleMatch::kSku, "SKU", "2%")}),
               "3.00 USD");
 }
