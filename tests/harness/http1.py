@@ -46,12 +46,17 @@ def chunked(body, size):
 
 
 class Connection:
+    """One connection; request() makes it anew once nginx said that it closes it."""
+
     def __init__(self, port, timeout=None):
-        self.socket = socket.create_connection(
-            ("127.0.0.1", port), timeout=timeout or paths.DEADLINE
-        )
+        self.port, self.timeout = port, timeout or paths.DEADLINE
+        self._connect()
+
+    def _connect(self):
+        self.socket = socket.create_connection(("127.0.0.1", self.port), timeout=self.timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
+        self.closing = False
 
     def __enter__(self):
         return self
@@ -108,6 +113,7 @@ class Connection:
             name, value = line.split(b":", 1)
             headers.append((name.decode(), value.strip().decode()))
         answer = Answer(int(status), headers, b"")
+        self.closing = (answer.header("Connection") or "").lower() == "close"
         if answer.status < 200 or answer.status in (204, 304) or method == "HEAD":
             return answer
         if (answer.header("Transfer-Encoding") or "").lower() == "chunked":
@@ -119,6 +125,9 @@ class Connection:
         return answer
 
     def request(self, method, target, headers, body=b"", length=True):
+        if self.closing:
+            self.close()
+            self._connect()
         extra = [("Content-Length", str(len(body)))] if length else []
         self.send(head(method, target, list(headers) + extra) + body)
         return self.read(method)

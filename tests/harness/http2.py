@@ -24,6 +24,9 @@ class Connection:
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
         self.socket.close()
 
     def _flush(self):

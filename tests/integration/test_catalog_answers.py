@@ -323,13 +323,6 @@ def test_revoked_token_is_403_at_once(edge, merchant):
     answers.catalog_error(edge.request("POST", CATALOG, headers, body), 403)
 
 
-def test_expired_token_is_403(edge, merchant):
-    _, secret = edge.sluice.token(merchant.account, "write_products", expires="2020-01-01T00:00:00Z")
-    body = batch()
-    headers = sign.catalog_headers(merchant.shop, secret, "PRODUCT_UPSERT", body, orders.unique("k"))
-    answers.catalog_error(edge.request("POST", CATALOG, headers, body), 403)
-
-
 def test_shop_of_another_account_is_404(edge, merchant, new_merchant):
     other = new_merchant(edge, orders.unique("other"))
     body = batch()

@@ -19,6 +19,11 @@ def world(edge, new_merchant):
         connection.close()
 
 
+def soon(seconds):
+    at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
 def event(merchant, connection, secret=None, shop=None):
     return merchant.edge.post_event(
         shop or merchant.shop, secret or merchant.secret, "ORDER_CREATE", orders.order(), connection
@@ -74,22 +79,27 @@ def test_any_of_8_tokens_may_have_signed_and_a_9th_is_refused(world):
 
 def test_expired_siblings_do_not_count(world):
     merchant, _ = world
-    for _ in range(8):
-        merchant.edge.sluice.token(merchant.account, "write_orders", expires="2020-01-01T00:00:00Z")
-    merchant.edge.sluice.token(merchant.account, "write_orders")
+    for _ in range(7):
+        merchant.edge.sluice.token(merchant.account, "write_orders", expires=soon(1))
+    arguments = ["token", "create", "--account", merchant.account, "--scope", "write_orders"]
+    paths.wait_until(lambda: merchant.edge.sluice.run(*arguments).returncode == 0, "the tokens to expire")
 
 
 def test_token_expires_without_reload(world):
     merchant, connections = world
-    at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=2)
-    _, secret = merchant.edge.sluice.token(
-        merchant.account, "write_orders", "write_products", expires=at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    )
+    at = soon(2)
+    _, secret = merchant.edge.sluice.token(merchant.account, "write_orders", "write_products", expires=at)
     answers.is_success(event(merchant, connections[0], secret))
     for connection in connections:
         paths.wait_until(lambda: event(merchant, connection, secret).status == 401, "the token to expire")
         answers.catalog_error(catalog(merchant, connection, secret), 403)
-    assert datetime.datetime.now(datetime.timezone.utc) >= at
+    assert soon(0) >= at
+
+
+def test_token_that_would_have_expired_already_is_refused(world):
+    merchant, _ = world
+    arguments = ["token", "create", "--account", merchant.account, "--scope", "write_orders"]
+    merchant.edge.sluice.refuses(*arguments, "--expires", "2020-01-01T00:00:00Z", code=None)
 
 
 def test_expires_takes_a_span(world):
