@@ -1,7 +1,9 @@
 #include "lmdb_store/folder_check.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/magic.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -29,6 +31,21 @@ Error damaged(const fs::path& path, const char* what) {
                 "restore it from a backup"};
 }
 
+std::string name_of_user(uid_t user) {
+    const passwd* found = ::getpwuid(user);
+    return found != nullptr ? found->pw_name : std::to_string(user);
+}
+
+std::string name_of_group(gid_t group) {
+    const struct group* found = ::getgrgid(group);
+    return found != nullptr ? found->gr_name : std::to_string(group);
+}
+
+std::string whose(const struct stat& info) {
+    return " (it belongs to user " + name_of_user(info.st_uid) + ", group " +
+           name_of_group(info.st_gid) + "; this process runs as " + name_of_user(::geteuid()) + ")";
+}
+
 Status check_file(const fs::path& path, bool writable, std::uint64_t bytes_min) {
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) {
@@ -42,7 +59,12 @@ Status check_file(const fs::path& path, bool writable, std::uint64_t bytes_min) 
     }
     const int mode = writable ? R_OK | W_OK : R_OK;
     if (::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) != 0) {
-        return system_error(errno, writable ? "write" : "read", path);
+        const int reason = errno;
+        Error error = system_error(reason, writable ? "write" : "read", path);
+        if (reason == EACCES || reason == EPERM) {
+            error.message += whose(info);
+        }
+        return error;
     }
     return Status::success();
 }

@@ -270,5 +270,26 @@ TEST_F(QueueProcessTest, BeginDrainLowersTheHintForAppendersInFlight) {
         << "nothing behind the lowered hint is deleted any more";
 }
 
+TEST_F(QueueProcessTest, AProcessWithoutTheRightIsToldWhoseFileItIs) {
+    if (::geteuid() != 0) {
+        GTEST_SKIP() << "only root can become somebody else";
+    }
+    queue_.reset();
+    fs::permissions(paths_.root.parent_path(), fs::perms::all);
+    fs::permissions(paths_.root, fs::perms::all);
+    fs::permissions(paths_.queue, fs::perms::all);
+    fs::permissions(paths_.format, fs::perms::all);
+    fs::permissions(paths_.control, fs::perms::all);
+    constexpr uid_t kNobody = 65534;
+    Child child([&] {
+        auto opened = ::setuid(kNobody) == 0 ? Queue::open(paths_, {}) : Error{};
+        const bool right = !opened.ok() && opened.error().code == ErrorCode::kPermission &&
+                           opened.error().message.find("user root") != std::string::npos &&
+                           opened.error().message.find("data.mdb") != std::string::npos;
+        ::_exit(right ? 0 : 1);
+    });
+    EXPECT_EQ(child.wait(), 0);
+}
+
 }  // namespace
 }  // namespace sluice::store
