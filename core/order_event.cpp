@@ -361,7 +361,8 @@ const OrderEvent* OrderEventParser::parse(std::string_view body, Topic topic,
         state.begin_pass();
         state.read(root, topic, anon_field);
     }
-    if (state.json.nul_count() > state.findings.nuls_found()) {
+    // In a named field it is that field's error; anywhere else, the body's.
+    if (state.findings.errors().empty() && state.json.nul_count() > state.findings.nuls_found()) {
         state.findings.add({}, {}, FieldErrorCode::kInvalidFormat,
                            "strings must not contain U+0000, also not in unknown fields");
     }

@@ -235,7 +235,6 @@ void ProductBatchParser::State::check_list(const ProductField& field, const elem
     if (field.limit != 0 && elements.size() > field.limit) {
         add(path, FieldErrorCode::kInvalidFormat,
             "must have at most " + std::to_string(field.limit) + " elements");
-        return;
     }
     std::size_t index = 0;
     for (const element& one : elements) {
@@ -308,7 +307,8 @@ BatchVerdict ProductBatchParser::validate(std::string_view body, Topic topic) {
     } else if (state.find_products(products)) {
         state.check_products(products);
         state.products_count = static_cast<std::uint32_t>(products.size());
-        if (!state.full() && state.json.nul_count() > state.nuls_found) {
+        // In a field that the walk looks at, it is that field's error; anywhere else, the body's.
+        if (state.errors.empty() && state.json.nul_count() > state.nuls_found) {
             state.batch_error = "strings must not contain U+0000, also not in unknown fields";
         }
     }

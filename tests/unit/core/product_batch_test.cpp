@@ -273,8 +273,12 @@ TEST(ProductRules, ListsOverTheirLimitAreInvalidAtTheListsPath) {
                   invalid("products[0]." + name));
     }
     EXPECT_THAT(errors(product("\"variants\":[" + repeated(variant(), 250) + "]")), IsEmpty());
-    EXPECT_EQ(errors(product("\"variants\":[" + repeated("null", 251) + "]")),
+    EXPECT_EQ(errors(product("\"variants\":[" + repeated(variant(), 251) + "]")),
               invalid("products[0].variants"));
+    const std::vector<std::string> both =
+        errors(product("\"tags\":[" + repeated("\"x\"", 250) + ",7]"));
+    EXPECT_THAT(both, ElementsAre("products[0].tags INVALID_FORMAT",
+                                  "products[0].tags[250] INVALID_FORMAT"));
     EXPECT_THAT(errors(product("\"allowed_regions\":[" + repeated("\"x\"", 5000) + "]")), IsEmpty())
         << "has no limit";
 }
