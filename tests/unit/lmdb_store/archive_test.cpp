@@ -92,7 +92,8 @@ TEST_F(ArchiveTest, BulkBodiesAndForgottenDigestsTravelAlong) {
     const std::string bulk(3'000'000, 'b');
     const Digest256 digest = sha256("before it was forgotten");
     ASSERT_TRUE(to->add({{1}, "head only", ArchivedBody::kBulk, bulk, digest, {}}, kNow).ok());
-    ASSERT_TRUE(to->add({{2}, "lost", ArchivedBody::kBulkMissing, {}, {}, "it is gone"}, kNow).ok());
+    ASSERT_TRUE(
+        to->add({{2}, "lost", ArchivedBody::kBulkMissing, {}, {}, "it is gone"}, kNow).ok());
     ASSERT_TRUE(to->flush().ok());
     auto reader = ArchiveReader::open(folder_);
     auto first = (*reader)->next();
