@@ -14,9 +14,11 @@ void declare_commands(CLI::App& app, Frame& frame) {
     declare_report(app, frame);
     declare_explain(app, frame);
     declare_payout(app, frame);
+    declare_ledger(app, frame);
     declare_send(app, frame);
     declare_sign(app, frame);
     declare_tax(app, frame);
+    declare_doctor(app, frame);
 }
 
 }  // namespace sluice::cli

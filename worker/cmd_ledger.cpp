@@ -1,0 +1,103 @@
+// sluice ledger rebuild|migrate
+#include <unistd.h>
+
+#include "lmdb_store/ledger.hpp"
+#include "lmdb_store/queue.hpp"
+#include "worker/cli_values.hpp"
+#include "worker/ledger_access.hpp"
+#include "worker/output.hpp"
+#include "worker/rebuild.hpp"
+#include "worker/subcommands.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct RebuildCommand {
+    std::string from;
+    std::string into;
+};
+
+struct MigrateCommand {
+    std::string ledger;
+};
+
+/// Compares with the store's own ledger, which may be in use meanwhile.
+Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
+    const auto paths = frame.paths();
+    std::string node;
+    {
+        auto queue = store::Queue::open(paths, queue_options());
+        if (!queue.ok()) {
+            return queue.error();
+        }
+        node = queue.value()->uuid();
+    }
+    auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
+    if (!ledger.ok()) {
+        return ledger.error();
+    }
+    const auto compared = rebuild.compare(*ledger.value(), node);
+    if (!compared.ok()) {
+        return compared.error();
+    }
+    if (!compared->equal) {
+        return Error{ErrorCode::kCorrupt, compared->text};
+    }
+    std::printf("%s\n", printable(compared->text).c_str());
+    return Status::success();
+}
+
+Status rebuild_ledger(const Frame& frame, const RebuildCommand& command) {
+    auto rebuild = worker::Rebuild::begin(command.from, command.into, {});
+    if (!rebuild.ok()) {
+        return rebuild.error();
+    }
+    if (Status replayed = rebuild.value()->replay(); !replayed.ok()) {
+        return replayed;
+    }
+    std::printf("%llu inputs replayed into %s\n",
+                static_cast<unsigned long long>(rebuild.value()->inputs_count()),
+                printable(command.into).c_str());
+    if (::access(frame.paths().format.c_str(), F_OK) != 0) {
+        std::printf("not compared: there is no store %s\n", printable(frame.store).c_str());
+        return Status::success();
+    }
+    return compare_with_store(frame, *rebuild.value());
+}
+
+Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
+    try {
+        return rebuild_ledger(frame, command);
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+Status run_migrate(const Frame& frame, const MigrateCommand& command) {
+    auto opener = ledger_for_writing(frame, command.ledger);
+    return opener.ok() ? Status::success() : Status(opener.error());
+}
+
+}  // namespace
+
+void declare_ledger(CLI::App& app, Frame& frame) {
+    CLI::App& group = add_group(app, "ledger", "The ledger as a whole");
+    CLI::App& rebuild = add_command(group, "rebuild",
+                                    "Replay an archive into a new ledger, and compare with the "
+                                    "store's");
+    RebuildCommand& rebuilt = on_run(rebuild, frame, run_rebuild);
+    rebuild.add_option("--from", rebuilt.from, "The archive's folder")
+        ->required()
+        ->type_name("ARCHIVE");
+    rebuild.add_option("--into", rebuilt.into, "A new or empty folder for the ledger")
+        ->required()
+        ->type_name("DIR");
+
+    CLI::App& migrate =
+        add_command(group, "migrate", "Bring a PostgreSQL ledger's schema up to date");
+    MigrateCommand& migrated = on_run(migrate, frame, run_migrate);
+    add_ledger(migrate, migrated.ledger);
+    migrate.get_option("--ledger")->required();
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,41 @@
+// Doctor: looks at a store, its worker and the nginx in front of it, and says what to do.
+//
+// Each check looks at one thing and never changes anything. It runs as far as the caller's rights
+// reach: what cannot be looked at is a finding of its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/timestamp.hpp"
+#include "lmdb_store/store_format.hpp"
+
+namespace sluice::cli {
+
+enum class Health : std::uint8_t { kOk, kNote, kProblem };
+[[nodiscard]] std::string_view to_string(Health health) noexcept;  // ok, note, problem
+
+struct Finding {
+    std::string check;  ///< What was looked at: `permissions`, `worker`, ...
+    Health health = Health::kOk;
+    std::string text;    ///< What was found.
+    std::string remedy;  ///< What to do; empty for kOk.
+};
+
+using Findings = std::vector<Finding>;
+
+// doctor_store.cpp
+void check_format(const store::StorePaths& paths, Findings& findings);
+void check_permissions(const store::StorePaths& paths, Findings& findings);
+void check_key(const store::StorePaths& paths, Findings& findings);
+void check_disk(const store::StorePaths& paths, Findings& findings);
+void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findings);
+// doctor_rows.cpp
+void check_registry(const store::StorePaths& paths, Findings& findings);
+void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings);
+void check_ledger(const store::StorePaths& paths, Findings& findings);
+// doctor_nginx.cpp
+void check_nginx(const store::StorePaths& paths, Findings& findings);
+
+}  // namespace sluice::cli

@@ -1,0 +1,149 @@
+// Doctor: registry, queue, worker, ledger.
+#include "lmdb_store/ledger.hpp"
+#include "lmdb_store/queue.hpp"
+#include "lmdb_store/registry.hpp"
+#include "worker/doctor.hpp"
+#include "worker/ledger_access.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::uint64_t kHeartbeatMsMax = 5'000;
+constexpr std::uint64_t kLagProblem = 100'000;
+constexpr std::uint64_t kFillPercentProblem = 90;
+constexpr std::size_t kLedgerProblemsMax = 10;
+
+std::uint64_t percent(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0
+                      : static_cast<std::uint64_t>(static_cast<double>(part) * 100.0 /
+                                                   static_cast<double>(whole));
+}
+
+void add_damage(const char* check, const Error& error, Findings& findings) {
+    const bool rights = error.code == ErrorCode::kPermission;
+    findings.push_back({check, rights ? Health::kNote : Health::kProblem, error.message,
+                        rights ? "run doctor as root or as the store's owner"
+                               : "keep the files, restore the store from its backup"});
+}
+
+void check_fill(const store::QueueFill& fill, Findings& findings) {
+    const std::uint64_t filled = percent(fill.bytes_used, fill.bytes_mark);
+    const bool near = filled >= kFillPercentProblem;
+    findings.push_back({"queue", near ? Health::kProblem : Health::kOk,
+                        "filled to " + std::to_string(filled) +
+                            " % of the mark where acceptance "
+                            "stops (" +
+                            std::to_string(fill.bytes_mark >> 20u) + " MB)",
+                        near ? "see that the worker runs, or raise map_size of sluice_store" : ""});
+}
+
+void check_worker(store::Queue& queue, const store::QueueFill& fill, std::uint64_t now_ms,
+                  Findings& findings) {
+    const store::ControlWords& words = queue.control().words();
+    const std::uint64_t applied = words.applied_seq.load();
+    const std::uint64_t lag = fill.last_seq.value > applied ? fill.last_seq.value - applied : 0;
+    const std::uint64_t heartbeat = words.heartbeat_ms.load();
+    const bool alive = heartbeat != 0 && now_ms < heartbeat + kHeartbeatMsMax;
+    const auto state = static_cast<store::WorkerState>(words.worker_state.load());
+    const std::string waits = std::to_string(lag) + " inputs wait";
+    if (!alive) {
+        findings.push_back({"worker", lag > 0 ? Health::kProblem : Health::kNote,
+                            "no worker runs; " + waits, "systemctl start sluice"});
+    } else if (state == store::WorkerState::kRetrying) {
+        findings.push_back({"worker", Health::kProblem, "the worker cannot apply now; " + waits,
+                            "its log says why: journalctl -u sluice"});
+    } else {
+        const bool behind = lag > kLagProblem;
+        findings.push_back({"worker", behind ? Health::kProblem : Health::kOk,
+                            "the worker runs; " + waits,
+                            behind ? "it is behind: look at the disk and at its log" : ""});
+    }
+    const std::uint64_t dead = words.dead_open.load();
+    if (dead > 0) {
+        findings.push_back({"dead", Health::kProblem,
+                            std::to_string(dead) + " inputs could not be applied",
+                            "sluice dead list; sluice dead replay SEQ"});
+    }
+}
+
+}  // namespace
+
+void check_registry(const store::StorePaths& paths, Findings& findings) {
+    const auto format = store::read_store_format(paths);
+    auto registry = store::Registry::open(paths, store::Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        add_damage("registry", registry.error(), findings);
+        return;
+    }
+    const auto accounts = registry.value()->accounts();
+    if (!accounts.ok()) {
+        add_damage("registry", accounts.error(), findings);
+        return;
+    }
+    std::uint64_t slots = 0;
+    for (const store::AccountRow& account : accounts.value()) {
+        slots = std::max<std::uint64_t>(slots, account.slot.value + 1u);
+    }
+    const std::uint64_t max_accounts = format.ok() ? format->max_accounts : 0;
+    const bool near = percent(slots, max_accounts) >= kFillPercentProblem;
+    findings.push_back(
+        {"registry", near ? Health::kProblem : Health::kOk,
+         std::to_string(slots) + " of " + std::to_string(max_accounts) + " account slots are used",
+         near ? "sluice store set --max-accounts N, then restart nginx" : ""});
+    if (auto key = store::MasterKey::load(paths.master_key); key.ok()) {
+        if (Status fits = registry.value()->check_key(key.value()); !fits.ok()) {
+            findings.push_back({"key", Health::kProblem, fits.error().message,
+                                "run `sluice key rotate` again if it was interrupted, else restore "
+                                "the key from the backup"});
+        }
+    }
+}
+
+void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings) {
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        add_damage("queue", queue.error(), findings);
+        return;
+    }
+    auto fill = queue.value()->fill();
+    if (!fill.ok()) {
+        add_damage("queue", fill.error(), findings);
+        return;
+    }
+    check_fill(fill.value(), findings);
+    const auto now_ms = static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000;
+    check_worker(*queue.value(), fill.value(), now_ms, findings);
+    if (const int stale = queue.value()->clear_stale_readers(); stale > 0) {
+        findings.push_back({"readers", Health::kNote,
+                            std::to_string(stale) + " reader slots of dead processes were freed",
+                            "look for processes that were killed"});
+    }
+}
+
+void check_ledger(const store::StorePaths& paths, Findings& findings) {
+    std::string node;
+    if (auto queue = store::Queue::open(paths, queue_options()); queue.ok()) {
+        node = queue.value()->uuid();
+    }
+    auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
+    if (!ledger.ok()) {
+        add_damage("ledger", ledger.error(), findings);
+        return;
+    }
+    try {
+        const auto problems = ledger.value()->verify(node, kLedgerProblemsMax);
+        for (const std::string& problem : problems) {
+            findings.push_back(
+                {"journal", Health::kProblem, problem,
+                 "keep the files; rebuild with `sluice ledger rebuild` and compare"});
+        }
+        if (problems.empty()) {
+            findings.push_back({"journal", Health::kOk,
+                                "the chain of hashes holds, and balances agree with it", ""});
+        }
+    } catch (const LedgerFailure& failure) {
+        add_damage("ledger", failure.error(), findings);
+    }
+}
+
+}  // namespace sluice::cli
