@@ -15,7 +15,8 @@
 namespace sluice::store {
 
 inline constexpr std::uint32_t kQueueFormat = 1;
-inline constexpr MDB_dbi kMainTable = 1;  ///< LMDB's own number for the unnamed database.
+/// LMDB's own number for the unnamed database; usable once a named one was opened.
+inline constexpr MDB_dbi kMainTable = 1;
 inline constexpr std::array<const char*, 3> kQueueTables = {"records", "idempotency",
                                                             "idempotency_by_age"};
 inline constexpr std::string_view kFormatKey = "format";

@@ -121,14 +121,18 @@ void plain_put(benchmark::State& state) {
     std::string value;
     value.append(records.fresh()[0].prefix).append(records.fresh()[0].body);
     std::uint64_t seq = 0;
+    MDB_txn* txn = nullptr;
+    MDB_dbi table = 0;
+    mdb_txn_begin(env, nullptr, 0, &txn);
+    mdb_dbi_open(txn, nullptr, 0, &table);
+    mdb_txn_commit(txn);
     for (auto _ : state) {
-        MDB_txn* txn = nullptr;
         mdb_txn_begin(env, nullptr, 0, &txn);
         for (std::size_t i = 0; i < count; ++i) {
             std::uint64_t big_endian = __builtin_bswap64(++seq);
             MDB_val key{sizeof(big_endian), &big_endian};
             MDB_val data{value.size(), value.data()};
-            if (mdb_put(txn, 1, &key, &data, MDB_APPEND) != 0) {
+            if (mdb_put(txn, table, &key, &data, MDB_APPEND) != 0) {
                 state.SkipWithError("map full");
                 break;
             }
