@@ -375,8 +375,13 @@ int Txn::begin(Environment& env, unsigned flags) noexcept {
 }
 
 void Txn::abort() noexcept {
-    if (txn_ != nullptr) {
-        mdb_txn_abort(std::exchange(txn_, nullptr));
+    MDB_txn* const txn = std::exchange(txn_, nullptr);
+    if (txn != nullptr && !env_->is_own()) {
+        entered_ = false;  // a child of fork(): slot and snapshot are its parent's
+        return;
+    }
+    if (txn != nullptr) {
+        mdb_txn_abort(txn);
     }
     if (entered_) {
         leave();

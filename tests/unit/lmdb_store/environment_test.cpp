@@ -265,7 +265,8 @@ TEST_F(EnvironmentTest, AChildLetsItsParentsEnvironmentAlone) {
     ASSERT_EQ(txn.begin(*environment), 0);
     const pid_t child = ::fork();
     if (child == 0) {
-        environment.reset();  // must not close: the parent's locks and slots are not the child's
+        txn.abort();          // must not give back the slot, which is the parent's
+        environment.reset();  // must not close: the locks are the parent's
         const auto own = open();
         ::_exit(put(*own, "child", "1") == 0 ? 0 : 1);
     }
@@ -274,6 +275,8 @@ TEST_F(EnvironmentTest, AChildLetsItsParentsEnvironmentAlone) {
     EXPECT_EQ(status, 0);
     EXPECT_EQ(get(txn, "child"), "-") << "the snapshot of the parent still stands";
     EXPECT_EQ(environment->clear_stale_readers(), 0);
+    mdb_txn_reset(txn.get());
+    EXPECT_EQ(mdb_txn_renew(txn.get()), 0) << "the slot is still its own";
 }
 
 TEST_F(EnvironmentTest, NoticesThatItsFilesWereRemovedOrReplaced) {
