@@ -40,14 +40,16 @@ void settle_bulk(IngestRequest& request, store::AppendOutcome outcome) noexcept 
 }  // namespace
 
 GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log) : pool_(pool), log_(log) {
-    batch_.items.reserve(kBatchRequestsMax);
-    batch_.requests.reserve(kBatchRequestsMax);
-    batch_.ident.owner = &batch_;
-    batch_.task.ctx = &batch_;
-    batch_.task.handler = &GroupCommit::run;
-    batch_.task.event.data = &batch_.ident;
-    batch_.task.event.handler = &GroupCommit::on_completed;
-    batch_.task.event.log = log;
+    for (Batch& batch : batches_) {
+        batch.items.reserve(kBatchRequestsMax);
+        batch.requests.reserve(kBatchRequestsMax);
+        batch.ident.owner = &batch;
+        batch.task.ctx = &batch;
+        batch.task.handler = &GroupCommit::run;
+        batch.task.event.data = &batch.ident;
+        batch.task.event.handler = &GroupCommit::on_completed;
+        batch.task.event.log = log;
+    }
     ident_.owner = this;
     start_event_.data = &ident_;
     start_event_.handler = &GroupCommit::on_start;
@@ -79,29 +81,29 @@ bool GroupCommit::join(IngestRequest& request) noexcept {
     return true;
 }
 
-void GroupCommit::start_or_linger() noexcept {
+void GroupCommit::start_if_time() noexcept {
     if (in_flight_ || waiting_first_ == nullptr) {
         return;
     }
-    const bool complete = waiting_count_ >= linger_count_ || ngx_exiting;
-    if (complete || monotonic_us() >= linger_until_us_) {
-        start();
-    } else {
+    if (!ngx_exiting && pace_.holds_back(waiting_count_, monotonic_us())) {
         // Looked at again in the next turn of the event loop, which then does not sleep.
         set_wait_timer();
         ngx_post_event(&start_event_, &ngx_posted_next_events);
+        return;
     }
+    start();
 }
 
 void GroupCommit::start() noexcept {
-    fill();
+    Batch& batch = batches_[0].requests.empty() ? batches_[0] : batches_[1];
+    fill(batch);
     set_wait_timer();
-    batch_.queue = Edge::current()->store().queue();
-    if (batch_.queue == nullptr || ngx_thread_task_post(pool_, &batch_.task) != NGX_OK) {
-        for (store::AppendItem& item : batch_.items) {
+    batch.queue = Edge::current()->store().queue();
+    if (batch.queue == nullptr || ngx_thread_task_post(pool_, &batch.task) != NGX_OK) {
+        for (store::AppendItem& item : batch.items) {
             item.outcome = store::AppendOutcome::kUnavailable;
         }
-        answer();
+        answer(batch);
         if (waiting_first_ != nullptr) {
             ngx_post_event(&start_event_, &ngx_posted_events);
         }
@@ -110,19 +112,19 @@ void GroupCommit::start() noexcept {
     in_flight_ = true;
     started_ms_ = ngx_current_msec;
     // Not cancelable: before it exits, nginx waits for timers, not for tasks.
-    ngx_add_timer(&batch_.task.event, kHangMs);
+    ngx_add_timer(&batch.task.event, kHangMs);
 }
 
-void GroupCommit::fill() noexcept {
+void GroupCommit::fill(Batch& batch) noexcept {
     std::size_t bytes = 0;
-    while (waiting_first_ != nullptr && batch_.requests.size() < kBatchRequestsMax &&
+    while (waiting_first_ != nullptr && batch.requests.size() < kBatchRequestsMax &&
            bytes < kBatchBytesMax) {
         IngestRequest& request = *waiting_first_;
         waiting_first_ = request.next;
         --waiting_count_;
-        batch_.requests.push_back(&request);
-        batch_.items.push_back(item_of(request));
-        bytes += bytes_of(batch_.items.back());
+        batch.requests.push_back(&request);
+        batch.items.push_back(item_of(request));
+        bytes += bytes_of(batch.items.back());
     }
 }
 
@@ -147,22 +149,29 @@ void GroupCommit::on_completed(ngx_event_t* event) noexcept {
     if (event->timer_set) {
         ngx_del_timer(event);
     }
-    Edge::current()->commits().completed();
+    auto& batch = *static_cast<Batch*>(static_cast<EventIdent*>(event->data)->owner);
+    Edge::current()->commits().completed(batch);
 }
 
-void GroupCommit::completed() noexcept {
-    Edge::current()->metrics().count_commit(batch_.commit_us, batch_.items.size());
-    linger_count_ = batch_.items.size() + waiting_count_;
+void GroupCommit::completed(Batch& batch) noexcept {
     in_flight_ = false;
-    answer();
-    linger_until_us_ = monotonic_us() + batch_.commit_us / kLingerPart;
-    start_or_linger();
+    const std::size_t requests = batch.requests.size();
+    Edge::current()->metrics().count_commit(batch.commit_us, requests);
+    pace_.committed(batch.commit_us, requests, waiting_count_);
+    if (waiting_first_ != nullptr && pace_.overlaps()) {
+        start();
+    }
+    const std::uint64_t started_us = monotonic_us();
+    answer(batch);
+    const std::uint64_t now_us = monotonic_us();
+    pace_.answered(now_us - started_us, requests, now_us);
+    start_if_time();
 }
 
-void GroupCommit::answer() noexcept {
-    for (std::size_t i = 0; i < batch_.items.size(); ++i) {
-        IngestRequest& request = *batch_.requests[i];
-        const store::AppendItem& item = batch_.items[i];
+void GroupCommit::answer(Batch& batch) noexcept {
+    for (std::size_t i = 0; i < batch.items.size(); ++i) {
+        IngestRequest& request = *batch.requests[i];
+        const store::AppendItem& item = batch.items[i];
         request.append_outcome = item.outcome;
         request.seq = item.seq;
         if (item.outcome == store::AppendOutcome::kReplayed) {
@@ -172,11 +181,11 @@ void GroupCommit::answer() noexcept {
     }
     // A woken request ends, and perhaps the next one of its connection joins: that touches the
     // waiting list, not this batch.
-    for (IngestRequest* request : batch_.requests) {
+    for (IngestRequest* request : batch.requests) {
         wake(*request);
     }
-    batch_.items.clear();
-    batch_.requests.clear();
+    batch.items.clear();
+    batch.requests.clear();
 }
 
 void GroupCommit::finish(IngestRequest& request) noexcept {
@@ -185,7 +194,7 @@ void GroupCommit::finish(IngestRequest& request) noexcept {
 }
 
 void GroupCommit::on_start(ngx_event_t* event) noexcept {
-    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->start_or_linger();
+    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->start_if_time();
 }
 
 void GroupCommit::on_overdue(ngx_event_t* event) noexcept {

@@ -2,17 +2,18 @@
 //
 // At most one commit is in flight. Requests that arrive meanwhile wait and form the next batch:
 // there is no timer, and an idle worker commits a lone request at once (at the end of the event
-// loop's turn, so that requests that were read in one turn share a commit). Right after a commit
-// the next one is held back for a fraction of the time that it takes: clients that were just
-// answered send their next request then, and would otherwise miss it by a hair, every time.
+// loop's turn, so that requests that were read in one turn share a commit). CommitPace says when
+// the next commit begins.
 // Thread: the event loop; only run() is executed by the commit thread, which reads the parked
 // requests' memory and writes the items' outcomes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "lmdb_store/queue.hpp"
+#include "ngx_module/commit_pace.hpp"
 #include "ngx_module/ngx_api.hpp"
 #include "ngx_module/request.hpp"
 
@@ -25,8 +26,6 @@ public:
     /// A request does not wait longer than this for its turn; nor is one accepted behind a commit
     /// that takes longer. Merchants' systems give up after about 5 s.
     static constexpr ngx_msec_t kWaitMaxMs = 3000;
-    /// The part of a commit's time for which the next one is held back.
-    static constexpr std::uint64_t kLingerPart = 8;
 
     GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log);
     GroupCommit(const GroupCommit&) = delete;
@@ -40,7 +39,7 @@ public:
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
 
 private:
-    /// What the commit in flight works on; empty otherwise.
+    /// Two of them: one may be in flight while the other one's requests are answered.
     struct Batch {
         EventIdent ident;
         ngx_thread_task_t task{};
@@ -55,25 +54,24 @@ private:
     static void on_start(ngx_event_t* event) noexcept;
     static void on_overdue(ngx_event_t* event) noexcept;
 
-    void start_or_linger() noexcept;
+    void start_if_time() noexcept;
     void start() noexcept;
-    void fill() noexcept;
-    void completed() noexcept;
-    void answer() noexcept;
+    void fill(Batch& batch) noexcept;
+    void completed(Batch& batch) noexcept;
+    void answer(Batch& batch) noexcept;
     void finish(IngestRequest& request) noexcept;
     void fail_overdue() noexcept;
     void set_wait_timer() noexcept;
 
     ngx_thread_pool_t* pool_;
     ngx_log_t* log_;
-    Batch batch_;
+    std::array<Batch, 2> batches_;
     bool in_flight_ = false;
     ngx_msec_t started_ms_ = 0;  ///< Of the commit in flight.
     IngestRequest* waiting_first_ = nullptr;
     IngestRequest* waiting_last_ = nullptr;
     std::size_t waiting_count_ = 0;
-    std::size_t linger_count_ = 0;  ///< When so many wait, nobody is missing.
-    std::uint64_t linger_until_us_ = 0;
+    CommitPace pace_;
     EventIdent ident_;
     ngx_event_t start_event_{};
     ngx_event_t wait_timer_{};

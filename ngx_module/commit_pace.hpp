@@ -1,0 +1,51 @@
+// CommitPace: when the next commit begins. Pure; times in microseconds.
+//
+// Clients wait for their answers before they send more, so while a commit runs only those arrive
+// that it does not hold. Beginning the next one at once lets disk and event loop work at the same
+// time, but the clients split into two halves that wait for each other. Where a commit takes longer
+// than the event loop needs for all of them, it is better to answer first and to hold the next
+// commit back for a moment, until those who were just answered are there again. Nobody is held
+// back who arrives while the worker is idle.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::ngx {
+
+class CommitPace {
+public:
+    /// The part of a commit's time for which the next one is held back at most.
+    static constexpr std::uint64_t kHoldPart = 8;
+    /// Reading and checking a request takes about twice as long as writing its answer.
+    static constexpr std::uint64_t kGatherFactor = 3;
+
+    /// A commit of `requests` took `us`; `waiting` more have arrived meanwhile.
+    void committed(std::uint64_t us, std::size_t requests, std::size_t waiting) noexcept {
+        commit_us_ = us;
+        count_ = requests + waiting;
+    }
+    /// Writing `requests` answers took until `now_us`. Requires: requests > 0.
+    void answered(std::uint64_t us, std::size_t requests, std::uint64_t now_us) noexcept {
+        const std::uint64_t nanoseconds = us * 1000 / requests;
+        answer_ns_ = answer_ns_ == 0 ? nanoseconds : (answer_ns_ * 7 + nanoseconds) / 8;
+        hold_until_us_ = now_us + commit_us_ / kHoldPart;
+    }
+
+    /// Does the next commit begin before the answers of the last one are written?
+    [[nodiscard]] bool overlaps() const noexcept {
+        return commit_us_ * 1000 <= answer_ns_ * kGatherFactor * count_;
+    }
+    /// Is it worth to wait for more than the `waiting` ones?
+    [[nodiscard]] bool holds_back(std::size_t waiting, std::uint64_t now_us) const noexcept {
+        return waiting < count_ && now_us < hold_until_us_;
+    }
+
+private:
+    std::uint64_t commit_us_ = 0;
+    std::size_t count_ = 0;        ///< Clients that are believed to send: nobody else is missing.
+    std::uint64_t answer_ns_ = 0;  ///< Of one answer, averaged.
+    std::uint64_t hold_until_us_ = 0;
+};
+
+}  // namespace sluice::ngx
