@@ -46,6 +46,42 @@ TEST(AllocationRules, AValidOrderAllocatesNothingOnceWarm) {
     EXPECT_EQ(allocated, 0U);
 }
 
+TEST(AllocationRules, WhatABodyAbove8MbLeftBehindIsFreed) {
+    const std::string large = test::edited("\"c-1\"", '"' + std::string((8U << 20) + 1, 'c') + '"');
+    OrderEventParser parser;
+    const auto allocated_by = [&parser](std::string_view body) {
+        const std::size_t before = allocation_count();
+        EXPECT_NE(parser.parse(body, Topic::kOrderUpdate, "svc_anon_id"), nullptr);
+        return allocation_count() - before;
+    };
+    EXPECT_GT(allocated_by(test::kOrder), 0U);
+    EXPECT_EQ(allocated_by(test::kOrder), 0U);
+    EXPECT_GT(allocated_by(large), 0U);
+    parser.trim();
+    EXPECT_GT(allocated_by(test::kOrder), 0U) << "the buffers were given back";
+    EXPECT_GT(allocated_by(large), 0U);
+    EXPECT_GT(allocated_by(test::kOrder), 0U) << "at the latest by the next parse";
+}
+
+TEST(AllocationRules, WhatALongListLeftBehindIsFreed) {
+    std::string lines;
+    for (int i = 0; i < 20'000; ++i) {
+        lines += R"({"line_item_id":"n)" + std::to_string(i) +
+                 R"(","sku":"s","amount":"1","tax":"0","quantity":"1"},)";
+    }
+    const std::string many = test::edited("\"line_items\": [", "\"line_items\": [" + lines);
+    OrderEventParser parser;
+    const auto allocated_by = [&parser](std::string_view body) {
+        const std::size_t before = allocation_count();
+        EXPECT_NE(parser.parse(body, Topic::kOrderUpdate, "svc_anon_id"), nullptr);
+        return allocation_count() - before;
+    };
+    EXPECT_GT(allocated_by(many), 0U);
+    EXPECT_EQ(allocated_by(many), 0U);
+    parser.trim();
+    EXPECT_GT(allocated_by(many), 0U);
+}
+
 TEST(AllocationRules, SigningAndTheEnvelopeAllocateNothingOnceWarm) {
     const SigningKey key("a secret of more than sixteen bytes");
     RecordEnvelope envelope;

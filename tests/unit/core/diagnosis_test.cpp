@@ -83,6 +83,7 @@ TEST(DiagnosisRules, SaysNothingWhenItDoesNotKnow) {
         EXPECT_EQ(diagnose(text), "") << text;
     }
     EXPECT_EQ(diagnose(std::string(8000, '=')), "");
+    EXPECT_EQ(diagnose(std::string(42, 'A') + "!="), "") << "no digit of base64";
     EXPECT_EQ(diagnose(signature_of(kBody)), "") << "nothing is wrong with it";
     const std::string right = signature_of(kBody);
     EXPECT_EQ(diagnose_signature({right, 2}, kBody, nullptr, {}, kNow), "");

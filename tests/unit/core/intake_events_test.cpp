@@ -270,6 +270,7 @@ TEST(EventIntakeRules, ContentEncodingIsIdentityOrNone) {
         ASSERT_TRUE(got.answer) << bad;
         EXPECT_EQ(got.answer->status, 400);
     }
+    EXPECT_TRUE(send(order_request().set("Content-Encoding", {"identity", "identity"})).answer);
 }
 
 TEST(EventIntakeRules, AuthorizationAndIdempotencyKeyAreIgnored) {

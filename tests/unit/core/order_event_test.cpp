@@ -55,6 +55,20 @@ TEST(OrderEventRules, AValidOrderIsReadCompletely) {
     EXPECT_EQ(event->anon_id, "anon-1");
 }
 
+TEST(OrderEventRules, CancellationAndVariantsOfRefundsAreRead) {
+    OrderEventParser parser;
+    const std::string body =
+        edited("\"platform_cancelled_at\": null",
+               "\"platform_cancelled_at\": \"2024-02-02T00:00:00+02:00\"",
+               edited("\"quantity\": \"1\"}],\n  \"svc",
+                      "\"quantity\": \"1\", \"variant_sku\": \"v-1\"}],\n  \"svc"));
+    const OrderEvent* event = parser.parse(body, Topic::kOrderCancel, "svc_anon_id");
+    ASSERT_NE(event, nullptr);
+    ASSERT_TRUE(event->cancelled_at);
+    EXPECT_EQ(event->cancelled_at->to_string(), "2024-02-01T22:00:00Z");
+    EXPECT_EQ(event->refund_line_items[0].variant_sku, "v-1");
+}
+
 TEST(OrderEventRules, NothingRemainsOfTheEventBefore) {
     OrderEventParser parser;
     ASSERT_NE(parser.parse(kOrder, Topic::kOrderUpdate, "svc_anon_id"), nullptr);
@@ -279,6 +293,15 @@ TEST(OrderEventRules, RefundAndLineIdsAppearOnceInRefundsTheSecondIsAtFault) {
     EXPECT_THAT(errors_of(second_refund("r-1", "l-1")),
                 ElementsAre("refund_line_items[1].refund_line_item_id INVALID_FORMAT",
                             "refund_line_items[1].line_item_id INVALID_FORMAT"));
+}
+
+TEST(OrderEventRules, ElementsThatAreNoObjectsAreListedAndKeepTheirPlace) {
+    EXPECT_THAT(errors_of(edited("\"refund_line_items\": [", "\"refund_line_items\": [7, ")),
+                ElementsAre("refund_line_items[0] INVALID_FORMAT"));
+    EXPECT_THAT(
+        errors_of(
+            edited("\"line_items\": [", "\"line_items\": [7, ", edited("\"l-2\"", "\"l-1\""))),
+        ElementsAre("line_items[0] INVALID_FORMAT", "line_items[2].line_item_id INVALID_FORMAT"));
 }
 
 TEST(OrderEventRules, ARefundNamesALineItemOfTheSamePayload) {

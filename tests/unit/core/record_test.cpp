@@ -160,6 +160,32 @@ TEST(RecordRules, RightChecksumOverWrongMetadataIsCorrupt) {
     }
 }
 
+/// The record with other flags and body, under a right checksum.
+std::string resealed(std::string record, char flags, std::string_view body) {
+    record[6] = flags;
+    record[12] = static_cast<char>(body.size());
+    record += body;
+    const std::uint32_t crc =
+        crc32c(crc32c(0, record.substr(0, 16)), record.substr(kRecordHeadBytes));
+    for (unsigned byte = 0; byte < 4; ++byte) {
+        record[16 + byte] = static_cast<char>(crc >> (8 * byte));
+    }
+    return record;
+}
+
+TEST(RecordRules, FlagsAgreeWithMetadataAndBody) {
+    RecordMeta meta = order_meta();
+    const std::string plain = encoded(meta, {});
+    meta.bulk = BulkRef{"file", 3, {}};
+    const std::string bulk = encoded(meta, {});
+    EXPECT_TRUE(decode_record(resealed(plain, 0, "{}")).ok());
+    EXPECT_TRUE(decode_record(resealed(bulk, 1, "")).ok());
+    EXPECT_EQ(decode_error(resealed(plain, 1, "")), ErrorCode::kCorrupt);
+    EXPECT_EQ(decode_error(resealed(bulk, 0, "{}")), ErrorCode::kCorrupt);
+    EXPECT_EQ(decode_error(resealed(bulk, 1, "{}")), ErrorCode::kCorrupt);
+    EXPECT_EQ(decode_error(resealed(plain, 2, "{}")), ErrorCode::kUnsupported);
+}
+
 TEST(RecordRules, ReadsFromAnyAddress) {
     const std::string record = encoded(order_meta(), "{}");
     std::string shifted;
@@ -181,8 +207,9 @@ TEST(RecordRules, LongMetadataIsAllowed) {
     EXPECT_EQ(view->meta.anon_id, anon_id);
 }
 
-TEST(RecordRules, AnEnvelopeIsReusable) {
-    RecordEnvelope envelope;
+TEST(RecordRules, AnEnvelopeIsReusableAndMovable) {
+    RecordEnvelope first;
+    RecordEnvelope envelope = std::move(first);
     RecordMeta meta = order_meta();
     meta.bulk = BulkRef{"file", 3, {}};
     envelope.encode(meta, {});
