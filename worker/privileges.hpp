@@ -7,8 +7,9 @@
 
 namespace sluice::cli {
 
-/// Run by root, becomes the user and group that own the ledger; else does nothing. For good: call
-/// it after everything that only root can read was read.
+/// Run by root, becomes the user and group that own the ledger (unless they cannot even enter the
+/// store: then it is root's alone); else does nothing. For good: call it after everything that only
+/// root can read was read.
 [[nodiscard]] Status become_store_owner(const store::StorePaths& paths);
 
 }  // namespace sluice::cli

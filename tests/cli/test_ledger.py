@@ -1,0 +1,296 @@
+"""From a signed order to every report, through the real nginx, queue, worker and ledger."""
+import csv
+import datetime
+import io
+import json
+import os
+import signal
+import socket
+import subprocess
+
+import pytest
+from harness import orders
+from harness.edge import Edge
+from program import PROGRAM, sluice
+
+HTTP = """
+    sluice_store @STORE@ map_size=256m thread_pool=sluice offload_pool=offload;
+    server {
+        listen 127.0.0.1:@PORT@;
+        location = /event/ecomm { sluice_ingest events; }
+        location = /product-data { sluice_ingest catalog; }
+    }
+"""
+PROGRAM_FILE = """
+[[program]]
+id = "spring"
+account = "acme"
+default_rate = "10%"
+"""
+
+
+class Shop:
+    def __init__(self, edge, folder):
+        self.edge, self.folder, self.store = edge, folder, edge.store
+        self.run("account", "create", "acme")
+        self.run("shop", "create", "shop-1", "--account", "acme")
+        self.secret = self.json("token", "create", "--account", "acme", "--scope",
+                                "write_orders,write_products")["secret"]
+        self.run("program", "apply", self.file("p.toml", PROGRAM_FILE))
+        self.run("creator", "import", self.file("c.csv", "creator_id,program_id,code\nann,spring,SAVE\n"))
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def run(self, *line, status=0):
+        run = sluice(*line, store=self.store)
+        assert run.status == status, (line, run)
+        assert status == 0 or len(run.err.splitlines()) == (1 if status == 1 else 2), run.err
+        return run
+
+    def json(self, *line):
+        return self.run(*line, "--format", "json").json()
+
+    def send(self, order_id, code="SAVE", **changes):
+        discounts = [{"code": code, "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}]
+        document = orders.order(order_id, discounts=discounts, **changes)
+        answer = self.edge.post_event("shop-1", self.secret, "ORDER_CREATE", document)
+        assert answer.status == 200, answer
+
+    def drain(self):
+        self.run("worker", "--until-empty")
+
+
+@pytest.fixture
+def shop(tmp_path):
+    with Edge(HTTP, workers=1) as edge:
+        yield Shop(edge.start(), tmp_path)
+
+
+@pytest.fixture
+def sold(shop):
+    """Two orders: one of ann's, one of nobody's."""
+    shop.send("o1")
+    shop.send("o2", code="NOBODYS", platform_ordered_at="2024-05-01T00:00:00Z", platform_updated_at="2024-05-01T00:00:00Z")
+    shop.drain()
+    return shop
+
+
+def test_what_waits_is_seen_and_then_applied(shop):
+    shop.send("o1")
+    shop.send("o2")
+    stats = shop.json("queue", "stats")
+    assert (stats["depth"], stats["last_seq"] - stats["applied_seq"]) == (2, 2)
+    rows = shop.json("queue", "peek")
+    assert [list(row) for row in rows] == [["seq", "topic", "shop_id", "received_at", "bytes", "body"]] * 2
+    assert json.loads(rows[0]["body"])["platform_order_id"] == "o1"
+    assert rows[0]["bytes"] == len(rows[0]["body"].encode())
+    assert len(shop.json("queue", "peek", "--limit", 1)) == 1
+    assert [row["seq"] for row in shop.json("queue", "peek", "--from", rows[1]["seq"])] == [rows[1]["seq"]]
+    target = shop.folder / "export.ndjson"
+    shop.run("queue", "export", target)
+    assert [json.loads(line) for line in target.read_text().splitlines()] == rows
+    assert target.stat().st_mode & 0o777 == 0o600
+    shop.drain()
+    stats = shop.json("queue", "stats")
+    assert (stats["depth"], stats["applied"], stats["commands"], stats["dead"]) == (0, 2, 2, 0)
+    assert shop.json("queue", "peek") == []
+
+
+def test_report_orders(sold):
+    rows = sold.json("report", "orders")
+    assert [row["order_id"] for row in rows] == ["o1", "o2"]
+    assert list(rows[0]) == [
+        "order_id", "shop_id", "account_id", "creator_id", "program_id", "attribution_types", "commission_amount",
+        "amount", "tax", "shipping", "refund_amount", "refund_tax", "currency", "cancelled_at", "ordered_at",
+        "last_updated_at"]
+    assert rows[0]["creator_id"] == "ann" and rows[0]["attribution_types"] == ["AFFILIATE_CODE"]
+    assert rows[0]["commission_amount"] == "8.00"  # 10 % of 100.00 - 20.00
+    assert (rows[1]["creator_id"], rows[1]["commission_amount"]) == (None, "0.00")
+    assert [r["order_id"] for r in sold.json("report", "orders", "--creator", "ann")] == ["o1"]
+    assert [r["order_id"] for r in sold.json("report", "orders", "--from", "2024-05-01T00:00:00Z")] == ["o2"]
+    assert [r["order_id"] for r in sold.json("report", "orders", "--to", "2024-05-01T00:00:00Z")] == ["o1"]
+    assert sold.json("report", "orders", "--shop", "shop-2") == []
+    as_csv = list(csv.DictReader(io.StringIO(sold.run("report", "orders", "--format", "csv").out)))
+    assert [row["commission_amount"] for row in as_csv] == ["8.00", "0.00"]
+    assert "o1" in sold.run("report", "orders").out
+
+
+def test_journal_balances_and_adjustment(sold):
+    (entry,) = sold.json("report", "journal")
+    assert list(entry) == ["entry", "event_seq", "shop_id", "order_id", "line_item_id", "creator_id", "program_id",
+                           "currency", "amount", "reason", "recorded_at"]
+    assert (entry["amount"], entry["reason"], entry["line_item_id"]) == ("8.00", "ACCRUAL", "l1")
+    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "-1.50", "--reason", "a gift")
+    assert [(e["amount"], e["reason"]) for e in sold.json("report", "journal")] == [("8.00", "ACCRUAL"), ("-1.50", "MANUAL")]
+    for more in ([], ["--shop", "shop-1"], ["--creator", "ann"]):
+        (balance,) = sold.json("report", "balances", *more)
+        assert balance == {"account_id": "acme", "program_id": "spring", "creator_id": "ann", "currency": "USD",
+                           "pending": "0.00", "payable": "6.50", "paid": "0.00", "total": "6.50"}
+    assert sold.json("report", "balances", "--creator", "bob") == []
+    assert "a gift" in sold.run("explain", "o1", "--shop", "shop-1").out
+    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "0", "--reason", "x", status=2)
+    sold.run("adjust", "--order", "none", "--shop", "shop-1", "--amount", "1", "--reason", "x", status=1)
+
+
+def test_payout_and_statement(sold):
+    sold.run("payout", "close", "--program", "spring", "--until", "2024-12-31T00:00:00Z")
+    (payout,) = sold.json("payout", "list")
+    assert list(payout) == ["payout_id", "program_id", "creator_id", "currency", "amount", "until", "closed_at", "orders"]
+    assert (payout["amount"], payout["orders"]) == ("8.00", 1)
+    assert sold.json("report", "payouts") == [payout]
+    sold.run("payout", "close", "--program", "spring", "--until", "2024-12-31T00:00:00Z")
+    assert len(sold.json("payout", "list")) == 1, "closing again pays nothing twice"
+    month = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m")
+    rows = sold.json("report", "statement", "--creator", "ann", "--month", month)
+    assert [(r["kind"], r["amount"]) for r in rows] == [
+        ("OPENING", "0.00"), ("ACCRUAL", "8.00"), ("PAYOUT", "-8.00"), ("CLOSING", "0.00")]
+    assert sold.json("report", "statement", "--creator", "ann", "--month", "2020-01") == []
+    future = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)).isoformat()
+    sold.run("payout", "close", "--program", "spring", "--until", future, status=1)
+    sold.run("payout", "close", "--program", "none", "--until", "2024-12-31T00:00:00Z", status=1)
+
+
+def test_explain(sold):
+    text = sold.run("explain", "o1", "--shop", "shop-1").out
+    assert "ann" in text and "8.00" in text
+    assert isinstance(sold.json("explain", "o1", "--shop", "shop-1"), dict)
+    sold.run("explain", "nope", "--shop", "shop-1", status=1)
+    sold.run("explain", "o1", "--shop", "nope", status=1)
+    sold.run("explain", "o1", "--shop", "shop-1", "--format", "csv", status=2)
+
+
+def test_products_keep_numbers_as_sent(shop):
+    body = b'{"products":[{"platform_product_id":"p1","title":"T","list_price":1.10,"tags":["a","b"],"brand":null}]}'
+    import hashlib
+    headers = [("Content-Type", "application/json"), ("X-SVC-SHOP-ID", "shop-1"), ("X-SVC-TOPIC", "PRODUCT_UPSERT"),
+               ("Idempotency-Key", "k1"), ("Authorization", "Bearer " + shop.secret),
+               ("X-Signature", hashlib.sha256(body).hexdigest())]
+    assert shop.edge.request("POST", "/product-data", headers, body).status == 200
+    shop.drain()
+    run = shop.run("report", "products", "--format", "json")
+    assert '"list_price": 1.10' in run.out
+    (row,) = run.json()
+    assert row["shop_id"] == "shop-1" and row["parent_id"] == "p1" and row["brand"] is None and row["tags"] == ["a", "b"]
+    (row,) = csv.DictReader(io.StringIO(shop.run("report", "products", "--format", "csv").out))
+    assert (row["list_price"], row["tags"], row["brand"]) == ("1.10", "a;b", "")
+
+
+def test_forget_and_dead_letters(sold):
+    sold.run("forget", "--shop", "shop-1", "--customer", "c1")
+    assert sold.json("dead", "list") == []
+    sold.run("dead", "show", 1, status=1)
+    sold.run("dead", "replay", "--all")
+    sold.run("dead", "replay", 1, status=1)
+    sold.run("dead", "replay", status=2)
+
+
+def test_creator_remove(sold):
+    sold.run("creator", "remove", "ann", "--program", "spring")
+    sold.send("o3")
+    sold.drain()
+    assert sold.json("report", "orders")[2]["creator_id"] is None
+    sold.run("creator", "remove", "ann", "--program", "none", status=1)
+
+
+def test_an_import_is_all_or_nothing_and_names_its_line(sold):
+    for text, expected in [
+        ("creator_id,program_id,code\nbob,spring,NEW\nbob,spring,save\n", ":3: code "),
+        ("creator_id,program_id,code\nbob,none,NEW\n", ":2: there is no program none"),
+        ("creator_id,program_id,code\nbob,spring\n", ":2: expected 3 fields, found 2"),
+        ("creator_id,program_id,code\nb b,spring,X\n", ":2: creator_id: expected"),
+        ("creator_id,program_id\n", ":1: expected a header line"),
+    ]:
+        path = sold.file("bad.csv", text)
+        run = sold.run("creator", "import", path, status=1)
+        assert f"{path}{expected}" in run.err
+    path = sold.file("touch.csv", "svc_anon_id,creator_id,program_id,occurred_at\na1,ann,spring,yesterday\n")
+    assert f"{path}:2: occurred_at: expected a time" in sold.run("touch", "import", path, status=1).err
+    sold.send("o4", code="NEW")
+    sold.drain()
+    assert sold.json("report", "orders", "--creator", "bob") == []
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("", ":1: expected at least one [[program]]"),
+        ("[[program]]\nid = 'a'\n", ":1: expected account = "),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\n", ":1: expected default_rate = "),
+        ("[[program]]\nid = 'a'\naccount = 'nope'\ndefault_rate = '1%'\n", ":3: there is no account nope"),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\nshops = ['s']\ndefault_rate = '1%'\n", ":4: there is no shop s"),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1'\n", ":4: default_rate: "),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nhold = 3\n", ":5: unknown key 'hold'"),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nhold_days = -1\n", ":5: hold_days: expected"),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nbase = 'x'\n", ":5: base: expected"),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\n[[program.rule]]\nmatch = 'x'\n", ":6: match: expected"),
+        ("[[program]\n", ":1: "),
+    ],
+)
+def test_a_wrong_program_file_is_named_by_file_and_line(store, tmp_path, text, expected):
+    assert sluice("account", "create", "acme", store=store).status == 0
+    path = tmp_path / "p.toml"
+    path.write_text(text)
+    run = sluice("program", "apply", path, store=store)
+    assert run.status == 1
+    assert f"{path}{expected}" in run.err and len(run.err.splitlines()) == 1
+
+
+def test_the_example_program_applies(store):
+    from program import ROOT
+    assert sluice("account", "create", "acme", store=store).status == 0
+    assert sluice("shop", "create", "shop-1", "--account", "acme", store=store).status == 0
+    assert sluice("program", "apply", ROOT / "conf" / "example-program.toml", store=store).status == 0
+    (row,) = sluice("program", "list", "--format", "json", store=store).json()
+    assert (row["program_id"], row["hold_days"], row["default_rate"], len(row["rules"])) == ("spring", 14, "10%", 3)
+
+
+def test_a_filter_that_means_nothing_is_refused(store):
+    for line in (["products", "--creator", "c"], ["payouts", "--shop", "s"], ["balances", "--from", "2024-01-01T00:00:00Z"]):
+        run = sluice("report", *line, store=store)
+        assert run.status == 2 and "does not apply to" in run.err
+
+
+def test_worker_tells_systemd_and_stops_cleanly(store, tmp_path):
+    address = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(address)
+        notify.settimeout(30)
+        running = subprocess.Popen([PROGRAM, "--store", store, "worker"], stderr=subprocess.PIPE, text=True,
+                                   env={"PATH": os.environ["PATH"], "NOTIFY_SOCKET": address})
+        try:
+            said = notify.recv(4096).decode()
+            while "READY=1" not in said:
+                said += "\n" + notify.recv(4096).decode()
+            while "WATCHDOG=1" not in said:
+                said += "\n" + notify.recv(4096).decode()
+            second = sluice("worker", "--until-empty", store=store)
+            assert second.status == 1 and str(running.pid) in second.err
+            run = sluice("dead", "replay", "--all", store=store)
+            assert run.status == 0, "a command is applied by the running worker"
+        finally:
+            running.send_signal(signal.SIGTERM)
+            _, err = running.communicate(timeout=30)
+        assert running.returncode == 0
+        assert "stopped" in err
+
+
+def test_rebuild_gives_the_same_ledger(sold):
+    run = sold.run("ledger", "rebuild", "--from", sold.store / "archive", "--into", sold.folder / "new")
+    assert "equal" in run.out
+    sold.run("ledger", "rebuild", "--from", sold.store / "archive", "--into", sold.folder / "new", status=1)
+    sold.run("ledger", "rebuild", "--from", sold.store / "archive", status=2)
+
+
+def test_doctor(sold):
+    rows = sold.json("doctor")
+    assert {"store", "permissions", "key", "disk", "clock", "registry", "queue", "worker", "journal", "nginx"} <= {
+        row["check"] for row in rows}
+    assert all(row["remedy"] for row in rows if row["result"] == "problem")
+    (sold.store / "ledger" / "data.mdb").chmod(0o644)
+    run = sluice("doctor", "--format", "json", store=sold.store)
+    assert run.status == 1 and "problem" in run.err
+    problems = [row for row in run.json() if row["result"] == "problem"]
+    assert any("data.mdb has mode 0644" in row["finding"] and "chmod 0600" in row["remedy"] for row in problems)
