@@ -30,10 +30,22 @@ bool is_bulk_name(std::string_view name) noexcept {
            name.find_first_not_of("0123456789abcdef") == 32;
 }
 
+/// nginx may run as root while the worker runs as the owner of the store.
+bool give_to_owner_of_folder(int fd, const fs::path& folder) noexcept {
+    if (::geteuid() != 0) {
+        return true;
+    }
+    struct stat info {};
+    return ::stat(folder.c_str(), &info) == 0 && ::fchown(fd, info.st_uid, info.st_gid) == 0;
+}
+
 Status write_synced(const fs::path& path, std::string_view body) {
     const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0660));
     if (!fd.ok()) {
         return system_error(errno, "create", path);
+    }
+    if (!give_to_owner_of_folder(fd.get(), path.parent_path())) {
+        return system_error(errno, "set the owner of", path);
     }
     // The umask must not keep the worker's group out.
     if (::fchmod(fd.get(), 0660) != 0) {
