@@ -16,6 +16,11 @@ public:
     std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
         return "Usage: " + synopsis(*app) + "\n";
     }
+    /// What is required stands in the usage line.
+    std::string make_option_opts(const CLI::Option* option) const override {
+        const std::string type = option->get_type_name();
+        return type.empty() ? "" : " " + type;
+    }
 };
 
 bool is_positional(const CLI::Option& option) {
@@ -95,8 +100,9 @@ void declare_globals(CLI::App& app, Frame& frame) {
     app.option_defaults()->always_capture_default(false);
     app.formatter(std::make_shared<HelpFormatter>());
     app.set_version_flag("--version", "sluice " SLUICE_VERSION, "Print the version and exit");
-    app.add_option("--store", frame.store,
-                   "The store's directory (default " + std::string(kDefaultStore) + ")")
+    app.add_option(
+           "--store", frame.store,
+           "The store's directory (default: SLUICE_STORE, else " + std::string(kDefaultStore) + ")")
         ->envname("SLUICE_STORE")
         ->type_name("DIR")
         ->check([](const std::string& value) {
