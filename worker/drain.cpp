@@ -90,7 +90,7 @@ struct Drain::State {
     void archive_failed(const Error& error);
     [[nodiscard]] Result<bool> turn(bool idle);
     [[nodiscard]] Result<bool> guarded_turn(bool idle);
-    [[nodiscard]] Status finish();
+    [[nodiscard]] Status finish(bool trims);
     [[nodiscard]] Status loop(const std::atomic<bool>& stop, const Goal& goal);
     void warn(const std::string& text) const {
         if (events.warning) {
@@ -358,12 +358,13 @@ Result<bool> Drain::State::guarded_turn(bool idle) {
     return false;
 }
 
-Status Drain::State::finish() {
+/// @param trims  Not for a person's command: its result is waited for.
+Status Drain::State::finish(bool trims) {
     const Clock::time_point end = Clock::now() + kFinishTime;
     do {
         turn_archive(true);
     } while (archiver && archiver->is_behind() && Clock::now() < end);
-    while (Clock::now() < end) {
+    while (trims && Clock::now() < end) {
         const auto more = keeper.trim_when_idle();
         if (!more || !*more) {
             break;
@@ -398,7 +399,7 @@ Status Drain::State::loop(const std::atomic<bool>& stop, const Goal& goal) {
         }
     }
     try {
-        return finish();
+        return finish(goal.seq.value == 0);
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
