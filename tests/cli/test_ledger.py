@@ -294,3 +294,21 @@ def test_doctor(sold):
     assert run.status == 1 and "problem" in run.err
     problems = [row for row in run.json() if row["result"] == "problem"]
     assert any("data.mdb has mode 0644" in row["finding"] and "chmod 0600" in row["remedy"] for row in problems)
+
+
+def test_send_is_taken_by_the_real_server(shop):
+    token = shop.file("token", shop.secret + "\n")
+    token.chmod(0o600)
+    target = ["--url", f"http://127.0.0.1:{shop.edge.port}", "--shop", "shop-1", "--token-file", token]
+    lines = [json.dumps(orders.order(f"o{i}")) for i in range(300)] + ['{"platform_order_id":"bad"}']
+    run = sluice("send", "events", shop.file("o.ndjson", "\n".join(lines) + "\n"), *target, store=shop.store)
+    assert run.status == 1 and "300 sent, 1 rejected" in run.out
+    assert f"{shop.folder / 'o.ndjson'}:301: platform_ordered_at: REQUIRED" in run.out
+    rows = [json.dumps({"platform_product_id": f"p{i}", "title": "T" if i != 7 else ""}) for i in range(1200)]
+    run = sluice("send", "products", shop.file("p.ndjson", "\n".join(rows) + "\n"), *target, store=shop.store)
+    assert run.status == 1 and "1199 sent, 1 rejected" in run.out and "p.ndjson:8: products[7].title" in run.out
+    shop.drain()
+    assert len(shop.json("report", "orders")) == 300
+    assert len(shop.json("report", "products")) == 1199
+    checked = sluice("send", "events", shop.folder / "o.ndjson", "--check")
+    assert checked.status == 1 and "o.ndjson:301: platform_ordered_at: REQUIRED" in checked.out
