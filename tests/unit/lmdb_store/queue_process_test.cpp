@@ -1,6 +1,8 @@
 // The queue with several processes on it, some of which die.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <pwd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -281,10 +283,13 @@ TEST_F(QueueProcessTest, AProcessWithoutTheRightIsToldWhoseFileItIs) {
     fs::permissions(paths_.format, fs::perms::all);
     fs::permissions(paths_.control, fs::perms::all);
     constexpr uid_t kNobody = 65534;
+    struct stat info {};
+    ASSERT_EQ(::stat((paths_.queue / "data.mdb").c_str(), &info), 0);
+    const std::string owner = std::string("user ") + ::getpwuid(info.st_uid)->pw_name;
     Child child([&] {
         auto opened = ::setuid(kNobody) == 0 ? Queue::open(paths_, {}) : Error{};
         const bool right = !opened.ok() && opened.error().code == ErrorCode::kPermission &&
-                           opened.error().message.find("user root") != std::string::npos &&
+                           opened.error().message.find(owner) != std::string::npos &&
                            opened.error().message.find("data.mdb") != std::string::npos;
         ::_exit(right ? 0 : 1);
     });
