@@ -1,0 +1,57 @@
+"""Pages name only commands and options that the program has, and the command line page has them all."""
+
+import re
+import subprocess
+import sys
+
+from docs import facts
+from harness import paths
+
+
+def shell_commands(text):
+    """(as written, words) of each `sluice ...` in code; a word is a list of variants (`a|b`)."""
+    blocks = "".join(re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S))
+    inline = re.findall(r"`(sluice [^`\n]+)`", text)
+    for quoted in inline + re.findall(r"^(sluice [^\n#]+)", blocks, re.M):
+        words = []
+        for word in quoted.split()[1:]:
+            if not re.fullmatch(r"[a-z][a-z|-]*", word):
+                break
+            words.append(word.split("|"))
+        yield quoted, words
+
+
+def test_pages_name_only_commands_that_exist():
+    known = {command.words for command in facts.commands()}
+    wrong = []
+    for page in facts.pages():
+        for quoted, words in shell_commands(page.read_text()):
+            while words and not any(tuple(w[0] for w in words) == k[: len(words)] for k in known):
+                if len(words) == 1:
+                    wrong.append(f"{page.name}: {quoted}")
+                words = words[:-1]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_pages_name_only_options_that_exist():
+    options = {
+        name
+        for command in facts.commands()
+        for option in command.options
+        for name in re.findall(r"--[a-z][a-z-]*", option.name)
+    }
+    wrong = []
+    for page in facts.pages():
+        for quoted, _ in shell_commands(page.read_text()):
+            wrong += [f"{page.name}: {quoted}: {name}" for name in re.findall(r"--[a-z][a-z-]*", quoted)
+                      if name not in options]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_command_line_page_is_current():
+    result = subprocess.run(
+        [sys.executable, str(paths.ROOT / "tests/docs/generate.py"),
+         str(paths.BUILD / "tests" / "product_fields_dump"), str(paths.SLUICE), "--check"],
+        capture_output=True, text=True, check=False,
+    )
+    assert result.returncode == 0, result.stdout + "run scripts/docs"
