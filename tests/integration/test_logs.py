@@ -1,0 +1,45 @@
+"""Logs: the shipped format says who, what and why; nothing secret ever gets there."""
+
+import json
+
+from harness import orders, paths, sign
+
+CONFIG = """
+    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
+    include @LOGCONF@;
+    server {
+        access_log @DIR@/access.log sluice;
+        listen 127.0.0.1:@PORT@;
+        location = /event/ecomm { sluice_ingest events; }
+        location = /product-data { sluice_ingest catalog; client_max_body_size 8m; }
+    }
+""".replace("@LOGCONF@", str(paths.ROOT / "conf" / "nginx" / "sluice-log.conf"))
+
+PLANTED = ["planted-mail@example.org", "planted-phone", "planted-anon-id", "planted-title"]
+
+
+def test_the_log_says_why_and_nothing_secret(start_edge, new_merchant):
+    edge = start_edge(CONFIG, level="info")
+    merchant = new_merchant(edge, "acme")
+    order = orders.order(email=PLANTED[0], phone=PLANTED[1], svc_anon_id=PLANTED[2])
+    body = sign.encode(order)
+    assert merchant.event("ORDER_CREATE", order).status == 200
+    good = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
+    prefixed = sign.replaced(good, x_signature="sha256=" + sign.hmac_hex(merchant.secret, body))
+    assert edge.request("POST", sign.EVENTS, prefixed, body).status == 401
+    assert merchant.event("ORDER_CREATE", {**order, "amount": PLANTED[1]}).status == 400
+    batch = {"products": [{"platform_product_id": "p", "title": PLANTED[3]}, {"title": PLANTED[3]}]}
+    assert merchant.catalog("PRODUCT_UPSERT", batch, "key").status == 422
+
+    access = edge.folder / "access.log"
+    paths.wait_until(lambda: len(access.read_text().splitlines()) == 4, "four lines")
+    lines = [json.loads(line) for line in access.read_text().splitlines()]
+    assert [line["result"] for line in lines] == ["accepted", "unauthorized", "bad_request", "invalid"]
+    assert lines[0]["account"] == "acme" and lines[0]["seq"] == "1"
+    assert lines[1]["reason"] == "signature_prefix" and lines[1]["account"] == ""
+    assert lines[2]["reason"] == lines[3]["reason"] == "fields"
+    everything = access.read_text() + "".join(
+        line for line in edge.log().splitlines(True) if "[debug]" not in line
+    )
+    for secret in [merchant.secret, *PLANTED]:
+        assert secret not in everything, secret
