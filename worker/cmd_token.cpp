@@ -31,7 +31,7 @@ struct RevokeCommand {
 Status create_token(const Frame& frame, const CreateCommand& command) {
     store::TokenRequest request = command.request;
     if (!command.secret_from.empty()) {
-        auto secret = read_secret(command.secret_from);
+        auto secret = read_secret(command.secret_from, Exposed::kWarn);
         if (!secret.ok()) {
             return secret.error();
         }

@@ -1,5 +1,6 @@
 #include "worker/report.hpp"
 
+#include <set>
 #include <unordered_map>
 
 #include "core/booking.hpp"
@@ -134,8 +135,14 @@ void write_products(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
 
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /*now*/,
                    Listing& out) {
+    // A payout has no shop; asked for one, it is about the account that the shop belongs to.
+    std::set<AccountNumber> accounts;
+    for (const ShopRow& shop : shops_of(ledger, filter)) {
+        accounts.insert(shop.account);
+    }
     ledger.scan_payouts([&](const Payout& payout) {
-        if (filter.covers(payout.creator) && filter.covers(payout.closed_at)) {
+        if ((!filter.shop || accounts.contains(payout.account)) && filter.covers(payout.creator) &&
+            filter.covers(payout.closed_at)) {
             out.add(payout_row(payout));
         }
         return true;
@@ -240,18 +247,18 @@ Json payout_row(const Payout& payout) {
 }
 
 const std::vector<Report>& reports() {
-    static const std::vector<Report> all{{"orders", "Orders with their creator and commission",
-                                          order_columns(), write_orders, true, true, true},
-                                         {"journal", "Every change of a commission",
-                                          journal_columns(), write_journal, true, true, true},
-                                         {"balances", "What is pending, payable and paid",
-                                          balance_columns(), write_balances, true, true, false},
-                                         {"anomalies", "Events that a person should look at",
-                                          anomaly_columns(), write_anomalies, true, true, true},
-                                         {"products", "The catalog, as merged", product_columns(),
-                                          write_products, true, false, false},
-                                         {"payouts", "Payouts that were closed", payout_columns(),
-                                          write_payouts, false, true, true}};
+    static const std::vector<Report> all{
+        {"orders", "Orders with their creator and commission", order_columns(), write_orders, true,
+         true, true},
+        {"journal", "Every change of a commission", journal_columns(), write_journal, true, true,
+         true},
+        {"balances", "What is pending, payable and paid", balance_columns(), write_balances, true,
+         true, false},
+        {"anomalies", "Events that a person should look at", anomaly_columns(), write_anomalies,
+         true, true, true},
+        {"products", "The catalog, as merged", product_columns(), write_products, true, false,
+         false},
+        {"payouts", "Payouts that were closed", payout_columns(), write_payouts, true, true, true}};
     return all;
 }
 

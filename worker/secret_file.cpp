@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -47,7 +48,7 @@ Status check_mode(int fd, const std::string& file) {
 
 }  // namespace
 
-Result<std::string> read_secret(const std::string& file) {
+Result<std::string> read_secret(const std::string& file, Exposed exposed) {
     const bool is_stdin = file == "-";
     const std::string name = is_stdin ? "standard input" : file;
     UniqueFd opened;
@@ -58,7 +59,10 @@ Result<std::string> read_secret(const std::string& file) {
                          file + ": " + std::strerror(errno)};
         }
         if (Status mode = check_mode(opened.get(), file); !mode.ok()) {
-            return mode.error();
+            if (exposed == Exposed::kRefuse) {
+                return mode.error();
+            }
+            std::fprintf(stderr, "sluice: warning: %s\n", mode.error().message.c_str());
         }
     }
     auto text = read_all(is_stdin ? STDIN_FILENO : opened.get(), name);

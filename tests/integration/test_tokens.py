@@ -96,11 +96,6 @@ def test_token_expires_without_reload(world):
     assert soon(0) >= at
 
 
-def test_token_that_would_have_expired_already_is_refused(world):
-    merchant, _ = world
-    arguments = ["token", "create", "--account", merchant.account, "--scope", "write_orders"]
-    merchant.edge.sluice.refuses(*arguments, "--expires", "2020-01-01T00:00:00Z", code=None)
-
 
 def test_expires_takes_a_span(world):
     merchant, connections = world
