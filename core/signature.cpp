@@ -105,8 +105,9 @@ SigningKey::SigningKey(std::string_view secret) : state_(std::make_unique<State>
     SLUICE_ASSERT(!secret.empty());
     Block key{};
     if (secret.size() > key.size()) {
-        const Digest256 digest = sha256(secret);
+        Digest256 digest = sha256(secret);
         std::copy(digest.begin(), digest.end(), key.begin());
+        OPENSSL_cleanse(digest.data(), digest.size());
     } else {
         std::copy(secret.begin(), secret.end(), key.begin());
     }

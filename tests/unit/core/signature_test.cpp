@@ -1,8 +1,11 @@
 #include "core/signature.hpp"
 
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <atomic>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,6 +37,28 @@ TEST(SignatureRules, KeysOfAllLengthsAroundTheBlockSize) {
               "2e213d30b446410b3c21ed0982394dd2add15ccc4da5abab1cac32e7fd6eb01f");
     EXPECT_EQ(hmac(std::string(65, 'k'), "body"),
               "2da24f5c5e8c4884fbeebd56a313b1578530a805d626213a9338445723ad28f6");
+}
+
+TEST(SignatureProperties, AgreesWithOpensslsHmac) {
+    std::mt19937_64 random(123);
+    const auto bytes = [&random](std::size_t count) {
+        std::string text(count, 0);
+        for (char& c : text) {
+            c = static_cast<char>(random());
+        }
+        return text;
+    };
+    for (int i = 0; i < 500; ++i) {
+        const std::string key = bytes(1 + random() % 200);
+        const std::string body = bytes(random() % 3000);
+        Digest256 expected{};
+        unsigned size = 0;
+        ASSERT_NE(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+                       reinterpret_cast<const unsigned char*>(body.data()), body.size(),
+                       expected.data(), &size),
+                  nullptr);
+        ASSERT_EQ(SigningKey(key).sign(body), expected);
+    }
 }
 
 TEST(SignatureRules, EmptyBodyIsSignedToo) {
