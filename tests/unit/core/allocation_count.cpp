@@ -21,8 +21,8 @@ std::size_t allocation_count() noexcept {
 }
 }  // namespace sluice::test
 
-// Visible to the shared libraries too (simdjson allocates with new). The other forms of new and
-// delete call these.
+// Visible to the shared libraries too (simdjson allocates with new). The array forms call the
+// others in libstdc++, but not in a sanitizer's runtime.
 #define SLUICE_VISIBLE __attribute__((visibility("default")))
 
 SLUICE_VISIBLE void* operator new(std::size_t bytes) {
@@ -34,9 +34,21 @@ SLUICE_VISIBLE void* operator new(std::size_t bytes) {
 SLUICE_VISIBLE void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
     return counted(bytes);
 }
+SLUICE_VISIBLE void* operator new[](std::size_t bytes) {
+    return operator new(bytes);
+}
+SLUICE_VISIBLE void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    return counted(bytes);
+}
 SLUICE_VISIBLE void operator delete(void* memory) noexcept {
     std::free(memory);
 }
 SLUICE_VISIBLE void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+SLUICE_VISIBLE void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+SLUICE_VISIBLE void operator delete[](void* memory, std::size_t) noexcept {
     std::free(memory);
 }
