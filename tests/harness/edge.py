@@ -116,6 +116,7 @@ class Edge:
     # Life ---------------------------------------------------------------------------------------
 
     def start(self):
+        (self.folder / "nginx.pid").unlink(missing_ok=True)  # of a master that was killed
         with open(self.folder / "stderr", "ab") as stderr:
             self.process = subprocess.Popen(
                 self.command(), stderr=stderr, stdout=stderr, env=self.nginx_environment()

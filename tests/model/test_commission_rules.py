@@ -214,7 +214,7 @@ def test_A2_late_touch(earning):
 
 
 def test_A2_late_program(shop):
-    shop.apply_program(shops='["nowhere"]')
+    shop.apply_program(shops='["%s"]' % shop.sluice.shop(orders.unique("else"), shop.account))
     shop.code(shop.ann, "ANN")
     shop.send(with_code())
     assert shop.only_order()["creator_id"] is None

@@ -1,6 +1,6 @@
 """The real nginx, queue, worker and reports against the independent model, on random histories.
 
-SLUICE_SEED=n runs one seed; SLUICE_HISTORIES=n so many (40 in CI).
+SLUICE_SEED=n runs one seed; SLUICE_HISTORIES=n so many (12 in CI).
 """
 
 import os
@@ -26,7 +26,7 @@ CONFIG = """
 if "SLUICE_SEED" in os.environ:
     SEEDS = [int(os.environ["SLUICE_SEED"])]
 else:
-    SEEDS = list(range(1, 1 + int(os.environ.get("SLUICE_HISTORIES", "40"))))
+    SEEDS = list(range(1, 1 + int(os.environ.get("SLUICE_HISTORIES", "12"))))
 
 
 @pytest.fixture(scope="module")
