@@ -111,6 +111,7 @@ class Site:
 
     def kill_master(self, chance):
         """The orphaned workers go on serving until they are killed too."""
+        os.kill(self.edge.master, signal.SIGSTOP)  # else it may start a worker that the list does not have
         workers = [pid for pid, _ in children(self.edge.master)]
         self.edge.process.kill()
         self.edge.process.wait()
