@@ -36,10 +36,11 @@ private:
     std::size_t level_ = 0;
 };
 
-/// Whether the protocol takes the text for JSON at all.
+/// Whether the protocol takes the text for JSON at all. (nlohmann's reader skips a BOM, and takes a
+/// NUL byte for the end.)
 inline bool is_strict_json(std::string_view text) {
     StrictJson reader;
-    return !text.starts_with("\xef\xbb\xbf") &&
+    return !text.starts_with("\xef\xbb\xbf") && text.find('\0') == std::string_view::npos &&
            nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
 }
 
