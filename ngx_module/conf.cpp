@@ -102,7 +102,7 @@ char* init_main(ngx_conf_t* cf, MainConf& conf) {
         !request_default_pool(cf, conf.offload_pool_name) || !load_key(cf, conf)) {
         return kFailed;
     }
-    ngx_str_t name = to_ngx("sluice");
+    ngx_str_t name = to_ngx("ngx_http_sluice");
     conf.zone = ngx_shared_memory_add(cf, &name, static_cast<std::size_t>(conf.zone_bytes),
                                       &ngx_http_sluice_module);
     if (conf.zone == nullptr) {
