@@ -78,19 +78,12 @@ void FieldReader::collect(const simdjson::dom::object& object) noexcept {
     }
 }
 
-const element* FieldReader::find(std::size_t field, Need need) {
-    const std::uint32_t bit = 1U << field;
-    if ((repeated_ & bit) != 0) {
+void FieldReader::report_unreadable(std::size_t field, Need need) {
+    if ((repeated_ & 1U << field) != 0) {
         invalid(field, kRepeated);
-        return nullptr;
+    } else if (need == Need::kRequired) {
+        findings_.add(place_, name(field), FieldErrorCode::kRequired, kRequired);
     }
-    if ((present_ & bit) == 0 || values_[field].value.is_null()) {
-        if (need == Need::kRequired) {
-            findings_.add(place_, name(field), FieldErrorCode::kRequired, kRequired);
-        }
-        return nullptr;
-    }
-    return &values_[field].value;
 }
 
 bool FieldReader::string_value(std::size_t field, Need need, std::string_view message,

@@ -72,7 +72,14 @@ public:
 
     /// The field's value; nullptr if it is absent, null, or appears twice, which are reported as
     /// `need` demands.
-    [[nodiscard]] const simdjson::dom::element* find(std::size_t field, Need need);
+    [[nodiscard]] const simdjson::dom::element* find(std::size_t field, Need need) {
+        const std::uint32_t bit = 1U << field;
+        if ((present_ & ~repeated_ & bit) != 0 && !values_[field].value.is_null()) [[likely]] {
+            return &values_[field].value;
+        }
+        report_unreadable(field, need);
+        return nullptr;
+    }
 
     // Each returns true if `out` was set: the field is present and right.
     bool id(std::size_t field, Need need, std::string_view& out);
@@ -90,6 +97,8 @@ public:
 
 private:
     [[nodiscard]] std::string_view name(std::size_t field) const noexcept;
+    /// Why find() has nothing to give.
+    void report_unreadable(std::size_t field, Need need);
     /// The field's value if it is a string without U+0000; else `message` is reported.
     bool string_value(std::size_t field, Need need, std::string_view message,
                       std::string_view& out);
