@@ -364,8 +364,9 @@ Status Drain::State::finish(bool trims) {
     do {
         turn_archive(true);
     } while (archiver && archiver->is_behind() && Clock::now() < end);
+    // Whoever appends may have stopped at the mark: then only this makes room for it again.
     while (trims && Clock::now() < end) {
-        const auto more = keeper.trim_when_idle();
+        const auto more = keeper.trim_slice();
         if (!more || !*more) {
             break;
         }

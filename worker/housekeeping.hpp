@@ -39,6 +39,8 @@ public:
     void batch_figures(std::uint64_t inputs, std::chrono::microseconds took);
 
     /// Trims one slice if nobody appended for a while. @return true if there may be more to trim.
+    /// Deletes up to a slice of what was applied. True: there is more.
+    [[nodiscard]] Result<bool> trim_slice();
     [[nodiscard]] Result<bool> trim_when_idle();
     /// Trims one slice if the queue is above its mark. Looks at most once a second.
     [[nodiscard]] Status trim_when_crowded();
@@ -65,7 +67,6 @@ private:
         SequenceNumber seq;
         std::string name;
     };
-    [[nodiscard]] Result<bool> trim_slice();
     void count_dead(Ledger& ledger, const std::string& node);
 
     store::StorePaths paths_;
