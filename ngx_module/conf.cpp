@@ -190,9 +190,6 @@ LocConf* loc_conf(ngx_http_request_t* r) noexcept {
 }
 
 MainConf* main_conf(ngx_cycle_t* cycle) noexcept {
-    if (ngx_http_cycle_get_module_main_conf(cycle, ngx_http_module) == nullptr) {
-        return nullptr;
-    }
     return static_cast<MainConf*>(
         ngx_http_cycle_get_module_main_conf(cycle, ngx_http_sluice_module));
 }
