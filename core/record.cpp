@@ -212,6 +212,15 @@ void RecordEnvelope::encode(const RecordMeta& meta, std::string_view body) {
     state_->prefix.append(metadata);
 }
 
+bool claims_bulk(std::string_view bytes) noexcept {
+    Head head;
+    if (bytes.size() < sizeof(head)) {
+        return false;
+    }
+    std::memcpy(&head, bytes.data(), sizeof(head));
+    return head.magic == kMagic && (head.flags & kFlagBulk) != 0;
+}
+
 Result<RecordView> decode_record(std::string_view bytes) {
     Head head;
     if (bytes.size() < sizeof(head)) {

@@ -76,6 +76,10 @@ struct RecordView {
 /// Checks magic, format, lengths, CRC and the FlatBuffers structure. kCorrupt or kUnsupported.
 [[nodiscard]] Result<RecordView> decode_record(std::string_view bytes);
 
+/// Does the head say that the body lies in a bulk file? Checks nothing: for those who decode only
+/// then. False for bytes that are no record.
+[[nodiscard]] bool claims_bulk(std::string_view bytes) noexcept;
+
 /// CRC32C (Castagnoli), continuing from `seed` (0 to start).
 [[nodiscard]] std::uint32_t crc32c(std::uint32_t seed, std::string_view bytes) noexcept;
 

@@ -117,6 +117,9 @@ Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
     if (unflushed_count_++ == 0) {
         oldest_unflushed_ = Clock::now();
     }
+    if (input.input_class && *input.input_class != InputClass::kCommand) {
+        return writer_->add(archived(input), now);
+    }
     const Result<RecordView> record = decode_record(input.record);
     if (!record || record->meta.topic != Topic::kForget) {
         return writer_->add(archived(input), now);

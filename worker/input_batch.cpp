@@ -51,9 +51,8 @@ InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
     }
 }
 
-void BatchApplier::apply_inputs(LedgerTxn& txn, const std::vector<OwnedInput>& inputs,
-                                std::size_t first, const BatchLimits& limits,
-                                BatchOutcome& outcome) {
+void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
+                                const BatchLimits& limits, BatchOutcome& outcome) {
     const Clock::time_point end = Clock::now() + limits.time_max;
     for (std::size_t at = first; at < inputs.size(); ++at) {
         if (outcome.inputs_applied == limits.records_max ||
@@ -61,6 +60,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, const std::vector<OwnedInput>& i
             return;
         }
         const InputClass input_class = apply_one(txn, inputs[at]);
+        inputs[at].input_class = input_class;
         ++outcome.inputs_applied;
         ++outcome.inputs_done;
         if (input_class == InputClass::kCommand && work_is_pending(txn)) {
@@ -71,7 +71,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, const std::vector<OwnedInput>& i
 }
 
 Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
-                                         const std::vector<OwnedInput>& inputs, std::size_t first,
+                                         std::vector<OwnedInput>& inputs, std::size_t first,
                                          const BatchLimits& limits) {
     for (;;) {
         try {

@@ -27,6 +27,7 @@ struct OwnedInput {
     std::string bulk_file;                     ///< Name in queue/bulk/, or empty.
     std::optional<std::string> dead_reason;    ///< Its body cannot be had.
     std::optional<Digest256> original_sha256;  ///< From the archive.
+    std::optional<InputClass> input_class;     ///< Set when it was applied here.
 
     [[nodiscard]] Input view() const;
 };
@@ -52,14 +53,14 @@ public:
     /// Throws LedgerFailure; then nothing happened, or, if commit() failed, all or nothing did: the
     /// next call finds out. std::bad_alloc likewise.
     [[nodiscard]] Result<BatchOutcome> apply(Ledger& ledger, std::string_view node,
-                                             const std::vector<OwnedInput>& inputs,
-                                             std::size_t first, const BatchLimits& limits);
+                                             std::vector<OwnedInput>& inputs, std::size_t first,
+                                             const BatchLimits& limits);
 
     /// The next try sends this input to the dead letters, with this reason.
     void give_up_on(SequenceNumber seq, std::string reason) { poison_[seq] = std::move(reason); }
 
 private:
-    void apply_inputs(LedgerTxn& txn, const std::vector<OwnedInput>& inputs, std::size_t first,
+    void apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
                       const BatchLimits& limits, BatchOutcome& outcome);
     InputClass apply_one(LedgerTxn& txn, const OwnedInput& input);
 

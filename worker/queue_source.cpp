@@ -10,6 +10,9 @@ namespace {
 
 /// Nothing here if the record cannot be decoded: the applier finds out, and says so.
 Status load_bulk(const store::StorePaths& paths, OwnedInput& input) {
+    if (!claims_bulk(input.record)) {
+        return Status::success();
+    }
     const Result<RecordView> record = decode_record(input.record);
     if (!record || !record->meta.bulk) {
         return Status::success();
