@@ -95,6 +95,7 @@ public:
     [[nodiscard]] MDB_dbi handle(Table table) const noexcept {
         return (*handles_)[static_cast<std::size_t>(table)];
     }
+    [[nodiscard]] const std::filesystem::path& folder() const noexcept { return env_->folder(); }
     [[nodiscard]] const Txn& txn() const noexcept { return *txn_; }
 
     [[noreturn]] void fail(int rc, std::string_view doing, Table table) const;

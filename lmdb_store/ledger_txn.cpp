@@ -1,7 +1,10 @@
 #include "lmdb_store/ledger_txn.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace sluice::store {
@@ -36,7 +39,18 @@ void EmbeddedTxn::adopt_node(std::string_view node) {
     }
 }
 
+/// LMDB reports a write that the disk took only in part as an I/O error.
+bool EmbeddedTxn::disk_is_full() const {
+    constexpr std::uintmax_t kNextToNothing = 4U << 20;
+    std::error_code unknown;
+    const auto room = std::filesystem::space(rows_.folder(), unknown);
+    return !unknown && room.available < kNextToNothing;
+}
+
 void EmbeddedTxn::failed(int rc, std::string_view doing, Table table) {
+    if (rc == EIO && disk_is_full()) {
+        rc = ENOSPC;
+    }
     if (rc == MDB_MAP_FULL) {
         map_is_full_();
     }

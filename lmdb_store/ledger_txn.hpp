@@ -75,6 +75,7 @@ private:
         put(table, key.view(), value);
     }
     void remove(Table table, const LedgerKey& key);
+    [[nodiscard]] bool disk_is_full() const;
     [[noreturn]] void failed(int rc, std::string_view doing, Table table);
     void adopt_node(std::string_view node);
     void flush_balances();
