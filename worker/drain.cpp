@@ -154,7 +154,11 @@ Status Drain::State::open() {
         return fill.error();
     }
     keeper.figures(head);
-    return check_position(*fill, head.applied_seq);
+    if (Status fits = check_position(*fill, head.applied_seq); !fits) {
+        return fits;
+    }
+    keeper.find_applied_bulk(head.applied_seq);
+    return Status::success();
 }
 
 // ---- One batch ----------------------------------------------------------------------------------

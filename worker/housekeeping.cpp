@@ -69,16 +69,41 @@ void Housekeeping::heartbeat() {
     set(words_.heartbeat_ms, wall_clock_ms());
 }
 
+/// The files go first: once the position is published their records may be trimmed at any moment,
+/// and with them the names of files that a kill in between would have left.
 void Housekeeping::publish(SequenceNumber durable) {
+    while (!bulk_.empty() && bulk_.front().seq <= durable) {
+        store::remove_bulk(paths_, bulk_.front().name);
+        bulk_.pop_front();
+        crash_point("unlinked");
+    }
     if (durable != published_) {
         queue_.control().publish_applied(durable);
         published_ = durable;
         crash_point("published");
     }
-    while (!bulk_.empty() && bulk_.front().seq <= published_) {
-        store::remove_bulk(paths_, bulk_.front().name);
-        bulk_.pop_front();
-        crash_point("unlinked");
+}
+
+void Housekeeping::find_applied_bulk(SequenceNumber applied) {
+    constexpr std::size_t kRecordsPerRead = 1000;
+    constexpr std::size_t kBytesPerRead = 8U << 20;
+    for (SequenceNumber from{1}; from <= applied;) {
+        const auto records = queue_.read(from, kRecordsPerRead, kBytesPerRead);
+        if (!records || records->empty()) {
+            return;  // the sweep of orphans finds what is missed here
+        }
+        for (const store::QueuedRecord& queued : *records) {
+            if (queued.seq > applied) {
+                return;
+            }
+            from.value = queued.seq.value + 1;
+            if (!claims_bulk(queued.bytes)) {
+                continue;
+            }
+            if (const auto record = decode_record(queued.bytes); record && record->meta.bulk) {
+                bulk_.push_back({queued.seq, std::string(record->meta.bulk->file_name)});
+            }
+        }
     }
 }
 

@@ -33,7 +33,10 @@ public:
     /// Everything up to `durable` is in the ledger and in the archive: appenders may trim it, and
     /// its bulk files go.
     void publish(SequenceNumber durable);
-    /// Bulk files of inputs that were just applied; unlinked once their position is published.
+    /// Bulk files that a killed worker left: of inputs in the queue up to `applied`, which the
+    /// ledger holds. Call it once, before anything is published.
+    void find_applied_bulk(SequenceNumber applied);
+    /// Bulk files of inputs that were just applied; unlinked when their position is published.
     void applied_bulk(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count);
     void figures(const LedgerHead& head);
     void batch_figures(std::uint64_t inputs, std::chrono::microseconds took);

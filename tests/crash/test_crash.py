@@ -149,7 +149,8 @@ class Site:
         return verdict
 
     def sweep(self, verdict):
-        """Bodies whose record was never written are orphans; once they are old, they go."""
+        """A body whose record was never written is an orphan: at most one for a request that got no
+        answer. The files of records that were applied went with them. Once they are old, they go."""
         bulk = self.edge.store / "queue" / "bulk"
         orphans = list(bulk.iterdir())
         print(f"orphaned bulk files {len(orphans)}")
@@ -157,12 +158,8 @@ class Site:
         for path in orphans:
             os.utime(path, (0, 0))
 
-        def swept():
-            # A body whose record was applied goes after that record was trimmed.
-            self.sluice.drain()
-            return not list(bulk.iterdir())
-
-        paths.wait_until(swept, "orphaned bulk files to be swept")
+        self.sluice.drain()
+        assert not list(bulk.iterdir()), "orphaned bulk files were not swept"
 
     def clean(self):
         for process in (getattr(self, "client", None), self.sidecar):

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <thread>
@@ -106,6 +107,7 @@ public:
                       totals.commands,
                   head.applied_seq.value);
         EXPECT_EQ(queue().fill()->rows, 0U);
+        EXPECT_TRUE(std::filesystem::is_empty(paths().bulk)) << "a body outlived its record";
         auto rebuilt = Rebuild::begin(paths().archive, paths().root / "rebuilt", {});
         ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
         const Status replayed = (*rebuilt)->replay();
