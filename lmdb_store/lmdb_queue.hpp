@@ -5,6 +5,7 @@
 
 #include "lmdb_store/control_file.hpp"
 #include "lmdb_store/environment.hpp"
+#include "lmdb_store/headroom.hpp"
 #include "lmdb_store/idempotency.hpp"
 #include "lmdb_store/queue.hpp"
 #include "lmdb_store/queue_admission.hpp"
@@ -38,6 +39,8 @@ private:
     [[nodiscard]] std::uint64_t idempotency_rows_max() const noexcept;
     [[nodiscard]] bool expired(const IdempotencyRow& row, std::int64_t now_second) const noexcept;
     [[nodiscard]] std::uint64_t cost_of(const AppendItem& item) const noexcept;
+    /// Of what was stored of `part`.
+    [[nodiscard]] std::uint64_t cost_of(std::span<const AppendItem> part) const noexcept;
 
     // append(), step by step
     [[nodiscard]] bool look_in_place() noexcept;
@@ -72,6 +75,7 @@ private:
     MDB_dbi idempotency_ = 0;
     MDB_dbi idempotency_by_age_ = 0;
     Admission admission_;
+    std::optional<Headroom> headroom_;  ///< None where nothing waits for the disk.
     ReadTxn claims_txn_;  ///< append(): kept for its reader's slot, reset after each use.
     std::int64_t looked_at_ms_ = 0;
     std::atomic<bool> in_place_{true};

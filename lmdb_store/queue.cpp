@@ -68,6 +68,9 @@ Status LmdbQueue::open_environment(std::uint64_t map_bytes) {
         return env.error();
     }
     env_ = std::move(*env);
+    if (options_.sync) {
+        headroom_.emplace(paths_.queue);
+    }
     std::array<MDB_dbi, kQueueTables.size()> tables{};
     if (Status ok = env_->open_databases(kQueueTables, tables, false); !ok) {
         return ok;

@@ -87,6 +87,14 @@ std::uint64_t LmdbQueue::cost_of(const AppendItem& item) const noexcept {
     return Admission::cost_of(item.prefix.size() + item.body.size(), env_->page_bytes());
 }
 
+std::uint64_t LmdbQueue::cost_of(std::span<const AppendItem> part) const noexcept {
+    std::uint64_t cost = 0;
+    for (const AppendItem& item : part) {
+        cost += item.outcome == AppendOutcome::kStored ? cost_of(item) : 0;
+    }
+    return cost;
+}
+
 void LmdbQueue::append(std::span<AppendItem> batch, Timestamp now) noexcept {
     if (!look_in_place()) {
         set_pending(batch, AppendOutcome::kUnavailable);  // replays too: nobody would find them
@@ -214,7 +222,11 @@ int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutco
         return 0;  // nothing to store: each was answered
     }
     const bool committing = rc == 0;
+    const std::uint64_t cost = cost_of(std::span<const AppendItem>(part));
     if (committing) {
+        if (headroom_) {
+            headroom_->prepare(*env_, cost);
+        }
         rc = batch.txn.commit();
     } else {
         batch.txn.abort();
@@ -223,10 +235,6 @@ int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutco
         undo(part, batch.first_seq);
         why = failed(rc, committing);
         return rc;
-    }
-    std::uint64_t cost = 0;
-    for (const AppendItem& item : part) {
-        cost += item.outcome == AppendOutcome::kStored ? cost_of(item) : 0;
     }
     admission_.took(cost);
     admission_.saw_success();
