@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 PRESET ?= dev
 
-.PHONY: help demo test lint format build install deps bench deb test-package torture fuzz clean
+.PHONY: help demo test lint format build install deps bench deb test-package check-nginx torture fuzz clean
 
 help:
 	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench         micro and load benchmarks"
 	@echo "make deb           Debian packages in build/deb"
 	@echo "make test-package  install, use, upgrade and purge those packages on this machine"
+	@echo "make check-nginx   module and tests on another nginx: NGINX_SRC=DIR with its sources"
 	@echo "make fuzz          libFuzzer targets, FUZZ_SECONDS=3600 each"
 	@echo "make torture       the long crash and fault rounds"
 	@echo "make deps          install what building and testing needs (apt)"
@@ -49,6 +50,9 @@ deb:
 
 test-package:
 	scripts/test-package
+
+check-nginx:
+	NGINX_SRC="$(NGINX_SRC)" TESTS="$(TESTS)" scripts/check-nginx
 
 fuzz:
 	scripts/fuzz

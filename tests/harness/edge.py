@@ -32,6 +32,9 @@ http {
 }
 """
 
+# "nginx: worker process"; other builds of nginx give their own name.
+WORKER_TITLE = re.compile(r"\w+: worker process")
+
 # Lines that no test may cause unless it says so.
 BAD_LOG = re.compile(
     r"\[(alert|emerg|crit)\]|AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:"
@@ -101,7 +104,10 @@ class Edge:
         self.conf.write_text(text)
 
     def command(self, *arguments):
-        return [paths.NGINX, "-p", str(self.folder), "-c", str(self.conf), *arguments]
+        # -e: as in Debian's build; others look for a log below their prefix first.
+        return [
+            paths.NGINX, "-p", str(self.folder), "-c", str(self.conf), "-e", "stderr", *arguments
+        ]
 
     def nginx_environment(self):
         return {**os.environ, **paths.sanitizer_environment(), **self.environment}
@@ -145,7 +151,7 @@ class Edge:
     def workers(self):
         """The pids of the master's children that serve (not those shutting down)."""
         return [
-            pid for pid, title in children(self.master) if title.startswith("nginx: worker process")
+            pid for pid, title in children(self.master) if WORKER_TITLE.match(title)
             and "shutting down" not in title
         ]
 
