@@ -36,6 +36,15 @@ Window window_at(std::uint64_t word, std::int64_t length, std::int64_t now) noex
 
 }  // namespace
 
+RateLimit node_part(RateLimit limit, NodeShare share) noexcept {
+    if (limit.requests == 0 || share.nodes < 2) {
+        return limit;
+    }
+    const std::uint32_t rest = limit.requests % share.nodes;
+    const std::uint32_t part = limit.requests / share.nodes + (share.index <= rest ? 1 : 0);
+    return {std::max<std::uint32_t>(part, 1), limit.window_seconds};
+}
+
 RateUse rate_use(std::uint64_t word, std::int64_t now_second) noexcept {
     const auto end = static_cast<std::int64_t>(word >> kCountBits);
     return {now_second < end ? static_cast<std::uint32_t>(word & kCountMax) : 0, end};

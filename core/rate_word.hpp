@@ -15,6 +15,18 @@ struct RateLimit {
     friend constexpr bool operator==(RateLimit, RateLimit) = default;
 };
 
+/// One of the nodes that share an account's limit: number `index` of `nodes`, 1 <= index <= nodes.
+struct NodeShare {
+    std::uint32_t index = 1;
+    std::uint32_t nodes = 1;
+};
+
+/// The part of a fleet-wide limit that one node admits: limit / nodes rounded down, and one more on
+/// the first (limit mod nodes) nodes, so that the parts add up to the limit exactly. At least 1: an
+/// account with fewer requests than there are nodes is not shut out by some of them. The window is
+/// the same on all. 0 requests (no limit) stay 0.
+[[nodiscard]] RateLimit node_part(RateLimit limit, NodeShare share) noexcept;
+
 struct RateVerdict {
     bool allowed = true;
     std::uint32_t limit = 0;

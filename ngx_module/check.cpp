@@ -19,9 +19,7 @@ public:
 
     std::optional<RateVerdict> count(const AccountView& account) override {
         const MainConf& main = *request_.main;
-        const RateLimit limit = account.rate_limit.value_or(
-            RateLimit{static_cast<std::uint32_t>(main.limit_requests),
-                      static_cast<std::uint32_t>(main.limit_window_seconds)});
+        const RateLimit limit = limit_here(main, account.rate_limit);
         request_.cell = main.zone_view.cell_of(account.slot);
         if (limit.requests == 0) {
             return std::nullopt;

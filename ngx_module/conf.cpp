@@ -178,6 +178,15 @@ ngx_int_t request_id_in_use(ngx_conf_t* cf) noexcept {
 
 }  // namespace
 
+RateLimit limit_here(const MainConf& conf, std::optional<RateLimit> own) noexcept {
+    const RateLimit configured{static_cast<std::uint32_t>(conf.limit_requests),
+                               static_cast<std::uint32_t>(conf.limit_window_seconds)};
+    // Without a number each node takes the part of the last one: the smallest.
+    const ngx_uint_t index = conf.share_index == 0 ? conf.share_nodes : conf.share_index;
+    return node_part(own.value_or(configured), {static_cast<std::uint32_t>(index),
+                                                static_cast<std::uint32_t>(conf.share_nodes)});
+}
+
 ScanNames::ScanNames(std::string_view prefix)
     : names(prefix), shop_lower(lower(names.shop)), topic_lower(lower(names.topic)) {}
 

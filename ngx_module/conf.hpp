@@ -4,10 +4,12 @@
 // (pool_object.hpp). All are written while the configuration is read, and only read afterwards.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <type_traits>
 
 #include "core/intake.hpp"
+#include "core/rate_word.hpp"
 #include "lmdb_store/master_key.hpp"
 #include "lmdb_store/store_format.hpp"
 #include "ngx_module/ngx_api.hpp"
@@ -45,6 +47,8 @@ struct MainConf {
     ngx_flag_t limit_given;
     ngx_uint_t limit_requests;  ///< 0: accounts without a limit of their own are unlimited.
     ngx_uint_t limit_window_seconds;
+    ngx_uint_t share_nodes;  ///< Nodes that share each limit; 0: none do.
+    ngx_uint_t share_index;  ///< This node's number among them, from 1; 0: not given.
 
     time_t idempotency_ttl;
     off_t large_memory;
@@ -81,6 +85,10 @@ static_assert(std::is_standard_layout_v<LocConf> && std::is_trivially_destructib
 [[nodiscard]] LocConf* loc_conf(ngx_http_request_t* r) noexcept;
 /// nullptr: the cycle has no http block.
 [[nodiscard]] MainConf* main_conf(ngx_cycle_t* cycle) noexcept;
+
+/// What this node admits of an account in a window: its part of the account's own limit, or else of
+/// the configured one. 0 requests: no limit.
+[[nodiscard]] RateLimit limit_here(const MainConf& conf, std::optional<RateLimit> own) noexcept;
 
 }  // namespace sluice::ngx
 

@@ -18,6 +18,7 @@ namespace {
 char* const kFailed = static_cast<char*>(NGX_CONF_ERROR);
 constexpr ngx_uint_t kRequestsMax = 268'435'455;
 constexpr ngx_int_t kWindowMax = 86'400 * 366;
+constexpr ngx_int_t kShareMax = 1000;
 constexpr off_t kMapBytesMin = 1 << 20;
 constexpr std::size_t kPrefixBytesMax = 64;
 
@@ -126,18 +127,52 @@ char* set_zone(ngx_conf_t* cf, MainConf& conf) noexcept {
     return NGX_CONF_OK;
 }
 
-char* set_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
-    if (conf.limit_given) {
-        return refuse_duplicate();
+/// `share=N` or `node=I` of sluice_rate_limit. False: refused and logged.
+bool share_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter) noexcept {
+    const std::string_view text = to_view(parameter);
+    const bool share = starts_with(text, "share=");
+    if (!share && !starts_with(text, "node=")) {
+        refuse(cf, parameter, "expected share=N or node=I");
+        return false;
     }
-    conf.limit_given = 1;
+    const std::string_view digits = text.substr(text.find('=') + 1);
+    const ngx_int_t number = ngx_atoi(to_ngx(digits).data, digits.size());
+    if (number < 1 || number > kShareMax) {
+        refuse(cf, parameter, "expected 1 to 1000 nodes, as in \"share=3 node=1\"");
+        return false;
+    }
+    ngx_uint_t& field = share ? conf.share_nodes : conf.share_index;
+    if (field != 0) {
+        refuse(cf, parameter, "it is there twice");
+        return false;
+    }
+    field = static_cast<ngx_uint_t>(number);
+    return true;
+}
+
+/// False: this node is none of those that share, or they are more than the requests to share.
+bool check_share(ngx_conf_t* cf, const MainConf& conf) noexcept {
+    if (conf.share_index > conf.share_nodes) {
+        const char* what = conf.share_nodes == 0 ? "node=%ui needs share=N, the number of nodes"
+                                                 : "node=%ui is above share=%ui";
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, what, conf.share_index, conf.share_nodes);
+        return false;
+    }
+    if (conf.limit_requests != 0 && conf.limit_requests < conf.share_nodes) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\": %ui requests cannot be shared by %ui nodes: the limit must be "
+                           "share=N or more",
+                           argument(cf, 0), conf.limit_requests, conf.share_nodes);
+        return false;
+    }
+    return true;
+}
+
+/// "N WINDOW".
+char* set_requests(ngx_conf_t* cf, MainConf& conf) noexcept {
     const ngx_str_t& first = *argument(cf, 1);
     if (cf->args->nelts == 2) {
-        if (to_view(first) != "off") {
-            return refuse(cf, first, "expected \"off\", or N WINDOW as in \"600 60s\"");
-        }
-        conf.limit_requests = 0;
-        return NGX_CONF_OK;
+        return refuse(cf, first, "expected \"off\", or N WINDOW as in \"600 60s\"");
     }
     const ngx_int_t requests = ngx_atoi(first.data, first.len);
     if (requests < 1 || static_cast<ngx_uint_t>(requests) > kRequestsMax) {
@@ -151,6 +186,23 @@ char* set_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
     conf.limit_requests = static_cast<ngx_uint_t>(requests);
     conf.limit_window_seconds = static_cast<ngx_uint_t>(*window);
     return NGX_CONF_OK;
+}
+
+char* set_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
+    if (conf.limit_given) {
+        return refuse_duplicate();
+    }
+    conf.limit_given = 1;
+    const bool off = to_view(*argument(cf, 1)) == "off";
+    if (!off && set_requests(cf, conf) != NGX_CONF_OK) {
+        return kFailed;
+    }
+    for (ngx_uint_t i = off ? 2 : 3; i < cf->args->nelts; ++i) {
+        if (!share_parameter(cf, conf, *argument(cf, i))) {
+            return kFailed;
+        }
+    }
+    return check_share(cf, conf) ? NGX_CONF_OK : kFailed;
 }
 
 /// X-SVC- and the like: it begins a header's name, and names the anonymous id's field.

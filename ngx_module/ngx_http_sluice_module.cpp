@@ -22,7 +22,7 @@ ngx_command_t commands[] = {
      NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
     {ngx_string("sluice_zone"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_http_sluice_zone,
      NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_rate_limit"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE12,
+    {ngx_string("sluice_rate_limit"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE,
      ngx_http_sluice_rate_limit, NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
     {ngx_string("sluice_idempotency_ttl"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1,
      ngx_http_sluice_idempotency_ttl, NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},

@@ -165,15 +165,14 @@ void StatusSampler::taken() {
 void StatusSampler::name_accounts() {
     store::RegistryReader* registry = Edge::current()->store().registry();
     for (AccountUse& use : accounts_) {
-        RateLimit limit{static_cast<std::uint32_t>(conf_.limit_requests),
-                        static_cast<std::uint32_t>(conf_.limit_window_seconds)};
+        std::optional<RateLimit> own;
         if (registry != nullptr) {
             if (const auto account = registry->find_account(AccountSlot{use.slot})) {
                 use.account = account->account_id.str();
-                limit = account->rate_limit.value_or(limit);
+                own = account->rate_limit;
             }
         }
-        use.limit = limit.requests;
+        use.limit = limit_here(conf_, own).requests;
     }
 }
 

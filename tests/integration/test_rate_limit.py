@@ -293,3 +293,72 @@ def test_a_window_that_ends_frees_a_refused_account(edge, merchant):
         lambda: (lambda a: a if a.status == 200 else None)(event(merchant)), "the next window"
     )
     assert int(answer.header("X-RateLimit-Reset")) > reset
+
+
+# A fleet: each node admits its part of every limit -------------------------------------------------
+
+# (parameters, the account's own limit or None, this node's part) of "sluice_rate_limit 8 1d ...".
+PARTS = [
+    ("share=3", None, 2),
+    ("share=3 node=1", None, 3),
+    ("share=3 node=2", None, 3),
+    ("share=3 node=3", None, 2),
+    ("share=1", None, 8),
+    ("share=8 node=8", None, 1),
+    ("share=3", "10/86400", 3),
+    ("share=3 node=1", "10/86400", 4),
+    ("share=3 node=2", "2/86400", 1),
+    ("share=3 node=3", "2/86400", 1),
+]
+
+
+@pytest.mark.parametrize("parameters,own,part", PARTS)
+def test_a_node_admits_its_part_and_says_so(start_edge, new_merchant, parameters, own, part):
+    next_window(86400, margin=120)
+    edge = start_edge(HEAD + f"sluice_rate_limit 8 1d {parameters};" + SERVER)
+    merchant = new_merchant(edge, "shared")
+    if own:
+        edge.sluice("account", "set", "shared", "--rate-limit", own)
+    now = int(time.time())
+    reset = now - now % 86400 + 86400
+    for number in range(part):
+        answer = (event, catalog)[number % 2](merchant)
+        assert answer.status == 200
+        assert limits(answer) == (part, part - 1 - number, reset)
+        assert answer.header("X-Left") == str(part - 1 - number)
+    refused = event(merchant)
+    limited_event(refused)
+    assert limits(refused) == (part, 0, reset)
+    limited_catalog(catalog(merchant))
+
+
+def test_a_fleet_of_numbered_nodes_admits_exactly_the_limit(start_edge, new_merchant):
+    next_window(86400, margin=120)
+    edges = [
+        start_edge(HEAD + f"sluice_rate_limit 8 1d share=3 node={node};" + SERVER) for node in (1, 2, 3)
+    ]
+    merchants = [new_merchant(edge, "fleet") for edge in edges]
+    statuses = [event(merchant).status for merchant in merchants for _ in range(8)]
+    assert statuses.count(200) == 8 and statuses.count(429) == 16
+
+
+def test_off_with_a_share_divides_only_limits_of_their_own(start_edge, new_merchant):
+    next_window(86400, margin=120)
+    edge = start_edge(HEAD + "sluice_rate_limit off share=2;" + SERVER)
+    free, bound = new_merchant(edge, "free"), new_merchant(edge, "bound")
+    edge.sluice("account", "set", "bound", "--rate-limit", "5/86400")
+    assert event(free).header("X-RateLimit-Limit") is None
+    assert [event(bound).status for _ in range(3)] == [200, 200, 429]
+
+
+def test_a_reload_that_changes_the_share_keeps_the_used_count(start_edge, new_merchant):
+    next_window(86400, margin=120)
+    edge = start_edge(HEAD + "sluice_rate_limit 8 1d;" + SERVER)
+    merchant = new_merchant(edge, "grows")
+    for _ in range(3):
+        answer = event(merchant)
+    assert limits(answer)[:2] == (8, 5)
+    edge.configure(HEAD + "sluice_rate_limit 8 1d share=2;" + SERVER)
+    edge.reload()
+    assert limits(event(merchant))[:2] == (4, 0)
+    limited_event(event(merchant))

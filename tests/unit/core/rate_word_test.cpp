@@ -44,6 +44,34 @@ TEST(RateRules, RefusedRequestsDoNotLengthenTheWindow) {
     EXPECT_EQ(next.verdict.reset_second, 240);
 }
 
+TEST(RateRules, ThePartsOfTheNodesAddUpToTheLimit) {
+    for (std::uint32_t nodes = 1; nodes <= 40; ++nodes) {
+        for (std::uint32_t limit = nodes; limit <= 200; ++limit) {
+            std::uint64_t sum = 0;
+            for (std::uint32_t index = 1; index <= nodes; ++index) {
+                const RateLimit part = node_part({limit, 60}, {index, nodes});
+                EXPECT_EQ(part.window_seconds, 60U);
+                EXPECT_EQ(part.requests, (limit + nodes - index) / nodes);
+                sum += part.requests;
+            }
+            ASSERT_EQ(sum, limit) << nodes;
+        }
+    }
+    EXPECT_EQ(node_part({268'435'455, 60}, {1, 2}).requests, 134'217'728U);
+    EXPECT_EQ(node_part({268'435'455, 60}, {2, 2}).requests, 134'217'727U);
+}
+
+TEST(RateRules, NoNodeShutsAnAccountOut) {
+    EXPECT_EQ(node_part({2, 60}, {3, 3}).requests, 1U);
+    EXPECT_EQ(node_part({1, 60}, {1000, 1000}).requests, 1U);
+}
+
+TEST(RateRules, NoLimitHasNoParts) {
+    EXPECT_EQ(node_part({0, 60}, {1, 3}).requests, 0U);
+    EXPECT_EQ(node_part({7, 60}, {0, 0}).requests, 7U);
+    EXPECT_EQ(node_part({7, 60}, {1, 1}).requests, 7U);
+}
+
 TEST(RateRules, RetryAfterIsAtLeastOne) {
     EXPECT_EQ(count_request(0, kThreePerMinute, 179).verdict.retry_after, 1U);
     EXPECT_EQ(count_request(0, {1, 1}, 100).verdict.retry_after, 1U);
