@@ -19,7 +19,8 @@ inline constexpr std::size_t kDiagnosisKeysMax = 16;
 /// Bodies above this are hashed as sent only, without variants.
 inline constexpr std::size_t kDiagnosisBodyBytesMax = 256 * 1024;
 
-/// @param shop     As in Sender; null if unknown.
+/// @param shop     As in Sender; null if unknown. Unknown and suspended ones take as long as one
+///                 with a token, and get nothing.
 /// @param retired  Revoked tokens of the shop's account, if the registry can give them; may be
 ///                 empty. Those without a signing key are passed over.
 /// @return the name of the likely mistake, or nothing, and then the Reason of the answer stands:
