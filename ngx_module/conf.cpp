@@ -1,5 +1,7 @@
 #include "ngx_module/conf.hpp"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <new>
 
@@ -52,6 +54,7 @@ bool load_key(ngx_conf_t* cf, MainConf& conf) {
         return false;
     }
     conf.key = make_in_pool<store::MasterKey>(cf->pool, *key);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // the master knows the key: no core dump of it
     return true;
 }
 

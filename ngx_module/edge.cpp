@@ -109,11 +109,15 @@ using namespace sluice::ngx;
 
 ngx_int_t ngx_http_sluice_init_process(ngx_cycle_t* cycle) noexcept {
     const MainConf* conf = main_conf(cycle);
-    if (!serves_requests() || conf == nullptr || conf->store_path.data == nullptr) {
+    if (conf == nullptr || conf->store_path.data == nullptr) {
         return NGX_OK;
     }
-    // The process knows secrets: no core dump, no tracing by other processes of its user.
+    // The process knows secrets: no core dump, no tracing by other processes of its user. Cache
+    // manager and loader too, which have the master key from the master's memory.
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (!serves_requests()) {
+        return NGX_OK;
+    }
     ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0, "sluice module %s", sluice::ngx::kBuildId);
     // NGX_ERROR would end the process for good: a worker without its store answers 503 instead.
     guarded(cycle->log, [&] { Edge::start(*conf, cycle); });

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/diagnosis.hpp"
@@ -63,10 +64,18 @@ Text account(const IngestRequest& request) noexcept {
     return shop->account->account_id.view();
 }
 
-/// As the sender named it, if that can be an id at all.
-Text shop(const IngestRequest& request) noexcept {
+/// As the sender named it, if that can be an id at all. People send a token there by mistake: what
+/// is no shop of ours and as long as a secret is cut, so that no secret gets into a log.
+Text shop(const IngestRequest& request, ngx_pool_t* pool) {
+    constexpr std::size_t kSecretBytesMin = 16;
+    constexpr std::size_t kShownBytes = 8;
     const std::string_view name = request.head.shop.value;
-    return is_admin_id(name) ? Text(name) : std::nullopt;
+    if (!is_admin_id(name)) {
+        return std::nullopt;
+    }
+    return request.sender.shop == nullptr && name.size() >= kSecretBytesMin
+               ? copy(pool, std::string(name.substr(0, kShownBytes)) + "...")
+               : Text(name);
 }
 
 Text topic(const IngestRequest& request) noexcept {
@@ -79,12 +88,19 @@ Text result(const IngestRequest& request) noexcept {
     return outcome ? Text(to_string(*outcome)) : std::nullopt;
 }
 
-/// Was the signature wrong in a way that can be told?
+/// Was the signature wrong in a way that can be told? Of an unknown shop nothing can be, but it
+/// takes as long.
 bool is_undiagnosed(const IngestRequest& request) noexcept {
-    const Reason reason = request.answer->reason;
-    return request.is_events() && request.diagnosis.empty() &&
-           (reason == Reason::kSignatureMalformed || reason == Reason::kSignatureMismatch ||
-            reason == Reason::kNoUsableToken);
+    switch (request.answer->reason) {
+        case Reason::kSignatureMalformed:
+        case Reason::kSignatureMismatch:
+        case Reason::kNoUsableToken:
+        case Reason::kShopUnknown:
+        case Reason::kShopSuspended:
+            return request.is_events() && request.diagnosis.empty();
+        default:
+            return false;
+    }
 }
 
 std::string_view diagnose(const IngestRequest& request) {
@@ -113,7 +129,7 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
         case kAccount:
             return account(request);
         case kShop:
-            return shop(request);
+            return shop(request, pool);
         case kTopic:
             return topic(request);
         case kResult:
