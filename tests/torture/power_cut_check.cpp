@@ -3,6 +3,7 @@
 
 #include "core/record.hpp"
 #include "core/signature.hpp"
+#include "lmdb_store/bulk_file.hpp"
 #include "lmdb_store/queue.hpp"
 
 int main(int argc, char** argv) {
@@ -11,7 +12,8 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: power_cut_check STORE\n");
         return 2;
     }
-    auto queue = store::Queue::open(store::StorePaths(argv[1]), {.map_bytes = 64u << 20});
+    const store::StorePaths paths(argv[1]);
+    auto queue = store::Queue::open(paths, {.map_bytes = 64u << 20});
     if (!queue.ok()) {
         std::fprintf(stderr, "%s\n", queue.error().message.c_str());
         return 1;
@@ -34,8 +36,19 @@ int main(int argc, char** argv) {
                              view.error().message.c_str());
                 return 1;
             }
+            std::string body(view->body);
+            if (view->meta.bulk) {
+                auto beside = store::read_bulk(paths, *view->meta.bulk);
+                if (!beside.ok()) {
+                    std::fprintf(stderr, "record %llu: %s\n",
+                                 static_cast<unsigned long long>(record.seq.value),
+                                 beside.error().message.c_str());
+                    return 1;
+                }
+                body = std::move(*beside);
+            }
             std::printf("%llu %s\n", static_cast<unsigned long long>(record.seq.value),
-                        to_hex(sha256(view->body)).c_str());
+                        to_hex(sha256(body)).c_str());
             from.value = record.seq.value + 1;
         }
     }

@@ -2,7 +2,7 @@
 
 kill -9 does not show this, because the page cache survives it. A recorder (write_recorder.c) logs the writes and
 syncs of a real queue. A state is: everything synced, plus any subset of the 512-byte sectors that were written
-since. Sector writes are taken as atomic; LMDB's meta page relies on that, and docs/reliability.md says so.
+since; a new file is there for certain once its folder was synced. Sector writes are taken as atomic; LMDB's meta page relies on that, and docs/reliability.md says so.
 """
 import os
 import pathlib
@@ -15,7 +15,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SLUICE_BUILD", ROOT / "build/dev"))
 SECTOR = 512
-WRITE, DURABLE_WRITE, TRUNCATE, SYNC = 1, 2, 3, 4
+WRITE, DURABLE_WRITE, TRUNCATE, SYNC, CREATE = 1, 2, 3, 4, 5
 
 
 class Disk:
@@ -24,6 +24,7 @@ class Disk:
     def __init__(self, files):
         self.durable = {path: bytearray(data) for path, data in files.items()}
         self.pending = {}
+        self.names_pending = set()
 
     @staticmethod
     def put(image, offset, data):
@@ -41,7 +42,11 @@ class Disk:
             image = self.durable.setdefault(path, bytearray())
             if len(image) < offset:
                 image.extend(bytes(offset - len(image)))
+        elif kind == CREATE:
+            self.durable.setdefault(path, bytearray())
+            self.names_pending.add(path)
         elif kind == SYNC:
+            self.names_pending = {name for name in self.names_pending if os.path.dirname(name) != path}
             for start, written in self.pending.pop(path, []):
                 self.put(self.durable.setdefault(path, bytearray()), start, written)
 
@@ -58,6 +63,9 @@ class Disk:
                     if rng.random() < share:
                         self.put(image, offset + at, data[at:at + step])
                     at += step
+        for path in self.names_pending:
+            if rng.random() >= share:
+                del state[path]
         return state
 
 
@@ -84,6 +92,8 @@ def acknowledged(lines):
 
 
 def check(state, files_root, lines):
+    for path in (files_root / "store/queue/bulk").iterdir():
+        path.unlink()
     for path, data in state.items():
         if path.startswith("store/"):
             (files_root / path).write_bytes(data)

@@ -5,7 +5,8 @@
  *
  * One log entry, little endian, written with one writev to an O_APPEND descriptor:
  *   u32 kind | u32 path bytes | u64 offset | u64 data bytes | path | data
- * Kinds: 1 write, 2 durable write (descriptor is O_DSYNC), 3 truncate (offset = size), 4 sync.
+ * Kinds: 1 write, 2 durable write (descriptor is O_DSYNC), 3 truncate (offset = size), 4 sync (of a
+ * file's bytes, or of a folder's names), 5 create (a new name in its folder).
  * The calls are those that LMDB 0.9 makes (pwrite, lseek + writev, fdatasync) and what bulk files
  * and acknowledgements need.
  */
@@ -13,6 +14,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WRITE = 1, DURABLE_WRITE = 2, TRUNCATE = 3, SYNC = 4 };
+enum { WRITE = 1, DURABLE_WRITE = 2, TRUNCATE = 3, SYNC = 4, CREATE = 5 };
 
 struct head {
     uint32_t kind, path_bytes;
@@ -132,6 +134,31 @@ static void record_event(int fd, uint32_t kind, uint64_t offset) {
         record(kind, path, offset, NULL, 0, 0);
     }
 }
+
+/* The bytes of a new file are nowhere until its folder knows its name. */
+static int recorded_open(int (*real)(const char*, int, ...), const char* path, int flags,
+                         mode_t mode) {
+    int is_new = log_fd >= 0 && (flags & O_CREAT) && access(path, F_OK) != 0;
+    int fd = real(path, flags, mode);
+    if (is_new && fd >= 0) {
+        record_event(fd, CREATE, 0);
+    }
+    return fd;
+}
+
+#define OPEN(name)                                           \
+    int name(const char* path, int flags, ...) {             \
+        va_list rest;                                        \
+        mode_t mode = 0;                                     \
+        if (flags & (O_CREAT | O_TMPFILE)) {                 \
+            va_start(rest, flags);                           \
+            mode = va_arg(rest, mode_t);                     \
+            va_end(rest);                                    \
+        }                                                    \
+        return recorded_open(REAL(name), path, flags, mode); \
+    }
+OPEN(open)
+OPEN(open64)
 
 int fdatasync(int fd) {
     int result = REAL(fdatasync)(fd);
