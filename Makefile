@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 PRESET ?= dev
 
-.PHONY: help demo test lint format build install deps bench deb test-package check-nginx torture fuzz clean
+.PHONY: help demo test lint format build install deps bench deb test-package check-nginx torture fuzz mutate clean
 
 help:
 	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
@@ -18,6 +18,7 @@ help:
 	@echo "make check-nginx   module and tests on another nginx: NGINX_SRC=DIR with its sources"
 	@echo "make fuzz          libFuzzer targets, FUZZ_SECONDS=3600 each"
 	@echo "make torture       the long crash and fault rounds"
+	@echo "make mutate        plant faults one by one; a test must see each"
 	@echo "make deps          install what building and testing needs (apt)"
 
 deps:
@@ -59,6 +60,9 @@ fuzz:
 
 torture:
 	scripts/torture
+
+mutate:
+	scripts/mutate
 
 clean:
 	rm -rf build

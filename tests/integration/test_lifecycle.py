@@ -304,6 +304,19 @@ def test_internal_redirects_do_not_store_twice(start_edge, new_merchant):
     assert edge.sluice.stats()["last_seq"] == 1
 
 
+def test_internal_redirects_are_refused(start_edge, new_merchant):
+    """Whatever sent the request here, it was not made for this location."""
+    edge = start_edge(
+        CONFIG.replace("location = /which", "location = /via { try_files /nothing /event/ecomm; } location = /which")
+    )
+    merchant = new_merchant(edge, "acme")
+    body = sign.encode(orders.order())
+    headers = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
+    assert edge.request("POST", "/via", headers, body).status == 404
+    assert edge.sluice.stats()["last_seq"] == 0
+    success(edge.request("POST", sign.EVENTS, headers, body))
+
+
 def test_health_and_ready(start_edge, new_merchant):
     edge = start_edge(CONFIG)
     assert edge.request("GET", "/status/health", []).status == 200

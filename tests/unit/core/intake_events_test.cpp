@@ -182,6 +182,9 @@ TEST(EventIntakeRules, RevokedExpiredAndOtherwiseScopedTokensDoNot) {
     scoped.acme->tokens.clear();
     scoped.registry.add_token(scoped.acme, World::kSecret, kWriteProducts | kReadOrders);
     expect_unauthorized(send(scoped, order_request()), Reason::kNoUsableToken);
+    // The store gives such a token no key at all; intake does not count on it.
+    scoped.registry.add_token(scoped.acme, World::kSecret, kWriteOrders)->scopes = kReadOrders;
+    expect_unauthorized(send(scoped, order_request()), Reason::kNoUsableToken);
 }
 
 TEST(EventIntakeRules, OnlyAuthenticatedRequestsCount) {

@@ -33,6 +33,17 @@ TEST(RateRules, ExactlyTheLimitIsAllowedAndRemainingCountsDownToZero) {
     }
 }
 
+TEST(RateRules, EverySecondOfAWindowIsOfTheSameWindow) {
+    std::uint64_t word = 0;
+    for (const std::int64_t now : {120, 121, 178, 179}) {
+        const RateStep step = count_request(word, kThreePerMinute, now);
+        EXPECT_EQ(step.verdict.allowed, now != 179) << now;
+        EXPECT_EQ(step.verdict.reset_second, 180) << now;
+        word = step.word;
+    }
+    EXPECT_EQ(count_request(word, kThreePerMinute, 180).verdict.remaining, 2U);
+}
+
 TEST(RateRules, RefusedRequestsDoNotLengthenTheWindow) {
     std::uint64_t word = 0;
     for (int i = 0; i < 1000; ++i) {

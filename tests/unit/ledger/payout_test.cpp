@@ -278,6 +278,30 @@ TEST_P(PayoutRules, J1_AnAlteredEntryBreaksTheChain) {
     }
 }
 
+TEST_P(PayoutRules, J1_ARemovedEntryBreaksTheChain) {
+    books.create(order());
+    books.update(later(order("o1", "70.00"), "2026-01-02T00:00:00Z"));
+    books.update(later(order("o1", "80.00"), "2026-01-03T00:00:00Z"));
+    std::vector<JournalGroup> groups;
+    books.read()->scan_journal(1, [&groups](const JournalGroup& group) {
+        groups.push_back(group);
+        return true;
+    });
+    ASSERT_EQ(groups.size(), 3U);
+    ChainHead whole;
+    for (const JournalGroup& group : groups) {
+        EXPECT_TRUE(verify_seal(group, whole));
+    }
+    for (std::size_t removed = 0; removed < 2; ++removed) {
+        ChainHead chain;
+        bool holds = true;
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            holds = (i == removed || verify_seal(groups[i], chain)) && holds;
+        }
+        EXPECT_FALSE(holds) << "without group " << removed;
+    }
+}
+
 TEST_P(PayoutRules, J1_AccountsHaveChainsOfTheirOwn) {
     Program theirs = program("theirs");
     theirs.account_id = AccountId("other");

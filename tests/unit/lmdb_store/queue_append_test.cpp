@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "lmdb_store/bulk_file.hpp"
@@ -182,6 +183,20 @@ TEST_F(QueueTest, BulkFilesStayOnlyIfKept) {
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(*read, body);
     kept->keep();
+}
+
+TEST_F(QueueTest, ABulkFileThatWasAlteredIsDamage) {
+    const std::string body(300'000, 'b');
+    auto file = BulkFile::write(paths_, body, sha256(body));
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    const auto path = paths_.bulk / file->ref().file_name;
+    for (const auto& altered :
+         {std::string(299'999, 'b') + 'c', std::string(299'999, 'b'), std::string(300'001, 'b')}) {
+        std::ofstream(path, std::ios::binary | std::ios::trunc) << altered;
+        const auto read = read_bulk(paths_, file->ref());
+        ASSERT_FALSE(read.ok()) << altered.size();
+        EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+    }
 }
 
 TEST_F(QueueTest, OrphanedBulkFilesAreSweptAndNamedOnesStay) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "lmdb_store/archive.hpp"
 #include "unit/worker/drain_fixture.hpp"
 
 namespace sluice::worker {
@@ -56,6 +59,35 @@ TEST(Drain, PublishesThePositionAndTrimsWhatIsApplied) {
     EXPECT_EQ(words.applied.load(), 2501U);
     EXPECT_EQ(words.orders.load(), 2501U);
     EXPECT_EQ(words.worker_state.load(), static_cast<std::uint64_t>(store::WorkerState::kStopped));
+}
+
+/// The last input that somebody else finds in the archive, as its files are now.
+std::uint64_t last_archived(DrainStore& store) {
+    std::uint64_t last = 0;
+    auto reader = store::ArchiveReader::open(store.paths().archive);
+    while (reader.ok()) {
+        const auto place = (*reader)->next();
+        if (!place.ok() || !*place) {
+            break;
+        }
+        last = (*place)->input.seq.value;
+    }
+    return last;
+}
+
+TEST(Drain, PublishesNothingThatTheArchiveDoesNotHold) {
+    DrainStore store;
+    store.orders(0, 20);
+    const auto drain = store.drain();
+    ASSERT_NE(drain, nullptr);
+    std::thread worker([&] { EXPECT_TRUE(drain->run(store.stop_).ok()); });
+    std::uint64_t published = 0;
+    while (published < 20 && !testing::Test::HasFailure()) {
+        published = store.queue().control().applied().value;
+        EXPECT_LE(published, last_archived(store)) << "it would be trimmed";
+    }
+    store.stop_ = true;
+    worker.join();
 }
 
 TEST(Drain, BatchBoundariesDoNotShowInTheLedger) {

@@ -1,0 +1,32 @@
+"""The list of planted faults fits the sources and the tests that it names."""
+
+import pathlib
+import re
+
+from mutation.mutants import MUTANTS
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def test_each_fault_can_be_planted():
+    for mutant in MUTANTS:
+        text = (ROOT / mutant.file).read_text()
+        for old, new in mutant.edits:
+            assert text.count(old) == 1 and old != new, f"{mutant.name}: {text.count(old)} places in {mutant.file}"
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 30
+
+
+def test_each_names_a_test_that_is_there():
+    unit = {}
+    for path in (ROOT / "tests" / "unit").glob("*/*_test.cpp"):
+        unit.setdefault(path.parent.name, []).append(path.read_text())
+    for mutant in MUTANTS:
+        if mutant.test.startswith("tests/"):
+            path, name = mutant.test.split("::")
+            assert re.search(rf"^def {name.split('[')[0]}\(", (ROOT / path).read_text(), re.M), mutant.test
+            continue
+        room, filters = mutant.test.split(":", 1)
+        for words in filters.split(":"):
+            pattern = r",\s*".join(re.escape(word.strip("*/")) for word in words.split(".")) if "." in words else (
+                re.escape(words.strip("*/")))
+            assert any(re.search(pattern, text) for text in unit[room]), f"{mutant.name}: {words}"
