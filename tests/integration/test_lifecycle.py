@@ -328,6 +328,9 @@ def test_health_and_ready(start_edge, new_merchant):
 
 def test_master_never_opens_the_store(start_edge):
     edge = start_edge(CONFIG)
+    paths.wait_until(lambda: len(edge.workers()) == 2, "every worker")
+    for worker in edge.workers():
+        edge.connect_to(worker, "/which").close()  # it serves, so that it has opened the store
     for name in os.listdir(f"/proc/{edge.master}/fd"):
         try:
             target = os.readlink(f"/proc/{edge.master}/fd/{name}")
