@@ -20,20 +20,24 @@ namespace {
 constexpr std::size_t kBlockBytes = 64;
 constexpr std::uint8_t kInnerPad = 0x36;
 constexpr std::uint8_t kOuterPad = 0x5c;
-constexpr int kNoHexDigit = -1;
+/// Larger than any digit, also after two of them were put together.
+constexpr std::uint8_t kNoHexDigit = 0xff;
 
-constexpr int hex_digit(char c, HexCase hex_case) noexcept {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
+using HexTable = std::array<std::uint8_t, 256>;
+
+constexpr HexTable hex_table(bool upper_too) noexcept {
+    HexTable table{};
+    table.fill(kNoHexDigit);
+    for (std::uint8_t value = 0; value < 16; ++value) {
+        table[static_cast<unsigned char>("0123456789abcdef"[value])] = value;
+        if (upper_too) {
+            table[static_cast<unsigned char>("0123456789ABCDEF"[value])] = value;
+        }
     }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    if (hex_case == HexCase::kEither && c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return kNoHexDigit;
+    return table;
 }
+constexpr HexTable kLowerHex = hex_table(false);
+constexpr HexTable kEitherHex = hex_table(true);
 
 using Block = std::array<std::uint8_t, kBlockBytes>;
 
@@ -64,13 +68,16 @@ std::optional<Digest256> parse_hex_digest(std::string_view text, HexCase hex_cas
     if (text.size() != 2 * digest.size()) {
         return std::nullopt;
     }
+    const HexTable& table = hex_case == HexCase::kLowerOnly ? kLowerHex : kEitherHex;
+    unsigned seen = 0;
     for (std::size_t i = 0; i < digest.size(); ++i) {
-        const int high = hex_digit(text[2 * i], hex_case);
-        const int low = hex_digit(text[2 * i + 1], hex_case);
-        if (high == kNoHexDigit || low == kNoHexDigit) {
-            return std::nullopt;
-        }
+        const unsigned high = table[static_cast<unsigned char>(text[2 * i])];
+        const unsigned low = table[static_cast<unsigned char>(text[2 * i + 1])];
         digest[i] = static_cast<std::uint8_t>(high << 4 | low);
+        seen |= high | low;
+    }
+    if (seen > 0xf) {
+        return std::nullopt;
     }
     return digest;
 }

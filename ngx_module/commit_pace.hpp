@@ -20,9 +20,11 @@ public:
     /// Reading and checking a request takes about twice as long as writing its answer.
     static constexpr std::uint64_t kGatherFactor = 3;
 
-    /// A commit of `requests` took `us`; `waiting` more have arrived meanwhile.
+    /// A commit of `requests` took `us`; `waiting` more have arrived meanwhile. One that was slow,
+    /// because somebody else wrote to the disk, says little about the next.
     void committed(std::uint64_t us, std::size_t requests, std::size_t waiting) noexcept {
-        commit_us_ = us;
+        const std::uint64_t counted = us < 2 * commit_us_ ? us : 2 * commit_us_;
+        commit_us_ = commit_us_ == 0 ? us : (commit_us_ * 7 + counted) / 8;
         count_ = requests + waiting;
     }
     /// Writing `requests` answers took until `now_us`. Requires: requests > 0.
@@ -42,7 +44,7 @@ public:
     }
 
 private:
-    std::uint64_t commit_us_ = 0;
+    std::uint64_t commit_us_ = 0;  ///< Averaged; without the outliers.
     std::size_t count_ = 0;        ///< Clients that are believed to send: nobody else is missing.
     std::uint64_t answer_ns_ = 0;  ///< Of one answer, averaged.
     std::uint64_t hold_until_us_ = 0;
