@@ -105,6 +105,17 @@ std::uint32_t LmdbRegistry::take_number(const WriteTxn& txn, std::string_view se
     return number;
 }
 
+void LmdbRegistry::reserve_number(const WriteTxn& txn, std::string_view series,
+                                  std::uint32_t number) {
+    const auto stored = find(txn, tables_.main, series);
+    if (!stored || stored->size() != sizeof(std::uint32_t)) {
+        throw StoreFailure(tables_.damaged(series));
+    }
+    if (get_big_endian<std::uint32_t>(stored->data()) <= number) {
+        put(txn, tables_.main, series, account_number_key({number + 1}));
+    }
+}
+
 Status LmdbRegistry::create_account(const AccountId& id, std::optional<RateLimit> limit,
                                     Timestamp now) {
     Status ok = check_id(id.view(), "an account id");
@@ -113,6 +124,9 @@ Status LmdbRegistry::create_account(const AccountId& id, std::optional<RateLimit
         return ok;
     }
     return write([&](WriteTxn& txn) -> Status {
+        if (Status own = check_independent(txn); !own) {
+            return own;
+        }
         if (load_account(txn, id)) {
             return Error{ErrorCode::kConflict, "there is an account \"" + id.str() + "\" already"};
         }
@@ -137,6 +151,9 @@ Status LmdbRegistry::create_account(const AccountId& id, std::optional<RateLimit
 Status LmdbRegistry::change_account(const AccountId& id,
                                     const std::function<void(AccountRow&)>& change) {
     return write([&](WriteTxn& txn) -> Status {
+        if (Status ok = check_independent(txn); !ok) {
+            return ok;
+        }
         std::optional<AccountRow> row = load_account(txn, id);
         if (!row) {
             return unknown_account(id);
@@ -163,6 +180,9 @@ Status LmdbRegistry::create_shop(const ShopId& id, const AccountId& account, Tim
         return ok;
     }
     return write([&](WriteTxn& txn) -> Status {
+        if (Status ok = check_independent(txn); !ok) {
+            return ok;
+        }
         const std::optional<AccountRow> owner = load_account(txn, account);
         if (!owner) {
             return unknown_account(account);
@@ -180,6 +200,9 @@ Status LmdbRegistry::create_shop(const ShopId& id, const AccountId& account, Tim
 
 Status LmdbRegistry::suspend_shop(const ShopId& id, bool suspended) {
     return write([&](WriteTxn& txn) -> Status {
+        if (Status ok = check_independent(txn); !ok) {
+            return ok;
+        }
         std::optional<ShopRow> row = load_shop(txn, id);
         if (!row) {
             return Error{ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""};

@@ -60,6 +60,12 @@ struct TokenRequest {
     std::optional<std::string> secret;  ///< Given by the user (at least 16 bytes), else random.
 };
 
+struct RegistryChange;
+struct RegistryRevision;
+struct RegistrySnapshot;
+enum class MergeFrom;
+
+/// Every change but revoke_token() is kConflict in a registry that follows another store's.
 class Registry {
 public:
     enum class Mode { kReadOnly, kReadWrite };
@@ -84,6 +90,20 @@ public:
     /// kCorrupt if the secrets were not sealed with this key.
     [[nodiscard]] virtual Status check_key(const MasterKey& key) = 0;
 
+    // lmdb_store/registry_exchange.hpp
+
+    /// kConflict in a registry that follows another.
+    [[nodiscard]] virtual Result<RegistrySnapshot> snapshot(Timestamp now) = 0;
+    /// Takes over another store's registry, all or nothing, and follows it from now on. Revoked
+    /// tokens stay revoked, whatever the snapshot says. Changes nothing if it brings nothing new.
+    /// A registry without tokens takes over `key`, so that a new store can join a fleet.
+    [[nodiscard]] virtual Result<std::vector<RegistryChange>> merge(
+        const RegistrySnapshot& snapshot, const MasterKey& key, MergeFrom from) = 0;
+    /// What it follows, if it does.
+    [[nodiscard]] virtual Result<std::optional<RegistryRevision>> followed() = 0;
+    /// Follows nothing any more: changes are allowed again.
+    [[nodiscard]] virtual Status detach() = 0;
+
     [[nodiscard]] virtual Result<std::vector<AccountRow>> accounts() = 0;  ///< Sorted by id.
     [[nodiscard]] virtual Result<std::vector<ShopRow>> shops(std::optional<AccountId> account) = 0;
     [[nodiscard]] virtual Result<std::vector<TokenRow>> tokens(
@@ -97,9 +117,11 @@ protected:
     Registry& operator=(const Registry&) = delete;
 };
 
-/// `sluice key rotate`: a new random key in place of `key_file`. Interrupted at any instant, the
-/// next call finishes or begins again (the new key waits in `key_file`.next until it is in force).
-/// nginx keeps its old key until it is reloaded: tokens that it used go on working meanwhile.
-[[nodiscard]] Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry);
+/// `sluice key rotate`: the key `to`, or a new random one, in place of `key_file`. Interrupted at
+/// any instant, the next call finishes or begins again (the new key waits in `key_file`.next until
+/// it is in force). nginx keeps its old key until it is reloaded: tokens that it used go on working
+/// meanwhile.
+[[nodiscard]] Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry,
+                                       const std::optional<MasterKey>& to = std::nullopt);
 
 }  // namespace sluice::store

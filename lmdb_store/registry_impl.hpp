@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lmdb_store/registry.hpp"
+#include "lmdb_store/registry_exchange.hpp"
 #include "lmdb_store/registry_rows.hpp"
 #include "lmdb_store/registry_tables.hpp"
 #include "lmdb_store/table_access.hpp"
@@ -31,6 +32,12 @@ public:
     Status rotate_key(const MasterKey& from, const MasterKey& to) override;
     Status check_key(const MasterKey& key) override;
 
+    Result<RegistrySnapshot> snapshot(Timestamp now) override;
+    Result<std::vector<RegistryChange>> merge(const RegistrySnapshot& snapshot,
+                                              const MasterKey& key, MergeFrom from) override;
+    Result<std::optional<RegistryRevision>> followed() override;
+    Status detach() override;
+
     Result<std::vector<AccountRow>> accounts() override;
     Result<std::vector<ShopRow>> shops(std::optional<AccountId> account) override;
     Result<std::vector<TokenRow>> tokens(std::optional<AccountId> account) override;
@@ -48,12 +55,19 @@ private:
     void store_token(const WriteTxn& txn, const StoredToken& token);
     /// Takes the next of a dense series and moves it on.
     [[nodiscard]] std::uint32_t take_number(const WriteTxn& txn, std::string_view series);
+    /// Moves a dense series beyond `number`.
+    void reserve_number(const WriteTxn& txn, std::string_view series, std::uint32_t number);
+    [[nodiscard]] std::optional<RegistryRevision> load_followed(const Txn& txn);
+    /// kConflict in a registry that follows another.
+    [[nodiscard]] Status check_independent(const Txn& txn);
     [[nodiscard]] Status change_account(const AccountId& id,
                                         const std::function<void(AccountRow&)>& change);
     /// Tokens of an account that are not revoked.
     [[nodiscard]] std::vector<StoredToken> open_tokens(const Txn& txn, AccountNumber account);
     [[nodiscard]] Status check_token_count(const WriteTxn& txn, const AccountRow& account,
                                            std::uint8_t scopes, Timestamp now);
+
+    friend class RegistryMerge;
 
     StorePaths paths_;
     RegistryTables tables_;

@@ -34,4 +34,8 @@ struct StoredToken {
     return !token.revoked_at && (!token.expires_at || now < *token.expires_at);
 }
 
+[[nodiscard]] inline std::string_view view_of(const Digest256& digest) noexcept {
+    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
 }  // namespace sluice::store

@@ -1,6 +1,7 @@
 // The registry's environment on disk. Internal to this room.
 //
 //   main table      "format" u32 LE | "next_account" | "next_shop" u32 BE | "key_check" sealed
+//                   "follows" u64 BE revision and UUID of the store that this registry follows
 //   accounts        account id -> Account            account_ids  number u32 BE -> account id
 //   shops           shop id -> Shop
 //   tokens          token id -> Token
@@ -29,6 +30,7 @@ inline constexpr std::string_view kNextShopKey = "next_shop";
 /// Tells a foreign master key before it turns every token away.
 inline constexpr std::string_view kKeyCheckKey = "key_check";
 inline constexpr std::string_view kKeyCheckText = "sluice";
+inline constexpr std::string_view kFollowsKey = "follows";
 
 /// An open registry environment and its tables.
 struct RegistryTables {

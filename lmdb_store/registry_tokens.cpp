@@ -42,10 +42,6 @@ std::string random_hex() {
     return text;
 }
 
-std::string_view view_of(const Digest256& digest) noexcept {
-    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
 bool is_control(char c) noexcept {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 || byte == 0x7F;
@@ -136,7 +132,8 @@ Result<NewToken> LmdbRegistry::create_token(const TokenRequest& request, const M
             return Error{ErrorCode::kNotFound,
                          "there is no account \"" + request.account_id.str() + "\""};
         }
-        Status ok = tables_.check_key(txn, key);
+        Status ok = check_independent(txn);
+        ok = ok ? tables_.check_key(txn, key) : ok;
         ok = ok ? check_token_count(txn, *account, request.scopes, now) : ok;
         if (!ok) {
             return ok;
@@ -214,7 +211,8 @@ Status LmdbRegistry::check_key(const MasterKey& key) {
     });
 }
 
-Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry) {
+Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry,
+                         const std::optional<MasterKey>& to) {
     const std::filesystem::path next_file = key_file.string() + ".next";
     const auto put_in_force = [&]() -> Status {
         if (::rename(next_file.c_str(), key_file.c_str()) != 0) {
@@ -224,13 +222,16 @@ Status rotate_master_key(const std::filesystem::path& key_file, Registry& regist
     };
     const Result<MasterKey> waiting = MasterKey::load(next_file);
     if (waiting && registry.check_key(*waiting)) {
-        return put_in_force();  // an earlier call was interrupted behind its transaction
+        Status finished = put_in_force();  // an earlier call was interrupted behind its transaction
+        if (!finished || !to) {
+            return finished;
+        }
     }
     const Result<MasterKey> current = MasterKey::load(key_file);
     if (!current) {
         return current.error();
     }
-    const MasterKey next = MasterKey::random();
+    const MasterKey next = to ? *to : MasterKey::random();
     Status ok = next.save(next_file);
     ok = ok ? registry.rotate_key(*current, next) : ok;
     return ok ? put_in_force() : ok;

@@ -16,6 +16,10 @@ struct SetCommand {
     std::uint32_t max_accounts = 0;
 };
 
+struct RotateCommand {
+    std::string to;
+};
+
 struct NoOptions {};
 
 Status run_init(const Frame& frame, const InitCommand& command) {
@@ -45,13 +49,22 @@ Status run_upgrade(const Frame& frame, const NoOptions& /*none*/) {
     return Status::success();
 }
 
-Status run_rotate(const Frame& frame, const NoOptions& /*none*/) {
+Status run_rotate(const Frame& frame, const RotateCommand& command) {
     const auto paths = frame.paths();
+    std::optional<store::MasterKey> to;
+    if (!command.to.empty()) {
+        auto given = store::MasterKey::load(command.to);
+        if (!given.ok()) {
+            return given.error();
+        }
+        to = given.value();
+    }
     auto registry = store::Registry::open(paths, store::Registry::Mode::kReadWrite);
     if (!registry.ok()) {
         return registry.error();
     }
-    if (Status done = store::rotate_master_key(paths.master_key, *registry.value()); !done.ok()) {
+    if (Status done = store::rotate_master_key(paths.master_key, *registry.value(), to);
+        !done.ok()) {
         return done;
     }
     std::printf("the master key is a new one; reload nginx now, so that its workers have it\n");
@@ -87,7 +100,10 @@ void declare_store(CLI::App& app, Frame& frame) {
 
     CLI::App& key = add_group(app, "key", "The key that encrypts the tokens' secrets");
     CLI::App& rotate = add_command(key, "rotate", "Encrypt every secret anew under a new key");
-    (void)on_run(rotate, frame, run_rotate);
+    rotate
+        .add_option("--to", on_run(rotate, frame, run_rotate).to,
+                    "The new key, as another node of the fleet has it (default: a random one)")
+        ->type_name("KEYFILE");
 }
 
 }  // namespace sluice::cli

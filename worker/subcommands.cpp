@@ -6,6 +6,7 @@ void declare_commands(CLI::App& app, Frame& frame) {
     declare_store(app, frame);
     declare_account(app, frame);
     declare_token(app, frame);
+    declare_registry(app, frame);
     declare_program(app, frame);
     declare_creator(app, frame);
     declare_worker(app, frame);

@@ -9,6 +9,7 @@ namespace sluice::cli {
 void declare_store(CLI::App& app, Frame& frame);    // init, store, key
 void declare_account(CLI::App& app, Frame& frame);  // account, shop
 void declare_token(CLI::App& app, Frame& frame);
+void declare_registry(CLI::App& app, Frame& frame);
 void declare_program(CLI::App& app, Frame& frame);
 void declare_creator(CLI::App& app, Frame& frame);  // creator, touch
 void declare_worker(CLI::App& app, Frame& frame);

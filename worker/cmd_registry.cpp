@@ -1,0 +1,156 @@
+// sluice registry export|import|detach
+#include <cstdio>
+
+#include "lmdb_store/registry.hpp"
+#include "lmdb_store/registry_exchange.hpp"
+#include "worker/cli_values.hpp"
+#include "worker/file.hpp"
+#include "worker/output.hpp"
+#include "worker/registry_file.hpp"
+#include "worker/subcommands.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using store::Registry;
+
+struct ExportCommand {
+    std::string file;
+};
+
+struct ImportCommand {
+    std::string file;
+    store::MergeFrom from = store::MergeFrom::kSameSource;
+    Format format = Format::kTable;
+};
+
+struct NoOptions {};
+
+Error about(const std::string& what, Error error) {
+    error.message = what + ": " + error.message;
+    return error;
+}
+
+struct Exported {
+    store::RegistryRevision revision;
+    std::string text;
+};
+
+Result<Exported> export_text(const Frame& frame) {
+    const auto paths = frame.paths();
+    auto key = store::MasterKey::load(paths.master_key);
+    if (!key.ok()) {
+        return key.error();
+    }
+    auto registry = Registry::open(paths, Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    if (Status known = registry.value()->check_key(key.value()); !known.ok()) {
+        return known.error();
+    }
+    auto snapshot = registry.value()->snapshot(now_ms());
+    if (!snapshot.ok()) {
+        return snapshot.error();
+    }
+    return Exported{snapshot->revision, encode_registry(snapshot.value(), key.value())};
+}
+
+Status run_export(const Frame& frame, const ExportCommand& command) {
+    auto exported = export_text(frame);
+    if (!exported.ok()) {
+        return exported.error();
+    }
+    if (command.file == "-") {
+        std::fwrite(exported->text.data(), 1, exported->text.size(), stdout);
+        return Status::success();
+    }
+    return replace_file(command.file, exported->text);
+}
+
+/// @param origin  For messages: where the text is from.
+Status import_text(const Frame& frame, const std::string& origin, std::string_view text,
+                   const ImportCommand& command) {
+    const auto paths = frame.paths();
+    auto key = store::MasterKey::load(paths.master_key);
+    if (!key.ok()) {
+        return key.error();
+    }
+    auto snapshot = decode_registry(text, key.value());
+    if (!snapshot.ok()) {
+        return about(origin, snapshot.error());
+    }
+    auto registry = Registry::open(paths, Registry::Mode::kReadWrite);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    auto changes = registry.value()->merge(snapshot.value(), key.value(), command.from);
+    if (!changes.ok()) {
+        return about(origin, changes.error());
+    }
+    if (changes->empty() && command.format == Format::kTable) {
+        std::printf("nothing changed (revision %llu of store %s)\n",
+                    static_cast<unsigned long long>(snapshot->revision.number),
+                    snapshot->revision.source.c_str());
+        return Status::success();
+    }
+    Listing listing(command.format, {{"kind"}, {"id"}, {"change"}});
+    for (const store::RegistryChange& change : changes.value()) {
+        listing.add({{"kind", change.kind}, {"id", change.id}, {"change", change.change}});
+    }
+    listing.finish();
+    return Status::success();
+}
+
+Status run_import(const Frame& frame, const ImportCommand& command) {
+    const bool from_stdin = command.file == "-";
+    auto text = read_file(from_stdin ? "/dev/stdin" : command.file, kRegistryFileBytesMax);
+    if (!text.ok()) {
+        return text.error();
+    }
+    return import_text(frame, from_stdin ? "standard input" : command.file, text.value(), command);
+}
+
+Status run_detach(const Frame& frame, const NoOptions& /*none*/) {
+    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadWrite);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    Status detached = registry.value()->detach();
+    if (detached.ok()) {
+        std::printf("this registry follows no other any more\n");
+    }
+    return detached;
+}
+
+void add_force(CLI::App& app, store::MergeFrom& from) {
+    app.add_flag_callback(
+        "--force", [&from] { from = store::MergeFrom::kAny; },
+        "Also an older state, or another store's than before");
+}
+
+}  // namespace
+
+void declare_registry(CLI::App& app, Frame& frame) {
+    CLI::App& group =
+        add_group(app, "registry", "Accounts, shops and tokens for all nodes of a fleet");
+    CLI::App& out = add_command(group, "export", "Write them to a file, secrets encrypted");
+    ExportCommand& exported = on_run(out, frame, run_export);
+    out.add_option("FILE", exported.file, "The file, - is standard output")
+        ->required()
+        ->type_name("");
+
+    CLI::App& in = add_command(group, "import", "Take over the registry of another store");
+    ImportCommand& imported = on_run(in, frame, run_import);
+    in.add_option("FILE", imported.file, "What registry export wrote, - is standard input")
+        ->required()
+        ->type_name("");
+    add_force(in, imported.from);
+    add_format(in, imported.format);
+
+    CLI::App& detach =
+        add_command(group, "detach", "Follow no other store any more: allow changes here");
+    (void)on_run(detach, frame, run_detach);
+}
+
+}  // namespace sluice::cli
