@@ -268,6 +268,7 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
             case ENOMEM:
             case EBUSY:
             case EAGAIN:
+            case EINTR:  // of the first sync, which comes before the page that commits
             case MDB_READERS_FULL:
             case MDB_MAP_RESIZED:
                 return AppendOutcome::kUnavailable;

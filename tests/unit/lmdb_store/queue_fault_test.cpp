@@ -218,6 +218,14 @@ TEST_F(QueueFaultTest, WritingZerosAheadMayFailInAnyWay) {
     }
 }
 
+TEST_F(QueueFaultTest, AnInterruptedSyncIsNotStoredAndTheNextBatchIs) {
+    const Run result = run(Call::kSync, EINTR, 0);
+    EXPECT_TRUE(result.struck);
+    EXPECT_EQ(result.outcome, AppendOutcome::kUnavailable);
+    EXPECT_EQ(result.closed, std::nullopt);
+    EXPECT_EQ(result.after, AppendOutcome::kStored);
+}
+
 TEST_F(QueueFaultTest, ReplaysAndConflictsOfAFailedBatchFailWithIt) {
     open({.idempotency_ttl_seconds = 60});
     append({"old"}, {claim("old", "old")});
