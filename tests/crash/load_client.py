@@ -84,13 +84,23 @@ class Sender(threading.Thread):
 
     def run(self):
         count = 0
-        while not STOP.is_set():
+        while self.connect():
             count += 1
             name = f"{self.seed}-{self.number}-{count}"
             if self.chance.random() < 0.1:
                 self.send_batch(name)
             else:
                 self.send_order(name)
+
+    def connect(self):
+        """Before anything is journaled: what was not sent is in no doubt. False when it is to stop."""
+        while not STOP.is_set():
+            try:
+                self.connection = self.connection or http1.Connection(self.port, timeout=20)
+                return True
+            except OSError:
+                time.sleep(0.005)
+        return False
 
     def ask(self, target, headers, body):
         """200, another status, or None without an answer."""
@@ -101,7 +111,9 @@ class Sender(threading.Thread):
             if FRESH or (answer.header("Connection") or "").lower() == "close":
                 self.drop()
             return answer.status
-        except (OSError, ValueError, AssertionError):
+        except (OSError, ValueError, AssertionError) as error:
+            if FRESH:
+                print(f"{time.time():.3f} no answer: {error!r}", file=sys.stderr)
             self.drop()
             time.sleep(0.005)
             return None
@@ -117,17 +129,17 @@ class Sender(threading.Thread):
         self.journal.note("S", "order", name)
         status = self.ask(sign.EVENTS, headers, body)
         self.journal.note(word_for(status), "order", name)
+        return status
 
-    def send_batch(self, name):
+    def send_batch(self, name, again=True):
         body = sign.encode(batch(name))
         headers = sign.catalog_headers(self.shop, self.secret, "PRODUCT_UPSERT", body, f"key-{name}")
         self.journal.note("S", "batch", name)
-        status = None
-        while status != 200 and not STOP.is_set():
+        status = self.ask(sign.CATALOG, headers, body)
+        while again and status in (503, None) and not STOP.is_set():
             status = self.ask(sign.CATALOG, headers, body)
-            if status not in (200, 503, None):
-                break
         self.journal.note(word_for(status), "batch", name)
+        return status
 
 
 def word_for(status):

@@ -11,6 +11,7 @@ class Verdict:
     def __init__(self):
         self.sent = self.acked = self.lost = self.dup = 0
         self.phantom = self.indoubt = self.corrupt = 0
+        self.kept = 0  # of those in doubt: in the store all the same, which is legal
 
     def __str__(self):
         return (
@@ -73,6 +74,7 @@ def _judge_orders(verdict, states, seed, orders, entries):
             verdict.lost += word == "A"
             continue
         verdict.phantom += word == "N"
+        verdict.kept += word in ("I", "S")
         document = order(name, seed)
         row = orders[name]
         right = commissions(document)

@@ -1,0 +1,113 @@
+"""Reload, quit, stop and binary upgrade over and over, under load, while commits are slow.
+
+A request that nginx began to serve is answered, or it is not stored; only a fast stop and
+worker_shutdown_timeout may cut one off that is. SLUICE_TURNOVER_SECONDS: of each storm.
+"""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from crash.site import SEED, alive
+from harness import paths
+from harness.edge import children
+
+pytestmark = pytest.mark.crash
+SECONDS = float(os.environ.get("SLUICE_TURNOVER_SECONDS", "3"))
+
+
+def storm(here, act, pause):
+    """`act(chance)` every `pause` seconds, until time is up and it was done thrice."""
+    here.slow_commits(300)
+    here.start(fresh=True)
+    files = open_files(here)
+    chance = random.Random(SEED)
+    end, done = time.monotonic() + SECONDS, 0
+    while time.monotonic() < end or done < 3:
+        time.sleep(pause)
+        act(chance)
+        done += 1
+    paths.wait_until(
+        lambda: len(children(here.edge.master)) == 2 == len(here.edge.workers()), "old workers to go"
+    )
+    acked = here.acked()
+    paths.wait_until(lambda: here.acked() > acked + 5, "it to serve on")
+    delays = here.shim.injected
+    assert open_files(here) <= files + 20, "files stay open"
+    verdict = here.finish()
+    print(f"delays {delays} rounds {done} in doubt and stored {verdict.kept}")
+    assert delays > 0
+    assert verdict.good, str(verdict)
+    return verdict
+
+
+def open_files(here):
+    """Of all workers; connections of the load are among them."""
+    return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in here.edge.workers())
+
+
+def test_reload_storm(site, fault_shim):
+    """No request in flight goes without its answer, no worker stays behind, no alert."""
+    here = site(threads=8, shim=fault_shim)
+    verdict = storm(here, here.reload, 0.2)
+    assert verdict.indoubt == 0, f"requests without an answer: {verdict}"
+
+
+def test_quit_storm(site, fault_shim):
+    """A connection that nobody accepted may be refused, but nothing of it is stored."""
+    here = site(threads=8, shim=fault_shim)
+
+    def quit_and_start(_):
+        here.edge.stop(signal.SIGQUIT)
+        here.edge.start()
+        here.count("quit")
+
+    verdict = storm(here, quit_and_start, 0.4)
+    assert verdict.kept == 0, "stored, and not answered"
+
+
+def test_stop_storm(site, fault_shim):
+    here = site(threads=8, shim=fault_shim)
+    here.edge.expect_log("exited on signal 9")  # nginx's master gives a slow sync one second
+
+    def stop_and_start(chance):
+        here.edge.stop(chance.choice([signal.SIGTERM, signal.SIGINT]))
+        here.edge.start()
+        here.count("stop")
+
+    storm(here, stop_and_start, 0.4)
+
+
+def test_binary_upgrade_storm(site, fault_shim):
+    """Old and new master serve side by side, on one store; then the old one quits."""
+    kept = "env LD_PRELOAD; env SLUICE_FAULT_PAGE; env SLUICE_FAULT_DIR;"  # for the next binary
+    here = site(threads=8, shim=fault_shim, daemon="on", main=kept)
+
+    def upgrade(_):
+        edge, old = here.edge, here.edge.master
+        os.kill(old, signal.SIGUSR2)
+        edge.master = paths.wait_until(lambda: master_after(edge, old), "the new master")
+        paths.wait_until(lambda: len(edge.workers()) == 2, "the new workers")
+        os.kill(old, signal.SIGQUIT)
+        paths.wait_until(lambda: not alive(old), "the old master to go")
+        here.count("upgrade")
+
+    verdict = storm(here, upgrade, 0.3)
+    assert verdict.indoubt == 0, f"requests without an answer: {verdict}"
+
+
+def master_after(edge, old):
+    try:
+        text = (edge.folder / "nginx.pid").read_text().strip()
+    except FileNotFoundError:  # renamed just now
+        return None
+    return int(text) if text not in ("", str(old)) else None
+
+
+def test_shutdown_timeout_storm(site, fault_shim):
+    """nginx cuts off requests whose commit is under way: nobody crashes, no socket is left open."""
+    here = site(threads=8, shim=fault_shim, main="worker_shutdown_timeout 100ms;")
+    storm(here, here.reload, 0.2)
