@@ -25,14 +25,18 @@
 #include <unistd.h>
 
 /* shim.py reads these two lists. A point: process (N nginx, W the sidecar), then where. */
-#define CALLS(X) X(WRITE) X(META) X(SYNC) X(READ) X(OPEN) X(MMAP) X(SEEK) X(TRUNCATE) \
-    X(RENAME) X(UNLINK) X(ATTRIBUTE) X(MALLOC)
-#define POINTS(X) X(N_BEGIN) X(N_BEGUN) X(N_PUT) X(N_WRITE) X(N_SYNC) X(N_SYNCED) X(N_META) \
-    X(N_META_DONE) X(N_COMMITTED) X(N_POST) X(N_POSTED) X(N_SEND) X(N_SENT) X(N_BULK_OPEN) \
-    X(N_BULK_WRITE) X(N_BULK_SYNC) X(N_BULK_SYNCED) X(W_BEGIN) X(W_BEGUN) X(W_PUT) X(W_WRITE) \
-    X(W_SYNC) X(W_SYNCED) X(W_META) X(W_META_DONE) X(W_COMMITTED) X(W_ARCHIVE_WRITE) \
-    X(W_ARCHIVE_SYNC) X(W_ARCHIVE_SYNCED) X(W_UNLINK) X(W_UNLINKED) X(W_TRIM_BEGUN) \
-    X(W_TRIM_SYNC) X(W_TRIM_META) X(W_TRIMMED)
+#define CALLS(X)                                                                                 \
+    X(WRITE)                                                                                     \
+    X(META) X(SYNC) X(READ) X(OPEN) X(MMAP) X(SEEK) X(TRUNCATE) X(RENAME) X(UNLINK) X(ATTRIBUTE) \
+        X(MALLOC)
+#define POINTS(X)                                                                                \
+    X(N_BEGIN)                                                                                   \
+    X(N_BEGUN) X(N_PUT) X(N_WRITE) X(N_SYNC) X(N_SYNCED) X(N_META) X(N_META_DONE) X(N_COMMITTED) \
+        X(N_POST) X(N_POSTED) X(N_SEND) X(N_SENT) X(N_BULK_OPEN) X(N_BULK_WRITE) X(N_BULK_SYNC)  \
+            X(N_BULK_SYNCED) X(W_BEGIN) X(W_BEGUN) X(W_PUT) X(W_WRITE) X(W_SYNC) X(W_SYNCED)     \
+                X(W_META) X(W_META_DONE) X(W_COMMITTED) X(W_ARCHIVE_WRITE) X(W_ARCHIVE_SYNC)     \
+                    X(W_ARCHIVE_SYNCED) X(W_UNLINK) X(W_UNLINKED) X(W_TRIM_BEGUN) X(W_TRIM_SYNC) \
+                        X(W_TRIM_META) X(W_TRIMMED)
 #define CALL(name) CALL_##name,
 #define POINT(name) POINT_##name,
 enum call { CALLS(CALL) CALL_COUNT };
@@ -43,18 +47,18 @@ enum { ROLE_NGINX = 1, ROLE_SLUICE = 2 };
 
 typedef _Atomic unsigned long word;
 static struct page {
-    word calls;    /* mask of enum call; 0: no fault is armed */
-    word roles;    /* mask */
-    word pid;      /* 0: any */
-    word nth;      /* which matching call, from 1 */
-    word sticky;   /* all from there on */
+    word calls;  /* mask of enum call; 0: no fault is armed */
+    word roles;  /* mask */
+    word pid;    /* 0: any */
+    word nth;    /* which matching call, from 1 */
+    word sticky; /* all from there on */
     word mode;
     word delay_us; /* of MODE_DELAY; the most of MODE_JITTER */
     word seen;     /* matching calls so far */
     word injected;
-    word first;    /* the call that was hit first */
+    word first; /* the call that was hit first */
     word pad[6];
-    word armed;     /* point + 1 */
+    word armed; /* point + 1 */
     word countdown;
     word pad2[14];
     word passes[64];
@@ -82,9 +86,9 @@ __attribute__((constructor)) static void start(void) {
     }
 }
 
-#define REAL(name)                                                     \
-    ({                                                                 \
-        static __typeof__(&name) next;                                 \
+#define REAL(name)                                                         \
+    ({                                                                     \
+        static __typeof__(&name) next;                                     \
         next ? next : (next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)); \
     })
 
@@ -128,14 +132,14 @@ static enum place place_of_fd(int fd) {
     return place_of(path);
 }
 
-#define AT(nginx_place, nginx_point, ledger_point, trim_point)    \
-    do {                                                          \
-        if (role == ROLE_NGINX && (place) == (nginx_place))       \
-            point(nginx_point);                                   \
-        else if (role == ROLE_SLUICE && (place) == LEDGER)        \
-            point(ledger_point);                                  \
+#define AT(nginx_place, nginx_point, ledger_point, trim_point)                      \
+    do {                                                                            \
+        if (role == ROLE_NGINX && (place) == (nginx_place))                         \
+            point(nginx_point);                                                     \
+        else if (role == ROLE_SLUICE && (place) == LEDGER)                          \
+            point(ledger_point);                                                    \
         else if (role == ROLE_SLUICE && (place) == QUEUE && (int)(trim_point) >= 0) \
-            point(trim_point);                                    \
+            point(trim_point);                                                      \
     } while (0)
 #define NONE ((enum point) - 1)
 
@@ -178,10 +182,10 @@ static int fault(enum call call) {
     return mode;
 }
 
-#define FAIL_IF(rc, failed)  \
-    if ((rc) != 0) {         \
+#define FAIL_IF(rc, failed)                      \
+    if ((rc) != 0) {                             \
         errno = (rc) == MODE_SHORT ? EIO : (rc); \
-        return failed;       \
+        return failed;                           \
     }
 
 static enum call write_call(int fd) {
@@ -209,16 +213,16 @@ static void after_write(enum place place, enum call call) {
         point(POINT_N_BULK_WRITE);
 }
 
-#define WRITE(fd, size, whole, half)                           \
-    enum place place = place_of_fd(fd);                        \
-    enum call call = place == ELSEWHERE ? 0 : write_call(fd);  \
-    int rc = before_write(place, call);                        \
-    if (rc == MODE_SHORT && (size) > 1)                        \
-        return half;                                           \
-    FAIL_IF(rc, -1)                                            \
-    ssize_t done = whole;                                      \
-    if (place != ELSEWHERE)                                    \
-        after_write(place, call);                              \
+#define WRITE(fd, size, whole, half)                          \
+    enum place place = place_of_fd(fd);                       \
+    enum call call = place == ELSEWHERE ? 0 : write_call(fd); \
+    int rc = before_write(place, call);                       \
+    if (rc == MODE_SHORT && (size) > 1)                       \
+        return half;                                          \
+    FAIL_IF(rc, -1)                                           \
+    ssize_t done = whole;                                     \
+    if (place != ELSEWHERE)                                   \
+        after_write(place, call);                             \
     return done
 
 ssize_t pwrite(int fd, const void* data, size_t size, off_t at) {
@@ -282,15 +286,15 @@ static void after_sync(enum place place) {
         point(POINT_W_ARCHIVE_SYNCED);
 }
 
-#define SYNC(name)                              \
-    int name(int fd) {                          \
-        enum place place = place_of_fd(fd);     \
-        int rc = before_sync(place);            \
-        FAIL_IF(rc, -1)                         \
-        rc = REAL(name)(fd);                    \
-        if (place != ELSEWHERE)                 \
-            after_sync(place);                  \
-        return rc;                              \
+#define SYNC(name)                          \
+    int name(int fd) {                      \
+        enum place place = place_of_fd(fd); \
+        int rc = before_sync(place);        \
+        FAIL_IF(rc, -1)                     \
+        rc = REAL(name)(fd);                \
+        if (place != ELSEWHERE)             \
+            after_sync(place);              \
+        return rc;                          \
     }
 SYNC(fdatasync)
 SYNC(fsync)
@@ -301,11 +305,11 @@ int msync(void* data, size_t size, int flags) {
     return REAL(msync)(data, size, flags);
 }
 
-#define READ(fd, size, whole, half)                                   \
-    int rc = place_of_fd(fd) == ELSEWHERE ? 0 : fault(CALL_READ);     \
-    if (rc == MODE_SHORT && (size) > 1)                               \
-        return half;                                                  \
-    FAIL_IF(rc, -1)                                                   \
+#define READ(fd, size, whole, half)                               \
+    int rc = place_of_fd(fd) == ELSEWHERE ? 0 : fault(CALL_READ); \
+    if (rc == MODE_SHORT && (size) > 1)                           \
+        return half;                                              \
+    FAIL_IF(rc, -1)                                               \
     return whole
 
 ssize_t read(int fd, void* data, size_t size) {
@@ -329,23 +333,31 @@ static int before_open(const char* path, int flags) {
     return fault(CALL_OPEN);
 }
 
-#define OPEN(call)                               \
-    va_list rest;                                \
-    va_start(rest, flags);                       \
-    mode_t mode = va_arg(rest, mode_t);          \
-    va_end(rest);                                \
-    int rc = before_open(path, flags);           \
-    FAIL_IF(rc, -1)                              \
+#define OPEN(call)                      \
+    va_list rest;                       \
+    va_start(rest, flags);              \
+    mode_t mode = va_arg(rest, mode_t); \
+    va_end(rest);                       \
+    int rc = before_open(path, flags);  \
+    FAIL_IF(rc, -1)                     \
     return call
 
-int open(const char* path, int flags, ...) { OPEN(REAL(open)(path, flags, mode)); }
-int open64(const char* path, int flags, ...) { OPEN(REAL(open64)(path, flags, mode)); }
-int openat(int at, const char* path, int flags, ...) { OPEN(REAL(openat)(at, path, flags, mode)); }
-int openat64(int at, const char* path, int flags, ...) { OPEN(REAL(openat64)(at, path, flags, mode)); }
+int open(const char* path, int flags, ...) {
+    OPEN(REAL(open)(path, flags, mode));
+}
+int open64(const char* path, int flags, ...) {
+    OPEN(REAL(open64)(path, flags, mode));
+}
+int openat(int at, const char* path, int flags, ...) {
+    OPEN(REAL(openat)(at, path, flags, mode));
+}
+int openat64(int at, const char* path, int flags, ...) {
+    OPEN(REAL(openat64)(at, path, flags, mode));
+}
 
-#define ON_FD(kind, failed, call)                                     \
-    int rc = place_of_fd(fd) == ELSEWHERE ? 0 : fault(CALL_##kind);   \
-    FAIL_IF(rc, failed)                                               \
+#define ON_FD(kind, failed, call)                                   \
+    int rc = place_of_fd(fd) == ELSEWHERE ? 0 : fault(CALL_##kind); \
+    FAIL_IF(rc, failed)                                             \
     return call
 
 void* mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset) {
@@ -354,12 +366,24 @@ void* mmap(void* at, size_t size, int protection, int flags, int fd, off_t offse
 void* mmap64(void* at, size_t size, int protection, int flags, int fd, off64_t offset) {
     ON_FD(MMAP, MAP_FAILED, REAL(mmap64)(at, size, protection, flags, fd, offset));
 }
-off_t lseek(int fd, off_t to, int from) { ON_FD(SEEK, -1, REAL(lseek)(fd, to, from)); }
-off64_t lseek64(int fd, off64_t to, int from) { ON_FD(SEEK, -1, REAL(lseek64)(fd, to, from)); }
-int ftruncate(int fd, off_t size) { ON_FD(TRUNCATE, -1, REAL(ftruncate)(fd, size)); }
-int ftruncate64(int fd, off64_t size) { ON_FD(TRUNCATE, -1, REAL(ftruncate64)(fd, size)); }
-int fchmod(int fd, mode_t mode) { ON_FD(ATTRIBUTE, -1, REAL(fchmod)(fd, mode)); }
-int fchown(int fd, uid_t user, gid_t group) { ON_FD(ATTRIBUTE, -1, REAL(fchown)(fd, user, group)); }
+off_t lseek(int fd, off_t to, int from) {
+    ON_FD(SEEK, -1, REAL(lseek)(fd, to, from));
+}
+off64_t lseek64(int fd, off64_t to, int from) {
+    ON_FD(SEEK, -1, REAL(lseek64)(fd, to, from));
+}
+int ftruncate(int fd, off_t size) {
+    ON_FD(TRUNCATE, -1, REAL(ftruncate)(fd, size));
+}
+int ftruncate64(int fd, off64_t size) {
+    ON_FD(TRUNCATE, -1, REAL(ftruncate64)(fd, size));
+}
+int fchmod(int fd, mode_t mode) {
+    ON_FD(ATTRIBUTE, -1, REAL(fchmod)(fd, mode));
+}
+int fchown(int fd, uid_t user, gid_t group) {
+    ON_FD(ATTRIBUTE, -1, REAL(fchown)(fd, user, group));
+}
 
 int rename(const char* from, const char* to) {
     int rc = page == &off || place_of(from) == ELSEWHERE ? 0 : fault(CALL_RENAME);
@@ -447,10 +471,18 @@ static int no_memory(void) {
     return 1;
 }
 
-void* malloc(size_t size) { return no_memory() ? NULL : __libc_malloc(size); }
-void* calloc(size_t n, size_t size) { return no_memory() ? NULL : __libc_calloc(n, size); }
-void* realloc(void* old, size_t size) { return no_memory() ? NULL : __libc_realloc(old, size); }
-void* aligned_alloc(size_t to, size_t size) { return no_memory() ? NULL : __libc_memalign(to, size); }
+void* malloc(size_t size) {
+    return no_memory() ? NULL : __libc_malloc(size);
+}
+void* calloc(size_t n, size_t size) {
+    return no_memory() ? NULL : __libc_calloc(n, size);
+}
+void* realloc(void* old, size_t size) {
+    return no_memory() ? NULL : __libc_realloc(old, size);
+}
+void* aligned_alloc(size_t to, size_t size) {
+    return no_memory() ? NULL : __libc_memalign(to, size);
+}
 int posix_memalign(void** made, size_t to, size_t size) {
     void* got = no_memory() ? NULL : __libc_memalign(to, size);
     if (got == NULL)

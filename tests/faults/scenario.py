@@ -1,0 +1,47 @@
+"""A few requests of every kind, sent one after the other and journaled, to a site that has trouble."""
+
+import itertools
+import time
+
+from crash.load_client import Journal, Sender, order
+from crash.site import SEED
+
+
+class Scenario:
+    def __init__(self, site):
+        self.site = site
+        secret = site.secret.read_text()
+        self.sender = Sender(0, site.edge.port, site.shop, secret, Journal(site.journal), SEED)
+        self.numbers = itertools.count()
+
+    def name(self, large=False):
+        """Of an order that was never sent, with a body beside the queue or in it."""
+        while True:
+            name = f"{SEED}-f-{next(self.numbers)}"
+            if (len(order(name, SEED).get("padding", "")) > 256 << 10) == large:
+                return name
+
+    def order(self, large=False):
+        """The status, or None without an answer. Every request has a connection of its own."""
+        try:
+            return self.sender.send_order(self.name(large))
+        finally:
+            self.sender.drop()
+
+    def batch(self):
+        try:
+            return self.sender.send_batch(self.name(), again=False)
+        finally:
+            self.sender.drop()
+
+    def all(self):
+        return [self.order(), self.order(), self.order(large=True), self.batch(), self.order()]
+
+    def accepted_within(self, seconds):
+        """True once an order gets 200."""
+        end = time.monotonic() + seconds
+        while self.order() != 200:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True

@@ -1,0 +1,146 @@
+"""No room: a full disk, and a full queue, with and without a reader that stalls. Service resumes by itself."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness import paths
+
+pytestmark = pytest.mark.crash
+DISK_BYTES = 96 << 20
+HOLD_SECONDS = float(os.environ.get("SLUICE_FULL_SECONDS", "2"))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own, ext4 where a loop device can be had."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting needs root")
+    image, folder = tmp_path / "image", tmp_path / "disk"
+    folder.mkdir()
+    with open(image, "wb") as file:
+        file.truncate(DISK_BYTES)
+    subprocess.run(["mkfs.ext4", "-q", "-m", "0", image], check=True)
+    mounted = subprocess.run(["mount", "-o", "loop", image, folder], capture_output=True, text=True)
+    if mounted.returncode != 0:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "sluice-test", folder])
+    if mounted.returncode != 0:
+        pytest.skip("this machine mounts nothing")
+    folder.chmod(0o755)
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+class StalledReader:
+    def __init__(self, site, map_bytes):
+        script = os.path.join(os.path.dirname(__file__), "stalled_reader.py")
+        self.process = subprocess.Popen(
+            [sys.executable, script, str(site.edge.store / "queue"), str(map_bytes)],
+            stdout=subprocess.PIPE, text=True,
+        )
+        assert self.process.stdout.readline() == "reading\n"
+        self.process.send_signal(signal.SIGSTOP)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def report(site):
+    return json.loads(site.edge.request("GET", "/sluice/status.json", [], length=False).body)
+
+
+def refused(site):
+    return site.journal.read_bytes().count(b"I ")
+
+
+def since(start):
+    return round(time.monotonic() - start, 2)
+
+
+def fill(folder):
+    """Takes every block that is left."""
+    path = folder / "filler"
+    with open(path, "wb") as file:
+        at, step = 0, DISK_BYTES
+        while step >= 4096:
+            try:
+                os.posix_fallocate(file.fileno(), at, step)
+                at += step
+            except OSError:
+                step //= 2
+        try:
+            while True:
+                file.write(bytes(4096))
+                file.flush()
+        except OSError:
+            pass
+    return path
+
+
+@pytest.mark.parametrize("drained", [True, False], ids=["drained", "sidecar stopped"])
+def test_disk_full(small_disk, site, drained):
+    """503 while it is full, nothing lost; once something frees it, no restart is needed."""
+    here = site(threads=6, store=small_disk / "store", workers=1)
+    here.edge.expect_log("No space left|sluice: |\\[crit\\]")
+    here.start()
+    if not drained:
+        here.sidecar.terminate()
+        here.sidecar.wait()
+    before = refused(here)
+    filler = fill(small_disk)
+    start = time.monotonic()
+    paths.wait_until(lambda: refused(here) > before, "the first 503")
+    first = since(start)
+    time.sleep(HOLD_SECONDS)
+    assert here.edge.request("GET", "/sluice/health", [], length=False).status == 200
+    start, acked = time.monotonic(), here.acked()
+    filler.unlink()
+    paths.wait_until(lambda: here.acked() > acked + 5, "service to resume", 30)
+    resumed = since(start)
+    if not drained:
+        here.start_sidecar()
+    stop = refused(here) - before
+    verdict = here.finish()
+    print(f"disk full: first 503 after {first} s, {stop} requests got one, resumed after {resumed} s")
+    assert stop > 0, "the disk was never full"
+    assert resumed <= 10
+    assert verdict.good, str(verdict)
+
+
+@pytest.mark.parametrize("stalled", [False, True], ids=["no reader", "stalled reader"])
+def test_queue_full(site, stalled):
+    """503 begins at the mark; the drain makes room again, also after a reader that stalled is gone."""
+    map_bytes = 8 << 20
+    here = site(threads=6, map_size="8m", workers=1)
+    here.edge.expect_log("sluice: ")
+    here.start()
+    here.sidecar.send_signal(signal.SIGSTOP)
+    acked = here.acked()
+    paths.wait_until(lambda: here.acked() > acked + 20, "some records")
+    reader = StalledReader(here, map_bytes) if stalled else None
+    before = refused(here)
+    paths.wait_until(lambda: refused(here) > before + 20, "the mark", 120)
+    used = here.sluice.stats()["bytes"] / report(here)["queue"]["bytes_mark"]
+    here.sidecar.send_signal(signal.SIGCONT)
+    if stalled:
+        # Everything is applied and trimmed, whoever reads; only its pages cannot be used again.
+        paths.wait_until(lambda: here.sluice.stats()["depth"] < 200, "the drain beside the reader", 60)
+        reader.kill()
+    start, acked = time.monotonic(), here.acked()
+    paths.wait_until(lambda: here.acked() > acked + 20, "service to resume", 60)
+    resumed = since(start)
+    stop = refused(here) - before
+    verdict = here.finish()
+    print(f"queue full: 503 began at {used:.3f} of the mark, {stop} requests got one, resumed after {resumed} s")
+    assert 0.97 <= used <= 1.01
+    assert (here.edge.store / "queue" / "data.mdb").stat().st_size <= map_bytes
+    assert resumed <= 15
+    assert verdict.good, str(verdict)
+
