@@ -25,18 +25,16 @@
 #include <unistd.h>
 
 /* shim.py reads these two lists. A point: process (N nginx, W the sidecar), then where. */
-#define CALLS(X)                                                                                 \
-    X(WRITE)                                                                                     \
-    X(META) X(SYNC) X(READ) X(OPEN) X(MMAP) X(SEEK) X(TRUNCATE) X(RENAME) X(UNLINK) X(ATTRIBUTE) \
-        X(MALLOC)
-#define POINTS(X)                                                                                \
-    X(N_BEGIN)                                                                                   \
-    X(N_BEGUN) X(N_PUT) X(N_WRITE) X(N_SYNC) X(N_SYNCED) X(N_META) X(N_META_DONE) X(N_COMMITTED) \
-        X(N_POST) X(N_POSTED) X(N_SEND) X(N_SENT) X(N_BULK_OPEN) X(N_BULK_WRITE) X(N_BULK_SYNC)  \
-            X(N_BULK_SYNCED) X(W_BEGIN) X(W_BEGUN) X(W_PUT) X(W_WRITE) X(W_SYNC) X(W_SYNCED)     \
-                X(W_META) X(W_META_DONE) X(W_COMMITTED) X(W_ARCHIVE_WRITE) X(W_ARCHIVE_SYNC)     \
-                    X(W_ARCHIVE_SYNCED) X(W_UNLINK) X(W_UNLINKED) X(W_TRIM_BEGUN) X(W_TRIM_SYNC) \
-                        X(W_TRIM_META) X(W_TRIMMED)
+/* clang-format off */
+#define CALLS(X) X(WRITE) X(META) X(SYNC) X(READ) X(OPEN) X(MMAP) X(SEEK) X(TRUNCATE) X(RENAME) \
+    X(UNLINK) X(ATTRIBUTE) X(MALLOC)
+#define POINTS(X) X(N_BEGIN) X(N_BEGUN) X(N_PUT) X(N_WRITE) X(N_SYNC) X(N_SYNCED) X(N_META) \
+    X(N_META_DONE) X(N_COMMITTED) X(N_POST) X(N_POSTED) X(N_SEND) X(N_SENT) X(N_BULK_OPEN) \
+    X(N_BULK_WRITE) X(N_BULK_SYNC) X(N_BULK_SYNCED) X(W_BEGIN) X(W_BEGUN) X(W_PUT) X(W_WRITE) \
+    X(W_SYNC) X(W_SYNCED) X(W_META) X(W_META_DONE) X(W_COMMITTED) X(W_ARCHIVE_WRITE) \
+    X(W_ARCHIVE_SYNC) X(W_ARCHIVE_SYNCED) X(W_UNLINK) X(W_UNLINKED) X(W_TRIM_BEGUN) \
+    X(W_TRIM_SYNC) X(W_TRIM_META) X(W_TRIMMED)
+/* clang-format on */
 #define CALL(name) CALL_##name,
 #define POINT(name) POINT_##name,
 enum call { CALLS(CALL) CALL_COUNT };
