@@ -254,7 +254,7 @@ LEDGER = [
 LIFE = [
     fault("a quitting worker does not wait for its commit", "ngx_module/group_commit.cpp",
           "    ngx_add_timer(&batch.task.event, kHangMs);\n", "",
-          "tests/crash/test_crash.py::test_reload_storm_with_slow_commits"),
+          "tests/crash/test_turnover.py::test_reload_storm"),
     Mutant("a parked request is not blocked", "ngx_module/request.cpp",
            (("    r->main->blocked++;\n", ""), ("    r->main->blocked--;\n", "")),
            "tests/security/test_shutdown.py::test_shutdown_timeout_during_a_commit"),
