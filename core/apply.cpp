@@ -1,5 +1,7 @@
 #include "core/apply.hpp"
 
+#include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -10,6 +12,7 @@
 #include "core/apply_order.hpp"
 #include "core/assert.hpp"
 #include "core/attribution.hpp"
+#include "core/catalog.hpp"
 #include "core/order_event.hpp"
 #include "core/product_batch.hpp"
 #include "core/program_cache.hpp"
@@ -102,6 +105,9 @@ struct Applier::State {
     /// @return true if the letter could be applied and is gone.
     bool replay(DeadLetter letter, LedgerTxn& txn);
     void learn_shop(const RecordMeta& meta, LedgerTxn& txn);
+    void add_keys(const Input& input, const RecordView& record, BatchKeys& keys,
+                  std::vector<BatchKeys::ShopText>& skus);
+    void prefetch_products(std::vector<BatchKeys::ShopText>& skus, LedgerTxn& txn);
 };
 
 Applied Applier::State::run(const Input& input, const RecordMeta*& meta_out, RecordView& record,
@@ -254,15 +260,76 @@ bool Applier::State::replay(DeadLetter letter, LedgerTxn& txn) {
     return true;
 }
 
+/// Numbers come from the registry, so nodes that share a ledger must share a registry, too: else
+/// one shop's orders would be booked on another's.
 void Applier::State::learn_shop(const RecordMeta& meta, LedgerTxn& txn) {
     if (known_shops.contains(meta.shop_number.value)) {
         return;
     }
-    if (!txn.shop(meta.shop_number)) {
+    const std::optional<ShopRow> stored = txn.shop(meta.shop_number);
+    if (!stored) {
         txn.put_shop({meta.account_number, meta.shop_number, AccountId(meta.account_id),
                       ShopId(meta.shop_id)});
+    } else if (stored->account != meta.account_number || stored->shop_id.view() != meta.shop_id) {
+        throw LedgerFailure(
+            {ErrorCode::kConflict,
+             "shop number " + std::to_string(meta.shop_number.value) + " is " +
+                 stored->shop_id.str() + " of account " + stored->account_id.str() +
+                 " in the ledger, but " + std::string(meta.shop_id) + " of account " +
+                 std::string(meta.account_id) +
+                 " in this store: its registry is not the one of this ledger. Nothing was "
+                 "applied"});
     }
     known_shops.insert(meta.shop_number.value);
+}
+
+void Applier::State::add_keys(const Input& input, const RecordView& record, BatchKeys& keys,
+                              std::vector<BatchKeys::ShopText>& skus) {
+    const AccountNumber account = record.meta.account_number;
+    const ShopNumber shop = record.meta.shop_number;
+    const std::string_view body = record.meta.bulk ? input.bulk_body : record.body;
+    if (!is_order(record.meta.topic)) {
+        if (products.validate(body, record.meta.topic) == BatchVerdict::kValid) {
+            for (const ProductName& name : product_names(body)) {
+                keys.products.push_back({account, shop, name.product_id.str()});
+            }
+        }
+        return;
+    }
+    const OrderEvent* event = orders.parse(body, record.meta.topic, {});
+    if (event == nullptr) {
+        return;
+    }
+    keys.orders.push_back({account, shop, OrderId(event->order_id)});
+    for (const RefundLineItem& refund : event->refund_line_items) {
+        keys.refund_ids.push_back({account, shop, std::string(refund.refund_line_item_id)});
+    }
+    if (!record.meta.anon_id.empty()) {
+        keys.sources.push_back({account, WaitKind::kAnon, anon_digest(record.meta.anon_id)});
+    }
+    for (const Discount& discount : event->discounts) {
+        keys.sources.push_back({account, WaitKind::kCode, code_digest(discount.code)});
+    }
+    for (const LineItem& line : event->line_items) {
+        skus.push_back({account, shop, std::string(line.variant_sku.value_or(line.sku))});
+        skus.push_back({account, shop, std::string(line.sku)});
+    }
+}
+
+/// Only for accounts with a rule that asks for the product.
+void Applier::State::prefetch_products(std::vector<BatchKeys::ShopText>& skus, LedgerTxn& txn) {
+    std::unordered_map<std::uint32_t, bool> needed;
+    const auto end = std::remove_if(skus.begin(), skus.end(), [&](const auto& sku) {
+        const auto [known, added] = needed.try_emplace(sku.account.value);
+        if (added) {
+            known->second = programs.needs_products(txn, sku.account);
+        }
+        return !known->second;
+    });
+    skus.erase(end, skus.end());
+    if (!skus.empty()) {
+        txn.prefetch_skus(skus);
+    }
 }
 
 Applier::Applier() : state_(std::make_unique<State>()) {}
@@ -286,23 +353,30 @@ bool Applier::work(LedgerTxn& txn, std::size_t orders_max) {
     return do_work(state_->rules, txn, orders_max);
 }
 
-void Applier::prefetch(std::span<const Input> inputs, LedgerTxn& txn) {
+std::size_t Applier::prefetch(std::span<const Input> inputs, bool begun, LedgerTxn& txn) {
     if (!txn.wants_prefetch()) {
-        return;
+        return inputs.size();
     }
-    std::vector<OrderKey> keys;
+    BatchKeys keys;
+    std::vector<BatchKeys::ShopText> skus;
+    std::size_t count = 0;
     for (const Input& input : inputs) {
         const Result<RecordView> record = decode_record(input.record);
-        if (!record || !is_order(record->meta.topic)) {
-            continue;
+        if (record && is_command(record->meta.topic)) {
+            keys.commands = count == 0 && !begun;
+            count += keys.commands ? 1 : 0;
+            break;
         }
-        const std::string_view body = record->meta.bulk ? input.bulk_body : record->body;
-        if (const OrderEvent* event = state_->orders.parse(body, record->meta.topic, {})) {
-            keys.push_back(
-                {record->meta.account_number, record->meta.shop_number, OrderId(event->order_id)});
+        if (record) {
+            state_->add_keys(input, *record, keys, skus);
         }
+        ++count;
     }
-    txn.prefetch(keys);
+    if (count != 0) {
+        txn.prefetch(keys);
+        state_->prefetch_products(skus, txn);
+    }
+    return count;
 }
 
 void Applier::discard() noexcept {

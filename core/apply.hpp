@@ -57,8 +57,12 @@ public:
     bool work(LedgerTxn& txn, std::size_t orders_max);
     static constexpr std::size_t kWorkInline = 256;
 
-    /// Tells a ledger that wants to know which orders the inputs are about to touch.
-    void prefetch(std::span<const Input> inputs, LedgerTxn& txn);
+    /// Tells a ledger that wants to know what the inputs are about to touch. A command of a person
+    /// begins a transaction of its own there, since no other node's may run beside it.
+    /// @param begun  The transaction holds inputs already.
+    /// @return how many of the inputs, from the front, may be applied in this transaction: those
+    /// before the next command; if the first one is a command, 1, or 0 if `begun`.
+    [[nodiscard]] std::size_t prefetch(std::span<const Input> inputs, bool begun, LedgerTxn& txn);
 
     /// Forgets what was cached from a transaction that was let go.
     void discard() noexcept;

@@ -108,6 +108,18 @@ ProductName product_name(std::string_view element) {
     return name;
 }
 
+std::vector<ProductName> product_names(std::string_view body) {
+    std::vector<ProductName> names;
+    for (const JsonMember& member : json_members(body)) {
+        if (member.key == "products") {
+            for (const std::string_view element : json_elements(member.value)) {
+                names.push_back(product_name(element));
+            }
+        }
+    }
+    return names;
+}
+
 CatalogRecord merge_product(const CatalogKey& key, const CatalogRecord* stored,
                             std::string_view element) {
     std::vector<JsonMember> sent = json_members(element);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/ids.hpp"
 #include "core/ledger_rows.hpp"
@@ -19,6 +20,8 @@ struct ProductName {
 };
 /// Requires: `element` is valid for its topic.
 [[nodiscard]] ProductName product_name(std::string_view element);
+/// Of every element. Requires: `body` is a valid batch.
+[[nodiscard]] std::vector<ProductName> product_names(std::string_view body);
 
 /// The record after an upsert: an absent field keeps its stored value, null clears it, anything
 /// else replaces. A record that is created without parent_id gets its own id.

@@ -131,11 +131,28 @@ public:
     [[nodiscard]] virtual std::optional<WaitKey> next_source(const WaitKey& from) = 0;
 };
 
+/// What inputs are about to read. Repetitions do no harm.
+struct BatchKeys {
+    struct ShopText {
+        AccountNumber account;
+        ShopNumber shop;
+        std::string text;
+    };
+    std::vector<OrderKey> orders;
+    std::vector<ShopText> refund_ids;
+    std::vector<WaitKey> sources;    ///< Anonymous ids and codes of the orders.
+    std::vector<ShopText> products;  ///< Product ids that are about to change.
+    bool commands = false;           ///< The transaction may hold commands, or work they left.
+};
+
 /// The ledger's one writer. Destroyed without commit(): nothing happened.
 class LedgerTxn : public LedgerReader {
 public:
-    /// A hint that these orders are read soon; a ledger behind a network fetches them at once.
-    virtual void prefetch(std::span<const OrderKey> orders) = 0;
+    /// A hint: a ledger behind a network fetches these at once, and one with several writers takes
+    /// the locks for them. Without it, everything works one by one.
+    virtual void prefetch(const BatchKeys& keys) = 0;
+    /// Likewise: texts of lines whose products are asked for.
+    virtual void prefetch_skus(std::span<const BatchKeys::ShopText> skus) = 0;
     /// False: prefetch() does nothing, do not work out keys for it.
     [[nodiscard]] virtual bool wants_prefetch() const noexcept = 0;
 

@@ -1,5 +1,7 @@
 #include "core/program_cache.hpp"
 
+#include <algorithm>
+
 #include "core/assert.hpp"
 
 namespace sluice {
@@ -43,6 +45,14 @@ const RateBook& ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
     }
     SLUICE_ASSERT(book != nullptr);
     return *book;
+}
+
+bool ProgramCache::needs_products(LedgerReader& ledger, AccountNumber account) {
+    const std::vector<ProgramRow>& rows = account_of(ledger, account).rows;
+    return std::any_of(rows.begin(), rows.end(), [](const ProgramRow& row) {
+        return std::any_of(row.program.rules.begin(), row.program.rules.end(),
+                           [](const Rule& rule) { return rule.match >= RuleMatch::kProduct; });
+    });
 }
 
 void ProgramCache::clear() noexcept {

@@ -26,7 +26,8 @@ public:
     EmbeddedTxn(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
                 std::string_view node, MapIsFull map_is_full);
 
-    void prefetch(std::span<const OrderKey>) override {}
+    void prefetch(const BatchKeys&) override {}
+    void prefetch_skus(std::span<const BatchKeys::ShopText>) override {}
     bool wants_prefetch() const noexcept override { return false; }
 
     LedgerHead& mutable_head() override { return node_.head; }

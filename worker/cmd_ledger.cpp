@@ -3,6 +3,7 @@
 
 #include "lmdb_store/ledger.hpp"
 #include "lmdb_store/queue.hpp"
+#include "pg_store/migrate.hpp"
 #include "worker/cli_values.hpp"
 #include "worker/ledger_access.hpp"
 #include "worker/output.hpp"
@@ -73,9 +74,20 @@ Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
     }
 }
 
-Status run_migrate(const Frame& frame, const MigrateCommand& command) {
-    auto opener = ledger_for_writing(frame, command.ledger);
-    return opener.ok() ? Status::success() : Status(opener.error());
+Status run_migrate(const Frame&, const MigrateCommand& command) {
+    const auto url = pg::Url::parse(command.ledger);
+    if (!url.ok()) {
+        return url.error();
+    }
+    const auto migrated = pg::migrate(*url);
+    if (!migrated.ok()) {
+        return migrated.error();
+    }
+    for (const std::string& name : migrated->applied) {
+        std::printf("applied %s\n", name.c_str());
+    }
+    std::printf("the ledger's schema has version %d\n", migrated->now);
+    return Status::success();
 }
 
 }  // namespace

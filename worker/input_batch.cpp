@@ -1,5 +1,6 @@
 #include "worker/input_batch.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
@@ -12,6 +13,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Orders tried again in one transaction; the next input waits for them all.
 constexpr std::size_t kWorkSlice = 1000;
+/// Inputs whose rows are fetched at once: worth the way, and applied well within a batch's time.
+constexpr std::size_t kPrefetch = 1000;
 /// Inputs between two looks at the clock.
 constexpr std::size_t kClockStride = 16;
 
@@ -51,12 +54,32 @@ InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
     }
 }
 
+/// @return how many of the inputs from `first` on may be applied now; 0: the transaction ends here.
+std::size_t BatchApplier::prefetch(LedgerTxn& txn, const std::vector<OwnedInput>& inputs,
+                                   std::size_t first, std::size_t count, bool begun) {
+    std::vector<Input> views;
+    for (std::size_t at = first; txn.wants_prefetch() && at < first + count; ++at) {
+        views.push_back(inputs[at].view());
+    }
+    return txn.wants_prefetch() ? applier_.prefetch(views, begun, txn) : count;
+}
+
 void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
                                 const BatchLimits& limits, BatchOutcome& outcome) {
     const Clock::time_point end = Clock::now() + limits.time_max;
-    for (std::size_t at = first; at < inputs.size(); ++at) {
-        if (outcome.inputs_applied == limits.records_max ||
-            (outcome.inputs_applied % kClockStride == kClockStride - 1 && Clock::now() >= end)) {
+    const std::size_t last = first + std::min(limits.records_max, inputs.size() - first);
+    std::size_t fetched = first;
+    for (std::size_t at = first; at < last; ++at) {
+        // What was fetched is applied: to fetch it again would cost more than the time.
+        const bool looks = txn.wants_prefetch() ? at == fetched && at != first
+                                                : at % kClockStride == kClockStride - 1;
+        if (looks && Clock::now() >= end) {
+            return;
+        }
+        if (at == fetched) {
+            fetched += prefetch(txn, inputs, at, std::min(kPrefetch, last - at), at != first);
+        }
+        if (at == fetched) {
             return;
         }
         const InputClass input_class = apply_one(txn, inputs[at]);

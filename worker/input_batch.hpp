@@ -62,6 +62,8 @@ public:
 private:
     void apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
                       const BatchLimits& limits, BatchOutcome& outcome);
+    std::size_t prefetch(LedgerTxn& txn, const std::vector<OwnedInput>& inputs, std::size_t first,
+                         std::size_t count, bool begun);
     InputClass apply_one(LedgerTxn& txn, const OwnedInput& input);
 
     Applier applier_;

@@ -1,5 +1,6 @@
 #include "worker/ledger_access.hpp"
 
+#include "pg_store/url.hpp"
 #include "worker/cli_values.hpp"
 #include "worker/command_client.hpp"
 
@@ -7,14 +8,29 @@ namespace sluice::cli {
 namespace {
 
 Result<std::string> parse_ledger_url(std::string_view text) {
-    if (!text.starts_with("postgres://") && !text.starts_with("postgresql://")) {
-        return Error{ErrorCode::kInvalid, "expected postgres://USER@HOST/DATABASE"};
+    const auto url = pg::Url::parse(text);
+    if (!url.ok()) {
+        return url.error();
     }
     return std::string(text);
 }
 
-Error no_postgres() {
-    return {ErrorCode::kUnsupported, "this build has no PostgreSQL ledger"};
+Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
+                                             pg::PostgresLedger::Mode mode,
+                                             const pg::LedgerOptions& options) {
+    auto url = pg::Url::parse(ledger_url);
+    if (!url.ok()) {
+        return url.error();
+    }
+    return worker::LedgerOpener(
+        [url = *url, mode, options,
+         doubt = std::make_shared<pg::InDoubt>()]() -> Result<std::unique_ptr<Ledger>> {
+            auto opened = pg::PostgresLedger::open(url, mode, options, doubt);
+            if (!opened.ok()) {
+                return opened.error();
+            }
+            return std::unique_ptr<Ledger>(std::move(opened).value());
+        });
 }
 
 }  // namespace
@@ -32,14 +48,15 @@ store::QueueOptions queue_options() {
 
 Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::string& ledger_url) {
     if (!ledger_url.empty()) {
-        return no_postgres();
+        return postgres_ledger(ledger_url, pg::PostgresLedger::Mode::kReadOnly, {});
     }
     return worker::embedded_commands(frame.paths()).open_for_reading;
 }
 
-Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame, const std::string& ledger_url) {
+Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame, const std::string& ledger_url,
+                                                const pg::LedgerOptions& options) {
     if (!ledger_url.empty()) {
-        return no_postgres();
+        return postgres_ledger(ledger_url, pg::PostgresLedger::Mode::kReadWrite, options);
     }
     return worker::embedded_ledger(frame.paths());
 }

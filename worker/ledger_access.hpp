@@ -7,6 +7,7 @@
 #include "core/ledger.hpp"
 #include "core/result.hpp"
 #include "lmdb_store/queue.hpp"
+#include "pg_store/ledger.hpp"
 #include "worker/cli.hpp"
 #include "worker/drain.hpp"
 
@@ -18,11 +19,11 @@ void add_ledger(CLI::App& app, std::string& target);
 /// How this program opens the queue: it never decides how long idempotency keys live.
 [[nodiscard]] store::QueueOptions queue_options();
 
-/// kUnsupported: no such kind of ledger.
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame,
                                                               const std::string& ledger_url);
-[[nodiscard]] Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame,
-                                                              const std::string& ledger_url);
+/// @param options  Of a PostgreSQL ledger.
+[[nodiscard]] Result<worker::LedgerOpener> ledger_for_writing(
+    const Frame& frame, const std::string& ledger_url, const pg::LedgerOptions& options = {});
 
 /// Runs `read` on a snapshot. A LedgerFailure becomes the Status.
 [[nodiscard]] Status with_snapshot(const Frame& frame, const std::string& ledger_url,

@@ -121,7 +121,7 @@ Applied Books::input(std::string_view record, std::string_view bulk_body,
     ++seq_.value;
     const Input one{seq_, record, bulk_body, std::move(bulk_error), {}};
     std::unique_ptr<LedgerTxn> txn = ledger_.begin(kNode);
-    applier_.prefetch({&one, 1}, *txn);
+    (void)applier_.prefetch({&one, 1}, false, *txn);
     const Applied applied = applier_.apply(one, *txn);
     txn->commit();
     for (bool left = true; left;) {

@@ -179,6 +179,8 @@ TEST_P(CommandRules, AMissingBulkBodyIsADeadLetterThatCanBeReplayed) {
     meta.shop_number = {1};
     meta.account_id = "acme";
     meta.shop_id = "shop-1";
+    meta.account_id = "acme";
+    meta.shop_id = "shop-1";
     meta.received_at = instant("2026-02-01T00:00:00Z");
     meta.bulk = BulkRef{"body", body.size(), sha256(body)};
     RecordEnvelope envelope;
@@ -209,6 +211,8 @@ TEST_P(CommandRules, AReplayThatSucceedsCountsAsWhatItThenIs) {
     DeadLetter letter = *txn->dead_letter(dead);  // Repaired by hand.
     meta.account_number = {1};
     meta.shop_number = {1};
+    meta.account_id = "acme";
+    meta.shop_id = "shop-1";
     meta.shop_id = "shop-1";
     meta.account_id = "acme";
     envelope.encode(meta, body);
@@ -264,6 +268,8 @@ TEST_P(CommandRules, ARedactedEventIsStillADuplicateOfItself) {
     meta.topic = Topic::kOrderCreate;
     meta.account_number = {1};
     meta.shop_number = {1};
+    meta.account_id = "acme";
+    meta.shop_id = "shop-1";
     meta.received_at = instant("2026-02-01T00:00:00Z");
     RecordEnvelope envelope;
     const std::string redacted = body + " ";

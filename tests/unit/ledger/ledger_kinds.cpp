@@ -7,8 +7,12 @@
 #include <string>
 
 #include "lmdb_store/ledger.hpp"
+#include "pg_store/connection.hpp"
+#include "pg_store/ledger.hpp"
+#include "pg_store/migrate.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/memory_ledger.hpp"
+#include "unit/ledger/postgres_server.hpp"
 
 namespace sluice::test {
 namespace {
@@ -57,12 +61,47 @@ private:
     std::unique_ptr<store::EmbeddedLedger> ledger_;
 };
 
+/// One database for the whole program, emptied for each test.
+pg::Url emptied_database() {
+    static const pg::Url url = [] {
+        const auto parsed = pg::Url::parse(PostgresServer::instance().url());
+        if (const auto migrated = pg::migrate(*parsed); !migrated) {
+            throw std::runtime_error(migrated.error().message);
+        }
+        return *parsed;
+    }();
+    static const std::unique_ptr<pg::Connection> session = pg::Connection::open(url, {});
+    static const std::string empty = [] {
+        std::string text;
+        const pg::Rows tables = session->query_text(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = "
+            "'sluice_ledger' AND table_name NOT IN ('migrations', 'state')");
+        for (int i = 0; i < tables.count(); ++i) {
+            text += "DELETE FROM sluice_ledger." + tables.row(i).string() + "; ";
+        }
+        return text +
+               "UPDATE sluice_ledger.state SET programs_revision = 0, imports = 0, payouts = 0";
+    }();
+    session->script(empty);
+    return url;
+}
+
+std::unique_ptr<Ledger> postgres_ledger() {
+    auto opened =
+        pg::PostgresLedger::open(emptied_database(), pg::PostgresLedger::Mode::kReadWrite, {});
+    if (!opened) {
+        throw std::runtime_error(opened.error().message);
+    }
+    return std::move(*opened);
+}
+
 }  // namespace
 
 const std::vector<LedgerKind>& ledger_kinds() {
     static const std::vector<LedgerKind> kinds{
         {"Memory", [] { return std::make_unique<MemoryLedger>(); }},
         {"Embedded", [] { return std::make_unique<TemporaryLedger>(); }},
+        {"Postgres", postgres_ledger},
     };
     return kinds;
 }

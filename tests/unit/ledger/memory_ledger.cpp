@@ -276,7 +276,8 @@ public:
         return std::nullopt;
     }
 
-    void prefetch(std::span<const OrderKey> /*orders*/) override {}
+    void prefetch(const BatchKeys& /*keys*/) override {}
+    void prefetch_skus(std::span<const BatchKeys::ShopText> /*skus*/) override {}
     bool wants_prefetch() const noexcept override { return true; }
     LedgerHead& mutable_head() override { return t_->head; }
     ChainHead& mutable_chain(AccountNumber account) override { return t_->chains[account]; }

@@ -1,0 +1,113 @@
+#include "unit/ledger/postgres_server.hpp"
+
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace sluice::test {
+namespace {
+
+const std::filesystem::path kPrograms("/usr/lib/postgresql/15/bin");
+
+/// PostgreSQL refuses to run as root.
+const passwd* other_user() {
+    return ::getuid() == 0 ? ::getpwnam("postgres") : nullptr;
+}
+
+/// Runs a program of PostgreSQL, quiet unless it fails; it ends with this one.
+pid_t spawn(const std::vector<std::string>& words, const std::filesystem::path& log) {
+    std::vector<char*> arguments;
+    for (const std::string& word : words) {
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    }
+    arguments.push_back(nullptr);
+    const pid_t pid = ::fork();
+    if (pid != 0) {
+        return pid;
+    }
+    if (const passwd* user = other_user()) {
+        if (::setgid(user->pw_gid) != 0 || ::setuid(user->pw_uid) != 0) {
+            ::_exit(126);
+        }
+    }
+    ::prctl(PR_SET_PDEATHSIG, SIGQUIT);
+    if (std::freopen(log.c_str(), "a", stdout) == nullptr ||
+        ::dup2(::fileno(stdout), STDERR_FILENO) < 0 || ::chdir("/") != 0) {
+        ::_exit(126);
+    }
+    ::execv(arguments.front(), arguments.data());
+    ::_exit(127);
+}
+
+}  // namespace
+
+PostgresServer& PostgresServer::instance() {
+    static PostgresServer server;
+    return server;
+}
+
+PostgresServer::PostgresServer() {
+    if (!std::filesystem::exists(kPrograms / "postgres")) {
+        throw std::runtime_error("no " + (kPrograms / "postgres").string() +
+                                 ": scripts/install-deps test installs postgresql-15");
+    }
+    std::string folder = "/tmp/sluice-pg-XXXXXX";  // a socket's path must be short
+    if (::mkdtemp(folder.data()) == nullptr) {
+        throw std::runtime_error("cannot make " + folder);
+    }
+    folder_ = folder;
+    if (const passwd* user = other_user()) {
+        if (::chown(folder.c_str(), user->pw_uid, user->pw_gid) != 0) {
+            throw std::runtime_error("cannot give " + folder + " to postgres");
+        }
+    }
+    start();
+}
+
+void PostgresServer::start() {
+    const std::string data = folder_ / "data";
+    const std::filesystem::path log = folder_ / "log";
+    const pid_t init = spawn({kPrograms / "initdb", "-D", data, "-A", "trust", "-U", "sluice", "-E",
+                              "UTF8", "--no-locale", "--no-sync", "--no-instructions"},
+                             log);
+    int status = -1;
+    if (::waitpid(init, &status, 0) != init || status != 0) {
+        throw std::runtime_error("initdb failed, see " + log.string());
+    }
+    pid_ = spawn({kPrograms / "postgres", "-D", data, "-k", folder_.string(), "-c",
+                  "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c",
+                  "max_connections=50", "-c", "autovacuum=off"},
+                 log);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::system(
+               ((kPrograms / "pg_isready").string() + " -q -h " + folder_.string()).c_str()) != 0) {
+        if (std::chrono::steady_clock::now() > end || ::waitpid(pid_, &status, WNOHANG) != 0) {
+            throw std::runtime_error("PostgreSQL did not start, see " + log.string());
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
+PostgresServer::~PostgresServer() {
+    if (pid_ > 0) {
+        ::kill(pid_, SIGQUIT);  // nothing of it is needed any more
+        int status = 0;
+        ::waitpid(pid_, &status, 0);
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+std::string PostgresServer::url(const std::string& database) const {
+    return "postgres://sluice@/" + database + "?host=" + folder_.string();
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,30 @@
+// A real PostgreSQL for tests: its own cluster in a folder of its own, on a Unix socket, started
+// with the first use and stopped with the program.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+
+namespace sluice::test {
+
+class PostgresServer {
+public:
+    /// The one of this program. Throws std::runtime_error with what is missing.
+    static PostgresServer& instance();
+    ~PostgresServer();
+    PostgresServer(const PostgresServer&) = delete;
+    PostgresServer& operator=(const PostgresServer&) = delete;
+
+    [[nodiscard]] std::string url(const std::string& database = "postgres") const;
+
+private:
+    PostgresServer();
+    void start();
+
+    std::filesystem::path folder_;
+    pid_t pid_ = -1;
+};
+
+}  // namespace sluice::test
