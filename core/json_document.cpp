@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kCapacityMin = 4096;
-/// Bodies up to this size find their buffers ready; larger ones give them back after use.
+/// Bodies up to this size find their buffers ready. Larger buffers stay only for more such bodies.
 constexpr std::size_t kCapacityKept = 8U << 20;
 
 std::string_view describe(simdjson::error_code code) noexcept {
@@ -107,7 +107,9 @@ simdjson::error_code JsonDocument::parse_to_depth(std::string_view body, std::si
 }
 
 bool JsonDocument::parse(std::string_view body) {
-    trim();
+    if (body.size() <= kCapacityKept) {
+        trim();
+    }
     error_ = {};
     nul_count_ = 0;
     // simdjson does not count empty containers, so this depth accepts only documents that are

@@ -312,11 +312,14 @@ BatchVerdict ProductBatchParser::validate(std::string_view body, Topic topic) {
             state.batch_error = "strings must not contain U+0000, also not in unknown fields";
         }
     }
-    state.json.trim();
     if (!state.batch_error.empty()) {
         return BatchVerdict::kNotABatch;
     }
     return state.errors.empty() ? BatchVerdict::kValid : BatchVerdict::kRecordErrors;
+}
+
+void ProductBatchParser::trim() noexcept {
+    state_->json.trim();
 }
 
 std::string_view ProductBatchParser::batch_error() const noexcept {

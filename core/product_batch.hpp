@@ -36,6 +36,9 @@ public:
     /// Number of records of the batch that was validated last, if it was kValid.
     [[nodiscard]] std::uint32_t products_count() const noexcept;
 
+    /// Frees what a large body left behind; a small one does so, too.
+    void trim() noexcept;
+
 private:
     struct State;
     std::unique_ptr<State> state_;

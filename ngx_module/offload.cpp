@@ -12,8 +12,24 @@ namespace sluice::ngx {
 namespace {
 
 constexpr ngx_msec_t kHangMs = 60'000;
+constexpr ngx_msec_t kIdleMs = 5'000;
 
 }  // namespace
+
+Offload::Offload(ngx_thread_pool_t* pool, std::uint64_t memory_max, ngx_log_t* log) noexcept
+    : pool_(pool), log_(log), memory_max_(memory_max) {
+    ident_.owner = this;
+    idle_timer_.data = &ident_;
+    idle_timer_.handler = &Offload::on_idle;
+    idle_timer_.log = log;
+    idle_timer_.cancelable = 1;
+}
+
+Offload::~Offload() {
+    if (idle_timer_.timer_set) {
+        ngx_del_timer(&idle_timer_);
+    }
+}
 
 bool Offload::start(IngestRequest& request) noexcept {
     const std::uint64_t bytes = request.body.bytes();
@@ -78,8 +94,22 @@ void Offload::on_completed(ngx_event_t* event) noexcept {
     if (event->timer_set) {
         ngx_del_timer(event);
     }
-    --Edge::current()->offload().tasks_;
+    Offload& offload = Edge::current()->offload();
+    --offload.tasks_;
+    ngx_add_timer(&offload.idle_timer_, kIdleMs);
     wake(request);
+}
+
+void Offload::on_idle(ngx_event_t* event) noexcept {
+    event->timedout = 0;
+    static_cast<Offload*>(static_cast<EventIdent*>(event->data)->owner)->trim_idle();
+}
+
+void Offload::trim_idle() noexcept {
+    const std::lock_guard lock(mutex_);
+    for (const std::unique_ptr<IntakeScratch>& scratch : idle_) {
+        scratch->trim();
+    }
 }
 
 std::unique_ptr<IntakeScratch> Offload::borrow() {
@@ -95,7 +125,6 @@ std::unique_ptr<IntakeScratch> Offload::borrow() {
 }
 
 void Offload::give_back(std::unique_ptr<IntakeScratch> scratch) noexcept {
-    scratch->trim();
     try {
         const std::lock_guard lock(mutex_);
         idle_.push_back(std::move(scratch));

@@ -16,8 +16,8 @@ namespace sluice::ngx {
 class Offload {
 public:
     /// @param memory_max  sluice_large_memory: bytes of large bodies in flight in this worker.
-    Offload(ngx_thread_pool_t* pool, std::uint64_t memory_max, ngx_log_t* log) noexcept
-        : pool_(pool), log_(log), memory_max_(memory_max) {}
+    Offload(ngx_thread_pool_t* pool, std::uint64_t memory_max, ngx_log_t* log) noexcept;
+    ~Offload();
     Offload(const Offload&) = delete;
     Offload& operator=(const Offload&) = delete;
 
@@ -37,6 +37,9 @@ private:
     /// Parsers are lent to the pool's threads: thread_local ones would outlive the module.
     [[nodiscard]] std::unique_ptr<IntakeScratch> borrow();
     void give_back(std::unique_ptr<IntakeScratch> scratch) noexcept;
+    /// What large bodies left in the parsers is freed once none came for a while.
+    static void on_idle(ngx_event_t* event) noexcept;
+    void trim_idle() noexcept;
 
     ngx_thread_pool_t* pool_;
     ngx_log_t* log_;
@@ -45,6 +48,8 @@ private:
     std::size_t tasks_ = 0;  ///< Posted and not completed.
     std::mutex mutex_;
     std::vector<std::unique_ptr<IntakeScratch>> idle_;  ///< Guarded by mutex_.
+    EventIdent ident_;
+    ngx_event_t idle_timer_{};
 };
 
 }  // namespace sluice::ngx
