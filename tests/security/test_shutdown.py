@@ -38,10 +38,10 @@ def test_shutdown_timeout_during_a_commit(start_edge, new_merchant, preload, tmp
     """nginx gives up on the connections while the commit still runs: nothing is touched that is gone."""
     counter = tmp_path / "delays"
     counter.write_bytes(bytes(8))
-    slow = preload(paths.ROOT / "tests/crash/slow_sync.c")
+    slow = preload(paths.ROOT / "bench/slow_sync.c")
     edge = start_edge(
         CONFIG, main="worker_shutdown_timeout 50ms;", workers=1,
-        environment={**slow, "SLOW_SYNC_MS": "400", "SLOW_SYNC_COUNT": str(counter)},
+        environment={**slow, "SLOW_SYNC_US": "400000", "SLOW_SYNC_COUNT": str(counter)},
     )
     merchant = new_merchant(edge, "acme")
 
