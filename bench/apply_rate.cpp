@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -147,6 +148,19 @@ double cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+/// Pages of the ledger, segments of the archive: what the process gave to write() so far.
+std::uint64_t bytes_written() {
+    std::ifstream io("/proc/self/io");
+    for (std::string name; io >> name;) {
+        std::uint64_t value = 0;
+        io >> value;
+        if (name == "wchar:") {
+            return value;
+        }
+    }
+    return 0;
+}
+
 /// Applying and archiving are timed, trimming is not: nginx does it.
 void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t events) {
     using Clock = std::chrono::steady_clock;
@@ -154,6 +168,7 @@ void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t e
                                       worker::embedded_ledger(bench.paths), {}, {});
     check(opened.ok(), opened ? "" : opened.error().message);
     const double cpu_before = cpu_seconds();
+    const std::uint64_t written_before = bytes_written();
     const Clock::time_point began = Clock::now();
     const SequenceNumber last = bench.queue->fill()->last_seq;
     const Status drained = (*opened)->run_up_to(last, bench.stop);
@@ -163,9 +178,12 @@ void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t e
     const auto fill = dynamic_cast<store::EmbeddedLedger&>((*opened)->ledger()).fill();
     if (events != 0) {
         const auto count = static_cast<double>(events);
-        std::printf("%10llu  %-7s %9.0f/s  %6.2f us CPU  %6.2f us wall  ledger %7.1f MB\n",
-                    static_cast<unsigned long long>(stored), what, count / wall, cpu / count * 1e6,
-                    wall / count * 1e6, static_cast<double>(fill.bytes_used) / 1e6);
+        std::printf(
+            "%10llu  %-7s %9.0f/s  %6.2f us CPU  %6.2f us wall  %5.2f KB written  ledger %7.1f "
+            "MB\n",
+            static_cast<unsigned long long>(stored), what, count / wall, cpu / count * 1e6,
+            wall / count * 1e6, static_cast<double>(bytes_written() - written_before) / count / 1e3,
+            static_cast<double>(fill.bytes_used) / 1e6);
         std::fflush(stdout);
     }
 }

@@ -170,7 +170,10 @@ public:
     /// Folded in memory, written once with commit(). Reads see the sum.
     virtual void add_to_balance(const BalanceKey& key, const Decimal& total,
                                 const Decimal& paid) = 0;
-    virtual void put_open(const OpenAmount& row) = 0;     ///< Insert or replace.
+    virtual void put_open(const OpenAmount& row) = 0;  ///< Insert or replace.
+    /// A row that is there, with another amount. Nothing to do for a ledger whose scan_open() takes
+    /// amounts from the orders. Requires: put_order() follows before the next scan_open().
+    virtual void change_open(const OpenAmount& row) { put_open(row); }
     virtual void delete_open(const OpenAmount& row) = 0;  ///< By key; it may be missing.
     virtual void put_waiting(const WaitKey& key, const OrderKey& order) = 0;
     virtual void delete_waiting(const WaitKey& key, const OrderKey& order) = 0;

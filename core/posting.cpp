@@ -25,11 +25,13 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
         }
     }
     for (const OpenAmount& row : after) {
-        const bool same = std::any_of(before.begin(), before.end(), [&](const OpenAmount& old) {
-            return same_row(row, old) && row.amount == old.amount;
+        const auto old = std::find_if(before.begin(), before.end(), [&](const OpenAmount& other) {
+            return same_row(row, other);
         });
-        if (!same) {
+        if (old == before.end()) {
             txn.put_open(row);
+        } else if (old->amount != row.amount) {
+            txn.change_open(row);
         }
     }
 }

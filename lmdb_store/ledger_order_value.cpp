@@ -2,24 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 
 #include "lmdb_store/ledger_keys.hpp"
+#include "lmdb_store/ledger_order_line.hpp"
 
 namespace sluice::store {
 namespace {
 
-constexpr std::uint8_t kPresentBit = 1;
-constexpr unsigned kRateLowBits = 16;
-constexpr std::uint32_t kNotFrozen = (1U << 23) - 1;
-constexpr std::uint16_t kNoVariantSku = 0xFFFF;
 /// Equal rates stand side by side, so a short look back finds nearly all of them.
 constexpr std::size_t kRatesLookBack = 8;
-
-std::uint32_t rate_of(const fbs::OrderLine& line) noexcept {
-    return line.rate() | static_cast<std::uint32_t>(line.flags() >> 1) << kRateLowBits;
-}
 
 /// Not resized to nothing first, so that strings keep their buffers.
 template <class Row, class Stored, class Decode>
@@ -78,17 +72,25 @@ bool decode_lines(const fbs::Order& order, OrderState& state, WideDecimalReader&
         decode_all(order.rates(), rates, [&](const fbs::FrozenRate& stored, FrozenRate& rate) {
             return decode_rate(stored, rate, wides);
         });
-    return rates_ok && decode_all(order.lines(), state.lines,
-                                  [&](const fbs::OrderLine& stored, OrderLine& line) {
-                                      decode_line(stored, line, wides);
-                                      decode_line_texts(stored, line, text);
-                                      const std::uint32_t rate = rate_of(stored);
-                                      line.frozen.reset();
-                                      if (rate < rates.size()) {
-                                          line.frozen = rates[rate];
-                                      }
-                                      return rate < rates.size() || rate == kNotFrozen;
-                                  });
+    const auto decode = [&](const fbs::OrderLine& stored, OrderLine& line) {
+        decode_line(stored, line, wides);
+        decode_line_texts(stored, line, text);
+        const std::uint32_t rate = rate_of(stored);
+        line.frozen.reset();
+        if (rate < rates.size()) {
+            line.frozen = rates[rate];
+        }
+        return rate < rates.size() || rate == kNotFrozen;
+    };
+    if (!rates_ok || (order.lines() != nullptr && order.short_lines() != nullptr)) {
+        return false;
+    }
+    return order.short_lines() == nullptr
+               ? decode_all(order.lines(), state.lines, decode)
+               : decode_all(order.short_lines(), state.lines,
+                            [&](const fbs::ShortLine& stored, OrderLine& line) {
+                                return decode(lengthened(stored), line);
+                            });
 }
 
 bool decode_refunds(const fbs::Order& order, OrderState& state, WideDecimalReader& wides,
@@ -131,8 +133,11 @@ bool decode_attribution(const fbs::Attribution& stored, Attribution& attribution
                        candidate.verdict = static_cast<CandidateVerdict>(from.verdict());
                        candidate.code = from.code();
                        candidate.touched_at = from_instant(from.touched_at());
-                       assign(candidate.program, text.take(from.program_bytes()));
-                       assign(candidate.creator, text.take(from.creator_bytes()));
+                       const bool own = from.program_bytes() == 0 && from.creator_bytes() == 0;
+                       assign(candidate.program,
+                              own ? attribution.program.view() : text.take(from.program_bytes()));
+                       assign(candidate.creator,
+                              own ? attribution.creator.view() : text.take(from.creator_bytes()));
                        return in_range(from.type(), 1, 2) && in_range(from.verdict(), 1, 7);
                    });
     return ok && text.complete();
@@ -259,6 +264,10 @@ void OrderValue::encode_lines(const OrderState& state) {
                              : kNoVariantSku,
             scales[0], scales[1], scales[2], flags);
     }
+    if (std::all_of(lines_.begin(), lines_.end(), fits_short)) {
+        std::transform(lines_.begin(), lines_.end(), std::back_inserter(short_lines_), shortened);
+        lines_.clear();
+    }
 }
 
 void OrderValue::encode_refunds(const OrderState& state) {
@@ -293,8 +302,10 @@ flatbuffers::Offset<fbs::Attribution> OrderValue::encode_attribution(
     const Attribution& attribution) {
     std::vector<std::uint8_t> text;
     for (const Candidate& candidate : attribution.candidates) {
-        const std::string_view program = candidate.program.view();
-        const std::string_view creator = candidate.creator.view();
+        const bool own =
+            candidate.program == attribution.program && candidate.creator == attribution.creator;
+        const std::string_view program = own ? std::string_view{} : candidate.program.view();
+        const std::string_view creator = own ? std::string_view{} : candidate.creator.view();
         text.insert(text.end(), program.begin(), program.end());
         text.insert(text.end(), creator.begin(), creator.end());
         candidates_.emplace_back(
@@ -325,6 +336,7 @@ void OrderValue::clear() {
     wides_.clear();
     text_.clear();
     lines_.clear();
+    short_lines_.clear();
     rates_.clear();
     rates_seen_.clear();
     refunds_.clear();
@@ -350,6 +362,7 @@ std::string_view OrderValue::encode(const OrderState& state) {
     const auto paid = state.paid ? encode_paid(*state.paid) : 0;
     const auto text = builder_.CreateVector(text_);
     const auto lines = structs_if(builder_, lines_);
+    const auto short_lines = structs_if(builder_, short_lines_);
     const auto refunds = structs_if(builder_, refunds_);
     const auto rates = structs_if(builder_, rates_);
     const auto dues = structs_if(builder_, dues_);
@@ -365,7 +378,7 @@ std::string_view OrderValue::encode(const OrderState& state) {
         builder_, order_id, &version, &ordered_at, state.cancelled_at ? &cancelled_at : nullptr,
         &currency, static_cast<std::uint8_t>(state.amount.size()),
         static_cast<std::uint8_t>(state.tax.size()),
-        static_cast<std::uint8_t>(state.shipping.size()), lines, refunds, text, codes,
+        static_cast<std::uint8_t>(state.shipping.size()), lines, short_lines, refunds, text, codes,
         state.anon ? &anon : nullptr, rates, dues, events, state.events_count,
         state.duplicates_count, state.statements_count, state.last_applied.value, groups,
         attribution, paid, wides));
@@ -393,6 +406,24 @@ bool OrderValue::decode(std::string_view value, OrderState& state) {
                     decode_dues(*order, state, wides) && decode_optionals(*order, state, wides) &&
                     decode_all(order->events(), state.events, from_trace);
     return ok && wides.ok() && text.complete();
+}
+
+bool OrderValue::decode_open(std::string_view value, OpenAmount& row) {
+    const auto* order = copy_.verified<fbs::Order>(value);
+    if (order == nullptr || order->attribution() == nullptr || order->dues() == nullptr) {
+        return false;
+    }
+    assign(row.creator, view_of(order->attribution()->creator()));
+    WideDecimalReader wides(order->wides());
+    for (const fbs::OrderDue* due : *order->dues()) {
+        Currency currency = row.currency;
+        if (from_money3(due->currency(), currency) && currency == row.currency) {
+            row.amount = wides.get(due->due(), due->due_scale()) -
+                         wides.get(due->settled(), due->settled_scale());
+            return wides.ok() && !row.amount.is_zero();
+        }
+    }
+    return false;
 }
 
 std::optional<std::string_view> OrderValue::order_id(std::string_view value) {

@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include "core/ledger_rows.hpp"
 #include "core/order_state.hpp"
 #include "lmdb_store/ledger_value.hpp"
 
@@ -20,6 +21,9 @@ public:
     /// False: damaged. `state.key` must be what the value was stored under; if that key had to cut
     /// the id, false also means: another order. Reuses the buffers of `state`.
     [[nodiscard]] bool decode(std::string_view value, OrderState& state);
+    /// Fills in creator and amount of a row that names the order and a currency. False: damaged, or
+    /// nothing is open there.
+    [[nodiscard]] bool decode_open(std::string_view value, OpenAmount& row);
     /// The id that a cut key cannot give; nothing: damaged or not in the value.
     [[nodiscard]] std::optional<std::string_view> order_id(std::string_view value);
 
@@ -38,6 +42,7 @@ private:
     WideDecimals wides_;
     std::vector<std::uint8_t> text_;
     std::vector<fbs::OrderLine> lines_;
+    std::vector<fbs::ShortLine> short_lines_;
     std::vector<fbs::FrozenRate> rates_;
     std::vector<FrozenRate> rates_seen_;
     std::vector<fbs::RefundRow> refunds_;

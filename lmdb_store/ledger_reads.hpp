@@ -103,6 +103,9 @@ protected:
     using LedgerPointReads<Base>::node_;
     using LedgerPointReads<Base>::order_value_;
     using LedgerPointReads<Base>::row_value_;
+
+private:
+    void load_open(OpenAmount& row);
 };
 
 extern template class LedgerPointReads<LedgerReader>;

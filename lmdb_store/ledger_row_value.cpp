@@ -160,21 +160,20 @@ bool RowValue::decode(std::string_view value, Balance& balance) {
            from_wide(*stored->paid(), balance.paid);
 }
 
-std::string_view RowValue::encode(const OpenAmount& open) {
+std::string_view RowValue::encode_open(const OrderId& order) {
+    if (!id_is_cut(order.view(), kIdBytesWholeOpen)) {
+        return {};
+    }
     builder_.Clear();
-    const auto order_id = cut_id(open.order_id.view(), kIdBytesWholeOpen);
-    const auto creator = text(open.creator.view());
-    const fbs::Wide amount = to_wide(open.amount);
-    return finish(fbs::CreateOpenAmount(builder_, order_id, creator, &amount));
+    return finish(fbs::CreateOpenAmount(builder_, text(order.view())));
 }
 
-bool RowValue::decode(std::string_view value, OpenAmount& open) {
-    const auto* stored = copy_.verified<fbs::OpenAmount>(value);
-    if (stored == nullptr || !complete_id(open.order_id, stored->order_id())) {
-        return false;
+bool RowValue::decode_open(std::string_view value, OrderId& order) {
+    if (value.empty()) {
+        return !order.empty();
     }
-    assign(open.creator, view_of(stored->creator()));
-    return from_wide(*stored->amount(), open.amount);
+    const auto* stored = copy_.verified<fbs::OpenAmount>(value);
+    return stored != nullptr && complete_id(order, stored->order_id());
 }
 
 std::string_view RowValue::encode_waiting(const OrderId& order) {

@@ -35,7 +35,8 @@ public:
                                                        const RefundOwner& owner);
     [[nodiscard]] std::string_view encode(const Anomaly& anomaly);
     [[nodiscard]] std::string_view encode(const Balance& balance);
-    [[nodiscard]] std::string_view encode(const OpenAmount& open);
+    /// Empty unless the key had to cut the id.
+    [[nodiscard]] std::string_view encode_open(const OrderId& order);
     [[nodiscard]] std::string_view encode(const CodeRow& code);
     [[nodiscard]] std::string_view encode(const Membership& membership);
     [[nodiscard]] std::string_view encode(const Touch& touch);
@@ -58,7 +59,7 @@ public:
                                            RefundOwner& owner);
     [[nodiscard]] bool decode(std::string_view value, Anomaly& anomaly);
     [[nodiscard]] bool decode(std::string_view value, Balance& balance);
-    [[nodiscard]] bool decode(std::string_view value, OpenAmount& open);
+    [[nodiscard]] bool decode_open(std::string_view value, OrderId& order);
     [[nodiscard]] bool decode(std::string_view value, CodeRow& code);
     [[nodiscard]] bool decode(std::string_view value, Membership& membership);
     [[nodiscard]] bool decode(std::string_view value, Touch& touch);

@@ -154,6 +154,14 @@ void LedgerReads<Base>::scan_balances(const Visitor<Balance>& visit) {
     });
 }
 
+/// What the order says of the row: whom, and how much.
+template <class Base>
+void LedgerReads<Base>::load_open(OpenAmount& row) {
+    const auto value =
+        rows_.get(Table::kOrders, order_key({row.account, row.shop, row.order_id}).view());
+    rows_.check(value && order_value_.decode_open(*value, row), Table::kOpen);
+}
+
 template <class Base>
 void LedgerReads<Base>::scan_open(AccountNumber account, const ProgramId& program, bool adjustment,
                                   Timestamp from, Timestamp to, const Visitor<OpenAmount>& visit) {
@@ -177,9 +185,11 @@ void LedgerReads<Base>::scan_open(AccountNumber account, const ProgramId& progra
             row.order_id = OrderId(*whole);
         }
         const auto currency = Currency::parse(parser.bytes(3));
-        rows_.check(parser.complete() && currency && row_value_.decode(cursor.value(), row),
-                    Table::kOpen);
+        rows_.check(
+            parser.complete() && currency && row_value_.decode_open(cursor.value(), row.order_id),
+            Table::kOpen);
         row.currency = *currency;
+        load_open(row);
         if (!visit(row)) {
             return;
         }

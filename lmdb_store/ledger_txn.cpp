@@ -153,7 +153,7 @@ void EmbeddedTxn::add_to_balance(const BalanceKey& key, const Decimal& total, co
 }
 
 void EmbeddedTxn::put_open(const OpenAmount& row) {
-    put(Table::kOpen, open_key(row), row_value_.encode(row));
+    put(Table::kOpen, open_key(row), row_value_.encode_open(row.order_id));
 }
 
 void EmbeddedTxn::delete_open(const OpenAmount& row) {

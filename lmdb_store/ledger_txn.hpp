@@ -45,6 +45,7 @@ public:
     void append_journal(const JournalGroup& group) override;
     void add_to_balance(const BalanceKey& key, const Decimal& total, const Decimal& paid) override;
     void put_open(const OpenAmount& row) override;
+    void change_open(const OpenAmount&) override {}  // the order's value says how much
     void delete_open(const OpenAmount& row) override;
     void put_waiting(const WaitKey& key, const OrderKey& order) override;
     void delete_waiting(const WaitKey& key, const OrderKey& order) override;

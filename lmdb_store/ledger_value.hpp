@@ -92,10 +92,11 @@ private:
 [[nodiscard]] bool from_wide(const fbs::Wide& wide, Decimal& value) noexcept;
 
 [[nodiscard]] inline fbs::Instant to_instant(Timestamp at) noexcept {
-    return {at.seconds, at.nanos};
+    return {static_cast<std::uint32_t>(at.seconds), static_cast<std::int32_t>(at.seconds >> 32),
+            at.nanos};
 }
 [[nodiscard]] inline Timestamp from_instant(const fbs::Instant& at) noexcept {
-    return {at.seconds(), at.nanos()};
+    return {std::int64_t{at.seconds_high()} << 32 | at.seconds_low(), at.nanos()};
 }
 [[nodiscard]] inline fbs::Hash to_hash(const Digest256& digest) noexcept {
     return fbs::Hash(flatbuffers::span<const std::uint8_t, 32>(digest));

@@ -113,7 +113,7 @@ void declare_worker(CLI::App& app, Frame& frame) {
     add_value(
         worker, "--batch", "N", command.batch,
         [](std::string_view text) { return parse_count(text, 1, kBatchMax); },
-        "At most N records in one transaction (default 4000)");
+        "At most N records in one transaction (default 10000)");
     worker.add_flag("--no-archive", command.no_archive, "Keep no copy of what was applied");
     add_value(
         worker, "--archive-days", "N", command.archive_days,

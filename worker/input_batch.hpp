@@ -33,8 +33,9 @@ struct OwnedInput {
 };
 
 struct BatchLimits {
-    std::size_t records_max = 4000;
-    std::chrono::milliseconds time_max{50};  ///< Then the transaction is committed.
+    /// Updates of old orders share pages only with each other: a larger batch writes fewer of them.
+    std::size_t records_max = 10'000;
+    std::chrono::milliseconds time_max{200};  ///< Then the transaction is committed.
 };
 
 struct BatchOutcome {
