@@ -10,6 +10,7 @@
 
 #include "core/assert.hpp"
 #include "lmdb_store/folder_check.hpp"
+#include "lmdb_store/mapped_pages.hpp"
 
 namespace sluice::store {
 namespace {
@@ -316,6 +317,10 @@ int Environment::set_map_bytes(std::size_t map_bytes) noexcept {
 int Environment::clear_stale_readers() noexcept {
     int dead = 0;
     return mdb_reader_check(env_, &dead) == 0 ? dead : 0;
+}
+
+void Environment::release_pages() const {
+    release_mapped_pages(data_path_);
 }
 
 bool Environment::still_in_place() const noexcept {

@@ -76,6 +76,9 @@ public:
     [[nodiscard]] int set_map_bytes(std::size_t map_bytes) noexcept;
     /// Frees reader slots of dead processes. How many, or 0.
     int clear_stale_readers() noexcept;
+    /// Lets go of the pages that were read, which otherwise count as memory of this process until
+    /// they are needed elsewhere. For walks through all of it; views stay valid.
+    void release_pages() const;
     /// False once data.mdb and lock.mdb below the path are not the files that were opened.
     [[nodiscard]] bool still_in_place() const noexcept;
     /// True in the process that opened it: after fork() a child must leave it alone.

@@ -97,6 +97,7 @@ public:
     }
     [[nodiscard]] const std::filesystem::path& folder() const noexcept { return env_->folder(); }
     [[nodiscard]] const Txn& txn() const noexcept { return *txn_; }
+    [[nodiscard]] const Environment& environment() const noexcept { return *env_; }
 
     [[noreturn]] void fail(int rc, std::string_view doing, Table table) const;
     /// Bytes that are not what was written.
@@ -124,13 +125,21 @@ public:
     }
     bool first() { return move({}, MDB_FIRST); }
     bool last() { return move({}, MDB_LAST); }
-    bool next() { return move({}, MDB_NEXT); }
+    /// A long walk stays small: what lies behind is let go.
+    bool next() {
+        if (++steps_ % kStepsBetweenReleases == 0) {
+            rows_->environment().release_pages();
+        }
+        return move({}, MDB_NEXT);
+    }
     bool previous() { return move({}, MDB_PREV); }
 
     [[nodiscard]] std::string_view key() const noexcept { return to_view(key_); }
     [[nodiscard]] std::string_view value() const noexcept { return to_view(value_); }
 
 private:
+    static constexpr std::uint64_t kStepsBetweenReleases = 16'384;
+
     bool move(std::string_view key, MDB_cursor_op operation);
 
     const RowAccess* rows_;
@@ -138,6 +147,7 @@ private:
     Cursor cursor_;
     MDB_val key_{};
     MDB_val value_{};
+    std::uint64_t steps_ = 0;
 };
 
 /// Calls `visit(key, value)` for the rows whose key begins with `prefix`, until it returns false.
