@@ -1,10 +1,11 @@
 // How fast the drain applies order events of five lines to the embedded ledger: every batch synced,
-// the archive written, one core. Prints one row for each stretch, so that the cost per event can be
-// seen as the ledger grows.
+// the archive written, one core. For each size of the ledger that is asked for, new orders and then
+// refunds of old orders, chosen at random, are timed: so the cost per event is seen as it grows.
 //
-//   apply_rate FOLDER [ORDERS [STRETCH]]   a store is made in FOLDER/apply_rate and removed
+//   apply_rate FOLDER [ORDERS...]   a store is made in FOLDER/apply_rate and removed
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -26,7 +27,10 @@ namespace {
 using namespace sluice;
 
 constexpr Timestamp kReceived{1'767'225'600, 0};
+constexpr std::int64_t kFirstOrdered = kReceived.seconds - 30 * 86'400;
 constexpr std::size_t kAppendBatch = 2000;
+constexpr std::uint64_t kTimed = 100'000;   ///< Events of a row.
+constexpr std::uint64_t kAtOnce = 500'000;  ///< In the queue, while the ledger grows.
 
 void check(bool ok, const std::string& what) {
     if (!ok) {
@@ -43,29 +47,29 @@ std::string line_of(std::uint64_t order, int line) {
            R"(9.90","tax":")" + number + R"(.58","quantity":"1"})";
 }
 
-/// About 1.1 KB, as a shop sends it.
-std::string order_body(std::uint64_t order, int version) {
-    std::string body =
-        R"({"platform_order_id":"order-)" + std::to_string(1'000'000'000 + order) +
-        R"(","platform_customer_id":"customer-)" + std::to_string(order % 100'000) +
-        R"(","email":"someone@example.com","platform_ordered_at":")" +
-        Timestamp{kReceived.seconds + static_cast<std::int64_t>(order / 100), 0}.to_string() +
-        R"(","platform_updated_at":")" +
-        Timestamp{kReceived.seconds + static_cast<std::int64_t>(order / 100) + version, 0}
-            .to_string() +
-        R"(","amount":"199.50","tax":"17.90","shipping":"4.90","currency_code":"USD",)"
-        R"("discounts":[{"code":"SPRING)" +
-        std::to_string(order % 50) +
-        R"(","type":"DISCOUNT_CODE","value_type":"PERCENTAGE","value":"10"}],"line_items":[)";
+/// About 1.1 KB, as a shop sends it. `update` 0: a new order; else one of its refunds, each with a
+/// version and an amount of its own.
+std::string order_body(std::uint64_t order, std::uint32_t update) {
+    const std::int64_t ordered = kFirstOrdered + static_cast<std::int64_t>(order / 100);
+    std::string body = R"({"platform_order_id":"order-)" + std::to_string(1'000'000'000 + order) +
+                       R"(","platform_customer_id":"customer-)" + std::to_string(order % 100'000) +
+                       R"(","email":"someone@example.com","platform_ordered_at":")" +
+                       Timestamp{ordered, 0}.to_string() + R"(","platform_updated_at":")" +
+                       Timestamp{ordered + 1, update}.to_string() +
+                       R"(","amount":"199.50","tax":"17.90","shipping":"4.90",)"
+                       R"("currency_code":"USD","discounts":[{"code":"SPRING)" +
+                       std::to_string(order % 50) +
+                       R"(","type":"DISCOUNT_CODE","value_type":"PERCENTAGE","value":"10"}],)"
+                       R"("line_items":[)";
     for (int line = 1; line <= 5; ++line) {
         body += (line == 1 ? "" : ",") + line_of(order, line);
     }
     body += "]";
-    if (version > 1) {
+    if (update != 0) {
         body += R"(,"refund_line_items":[{"refund_line_item_id":"r-)" + std::to_string(order) +
                 R"(","line_item_id":"li-)" + std::to_string(order) +
-                R"(-1","platform_refunded_at":"2026-03-01T00:00:00Z","sku":"S","amount":"5.00",)"
-                R"("tax":"0.00","quantity":"1"}])";
+                R"(-1","platform_refunded_at":"2026-03-01T00:00:00Z","sku":"S","amount":")" +
+                std::to_string(1 + update % 19) + R"(.00","tax":"0.00","quantity":"1"}])";
     }
     return body + "}";
 }
@@ -123,12 +127,22 @@ struct Bench {
         append(Topic::kCreatorImport, {encode_command(creators)});
     }
 
-    template <class NextOrder>
-    void fill(std::uint64_t count, int version, NextOrder&& next_order) {
+    void create(std::uint64_t first, std::uint64_t end) {
+        for (std::uint64_t order = first; order < end;) {
+            std::vector<std::string> bodies;
+            for (; bodies.size() < kAppendBatch && order < end; ++order) {
+                bodies.push_back(order_body(order, 0));
+            }
+            append(Topic::kOrderCreate, bodies);
+        }
+    }
+
+    /// Of orders of all ages, at random: what is touched is nowhere near each other.
+    void refund(std::uint64_t count, std::uint64_t orders) {
         for (std::uint64_t done = 0; done < count;) {
             std::vector<std::string> bodies;
             for (; bodies.size() < kAppendBatch && done < count; ++done) {
-                bodies.push_back(order_body(next_order(), version));
+                bodies.push_back(order_body(random() % orders, ++updates));
             }
             append(Topic::kOrderUpdate, bodies);
         }
@@ -137,6 +151,8 @@ struct Bench {
     store::StorePaths paths;
     std::unique_ptr<store::Queue> queue;
     std::atomic<bool> stop = false;
+    std::mt19937_64 random{1};
+    std::uint32_t updates = 0;
 };
 
 double cpu_seconds() {
@@ -192,23 +208,34 @@ void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t e
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: apply_rate FOLDER [ORDERS [STRETCH]]\n");
+        std::fprintf(stderr, "usage: apply_rate FOLDER [ORDERS...]\n");
         return 2;
     }
-    const std::uint64_t orders = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 200'000;
-    const std::uint64_t stretch = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 50'000;
+    std::vector<std::uint64_t> sizes;
+    for (int i = 2; i < argc; ++i) {
+        sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+    }
+    if (sizes.empty()) {
+        sizes = {kTimed, 3 * kTimed};
+    }
     Bench bench(argv[1]);
     bench.programs();
     drain(bench, "", 0, 0);
-    std::mt19937_64 random(1);
-    std::printf("    stored  events       rate\n");
-    for (std::uint64_t stored = 0; stored < orders; stored += stretch) {
-        std::uint64_t next = stored;
-        bench.fill(stretch, 1, [&] { return next++; });
-        drain(bench, "create", stored + stretch, stretch);
-        // Orders of all ages, at random: what is touched is nowhere near each other.
-        bench.fill(stretch, 2, [&] { return random() % (stored + stretch); });
-        drain(bench, "refund", stored + stretch, stretch);
+    std::printf("    orders  events       rate\n");
+    std::uint64_t stored = 0;
+    for (const std::uint64_t size : sizes) {
+        const std::uint64_t timed = std::min(kTimed, size - std::min(stored, size));
+        while (stored + timed < size) {
+            const std::uint64_t end = std::min(stored + kAtOnce, size - timed);
+            bench.create(stored, end);
+            stored = end;
+            drain(bench, "", 0, 0);
+        }
+        bench.create(stored, size);
+        stored = size;
+        drain(bench, "create", stored, timed);
+        bench.refund(kTimed, stored);
+        drain(bench, "refund", stored, kTimed);
     }
     return 0;
 }
