@@ -109,7 +109,8 @@ def main():
     parser.add_argument("--port", type=int, default=18094)
     parser.add_argument("--json", default="")
     options = parser.parse_args()
-    options.load, options.lines, options.pad, options.count = run.ROOT / "build/release/bench/sluice-load", 5, 0, 20000
+    options.lines, options.pad, options.count, options.slow_sync_ms = 5, 0, 20000, 0
+    run.prepare(options)
     body = json.dumps({"products": [product(number, options.variants) for number in range(options.products)]},
                       separators=(",", ":")).encode()
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as state:

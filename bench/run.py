@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import plot
 import targets
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -117,11 +118,42 @@ def table(results, reference):
               f"{statistics.median(r['peak_memory_bytes'] for r in rounds) / 2**20:6.0f}")
 
 
-def main():
-    names = {kind.__name__: kind for kind in targets.ALL}
+def prepare(options):
+    options.load = ROOT / "build/release/bench/sluice-load"
+    options.shim = ROOT / "build/peers/slow_sync.so"
+    if options.slow_sync_ms:
+        options.shim.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(options.shim), str(ROOT / "bench/slow_sync.c")],
+                       check=True)
+
+
+def compare(options):
+    """Alternating rounds of all targets. Target's name -> what was measured in each round."""
+    prepare(options)
+    kinds = {kind.__name__: kind for kind in targets.ALL}
+    results = {}
+    with tempfile.TemporaryDirectory(prefix="sluice-bench-") as state:
+        os.chmod(state, 0o755)
+        options.state = state
+        maker = request_maker(options)
+        for round_number in range(options.rounds):
+            for name in options.targets.split(","):
+                kind = kinds[name]
+                try:
+                    outcome = measure(kind, options, maker)
+                except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
+                    print(f"{kind.name}: left out: {error} (needs {', '.join(kind.needs) or 'nothing more'})",
+                          file=sys.stderr)
+                    continue
+                results.setdefault(kind.name, []).append(outcome)
+                print(f"round {round_number + 1}: {kind.name}: {outcome['accepted_per_s']:.0f}/s", file=sys.stderr)
+    return results
+
+
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--targets", default="Sluice,BareNginx,Openresty,Go,FastifyPostgres",
-                        help=f"of {', '.join(names)}")
+                        help=f"of {', '.join(kind.__name__ for kind in targets.ALL)}")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--warmup", type=float, default=1)
@@ -134,35 +166,25 @@ def main():
     parser.add_argument("--slow-sync-ms", type=float, default=0)
     parser.add_argument("--port", type=int, default=18090)
     parser.add_argument("--json", default="")
-    options = parser.parse_args()
+    parser.add_argument("--svg", default="", help="requests/s as a bar chart")
+    return parser
 
-    options.load = ROOT / "build/release/bench/sluice-load"
-    options.shim = ROOT / "build/peers/slow_sync.so"
-    if options.slow_sync_ms:
-        options.shim.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(options.shim), str(ROOT / "bench/slow_sync.c")],
-                       check=True)
-    with tempfile.TemporaryDirectory(prefix="sluice-bench-") as state:
-        os.chmod(state, 0o755)
-        options.state = state
-        maker = request_maker(options)
-        results = {}
-        for round_number in range(options.rounds):
-            for name in options.targets.split(","):
-                kind = names[name]
-                try:
-                    outcome = measure(kind, options, maker)
-                except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
-                    print(f"{kind.name}: left out: {error} (needs {', '.join(kind.needs) or 'nothing more'})",
-                          file=sys.stderr)
-                    continue
-                results.setdefault(kind.name, []).append(outcome)
-                print(f"round {round_number + 1}: {kind.name}: {outcome['accepted_per_s']:.0f}/s", file=sys.stderr)
+
+def main():
+    options = arguments().parse_args()
+    results = compare(options)
     table(results, targets.BareNginx.name)
+    if options.slow_sync_ms:
+        for name, rounds in results.items():
+            per_request = [r["delays"] / max(1, r["accepted_per_s"] * (options.seconds + options.warmup)) for r in rounds]
+            print(f"{name}: {statistics.median(per_request):.3f} delayed syncs a request")
     busiest = max((r["load_tool_cpu_share"] for rounds in results.values() for r in rounds), default=0)
     print(f"load tool: at most {busiest:.2f} of one core")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+    if options.svg:
+        pathlib.Path(options.svg).write_text(plot.bars(
+            "Requests/s, answered 200", {name: [r["accepted_per_s"] for r in rounds] for name, rounds in results.items()}))
 
 
 if __name__ == "__main__":

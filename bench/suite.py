@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""All rows of docs/performance.md: run.py with one set of options after the other.
+
+    bench/suite.py                     # every row, about 15 minutes
+    bench/suite.py --rows main,half    # some of them
+    bench/suite.py --update            # and puts the tables into docs/performance.md
+
+Prints, for each row, the command that gives it alone and its table in Markdown.
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import shlex
+import statistics
+
+import plot
+import run
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OURS, BARE = "Sluice", "Sluice,BareNginx"
+ROWS = {
+    "main": ("1.1 KB orders, 64 connections, 1 nginx worker",
+             "--targets Sluice,BareNginx,BareNginxReadBody,Openresty,Go,FastifyPostgres"),
+    "one": ("1 connection", f"--targets {BARE} --connections 1"),
+    "many": ("512 connections", f"--targets {BARE} --connections 512"),
+    "small": ("0.5 KB orders", f"--targets {BARE} --lines 1"),
+    "large": ("8 KB orders", f"--targets {BARE} --pad 7000"),
+    "workers": ("2 nginx workers", f"--targets {BARE} --workers 2"),
+    "slow": ("every sync 2 ms slower, 64 connections", "--targets Sluice,Openresty,FastifyPostgres --slow-sync-ms 2"),
+    "slow512": ("every sync 2 ms slower, 512 connections",
+                "--targets Sluice,Openresty,FastifyPostgres --slow-sync-ms 2 --connections 512"),
+    "sidecar": ("its worker applies at the same time", "--targets Sluice,SluiceWithWorker"),
+    "half": ("half of what it takes", f"--targets {BARE} --rate 0.5x"),
+    "twice": ("twice what it takes, open loop", f"--targets {OURS} --rate 2x --connections 512"),
+}
+
+
+def sustainable(found):
+    rounds = found.get("main", {}).get("sluice") or run.compare(run.arguments().parse_args(
+        ["--targets", OURS, "--rounds", "3", "--seconds", "3"]))["sluice"]
+    return statistics.median(one["accepted_per_s"] for one in rounds)
+
+
+def markdown(results):
+    base = [one["accepted_per_s"] for one in results.get("nginx return 200", [])]
+    lines = ["| target | requests/s (least to most) | of `return 200` | p50 µs | p99 µs | p999 µs | CPU s/1000 | MiB | refused/s |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for name, rounds in results.items():
+        rates = [one["accepted_per_s"] for one in rounds]
+        ratio = f"{statistics.median(a / b for a, b in zip(rates, base)):.2f}" if base else ""
+        p50, p99, p999 = (statistics.median(one["accepted_us"][key] for one in rounds) for key in ("p50", "p99", "p999"))
+        refused = statistics.median(sum(count for status, count in one["statuses"].items() if status != "200") /
+                                    one["seconds"] for one in rounds)
+        lines.append(f"| {name} | {statistics.median(rates):.0f} ({min(rates):.0f} to {max(rates):.0f}) | {ratio} | "
+                     f"{p50:.0f} | {p99:.0f} | {p999:.0f} | "
+                     f"{statistics.median(one['server_cpu_s_per_1000'] for one in rounds):.4f} | "
+                     f"{statistics.median(one['peak_memory_bytes'] for one in rounds) / 2**20:.0f} | {refused:.0f} |")
+    return "\n".join(lines)
+
+
+def section(row, words, results, when):
+    title = ROWS[row][0]
+    return (f"### {title[0].upper()}{title[1:]}\n\n    bench/run.py {words}\n\n{markdown(results)}\n\n"
+            f"{when}; load average of the machine before and after the row.\n")
+
+
+def update(row, text, chart):
+    """Replaces what lies between the row's two markers."""
+    page = ROOT / "docs/performance.md"
+    begin, end = f"<!-- row {row} -->\n", "<!-- end -->"
+    before, marker, rest = page.read_text().partition(begin)
+    if marker:
+        page.write_text(before + begin + text + end + rest.partition(end)[2])
+    if row == "main":
+        (ROOT / "docs/performance.svg").write_text(chart)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", default=",".join(ROWS))
+    parser.add_argument("--rounds", default="3")
+    parser.add_argument("--seconds", default="4")
+    parser.add_argument("--out", default=str(ROOT / "build/bench"))
+    parser.add_argument("--update", action="store_true", help="docs/performance.md")
+    options = parser.parse_args()
+    out = pathlib.Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
+    found = {}
+    print(f"{datetime.date.today()}, {platform.release()}, {platform.processor() or platform.machine()}")
+    for row in options.rows.split(","):
+        title, words = ROWS[row]
+        share = re.search(r"--rate ([\d.]+)x", words)
+        if share:
+            words = words.replace(share[0], f"--rate {float(share[1]) * sustainable(found):.0f}")
+        words += f" --rounds {options.rounds} --seconds {options.seconds} --count 40000"
+        load_before = os.getloadavg()[0]
+        found[row] = run.compare(run.arguments().parse_args(shlex.split(words)))
+        when = f"{datetime.date.today()}, load {load_before:.1f} to {os.getloadavg()[0]:.1f}"
+        text = section(row, words, found[row], when)
+        chart = plot.bars(f"Requests/s: {title}", {name: [one["accepted_per_s"] for one in rounds]
+                                                   for name, rounds in found[row].items()})
+        print("\n" + text, flush=True)
+        (out / "suite.json").write_text(json.dumps(found, indent=1) + "\n")
+        (out / f"{row}.svg").write_text(chart)
+        if options.update:
+            update(row, text, chart)
+
+
+if __name__ == "__main__":
+    main()
