@@ -1,8 +1,9 @@
-// sluice registry export|import|detach
+// sluice registry export|import|sync|detach
 #include <cstdio>
 
 #include "lmdb_store/registry.hpp"
 #include "lmdb_store/registry_exchange.hpp"
+#include "pg_store/registry_board.hpp"
 #include "worker/cli_values.hpp"
 #include "worker/file.hpp"
 #include "worker/output.hpp"
@@ -16,6 +17,14 @@ using store::Registry;
 
 struct ExportCommand {
     std::string file;
+    std::string to;  ///< URL, instead of a file.
+    bool force = false;
+};
+
+struct SyncCommand {
+    std::string url;
+    store::MergeFrom from = store::MergeFrom::kSameSource;
+    Format format = Format::kTable;
 };
 
 struct ImportCommand {
@@ -56,10 +65,29 @@ Result<Exported> export_text(const Frame& frame) {
     return Exported{snapshot->revision, encode_registry(snapshot.value(), key.value())};
 }
 
+Status publish(const Exported& exported, const ExportCommand& command) {
+    const auto url = pg::Url::parse(command.to);
+    if (!url.ok()) {
+        return url.error();
+    }
+    const store::RegistryRevision& revision = exported.revision;
+    Status published = pg::publish_registry(
+        *url, {{revision.source, revision.number}, exported.text}, command.force);
+    if (!published.ok()) {
+        return about(url->shown(), published.error());
+    }
+    std::printf("published revision %llu of store %s\n",
+                static_cast<unsigned long long>(revision.number), revision.source.c_str());
+    return Status::success();
+}
+
 Status run_export(const Frame& frame, const ExportCommand& command) {
     auto exported = export_text(frame);
     if (!exported.ok()) {
         return exported.error();
+    }
+    if (!command.to.empty()) {
+        return publish(exported.value(), command);
     }
     if (command.file == "-") {
         std::fwrite(exported->text.data(), 1, exported->text.size(), stdout);
@@ -68,9 +96,24 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     return replace_file(command.file, exported->text);
 }
 
+void show_changes(Format format, const store::RegistryRevision& revision,
+                  const std::vector<store::RegistryChange>& changes) {
+    if (changes.empty() && format == Format::kTable) {
+        std::printf("nothing changed (revision %llu of store %s)\n",
+                    static_cast<unsigned long long>(revision.number), revision.source.c_str());
+        return;
+    }
+    Listing listing(format, {{"kind"}, {"id"}, {"change"}});
+    for (const store::RegistryChange& change : changes) {
+        listing.add({{"kind", change.kind}, {"id", change.id}, {"change", change.change}});
+    }
+    listing.finish();
+}
+
 /// @param origin  For messages: where the text is from.
+template <class Command>
 Status import_text(const Frame& frame, const std::string& origin, std::string_view text,
-                   const ImportCommand& command) {
+                   const Command& command) {
     const auto paths = frame.paths();
     auto key = store::MasterKey::load(paths.master_key);
     if (!key.ok()) {
@@ -88,17 +131,7 @@ Status import_text(const Frame& frame, const std::string& origin, std::string_vi
     if (!changes.ok()) {
         return about(origin, changes.error());
     }
-    if (changes->empty() && command.format == Format::kTable) {
-        std::printf("nothing changed (revision %llu of store %s)\n",
-                    static_cast<unsigned long long>(snapshot->revision.number),
-                    snapshot->revision.source.c_str());
-        return Status::success();
-    }
-    Listing listing(command.format, {{"kind"}, {"id"}, {"change"}});
-    for (const store::RegistryChange& change : changes.value()) {
-        listing.add({{"kind", change.kind}, {"id", change.id}, {"change", change.change}});
-    }
-    listing.finish();
+    show_changes(command.format, snapshot->revision, changes.value());
     return Status::success();
 }
 
@@ -109,6 +142,42 @@ Status run_import(const Frame& frame, const ImportCommand& command) {
         return text.error();
     }
     return import_text(frame, from_stdin ? "standard input" : command.file, text.value(), command);
+}
+
+/// What this store follows, and how far it is.
+Result<std::optional<pg::RegistryMark>> known_mark(const Frame& frame, store::MergeFrom from) {
+    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    auto followed = registry.value()->followed();
+    if (!followed.ok()) {
+        return followed.error();
+    }
+    if (!followed.value() || from == store::MergeFrom::kAny) {
+        return std::optional<pg::RegistryMark>();
+    }
+    return std::optional(pg::RegistryMark{(*followed)->source, (*followed)->number});
+}
+
+Status run_sync(const Frame& frame, const SyncCommand& command) {
+    const auto url = pg::Url::parse(command.url);
+    if (!url.ok()) {
+        return url.error();
+    }
+    const auto known = known_mark(frame, command.from);
+    if (!known.ok()) {
+        return known.error();
+    }
+    const auto published = pg::fetch_registry(*url, known.value());
+    if (!published.ok()) {
+        return about(url->shown(), published.error());
+    }
+    if (published->text.empty()) {
+        show_changes(command.format, {published->mark.source, published->mark.revision}, {});
+        return Status::success();
+    }
+    return import_text(frame, url->shown(), published->text, command);
 }
 
 Status run_detach(const Frame& frame, const NoOptions& /*none*/) {
@@ -136,9 +205,17 @@ void declare_registry(CLI::App& app, Frame& frame) {
         add_group(app, "registry", "Accounts, shops and tokens for all nodes of a fleet");
     CLI::App& out = add_command(group, "export", "Write them to a file, secrets encrypted");
     ExportCommand& exported = on_run(out, frame, run_export);
-    out.add_option("FILE", exported.file, "The file, - is standard output")
-        ->required()
-        ->type_name("");
+    CLI::Option* file = out.add_option("FILE", exported.file, "The file, - is standard output");
+    file->type_name("");
+    CLI::Option* to = out.add_option("--to", exported.to, "Publish them in this database instead");
+    to->type_name("URL")->excludes(file);
+    out.add_flag("--force", exported.force, "Replace also what is newer there, or another store's")
+        ->needs(to);
+    out.parse_complete_callback([&exported] {
+        if (exported.file.empty() && exported.to.empty()) {
+            throw CLI::RequiredError("FILE or --to");
+        }
+    });
 
     CLI::App& in = add_command(group, "import", "Take over the registry of another store");
     ImportCommand& imported = on_run(in, frame, run_import);
@@ -147,6 +224,15 @@ void declare_registry(CLI::App& app, Frame& frame) {
         ->type_name("");
     add_force(in, imported.from);
     add_format(in, imported.format);
+
+    CLI::App& sync =
+        add_command(group, "sync", "Take over what the source published in a database");
+    SyncCommand& synced = on_run(sync, frame, run_sync);
+    sync.add_option("--from", synced.url, "The database, where registry export --to published")
+        ->required()
+        ->type_name("URL");
+    add_force(sync, synced.from);
+    add_format(sync, synced.format);
 
     CLI::App& detach =
         add_command(group, "detach", "Follow no other store any more: allow changes here");

@@ -1,0 +1,107 @@
+"""A PostgreSQL 15 of the test's own: it starts it, stops it, and leaves nothing behind."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+
+from harness import paths
+
+PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
+# PostgreSQL refuses to run as root.
+AS_POSTGRES = (
+    ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
+)
+
+
+def missing():
+    """Why no server can run here; None if one can."""
+    if not (PROGRAMS / "postgres").exists():
+        return f"no {PROGRAMS}/postgres: scripts/install-deps test installs postgresql-15"
+    return None
+
+
+class Server:
+    """Use as a context manager.
+
+    @param inside   Words in front of every command: those that enter a network namespace.
+    @param address  To listen on beside the Unix socket, with `network` (CIDR) let in.
+    """
+
+    def __init__(self, inside=(), address="", network="", settings=()):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sluice-pg-", dir="/tmp"))
+        if AS_POSTGRES:
+            shutil.chown(self.folder, "postgres", "postgres")
+        self.inside, self.address = list(inside), address
+        self.settings = settings
+        self.process = None
+        self.data = self.folder / "data"
+        self._run(
+            "initdb", "-D", self.data, "-A", "trust", "-U", "sluice", "-E", "UTF8", "--no-locale",
+            "--no-sync", "--no-instructions",
+        )
+        if network:
+            with open(self.data / "pg_hba.conf", "a") as rules:
+                rules.write(f"host all all {network} trust\n")
+
+    def _run(self, program, *arguments):
+        done = subprocess.run(
+            [*self.inside, *AS_POSTGRES, str(PROGRAMS / program), *map(str, arguments)],
+            capture_output=True, text=True, check=False, cwd="/",
+        )
+        assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def start(self):
+        settings = ["fsync=off", "max_connections=60", *self.settings]
+        with open(self.folder / "log", "ab") as log:
+            self.process = subprocess.Popen(
+                [*self.inside, *AS_POSTGRES, str(PROGRAMS / "postgres"), "-D", str(self.data),
+                 "-k", str(self.folder), "-h", self.address,
+                 *[word for setting in settings for word in ("-c", setting)]],
+                stdout=log, stderr=log, cwd="/",
+            )
+        paths.wait_until(self._answers, "PostgreSQL to start: " + str(self.folder / "log"))
+        return self
+
+    def _answers(self):
+        assert self.process.poll() is None, (self.folder / "log").read_text()[-2000:]
+        command = [str(PROGRAMS / "pg_isready"), "-q", "-h", str(self.folder)]
+        return subprocess.run(command, check=False).returncode == 0
+
+    def stop(self, number=signal.SIGINT):
+        """SIGINT: fast; SIGQUIT: at once, as after a crash."""
+        if self.process is not None:
+            self.process.send_signal(number)
+            self.process.wait(timeout=paths.DEADLINE)
+            self.process = None
+
+    def url(self, database="sluice"):
+        if self.address:
+            return f"postgres://sluice@{self.address}/{database}"
+        return f"postgres://sluice@/{database}?host={self.folder}"
+
+    def create(self, database="sluice"):
+        self.query(f"CREATE DATABASE {database}", database="postgres")
+        return self.url(database)
+
+    def query(self, sql, database="sluice"):
+        """Rows as lists of texts."""
+        done = subprocess.run(
+            [str(PROGRAMS / "psql"), "-h", str(self.folder), "-U", "sluice", "-d", database, "-XAtq",
+             "-F", "\x1f", "-v", "ON_ERROR_STOP=1", "-c", sql],
+            capture_output=True, text=True, check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return [line.split("\x1f") for line in done.stdout.splitlines()]
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        try:
+            self.stop(signal.SIGQUIT)
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
