@@ -21,11 +21,12 @@ class Sluice:
 
     def __init__(self, store, environment=None):
         self.store = store
+        self.prefix = []  # words in front of every command
         self.environment = {**os.environ, "SLUICE_STORE": str(store), **(environment or {})}
 
     def run(self, *arguments, stdin=None, timeout=120):
         return subprocess.run(
-            [str(paths.SLUICE), *map(str, arguments)],
+            [*self.prefix, str(paths.SLUICE), *map(str, arguments)],
             input=stdin,
             capture_output=True,
             text=True,

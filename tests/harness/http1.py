@@ -46,15 +46,23 @@ def chunked(body, size):
 
 
 class Connection:
-    """One connection; request() makes it anew once nginx said that it closes it."""
+    """One connection; request() makes it anew once nginx said that it closes it.
+
+    @param port  Of 127.0.0.1, or the path of a Unix socket.
+    """
 
     def __init__(self, port, timeout=None):
         self.port, self.timeout = port, timeout or paths.DEADLINE
         self._connect()
 
     def _connect(self):
-        self.socket = socket.create_connection(("127.0.0.1", self.port), timeout=self.timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if isinstance(self.port, int):
+            self.socket = socket.create_connection(("127.0.0.1", self.port), timeout=self.timeout)
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        else:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.settimeout(self.timeout)
+            self.socket.connect(self.port)
         self.buffer = b""
         self.closing = False
 
