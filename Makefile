@@ -3,10 +3,11 @@
 PREFIX ?= /usr/local
 PRESET ?= dev
 
-.PHONY: help demo test lint format build install deps bench deb test-package check-nginx torture fuzz mutate clean
+.PHONY: help demo demo-fleet test lint format build install deps bench deb test-package check-nginx torture fuzz mutate clean
 
 help:
 	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
+	@echo "make demo-fleet    three edges, one PostgreSQL; ends by itself"
 	@echo "make test          install what is missing, build, run every test"
 	@echo "make lint          formatter, layering, sizes, commit subjects"
 	@echo "make format        let clang-format rewrite the sources"
@@ -26,6 +27,9 @@ deps:
 
 demo:
 	scripts/demo
+
+demo-fleet:
+	scripts/demo-fleet
 
 test:
 	scripts/test
