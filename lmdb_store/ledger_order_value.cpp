@@ -19,6 +19,9 @@ constexpr std::size_t kRatesLookBack = 8;
 template <class Row, class Stored, class Decode>
 bool decode_all(const flatbuffers::Vector<const Stored*>* from, std::vector<Row>& to,
                 Decode&& decode) {
+    if (!is_aligned(from)) {
+        return false;
+    }
     to.resize(from == nullptr ? 0 : from->size());
     for (std::size_t i = 0; i < to.size(); ++i) {
         if (!decode(*from->Get(static_cast<flatbuffers::uoffset_t>(i)), to[i])) {

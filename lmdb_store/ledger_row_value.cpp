@@ -91,6 +91,9 @@ bool RowValue::decode(std::string_view value, StoredGroup& stored_group) {
     assign(group.program, text.take(stored->program_bytes()));
     assign(group.creator, text.take(stored->creator_bytes()));
     assign(group.order.order_id, text.take(stored->order_bytes()));
+    if (!is_aligned(stored->lines())) {
+        return false;
+    }
     group.lines.resize(stored->lines() == nullptr ? 0 : stored->lines()->size());
     bool ok = true;
     for (std::size_t i = 0; i < group.lines.size(); ++i) {

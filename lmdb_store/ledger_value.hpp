@@ -26,6 +26,9 @@ public:
     /// nullptr: the bytes are no well-formed table. Valid until the next call.
     template <class Table>
     [[nodiscard]] const Table* verified(std::string_view value) {
+        if (value.empty()) {
+            return nullptr;
+        }
         words_.resize((value.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
         std::memcpy(words_.data(), value.data(), value.size());
         const auto* bytes = reinterpret_cast<const std::uint8_t*>(words_.data());
@@ -38,6 +41,13 @@ private:
     static constexpr flatbuffers::uoffset_t kTablesMax = 100'000'000;
     std::vector<std::uint64_t> words_;
 };
+
+/// FlatBuffers' verifier looks at bounds, not at where the structs of a vector lie.
+template <class Struct>
+[[nodiscard]] bool is_aligned(const flatbuffers::Vector<const Struct*>* structs) noexcept {
+    return structs == nullptr ||
+           reinterpret_cast<std::uintptr_t>(structs->Data()) % alignof(Struct) == 0;
+}
 
 /// Decimals that do not fit a long; their place in it is their index here.
 class WideDecimals {
@@ -57,13 +67,13 @@ private:
 class WideDecimalReader {
 public:
     explicit WideDecimalReader(const flatbuffers::Vector<const fbs::Wide*>* wides)
-        : wides_(wides) {}
+        : wides_(wides), ok_(is_aligned(wides)) {}
     [[nodiscard]] Decimal get(std::int64_t value, std::uint8_t scale) noexcept;
     [[nodiscard]] bool ok() const noexcept { return ok_; }
 
 private:
     const flatbuffers::Vector<const fbs::Wide*>* wides_;
-    bool ok_ = true;
+    bool ok_;
 };
 
 /// Takes strings off the `text` of a value by their lengths.

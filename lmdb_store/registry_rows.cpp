@@ -34,6 +34,9 @@ template <class Table>
 class Row {
 public:
     explicit Row(std::string_view bytes) : words_((bytes.size() + 7) / 8) {
+        if (bytes.empty()) {
+            return;
+        }
         std::memcpy(words_.data(), bytes.data(), bytes.size());
         const auto* aligned = reinterpret_cast<const std::uint8_t*>(words_.data());
         flatbuffers::Verifier verifier(aligned, bytes.size());
