@@ -1,11 +1,13 @@
 // Product batch: bounded, ordered and placed errors, the same answer twice, the same idea of JSON
-// as an independent reader, and a valid batch has what every record needs.
+// and of each rule as an independent reader, and a valid batch has what every record needs.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "check.hpp"
+#include "compare.hpp"
 #include "core/product_batch.hpp"
+#include "payload_rules.hpp"
 #include "strict_json.hpp"
 
 namespace {
@@ -46,6 +48,33 @@ void check_valid(std::string_view body, sluice::Topic topic, std::uint32_t count
     }
 }
 
+/// Every rule, written down a second time, says the same.
+void compare_with_rules(BatchVerdict verdict, std::span<const FieldError> told,
+                        std::string_view body, sluice::Topic topic) {
+    using sluice::fuzz::Kind;
+    static const sluice::fuzz::Check kUpsert = sluice::fuzz::product_rules();
+    static const sluice::fuzz::Check kDelete = sluice::fuzz::deleted_product_rules();
+    if (body.find("\\u0000") != std::string_view::npos) {
+        return;  // in a field that nobody knows it is an error of the body
+    }
+    const auto batch = sluice::fuzz::StrictReader(body).read();
+    const auto lists = batch ? batch->all("products") : std::vector<const sluice::fuzz::Value*>();
+    const bool is_batch = lists.size() == 1 && lists[0]->is(Kind::kArray) &&
+                          !lists[0]->items.empty() && lists[0]->items.size() <= 1000;
+    FUZZ_CHECK(is_batch == (verdict != BatchVerdict::kNotABatch));
+    if (!is_batch) {
+        return;
+    }
+    sluice::fuzz::RuleErrors errors;
+    const bool upsert = topic == sluice::Topic::kProductUpsert;
+    for (std::size_t i = 0; i < lists[0]->items.size(); ++i) {
+        (upsert ? kUpsert : kDelete)(lists[0]->items[i], "products[" + std::to_string(i) + "]",
+                                     errors);
+    }
+    FUZZ_CHECK(errors.empty() == (verdict == BatchVerdict::kValid));
+    sluice::fuzz::compare(told, errors, {}, sluice::ProductBatchParser::kErrorsMax);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -64,6 +93,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FUZZ_CHECK(sluice::test::is_strict_json(body) || has_nul ||
                verdict == BatchVerdict::kNotABatch);
     FUZZ_CHECK(!has_nul || sluice::test::is_strict_json(body) || verdict != BatchVerdict::kValid);
+
+    compare_with_rules(
+        verdict,
+        verdict == BatchVerdict::kRecordErrors ? reused.errors() : std::span<const FieldError>(),
+        body, topic);
 
     sluice::ProductBatchParser fresh;
     FUZZ_CHECK(fresh.validate(body, topic) == verdict);

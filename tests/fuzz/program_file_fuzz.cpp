@@ -1,0 +1,29 @@
+// Program file: refused by file and line, or programs that travel through the queue unchanged.
+#include <string>
+
+#include "check.hpp"
+#include "core/commands.hpp"
+#include "worker/program_file.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace sluice;
+    const auto filed = cli::parse_program_file("file", fuzz::text_of(data, size));
+    if (!filed) {
+        FUZZ_CHECK(filed.error().code == ErrorCode::kInvalid);
+        FUZZ_CHECK(filed.error().message.starts_with("file"));
+        return 0;
+    }
+    FUZZ_CHECK(!filed->empty());
+    ProgramApply apply;
+    for (const cli::FiledProgram& one : *filed) {
+        FUZZ_CHECK(one.line >= 1 && one.shop_lines.size() == one.program.shops.size());
+        FUZZ_CHECK(one.program.window_days <= kProgramDaysMax);
+        FUZZ_CHECK(!one.program.precedence.empty());
+        apply.programs.push_back(one.program);
+        apply.programs.back().account = {1};
+    }
+    const auto again = decode_command(Topic::kProgramApply, encode_command(Command(apply)));
+    FUZZ_CHECK(again.ok());
+    FUZZ_CHECK(std::get<ProgramApply>(*again).programs == apply.programs);
+    return 0;
+}
