@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 PRESET ?= dev
 
-.PHONY: help demo demo-fleet test lint format build install deps bench deb test-package check-nginx torture fuzz mutate clean
+.PHONY: help demo demo-fleet test lint format build install deps bench deb test-package check-nginx torture fuzz mutate soak clean
 
 help:
 	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
@@ -20,6 +20,7 @@ help:
 	@echo "make fuzz          libFuzzer targets, FUZZ_SECONDS=3600 each"
 	@echo "make torture       the long crash and fault rounds"
 	@echo "make mutate        plant faults one by one; a test must see each"
+	@echo "make soak          half load, reloads, revocations: nothing grows; SECONDS=3600"
 	@echo "make deps          install what building and testing needs (apt)"
 
 deps:
@@ -67,6 +68,9 @@ torture:
 
 mutate:
 	scripts/mutate
+
+soak:
+	SOAK_SECONDS=$(SECONDS) scripts/soak
 
 clean:
 	rm -rf build
