@@ -218,7 +218,9 @@ def test_a_broken_store_is_shown_and_said(edge, new_merchant):
     merchant.event("ORDER_CREATE", orders.order())
     edge.expect_log("removed or replaced|missing|does not exist|is not")
     shutil.move(edge.store, edge.store.with_name("gone"))
-    paths.wait_until(lambda: get(edge, "/sluice/ready").status == 503, "ready to say no")
+    paths.wait_until(
+        lambda: all(get(edge, "/sluice/ready").status == 503 for _ in range(20)), "every worker to say no"
+    )
     answer = get(edge, "/sluice/ready")
     assert answer.body == b"store_unavailable\n"
     report = status(edge)
