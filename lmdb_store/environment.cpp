@@ -183,8 +183,7 @@ Status Environment::open_files(const EnvironmentOptions& options) {
 
 Status Environment::check_length() {
     constexpr int kTriesMax = 10;
-    int dead = 0;
-    if (const int rc = mdb_reader_check(env_, &dead); rc != 0) {
+    if (const int rc = mdb_reader_check(env_, &dead_at_open_); rc != 0) {
         return error(rc, "look for dead readers of");
     }
     bool moved = true;  // by a commit of another process between two of our looks

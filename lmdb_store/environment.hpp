@@ -76,6 +76,8 @@ public:
     [[nodiscard]] int set_map_bytes(std::size_t map_bytes) noexcept;
     /// Frees reader slots of dead processes. How many, or 0.
     int clear_stale_readers() noexcept;
+    /// How many open() found and freed.
+    [[nodiscard]] int dead_readers_at_open() const noexcept { return dead_at_open_; }
     /// Lets go of the pages that were read, which otherwise count as memory of this process until
     /// they are needed elsewhere. For walks through all of it; views stay valid.
     void release_pages() const;
@@ -107,6 +109,7 @@ private:
     std::size_t page_bytes_ = 0;
     pid_t pid_ = 0;
     bool read_only_ = false;
+    int dead_at_open_ = 0;
     std::mutex gate_;
     std::condition_variable gate_moved_;
     unsigned txns_active_ = 0;

@@ -19,6 +19,7 @@ Findings look(const store::StorePaths& paths) {
         check_key(paths, findings);
         check_disk(paths, findings);
         check_clock(paths, now(), findings);
+        check_readers(paths, findings);
         check_registry(paths, findings);
         check_queue(paths, now(), findings);
         check_ledger(paths, findings);

@@ -32,6 +32,8 @@ void check_key(const store::StorePaths& paths, Findings& findings);
 void check_disk(const store::StorePaths& paths, Findings& findings);
 void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findings);
 // doctor_rows.cpp
+/// Before the others, which open the environments.
+void check_readers(const store::StorePaths& paths, Findings& findings);
 void check_registry(const store::StorePaths& paths, Findings& findings);
 void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings);
 void check_ledger(const store::StorePaths& paths, Findings& findings);

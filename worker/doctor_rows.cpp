@@ -1,6 +1,7 @@
-// Doctor: registry, queue, worker, ledger.
+// Doctor: readers, registry, queue, worker, ledger.
 #include "lmdb_store/ledger.hpp"
 #include "lmdb_store/queue.hpp"
+#include "lmdb_store/reader_check.hpp"
 #include "lmdb_store/registry.hpp"
 #include "worker/doctor.hpp"
 #include "worker/ledger_access.hpp"
@@ -12,6 +13,7 @@ constexpr std::uint64_t kHeartbeatMsMax = 5'000;
 constexpr std::uint64_t kLagProblem = 100'000;
 constexpr std::uint64_t kFillPercentProblem = 90;
 constexpr std::size_t kLedgerProblemsMax = 10;
+constexpr std::uint64_t kSnapshotAgeMax = 1'000;
 
 std::uint64_t percent(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0
@@ -66,7 +68,39 @@ void check_worker(store::Queue& queue, const store::QueueFill& fill, std::uint64
     }
 }
 
+void check_readers_of(const std::filesystem::path& folder, Findings& findings) {
+    const auto readers = store::look_at_readers(folder);
+    if (!readers.ok()) {
+        return;  // the check of what is in it says why
+    }
+    const std::string name = folder.filename().string();
+    if (readers->dead_count > 0) {
+        findings.push_back({"readers", Health::kNote,
+                            name + ": " + std::to_string(readers->dead_count) +
+                                " reader slots of dead processes were freed",
+                            "look for processes that were killed"});
+    }
+    if (readers->oldest_behind > kSnapshotAgeMax) {
+        const std::string process = std::to_string(readers->oldest_process);
+        findings.push_back({"readers", Health::kProblem,
+                            name + ": process " + process + " keeps a snapshot that is " +
+                                std::to_string(readers->oldest_behind) +
+                                " transactions old, so that the file grows",
+                            "if it hangs, end it: ps -p " + process});
+    }
+}
+
 }  // namespace
+
+void check_readers(const store::StorePaths& paths, Findings& findings) {
+    const std::size_t before = findings.size();
+    for (const auto& folder : {paths.registry, paths.queue, paths.ledger}) {
+        check_readers_of(folder, findings);
+    }
+    if (findings.size() == before) {
+        findings.push_back({"readers", Health::kOk, "nobody holds back pages of the store", ""});
+    }
+}
 
 void check_registry(const store::StorePaths& paths, Findings& findings) {
     const auto format = store::read_store_format(paths);
@@ -113,11 +147,6 @@ void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findin
     check_fill(fill.value(), findings);
     const auto now_ms = static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000;
     check_worker(*queue.value(), fill.value(), now_ms, findings);
-    if (const int stale = queue.value()->clear_stale_readers(); stale > 0) {
-        findings.push_back({"readers", Health::kNote,
-                            std::to_string(stale) + " reader slots of dead processes were freed",
-                            "look for processes that were killed"});
-    }
 }
 
 void check_ledger(const store::StorePaths& paths, Findings& findings) {

@@ -286,7 +286,7 @@ def test_rebuild_gives_the_same_ledger(sold):
 
 def test_doctor(sold):
     rows = sold.json("doctor")
-    assert {"store", "permissions", "key", "disk", "clock", "registry", "queue", "worker", "journal", "nginx"} <= {
+    assert {"store", "permissions", "key", "disk", "clock", "readers", "registry", "queue", "worker", "journal", "nginx"} <= {
         row["check"] for row in rows}
     assert all(row["remedy"] for row in rows if row["result"] == "problem")
     (sold.store / "ledger" / "data.mdb").chmod(0o644)
@@ -294,6 +294,41 @@ def test_doctor(sold):
     assert run.status == 1 and "problem" in run.err
     problems = [row for row in run.json() if row["result"] == "problem"]
     assert any("data.mdb has mode 0644" in row["finding"] and "chmod 0600" in row["remedy"] for row in problems)
+
+
+READER = """
+import ctypes, sys, time
+lmdb = ctypes.CDLL("liblmdb.so.0")
+env, txn = ctypes.c_void_p(), ctypes.c_void_p()
+assert lmdb.mdb_env_create(ctypes.byref(env)) == 0
+assert lmdb.mdb_env_open(env, sys.argv[1].encode(), 0x20000, 0o600) == 0
+assert lmdb.mdb_txn_begin(env, None, 0x20000, ctypes.byref(txn)) == 0
+print("reading", flush=True)
+time.sleep(600)
+"""
+
+
+def start_reader(folder):
+    reader = subprocess.Popen(
+        ["/usr/bin/python3", "-c", READER, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    assert reader.stdout.readline() == "reading\n"
+    return reader
+
+
+@pytest.mark.parametrize("folder", ["registry", "queue", "ledger"])
+def test_doctor_finds_readers_that_died(sold, folder):
+    # The first process to open an environment starts with an empty table of readers: one stays.
+    with start_reader(sold.store / folder) as alive, start_reader(sold.store / folder) as dead:
+        dead.kill()
+        dead.wait()
+        try:
+            findings = [row["finding"] for row in sold.json("doctor") if row["check"] == "readers"]
+            again = [row["result"] for row in sold.json("doctor") if row["check"] == "readers"]
+        finally:
+            alive.kill()
+    assert findings == [f"{folder}: 1 reader slots of dead processes were freed"]
+    assert again == ["ok"]
 
 
 def test_send_is_taken_by_the_real_server(shop):
