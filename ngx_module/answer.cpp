@@ -56,12 +56,6 @@ std::uint64_t elapsed_ms(const ngx_http_request_t* r) noexcept {
     return ms > 0 ? static_cast<std::uint64_t>(ms) : 0;
 }
 
-void settle_too_large(IngestRequest& request) {
-    Answer answer = catalog_error(NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, Outcome::kTooLarge,
-                                  Reason::kTooLarge, "Request body is too large", request.rate);
-    settle(request, std::move(answer));
-}
-
 std::optional<Outcome> outcome_of_status(ngx_uint_t status) noexcept {
     switch (status) {
         case NGX_HTTP_BAD_REQUEST:
@@ -98,6 +92,12 @@ void settle_unavailable(IngestRequest& request, Reason reason) {
                         ? event_unavailable(reason, request.rate)
                         : catalog_error(NGX_HTTP_SERVICE_UNAVAILABLE, Outcome::kUnavailable, reason,
                                         "Service is temporarily unavailable", request.rate));
+}
+
+void settle_too_large(IngestRequest& request) {
+    Answer answer = catalog_error(NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, Outcome::kTooLarge,
+                                  Reason::kTooLarge, "Request body is too large", request.rate);
+    settle(request, std::move(answer));
 }
 
 void settle_internal_error(IngestRequest& request) noexcept {

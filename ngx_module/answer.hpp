@@ -17,6 +17,8 @@ void settle_commit(IngestRequest& request);
 [[nodiscard]] Reason reason_of(store::AppendOutcome outcome) noexcept;
 /// 503, with the endpoint's own body.
 void settle_unavailable(IngestRequest& request, Reason reason);
+/// 413; nginx's own page on the events endpoint.
+void settle_too_large(IngestRequest& request);
 /// 500.
 void settle_internal_error(IngestRequest& request) noexcept;
 

@@ -18,6 +18,7 @@ public:
         : request_(request), now_second_(now_second) {}
 
     std::optional<RateVerdict> count(const AccountView& account) override {
+        request_.authenticated = true;
         const MainConf& main = *request_.main;
         const RateLimit limit = limit_here(main, account.rate_limit);
         request_.cell = main.zone_view.cell_of(account.slot);

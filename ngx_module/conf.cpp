@@ -9,6 +9,7 @@
 #include "ngx_module/convert.hpp"
 #include "ngx_module/guard.hpp"
 #include "ngx_module/handler.hpp"
+#include "ngx_module/late_error.hpp"
 #include "ngx_module/pool_object.hpp"
 #include "ngx_module/status.hpp"
 #include "ngx_module/variables.hpp"
@@ -254,5 +255,8 @@ ngx_int_t ngx_http_sluice_postconfiguration(ngx_conf_t* cf) noexcept {
     auto* conf =
         static_cast<MainConf*>(ngx_http_conf_get_module_main_conf(cf, ngx_http_sluice_module));
     conf->request_id_index = request_id_in_use(cf);
+    if (conf->ingest_locations > 0) {
+        install_late_error_filters();
+    }
     return NGX_OK;
 }

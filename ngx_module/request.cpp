@@ -88,6 +88,8 @@ void IngestRequest::reset() noexcept {
     records_count = 0;
     answer.reset();
     counted = false;
+    authenticated = false;
+    replaces_page = false;
     diagnosis = {};
     commit_ms = 0;
     append_outcome = store::AppendOutcome::kPending;

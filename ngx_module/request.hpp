@@ -53,6 +53,8 @@ struct IngestRequest {
 
     std::optional<Answer> answer;  ///< Set: the request is settled.
     bool counted = false;
+    bool authenticated = false;  ///< The sender is who it says: its account may be named in a log.
+    bool replaces_page = false;  ///< The body that nginx sends is `answer`'s; see late_error.hpp.
     std::string_view diagnosis;  ///< Static text; empty: not worked out, or nothing found.
 
     ngx_event_t body_timer{};  ///< See body_deadline.hpp.

@@ -3,24 +3,6 @@
 #include "ngx_module/convert.hpp"
 
 namespace sluice::ngx {
-namespace {
-
-ngx_int_t send_body(ngx_http_request_t* r, std::string_view text) noexcept {
-    auto* buffer = static_cast<ngx_buf_t*>(ngx_calloc_buf(r->pool));
-    if (buffer == nullptr) {
-        return NGX_ERROR;
-    }
-    buffer->pos = to_bytes(text);
-    buffer->last = buffer->pos + text.size();
-    buffer->memory = 1;
-    buffer->last_buf = 1;
-    buffer->last_in_chain = 1;
-    ngx_chain_t out{buffer, nullptr};
-    return ngx_http_output_filter(r, &out);
-}
-
-}  // namespace
-
 bool add_header(ngx_http_request_t* r, std::string_view name, std::string_view value) noexcept {
     auto* header = static_cast<ngx_table_elt_t*>(ngx_list_push(&r->headers_out.headers));
     if (header == nullptr) {
@@ -34,6 +16,21 @@ bool add_header(ngx_http_request_t* r, std::string_view name, std::string_view v
     header->next = nullptr;
 #endif
     return true;
+}
+
+ngx_chain_t* text_chain(ngx_http_request_t* r, std::string_view text) noexcept {
+    auto* buffer = static_cast<ngx_buf_t*>(ngx_calloc_buf(r->pool));
+    ngx_chain_t* chain = ngx_alloc_chain_link(r->pool);
+    if (buffer == nullptr || chain == nullptr) {
+        return nullptr;
+    }
+    buffer->pos = to_bytes(text);
+    buffer->last = buffer->pos + text.size();
+    buffer->memory = 1;
+    buffer->last_buf = 1;
+    buffer->last_in_chain = 1;
+    *chain = {buffer, nullptr};
+    return chain;
 }
 
 ngx_int_t send_text(ngx_http_request_t* r, ngx_uint_t status, std::string_view type,
@@ -50,7 +47,8 @@ ngx_int_t send_text(ngx_http_request_t* r, ngx_uint_t status, std::string_view t
     if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
         return rc;
     }
-    return send_body(r, text);
+    ngx_chain_t* body = text_chain(r, text);
+    return body != nullptr ? ngx_http_output_filter(r, body) : NGX_ERROR;
 }
 
 }  // namespace sluice::ngx

@@ -56,9 +56,10 @@ Text seconds(ngx_pool_t* pool, ngx_msec_t ms) noexcept {
 
 /// Only of requests whose signature (catalog: token) was right: nobody logs under another's name.
 Text account(const IngestRequest& request) noexcept {
-    const std::optional<Outcome> outcome = outcome_of(request);
     const ShopView* shop = request.sender.shop.get();
-    if (shop == nullptr || outcome == Outcome::kUnauthorized) {
+    const bool borne =
+        request.sender.bearer != nullptr && outcome_of(request) != Outcome::kUnauthorized;
+    if (shop == nullptr || !(request.authenticated || borne)) {
         return std::nullopt;
     }
     return shop->account->account_id.view();

@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import shutil
 
 import pytest
+from conftest import CONFIG
 
 from harness import answers, http1, orders, sign
 from harness.sign import CATALOG, replaced, without
@@ -421,3 +423,34 @@ def test_error_bodies_are_exactly_code_and_message(merchant):
     body = batch()
     answer = post(merchant, replaced(signed(merchant, body), x_signature="0" * 64), body)
     assert list(json.loads(answer.body)) == ["code", "message"]
+
+
+def test_a_chunked_body_over_the_limit_is_413_in_the_catalogs_form(start_edge, new_merchant):
+    """nginx finds out while it reads for the module: the answer is the module's."""
+    config = CONFIG.replace("client_max_body_size 128m", "client_max_body_size 4k")
+    edge = start_edge(config, workers=1)
+    merchant = new_merchant(edge, "acme")
+    body = sign.encode({"products": [{"platform_product_id": "p", "title": "x" * 20_000}]})
+    headers = sign.catalog_headers(merchant.shop, merchant.secret, "PRODUCT_UPSERT", body, "k")
+    for size in (100, 3000, 20_000):
+        with edge.connect() as connection:
+            connection.send(http1.head("POST", sign.CATALOG, [*headers, ("Transfer-Encoding", "chunked")]))
+            connection.send(http1.chunked(body, size))
+            answer = connection.read()
+            assert answers.catalog_error(answer, 413), answer
+            assert answer.header("Content-Length") == str(len(answer.body))
+            assert answer.header("X-Result") == "too_large"
+
+
+def test_a_body_that_cannot_be_spooled_is_500_in_the_endpoints_form(start_edge, new_merchant):
+    edge = start_edge(CONFIG.replace("listen", "client_body_temp_path @DIR@/gone; listen", 1), workers=1)
+    edge.expect_log("gone")
+    merchant = new_merchant(edge, "acme")
+    shutil.rmtree(edge.folder / "gone")
+    body = sign.encode({"products": [{"platform_product_id": "p", "title": "x" * 20_000}]})
+    headers = sign.catalog_headers(merchant.shop, merchant.secret, "PRODUCT_UPSERT", body, "k")
+    answers.catalog_error(edge.request("POST", "/spooled/product-data", headers, body), 500)
+    body = sign.encode(orders.order(extra="x" * 20_000))
+    headers = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
+    answer = edge.request("POST", "/spooled/event/ecomm", headers, body)
+    assert (answer.status, answer.body, answer.header("Content-Length")) == (500, b"", "0")

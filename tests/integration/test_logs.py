@@ -2,7 +2,7 @@
 
 import json
 
-from harness import orders, paths, sign
+from harness import http1, orders, paths, sign
 
 CONFIG = """
     sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
@@ -43,3 +43,19 @@ def test_the_log_says_why_and_nothing_secret(start_edge, new_merchant):
     )
     for secret in [merchant.secret, *PLANTED]:
         assert secret not in everything, secret
+
+
+def test_nobody_logs_under_anothers_name(start_edge, new_merchant):
+    """An event that nginx cuts off before its signature can be checked names no account."""
+    edge = start_edge(CONFIG.replace("sluice_ingest events;", "sluice_ingest events; client_max_body_size 1k;"))
+    merchant = new_merchant(edge, "acme")
+    body = sign.encode(orders.order(extra="x" * 5000))
+    headers = sign.event_headers(merchant.shop, "not the secret of it", "ORDER_CREATE", body)
+    with edge.connect() as connection:
+        connection.send(http1.head("POST", sign.EVENTS, [*headers, ("Transfer-Encoding", "chunked")]))
+        connection.send(http1.chunked(body, 500))
+        assert connection.read().status == 413
+    access = edge.folder / "access.log"
+    paths.wait_until(lambda: access.read_text(), "a line")
+    line = json.loads(access.read_text())
+    assert (line["result"], line["account"]) == ("too_large", "")
