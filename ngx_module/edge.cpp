@@ -92,7 +92,8 @@ void Edge::note_slot_beyond_zone() noexcept {
 void Edge::note_redirect(const ngx_http_request_t* r) noexcept {
     if (redirect_.allow()) {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                      "sluice_ingest takes no internal redirects and no subrequests: \"%V\"",
+                      "sluice_ingest takes no subrequests, and no redirects of requests that were "
+                      "answered or read before: \"%V\"",
                       &r->uri);
     }
 }

@@ -99,6 +99,14 @@ void open(IngestRequest& request, RegistryView* registry) {
     request.sender = std::move(opened.sender);
 }
 
+/// A rewrite, try_files or a named location may lead here. Not what was answered or read before,
+/// which would be stored on behalf of another location, perhaps twice; and not an error page whose
+/// status is settled, which would tell the sender something else than this location's answer.
+bool is_first_hand(const ngx_http_request_t* r) noexcept {
+    return r == r->main && !r->header_sent && r->request_body == nullptr && !r->discard_body &&
+           r->err_status == 0;
+}
+
 ngx_int_t begin(ngx_http_request_t* r, IngestRequest& request) noexcept {
     const bool opened = guarded(r->connection->log, false, [&] {
         request.head.is_post = r->method == NGX_HTTP_POST;
@@ -127,8 +135,7 @@ using namespace sluice::ngx;
 
 ngx_int_t ngx_http_sluice_handler(ngx_http_request_t* r) noexcept {
     Edge* edge = Edge::current();
-    if (r != r->main || r->internal) {
-        // It would store the body of another location's request, perhaps a second time.
+    if (!is_first_hand(r)) {
         if (edge != nullptr) {
             edge->note_redirect(r);
         }

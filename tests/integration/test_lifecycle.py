@@ -304,17 +304,50 @@ def test_internal_redirects_do_not_store_twice(start_edge, new_merchant):
     assert edge.sluice.stats()["last_seq"] == 1
 
 
-def test_internal_redirects_are_refused(start_edge, new_merchant):
-    """Whatever sent the request here, it was not made for this location."""
+def test_rewritten_requests_are_taken(start_edge, new_merchant):
     edge = start_edge(
-        CONFIG.replace("location = /which", "location = /via { try_files /nothing /event/ecomm; } location = /which")
+        CONFIG.replace(
+            "location = /which",
+            """
+        location @events { sluice_ingest events; }
+        location /v1/ { rewrite ^/v1(/.*)$ $1 last; }
+        location /try/ { try_files /nothing/here @events; }
+        location /fallback/ { try_files /nothing/here /event/ecomm; }
+        location /dispatch/ { error_page 418 = @events; return 418; }
+        location = /which""",
+        )
     )
     merchant = new_merchant(edge, "acme")
-    body = sign.encode(orders.order())
-    headers = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
-    assert edge.request("POST", "/via", headers, body).status == 404
+    with edge.connect() as connection:
+        for size in (10, 5000, 900_000):
+            for target in ("/v1/event/ecomm", "/try/x", "/fallback/x", "/dispatch/x"):
+                document = orders.order(extra="x" * size)
+                success(merchant.event("ORDER_CREATE", document, connection=connection, target=target))
+    assert edge.sluice.stats()["last_seq"] == 12
+    batch = {"products": [{"platform_product_id": "p", "title": "T"}]}
+    assert merchant.catalog("PRODUCT_UPSERT", batch, "k", target="/v1/product-data").status == 200
+
+
+def test_what_was_answered_or_read_elsewhere_is_not_taken(start_edge, new_merchant):
+    """Each of these would tell the sender 200 for nothing, or store what another location refused."""
+    edge = start_edge(
+        CONFIG.replace(
+            "location = /which",
+            """
+        location /forced/ { error_page 404 =200 /event/ecomm; return 404; }
+        location /as-404/ { error_page 404 @again; return 404; }
+        location @again { sluice_ingest events; }
+        location /mirrored/ { mirror /event/ecomm; mirror_request_body on; proxy_pass http://127.0.0.1:@PORT@/which; }
+        location /authorized/ { auth_request /event/ecomm; return 204; }
+        location /read/ { error_page 502 = @again; client_body_buffer_size 1k; proxy_pass http://127.0.0.1:1; }
+        location = /which""",
+        )
+    )
+    edge.expect_log("sluice_ingest takes no subrequests")
+    merchant = new_merchant(edge, "acme")
+    for target in ("/forced/x", "/as-404/x", "/mirrored/x", "/authorized/x", "/read/x"):
+        merchant.event("ORDER_CREATE", orders.order(), target=target)
     assert edge.sluice.stats()["last_seq"] == 0
-    success(edge.request("POST", sign.EVENTS, headers, body))
 
 
 def test_health_and_ready(start_edge, new_merchant):
@@ -328,9 +361,7 @@ def test_health_and_ready(start_edge, new_merchant):
 
 def test_master_never_opens_the_store(start_edge):
     edge = start_edge(CONFIG)
-    paths.wait_until(lambda: len(edge.workers()) == 2, "every worker")
-    for worker in edge.workers():
-        edge.connect_to(worker, "/which").close()  # it serves, so that it has opened the store
+    paths.wait_until(lambda: len(edge.workers()) == 2, "both workers to serve")
     for name in os.listdir(f"/proc/{edge.master}/fd"):
         try:
             target = os.readlink(f"/proc/{edge.master}/fd/{name}")
