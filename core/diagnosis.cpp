@@ -77,13 +77,18 @@ Written read_signature(std::string_view text) noexcept {
 
 using Keys = std::vector<const SigningKey*>;
 
+/// As many as there can be, so that their number costs no time: the dummy signs nothing.
+void pad(Keys& keys, std::size_t count) {
+    keys.resize(count, &dummy_signing_key());
+}
+
+/// Looks at all of them, whichever signed.
 bool any_signed(const Keys& keys, std::string_view body, const Digest256& digest) noexcept {
+    bool any = false;
     for (const SigningKey* key : keys) {
-        if (key->verify(body, digest)) {
-            return true;
-        }
+        any = key->verify(body, digest) || any;
     }
-    return false;
+    return any;
 }
 
 std::string_view without_final_newline(std::string_view body) noexcept {
@@ -106,11 +111,8 @@ std::string compact(std::string_view body) {
     return result;
 }
 
-/// Whether the body as it was before something changed it was signed.
+/// Whether the body was signed as it was before something changed it.
 std::string_view diagnose_body(const Keys& keys, std::string_view body, const Digest256& digest) {
-    if (keys.empty() || body.size() > kDiagnosisBodyBytesMax) {
-        return {};
-    }
     const std::string_view shorter = without_final_newline(body);
     if (shorter.size() != body.size() && any_signed(keys, shorter, digest)) {
         return "body_trailing_newline";
@@ -125,53 +127,69 @@ std::string_view diagnose_body(const Keys& keys, std::string_view body, const Di
     return {};
 }
 
-/// Whether a token signed that may not, and why not.
-std::string_view diagnose_token(const TokenView& token, std::string_view body,
-                                const Digest256& digest, Timestamp now) {
-    if (token.signing_key == nullptr || !token.signing_key->verify(body, digest)) {
-        return {};
-    }
+using Tokens = std::span<const std::shared_ptr<const TokenView>>;
+
+bool may_sign(const TokenView& token, Timestamp now) noexcept {
+    return (token.scopes & kWriteOrders) != 0 && token.active(now);
+}
+
+std::string_view why_barred(const TokenView& token, Timestamp now) noexcept {
     if (token.revoked) {
         return "token_revoked";
     }
-    return token.active(now) ? std::string_view() : "token_expired";
+    return token.active(now) ? "token_scope" : "token_expired";
 }
 
-std::string_view diagnose_tokens(std::span<const std::shared_ptr<const TokenView>> tokens,
-                                 std::string_view body, const Digest256& digest, Timestamp now) {
-    for (const auto& token : tokens.first(std::min(tokens.size(), kDiagnosisKeysMax))) {
-        const std::string_view mistake = diagnose_token(*token, body, digest, now);
-        if (!mistake.empty()) {
-            return mistake;
+/// Keys of the tokens that may not sign: expired ones of the account's list, then `barred`.
+std::vector<const TokenView*> unusable_tokens(const ShopView* shop, Tokens barred, Timestamp now) {
+    std::vector<const TokenView*> tokens;
+    const auto add = [&](Tokens more) {
+        for (const auto& token : more) {
+            if (tokens.size() < kDiagnosisBarredMax && token->signing_key != nullptr &&
+                !may_sign(*token, now)) {
+                tokens.push_back(token.get());
+            }
+        }
+    };
+    if (shop != nullptr) {
+        add(shop->account->tokens);
+        add(barred);
+    }
+    return tokens;
+}
+
+/// Whether a token signed that may not, and why not.
+std::string_view diagnose_tokens(const std::vector<const TokenView*>& tokens, std::string_view body,
+                                 const Digest256& digest, Timestamp now) {
+    std::string_view mistake;
+    for (const TokenView* token : tokens) {
+        if (token->signing_key->verify(body, digest) && mistake.empty()) {
+            mistake = why_barred(*token, now);
         }
     }
-    return {};
+    for (std::size_t i = tokens.size(); i < kDiagnosisBarredMax; ++i) {
+        static_cast<void>(dummy_signing_key().verify(body, digest));
+    }
+    return mistake;
 }
 
-Keys usable_keys(const ShopView& shop, Timestamp now) {
+Keys usable_keys(const ShopView* shop, Timestamp now) {
     Keys keys;
-    for (const auto& token : shop.account->tokens) {
-        if (keys.size() < kDiagnosisKeysMax && token->signing_key != nullptr &&
-            token->active(now) && (token->scopes & kWriteOrders) != 0) {
-            keys.push_back(token->signing_key.get());
+    if (shop != nullptr) {
+        for (const auto& token : shop->account->tokens) {
+            if (token->signing_key != nullptr && may_sign(*token, now)) {
+                keys.push_back(token->signing_key.get());
+            }
         }
     }
+    pad(keys, kDiagnosisUsableMax);
     return keys;
-}
-
-/// For shops that are unknown or suspended. Never destroyed, as threads may outlive main().
-const Keys& stand_in_keys() {
-    static const Keys* const keys =
-        new Keys{new SigningKey("stands for the keys of unknown shops")};
-    return *keys;
 }
 
 }  // namespace
 
 std::string_view diagnose_signature(const HeaderValue& signature, std::string_view body,
-                                    const ShopView* shop,
-                                    std::span<const std::shared_ptr<const TokenView>> retired,
-                                    Timestamp now) {
+                                    const ShopView* shop, Tokens barred, Timestamp now) {
     if (signature.count != 1) {
         return {};
     }
@@ -179,21 +197,17 @@ std::string_view diagnose_signature(const HeaderValue& signature, std::string_vi
     if (!written.digest || !written.mistake.empty()) {
         return written.mistake;
     }
-    const bool unkeyed = *written.digest == sha256(body);
-    // An unknown shop costs what one with a token costs, and says nothing: a sender may time the
-    // next request of the connection.
-    const bool known = shop != nullptr && shop->active();
-    const std::string_view changed =
-        diagnose_body(known ? usable_keys(*shop, now) : stand_in_keys(), body, *written.digest);
-    if (!known) {
-        static_cast<void>(any_signed(stand_in_keys(), body, *written.digest));
+    const ShopView* known = shop != nullptr && shop->active() ? shop : nullptr;
+    if (*written.digest == sha256(body)) {
+        return known != nullptr ? "signature_unkeyed_sha256" : "";
+    }
+    if (body.size() > kDiagnosisBodyBytesMax) {
         return {};
     }
-    std::string_view token = diagnose_tokens(shop->account->tokens, body, *written.digest, now);
-    if (token.empty()) {
-        token = diagnose_tokens(retired, body, *written.digest, now);
-    }
-    return unkeyed ? "signature_unkeyed_sha256" : !changed.empty() ? changed : token;
+    const std::string_view changed = diagnose_body(usable_keys(known, now), body, *written.digest);
+    const std::string_view token =
+        diagnose_tokens(unusable_tokens(known, barred, now), body, *written.digest, now);
+    return changed.empty() ? token : changed;
 }
 
 }  // namespace sluice

@@ -11,24 +11,20 @@ Opened answered(Answer answer) {
     return {std::move(answer), {}};
 }
 
-/// What a signature is checked against when there is no key to check it with, so that such a
-/// request takes as long as one to a shop with one token. Never destroyed: threads of nginx's pools
-/// may still run while the process exits.
-const SigningKey& dummy_key() {
-    static const SigningKey* const key = new SigningKey("stands for the keys of unknown shops");
-    return *key;
-}
-
-/// kNone: a usable token of the shop's account signed the body.
+/// kNone: a usable token of the shop's account signed the body. kStoreUnavailable: perhaps one did.
 Reason check_signature(const ShopView* shop, std::string_view body, const Digest256& signature,
                        Timestamp now) {
     Reason reason = shop == nullptr   ? Reason::kShopUnknown
                     : !shop->active() ? Reason::kShopSuspended
                                       : Reason::kNoUsableToken;
+    bool unreadable = false;
     if (reason == Reason::kNoUsableToken) {
         for (const std::shared_ptr<const TokenView>& token : shop->account->tokens) {
-            if ((token->scopes & kWriteOrders) == 0 || token->signing_key == nullptr ||
-                !token->active(now)) {
+            if ((token->scopes & kWriteOrders) == 0 || !token->active(now)) {
+                continue;
+            }
+            unreadable = unreadable || token->unreadable;
+            if (token->signing_key == nullptr) {
                 continue;
             }
             if (token->signing_key->verify(body, signature)) {
@@ -38,10 +34,9 @@ Reason check_signature(const ShopView* shop, std::string_view body, const Digest
         }
     }
     if (reason != Reason::kSignatureMismatch) {
-        // The result says nothing: this key opens no door.
-        static_cast<void>(dummy_key().verify(body, signature));
+        static_cast<void>(dummy_signing_key().verify(body, signature));
     }
-    return reason;
+    return unreadable ? Reason::kStoreUnavailable : reason;
 }
 
 /// Every error of the head; at most one for each header.
@@ -128,7 +123,9 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
     Accepting result;
     const Reason refused = check_signature(sender.shop.get(), body, sender.signature, now);
     if (refused != Reason::kNone) {
-        result.answer = event_unauthorized(refused);
+        result.answer = refused == Reason::kStoreUnavailable
+                            ? event_unavailable(refused, std::nullopt)
+                            : event_unauthorized(refused);
         return result;
     }
     result.rate = gate.count(*sender.shop->account);

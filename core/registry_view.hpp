@@ -29,6 +29,8 @@ struct TokenView {
     std::optional<Timestamp> expires_at;
     bool revoked = false;
     std::unique_ptr<const SigningKey> signing_key;  ///< Set for kWriteOrders only.
+    /// Its secret does not open now (the master key was replaced): what it signed cannot be judged.
+    bool unreadable = false;
 
     [[nodiscard]] bool active(Timestamp now) const noexcept {
         return !revoked && (!expires_at || now < *expires_at);
@@ -74,9 +76,11 @@ public:
     /// unknown.
     [[nodiscard]] virtual BearerView find_bearer(std::string_view secret) = 0;
 
-    /// Revoked tokens of an account with their signing keys, at most `count`, the newest first. For
-    /// core/diagnosis only, never on the hot path. A registry that does not keep them gives none.
-    [[nodiscard]] virtual std::vector<std::shared_ptr<const TokenView>> find_retired_tokens(
+    /// Tokens of an account that may not sign events, with their signing keys: those without the
+    /// scope, then the last that were revoked; at most `count`. For core/diagnosis only, never on
+    /// the hot path. Takes the same time for an account without any. A registry that does not keep
+    /// them gives none.
+    [[nodiscard]] virtual std::vector<std::shared_ptr<const TokenView>> find_barred_tokens(
         AccountNumber /*account*/, std::size_t /*count*/) {
         return {};
     }

@@ -1,9 +1,12 @@
 #include "lmdb_store/master_key.hpp"
 
+#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <memory>
 
@@ -17,6 +20,7 @@ namespace {
 
 constexpr std::size_t kNonceBytes = 12;
 constexpr std::size_t kTagBytes = 16;
+constexpr std::size_t kFileBytesMax = 128;
 
 using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>;
 
@@ -56,16 +60,22 @@ Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
                                                  "\" may be read by group or others: make it "
                                                  "readable by its owner only (chmod 0400)"};
     }
-    Result<std::string> text = read_file(path, 128);
-    if (!text) {
-        return text.error();
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return fd.ok() ? read(fd.get(), path) : system_error(errno, "read", path);
+}
+
+Result<MasterKey> MasterKey::read(int fd, const std::filesystem::path& path) {
+    std::array<char, kFileBytesMax> text{};
+    const std::int64_t got = read_at(fd, text.data(), text.size(), 0);
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path);
     }
-    std::string_view hex = *text;
+    std::string_view hex(text.data(), static_cast<std::size_t>(got));
     if (!hex.empty() && hex.back() == '\n') {
         hex.remove_suffix(1);
     }
     const std::optional<Digest256> key = parse_hex_digest(hex, HexCase::kEither);
-    OPENSSL_cleanse(text->data(), text->size());
+    OPENSSL_cleanse(text.data(), text.size());
     if (!key) {
         return Error{ErrorCode::kCorrupt,
                      "\"" + path.string() + "\" is not a master key (64 hex digits)"};
@@ -90,6 +100,24 @@ Status MasterKey::save(const std::filesystem::path& path) const {
     Status saved = replace_file(path, text, owner);
     OPENSSL_cleanse(text.data(), text.size());
     return saved;
+}
+
+Status MasterKey::overwrite(const std::filesystem::path& path) const {
+    // Its owner need not be root, and then 0400 keeps the owner out too.
+    if (::chmod(path.c_str(), 0600) != 0) {
+        return system_error(errno, "write", path);
+    }
+    const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    std::string text = to_hex(key_) + "\n";
+    // In one call, of less than a sector: a reader sees one key or the other.
+    const bool written =
+        fd.ok() &&
+        ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+        ::ftruncate(fd.get(), static_cast<off_t>(text.size())) == 0 && ::fsync(fd.get()) == 0 &&
+        ::fchmod(fd.get(), 0400) == 0;
+    const int error = errno;
+    OPENSSL_cleanse(text.data(), text.size());
+    return written ? Status::success() : system_error(error, "write", path);
 }
 
 std::string MasterKey::seal(std::string_view secret, std::string_view token_id) const {

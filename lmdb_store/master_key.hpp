@@ -21,9 +21,14 @@ public:
 
     /// 64 hex digits and a newline. kPermission if group or others may read it.
     [[nodiscard]] static Result<MasterKey> load(const std::filesystem::path& path);
+    /// As load(), of a file that is open for reading: for a process that may not open it any more,
+    /// as nginx's workers. `path` is for the error. No error of the mode: load() has looked at it.
+    [[nodiscard]] static Result<MasterKey> read(int fd, const std::filesystem::path& path);
     [[nodiscard]] static MasterKey random();
     /// Atomically, mode 0400.
     [[nodiscard]] Status save(const std::filesystem::path& path) const;
+    /// Into the file that is there, durably: whoever has it open reads the new key.
+    [[nodiscard]] Status overwrite(const std::filesystem::path& path) const;
 
     /// nonce | ciphertext | tag
     [[nodiscard]] std::string seal(std::string_view secret, std::string_view token_id) const;

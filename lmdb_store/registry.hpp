@@ -119,8 +119,8 @@ protected:
 
 /// `sluice key rotate`: the key `to`, or a new random one, in place of `key_file`. Interrupted at
 /// any instant, the next call finishes or begins again (the new key waits in `key_file`.next until
-/// it is in force). nginx keeps its old key until it is reloaded: tokens that it used go on working
-/// meanwhile.
+/// it is in force). The file stays the same one, so that nginx's workers, which have it open, read
+/// the new key.
 [[nodiscard]] Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry,
                                        const std::optional<MasterKey>& to = std::nullopt);
 

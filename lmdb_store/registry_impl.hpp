@@ -64,6 +64,8 @@ private:
                                         const std::function<void(AccountRow&)>& change);
     /// Tokens of an account that are not revoked.
     [[nodiscard]] std::vector<StoredToken> open_tokens(const Txn& txn, AccountNumber account);
+    /// Requests look at it no more; $sluice_reason does.
+    void retire(const WriteTxn& txn, const StoredToken& token, std::int64_t seconds);
     [[nodiscard]] Status check_token_count(const WriteTxn& txn, const AccountRow& account,
                                            std::uint8_t scopes, Timestamp now);
 

@@ -203,7 +203,9 @@ void RegistryMerge::add_token(const SealedToken& token, const AccountRow& accoun
     }
     registry_.store_token(txn_, row);
     put(txn_, tables_.bearers, view_of(row.secret_sha256), token.row.token_id.view());
-    if (!token.row.revoked_at) {
+    if (token.row.revoked_at) {
+        registry_.retire(txn_, row, token.row.revoked_at->seconds);
+    } else {
         put(txn_, tables_.account_tokens,
             account_number_key(account.number) + token.row.token_id.str(), "");
     }
@@ -218,8 +220,7 @@ void RegistryMerge::update_token(const SealedToken& token) {
     }
     here.row.revoked_at = token.row.revoked_at;
     registry_.store_token(txn_, here);
-    erase(txn_, tables_.account_tokens,
-          account_number_key(here.account_number) + token.row.token_id.str());
+    registry_.retire(txn_, here, here.row.revoked_at->seconds);
     note("token", token.row.token_id.str(), "revoked");
 }
 

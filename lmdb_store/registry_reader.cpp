@@ -71,12 +71,17 @@ bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_vi
 
 class LmdbRegistryReader final : public RegistryReader {
 public:
-    LmdbRegistryReader(RegistryTables tables, const MasterKey& key)
-        : tables_(std::move(tables)), key_(key) {}
+    LmdbRegistryReader(RegistryTables tables, KeySource key_source)
+        : tables_(std::move(tables)), key_source_(std::move(key_source)) {}
 
     /// Takes the reader's slot now, so that no request can fail for want of one.
     [[nodiscard]] Status start() {
         return attempt([&]() -> Status {
+            Result<MasterKey> key = key_source_();
+            if (!key) {
+                return key.error();
+            }
+            key_ = *key;
             const Snapshot snapshot(txn_, *tables_.environment);
             return tables_.check_key(txn_, key_);
         });
@@ -107,6 +112,37 @@ public:
         }
         return cached != nullptr ? BearerView{cached->token.view, cached->account} : BearerView{};
     }
+
+    std::vector<TokenPtr> find_barred_tokens(AccountNumber account, std::size_t count) override {
+        const Snapshot snapshot(txn_, *tables_.environment);
+        std::vector<TokenPtr> tokens;
+        const auto add = [&](std::string_view id, bool is_retired) {
+            const auto bytes = find(txn_, tables_.tokens, id);
+            const std::optional<StoredToken> token =
+                bytes ? decode_token(id, *bytes) : std::nullopt;
+            if (token && (is_retired || (token->row.scopes & kWriteOrders) == 0)) {
+                tokens.push_back(prepare_with_key(*token));
+            }
+        };
+        const std::string prefix = account_number_key(account);
+        scan(txn_, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
+            add(key.substr(prefix.size()), false);
+            return tokens.size() < count;
+        });
+        scan(txn_, tables_.account_tokens, retired_tokens_key(account),
+             [&](std::string_view key, std::string_view) {
+                 if (tokens.size() < count) {
+                     add(token_of_retired_key(key), true);
+                 }
+                 return tokens.size() < count;
+             });
+        for (std::size_t i = tokens.size(); i < count; ++i) {
+            static_cast<void>(tables_.check_key(txn_, key_));  // takes the time of a token
+        }
+        return tokens;
+    }
+
+    bool is_key_outdated() const noexcept override { return is_key_outdated_; }
 
     std::optional<AccountSummary> find_account(AccountSlot slot) override {
         const Snapshot snapshot(txn_, *tables_.environment);
@@ -140,8 +176,9 @@ private:
             throw StoreFailure(tables_.damaged("shop"));
         }
         AccountPtr account = current_account(row->account_id.view());
+        const std::uint64_t snapshot = snapshot_of(*account);
         if (cached != nullptr && cached->bytes == *bytes && cached->view->account == account) {
-            cached->snapshot = txn_.id();
+            cached->snapshot = snapshot;
             return cached->view;
         }
         auto view = std::make_shared<ShopView>();
@@ -149,7 +186,7 @@ private:
         view->number = row->number;
         view->suspended = row->suspended;
         view->account = std::move(account);
-        return shops_.put(shop_id, {txn_.id(), std::string(*bytes), std::move(view)}).view;
+        return shops_.put(shop_id, {snapshot, std::string(*bytes), std::move(view)}).view;
     }
 
     AccountPtr current_account(std::string_view account_id) {
@@ -166,7 +203,7 @@ private:
         std::vector<TokenEntry> tokens = current_tokens(row->number, cached);
         if (cached != nullptr && cached->bytes == *bytes && same_views(cached->tokens, tokens)) {
             cached->tokens = std::move(tokens);
-            cached->snapshot = txn_.id();
+            cached->snapshot = snapshot_of(*cached->view);
             return cached->view;
         }
         auto view = std::make_shared<AccountView>();
@@ -178,8 +215,16 @@ private:
         for (const TokenEntry& token : tokens) {
             view->tokens.push_back(token.view);
         }
-        AccountEntry entry{txn_.id(), std::string(*bytes), std::move(tokens), std::move(view)};
+        const std::uint64_t snapshot = snapshot_of(*view);
+        AccountEntry entry{snapshot, std::string(*bytes), std::move(tokens), std::move(view)};
         return accounts_.put(account_id, std::move(entry)).view;
+    }
+
+    /// None, so that it is looked at again, while one of its tokens cannot be read.
+    [[nodiscard]] std::uint64_t snapshot_of(const AccountView& account) {
+        const bool all_read = std::none_of(account.tokens.begin(), account.tokens.end(),
+                                           [](const TokenPtr& token) { return token->unreadable; });
+        return all_read ? txn_.id() : 0;
     }
 
     [[nodiscard]] static bool same_views(const std::vector<TokenEntry>& a,
@@ -213,14 +258,19 @@ private:
         if (!bytes) {
             throw StoreFailure(tables_.damaged("token"));
         }
-        if (old != nullptr && old->bytes == *bytes) {
+        const bool prepared = old != nullptr && !old->view->unreadable;
+        if (prepared && old->bytes == *bytes) {
             return *old;
         }
-        // The master key was rotated and this process has the old one: the secret is the same.
-        if (old != nullptr && differ_in_seal_only(id, old->bytes, *bytes)) {
+        // The master key was rotated: the secret is the same, and prepared.
+        if (prepared && differ_in_seal_only(id, old->bytes, *bytes)) {
             return {std::string(id), std::string(*bytes), old->view};
         }
-        return {std::string(id), std::string(*bytes), prepare_token(id, *bytes)};
+        TokenPtr view = prepare_token(id, *bytes);
+        if (old != nullptr && old->view->unreadable && view->unreadable) {
+            view = old->view;  // so that the account's view does not change with every look
+        }
+        return {std::string(id), std::string(*bytes), std::move(view)};
     }
 
     TokenPtr prepare_token(std::string_view id, std::string_view bytes) {
@@ -228,21 +278,56 @@ private:
         if (!stored) {
             throw StoreFailure(tables_.damaged("token"));
         }
-        auto view = std::make_shared<TokenView>();
-        view->token_id = stored->row.token_id;
-        view->account_number = stored->account_number;
-        view->scopes = stored->row.scopes;
-        view->expires_at = stored->row.expires_at;
-        view->revoked = stored->row.revoked_at.has_value();
+        std::shared_ptr<TokenView> view = view_of(*stored);
         if ((view->scopes & kWriteOrders) != 0 && !view->revoked) {
-            Result<std::string> secret = key_.open(stored->sealed_secret, id);
-            if (!secret) {
-                throw StoreFailure(secret.error());
-            }
-            view->signing_key = std::make_unique<const SigningKey>(*secret);
-            OPENSSL_cleanse(secret->data(), secret->size());
+            view->signing_key = open_key(*stored);
+            view->unreadable = view->signing_key == nullptr;
         }
         return view;
+    }
+
+    /// Also where it may not sign; without the key if its secret does not open.
+    TokenPtr prepare_with_key(const StoredToken& stored) {
+        std::shared_ptr<TokenView> view = view_of(stored);
+        view->signing_key = open_key(stored);
+        return view;
+    }
+
+    [[nodiscard]] static std::shared_ptr<TokenView> view_of(const StoredToken& stored) {
+        auto view = std::make_shared<TokenView>();
+        view->token_id = stored.row.token_id;
+        view->account_number = stored.account_number;
+        view->scopes = stored.row.scopes;
+        view->expires_at = stored.row.expires_at;
+        view->revoked = stored.row.revoked_at.has_value();
+        return view;
+    }
+
+    /// nullptr: the master key was replaced, and the new one is not to be had.
+    std::unique_ptr<const SigningKey> open_key(const StoredToken& stored) {
+        const std::string_view id = stored.row.token_id.view();
+        Result<std::string> secret = key_.open(stored.sealed_secret, id);
+        if (!secret && renew_key()) {
+            secret = key_.open(stored.sealed_secret, id);
+        }
+        if (!secret) {
+            is_key_outdated_ = true;
+            return nullptr;
+        }
+        auto key = std::make_unique<const SigningKey>(*secret);
+        OPENSSL_cleanse(secret->data(), secret->size());
+        return key;
+    }
+
+    /// True: it has the key that seals the secrets in this snapshot.
+    bool renew_key() {
+        const Result<MasterKey> key = key_source_();
+        if (!key || !tables_.check_key(txn_, *key)) {
+            return false;
+        }
+        key_ = *key;
+        is_key_outdated_ = false;
+        return true;
     }
 
     BearerEntry* refresh_bearer(std::string_view key, const Digest256& digest,
@@ -276,7 +361,9 @@ private:
     }
 
     RegistryTables tables_;
+    KeySource key_source_;
     MasterKey key_;
+    bool is_key_outdated_ = false;
     ReadTxn txn_;
     LruCache<ShopEntry> shops_{kCachedShopsMax};
     LruCache<AccountEntry> accounts_{kCachedShopsMax};
@@ -287,7 +374,7 @@ private:
 }  // namespace
 
 Result<std::unique_ptr<RegistryReader>> RegistryReader::open(const StorePaths& paths,
-                                                             const MasterKey& key) {
+                                                             KeySource key_source) {
     if (const Result<StoreFormat> format = read_store_format(paths); !format) {
         return format.error();
     }
@@ -295,7 +382,7 @@ Result<std::unique_ptr<RegistryReader>> RegistryReader::open(const StorePaths& p
     if (!tables) {
         return tables.error();
     }
-    auto reader = std::make_unique<LmdbRegistryReader>(std::move(*tables), key);
+    auto reader = std::make_unique<LmdbRegistryReader>(std::move(*tables), std::move(key_source));
     if (Status ok = reader->start(); !ok) {
         return ok.error();
     }

@@ -5,9 +5,10 @@
 // changed. Between two calls it holds no snapshot, so no page of the file waits for it.
 //
 // Thread: one at a time. What it returns may be used on any thread.
-// Errors: find_*() throw std::exception when the registry cannot be read: not the same as unknown.
+// Errors: find_*() throw StoreFailure when the registry cannot be read: not the same as unknown.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -24,6 +25,10 @@ struct AccountSummary {
     std::optional<RateLimit> rate_limit;  ///< Its own, if it has one.
 };
 
+/// Gives the master key as it is now. Called when it is opened, and when a secret does not open,
+/// which means that the key was replaced. Must not block for long: on the reader's thread.
+using KeySource = std::function<Result<MasterKey>()>;
+
 class RegistryReader : public RegistryView {
 public:
     static constexpr std::size_t kCachedShopsMax = 16'384;  ///< Least recently used go first.
@@ -31,8 +36,12 @@ public:
     /// Nothing: no account has this slot. Two point reads, not cached: for a few dozen accounts.
     [[nodiscard]] virtual std::optional<AccountSummary> find_account(AccountSlot slot) = 0;
 
+    /// The registry's secrets were sealed with a key that `key_source` did not give: tokens that
+    /// were used before go on working, others are unreadable.
+    [[nodiscard]] virtual bool is_key_outdated() const noexcept = 0;
+
     [[nodiscard]] static Result<std::unique_ptr<RegistryReader>> open(const StorePaths& paths,
-                                                                      const MasterKey& key);
+                                                                      KeySource key_source);
 };
 
 }  // namespace sluice::store

@@ -12,6 +12,8 @@ constexpr std::array<const char*, 6> kTables = {"accounts", "account_ids",    "s
                                                 "tokens",   "account_tokens", "bearers"};
 constexpr std::string_view kFormat("\1\0\0\0", 4);
 constexpr unsigned kDatabasesMax = 16;
+constexpr std::string_view kRetiredMark("\xff\xff\xff\xff", 4);  ///< No account has this number.
+constexpr std::size_t kRetiredTimeBytes = 8;
 
 int put_main(MDB_txn* txn, std::string_view key, std::string_view value) noexcept {
     MDB_val key_val = to_val(key);
@@ -65,8 +67,8 @@ Status RegistryTables::check_key(const Txn& txn, const MasterKey& key) const {
     if (!text || *text != kKeyCheckText) {
         return Error{ErrorCode::kCorrupt,
                      "the master key is not the one of \"" + environment->folder().string() +
-                         "\": after \"sluice key rotate\" nginx needs a reload; a restored store "
-                         "needs its own master.key"};
+                         "\": a restored store needs its own master.key; where the file was "
+                         "replaced, reload nginx"};
     }
     return Status::success();
 }
@@ -81,6 +83,24 @@ std::string account_number_key(AccountNumber number) {
     std::string key(sizeof(number.value), '\0');
     put_big_endian(reinterpret_cast<unsigned char*>(key.data()), number.value);
     return key;
+}
+
+std::string retired_tokens_key(AccountNumber number) {
+    return std::string(kRetiredMark) + account_number_key(number);
+}
+
+std::string retired_token_key(AccountNumber number, std::int64_t seconds,
+                              std::string_view token_id) {
+    std::string time(kRetiredTimeBytes, '\0');
+    put_big_endian(reinterpret_cast<unsigned char*>(time.data()),
+                   ~static_cast<std::uint64_t>(seconds));
+    return retired_tokens_key(number) + time + std::string(token_id);
+}
+
+std::string_view token_of_retired_key(std::string_view key) {
+    constexpr std::size_t kFixed =
+        kRetiredMark.size() + sizeof(AccountNumber::value) + kRetiredTimeBytes;
+    return key.size() > kFixed ? key.substr(kFixed) : std::string_view();
 }
 
 int create_registry_tables(MDB_txn* txn, const MasterKey& key) {

@@ -5,7 +5,9 @@
 //   accounts        account id -> Account            account_ids  number u32 BE -> account id
 //   shops           shop id -> Shop
 //   tokens          token id -> Token
-//   account_tokens  account number u32 BE | token id -> empty; revoked tokens are not in it
+//   account_tokens  account number u32 BE | token id -> empty; revoked tokens are not in it, but in
+//                   ffffffff | account number u32 BE | ~seconds u64 BE | token id -> empty
+//                   (since when it is retired: the last come first, and only so many stay)
 //   bearers         SHA-256 of the secret -> token id
 #pragma once
 
@@ -45,7 +47,17 @@ struct RegistryTables {
     [[nodiscard]] Error damaged(std::string_view row_kind) const;
 };
 
+/// For $sluice_reason, which names those only.
+inline constexpr std::size_t kRetiredTokensKept = 16;
+
 [[nodiscard]] std::string account_number_key(AccountNumber number);
+/// The prefix of an account's retired tokens, the last retired first.
+[[nodiscard]] std::string retired_tokens_key(AccountNumber number);
+/// Of one of them. `seconds` since the epoch.
+[[nodiscard]] std::string retired_token_key(AccountNumber number, std::int64_t seconds,
+                                            std::string_view token_id);
+/// The token id in such a key.
+[[nodiscard]] std::string_view token_of_retired_key(std::string_view key);
 /// Both series are dense: the first account has number 1 and slot 0.
 [[nodiscard]] constexpr AccountSlot slot_of(AccountNumber number) noexcept {
     return {number.value - 1};

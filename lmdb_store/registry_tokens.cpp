@@ -1,10 +1,10 @@
 // The registry's tokens: their secrets are sealed, and found by their SHA-256.
 #include <openssl/crypto.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 
 #include "core/registry_view.hpp"
 #include "lmdb_store/random_bytes.hpp"
@@ -96,6 +96,21 @@ std::vector<StoredToken> LmdbRegistry::open_tokens(const Txn& txn, AccountNumber
     return tokens;
 }
 
+void LmdbRegistry::retire(const WriteTxn& txn, const StoredToken& token, std::int64_t seconds) {
+    const std::string id = token.row.token_id.str();
+    erase(txn, tables_.account_tokens, account_number_key(token.account_number) + id);
+    put(txn, tables_.account_tokens, retired_token_key(token.account_number, seconds, id), "");
+    std::vector<std::string> keys;
+    const std::string prefix = retired_tokens_key(token.account_number);
+    scan(txn, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
+        keys.emplace_back(key);
+        return true;
+    });
+    for (std::size_t i = kRetiredTokensKept; i < keys.size(); ++i) {
+        erase(txn, tables_.account_tokens, keys[i]);
+    }
+}
+
 Status LmdbRegistry::check_token_count(const WriteTxn& txn, const AccountRow& account,
                                        std::uint8_t scopes, Timestamp now) {
     const std::vector<StoredToken> tokens = open_tokens(txn, account.number);
@@ -112,8 +127,7 @@ Status LmdbRegistry::check_token_count(const WriteTxn& txn, const AccountRow& ac
     }
     for (const StoredToken& token : tokens) {
         if (token.row.expires_at && token.row.expires_at->plus_seconds(kExpiredKeptSeconds) < now) {
-            erase(txn, tables_.account_tokens,
-                  account_number_key(account.number) + token.row.token_id.str());
+            retire(txn, token, token.row.expires_at->seconds);
         }
     }
     return Status::success();
@@ -174,7 +188,7 @@ Status LmdbRegistry::revoke_token(const TokenId& id, Timestamp now) {
         }
         token.row.revoked_at = now;
         store_token(txn, token);
-        erase(txn, tables_.account_tokens, account_number_key(token.account_number) + id.str());
+        retire(txn, token, now.seconds);
         return Status::success();
     });
 }
@@ -214,15 +228,18 @@ Status LmdbRegistry::check_key(const MasterKey& key) {
 Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry,
                          const std::optional<MasterKey>& to) {
     const std::filesystem::path next_file = key_file.string() + ".next";
-    const auto put_in_force = [&]() -> Status {
-        if (::rename(next_file.c_str(), key_file.c_str()) != 0) {
-            return system_error(errno, "replace", key_file);
+    const auto put_in_force = [&](const MasterKey& key) -> Status {
+        if (Status ok = key.overwrite(key_file); !ok) {
+            return ok;
+        }
+        if (::unlink(next_file.c_str()) != 0) {
+            return system_error(errno, "remove", next_file);
         }
         return sync_folder(key_file.parent_path());
     };
     const Result<MasterKey> waiting = MasterKey::load(next_file);
     if (waiting && registry.check_key(*waiting)) {
-        Status finished = put_in_force();  // an earlier call was interrupted behind its transaction
+        Status finished = put_in_force(*waiting);  // a call was interrupted behind its transaction
         if (!finished || !to) {
             return finished;
         }
@@ -234,7 +251,7 @@ Status rotate_master_key(const std::filesystem::path& key_file, Registry& regist
     const MasterKey next = to ? *to : MasterKey::random();
     Status ok = next.save(next_file);
     ok = ok ? registry.rotate_key(*current, next) : ok;
-    return ok ? put_in_force() : ok;
+    return ok ? put_in_force(next) : ok;
 }
 
 Result<std::vector<TokenRow>> LmdbRegistry::tokens(std::optional<AccountId> account) {

@@ -4,7 +4,6 @@
 // what was thrown into a Status or Result at the room's border.
 #pragma once
 
-#include <exception>
 #include <new>
 #include <optional>
 #include <string>
@@ -14,18 +13,9 @@
 
 #include "core/result.hpp"
 #include "lmdb_store/environment.hpp"
+#include "lmdb_store/store_failure.hpp"
 
 namespace sluice::store {
-
-class StoreFailure : public std::exception {
-public:
-    explicit StoreFailure(Error error) : error_(std::move(error)) {}
-    [[nodiscard]] const Error& error() const noexcept { return error_; }
-    [[nodiscard]] const char* what() const noexcept override { return error_.message.c_str(); }
-
-private:
-    Error error_;
-};
 
 /// Runs `action`, which returns T, Status or Result<T>, and gives back what it threw as an error.
 template <class Action>

@@ -1,10 +1,12 @@
 #include "ngx_module/conf.hpp"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <new>
 
+#include "lmdb_store/master_key.hpp"
 #include "ngx_module/conf_check.hpp"
 #include "ngx_module/convert.hpp"
 #include "ngx_module/guard.hpp"
@@ -38,6 +40,34 @@ bool request_default_pool(ngx_conf_t* cf, ngx_str_t& name) noexcept {
     return ngx_thread_pool_add(cf, &name) != nullptr;
 }
 
+ngx_str_t copy_to_pool(ngx_pool_t* pool, std::string_view text) {
+    ngx_str_t copy{text.size(), static_cast<u_char*>(ngx_pnalloc(pool, text.size() + 1))};
+    if (copy.data == nullptr) {
+        throw std::bad_alloc();
+    }
+    *ngx_cpymem(copy.data, text.data(), text.size()) = '\0';
+    return copy;
+}
+
+/// Closed with the cycle.
+bool keep_key_open(ngx_conf_t* cf, MainConf& conf) noexcept {
+    ngx_pool_cleanup_t* cleanup = ngx_pool_cleanup_add(cf->pool, sizeof(ngx_pool_cleanup_file_t));
+    if (cleanup == nullptr) {
+        return false;
+    }
+    conf.key_fd = ::open(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY | O_CLOEXEC);
+    if (conf.key_fd < 0) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.key_line, "the store's master key cannot be opened");
+        return false;
+    }
+    auto* file = static_cast<ngx_pool_cleanup_file_t*>(cleanup->data);
+    file->fd = conf.key_fd;
+    file->name = conf.key_path.data;
+    file->log = cf->cycle->log;
+    cleanup->handler = ngx_pool_cleanup_file;
+    return true;
+}
+
 bool load_key(ngx_conf_t* cf, MainConf& conf) {
     const store::StorePaths paths(to_view(conf.store_path));
     const Result<store::StoreFormat> format = store::read_store_format(paths);
@@ -46,17 +76,18 @@ bool load_key(ngx_conf_t* cf, MainConf& conf) {
         return false;
     }
     const bool given = conf.key_path.data != nullptr;
-    const std::filesystem::path path =
-        given ? std::filesystem::path(to_view(conf.key_path)) : paths.master_key;
-    Result<store::MasterKey> key = store::MasterKey::load(path);
+    if (!given) {
+        conf.key_path = copy_to_pool(cf->pool, paths.master_key.string());
+        conf.key_line = conf.store_line;
+    }
+    const Result<store::MasterKey> key = store::MasterKey::load(to_view(conf.key_path));
     if (!key) {
-        log_at(cf->log, NGX_LOG_EMERG, given ? conf.key_line : conf.store_line,
+        log_at(cf->log, NGX_LOG_EMERG, conf.key_line,
                "the store's master key: " + key.error().message);
         return false;
     }
-    conf.key = make_in_pool<store::MasterKey>(cf->pool, *key);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // the master knows the key: no core dump of it
-    return true;
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // the master has seen the key: no core dump of it
+    return keep_key_open(cf, conf);
 }
 
 void set_defaults(MainConf& conf) noexcept {

@@ -10,7 +10,6 @@
 
 #include "core/intake.hpp"
 #include "core/rate_word.hpp"
-#include "lmdb_store/master_key.hpp"
 #include "lmdb_store/store_format.hpp"
 #include "ngx_module/ngx_api.hpp"
 #include "ngx_module/zone.hpp"
@@ -37,7 +36,7 @@ struct MainConf {
 
     ngx_str_t key_path;
     ConfLine key_line;
-    const store::MasterKey* key;  ///< Wiped when the cycle's pool dies.
+    int key_fd;  ///< Open for reading, so that workers, who may not open it, see a rotation.
 
     off_t zone_bytes;
     ConfLine zone_line;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/intake.hpp"
+#include "lmdb_store/store_failure.hpp"
 #include "ngx_module/answer.hpp"
 #include "ngx_module/body_deadline.hpp"
 #include "ngx_module/convert.hpp"
@@ -90,9 +91,16 @@ void open(IngestRequest& request, RegistryView* registry) {
         }
         registry = &none;
     }
-    Opened opened = request.is_events() ? open_event(request.head, *registry)
-                                        : open_catalog(request.head, request.conf->scan->names,
-                                                       *registry, loop_time());
+    Opened opened;
+    try {
+        opened = request.is_events() ? open_event(request.head, *registry)
+                                     : open_catalog(request.head, request.conf->scan->names,
+                                                    *registry, loop_time());
+    } catch (const store::StoreFailure& failure) {
+        Edge::current()->note_store_error(failure.error());
+        settle_unavailable(request, Reason::kStoreUnavailable);
+        return;
+    }
     if (opened.answer) {
         settle(request, std::move(*opened.answer));
     }

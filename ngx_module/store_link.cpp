@@ -46,6 +46,13 @@ std::optional<Reason> StoreLink::closed_reason() noexcept {
     return closed ? std::optional<Reason>(reason_of(*closed)) : std::nullopt;
 }
 
+/// Of the file that the master opened; if another took its place, this process may perhaps read it.
+Result<store::MasterKey> StoreLink::current_key() const {
+    const std::filesystem::path path(to_view(conf_.key_path));
+    Result<store::MasterKey> key = store::MasterKey::load(path);
+    return key ? key : store::MasterKey::read(conf_.key_fd, path);
+}
+
 /// Blocks for the disk. Any thread, one at a time.
 void StoreLink::open_into(Look& look) const {
     const store::StorePaths paths(std::filesystem::path(to_view(conf_.store_path)));
@@ -57,7 +64,7 @@ void StoreLink::open_into(Look& look) const {
         return;
     }
     Result<std::unique_ptr<store::RegistryReader>> registry =
-        store::RegistryReader::open(paths, *conf_.key);
+        store::RegistryReader::open(paths, [this] { return current_key(); });
     if (!registry) {
         look.problem = registry.error().message;
         return;
@@ -87,6 +94,7 @@ void StoreLink::look() noexcept {
         queue_.reset();
     }
     heartbeat();
+    report_key();
     if (ngx_thread_task_post(conf_.commit_pool, &look_.task) != NGX_OK) {
         return;  // logged by the pool; the next turn of the timer tries again
     }
@@ -137,6 +145,18 @@ void StoreLink::heartbeat() noexcept {
     store::ControlWords& words = queue_->control().words();
     words.module_heartbeat_ms.store(now_ms(), std::memory_order_relaxed);
     words.module_format.store(store::kStoreFormat, std::memory_order_relaxed);
+}
+
+/// Once for each time that it happens.
+void StoreLink::report_key() noexcept {
+    const bool outdated = registry_ != nullptr && registry_->is_key_outdated();
+    if (outdated && !key_reported_) {
+        ngx_log_error(NGX_LOG_ALERT, log_, 0,
+                      "sluice: the master key \"%V\" was replaced by another file: reload nginx; "
+                      "until then events signed with tokens new to this process get 503",
+                      &conf_.key_path);
+    }
+    key_reported_ = outdated;
 }
 
 /// Once for each new problem.

@@ -52,10 +52,12 @@ private:
     static void run(void* link, ngx_log_t* log) noexcept;
     static void on_looked(ngx_event_t* event) noexcept;
 
+    [[nodiscard]] Result<store::MasterKey> current_key() const;
     void open_into(Look& look) const;
     void look() noexcept;
     void looked() noexcept;
     void heartbeat() noexcept;
+    void report_key() noexcept;
     void report(const std::string& problem) noexcept;
 
     const MainConf& conf_;
@@ -65,6 +67,7 @@ private:
     bool usable_ = false;
     Look look_;
     std::string reported_;  ///< The problem that was logged last.
+    bool key_reported_ = false;
     EventIdent ident_;
     ngx_event_t timer_{};
 };

@@ -2,9 +2,11 @@
 
 #include <charconv>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/diagnosis.hpp"
 #include "core/ids.hpp"
@@ -89,26 +91,40 @@ Text result(const IngestRequest& request) noexcept {
     return outcome ? Text(to_string(*outcome)) : std::nullopt;
 }
 
-/// Was the signature wrong in a way that can be told? Of an unknown shop nothing can be, but it
-/// takes as long.
+/// Was the signature wrong? Also of unknown shops, for which there is nothing to tell: whoever
+/// sends the next request on the connection must not be able to measure which shops there are.
 bool is_undiagnosed(const IngestRequest& request) noexcept {
     switch (request.answer->reason) {
+        case Reason::kShopUnknown:
+        case Reason::kShopSuspended:
         case Reason::kSignatureMalformed:
         case Reason::kSignatureMismatch:
         case Reason::kNoUsableToken:
-        case Reason::kShopUnknown:
-        case Reason::kShopSuspended:
             return request.is_events() && request.diagnosis.empty();
         default:
             return false;
     }
 }
 
+using Tokens = std::vector<std::shared_ptr<const TokenView>>;
+
+Tokens barred_tokens(const ShopView* shop) {
+    store::RegistryReader* registry = Edge::current()->store().registry();
+    const AccountNumber account = shop != nullptr ? shop->account->number : AccountNumber{0};
+    return registry != nullptr ? registry->find_barred_tokens(account, kDiagnosisBarredMax)
+                               : Tokens();
+}
+
 std::string_view diagnose(const IngestRequest& request) {
     // Large bodies would keep the event loop; without the body, only the header's form is judged.
     const bool large = request.body.bytes() > request.conf->offload_threshold;
-    return diagnose_signature(request.head.signature, large ? "" : request.body.view(),
-                              request.sender.shop.get(), {}, loop_time());
+    const ShopView* shop = request.sender.shop.get();
+    const std::string_view mistake =
+        diagnose_signature(request.head.signature, large ? "" : request.body.view(), shop,
+                           barred_tokens(shop), loop_time());
+    const Reason known = request.answer->reason;
+    const bool by_shop = known == Reason::kShopUnknown || known == Reason::kShopSuspended;
+    return by_shop ? to_string(known) : mistake;
 }
 
 /// For the operator, and worked out once the answer has left: the sender is never told.

@@ -44,12 +44,19 @@ Result<std::shared_ptr<const ShopView>> shop_of_file(const std::string& token_fi
     return std::shared_ptr<const ShopView>(std::move(shop));
 }
 
-Result<std::shared_ptr<const ShopView>> shop_of_store(const Frame& frame, const ShopId& id) {
+/// Whose tokens are tried; of a shop of the store also those that may not sign.
+struct Signers {
+    std::shared_ptr<const ShopView> shop;
+    std::vector<std::shared_ptr<const TokenView>> barred;
+};
+
+Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
     auto key = store::MasterKey::load(frame.paths().master_key);
     if (!key.ok()) {
         return key.error();
     }
-    auto registry = store::RegistryReader::open(frame.paths(), key.value());
+    auto registry = store::RegistryReader::open(
+        frame.paths(), [key = key.value()] { return Result<store::MasterKey>(key); });
     if (!registry.ok()) {
         return registry.error();
     }
@@ -57,11 +64,19 @@ Result<std::shared_ptr<const ShopView>> shop_of_store(const Frame& frame, const 
     if (!shop) {
         return Error{ErrorCode::kNotFound, "there is no shop " + id.str()};
     }
-    return shop;
+    return Signers{
+        shop, registry.value()->find_barred_tokens(shop->account->number, kDiagnosisBarredMax)};
 }
 
-Result<std::shared_ptr<const ShopView>> signers(const Frame& frame, const SignCommand& command) {
-    return command.shop ? shop_of_store(frame, *command.shop) : shop_of_file(command.token_file);
+Result<Signers> signers(const Frame& frame, const SignCommand& command) {
+    if (command.shop) {
+        return signers_of_store(frame, *command.shop);
+    }
+    auto shop = shop_of_file(command.token_file);
+    if (!shop.ok()) {
+        return shop.error();
+    }
+    return Signers{shop.value(), {}};
 }
 
 Status run_sign(const Frame& /*frame*/, const SignCommand& command) {
@@ -114,21 +129,22 @@ bool is_signed_by(const ShopView& shop, std::string_view body, const Digest256& 
 }
 
 Status verify_event(const Frame& frame, const SignCommand& command) {
-    auto shop = signers(frame, command);
-    if (!shop.ok()) {
-        return shop.error();
+    const Result<Signers> tried = signers(frame, command);
+    if (!tried.ok()) {
+        return tried.error();
     }
+    const Signers& signers = tried.value();
     auto body = read_body(command);
     if (!body.ok()) {
         return body.error();
     }
     const auto digest = parse_hex_digest(command.signature, HexCase::kLowerOnly);
-    if (digest && is_signed_by(*shop.value(), body.value(), *digest)) {
+    if (digest && is_signed_by(*signers.shop, body.value(), *digest)) {
         std::printf("the signature matches\n");
         return Status::success();
     }
-    return mismatch(
-        diagnose_signature({command.signature, 1}, body.value(), shop.value().get(), {}, now()));
+    return mismatch(diagnose_signature({command.signature, 1}, body.value(), signers.shop.get(),
+                                       signers.barred, now()));
 }
 
 Status run_verify(const Frame& frame, const SignCommand& command) {

@@ -67,7 +67,7 @@ Status run_rotate(const Frame& frame, const RotateCommand& command) {
         !done.ok()) {
         return done;
     }
-    std::printf("the master key is a new one; reload nginx now, so that its workers have it\n");
+    std::printf("the master key is a new one; running nginx workers read it by themselves\n");
     return Status::success();
 }
 

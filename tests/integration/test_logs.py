@@ -45,6 +45,50 @@ def test_the_log_says_why_and_nothing_secret(start_edge, new_merchant):
         assert secret not in everything, secret
 
 
+def reasons(edge, merchant, requests):
+    """What the log says for each (headers, body), sent one after the other."""
+    access = edge.folder / "access.log"
+    before = len(access.read_text().splitlines())
+    for headers, body in requests:
+        answer = edge.request("POST", sign.EVENTS, headers, body)
+        assert (answer.status, answer.body) == (401, b""), answer
+    paths.wait_until(lambda: len(access.read_text().splitlines()) == before + len(requests), "the log")
+    return [json.loads(line)["reason"] for line in access.read_text().splitlines()[before:]]
+
+
+def test_the_reason_names_the_token_that_may_not_sign(start_edge, new_merchant):
+    edge = start_edge(CONFIG, workers=1)
+    merchant = new_merchant(edge, "acme")
+    body = sign.encode(orders.order())
+    revoked_id, revoked = edge.sluice.token("acme", "write_orders")
+    edge.sluice("token", "revoke", revoked_id)
+    _, expired = edge.sluice.token("acme", "write_orders", expires="2020-01-01T00:00:00Z")
+    _, products = edge.sluice.token("acme", "write_products")
+
+    def signed(secret, shop=merchant.shop):
+        return sign.event_headers(shop, secret, "ORDER_CREATE", body), body
+
+    assert reasons(
+        edge,
+        merchant,
+        [
+            signed(revoked),
+            signed(expired),
+            signed(products),
+            signed("nobody's secret, nowhere"),
+            signed(revoked, shop="nowhere"),
+            (sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body), body + b"\n"),
+        ],
+    ) == [
+        "token_revoked",
+        "token_expired",
+        "token_scope",
+        "signature_mismatch",
+        "shop_unknown",
+        "body_trailing_newline",
+    ]
+
+
 def test_nobody_logs_under_anothers_name(start_edge, new_merchant):
     """An event that nginx cuts off before its signature can be checked names no account."""
     edge = start_edge(CONFIG.replace("sluice_ingest events;", "sluice_ingest events; client_max_body_size 1k;"))

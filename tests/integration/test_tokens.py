@@ -2,9 +2,12 @@
 
 import datetime
 import json
+import os
+import signal
 
 import pytest
 
+from conftest import CONFIG
 from harness import answers, orders, paths, sign
 
 
@@ -95,6 +98,57 @@ def test_token_expires_without_reload(world):
         answers.catalog_error(catalog(merchant, connection, secret), 403)
     assert soon(0) >= at
 
+
+
+def test_a_rotated_master_key_needs_no_reload(start_edge, new_merchant):
+    """Workers may not open the key's file, and follow it all the same; so do workers born later."""
+    edge = start_edge(CONFIG, user="www-data")
+    made = new_merchant(edge, "acme")
+    _, unused = edge.sluice.token("acme", "write_orders", "write_products")
+    for _ in range(3):
+        edge.sluice("key", "rotate")
+        _, later = edge.sluice.token("acme", "write_orders", "write_products")
+        other = edge.sluice.shop(orders.unique("later-shop"), edge.sluice.account(orders.unique("later")))
+        account = next(row for row in edge.sluice.json("shop", "list") if other in row.values())["account_id"]
+        _, others = edge.sluice.token(account, "write_orders")
+        for worker in edge.workers():
+            with edge.connect_to(worker, "/which") as connection:
+                for secret in (made.secret, unused, later):
+                    answers.is_success(event(made, connection, secret))
+                answers.is_success(event(made, connection, others, shop=other))
+                answers.catalog_success(catalog(made, connection, later), 1)
+    key = edge.store / "master.key"
+    assert (key.stat().st_mode & 0o777, key.stat().st_uid) == (0o400, 0)
+    before = edge.workers()
+    edge.expect_log("exited on signal 9")
+    os.kill(before[0], signal.SIGKILL)
+    paths.wait_until(lambda: len(edge.workers()) == 2 and before[0] not in edge.workers(), "a new worker")
+    (born,) = set(edge.workers()) - set(before)
+    with edge.connect_to(born, "/which") as connection:
+        answers.is_success(event(made, connection, unused))
+
+
+def test_a_key_file_that_was_replaced_is_503_until_a_reload(start_edge, new_merchant):
+    """Of what nobody can judge neither 401 nor 200 may be said; what was used before goes on."""
+    edge = start_edge(CONFIG, user="www-data", workers=1)
+    edge.expect_log("master key .* was replaced by another file: reload nginx")
+    made = new_merchant(edge, "acme")
+    key = edge.store / "master.key"
+    with edge.connect() as connection:
+        answers.is_success(event(made, connection))
+        copy = key.with_suffix(".copy")
+        copy.write_bytes(key.read_bytes())
+        copy.chmod(0o400)
+        copy.rename(key)
+        edge.sluice("key", "rotate")
+        _, later = edge.sluice.token("acme", "write_orders", "write_products")
+        answers.is_success(event(made, connection))
+        refused = event(made, connection, later)
+        assert (refused.status, refused.body, refused.header("Retry-After")) == (503, b"", "1")
+        answers.catalog_success(catalog(made, connection, later), 1)
+    paths.wait_until(lambda: "reload nginx" in edge.log(), "the word in the log")
+    edge.reload()
+    answers.is_success(event(made, None, later))
 
 
 def test_expires_takes_a_span(world):

@@ -94,9 +94,9 @@ REQUESTS = [
     fault("U+0000 passes", "core/json_document.cpp",
           'count += json.substr(at + 1, 5) == "u0000" ? 1U : 0U;', "count += 0U;",
           "core:JsonRules.NulIsRefused*"),
-    fault("an internal redirect stores again", "ngx_module/handler.cpp",
-          "if (r != r->main || r->internal) {", "if (r != r->main) {",
-          "tests/integration/test_lifecycle.py::test_internal_redirects_are_refused"),
+    fault("an error page with a status of its own stores", "ngx_module/handler.cpp",
+          " &&\n           r->err_status == 0;", ";",
+          "tests/integration/test_lifecycle.py::test_what_was_answered_or_read_elsewhere_is_not_taken"),
 ]
 
 STORE = [

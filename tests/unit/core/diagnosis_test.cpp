@@ -77,6 +77,22 @@ TEST(DiagnosisRules, NamesATokenThatMayNotSignAnyMore) {
     EXPECT_EQ(diagnose(expired, signature_of(kBody, "the expired secret")), "token_expired");
 }
 
+TEST(DiagnosisRules, NamesATokenWithoutTheScope) {
+    World world;
+    const auto token =
+        world.registry.add_token(world.acme, "for products only", kWriteProducts, true);
+    token->revoked = false;  // as the store gives it: barred, and not revoked
+    token->signing_key = std::make_unique<SigningKey>("for products only");
+    EXPECT_EQ(diagnose(world, signature_of(kBody, "for products only")), "token_scope");
+}
+
+TEST(DiagnosisRules, TellsNothingOfAShopThatIsSuspended) {
+    World world;
+    world.registry.add_token(world.acme, "the revoked secret", kWriteOrders, true);
+    world.registry.shops["shop-1"]->suspended = true;
+    EXPECT_EQ(diagnose(world, signature_of(kBody, "the revoked secret")), "");
+}
+
 TEST(DiagnosisRules, SaysNothingWhenItDoesNotKnow) {
     EXPECT_EQ(diagnose(signature_of(kBody, "anything else")), "");
     for (const char* text : {"", "x", "sha256=", "sha256=x", "=========="}) {

@@ -86,6 +86,24 @@ TEST(EventIntakeRules, OtherMethodsGet405WithAllowPost) {
     EXPECT_TRUE(got.before_body);
 }
 
+TEST(EventIntakeRules, ASecretThatDoesNotOpenNowIs503AndNot401) {
+    World world;
+    const auto token =
+        world.registry.add_token(world.acme, "sealed under another key", kWriteOrders);
+    token->signing_key.reset();
+    token->unreadable = true;
+    Request request = order_request();
+    EXPECT_FALSE(send(world, request).answer) << "another token of the account signed it";
+    request.set("X-Signature", {signature_of(request.body, "sealed under another key")});
+    const Outcomes got = send(world, request);
+    ASSERT_TRUE(got.answer);
+    EXPECT_EQ(got.answer->status, 503) << "nobody can say that it is wrong";
+    EXPECT_EQ(got.answer->reason, Reason::kStoreUnavailable);
+    EXPECT_THAT(world.gate.counted, ElementsAre("acme")) << "of the first";
+    token->expires_at = kNow;
+    expect_unauthorized(send(world, request), Reason::kSignatureMismatch);
+}
+
 TEST(EventIntakeRules, AMissingOrRepeatedShopIs401) {
     expect_unauthorized(send(order_request().set("X-SVC-SHOP-ID", {})), Reason::kShopMissing);
     expect_unauthorized(send(order_request().set("X-SVC-SHOP-ID", {""})), Reason::kShopMissing);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "lmdb_store/environment.hpp"
@@ -26,7 +27,7 @@ protected:
         ASSERT_TRUE(registry.ok()) << registry.error().message;
         registry_ = std::move(*registry);
         key_ = *MasterKey::load(store_.paths().master_key);
-        auto reader = RegistryReader::open(store_.paths(), key_);
+        auto reader = RegistryReader::open(store_.paths(), source());
         ASSERT_TRUE(reader.ok()) << reader.error().message;
         reader_ = std::move(*reader);
         ASSERT_TRUE(registry_->create_account(a_, std::nullopt, kNow).ok());
@@ -38,6 +39,19 @@ protected:
                                             key_, kNow);
         EXPECT_TRUE(made.ok()) << made.error().message;
         return *made;
+    }
+
+    /// As nginx has it: the key file, whatever is in it now.
+    [[nodiscard]] KeySource source() const {
+        return [path = store_.paths().master_key] { return MasterKey::load(path); };
+    }
+
+    static bool signed_by_barred(RegistryReader& reader, const std::string& secret) {
+        const auto tokens = reader.find_barred_tokens({1}, 16);
+        const Digest256 signature = SigningKey(secret).sign("body");
+        return std::any_of(tokens.begin(), tokens.end(), [&](const auto& token) {
+            return token->signing_key && token->signing_key->verify("body", signature);
+        });
     }
 
     /// For tests of many changes, none of which has to be durable.
@@ -173,21 +187,84 @@ TEST_F(RegistryReaderTest, AccountsAreNamedByTheirSlot) {
 }
 
 TEST_F(RegistryReaderTest, AForeignMasterKeyIsToldAtOnce) {
-    const auto reader = RegistryReader::open(store_.paths(), MasterKey::random());
+    const auto reader =
+        RegistryReader::open(store_.paths(), [] { return Result<MasterKey>(MasterKey::random()); });
     ASSERT_FALSE(reader.ok());
     EXPECT_THAT(reader.error().message, HasSubstr("master key"));
 }
 
-TEST_F(RegistryReaderTest, AfterKeyRotationWhatWasUsedGoesOnWithTheOldKey) {
-    const NewToken made = token(kWriteOrders);
-    ASSERT_TRUE(signed_by(*reader_->find_shop("s"), made.secret));
+TEST_F(RegistryReaderTest, AKeyRotationIsFollowedWithoutAReload) {
+    const NewToken used = token(kWriteOrders);
+    const NewToken unused = token(kWriteOrders);
+    ASSERT_TRUE(registry_->create_account(AccountId("b"), std::nullopt, kNow).ok());
+    ASSERT_TRUE(registry_->create_shop(ShopId("t"), AccountId("b"), kNow).ok());
+    ASSERT_TRUE(signed_by(*reader_->find_shop("s"), used.secret));
     ASSERT_TRUE(rotate_master_key(store_.paths().master_key, *registry_).ok());
-    EXPECT_TRUE(signed_by(*reader_->find_shop("s"), made.secret));
-    auto fresh = RegistryReader::open(store_.paths(), *MasterKey::load(store_.paths().master_key));
-    ASSERT_TRUE(fresh.ok());
-    EXPECT_TRUE(signed_by(*(*fresh)->find_shop("s"), made.secret));
-    ASSERT_TRUE(registry_->revoke_token(made.token_id, kNow).ok());
-    EXPECT_FALSE(signed_by(*reader_->find_shop("s"), made.secret));
+    key_ = *MasterKey::load(store_.paths().master_key);
+    const auto made_later =
+        registry_->create_token({AccountId("b"), kWriteOrders, {}, {}}, key_, kNow);
+    ASSERT_TRUE(made_later.ok());
+    EXPECT_TRUE(signed_by(*reader_->find_shop("s"), used.secret));
+    EXPECT_TRUE(signed_by(*reader_->find_shop("s"), unused.secret));
+    EXPECT_TRUE(signed_by(*reader_->find_shop("t"), made_later->secret));
+    EXPECT_FALSE(reader_->is_key_outdated());
+    ASSERT_TRUE(registry_->revoke_token(used.token_id, kNow).ok());
+    EXPECT_FALSE(signed_by(*reader_->find_shop("s"), used.secret));
+}
+
+TEST_F(RegistryReaderTest, WithoutTheNewKeyWhatWasUsedGoesOnAndTheRestIsUnreadable) {
+    bool readable = false;
+    const auto path = store_.paths().master_key;
+    const auto opened = RegistryReader::open(store_.paths(), [&, old = key_] {
+        return readable ? MasterKey::load(path) : Result<MasterKey>(old);
+    });
+    ASSERT_TRUE(opened.ok());
+    RegistryReader& reader = **opened;
+    const NewToken used = token(kWriteOrders);
+    ASSERT_TRUE(signed_by(*reader.find_shop("s"), used.secret));
+    ASSERT_TRUE(rotate_master_key(path, *registry_).ok());
+    key_ = *MasterKey::load(path);
+    const NewToken later = token(kWriteOrders | kWriteProducts);
+    const auto shop = reader.find_shop("s");
+    EXPECT_TRUE(signed_by(*shop, used.secret));
+    EXPECT_FALSE(signed_by(*shop, later.secret));
+    ASSERT_THAT(shop->account->tokens, SizeIs(2));
+    EXPECT_TRUE(shop->account->tokens[0]->unreadable != shop->account->tokens[1]->unreadable);
+    EXPECT_TRUE(reader.is_key_outdated());
+    EXPECT_EQ(reader.find_shop("s").get(), shop.get()) << "looked at again, and nothing is new";
+    EXPECT_EQ(reader.find_bearer(later.secret).token->token_id, later.token_id);
+    readable = true;
+    EXPECT_TRUE(signed_by(*reader.find_shop("s"), later.secret))
+        << "with no change of the registry";
+    EXPECT_FALSE(reader.is_key_outdated());
+}
+
+TEST_F(RegistryReaderTest, BarredTokensAreGivenForTheDiagnosisOnly) {
+    EXPECT_THAT(reader_->find_barred_tokens({1}, 16), SizeIs(0));
+    EXPECT_THAT(reader_->find_barred_tokens({77}, 16), SizeIs(0));
+    const NewToken usable = token(kWriteOrders);
+    const NewToken products = token(kWriteProducts);
+    std::vector<NewToken> revoked;
+    for (int i = 0; i < 20; ++i) {
+        revoked.push_back(token(kWriteOrders));
+        ASSERT_TRUE(registry_->revoke_token(revoked.back().token_id, kNow.plus_seconds(i)).ok());
+    }
+    EXPECT_FALSE(signed_by_barred(*reader_, usable.secret));
+    EXPECT_TRUE(signed_by_barred(*reader_, products.secret));
+    EXPECT_TRUE(signed_by_barred(*reader_, revoked.back().secret));
+    EXPECT_FALSE(signed_by_barred(*reader_, revoked.front().secret)) << "the last ones are kept";
+    EXPECT_THAT(reader_->find_barred_tokens({1}, 100), SizeIs(17));
+    EXPECT_THAT(reader_->find_barred_tokens({1}, 5), SizeIs(5));
+    EXPECT_THAT(reader_->find_shop("s")->account->tokens, SizeIs(2)) << "requests look at these";
+}
+
+TEST_F(RegistryReaderTest, TokensThatExpiredLongAgoAreBarredToo) {
+    const NewToken expired = token(kWriteOrders, kNow.plus_seconds(1));
+    const auto later =
+        registry_->create_token({a_, kWriteOrders, {}, {}}, key_, kNow.plus_seconds(8 * 86'400));
+    ASSERT_TRUE(later.ok());
+    EXPECT_THAT(reader_->find_shop("s")->account->tokens, SizeIs(1));
+    EXPECT_TRUE(signed_by_barred(*reader_, expired.secret));
 }
 
 TEST_F(RegistryReaderTest, HoldsNoPagesBetweenRequests) {
