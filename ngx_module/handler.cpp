@@ -1,6 +1,7 @@
 #include "ngx_module/handler.hpp"
 
 #include <cstring>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -74,37 +75,36 @@ std::string_view request_id_of(ngx_http_request_t* r, ngx_int_t index) noexcept 
     return {reinterpret_cast<const char*>(value->data), value->len};
 }
 
-/// Stands in while the store is not open: what needs no registry (405) is answered all the same.
+struct StoreClosed : std::exception {};
+
+/// Stands in while the store is not open: what needs no registry is answered all the same.
 class NoRegistry final : public RegistryView {
 public:
-    std::shared_ptr<const ShopView> find_shop(std::string_view) override { return nullptr; }
-    BearerView find_bearer(std::string_view) override { return {}; }
+    std::shared_ptr<const ShopView> find_shop(std::string_view) override { throw StoreClosed(); }
+    BearerView find_bearer(std::string_view) override { throw StoreClosed(); }
 };
+
+Opened look_up(const IngestRequest& request, RegistryView& registry) {
+    return request.is_events()
+               ? open_event(request.head, registry)
+               : open_catalog(request.head, request.conf->scan->names, registry, loop_time());
+}
 
 /// Settles the request, or fills in who claims to send it.
 void open(IngestRequest& request, RegistryView* registry) {
     NoRegistry none;
-    if (registry == nullptr) {
-        if (request.head.is_post) {
-            settle_unavailable(request, Reason::kStoreUnavailable);
-            return;
-        }
-        registry = &none;
-    }
-    Opened opened;
     try {
-        opened = request.is_events() ? open_event(request.head, *registry)
-                                     : open_catalog(request.head, request.conf->scan->names,
-                                                    *registry, loop_time());
+        Opened opened = look_up(request, registry != nullptr ? *registry : none);
+        if (opened.answer) {
+            settle(request, std::move(*opened.answer));
+        }
+        request.sender = std::move(opened.sender);
+    } catch (const StoreClosed&) {
+        settle_unavailable(request, Reason::kStoreUnavailable);
     } catch (const store::StoreFailure& failure) {
         Edge::current()->note_store_error(failure.error());
         settle_unavailable(request, Reason::kStoreUnavailable);
-        return;
     }
-    if (opened.answer) {
-        settle(request, std::move(*opened.answer));
-    }
-    request.sender = std::move(opened.sender);
 }
 
 /// A rewrite, try_files or a named location may lead here. Not what was answered or read before,

@@ -232,6 +232,30 @@ def test_store_removed_under_a_running_nginx_gets_no_200(start_edge, new_merchan
     assert len(edge.workers()) == 2
 
 
+def test_without_a_store_what_needs_none_is_still_told_first(start_edge, new_merchant):
+    """The checks keep their order: 405, 400 and 401 by the head alone come before 503."""
+    edge = start_edge(CONFIG, workers=1)
+    edge.expect_log("store")
+    merchant = new_merchant(edge, "acme")
+    body = sign.encode(orders.order())
+    event = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
+    products = sign.encode({"products": [{"platform_product_id": "p", "title": "T"}]})
+    batch = sign.catalog_headers(merchant.shop, merchant.secret, "PRODUCT_UPSERT", products, "k")
+    shutil.move(edge.store, f"{edge.store}.gone")
+    paths.wait_until(lambda: edge.request("POST", sign.EVENTS, event, body).status == 503, "the store to be missed")
+    assert edge.request("GET", sign.EVENTS, event).status == 405
+    answers.is_unauthorized(edge.request("POST", sign.EVENTS, sign.without(event, "X-SVC-SHOP-ID"), body))
+    answers.is_unauthorized(edge.request("POST", sign.EVENTS, sign.replaced(event, x_signature="0" * 63), body))
+    answers.catalog_error(edge.request("GET", sign.CATALOG, batch), 405)
+    answers.catalog_error(edge.request("POST", sign.CATALOG, sign.without(batch, "Idempotency-Key"), body), 400)
+    answers.catalog_error(edge.request("POST", sign.CATALOG, sign.without(batch, "Authorization"), body), 401)
+    refused = edge.request("POST", sign.CATALOG, batch, products)
+    answers.catalog_error(refused, 503)
+    assert refused.header("Retry-After") == "1"
+    shutil.move(f"{edge.store}.gone", edge.store)
+    paths.wait_until(lambda: edge.request("POST", sign.EVENTS, event, body).status == 200, "the store to be found")
+
+
 def test_503_when_the_queue_is_full_and_service_resumes(start_edge, new_merchant):
     edge = start_edge(CONFIG.replace("map_size=1g", "map_size=16m") .replace("sluice_rate_limit off;", "sluice_rate_limit 1000000 1h; sluice_retry_after 7s;"))
     merchant = new_merchant(edge, "acme")

@@ -30,7 +30,7 @@ SIGNATURE = [
           "        if (a[i] != b[i]) {\n            return false;\n        }\n    }\n    return true;",
           "core:TimingRules.ACompareTakesAsLongWhereverTheDigestsDiffer"),
     fault("an unknown shop costs no signature check", "core/intake_events.cpp",
-          "static_cast<void>(dummy_key().verify(body, signature));", "static_cast<void>(dummy_key());",
+          "static_cast<void>(dummy_signing_key().verify(body, signature));", "static_cast<void>(dummy_signing_key());",
           "core:TimingRules.AnUnknownShopCostsWhatAWrongSignatureCosts"),
     fault("upper case hex passes on events", "core/intake_events.cpp",
           "parse_hex_digest(head.signature.value, HexCase::kLowerOnly)",
