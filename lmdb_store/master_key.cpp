@@ -107,7 +107,7 @@ Status MasterKey::overwrite(const std::filesystem::path& path) const {
     if (::chmod(path.c_str(), 0600) != 0) {
         return system_error(errno, "write", path);
     }
-    const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     std::string text = to_hex(key_) + "\n";
     // In one call, of less than a sector: a reader sees one key or the other.
     const bool written =

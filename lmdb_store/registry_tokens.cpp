@@ -249,7 +249,8 @@ Status rotate_master_key(const std::filesystem::path& key_file, Registry& regist
         return current.error();
     }
     const MasterKey next = to ? *to : MasterKey::random();
-    Status ok = next.save(next_file);
+    Status ok = current->overwrite(key_file);  // what cannot be written is found out beforehand
+    ok = ok ? next.save(next_file) : ok;
     ok = ok ? registry.rotate_key(*current, next) : ok;
     return ok ? put_in_force(next) : ok;
 }

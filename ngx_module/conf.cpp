@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -49,9 +50,14 @@ ngx_str_t copy_to_pool(ngx_pool_t* pool, std::string_view text) {
     return copy;
 }
 
+/// Not nginx's own cleanup of files: it keeps a log, which at this time is that of the old cycle.
+void close_key(void* fd) noexcept {
+    ::close(*static_cast<int*>(fd));
+}
+
 /// Closed with the cycle.
 bool keep_key_open(ngx_conf_t* cf, MainConf& conf) noexcept {
-    ngx_pool_cleanup_t* cleanup = ngx_pool_cleanup_add(cf->pool, sizeof(ngx_pool_cleanup_file_t));
+    ngx_pool_cleanup_t* cleanup = ngx_pool_cleanup_add(cf->pool, sizeof(int));
     if (cleanup == nullptr) {
         return false;
     }
@@ -60,11 +66,8 @@ bool keep_key_open(ngx_conf_t* cf, MainConf& conf) noexcept {
         log_at(cf->log, NGX_LOG_EMERG, conf.key_line, "the store's master key cannot be opened");
         return false;
     }
-    auto* file = static_cast<ngx_pool_cleanup_file_t*>(cleanup->data);
-    file->fd = conf.key_fd;
-    file->name = conf.key_path.data;
-    file->log = cf->cycle->log;
-    cleanup->handler = ngx_pool_cleanup_file;
+    *static_cast<int*>(cleanup->data) = conf.key_fd;
+    cleanup->handler = close_key;
     return true;
 }
 

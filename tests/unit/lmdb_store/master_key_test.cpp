@@ -1,9 +1,11 @@
 #include "lmdb_store/master_key.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "lmdb_store/file_io.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
@@ -44,6 +46,32 @@ TEST(MasterKeyRules, IsSavedForItsOwnerOnly) {
     const auto loaded = MasterKey::load(path);
     ASSERT_TRUE(loaded.ok());
     EXPECT_EQ(*loaded->open(key.seal("secret", "t"), "t"), "secret");
+}
+
+TEST(MasterKeyRules, WhoHasTheFileOpenReadsTheKeyThatOverwritesIt) {
+    const TempFolder folder;
+    const auto path = folder.path() / "master.key";
+    ASSERT_TRUE(MasterKey::random().save(path).ok());
+    const Fd open_before(::open(path.c_str(), O_RDONLY));
+    struct stat before {};
+    ASSERT_EQ(::stat(path.c_str(), &before), 0);
+    const MasterKey next = MasterKey::random();
+    ASSERT_TRUE(next.overwrite(path).ok());
+    const auto read = MasterKey::read(open_before.get(), path);
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(*read->open(next.seal("secret", "t"), "t"), "secret");
+    struct stat after {};
+    ASSERT_EQ(::stat(path.c_str(), &after), 0);
+    EXPECT_EQ(after.st_ino, before.st_ino);
+    EXPECT_EQ(after.st_mode & 07777U, 0400U);
+    EXPECT_EQ(after.st_size, before.st_size);
+}
+
+TEST(MasterKeyRules, OverwritingMakesNoFile) {
+    const TempFolder folder;
+    const auto path = folder.path() / "master.key";
+    EXPECT_EQ(MasterKey::random().overwrite(path).error().code, ErrorCode::kNotFound);
+    EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(MasterKeyRules, AFileThatOthersMayReadIsRefused) {

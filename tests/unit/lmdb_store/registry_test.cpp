@@ -267,6 +267,18 @@ TEST_F(RegistryTest, AnInterruptedRotationIsFinishedByTheNext) {
     EXPECT_FALSE(fs::exists(waiting));
 }
 
+TEST_F(RegistryTest, AKeyFileThatCannotBeWrittenIsFoundOutBeforeAnythingChanges) {
+    const fs::path elsewhere = store_.paths().root / "elsewhere.key";
+    fs::rename(store_.paths().master_key, elsewhere);
+    fs::create_symlink("/proc/self/comm", store_.paths().master_key);
+    EXPECT_FALSE(rotate_master_key(store_.paths().master_key, *registry_).ok());
+    EXPECT_TRUE(registry_->check_key(key_).ok());
+    fs::remove(store_.paths().master_key);
+    fs::create_symlink(elsewhere, store_.paths().master_key);
+    EXPECT_TRUE(rotate_master_key(store_.paths().master_key, *registry_).ok()) << "through a link";
+    EXPECT_TRUE(registry_->check_key(*MasterKey::load(elsewhere)).ok());
+}
+
 TEST_F(RegistryTest, RotationWithAForeignKeyChangesNothing) {
     ASSERT_TRUE(account("a").ok());
     EXPECT_EQ(registry_->rotate_key(MasterKey::random(), MasterKey::random()).error().code,
