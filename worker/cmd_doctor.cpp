@@ -11,7 +11,8 @@ struct DoctorCommand {
     Format format = Format::kTable;
 };
 
-Findings look(const store::StorePaths& paths) {
+Findings look(const Frame& frame) {
+    const store::StorePaths paths = frame.paths();
     Findings findings;
     check_format(paths, findings);
     if (findings.back().health == Health::kOk) {
@@ -22,7 +23,7 @@ Findings look(const store::StorePaths& paths) {
         check_readers(paths, findings);
         check_registry(paths, findings);
         check_queue(paths, now(), findings);
-        check_ledger(paths, findings);
+        check_ledger(frame, findings);
     }
     check_nginx(paths, findings);
     return findings;
@@ -31,7 +32,7 @@ Findings look(const store::StorePaths& paths) {
 Status run_doctor(const Frame& frame, const DoctorCommand& command) {
     std::size_t problems = 0;
     Listing listing(command.format, {{"check"}, {"result"}, {"finding"}, {"remedy"}});
-    for (const Finding& finding : look(frame.paths())) {
+    for (const Finding& finding : look(frame)) {
         problems += finding.health == Health::kProblem ? 1u : 0u;
         listing.add({{"check", finding.check},
                      {"result", to_string(finding.health)},

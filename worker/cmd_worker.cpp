@@ -2,12 +2,15 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "lmdb_store/control_page.hpp"
 #include "lmdb_store/queue.hpp"
 #include "worker/cli_values.hpp"
 #include "worker/drain.hpp"
+#include "worker/housekeeping.hpp"
 #include "worker/ledger_access.hpp"
 #include "worker/output.hpp"
 #include "worker/privileges.hpp"
@@ -20,6 +23,9 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::uint64_t kBatchMax = 1'000'000;
+/// A wait for the database that shows, and one that a stop ends.
+constexpr std::chrono::milliseconds kTrouble{1000};
+constexpr std::chrono::milliseconds kStopAfter{2000};
 
 struct WorkerCommand {
     std::string ledger;
@@ -66,12 +72,55 @@ worker::DrainEvents service_events(spdlog::logger& log) {
     return events;
 }
 
-Status run_worker(const Frame& frame, const WorkerCommand& command) {
-    const auto paths = frame.paths();
-    auto opener = ledger_for_writing(frame, command.ledger);
+/// Signs of life while the database keeps the drain waiting. A stop waits for an answer that is
+/// about to come, so that no commit is in doubt without need.
+pg::LedgerOptions ledger_options(store::Queue& queue, const std::atomic<bool>& stop,
+                                 spdlog::logger& log) {
+    using std::chrono::milliseconds;
+    pg::LedgerOptions options;
+    options.waiting = [&queue, &stop](milliseconds waited) {
+        store::ControlWords& words = queue.control().words();
+        words.heartbeat_ms.store(worker::wall_clock_ms());
+        if (waited >= kTrouble) {
+            words.worker_error.store(1 + static_cast<std::uint64_t>(ErrorCode::kIo));
+            words.worker_state.store(static_cast<std::uint64_t>(store::WorkerState::kRetrying));
+        }
+        notify_service("WATCHDOG=1");
+        return !stop || waited < kStopAfter;
+    };
+    options.notice = [&log](const std::string& text) { log.warn("{}", printable(text)); };
+    return options;
+}
+
+/// A service waits for a database that is away when it starts, too.
+Result<std::unique_ptr<worker::Drain>> open_drain(const Frame& frame, const WorkerCommand& command,
+                                                  store::Queue& queue, spdlog::logger& log,
+                                                  const std::atomic<bool>& stop) {
+    constexpr std::chrono::milliseconds kRetry{1000};
+    auto opener = ledger_for_writing(frame, command.ledger, ledger_options(queue, stop, log));
     if (!opener.ok()) {
         return opener.error();
     }
+    const auto own = has_own_ledger(frame);
+    const bool waits = !command.until_empty && !(command.ledger.empty() && own.ok() && *own);
+    for (;;) {
+        auto drain = worker::Drain::open(frame.paths(), queue, opener.value(),
+                                         drain_options(command), service_events(log));
+        const bool away = !drain.ok() && (drain.error().code == ErrorCode::kIo ||
+                                          drain.error().code == ErrorCode::kBusy);
+        if (!away || !waits || stop) {
+            return drain;
+        }
+        service_events(log).retrying(drain.error());
+        notify_service("READY=1");
+        for (auto left = kRetry; left.count() > 0 && !stop; left -= kRetry / 20) {
+            std::this_thread::sleep_for(kRetry / 20);
+        }
+    }
+}
+
+Status run_worker(const Frame& frame, const WorkerCommand& command) {
+    const auto paths = frame.paths();
     if (Status became = become_store_owner(paths); !became.ok()) {
         return became;
     }
@@ -86,8 +135,7 @@ Status run_worker(const Frame& frame, const WorkerCommand& command) {
     }
     const auto log = spdlog::stderr_color_st("sluice");
     log->set_level(command.until_empty ? spdlog::level::warn : spdlog::level::info);
-    auto drain = worker::Drain::open(paths, *queue.value(), opener.value(), drain_options(command),
-                                     service_events(*log));
+    auto drain = open_drain(frame, command, *queue.value(), *log, stop);
     if (!drain.ok()) {
         return drain.error();
     }

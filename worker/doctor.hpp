@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "core/result.hpp"
 #include "core/timestamp.hpp"
 #include "lmdb_store/store_format.hpp"
+#include "worker/cli.hpp"
 
 namespace sluice::cli {
 
@@ -25,6 +27,8 @@ struct Finding {
 
 using Findings = std::vector<Finding>;
 
+/// A part of the store that cannot be opened.
+void add_damage(const char* check, const Error& error, Findings& findings);
 // doctor_store.cpp
 void check_format(const store::StorePaths& paths, Findings& findings);
 void check_permissions(const store::StorePaths& paths, Findings& findings);
@@ -36,7 +40,8 @@ void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findin
 void check_readers(const store::StorePaths& paths, Findings& findings);
 void check_registry(const store::StorePaths& paths, Findings& findings);
 void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings);
-void check_ledger(const store::StorePaths& paths, Findings& findings);
+// doctor_ledger.cpp
+void check_ledger(const Frame& frame, Findings& findings);
 // doctor_nginx.cpp
 void check_nginx(const store::StorePaths& paths, Findings& findings);
 

@@ -1,5 +1,4 @@
-// Doctor: readers, registry, queue, worker, ledger.
-#include "lmdb_store/ledger.hpp"
+// Doctor: readers, registry, queue, worker.
 #include "lmdb_store/queue.hpp"
 #include "lmdb_store/reader_check.hpp"
 #include "lmdb_store/registry.hpp"
@@ -12,20 +11,12 @@ namespace {
 constexpr std::uint64_t kHeartbeatMsMax = 5'000;
 constexpr std::uint64_t kLagProblem = 100'000;
 constexpr std::uint64_t kFillPercentProblem = 90;
-constexpr std::size_t kLedgerProblemsMax = 10;
 constexpr std::uint64_t kSnapshotAgeMax = 1'000;
 
 std::uint64_t percent(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0
                       : static_cast<std::uint64_t>(static_cast<double>(part) * 100.0 /
                                                    static_cast<double>(whole));
-}
-
-void add_damage(const char* check, const Error& error, Findings& findings) {
-    const bool rights = error.code == ErrorCode::kPermission;
-    findings.push_back({check, rights ? Health::kNote : Health::kProblem, error.message,
-                        rights ? "run doctor as root or as the store's owner"
-                               : "keep the files, restore the store from its backup"});
 }
 
 void check_fill(const store::QueueFill& fill, Findings& findings) {
@@ -102,6 +93,13 @@ void check_readers(const store::StorePaths& paths, Findings& findings) {
     }
 }
 
+void add_damage(const char* check, const Error& error, Findings& findings) {
+    const bool rights = error.code == ErrorCode::kPermission;
+    findings.push_back({check, rights ? Health::kNote : Health::kProblem, error.message,
+                        rights ? "run doctor as root or as the store's owner"
+                               : "keep the files, restore the store from its backup"});
+}
+
 void check_registry(const store::StorePaths& paths, Findings& findings) {
     const auto format = store::read_store_format(paths);
     auto registry = store::Registry::open(paths, store::Registry::Mode::kReadOnly);
@@ -147,32 +145,6 @@ void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findin
     check_fill(fill.value(), findings);
     const auto now_ms = static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000;
     check_worker(*queue.value(), fill.value(), now_ms, findings);
-}
-
-void check_ledger(const store::StorePaths& paths, Findings& findings) {
-    std::string node;
-    if (auto queue = store::Queue::open(paths, queue_options()); queue.ok()) {
-        node = queue.value()->uuid();
-    }
-    auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
-    if (!ledger.ok()) {
-        add_damage("ledger", ledger.error(), findings);
-        return;
-    }
-    try {
-        const auto problems = ledger.value()->verify(node, kLedgerProblemsMax);
-        for (const std::string& problem : problems) {
-            findings.push_back(
-                {"journal", Health::kProblem, problem,
-                 "keep the files; rebuild with `sluice ledger rebuild` and compare"});
-        }
-        if (problems.empty()) {
-            findings.push_back({"journal", Health::kOk,
-                                "the chain of hashes holds, and balances agree with it", ""});
-        }
-    } catch (const LedgerFailure& failure) {
-        add_damage("ledger", failure.error(), findings);
-    }
 }
 
 }  // namespace sluice::cli

@@ -251,8 +251,13 @@ Status Drain::State::back_off(const Error& error, const std::atomic<bool>& stop)
     if (error.code == ErrorCode::kIo) {
         ledger.reset();  // LMDB may have given up on its environment
     }
-    keeper.state(store::WorkerState::kRetrying, &error);
-    if (events.retrying && now - last_told >= std::chrono::seconds(1)) {
+    // Two nodes that met at one order are no trouble; only if it goes on.
+    const bool trouble =
+        error.code != ErrorCode::kBusy || now - failing_since >= std::chrono::seconds(1);
+    if (trouble) {
+        keeper.state(store::WorkerState::kRetrying, &error);
+    }
+    if (trouble && events.retrying && now - last_told >= std::chrono::seconds(1)) {
         last_told = now;
         events.retrying(error);
     }

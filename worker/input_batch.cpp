@@ -82,6 +82,9 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         if (at == fetched) {
             return;
         }
+        if (++outcome.inputs_tried == 1) {
+            outcome.first_tried = inputs[at].seq;
+        }
         const InputClass input_class = apply_one(txn, inputs[at]);
         inputs[at].input_class = input_class;
         ++outcome.inputs_applied;
@@ -93,12 +96,25 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
     }
 }
 
+/// The ledger does not take something of this batch: half of it is tried, down to the one input
+/// that is at fault, which goes to the dead letters.
+std::size_t BatchApplier::narrow(const BatchOutcome& outcome, const LedgerFailure& failure) {
+    if (outcome.inputs_tried > 1) {
+        return outcome.inputs_tried / 2;
+    }
+    if (!poison_.try_emplace(outcome.first_tried, failure.error().message).second) {
+        throw failure;  // not even as a dead letter
+    }
+    return 1;
+}
+
 Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
                                          std::vector<OwnedInput>& inputs, std::size_t first,
                                          const BatchLimits& limits) {
+    BatchLimits narrowed = limits;
     for (;;) {
+        BatchOutcome outcome;
         try {
-            BatchOutcome outcome;
             const std::unique_ptr<LedgerTxn> txn = ledger.begin(node);
             const SequenceNumber applied = txn->head().applied_seq;
             while (first + outcome.inputs_done < inputs.size() &&
@@ -116,7 +132,7 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
             }
             outcome.work_left = work_pending && applier_.work(*txn, kWorkSlice);
             if (!outcome.work_left) {
-                apply_inputs(*txn, inputs, next, limits, outcome);
+                apply_inputs(*txn, inputs, next, narrowed, outcome);
             }
             crash_point("applied");
             txn->commit();
@@ -126,6 +142,12 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
         } catch (const PoisonFound& found) {
             applier_.discard();
             poison_[found.seq] = found.reason;
+        } catch (const LedgerFailure& failure) {
+            applier_.discard();
+            if (failure.error().code != ErrorCode::kInvalid || outcome.inputs_tried == 0) {
+                throw;
+            }
+            narrowed.records_max = narrow(outcome, failure);
         } catch (...) {
             applier_.discard();
             throw;

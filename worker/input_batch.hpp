@@ -44,6 +44,8 @@ struct BatchOutcome {
     std::size_t inputs_applied = 0;
     bool work_left = false;  ///< Attribution to be tried again, before the next input.
     LedgerHead head;         ///< As committed.
+    std::size_t inputs_tried = 0;
+    SequenceNumber first_tried;
 };
 
 class BatchApplier {
@@ -65,6 +67,7 @@ private:
                       const BatchLimits& limits, BatchOutcome& outcome);
     std::size_t prefetch(LedgerTxn& txn, const std::vector<OwnedInput>& inputs, std::size_t first,
                          std::size_t count, bool begun);
+    std::size_t narrow(const BatchOutcome& outcome, const LedgerFailure& failure);
     InputClass apply_one(LedgerTxn& txn, const OwnedInput& input);
 
     Applier applier_;

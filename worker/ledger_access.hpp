@@ -13,7 +13,8 @@
 
 namespace sluice::cli {
 
-/// Adds `--ledger URL`. Empty: the store's own ledger.
+/// Adds `--ledger URL`. Empty: what the store remembers (`ledger.url`, written when a PostgreSQL
+/// ledger was first opened for writing), else its own ledger.
 void add_ledger(CLI::App& app, std::string& target);
 
 /// How this program opens the queue: it never decides how long idempotency keys live.
@@ -21,6 +22,8 @@ void add_ledger(CLI::App& app, std::string& target);
 
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame,
                                                               const std::string& ledger_url);
+/// False: a PostgreSQL ledger belongs to this store.
+[[nodiscard]] Result<bool> has_own_ledger(const Frame& frame);
 /// @param options  Of a PostgreSQL ledger.
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_writing(
     const Frame& frame, const std::string& ledger_url, const pg::LedgerOptions& options = {});
