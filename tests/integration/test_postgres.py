@@ -1,0 +1,382 @@
+"""The PostgreSQL ledger when its database stops, is killed in the middle of a COMMIT, fails over or
+is cut off: nothing is lost or doubled, and every report equals the embedded ledger's.
+
+The queue is filled through the real nginx, then copied: one copy is drained into the store's own
+ledger, the other into PostgreSQL while that is in trouble.
+"""
+import fcntl
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+from decimal import Decimal
+
+import pytest
+from harness import orders, paths
+from harness.cli import Sluice
+from harness.edge import Edge
+from harness.postgres_cluster import PROGRAMS, Cluster
+
+HTTP = """
+    sluice_store @STORE@ map_size=256m thread_pool=sluice offload_pool=offload;
+    sluice_rate_limit off;
+    server {
+        listen 127.0.0.1:@PORT@;
+        location = /event/ecomm { sluice_ingest events; }
+        location = /product-data { sluice_ingest catalog; }
+    }
+"""
+PROGRAM_FILE = """
+[[program]]
+id = "spring"
+account = "acme"
+hold_days = 1
+default_rate = "10%"
+
+[[program.rule]]
+match = "brand"
+value = "Alpha"
+rate = "15%"
+"""
+REPORTS = ("orders", "journal", "balances", "anomalies", "products", "payouts")
+INPUTS = 603  # two commands, one batch of products, 600 events
+KNOWN = 20  # orders whose explanation is compared
+
+
+def history(seed, count):
+    """(topic, order) in the order of sending: orders of all kinds, their updates, refunds, ends."""
+    source = random.Random(seed)
+    for number in range(count):
+        order_id = f"o-{source.randrange(max(1, count // 3))}"
+        day = source.randrange(1, 28)
+        document = orders.order(
+            order_id,
+            platform_updated_at=f"2024-03-{day:02}T10:00:{number % 60:02}.{number:09}Z",
+            amount=f"{source.randrange(10, 500)}.50",
+            line_items=[orders.line(f"l{line}", sku=f"sku-{source.randrange(4)}",
+                                    amount=f"{source.randrange(1, 90)}.90", tax="0.15")
+                        for line in range(source.randrange(1, 5))],
+            discounts=[{"code": source.choice(["SAVE", "GIVE", "NOBODY"]), "type": "DISCOUNT_CODE",
+                        "value_type": "PERCENTAGE", "value": "10"}],
+        )
+        if source.random() < 0.4:
+            document["refund_line_items"] = [
+                orders.refund(f"r-{source.randrange(count)}", "l0", amount="0.90", tax="0.01")]
+        topic = source.choice(["ORDER_CREATE", "ORDER_UPDATE", "ORDER_UPDATE"])
+        if source.random() < 0.1:
+            topic = "ORDER_CANCEL"
+            document["platform_cancelled_at"] = document["platform_updated_at"]
+        yield topic, document
+
+
+class Twins:
+    """A filled store and what its own ledger makes of it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        with Edge(HTTP) as edge:
+            edge.start()
+            sluice = edge.sluice
+            sluice.account("acme")
+            sluice.shop("shop-1", "acme")
+            _, secret = sluice.token("acme", "write_orders", "write_products")
+            self.queue_commands(edge.store)
+            edge.post_catalog("shop-1", secret, "PRODUCT_UPSERT", {"products": [
+                {"platform_product_id": "sku-1", "title": "One", "brand": "Alpha", "variants": []}]},
+                "k1")
+            with edge.connect() as connection:
+                for topic, document in history(7, INPUTS - 3):
+                    answer = edge.post_event("shop-1", secret, topic, document, connection)
+                    assert answer.status == 200, answer
+            edge.stop()
+            shutil.copytree(edge.store, folder / "filled", symlinks=True)
+        self.expected = self.own_ledger()
+
+    def copy(self, name):
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+        shutil.copytree(self.folder / "filled", self.folder / name, symlinks=True)
+        return Sluice(self.folder / name)
+
+    def queue_commands(self, store):
+        """Commands that wait in the queue, as behind a worker that is busy: nothing applies them."""
+        program = self.folder / "p.toml"
+        program.write_text(PROGRAM_FILE)
+        creators = self.folder / "c.csv"
+        creators.write_text("creator_id,program_id,code\nann,spring,SAVE\nbob,spring,GIVE\n")
+        with open(store / "worker.lock", "a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for number, words in enumerate([("program", "apply", program),
+                                            ("creator", "import", creators)], 1):
+                command = subprocess.Popen([str(paths.SLUICE), "--store", str(store),
+                                            *map(str, words)], stderr=subprocess.DEVNULL)
+                paths.wait_until(lambda n=number: Sluice(store).stats()["last_seq"] == n,
+                                 "the command to be in the queue")
+                command.send_signal(signal.SIGINT)
+                command.wait(30)
+
+    def set_up(self, sluice, *ledger):
+        """People's part when all events are applied."""
+        late = self.folder / "late.csv"
+        late.write_text("creator_id,program_id,code\ncid,spring,NOBODY\n")
+        sluice("creator", "import", late, *ledger)
+        sluice("payout", "close", "--program", "spring", "--until", "2024-03-10T00:00:00Z", *ledger)
+        sluice("adjust", "--order", "o-1", "--shop", "shop-1", "--amount", "1.25", "--reason", "gift",
+               *ledger)
+
+    def own_ledger(self):
+        sluice = self.copy("own")
+        self.set_up(sluice)
+        return reports(sluice)
+
+
+def reports(sluice):
+    found = {kind: without_times(sluice.json("report", kind)) for kind in REPORTS}
+    for number in range(KNOWN):
+        if any(order["order_id"] == f"o-{number}" for order in found["orders"]):
+            found[number] = without_times(
+                sluice.json("explain", f"o-{number}", "--shop", "shop-1"))
+    return found
+
+
+def without_times(value):
+    """Commands are given when the test runs: their times differ between the two."""
+    if isinstance(value, list):
+        return [without_times(item) for item in value]
+    if isinstance(value, dict):
+        manual = value.get("reason") in ("MANUAL", "ATTRIBUTION")
+        return {key: without_times(item) for key, item in value.items()
+                if key not in ("closed_at", "applied_at", "at")
+                and not (manual and key == "recorded_at")}
+    return re.sub(r"\) of 20[-0-9T:.]+Z", ") of then", value) if isinstance(value, str) else value
+
+
+@pytest.fixture(scope="module")
+def folder():
+    if not (PROGRAMS / "postgres").exists():
+        pytest.fail(f"no {PROGRAMS}/postgres: scripts/install-deps test installs it")
+    made = paths.make_folder()
+    yield made
+    paths.drop_folder(made)
+
+
+@pytest.fixture(scope="module")
+def twins(folder):
+    return Twins(folder)
+
+
+@pytest.fixture
+def cluster(folder):
+    made = Cluster(folder, "primary").create().start()
+    yield made
+    made.remove()
+
+
+class Worker:
+    """`sluice worker --ledger`, in batches small enough that trouble comes between them."""
+
+    def __init__(self, sluice, url, batch=25):
+        self.sluice = sluice
+        self.log = sluice.store.parent / f"{sluice.store.name}.log"
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [str(paths.SLUICE), "--store", str(sluice.store), "worker", "--ledger", url,
+                 "--batch", str(batch)], stdout=log, stderr=log)
+
+    def text(self):
+        return self.log.read_text()
+
+    def expect(self, words):
+        paths.wait_until(lambda: words in self.text(), f"{words!r} in the worker's log", 60)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(30) == 0, self.text()
+
+
+def applied(cluster):
+    rows = cluster.sql("SELECT applied_seq FROM sluice_ledger.heads")
+    return int(rows[0][0]) if rows else 0
+
+
+def finish(sluice, twins, url):
+    """What is left of the queue, people's commands, and the comparison."""
+    sluice("worker", "--until-empty", "--ledger", url)
+    twins.set_up(sluice)  # no --ledger: the store remembers its ledger
+    found = reports(sluice)
+    for kind, expected in twins.expected.items():
+        assert found[kind] == expected, kind
+    assert sluice("doctor").count("the chain of hashes holds") == 1
+
+
+def test_unmigrated_and_newer_databases_are_refused(cluster, twins):
+    sluice = twins.copy("refused")
+    refusal = sluice.refuses("worker", "--until-empty", "--ledger", cluster.url)
+    assert "sluice ledger migrate" in refusal
+    several = [subprocess.Popen([str(paths.SLUICE), "ledger", "migrate", "--ledger", cluster.url])
+               for _ in range(4)]
+    assert [process.wait(60) for process in several] == [0, 0, 0, 0]
+    cluster.sql("INSERT INTO sluice_ledger.migrations (number, name) VALUES (9999, 'later')")
+    assert "9999" in sluice.refuses("worker", "--until-empty", "--ledger", cluster.url)
+    assert "9999" in sluice.refuses("ledger", "migrate", "--ledger", cluster.url)
+    assert sluice.stats()["applied_seq"] == 0
+
+
+def test_reports_equal_the_embedded_ledgers(cluster, twins):
+    sluice = twins.copy("plain")
+    sluice("ledger", "migrate", "--ledger", cluster.url)
+    finish(sluice, twins, cluster.url)
+    assert cluster.sql("SELECT sum(total) FROM balances") == cluster.sql(
+        "SELECT sum(amount) FROM journal")
+    listed = sluice.json("report", "orders")
+    viewed = cluster.sql("SELECT order_id, commission_amount, refund_amount FROM orders "
+                         "ORDER BY shop_id COLLATE \"C\", order_id COLLATE \"C\"")
+    assert [(o["order_id"], Decimal(o["commission_amount"]), o["refund_amount"])
+            for o in listed] == [(name, Decimal(due), refunded) for name, due, refunded in viewed]
+
+
+def test_stopped_and_started_again(cluster, twins):
+    sluice = twins.copy("stopped")
+    sluice("ledger", "migrate", "--ledger", cluster.url)
+    worker = Worker(sluice, cluster.url)
+    paths.wait_until(lambda: applied(cluster) > 100, "some batches")
+    cluster.stop()
+    worker.expect("tries again")
+    assert worker.process.poll() is None
+    cluster.start()
+    paths.wait_until(lambda: applied(cluster) == INPUTS, "the rest", 60)
+    worker.stop()
+    finish(sluice, twins, cluster.url)
+
+
+def test_a_worker_starts_before_its_database(cluster, twins):
+    sluice = twins.copy("early")
+    sluice("ledger", "migrate", "--ledger", cluster.url)
+    cluster.stop()
+    worker = Worker(sluice, cluster.url)
+    worker.expect("tries again")
+    cluster.start()
+    paths.wait_until(lambda: applied(cluster) == INPUTS, "all", 60)
+    worker.stop()
+    finish(sluice, twins, cluster.url)
+
+
+def test_killed_in_the_middle_of_commit(cluster, twins):
+    """The commit waits for a standby that is not there: it is on disk, and unacknowledged."""
+    sluice = twins.copy("killed")
+    sluice("ledger", "migrate", "--ledger", cluster.url)
+    worker = Worker(sluice, cluster.url)
+    paths.wait_until(lambda: applied(cluster) > 50, "some batches")
+    cluster.set("synchronous_standby_names", "nobody")
+    paths.wait_until(cluster.waiting_commits, "a commit that waits")
+    cluster.kill()
+    worker.expect("tries again")
+    (cluster.data / "postgresql.auto.conf").write_text("")
+    cluster.start()
+    worker.expect("were applied")  # the outcome was unknown; the checkpoint said so
+    paths.wait_until(lambda: applied(cluster) == INPUTS, "the rest", 60)
+    worker.stop()
+    finish(sluice, twins, cluster.url)
+
+
+def test_fails_over_to_a_synchronous_standby(cluster, folder, twins):
+    sluice = twins.copy("failover")
+    sluice("ledger", "migrate", "--ledger", cluster.url)
+    standby = Cluster(folder, "standby").follow(cluster).start()
+    try:
+        cluster.set("synchronous_standby_names", "standby")
+        paths.wait_until(lambda: cluster.sql("SELECT sync_state FROM pg_stat_replication")
+                         == [["sync"]], "the standby to be synchronous")
+        url = f"postgres://sluice@/postgres?host={cluster.folder},{standby.folder}"
+        worker = Worker(sluice, url)
+        paths.wait_until(lambda: applied(cluster) > 100, "some batches")
+        cluster.kill()
+        worker.expect("tries again")
+        standby.promote()
+        standby.set("synchronous_standby_names", "")
+        paths.wait_until(lambda: applied(standby) == INPUTS, "the rest", 60)
+        worker.stop()
+        finish(sluice, twins, url)
+    finally:
+        standby.remove()
+        cluster.start()
+
+
+@pytest.fixture
+def network(folder):
+    """A namespace with a server in it, and the cable to it."""
+    name, cable = f"sluice-{os.getpid()}", f"slu{os.getpid() % 100000}"
+    if os.getuid() != 0 or subprocess.run(["ip", "netns", "add", name], check=False,
+                                          capture_output=True).returncode != 0:
+        pytest.skip("no right to make network namespaces here (needs root and CAP_SYS_ADMIN)")
+    try:
+        for words in (f"link add {cable}a type veth peer name {cable}b netns {name}",
+                      f"addr add 10.203.7.1/24 dev {cable}a", f"link set {cable}a up",
+                      f"-n {name} addr add 10.203.7.2/24 dev {cable}b",
+                      f"-n {name} link set {cable}b up", f"-n {name} link set lo up"):
+            subprocess.run(["ip", *words.split()], check=True)
+        server = Cluster(folder, "remote", network=(name, "10.203.7.2")).create().start()
+        yield server, f"{cable}a"
+        server.remove()
+    finally:
+        subprocess.run(["ip", "netns", "del", name], check=False)
+
+
+def test_cut_off_in_the_middle_of_commit(network, twins):
+    server, cable = network
+    url = server.url + ("?tcp_user_timeout=2000&keepalives_idle=1&keepalives_interval=1"
+                        "&keepalives_count=1&connect_timeout=2")
+    sluice = twins.copy("cut")
+    sluice("ledger", "migrate", "--ledger", url)
+    worker = Worker(sluice, url)
+    paths.wait_until(lambda: applied(server) > 50, "some batches")
+    server.set("synchronous_standby_names", "nobody")
+    paths.wait_until(server.waiting_commits, "a commit that waits")
+    subprocess.run(["ip", "link", "set", cable, "down"], check=True)
+    worker.expect("tries again")
+    subprocess.run(["ip", "link", "set", cable, "up"], check=True)
+    # The old session still waits with its locks: the new one waits for it, not past it.
+    paths.wait_until(lambda: int(server.sql(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")[0][0]),
+        "the new session to wait for the old one", 60)
+    server.set("synchronous_standby_names", "")
+    worker.expect("were applied")
+    paths.wait_until(lambda: applied(server) == INPUTS, "the rest", 60)
+    worker.stop()
+    finish(sluice, twins, url)
+
+
+def test_a_password_shows_nowhere(cluster, twins):
+    sluice = twins.copy("secret")
+    url = cluster.url.replace("sluice@", "sluice:geheim@")
+    sluice("ledger", "migrate", "--ledger", url)
+    worker = Worker(sluice, url)
+    paths.wait_until(lambda: applied(cluster) == INPUTS, "all", 60)
+    with open(f"/proc/{worker.process.pid}/cmdline") as line:
+        assert "geheim" not in line.read()
+    cluster.stop()
+    worker.stop()
+    cluster.start()
+    assert "geheim" not in worker.text()
+    assert "geheim" not in (sluice.store / "ledger.url").read_text()
+    broken = url.replace("/postgres?", ":bad/postgres?")
+    assert "geheim" not in sluice.refuses("report", "orders", "--ledger", broken)
+    away = url.replace(str(cluster.folder), "/nonexistent")
+    assert "geheim" not in sluice.refuses("report", "orders", "--ledger", away)
+
+
+def test_what_the_database_refuses_goes_to_the_dead_letters(cluster, twins):
+    """One order breaks a rule that an administrator added: it alone is set aside."""
+    sluice = twins.copy("poison")
+    sluice("ledger", "migrate", "--ledger", cluster.url)
+    cluster.sql("ALTER TABLE sluice_ledger.orders ADD CHECK (order_id <> 'o-5')")
+    sluice("worker", "--until-empty", "--ledger", cluster.url)
+    dead = sluice.json("dead", "list")
+    assert dead and all("23514" in letter["reason"] for letter in dead)
+    documents = [document for _, document in history(7, INPUTS - 3)]
+    assert len(dead) == sum(d["platform_order_id"] == "o-5" for d in documents)
+    cluster.sql("ALTER TABLE sluice_ledger.orders DROP CONSTRAINT orders_order_id_check")
+    sluice("dead", "replay", "--all")
+    assert json.loads(sluice("dead", "list", "--format", "json")) == []
