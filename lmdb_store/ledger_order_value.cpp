@@ -413,7 +413,8 @@ bool OrderValue::decode(std::string_view value, OrderState& state) {
 
 bool OrderValue::decode_open(std::string_view value, OpenAmount& row) {
     const auto* order = copy_.verified<fbs::Order>(value);
-    if (order == nullptr || order->attribution() == nullptr || order->dues() == nullptr) {
+    if (order == nullptr || order->attribution() == nullptr || order->dues() == nullptr ||
+        !is_aligned(order->dues())) {
         return false;
     }
     assign(row.creator, view_of(order->attribution()->creator()));
