@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "lmdb_store/file_io.hpp"
+
 namespace sluice::store {
 namespace {
 
@@ -151,15 +153,14 @@ Result<std::uint64_t> ArchiveFile::size() const {
 Result<std::map<std::uint64_t, std::filesystem::path>> list_segments(
     const std::filesystem::path& folder) {
     std::map<std::uint64_t, std::filesystem::path> segments;
-    std::error_code failure;
-    for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
-         entry.increment(failure)) {
-        if (const auto ordinal = ordinal_of(entry->path().filename().string())) {
-            segments.emplace(*ordinal, entry->path());
-        }
+    const auto names = names_in(folder);
+    if (!names) {
+        return names.error();
     }
-    if (failure) {
-        return file_error(folder, "cannot list", failure.value());
+    for (const std::string& name : *names) {
+        if (const auto ordinal = ordinal_of(name)) {
+            segments.emplace(*ordinal, folder / name);
+        }
     }
     return segments;
 }
@@ -216,20 +217,14 @@ Status place_file(const std::filesystem::path& path, std::string_view bytes) {
 }
 
 Status remove_unfinished(const std::filesystem::path& folder) {
-    std::vector<std::filesystem::path> unfinished;
-    std::error_code failure;
-    for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
-         entry.increment(failure)) {
-        if (entry->path().string().ends_with(kUnfinishedSuffix)) {
-            unfinished.push_back(entry->path());
-        }
+    const auto names = names_in(folder);
+    if (!names) {
+        return names.error();
     }
-    if (failure) {
-        return file_error(folder, "cannot list", failure.value());
-    }
-    for (const std::filesystem::path& path : unfinished) {
-        if (!std::filesystem::remove(path, failure) && failure) {
-            return file_error(path, "cannot remove", failure.value());
+    for (const std::string& name : *names) {
+        const std::filesystem::path path = folder / name;
+        if (name.ends_with(kUnfinishedSuffix) && ::unlink(path.c_str()) != 0 && errno != ENOENT) {
+            return file_error(path, "cannot remove", errno);
         }
     }
     return Status::success();

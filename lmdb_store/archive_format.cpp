@@ -1,6 +1,7 @@
 #include "lmdb_store/archive_format.hpp"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "core/assert.hpp"
 #include "core/record.hpp"
@@ -207,9 +209,19 @@ Result<ArchivedInput> take_input(std::string_view& raw) {
     return input;
 }
 
+namespace {
+
+bool out_of_memory(std::size_t zstd_result) noexcept {
+    return ZSTD_getErrorCode(zstd_result) == ZSTD_error_memory_allocation;
+}
+
+}  // namespace
+
 struct BlockPacker::State {
     explicit State(int zstd_level) : context(ZSTD_createCCtx()), level(zstd_level) {
-        SLUICE_ASSERT(context != nullptr);
+        if (context == nullptr) {
+            throw std::bad_alloc();
+        }
     }
     ~State() { ZSTD_freeCCtx(context); }
     State(const State&) = delete;
@@ -229,7 +241,10 @@ std::string BlockPacker::pack(BlockHead head, std::string_view raw) {
     const std::size_t bytes =
         ZSTD_compressCCtx(state_->context, payload, block.size() - kBlockHeadBytes, raw.data(),
                           raw.size(), state_->level);
-    SLUICE_ASSERT(ZSTD_isError(bytes) == 0);
+    if (ZSTD_isError(bytes) != 0) {
+        SLUICE_ASSERT(out_of_memory(bytes));  // the block has room for whatever it is given
+        throw std::bad_alloc();
+    }
     block.resize(kBlockHeadBytes + bytes);
     head.raw_bytes = static_cast<std::uint32_t>(raw.size());
     head.stored_bytes = static_cast<std::uint32_t>(bytes);
@@ -245,6 +260,9 @@ Result<std::string> unpack_block(const BlockHead& head, std::string_view payload
     std::string raw(head.raw_bytes, '\0');
     const std::size_t bytes =
         ZSTD_decompress(raw.data(), raw.size(), payload.data(), payload.size());
+    if (out_of_memory(bytes)) {
+        throw std::bad_alloc();
+    }
     if (ZSTD_isError(bytes) != 0 || bytes != raw.size()) {
         return corrupt("a block does not unpack");
     }

@@ -130,7 +130,7 @@ Result<std::string> read_bulk(const StorePaths& paths, const BulkRef& ref) {
     return body;
 }
 
-void remove_bulk(const StorePaths& paths, std::string_view file_name) noexcept {
+void remove_bulk(const StorePaths& paths, std::string_view file_name) {
     if (is_bulk_name(file_name)) {
         ::unlink((paths.bulk / file_name).c_str());
     }
@@ -140,18 +140,16 @@ namespace {
 
 Result<std::set<std::string>> old_files(const StorePaths& paths, std::int64_t age_seconds) {
     std::set<std::string> names;
-    std::error_code error;
-    for (fs::directory_iterator at(paths.bulk, error), end; !error && at != end;
-         at.increment(error)) {
+    const auto found = names_in(paths.bulk);
+    if (!found) {
+        return found.error();
+    }
+    for (const std::string& name : *found) {
         struct stat info {};
-        const std::string name = at->path().filename().string();
-        if (is_bulk_name(name) && ::stat(at->path().c_str(), &info) == 0 &&
+        if (is_bulk_name(name) && ::stat((paths.bulk / name).c_str(), &info) == 0 &&
             info.st_mtime + age_seconds <= ::time(nullptr)) {
             names.insert(name);
         }
-    }
-    if (error) {
-        return system_error(error.value(), "list", paths.bulk);
     }
     return names;
 }

@@ -40,7 +40,7 @@ private:
 
 /// Reads a bulk body and checks length and digest. kNotFound, kCorrupt, kIo.
 [[nodiscard]] Result<std::string> read_bulk(const StorePaths& paths, const BulkRef& ref);
-void remove_bulk(const StorePaths& paths, std::string_view file_name) noexcept;
+void remove_bulk(const StorePaths& paths, std::string_view file_name);
 /// Removes files that no record of the queue names and that are older than `age_seconds`.
 class Queue;
 [[nodiscard]] Result<std::uint64_t> sweep_bulk(const StorePaths& paths, Queue& queue,

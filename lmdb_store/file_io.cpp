@@ -1,11 +1,13 @@
 #include "lmdb_store/file_io.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace sluice::store {
 namespace {
@@ -165,6 +167,27 @@ Status replace_file(const std::filesystem::path& path, std::string_view bytes,
     }
     temporary.keep();
     return sync_folder(path.parent_path());
+}
+
+Result<std::vector<std::string>> names_in(const std::filesystem::path& folder) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir(folder.c_str()), &::closedir);
+    if (opened == nullptr) {
+        return system_error(errno, "list", folder);
+    }
+    std::vector<std::string> names;
+    for (;;) {
+        errno = 0;
+        const dirent* const entry = ::readdir(opened.get());
+        if (entry == nullptr) {
+            break;
+        }
+        const std::string_view name(entry->d_name);
+        if (name != "." && name != "..") {
+            names.emplace_back(name);
+        }
+    }
+    return errno == 0 ? Result<std::vector<std::string>>(std::move(names))
+                      : system_error(errno, "list", folder);
 }
 
 Status sync_folder(const std::filesystem::path& folder) {

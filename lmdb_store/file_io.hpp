@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/result.hpp"
 
@@ -62,6 +63,9 @@ struct FileOwner {
 /// Replaces `path` atomically and durably: temporary file, fsync, rename, fsync of the folder.
 [[nodiscard]] Status replace_file(const std::filesystem::path& path, std::string_view bytes,
                                   const FileOwner& owner);
+/// What lies in `folder`, in no order. std::filesystem's iterator ends the process when memory runs
+/// out; this throws std::bad_alloc.
+[[nodiscard]] Result<std::vector<std::string>> names_in(const std::filesystem::path& folder);
 /// Makes renames and removals in `folder` durable.
 [[nodiscard]] Status sync_folder(const std::filesystem::path& folder);
 

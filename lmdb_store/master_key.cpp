@@ -9,8 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <new>
 
-#include "core/assert.hpp"
 #include "core/signature.hpp"
 #include "lmdb_store/file_io.hpp"
 #include "lmdb_store/random_bytes.hpp"
@@ -26,7 +26,9 @@ using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_f
 
 CipherContext new_context() {
     CipherContext context(EVP_CIPHER_CTX_new(), &EVP_CIPHER_CTX_free);
-    SLUICE_ASSERT(context != nullptr);
+    if (context == nullptr) {
+        throw std::bad_alloc();
+    }
     return context;
 }
 
@@ -80,7 +82,10 @@ Result<MasterKey> MasterKey::read(int fd, const std::filesystem::path& path) {
         return Error{ErrorCode::kCorrupt,
                      "\"" + path.string() + "\" is not a master key (64 hex digits)"};
     }
-    return MasterKey(*key);
+    MasterKey loaded(*key);
+    // OpenSSL loads its ciphers when it first needs one, and crashes if there is no memory then.
+    static_cast<void>(loaded.seal({}, {}));
+    return loaded;
 }
 
 MasterKey MasterKey::random() {
@@ -138,7 +143,9 @@ std::string MasterKey::seal(std::string_view secret, std::string_view token_id) 
         EVP_EncryptFinal_ex(gcm, text + secret.size(), &written) == 1 &&
         EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_GCM_GET_TAG, static_cast<int>(kTagBytes),
                             text + secret.size()) == 1;
-    SLUICE_ASSERT(ok);
+    if (!ok) {  // nothing else can go wrong
+        throw std::bad_alloc();
+    }
     return sealed;
 }
 
@@ -154,16 +161,18 @@ Result<std::string> MasterKey::open(std::string_view sealed, std::string_view to
     const CipherContext context = new_context();
     EVP_CIPHER_CTX* const gcm = context.get();
     int written = 0;
-    const bool ok =
+    const bool ready =
         EVP_DecryptInit_ex2(gcm, EVP_aes_256_gcm(), key_.data(), bytes_of(nonce), nullptr) == 1 &&
         EVP_DecryptUpdate(gcm, nullptr, &written, bytes_of(token_id),
                           static_cast<int>(token_id.size())) == 1 &&
         EVP_DecryptUpdate(gcm, bytes_of(secret), &written, bytes_of(text),
                           static_cast<int>(text.size())) == 1 &&
         EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_GCM_SET_TAG, static_cast<int>(kTagBytes),
-                            bytes_of(tag)) == 1 &&
-        EVP_DecryptFinal_ex(gcm, bytes_of(secret) + secret.size(), &written) == 1;
-    if (!ok) {
+                            bytes_of(tag)) == 1;
+    if (!ready) {  // not the key's fault: nobody may be refused for it
+        throw std::bad_alloc();
+    }
+    if (EVP_DecryptFinal_ex(gcm, bytes_of(secret) + secret.size(), &written) != 1) {
         OPENSSL_cleanse(secret.data(), secret.size());
         return refused(token_id);
     }

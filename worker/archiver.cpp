@@ -6,6 +6,7 @@
 #include "core/commands.hpp"
 #include "core/record.hpp"
 #include "core/redact.hpp"
+#include "lmdb_store/archive_file.hpp"
 #include "worker/crash_point.hpp"
 #include "worker/queue_source.hpp"
 
@@ -224,11 +225,13 @@ Result<std::uint64_t> Archiver::apply_retention(Timestamp now) {
 
 std::uint64_t Archiver::bytes() const {
     std::uint64_t bytes = 0;
-    std::error_code failure;
-    for (std::filesystem::directory_iterator entry(paths_.archive, failure), end;
-         !failure && entry != end; entry.increment(failure)) {
+    const auto segments = store::list_segments(paths_.archive);
+    if (!segments) {
+        return 0;
+    }
+    for (const auto& [ordinal, path] : *segments) {
         std::error_code gone;
-        const std::uint64_t size = entry->file_size(gone);
+        const std::uint64_t size = std::filesystem::file_size(path, gone);
         bytes += gone ? 0 : size;
     }
     return bytes;

@@ -1,0 +1,130 @@
+"""The n-th allocation fails, for n = 1 to the end: no crash, no half answer, no half effect.
+
+SLUICE_MEMORY_STRIDE: every how many allocations one fails (make torture: 1, all of them).
+"""
+
+import itertools
+import os
+import random
+import signal
+import subprocess
+
+import pytest
+
+from crash.site import SEED
+from faults.scenario import Scenario
+from faults.shim import NGINX, SLUICE
+from harness import paths
+
+pytestmark = [
+    pytest.mark.crash,
+    pytest.mark.skipif(bool(paths.sanitizer_environment()), reason="the sanitizer has its own malloc"),
+]
+STRIDE = int(os.environ.get("SLUICE_MEMORY_STRIDE", "197"))
+ENOMEM = 12
+COMMANDS = [
+    ("queue", "stats", "--format", "json"),
+    ("queue", "peek"),
+    ("report", "orders", "--format", "json"),
+    ("report", "journal"),
+    ("report", "balances", "--format", "csv"),
+    ("report", "products"),
+    ("token", "list"),
+    ("account", "list"),
+    ("dead", "list"),
+]
+
+
+@pytest.fixture
+def here(site, fault_shim):
+    made = site(threads=1, shim=fault_shim, workers=1)
+    made.edge.expect_log("sluice|malloc|posix_memalign|memory|\\[alert\\] .*(alloc|memory)")
+    return made
+
+
+def steps(stride=STRIDE):
+    """From a place in the first stride that the seed chooses."""
+    return itertools.count(random.Random(SEED).randrange(stride) + 1, stride)
+
+
+def test_requests(here):
+    """A request fails with a 5xx, or its connection is closed; the worker process stays, and serves on."""
+    scenario = Scenario(here)
+    here.edge.start()
+    scenario.all()
+    (worker,) = here.edge.workers()
+    met = 0
+    for n in steps(1 + STRIDE // 32):  # a request allocates little
+        here.shim.arm(["MALLOC"], ENOMEM, n, NGINX, pid=worker)
+        answers = scenario.all()
+        injected = here.shim.injected
+        here.shim.disarm()
+        assert set(answers) <= {200, 500, 503, None}, f"allocation {n}: {answers}"
+        assert here.edge.workers() == [worker], f"allocation {n} ended the worker process"
+        assert scenario.accepted_within(10), f"allocation {n}: it does not serve any more"
+        if not injected:
+            break
+        met += 1
+    verdict = here.finish()
+    print(f"nginx: injected={met} stride {STRIDE}")
+    assert met > 0, "no fault was injected"
+    assert verdict.good, str(verdict)
+
+
+def test_sidecar(here):
+    """It tries again with less, or ends with a sentence; then the next one applies everything once."""
+    scenario = Scenario(here)
+    here.edge.start()
+    met, ended = 0, {0: 0, 1: 0}
+    for n in steps():
+        scenario.order()
+        scenario.batch()
+        code, injected, said = run(here, n, "worker", "--until-empty")
+        assert code in ended and (code == 0 or said.strip()), f"allocation {n}: {code} {said}"
+        ended[code] += 1
+        here.sluice.drain()
+        if not injected:
+            break
+        met += 1
+    verdict = here.finish()
+    print(f"sidecar: injected={met} went on {ended[0]} ended {ended[1]} stride {STRIDE}")
+    assert met > 0, "no fault was injected"
+    assert verdict.good, str(verdict)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_command(here, command):
+    """It ends with 1 and a sentence, or does what it does without trouble.
+
+    nlohmann-json allocates in its destructor: where it holds what is to be printed, the command may be
+    aborted at that moment. It has only read. (doctor loads OpenSSL's ciphers, which crash without memory.)"""
+    scenario = Scenario(here)
+    here.edge.start()
+    scenario.all()
+    here.sluice.drain()
+    scenario.order()
+    right = here.sluice.run(*command)
+    met = aborted = 0
+    for n in steps():
+        code, injected, said = run(here, n, *command)
+        assert code in {1, right.returncode, -signal.SIGABRT}, f"allocation {n}: {code} {said}"
+        assert code == right.returncode or said.strip(), f"allocation {n}: not a word"
+        aborted += code == -signal.SIGABRT
+        if not injected:
+            break
+        met += 1
+    print(f"{' '.join(command)}: injected={met} aborted {aborted} stride {STRIDE}")
+    if command[0] != "queue":
+        assert here.sluice.run(*command).stdout == right.stdout, "it changed something"
+    assert met > 0, "no fault was injected"
+
+
+def run(here, n, *command):
+    here.shim.arm(["MALLOC"], ENOMEM, n, SLUICE)
+    result = subprocess.run(
+        [str(paths.SLUICE), *command], capture_output=True, text=True, timeout=60,
+        env={**here.sluice.environment, **here.environment},
+    )
+    injected = here.shim.injected
+    here.shim.disarm()
+    return result.returncode, injected, result.stderr
