@@ -6,154 +6,25 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "core/commands.hpp"
-#include "core/record.hpp"
+#include "bench/apply_store.hpp"
 #include "lmdb_store/ledger.hpp"
-#include "lmdb_store/queue.hpp"
 #include "worker/drain.hpp"
 
 namespace {
 
 using namespace sluice;
+using namespace sluice::bench;
 
-constexpr Timestamp kReceived{1'767'225'600, 0};
-constexpr std::int64_t kFirstOrdered = kReceived.seconds - 30 * 86'400;
-constexpr std::size_t kAppendBatch = 2000;
 constexpr std::uint64_t kTimed = 100'000;   ///< Events of a row.
 constexpr std::uint64_t kAtOnce = 500'000;  ///< In the queue, while the ledger grows.
-
-void check(bool ok, const std::string& what) {
-    if (!ok) {
-        std::fprintf(stderr, "apply_rate: %s\n", what.c_str());
-        std::exit(1);
-    }
-}
-
-std::string line_of(std::uint64_t order, int line) {
-    const std::string number = std::to_string(line);
-    return R"({"line_item_id":"li-)" + std::to_string(order) + "-" + number + R"(","sku":"SKU-)" +
-           std::to_string((order * 7 + static_cast<unsigned>(line)) % 5000) +
-           R"(","variant_sku":"VAR-)" + number + R"(-BLUE","amount":")" + number +
-           R"(9.90","tax":")" + number + R"(.58","quantity":"1"})";
-}
-
-/// About 1.1 KB, as a shop sends it. `update` 0: a new order; else one of its refunds, each with a
-/// version and an amount of its own.
-std::string order_body(std::uint64_t order, std::uint32_t update) {
-    const std::int64_t ordered = kFirstOrdered + static_cast<std::int64_t>(order / 100);
-    std::string body = R"({"platform_order_id":"order-)" + std::to_string(1'000'000'000 + order) +
-                       R"(","platform_customer_id":"customer-)" + std::to_string(order % 100'000) +
-                       R"(","email":"someone@example.com","platform_ordered_at":")" +
-                       Timestamp{ordered, 0}.to_string() + R"(","platform_updated_at":")" +
-                       Timestamp{ordered + 1, update}.to_string() +
-                       R"(","amount":"199.50","tax":"17.90","shipping":"4.90",)"
-                       R"("currency_code":"USD","discounts":[{"code":"SPRING)" +
-                       std::to_string(order % 50) +
-                       R"(","type":"DISCOUNT_CODE","value_type":"PERCENTAGE","value":"10"}],)"
-                       R"("line_items":[)";
-    for (int line = 1; line <= 5; ++line) {
-        body += (line == 1 ? "" : ",") + line_of(order, line);
-    }
-    body += "]";
-    if (update != 0) {
-        body += R"(,"refund_line_items":[{"refund_line_item_id":"r-)" + std::to_string(order) +
-                R"(","line_item_id":"li-)" + std::to_string(order) +
-                R"(-1","platform_refunded_at":"2026-03-01T00:00:00Z","sku":"S","amount":")" +
-                std::to_string(1 + update % 19) + R"(.00","tax":"0.00","quantity":"1"}])";
-    }
-    return body + "}";
-}
-
-struct Bench {
-    explicit Bench(const std::filesystem::path& folder) : paths(folder / "apply_rate") {
-        std::filesystem::remove_all(paths.root);
-        const Status made = store::init_store(paths, {});
-        check(made.ok(), made ? "" : made.error().message);
-        auto opened = store::Queue::open(paths, {});
-        check(opened.ok(), opened ? "" : opened.error().message);
-        queue = std::move(*opened);
-    }
-    ~Bench() {
-        queue.reset();
-        std::filesystem::remove_all(paths.root);
-    }
-
-    void append(Topic topic, const std::vector<std::string>& bodies) {
-        RecordMeta meta;
-        meta.topic = topic;
-        meta.account_number = {1};
-        meta.shop_number = {1};
-        meta.account_id = "acme";
-        meta.shop_id = "shop-1";
-        meta.received_at = kReceived;
-        std::vector<std::string> prefixes;
-        std::vector<store::AppendItem> items(bodies.size());
-        RecordEnvelope envelope;
-        for (const std::string& body : bodies) {
-            envelope.encode(meta, body);
-            prefixes.emplace_back(envelope.prefix());
-        }
-        for (std::size_t i = 0; i < items.size(); ++i) {
-            items[i].prefix = prefixes[i];
-            items[i].body = bodies[i];
-            items[i].received_at = kReceived;
-        }
-        queue->append(items, kReceived);
-        check(items.back().outcome == store::AppendOutcome::kStored, "the queue is full");
-    }
-
-    void programs() {
-        Program program;
-        program.id = ProgramId("spring");
-        program.account_id = AccountId("acme");
-        program.account = {1};
-        program.default_rate = *parse_rate("10%");
-        append(Topic::kProgramApply, {encode_command(ProgramApply{{program}})});
-        CreatorImport creators;
-        for (std::uint32_t i = 0; i < 40; ++i) {  // one order in five stays without a creator
-            creators.rows.push_back({i + 2, CreatorId("creator-" + std::to_string(i)), program.id,
-                                     "SPRING" + std::to_string(i)});
-        }
-        append(Topic::kCreatorImport, {encode_command(creators)});
-    }
-
-    void create(std::uint64_t first, std::uint64_t end) {
-        for (std::uint64_t order = first; order < end;) {
-            std::vector<std::string> bodies;
-            for (; bodies.size() < kAppendBatch && order < end; ++order) {
-                bodies.push_back(order_body(order, 0));
-            }
-            append(Topic::kOrderCreate, bodies);
-        }
-    }
-
-    /// Of orders of all ages, at random: what is touched is nowhere near each other.
-    void refund(std::uint64_t count, std::uint64_t orders) {
-        for (std::uint64_t done = 0; done < count;) {
-            std::vector<std::string> bodies;
-            for (; bodies.size() < kAppendBatch && done < count; ++done) {
-                bodies.push_back(order_body(random() % orders, ++updates));
-            }
-            append(Topic::kOrderUpdate, bodies);
-        }
-    }
-
-    store::StorePaths paths;
-    std::unique_ptr<store::Queue> queue;
-    std::atomic<bool> stop = false;
-    std::mt19937_64 random{1};
-    std::uint32_t updates = 0;
-};
 
 double cpu_seconds() {
     rusage usage{};
