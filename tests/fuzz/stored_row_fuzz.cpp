@@ -47,6 +47,13 @@ void check_order(std::string_view bytes) {
     static_cast<void>(value.order_id(bytes));
 }
 
+/// What is open of an order is read out of the order's value.
+void check_open(std::string_view bytes) {
+    static OrderValue value;
+    OpenAmount row{};
+    static_cast<void>(value.decode_open(bytes, row));
+}
+
 void check_group(std::string_view bytes) {
     static RowValue value;
     check_codec<store::StoredGroup>(
@@ -137,7 +144,7 @@ constexpr CheckKind kKinds[] = {
     check_refund_owner,
     check_row<Anomaly>,
     check_row<Balance>,
-    check_row<OpenAmount>,
+    check_open,
     check_row<CodeRow>,
     check_row<Membership>,
     check_row<Touch>,
