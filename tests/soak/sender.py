@@ -65,8 +65,7 @@ def main():
             print(accepted, odd, f"{worst * 1000:.1f}", flush=True)
             second, waits = time.monotonic(), []
         due = max(due + pause, time.monotonic() - 1)
-        if due > time.monotonic():
-            time.sleep(due - time.monotonic())
+        time.sleep(max(0, due - time.monotonic()))
 
 
 if __name__ == "__main__":
