@@ -1,9 +1,9 @@
 // Headroom: a stretch of zeros behind the last page of data.mdb, written before LMDB needs it.
 //
-// A commit that makes the file longer has to wait for the file system's journal as well: measured
+// A commit that makes the file longer has to wait for the file's inode as well: measured
 // on ext4, a commit of 96 KB took 0.37 ms where the file grew and 0.27 ms where zeros lay already.
 // So the file grows by a chunk now and then and not with every commit. Reserving room (fallocate)
-// does not help: writing into a reserved extent changes the journalled tree of extents as well.
+// does not help: writing into a reserved extent changes the file's tree of extents.
 //
 // The zeros are never needed: whatever fails here, LMDB makes the file longer by itself, as ever.
 #pragma once
