@@ -48,7 +48,7 @@ class Fleet:
 
     def close(self):
         failures = []
-        for close in (*(node.close for node in self.nodes), lambda: self.database.__exit__(None),
+        for close in (*(node.close for node in self.nodes), self.database.remove,
                       self.network.close):
             try:
                 close()

@@ -10,6 +10,7 @@ import tempfile
 from harness import paths
 
 PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
+QUICK = ("fsync=off", "max_connections=60")
 # PostgreSQL refuses to run as root.
 AS_POSTGRES = (
     ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
@@ -24,43 +25,51 @@ def missing():
 
 
 class Server:
-    """Use as a context manager.
+    """Use as a context manager, or start() and remove().
 
-    @param inside   Words in front of every command: those that enter a network namespace.
-    @param address  To listen on beside the Unix socket, with `network` (CIDR) let in.
+    @param inside    Words in front of every command: those that enter a network namespace.
+    @param address   To listen on beside the Unix socket, with `network` (CIDR) let in.
+    @param settings  name=value of the server; without QUICK it is as durable as shipped.
+    @param folder    A new one below /tmp by default.
     """
 
-    def __init__(self, inside=(), address="", network="", settings=()):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sluice-pg-", dir="/tmp"))
+    database = "sluice"
+
+    def __init__(self, inside=(), address="", network="", settings=QUICK, folder=None):
+        self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="sluice-pg-", dir="/tmp"))
+        self.folder.mkdir(exist_ok=True)
         if AS_POSTGRES:
             shutil.chown(self.folder, "postgres", "postgres")
-        self.inside, self.address = list(inside), address
+        self.inside, self.address, self.network = list(inside), address, network
         self.settings = settings
         self.process = None
         self.data = self.folder / "data"
+
+    def _initialize(self):
         self._run(
             "initdb", "-D", self.data, "-A", "trust", "-U", "sluice", "-E", "UTF8", "--no-locale",
             "--no-sync", "--no-instructions",
         )
-        if network:
+        if self.network:
             with open(self.data / "pg_hba.conf", "a") as rules:
-                rules.write(f"host all all {network} trust\n")
+                rules.write(f"host all all {self.network} trust\n")
 
     def _run(self, program, *arguments):
         done = subprocess.run(
             [*self.inside, *AS_POSTGRES, str(PROGRAMS / program), *map(str, arguments)],
-            capture_output=True, text=True, check=False, cwd="/",
+            capture_output=True, text=True, check=False, cwd="/", timeout=120,
         )
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
         return done.stdout
 
     def start(self):
-        settings = ["fsync=off", "max_connections=60", *self.settings]
+        if not self.data.exists():
+            self._initialize()
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
                 [*self.inside, *AS_POSTGRES, str(PROGRAMS / "postgres"), "-D", str(self.data),
                  "-k", str(self.folder), "-h", self.address,
-                 *[word for setting in settings for word in ("-c", setting)]],
+                 *[word for setting in self.settings for word in ("-c", setting)]],
                 stdout=log, stderr=log, cwd="/",
             )
         paths.wait_until(self._answers, "PostgreSQL to start: " + str(self.folder / "log"))
@@ -78,21 +87,23 @@ class Server:
             self.process.wait(timeout=paths.DEADLINE)
             self.process = None
 
-    def url(self, database="sluice"):
+    def url(self, database=None):
+        database = database or self.database
         if self.address:
             return f"postgres://sluice@{self.address}/{database}"
         return f"postgres://sluice@/{database}?host={self.folder}"
 
-    def create(self, database="sluice"):
+    def create(self, database=None):
+        database = database or self.database
         self.query(f"CREATE DATABASE {database}", database="postgres")
         return self.url(database)
 
-    def query(self, sql, database="sluice"):
+    def query(self, sql, database=None):
         """Rows as lists of texts."""
         done = subprocess.run(
-            [str(PROGRAMS / "psql"), "-h", str(self.folder), "-U", "sluice", "-d", database, "-XAtq",
+            [str(PROGRAMS / "psql"), "-h", str(self.folder), "-U", "sluice", "-d", database or self.database, "-XAtq",
              "-F", "\x1f", "-v", "ON_ERROR_STOP=1", "-c", sql],
-            capture_output=True, text=True, check=False,
+            capture_output=True, text=True, check=False, timeout=60,
         )
         assert done.returncode == 0, done.stderr
         return [line.split("\x1f") for line in done.stdout.splitlines()]
@@ -100,8 +111,11 @@ class Server:
     def __enter__(self):
         return self.start()
 
-    def __exit__(self, *_):
+    def remove(self):
         try:
             self.stop(signal.SIGQUIT)
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __exit__(self, *_):
+        self.remove()

@@ -18,7 +18,8 @@ import pytest
 from harness import orders, paths
 from harness.cli import Sluice
 from harness.edge import Edge
-from harness.postgres_cluster import PROGRAMS, Cluster
+from harness.postgres import missing
+from harness.postgres_cluster import Cluster
 
 HTTP = """
     sluice_store @STORE@ map_size=256m thread_pool=sluice offload_pool=offload;
@@ -155,8 +156,8 @@ def without_times(value):
 
 @pytest.fixture(scope="module")
 def folder():
-    if not (PROGRAMS / "postgres").exists():
-        pytest.fail(f"no {PROGRAMS}/postgres: scripts/install-deps test installs it")
+    if missing():
+        pytest.fail(missing())
     made = paths.make_folder()
     yield made
     paths.drop_folder(made)
@@ -169,7 +170,7 @@ def twins(folder):
 
 @pytest.fixture
 def cluster(folder):
-    made = Cluster(folder, "primary").create().start()
+    made = Cluster(folder, "primary").start()
     yield made
     made.remove()
 
@@ -197,7 +198,7 @@ class Worker:
 
 
 def applied(cluster):
-    rows = cluster.sql("SELECT applied_seq FROM sluice_ledger.heads")
+    rows = cluster.query("SELECT applied_seq FROM sluice_ledger.heads")
     return int(rows[0][0]) if rows else 0
 
 
@@ -213,25 +214,25 @@ def finish(sluice, twins, url):
 
 def test_unmigrated_and_newer_databases_are_refused(cluster, twins):
     sluice = twins.copy("refused")
-    refusal = sluice.refuses("worker", "--until-empty", "--ledger", cluster.url)
+    refusal = sluice.refuses("worker", "--until-empty", "--ledger", cluster.url())
     assert "sluice ledger migrate" in refusal
-    several = [subprocess.Popen([str(paths.SLUICE), "ledger", "migrate", "--ledger", cluster.url])
+    several = [subprocess.Popen([str(paths.SLUICE), "ledger", "migrate", "--ledger", cluster.url()])
                for _ in range(4)]
     assert [process.wait(60) for process in several] == [0, 0, 0, 0]
-    cluster.sql("INSERT INTO sluice_ledger.migrations (number, name) VALUES (9999, 'later')")
-    assert "9999" in sluice.refuses("worker", "--until-empty", "--ledger", cluster.url)
-    assert "9999" in sluice.refuses("ledger", "migrate", "--ledger", cluster.url)
+    cluster.query("INSERT INTO sluice_ledger.migrations (number, name) VALUES (9999, 'later')")
+    assert "9999" in sluice.refuses("worker", "--until-empty", "--ledger", cluster.url())
+    assert "9999" in sluice.refuses("ledger", "migrate", "--ledger", cluster.url())
     assert sluice.stats()["applied_seq"] == 0
 
 
 def test_reports_equal_the_embedded_ledgers(cluster, twins):
     sluice = twins.copy("plain")
-    sluice("ledger", "migrate", "--ledger", cluster.url)
-    finish(sluice, twins, cluster.url)
-    assert cluster.sql("SELECT sum(total) FROM balances") == cluster.sql(
+    sluice("ledger", "migrate", "--ledger", cluster.url())
+    finish(sluice, twins, cluster.url())
+    assert cluster.query("SELECT sum(total) FROM balances") == cluster.query(
         "SELECT sum(amount) FROM journal")
     listed = sluice.json("report", "orders")
-    viewed = cluster.sql("SELECT order_id, commission_amount, refund_amount FROM orders "
+    viewed = cluster.query("SELECT order_id, commission_amount, refund_amount FROM orders "
                          "ORDER BY shop_id COLLATE \"C\", order_id COLLATE \"C\"")
     assert [(o["order_id"], Decimal(o["commission_amount"]), o["refund_amount"])
             for o in listed] == [(name, Decimal(due), refunded) for name, due, refunded in viewed]
@@ -239,8 +240,8 @@ def test_reports_equal_the_embedded_ledgers(cluster, twins):
 
 def test_stopped_and_started_again(cluster, twins):
     sluice = twins.copy("stopped")
-    sluice("ledger", "migrate", "--ledger", cluster.url)
-    worker = Worker(sluice, cluster.url)
+    sluice("ledger", "migrate", "--ledger", cluster.url())
+    worker = Worker(sluice, cluster.url())
     paths.wait_until(lambda: applied(cluster) > 100, "some batches")
     cluster.stop()
     worker.expect("tries again")
@@ -248,26 +249,26 @@ def test_stopped_and_started_again(cluster, twins):
     cluster.start()
     paths.wait_until(lambda: applied(cluster) == INPUTS, "the rest", 60)
     worker.stop()
-    finish(sluice, twins, cluster.url)
+    finish(sluice, twins, cluster.url())
 
 
 def test_a_worker_starts_before_its_database(cluster, twins):
     sluice = twins.copy("early")
-    sluice("ledger", "migrate", "--ledger", cluster.url)
+    sluice("ledger", "migrate", "--ledger", cluster.url())
     cluster.stop()
-    worker = Worker(sluice, cluster.url)
+    worker = Worker(sluice, cluster.url())
     worker.expect("tries again")
     cluster.start()
     paths.wait_until(lambda: applied(cluster) == INPUTS, "all", 60)
     worker.stop()
-    finish(sluice, twins, cluster.url)
+    finish(sluice, twins, cluster.url())
 
 
 def test_killed_in_the_middle_of_commit(cluster, twins):
     """The commit waits for a standby that is not there: it is on disk, and unacknowledged."""
     sluice = twins.copy("killed")
-    sluice("ledger", "migrate", "--ledger", cluster.url)
-    worker = Worker(sluice, cluster.url)
+    sluice("ledger", "migrate", "--ledger", cluster.url())
+    worker = Worker(sluice, cluster.url())
     paths.wait_until(lambda: applied(cluster) > 50, "some batches")
     cluster.set("synchronous_standby_names", "nobody")
     paths.wait_until(cluster.waiting_commits, "a commit that waits")
@@ -278,16 +279,16 @@ def test_killed_in_the_middle_of_commit(cluster, twins):
     worker.expect("were applied")  # the outcome was unknown; the checkpoint said so
     paths.wait_until(lambda: applied(cluster) == INPUTS, "the rest", 60)
     worker.stop()
-    finish(sluice, twins, cluster.url)
+    finish(sluice, twins, cluster.url())
 
 
 def test_fails_over_to_a_synchronous_standby(cluster, folder, twins):
     sluice = twins.copy("failover")
-    sluice("ledger", "migrate", "--ledger", cluster.url)
+    sluice("ledger", "migrate", "--ledger", cluster.url())
     standby = Cluster(folder, "standby").follow(cluster).start()
     try:
         cluster.set("synchronous_standby_names", "standby")
-        paths.wait_until(lambda: cluster.sql("SELECT sync_state FROM pg_stat_replication")
+        paths.wait_until(lambda: cluster.query("SELECT sync_state FROM pg_stat_replication")
                          == [["sync"]], "the standby to be synchronous")
         url = f"postgres://sluice@/postgres?host={cluster.folder},{standby.folder}"
         worker = Worker(sluice, url)
@@ -317,7 +318,7 @@ def network(folder):
                       f"-n {name} addr add 10.203.7.2/24 dev {cable}b",
                       f"-n {name} link set {cable}b up", f"-n {name} link set lo up"):
             subprocess.run(["ip", *words.split()], check=True)
-        server = Cluster(folder, "remote", network=(name, "10.203.7.2")).create().start()
+        server = Cluster(folder, "remote", ["ip", "netns", "exec", name], "10.203.7.2").start()
         yield server, f"{cable}a"
         server.remove()
     finally:
@@ -326,7 +327,7 @@ def network(folder):
 
 def test_cut_off_in_the_middle_of_commit(network, twins):
     server, cable = network
-    url = server.url + ("?tcp_user_timeout=2000&keepalives_idle=1&keepalives_interval=1"
+    url = server.url() + ("?tcp_user_timeout=2000&keepalives_idle=1&keepalives_interval=1"
                         "&keepalives_count=1&connect_timeout=2")
     sluice = twins.copy("cut")
     sluice("ledger", "migrate", "--ledger", url)
@@ -338,7 +339,7 @@ def test_cut_off_in_the_middle_of_commit(network, twins):
     worker.expect("tries again")
     subprocess.run(["ip", "link", "set", cable, "up"], check=True)
     # The old session still waits with its locks: the new one waits for it, not past it.
-    paths.wait_until(lambda: int(server.sql(
+    paths.wait_until(lambda: int(server.query(
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")[0][0]),
         "the new session to wait for the old one", 60)
     server.set("synchronous_standby_names", "")
@@ -350,7 +351,7 @@ def test_cut_off_in_the_middle_of_commit(network, twins):
 
 def test_a_password_shows_nowhere(cluster, twins):
     sluice = twins.copy("secret")
-    url = cluster.url.replace("sluice@", "sluice:geheim@")
+    url = cluster.url().replace("sluice@", "sluice:geheim@")
     sluice("ledger", "migrate", "--ledger", url)
     worker = Worker(sluice, url)
     paths.wait_until(lambda: applied(cluster) == INPUTS, "all", 60)
@@ -370,13 +371,13 @@ def test_a_password_shows_nowhere(cluster, twins):
 def test_what_the_database_refuses_goes_to_the_dead_letters(cluster, twins):
     """One order breaks a rule that an administrator added: it alone is set aside."""
     sluice = twins.copy("poison")
-    sluice("ledger", "migrate", "--ledger", cluster.url)
-    cluster.sql("ALTER TABLE sluice_ledger.orders ADD CHECK (order_id <> 'o-5')")
-    sluice("worker", "--until-empty", "--ledger", cluster.url)
+    sluice("ledger", "migrate", "--ledger", cluster.url())
+    cluster.query("ALTER TABLE sluice_ledger.orders ADD CHECK (order_id <> 'o-5')")
+    sluice("worker", "--until-empty", "--ledger", cluster.url())
     dead = sluice.json("dead", "list")
     assert dead and all("23514" in letter["reason"] for letter in dead)
     documents = [document for _, document in history(7, INPUTS - 3)]
     assert len(dead) == sum(d["platform_order_id"] == "o-5" for d in documents)
-    cluster.sql("ALTER TABLE sluice_ledger.orders DROP CONSTRAINT orders_order_id_check")
+    cluster.query("ALTER TABLE sluice_ledger.orders DROP CONSTRAINT orders_order_id_check")
     sluice("dead", "replay", "--all")
     assert json.loads(sluice("dead", "list", "--format", "json")) == []
