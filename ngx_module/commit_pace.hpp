@@ -20,12 +20,12 @@ public:
     /// Reading and checking a request takes about twice as long as writing its answer.
     static constexpr std::uint64_t kGatherFactor = 3;
 
-    /// A commit of `requests` took `us`; `waiting` more have arrived meanwhile. One that was slow,
-    /// because somebody else wrote to the disk, says little about the next.
-    void committed(std::uint64_t us, std::size_t requests, std::size_t waiting) noexcept {
+    /// A commit took `us`; its requests and those that have arrived meanwhile are `parked`. One
+    /// that was slow, because somebody else wrote to the disk, says little about the next.
+    void committed(std::uint64_t us, std::size_t parked) noexcept {
         const std::uint64_t counted = us < 2 * commit_us_ ? us : 2 * commit_us_;
         commit_us_ = commit_us_ == 0 ? us : (commit_us_ * 7 + counted) / 8;
-        count_ = requests + waiting;
+        count_ = parked;
     }
     /// Writing `requests` answers took until `now_us`. Requires: requests > 0.
     void answered(std::uint64_t us, std::size_t requests, std::uint64_t now_us) noexcept {

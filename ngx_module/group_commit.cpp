@@ -43,6 +43,7 @@ GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log) : pool_(pool),
     for (Batch& batch : batches_) {
         batch.items.reserve(kBatchRequestsMax);
         batch.requests.reserve(kBatchRequestsMax);
+        batch.commits = this;
         batch.ident.owner = &batch;
         batch.task.ctx = &batch;
         batch.task.handler = &GroupCommit::run;
@@ -60,32 +61,38 @@ GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log) : pool_(pool),
 }
 
 bool GroupCommit::join(IngestRequest& request) noexcept {
-    if (in_flight_ && ngx_current_msec - started_ms_ >= kWaitMaxMs) {
+    if (in_flight() && ngx_current_msec - started_ms_ >= kWaitMaxMs) {
         return false;
     }
     park(request);
     request.joined_ms = ngx_current_msec;
-    request.next = nullptr;
-    if (waiting_first_ == nullptr) {
-        waiting_first_ = &request;
-    } else {
-        waiting_last_->next = &request;
-    }
-    waiting_last_ = &request;
-    ++waiting_count_;
-    if (!in_flight_) {
-        ngx_post_event(&start_event_, &ngx_posted_events);
-    } else {
+    ++parked_;
+    if (waiting_.push(request)) {
         set_wait_timer();
+    } else {
+        go_on();
     }
     return true;
 }
 
-void GroupCommit::start_if_time() noexcept {
-    if (in_flight_ || waiting_first_ == nullptr) {
+/// Somebody waits for whom no commit is announced.
+void GroupCommit::go_on() noexcept {
+    if (!in_flight()) {
+        ngx_post_event(&start_event_, &ngx_posted_events);
         return;
     }
-    if (!ngx_exiting && pace_.holds_back(waiting_count_, monotonic_us())) {
+    set_wait_timer();
+    if (pace_.overlaps()) {
+        start();
+    }
+}
+
+void GroupCommit::start_if_time() noexcept {
+    const WaitingList::State waiting = waiting_.state();
+    if (in_flight() || waiting.count == 0) {
+        return;
+    }
+    if (!ngx_exiting && pace_.holds_back(waiting.count, monotonic_us())) {
         // Looked at again in the next turn of the event loop, which then does not sleep.
         set_wait_timer();
         ngx_post_event(&start_event_, &ngx_posted_next_events);
@@ -94,43 +101,53 @@ void GroupCommit::start_if_time() noexcept {
     start();
 }
 
+/// Announces a commit, unless all batches are in use: then the next one that ends goes on.
 void GroupCommit::start() noexcept {
-    Batch& batch = batches_[0].requests.empty() ? batches_[0] : batches_[1];
-    fill(batch);
-    set_wait_timer();
+    const auto free = std::find_if(batches_.begin(), batches_.end(),
+                                   [](const Batch& batch) { return !batch.in_use; });
+    if (free == batches_.end()) {
+        return;
+    }
+    Batch& batch = *free;
+    batch.in_use = true;
     batch.queue = Edge::current()->store().queue();
+    waiting_.announce(true);
     if (batch.queue == nullptr || ngx_thread_task_post(pool_, &batch.task) != NGX_OK) {
+        fill(batch);
         for (store::AppendItem& item : batch.items) {
             item.outcome = store::AppendOutcome::kUnavailable;
         }
         answer(batch);
-        if (waiting_first_ != nullptr) {
+        if (waiting_.state().count > 0) {
             ngx_post_event(&start_event_, &ngx_posted_events);
         }
         return;
     }
-    in_flight_ = true;
-    started_ms_ = ngx_current_msec;
+    if (in_flight_++ == 0) {
+        started_ms_ = ngx_current_msec;
+    }
     // Not cancelable: before it exits, nginx waits for timers, not for tasks.
     ngx_add_timer(&batch.task.event, kHangMs);
 }
 
 void GroupCommit::fill(Batch& batch) noexcept {
     std::size_t bytes = 0;
-    while (waiting_first_ != nullptr && batch.requests.size() < kBatchRequestsMax &&
-           bytes < kBatchBytesMax) {
-        IngestRequest& request = *waiting_first_;
-        waiting_first_ = request.next;
-        --waiting_count_;
+    waiting_.take_announced([&](IngestRequest& request) {
+        if (batch.requests.size() == kBatchRequestsMax || bytes >= kBatchBytesMax) {
+            return false;
+        }
         batch.requests.push_back(&request);
         batch.items.push_back(item_of(request));
         bytes += bytes_of(batch.items.back());
-    }
+        return true;
+    });
 }
 
 /// On the commit's thread.
 void GroupCommit::run(void* data, ngx_log_t*) noexcept {
     auto& batch = *static_cast<Batch*>(data);
+    const std::lock_guard lock(batch.commits->commit_mutex_);
+    batch.commits->fill(batch);
     const std::uint64_t started_us = monotonic_us();
     batch.queue->append(batch.items, thread_time());
     batch.commit_us = monotonic_us() - started_us;
@@ -154,18 +171,30 @@ void GroupCommit::on_completed(ngx_event_t* event) noexcept {
 }
 
 void GroupCommit::completed(Batch& batch) noexcept {
-    in_flight_ = false;
+    --in_flight_;
+    started_ms_ = ngx_current_msec;
     const std::size_t requests = batch.requests.size();
-    Edge::current()->metrics().count_commit(batch.commit_us, requests);
-    pace_.committed(batch.commit_us, requests, waiting_count_);
-    if (waiting_first_ != nullptr && pace_.overlaps()) {
+    if (requests > 0) {
+        Edge::current()->metrics().count_commit(batch.commit_us, requests);
+        pace_.committed(batch.commit_us, parked_);
+    }
+    const WaitingList::State meanwhile = waiting_.state();
+    if (meanwhile.count > 0 && !meanwhile.announced && pace_.overlaps()) {
         start();
     }
-    const std::uint64_t started_us = monotonic_us();
-    answer(batch);
-    const std::uint64_t now_us = monotonic_us();
-    pace_.answered(now_us - started_us, requests, now_us);
-    start_if_time();
+    if (requests > 0) {
+        const std::uint64_t started_us = monotonic_us();
+        answer(batch);
+        const std::uint64_t now_us = monotonic_us();
+        pace_.answered(now_us - started_us, requests, now_us);
+    } else {
+        batch.in_use = false;  // who waited for it was told that it took too long
+    }
+    set_wait_timer();
+    const WaitingList::State waiting = waiting_.state();
+    if (waiting.count > 0 && !waiting.announced) {
+        in_flight() ? go_on() : start_if_time();
+    }
 }
 
 void GroupCommit::answer(Batch& batch) noexcept {
@@ -186,9 +215,11 @@ void GroupCommit::answer(Batch& batch) noexcept {
     }
     batch.items.clear();
     batch.requests.clear();
+    batch.in_use = false;
 }
 
 void GroupCommit::finish(IngestRequest& request) noexcept {
+    --parked_;
     request.commit_ms = ngx_current_msec - request.joined_ms;
     request.committed = true;
 }
@@ -204,18 +235,21 @@ void GroupCommit::on_overdue(ngx_event_t* event) noexcept {
 
 /// Those who waited too long for their turn were not given to the store: "not stored" is certain.
 void GroupCommit::fail_overdue() noexcept {
-    IngestRequest* overdue = waiting_first_;
+    IngestRequest* overdue = nullptr;
     IngestRequest** link = &overdue;
-    while (*link != nullptr && ngx_current_msec - (*link)->joined_ms >= kWaitMaxMs) {
-        link = &(*link)->next;
-    }
-    waiting_first_ = *link;
+    waiting_.take([&](IngestRequest& request) {
+        if (ngx_current_msec - request.joined_ms < kWaitMaxMs) {
+            return false;
+        }
+        *link = &request;
+        link = &request.next;
+        return true;
+    });
     *link = nullptr;
     set_wait_timer();
     while (overdue != nullptr) {
         IngestRequest& request = *overdue;
         overdue = request.next;
-        --waiting_count_;
         request.append_outcome = store::AppendOutcome::kUnavailable;
         finish(request);
         wake(request);
@@ -224,13 +258,14 @@ void GroupCommit::fail_overdue() noexcept {
 
 /// Not cancelable: a quitting process stays for those who wait.
 void GroupCommit::set_wait_timer() noexcept {
+    const WaitingList::State waiting = waiting_.state();
     if (wait_timer_.timer_set) {
-        if (waiting_first_ != nullptr) {
+        if (waiting.count > 0) {
             return;  // it may come early for those who wait now, and is set again then
         }
         ngx_del_timer(&wait_timer_);
-    } else if (waiting_first_ != nullptr) {
-        const ngx_msec_t waited = ngx_current_msec - waiting_first_->joined_ms;
+    } else if (waiting.count > 0) {
+        const ngx_msec_t waited = ngx_current_msec - waiting.oldest_ms;
         ngx_add_timer(&wait_timer_, waited < kWaitMaxMs ? kWaitMaxMs - waited : 1);
     }
 }

@@ -1,21 +1,24 @@
 // GroupCommit: one durable transaction for all requests that wait at the same time.
 //
-// At most one commit is in flight. Requests that arrive meanwhile wait and form the next batch:
-// there is no timer, and an idle worker commits a lone request at once (at the end of the event
-// loop's turn, so that requests that were read in one turn share a commit). CommitPace says when
-// the next commit begins.
-// Thread: the event loop; only run() is executed by the commit thread, which reads the parked
-// requests' memory and writes the items' outcomes.
+// One commit at a time. Requests that arrive meanwhile wait and form the next batch: there is no
+// timer, and an idle worker commits a lone request at once (at the end of the event loop's turn, so
+// that requests that were read in one turn share a commit). CommitPace says whether the next commit
+// is given to the commit thread while one runs, so that the disk does not wait for the event loop,
+// or is held back.
+// Thread: the event loop; only run() is executed by the commit thread, which takes the waiting
+// requests, reads their memory and writes the items' outcomes.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "lmdb_store/queue.hpp"
 #include "ngx_module/commit_pace.hpp"
 #include "ngx_module/ngx_api.hpp"
 #include "ngx_module/request.hpp"
+#include "ngx_module/waiting_list.hpp"
 
 namespace sluice::ngx {
 
@@ -36,17 +39,19 @@ public:
     [[nodiscard]] bool join(IngestRequest& request) noexcept;
 
     /// The thread uses the queue now: it must not be closed.
-    [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
+    [[nodiscard]] bool in_flight() const noexcept { return in_flight_ > 0; }
 
 private:
-    /// Two of them: one may be in flight while the other one's requests are answered.
+    /// A commit, from its announcement until its requests are answered.
     struct Batch {
         EventIdent ident;
         ngx_thread_task_t task{};
+        GroupCommit* commits = nullptr;
         store::Queue* queue = nullptr;
         std::vector<store::AppendItem> items;  ///< Capacity kBatchRequestsMax: never grows.
         std::vector<IngestRequest*> requests;
         std::uint64_t commit_us = 0;
+        bool in_use = false;
     };
 
     static void run(void* batch, ngx_log_t* log) noexcept;
@@ -54,6 +59,7 @@ private:
     static void on_start(ngx_event_t* event) noexcept;
     static void on_overdue(ngx_event_t* event) noexcept;
 
+    void go_on() noexcept;
     void start_if_time() noexcept;
     void start() noexcept;
     void fill(Batch& batch) noexcept;
@@ -65,12 +71,13 @@ private:
 
     ngx_thread_pool_t* pool_;
     ngx_log_t* log_;
-    std::array<Batch, 2> batches_;
-    bool in_flight_ = false;
-    ngx_msec_t started_ms_ = 0;  ///< Of the commit in flight.
-    IngestRequest* waiting_first_ = nullptr;
-    IngestRequest* waiting_last_ = nullptr;
-    std::size_t waiting_count_ = 0;
+    /// One is answered, one runs, one is announced.
+    std::array<Batch, 3> batches_;
+    std::size_t in_flight_ = 0;
+    ngx_msec_t started_ms_ = 0;  ///< When the oldest commit in flight began, or could have.
+    std::size_t parked_ = 0;     ///< Requests that have joined and have no outcome yet.
+    WaitingList waiting_;
+    std::mutex commit_mutex_;  ///< A pool of several threads: one commit at a time all the same.
     CommitPace pace_;
     EventIdent ident_;
     ngx_event_t start_event_{};
