@@ -159,7 +159,8 @@ bool RowValue::decode(std::string_view value, NodeHead& node_head) {
     totals.orders = stored->orders();
     totals.journal_entries = stored->journal_entries();
     totals.anomalies.fill(0);
-    if (stored->anomalies() == nullptr || stored->anomalies()->size() > totals.anomalies.size()) {
+    if (stored->anomalies() == nullptr || !is_aligned(stored->anomalies()) ||
+        stored->anomalies()->size() > totals.anomalies.size()) {
         return false;
     }
     std::copy(stored->anomalies()->begin(), stored->anomalies()->end(), totals.anomalies.begin());

@@ -175,7 +175,7 @@ bool decode_optionals(const fbs::Order& order, OrderState& state, WideDecimalRea
     return decode_attribution(*order.attribution(), *state.attribution);
 }
 
-void decode_plain(const fbs::Order& order, OrderState& state) {
+bool decode_plain(const fbs::Order& order, OrderState& state) {
     state.version = from_instant(*order.version());
     state.ordered_at = from_instant(*order.ordered_at());
     state.statements_count = order.statements_count();
@@ -189,9 +189,11 @@ void decode_plain(const fbs::Order& order, OrderState& state) {
         }
     }
     state.other_groups.clear();
-    if (order.other_groups() != nullptr) {
-        state.other_groups.assign(order.other_groups()->begin(), order.other_groups()->end());
+    const auto* groups = order.other_groups();
+    if (groups != nullptr && is_aligned(groups)) {
+        state.other_groups.assign(groups->begin(), groups->end());
     }
+    return is_aligned(groups);
 }
 
 }  // namespace
@@ -402,12 +404,11 @@ bool OrderValue::decode(std::string_view value, OrderState& state) {
     state.amount = text.take(order->amount_bytes());
     state.tax = text.take(order->tax_bytes());
     state.shipping = text.take(order->shipping_bytes());
-    decode_plain(*order, state);
-    const bool ok = from_money3(*order->currency(), state.currency) &&
-                    decode_lines(*order, state, wides, text) &&
-                    decode_refunds(*order, state, wides, text) &&
-                    decode_dues(*order, state, wides) && decode_optionals(*order, state, wides) &&
-                    decode_all(order->events(), state.events, from_trace);
+    const bool ok =
+        decode_plain(*order, state) && from_money3(*order->currency(), state.currency) &&
+        decode_lines(*order, state, wides, text) && decode_refunds(*order, state, wides, text) &&
+        decode_dues(*order, state, wides) && decode_optionals(*order, state, wides) &&
+        decode_all(order->events(), state.events, from_trace);
     return ok && wides.ok() && text.complete();
 }
 

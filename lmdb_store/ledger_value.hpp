@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/currency.hpp"
@@ -42,11 +43,13 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
-/// FlatBuffers' verifier looks at bounds, not at where the structs of a vector lie.
-template <class Struct>
-[[nodiscard]] bool is_aligned(const flatbuffers::Vector<const Struct*>* structs) noexcept {
-    return structs == nullptr ||
-           reinterpret_cast<std::uintptr_t>(structs->Data()) % alignof(Struct) == 0;
+/// FlatBuffers' verifier looks at bounds, not at where the structs or numbers of a vector lie.
+/// @tparam Element  A number, or a pointer to a struct.
+template <class Element>
+[[nodiscard]] bool is_aligned(const flatbuffers::Vector<Element>* elements) noexcept {
+    using Stored = std::remove_cv_t<std::remove_pointer_t<Element>>;
+    return elements == nullptr ||
+           reinterpret_cast<std::uintptr_t>(elements->Data()) % alignof(Stored) == 0;
 }
 
 /// Decimals that do not fit a long; their place in it is their index here.

@@ -220,6 +220,37 @@ TEST(LedgerValue, NoCutAndNoFlippedByteIsReadBeyondItsEnd) {
     }
 }
 
+/// The vector that `field` of the root names begins 4 bytes later.
+std::string with_vector_askew(std::string_view value, flatbuffers::voffset_t field) {
+    std::string bytes(value);
+    const auto* root = flatbuffers::GetRoot<flatbuffers::Table>(bytes.data());
+    const std::size_t at = static_cast<std::size_t>(
+        root->GetAddressOf(field) - reinterpret_cast<const std::uint8_t*>(bytes.data()));
+    auto offset = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(bytes.data() + at);
+    flatbuffers::WriteScalar<flatbuffers::uoffset_t>(bytes.data() + at, offset + 4);
+    return bytes;
+}
+
+TEST(LedgerValue, NumbersThatLieAskewAreDamage) {
+    RowValue value;
+    NodeHead head;
+    head.node = 1;
+    head.head.next_entry = 1;
+    head.head.totals.anomalies[0] = 1;  // its first half is taken for the count
+    const std::string bytes(value.encode(head));
+    ASSERT_TRUE(value.decode(bytes, head));
+    EXPECT_FALSE(value.decode(with_vector_askew(bytes, fbs::Head::VT_ANOMALIES), head));
+
+    OrderSamples samples(5);
+    OrderValue order_value;
+    OrderState order = samples.order({{1}, {2}, OrderId("o")});
+    order.other_groups = {1};
+    const std::string order_bytes(order_value.encode(order));
+    ASSERT_TRUE(order_value.decode(order_bytes, order));
+    EXPECT_FALSE(
+        order_value.decode(with_vector_askew(order_bytes, fbs::Order::VT_OTHER_GROUPS), order));
+}
+
 TEST(LedgerValue, ACutIdInTheValueIsCompared) {
     OrderSamples samples(3);
     OrderValue value;
