@@ -7,14 +7,6 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t";
 
-std::string_view trimmed(std::string_view text) noexcept {
-    const std::size_t first = text.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 /// @param lower  In lower case.
 bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
     return text.size() == lower.size() &&
@@ -24,6 +16,14 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcep
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) noexcept {
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
 
 HeaderNames::HeaderNames(std::string_view prefix)
     : shop(std::string(prefix) + "SHOP-ID"),

@@ -8,6 +8,10 @@
 
 namespace sluice {
 
+/// A header's value without the blanks and tabs around it, which are no part of it (RFC 9110, 5.5;
+/// nginx takes off blanks only, and none in HTTP/2).
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+
 enum class HeaderState : std::uint8_t {
     kMissing,   ///< Absent, or empty.
     kRepeated,  ///< Sent more than once: two readers could take two values.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/intake.hpp"
+#include "core/request_head.hpp"
 #include "lmdb_store/store_failure.hpp"
 #include "ngx_module/answer.hpp"
 #include "ngx_module/body_deadline.hpp"
@@ -55,7 +56,7 @@ void scan_headers(const ngx_http_request_t* r, const ScanNames& scan, RequestHea
                 continue;
             }
             if (field->count == 0) {
-                field->value = to_view(header.value);
+                field->value = trimmed(to_view(header.value));
             }
             ++field->count;
         }
@@ -107,6 +108,17 @@ void open(IngestRequest& request, RegistryView* registry) {
     }
 }
 
+/// open(), or, when memory is short, settled as an internal error.
+void open_guarded(IngestRequest& request) noexcept {
+    const bool opened = guarded(request.r->connection->log, false, [&] {
+        open(request, Edge::current()->store().registry());
+        return true;
+    });
+    if (!opened) {
+        settle_internal_error(request);
+    }
+}
+
 /// A rewrite, try_files or a named location may lead here. Not what was answered or read before,
 /// which would be stored on behalf of another location, perhaps twice; and not an error page whose
 /// status is settled, which would tell the sender something else than this location's answer.
@@ -116,15 +128,9 @@ bool is_first_hand(const ngx_http_request_t* r) noexcept {
 }
 
 ngx_int_t begin(ngx_http_request_t* r, IngestRequest& request) noexcept {
-    const bool opened = guarded(r->connection->log, false, [&] {
-        request.head.is_post = r->method == NGX_HTTP_POST;
-        scan_headers(r, *request.conf->scan, request.head);
-        open(request, Edge::current()->store().registry());
-        return true;
-    });
-    if (!opened) {
-        settle_internal_error(request);
-    }
+    request.head.is_post = r->method == NGX_HTTP_POST;
+    scan_headers(r, *request.conf->scan, request.head);
+    open_guarded(request);
     if (request.answer) {
         return send_early_answer(request);
     }
@@ -158,7 +164,11 @@ ngx_int_t ngx_http_sluice_handler(ngx_http_request_t* r) noexcept {
 
 void ngx_http_sluice_body_read(ngx_http_request_t* r) noexcept {
     IngestRequest& request = *request_of(r);
-    stop_body_deadline(request);
+    if (request.body_timer.timer_set) {
+        // The body took its time: whoever was revoked meanwhile is refused.
+        stop_body_deadline(request);
+        open_guarded(request);
+    }
     request.body.take(r);
     go_on(request);
 }

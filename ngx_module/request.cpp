@@ -56,7 +56,7 @@ Ending check(IngestRequest& request) {
 Ending next_step(IngestRequest& request) {
     if (request.step == IngestRequest::Step::kBodyRead) {
         request.step = IngestRequest::Step::kChecked;
-        return check(request);
+        return request.answer ? send_answer(request) : check(request);
     }
     if (request.committed) {
         settle_commit(request);

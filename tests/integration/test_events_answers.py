@@ -72,6 +72,15 @@ def test_header_names_match_in_any_case(merchant):
     answers.is_success(post(merchant, headers, body))
 
 
+@pytest.mark.parametrize("blanks", [" ", "\t", " \t "], ids=["blank", "tab", "both"])
+@pytest.mark.parametrize("name", ["X-SVC-SHOP-ID", "X-SVC-TOPIC", "X-Signature", "Content-Type"])
+def test_blanks_around_a_header_are_no_part_of_it(merchant, name, blanks):
+    body = sign.encode(orders.order())
+    for spell in (lambda value: blanks + value, lambda value: value + blanks):
+        headers = [(key, spell(value) if key == name else value) for key, value in signed(merchant, body)]
+        answers.is_success(post(merchant, headers, body))
+
+
 @pytest.mark.parametrize(
     "extra",
     [

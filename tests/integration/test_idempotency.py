@@ -106,6 +106,16 @@ def test_key_belongs_to_its_shop(edge, merchant, new_merchant):
     assert last_seq(edge) == before + 3
 
 
+def test_blanks_around_the_key_are_no_part_of_it(edge, merchant):
+    body, key = batch(), orders.unique("key")
+    answers.catalog_success(merchant.catalog("PRODUCT_UPSERT", body, key), 1)
+    before = last_seq(edge)
+    for spelled in (f"\t{key}", f"{key}\t", f" {key} \t"):
+        answers.catalog_success(merchant.catalog("PRODUCT_UPSERT", body, spelled), 1)
+        conflict(merchant.catalog("PRODUCT_UPSERT", batch(), spelled))
+    assert last_seq(edge) == before
+
+
 def test_refused_request_does_not_take_the_key(merchant):
     key = orders.unique("key")
     answers.record_errors(merchant.catalog("PRODUCT_UPSERT", batch(""), key))

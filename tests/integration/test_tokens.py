@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from conftest import CONFIG
-from harness import answers, orders, paths, sign
+from harness import answers, http1, orders, paths, sign
 
 
 @pytest.fixture
@@ -62,6 +62,43 @@ def test_revoked_token_is_refused_at_once_on_every_worker(world):
             answers.is_unauthorized(event(merchant, connection, secret))
             answers.catalog_error(catalog(merchant, connection, secret), 403)
             answers.is_success(event(merchant, connection))
+
+
+def begun(merchant, target, headers, body):
+    """A connection whose request lacks the second half of its body, which a worker waits for."""
+    connection = merchant.edge.connect()
+    more = [("Content-Length", str(len(body))), ("Expect", "100-continue")]
+    connection.send(http1.head("POST", target, headers + more))
+    assert connection.read().status == 100
+    connection.send(body[: len(body) // 2])
+    return connection
+
+
+@pytest.mark.parametrize("change", ["revoke the token", "suspend the shop", "nothing"])
+def test_the_sender_is_looked_up_again_when_the_body_took_its_time(world, change):
+    merchant, _ = world
+    sluice = merchant.edge.sluice
+    event_body = sign.encode(orders.order())
+    batch_body = sign.encode({"products": [{"platform_product_id": "p", "title": "T"}]})
+    event_head = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", event_body)
+    batch_head = sign.catalog_headers(
+        merchant.shop, merchant.secret, "PRODUCT_UPSERT", batch_body, orders.unique("key")
+    )
+    with begun(merchant, sign.EVENTS, event_head, event_body) as events:
+        with begun(merchant, sign.CATALOG, batch_head, batch_body) as catalog_connection:
+            if change == "revoke the token":
+                sluice("token", "revoke", merchant.token_id)
+            elif change == "suspend the shop":
+                sluice("shop", "suspend", merchant.shop)
+            events.send(event_body[len(event_body) // 2 :])
+            catalog_connection.send(batch_body[len(batch_body) // 2 :])
+            event_answer, batch_answer = events.read(), catalog_connection.read()
+    if change == "nothing":
+        answers.is_success(event_answer)
+        answers.catalog_success(batch_answer, 1)
+    else:
+        answers.is_unauthorized(event_answer)
+        answers.catalog_error(batch_answer, 403 if change == "revoke the token" else 404)
 
 
 def test_any_of_8_tokens_may_have_signed_and_a_9th_is_refused(world):
