@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from harness import http1, orders, sign  # noqa: E402
 
+VERSIONS = 10
 running = True
 
 
@@ -24,12 +25,17 @@ def stop(*_):
 
 
 def body_of(count, orders_count, number):
-    """A new version of one of a fixed set of orders, so that the ledger has so many and no more."""
+    """A version of one of so many orders; after VERSIONS of each, others follow, as in a shop.
+
+    The ledger keeps what each event of an order was, so an order that went on for ever would grow, and
+    with it what a batch of them takes in memory.
+    """
+    first = count // (orders_count * VERSIONS) * orders_count
     version = datetime.datetime(2024, 1, 1) + datetime.timedelta(seconds=count)
     cents = 1000 + count % 90000
     return sign.encode(
         orders.order(
-            f"soak-{number}-{count % orders_count}",
+            f"soak-{number}-{first + count % orders_count}",
             platform_updated_at=version.isoformat() + "Z",
             amount=f"{cents // 100}.{cents % 100:02}",
             extra="x" * (300_000 if count % 500 == 499 else 600),
