@@ -19,28 +19,7 @@ import threading
 
 import run
 import targets
-
-
-def product(number, variants):
-    code = f"{number:05d}"
-    return {
-        "platform_product_id": f"prod-{code}", "parent_id": f"prod-{code}", "position": 0,
-        "title": f"Organic cotton T-shirt {code}", "handle": f"organic-cotton-t-shirt-{code}",
-        "brand": "Example & Söhne", "active": True, "in_stock": True,
-        "product_url": f"https://shop.example.com/products/t-shirt-{code}",
-        "image_src": f"https://cdn.example.com/images/t-shirt-{code}.jpg", "language": "de", "country": "DE",
-        "list_price": 29.95, "sale_price": 24.95, "currency_code": "EUR", "availability": "in stock",
-        "allowed_regions": ["DE", "FR", "AT"], "collections": ["summer", "basics"], "tags": ["cotton", "organic"],
-        "variants": [{
-            "variant_sku": f"TSHIRT-{code}-{at}", "parent_id": f"prod-{code}", "position": at,
-            "title": "Organic cotton T-shirt / Blue / M", "price": 24.95, "list_price": 29.95, "currency_code": "EUR",
-            "product_url": f"https://shop.example.com/products/t-shirt-{code}?variant={at}",
-            "image_src": f"https://cdn.example.com/images/t-shirt-{code}-{at}.jpg", "availability": "in stock",
-            "option1_name": "Color", "option1_value": "Blue", "option2_name": "Size", "option2_value": "M",
-            "prices": [{"list_price": 29.95, "sale_price": 24.95, "currency_code": "EUR", "allowed_region": "DE"}],
-            "selected_options": [{"name": "Color", "value": "Blue"}],
-        } for at in range(variants)],
-    }
+from load.make_requests import product
 
 
 class Stream(threading.Thread):

@@ -15,11 +15,13 @@ import sys
 import tempfile
 import time
 
+import h2load
 import plot
 import targets
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TICK = os.sysconf("SC_CLK_TCK")
+BATCHED_PRODUCTS = 20_000  # of all prepared batches together
 
 
 def descendants(pids):
@@ -55,6 +57,17 @@ def cpu_and_memory(pids):
     return ticks / TICK, memory
 
 
+def offer(options, requests, path, state):
+    """Sends the requests; what sluice-load says of it. HTTP/2 and TLS are h2load's."""
+    if options.protocol != "http1":
+        return h2load.offer(options, requests, path, state)
+    words = [str(options.load), "--port", str(options.port), "--requests", str(requests), "--connections",
+             str(options.connections), "--seconds", str(options.seconds), "--warmup", str(options.warmup)]
+    if options.rate:
+        words += ["--rate", str(options.rate)]
+    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+
 def measure(kind, options, requests_for):
     state = pathlib.Path(tempfile.mkdtemp(prefix="sluice-bench-", dir=options.state))
     environment, counter = {}, None
@@ -65,14 +78,11 @@ def measure(kind, options, requests_for):
     target = kind(state, options.port, options.workers, environment)
     try:
         target.start()
-        requests = requests_for(target.path, state / "secret")
+        path = "/product-data" if options.products and target.path == "/event/ecomm" else target.path
+        requests = requests_for(path, state / "secret")
         cpu_before, _ = cpu_and_memory(target.pids())
         started = time.monotonic()
-        words = [str(options.load), "--port", str(options.port), "--requests", str(requests), "--connections",
-                 str(options.connections), "--seconds", str(options.seconds), "--warmup", str(options.warmup)]
-        if options.rate:
-            words += ["--rate", str(options.rate)]
-        result = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        result = offer(options, requests, path, state)
         cpu_after, memory = cpu_and_memory(target.pids())
         wall = time.monotonic() - started
         answered = max(1, result["accepted_per_s"] * options.seconds)
@@ -94,9 +104,10 @@ def request_maker(options):
         if path not in cache:
             out = pathlib.Path(options.state) / f"requests{len(cache)}"
             with out.open("wb") as file:
+                count = options.count if not options.products else max(1, BATCHED_PRODUCTS // options.products)
                 subprocess.run([sys.executable, str(ROOT / "bench/load/make_requests.py"), "--secret-file",
-                                str(secret), "--shop", targets.SHOP, "--path", path, "--lines",
-                                str(options.lines), "--pad", str(options.pad), "--count", str(options.count)],
+                                str(secret), "--shop", targets.SHOP, "--path", path, "--lines", str(options.lines),
+                                "--pad", str(options.pad), "--products", str(options.products), "--count", str(count)],
                                check=True, stdout=file)
             cache[path] = out
         return cache[path]
@@ -161,6 +172,9 @@ def arguments():
     parser.add_argument("--workers", type=int, default=1, help="nginx workers")
     parser.add_argument("--lines", type=int, default=5, help="line items of an order")
     parser.add_argument("--pad", type=int, default=0, help="bytes of padding in an order")
+    parser.add_argument("--products", type=int, default=0, help="batches of so many products instead of orders")
+    parser.add_argument("--protocol", choices=["http1", *h2load.PROTOCOLS], default="http1",
+                        help="others are offered by h2load, which sends one and the same order; closed loop")
     parser.add_argument("--count", type=int, default=100000, help="distinct signed requests")
     parser.add_argument("--rate", type=float, default=0, help="offered requests/s (open loop)")
     parser.add_argument("--slow-sync-ms", type=float, default=0)

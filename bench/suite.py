@@ -16,6 +16,8 @@ import platform
 import re
 import shlex
 import statistics
+import subprocess
+import tempfile
 
 import plot
 import run
@@ -34,6 +36,12 @@ ROWS = {
     "slow512": ("every sync 2 ms slower, 512 connections",
                 "--targets Sluice,Openresty,FastifyPostgres --slow-sync-ms 2 --connections 512"),
     "sidecar": ("its worker applies at the same time", "--targets Sluice,SluiceWithWorker"),
+    "h2load": ("the next two rows' load tool, without TLS", f"--targets {BARE} --protocol http1-h2load"),
+    "tls": ("HTTP/1.1 with TLS", f"--targets {BARE} --protocol http1-tls"),
+    "http2": ("HTTP/2 with TLS", f"--targets {BARE} --protocol http2-tls"),
+    "batch100": ("catalog batches of 100 products, 0.13 MB", f"--targets {BARE},BareNginxReadBody --products 100"),
+    "batch1000": ("catalog batches of 1000 products, 1.3 MB",
+                  f"--targets {BARE},BareNginxReadBody --products 1000 --connections 8"),
     "half": ("half of what it takes", f"--targets {BARE} --rate 0.5x"),
     "twice": ("twice what it takes, open loop", f"--targets {OURS} --rate 2x --connections 512"),
 }
@@ -43,6 +51,20 @@ def sustainable(found):
     rounds = found.get("main", {}).get("sluice") or run.compare(run.arguments().parse_args(
         ["--targets", OURS, "--rounds", "3", "--seconds", "3"]))["sluice"]
     return statistics.median(one["accepted_per_s"] for one in rounds)
+
+
+def plain_commits(rounds):
+    """p99 of an LMDB commit with nothing around it, for batches as they come at half of the rate."""
+    said = []
+    for records in ("8", "16", "32"):
+        took = []
+        for _ in range(rounds):
+            with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
+                words = [str(ROOT / "build/release/bench/lmdb_commit"), folder, records]
+                took.append(json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout))
+        middle = {key: statistics.median(one[key] for one in took) for key in ("p50", "p99")}
+        said.append(f"{records} records: p50 {middle['p50']:.0f} µs, p99 {middle['p99']:.0f} µs")
+    return f"A plain LMDB commit in the same run (`build/release/bench/lmdb_commit`), {'; '.join(said)}.\n"
 
 
 def markdown(results):
@@ -101,6 +123,8 @@ def main():
         found[row] = run.compare(run.arguments().parse_args(shlex.split(words)))
         when = f"{datetime.date.today()}, load {load_before:.1f} to {os.getloadavg()[0]:.1f}"
         text = section(row, words, found[row], when)
+        if row == "half":
+            text += "\n" + plain_commits(int(options.rounds))
         chart = plot.bars(f"Requests/s: {title}", {name: [one["accepted_per_s"] for one in rounds]
                                                    for name, rounds in found[row].items()})
         print("\n" + text, flush=True)

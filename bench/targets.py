@@ -64,6 +64,14 @@ class Target:
                 process.wait()
         self.processes.clear()
 
+    def certificate(self):
+        """For the TLS listener, on the port behind the plain one."""
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-subj", "/CN=localhost", "-keyout", str(self.state / "key.pem"), "-out",
+                        str(self.state / "cert.pem")], check=True, stderr=subprocess.DEVNULL)
+        return (f"listen 127.0.0.1:{self.port + 1} ssl http2; ssl_certificate {self.state}/cert.pem; "
+                f"ssl_certificate_key {self.state}/key.pem;")
+
     def secret_file(self):
         path = self.state / "secret"
         path.write_text("0123456789abcdef0123456789abcdef\n")
@@ -108,6 +116,7 @@ http {{
     sluice_store {store} thread_pool=commit offload_pool=offload;
     server {{
         listen 127.0.0.1:{self.port};
+        {self.certificate()}
         location = /event/ecomm {{ sluice_ingest events; }}
         location = /product-data {{ sluice_ingest catalog; client_max_body_size 128m; }}
     }}
@@ -133,7 +142,7 @@ class BareNginx(Target):
         self.secret_file()
         config = self.state / "nginx.conf"
         render(HERE / "peers/bare_nginx/nginx.conf.in", config, STATE=self.state, PORT=self.port,
-               WORKERS=self.workers)
+               WORKERS=self.workers, TLS=self.certificate())
         wait_for_port(self.port, self.spawn("/usr/sbin/nginx", "-p", str(self.state), "-c", str(config),
                                             "-e", str(self.state / "error.log")))
 

@@ -16,7 +16,7 @@ namespace sluice::ngx {
 class CommitPace {
 public:
     /// The part of a commit's time for which the next one is held back at most.
-    static constexpr std::uint64_t kHoldPart = 8;
+    static constexpr std::uint64_t kHoldPart = 4;
     /// Reading and checking a request takes about twice as long as writing its answer.
     static constexpr std::uint64_t kGatherFactor = 3;
 

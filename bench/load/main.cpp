@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "connection.hpp"
@@ -39,6 +40,17 @@ std::uint64_t now_nanos() {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
+/// A batch is posted again and again, each time under a key of its own: 16 digits are replaced.
+constexpr std::string_view kKey = "Idempotency-Key: ";
+constexpr std::size_t kKeyDigits = 16;
+
+/// Requires: it has a key, and the head of what was last sent of it has left.
+void number_key(std::string& request, std::uint64_t number) {
+    char digits[kKeyDigits + 1];
+    std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(number));
+    request.replace(request.find(kKey) + kKey.size(), kKeyDigits, digits, kKeyDigits);
+}
+
 /// The file holds, for each request, its length as a decimal line and then its bytes.
 std::vector<std::string> load_requests(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -55,7 +67,9 @@ std::vector<std::string> load_requests(const std::string& path) {
 class Run {
 public:
     Run(const Options& options, std::vector<std::string> requests)
-        : options_(options), requests_(std::move(requests)) {}
+        : options_(options),
+          requests_(std::move(requests)),
+          keyed_(requests_.front().find(kKey) != std::string::npos) {}
 
     int execute() {
         epoll_ = epoll_create1(EPOLL_CLOEXEC);
@@ -102,7 +116,12 @@ private:
         Slot& slot = *slots_[index];
         slot.due = due;
         slot.busy = true;
-        if (!slot.connection.send(requests_[next_request_++ % requests_.size()])) {
+        std::string& request = requests_[next_request_ % requests_.size()];
+        if (keyed_) {
+            number_key(request, next_request_);
+        }
+        ++next_request_;
+        if (!slot.connection.send(request)) {
             broken(index);
         } else if (slot.connection.wants_write()) {
             watch(index, EPOLLIN | EPOLLOUT);
@@ -223,6 +242,7 @@ private:
 
     Options options_;
     std::vector<std::string> requests_;
+    bool keyed_;
     std::vector<std::unique_ptr<Slot>> slots_;
     std::deque<unsigned> idle_;
     int epoll_ = -1;

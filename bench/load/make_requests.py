@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Prepares signed order requests for sluice-load: `LENGTH\\n` and the bytes, one after the other.
+"""Prepares signed requests for sluice-load: `LENGTH\\n` and the bytes, one after the other.
 
-    make_requests.py --secret-file F --shop S --lines 5 --count 20000 > requests.bin
+    make_requests.py --secret-file F --shop S --lines 5 --count 20000 > requests.bin       orders
+    make_requests.py --secret-file F --shop S --products 1000 --count 20 > requests.bin    batches of products
 """
 import argparse
 import hashlib
@@ -40,6 +41,42 @@ def order(number, lines, pad, rng):
     }
 
 
+def product(number, variants):
+    code = f"{number:05d}"
+    return {
+        "platform_product_id": f"prod-{code}", "parent_id": f"prod-{code}", "position": 0,
+        "title": f"Organic cotton T-shirt {code}", "handle": f"organic-cotton-t-shirt-{code}",
+        "brand": "Example & Söhne", "active": True, "in_stock": True,
+        "product_url": f"https://shop.example.com/products/t-shirt-{code}",
+        "image_src": f"https://cdn.example.com/images/t-shirt-{code}.jpg", "language": "de", "country": "DE",
+        "list_price": 29.95, "sale_price": 24.95, "currency_code": "EUR", "availability": "in stock",
+        "allowed_regions": ["DE", "FR", "AT"], "collections": ["summer", "basics"], "tags": ["cotton", "organic"],
+        "variants": [{
+            "variant_sku": f"TSHIRT-{code}-{at}", "parent_id": f"prod-{code}", "position": at,
+            "title": "Organic cotton T-shirt / Blue / M", "price": 24.95, "list_price": 29.95, "currency_code": "EUR",
+            "product_url": f"https://shop.example.com/products/t-shirt-{code}?variant={at}",
+            "image_src": f"https://cdn.example.com/images/t-shirt-{code}-{at}.jpg", "availability": "in stock",
+            "option1_name": "Color", "option1_value": "Blue", "option2_name": "Size", "option2_value": "M",
+            "prices": [{"list_price": 29.95, "sale_price": 24.95, "currency_code": "EUR", "allowed_region": "DE"}],
+            "selected_options": [{"name": "Color", "value": "Blue"}],
+        } for at in range(variants)],
+    }
+
+
+def order_request(number, options, secret, rng):
+    body = json.dumps(order(number, options.lines, options.pad, rng), separators=(",", ":")).encode()
+    signature = hmac.new(secret, body, hashlib.sha256).hexdigest()
+    return [("X-SVC-TOPIC", "ORDER_CREATE"), ("X-Signature", signature)], body
+
+
+def batch_request(number, options, secret):
+    """The load tool gives each request that it sends a key of its own."""
+    products = [product(number * options.products + at, 1) for at in range(options.products)]
+    body = json.dumps({"products": products}, separators=(",", ":"), ensure_ascii=False).encode()
+    return [("Authorization", "Bearer " + secret.decode()), ("X-SVC-TOPIC", "PRODUCT_UPSERT"),
+            ("X-Signature", hashlib.sha256(body).hexdigest()), ("Idempotency-Key", "0" * 16)], body
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--secret-file", required=True)
@@ -47,6 +84,7 @@ def main():
     parser.add_argument("--path", default="/event/ecomm")
     parser.add_argument("--lines", type=int, default=5)
     parser.add_argument("--pad", type=int, default=0, help="bytes of an unknown field")
+    parser.add_argument("--products", type=int, default=0, help="of a batch; 0: orders")
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--first", type=int, default=0, help="number of the first order")
     parser.add_argument("--seed", type=int, default=1)
@@ -57,13 +95,12 @@ def main():
     rng = random.Random(options.seed)
     out = sys.stdout.buffer
     for number in range(options.first, options.first + options.count):
-        body = json.dumps(order(number, options.lines, options.pad, rng), separators=(",", ":")).encode()
-        signature = hmac.new(secret, body, hashlib.sha256).hexdigest()
-        request = (
-            f"POST {options.path} HTTP/1.1\r\nHost: localhost\r\nX-SVC-SHOP-ID: {options.shop}\r\n"
-            f"X-SVC-TOPIC: ORDER_CREATE\r\nX-Signature: {signature}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        ).encode() + body
+        headers, body = (batch_request(number, options, secret) if options.products else
+                         order_request(number, options, secret, rng))
+        headers += [("Host", "localhost"), ("X-SVC-SHOP-ID", options.shop), ("Content-Type", "application/json"),
+                    ("Content-Length", len(body))]
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
+        request = f"POST {options.path} HTTP/1.1\r\n{lines}\r\n".encode() + body
         out.write(b"%d\n" % len(request) + request)
 
 
