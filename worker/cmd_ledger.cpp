@@ -3,6 +3,7 @@
 
 #include "lmdb_store/ledger.hpp"
 #include "lmdb_store/queue.hpp"
+#include "pg_store/ledger.hpp"
 #include "pg_store/migrate.hpp"
 #include "worker/cli_values.hpp"
 #include "worker/ledger_access.hpp"
@@ -48,8 +49,7 @@ Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
     return Status::success();
 }
 
-Status rebuild_ledger(const Frame& frame, const RebuildCommand& command) {
-    auto rebuild = worker::Rebuild::begin(command.from, command.into, {});
+Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::string& into) {
     if (!rebuild.ok()) {
         return rebuild.error();
     }
@@ -58,17 +58,50 @@ Status rebuild_ledger(const Frame& frame, const RebuildCommand& command) {
     }
     std::printf("%llu inputs replayed into %s\n",
                 static_cast<unsigned long long>(rebuild.value()->inputs_count()),
-                printable(command.into).c_str());
+                printable(into).c_str());
+    return Status::success();
+}
+
+Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
+    auto rebuild = worker::Rebuild::begin(command.from, command.into, {});
+    if (Status replayed = replay(rebuild, command.into); !replayed.ok()) {
+        return replayed;
+    }
     if (::access(frame.paths().format.c_str(), F_OK) != 0) {
         std::printf("not compared: there is no store %s\n", printable(frame.store).c_str());
+        return Status::success();
+    }
+    const auto own = has_own_ledger(frame);
+    if (!own.ok()) {
+        return own.error();
+    }
+    if (!*own) {
+        std::printf("not compared: the ledger of %s is in PostgreSQL\n",
+                    printable(frame.store).c_str());
         return Status::success();
     }
     return compare_with_store(frame, *rebuild.value());
 }
 
+/// What the database lacks of this archive: all of it, or what came after the backup that was
+/// restored there.
+Status rebuild_database(const RebuildCommand& command) {
+    const auto url = pg::Url::parse(command.into);
+    if (!url.ok()) {
+        return url.error();
+    }
+    auto ledger = pg::PostgresLedger::open(*url, pg::PostgresLedger::Mode::kReadWrite, {});
+    if (!ledger.ok()) {
+        return ledger.error();
+    }
+    auto rebuild = worker::Rebuild::go_on(command.from, std::move(ledger).value(), {});
+    return replay(rebuild, url->shown());
+}
+
 Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
     try {
-        return rebuild_ledger(frame, command);
+        return pg::Url::is_one(command.into) ? rebuild_database(command)
+                                             : rebuild_folder(frame, command);
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
@@ -95,15 +128,18 @@ Status run_migrate(const Frame&, const MigrateCommand& command) {
 void declare_ledger(CLI::App& app, Frame& frame) {
     CLI::App& group = add_group(app, "ledger", "The ledger as a whole");
     CLI::App& rebuild = add_command(group, "rebuild",
-                                    "Replay an archive into a new ledger, and compare with the "
-                                    "store's");
+                                    "Replay an archive into a new ledger and compare it with the "
+                                    "store's; or into a database");
     RebuildCommand& rebuilt = on_run(rebuild, frame, run_rebuild);
     rebuild.add_option("--from", rebuilt.from, "The archive's folder")
         ->required()
         ->type_name("ARCHIVE");
-    rebuild.add_option("--into", rebuilt.into, "A new or empty folder for the ledger")
+    rebuild
+        .add_option(
+            "--into", rebuilt.into,
+            "A new or empty folder for the ledger, or postgres://...: what is missing there")
         ->required()
-        ->type_name("DIR");
+        ->type_name("DIR|URL");
 
     CLI::App& migrate =
         add_command(group, "migrate", "Bring a PostgreSQL ledger's schema up to date");

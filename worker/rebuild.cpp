@@ -26,6 +26,21 @@ OwnedInput owned(const store::ArchivedInput& input) {
     return made;
 }
 
+/// The map grows with the next try; the other node that was in the way is through by then.
+bool passes(ErrorCode code) {
+    return code == ErrorCode::kFull || code == ErrorCode::kBusy;
+}
+
+Error missing_inputs(const std::string& node, SequenceNumber applied, SequenceNumber first) {
+    const std::string after =
+        applied.value == 0 ? "" : ", the ledger ends at input " + std::to_string(applied.value);
+    return {ErrorCode::kConflict,
+            "the archive begins with input " + std::to_string(first.value) + " of queue " + node +
+                after +
+                ": what came before was removed or never archived, and a ledger can only be "
+                "rebuilt from all of it"};
+}
+
 Status make_folder(const std::filesystem::path& into) {
     std::error_code failure;
     std::filesystem::create_directory(into, failure);
@@ -62,7 +77,20 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin(const std::filesystem::path& arc
         return opened.error();
     }
     std::unique_ptr<Rebuild> rebuild(new Rebuild(archive, options));
+    rebuild->embedded_ = opened->get();
     rebuild->ledger_ = std::move(*opened);
+    return rebuild;
+}
+
+Result<std::unique_ptr<Rebuild>> Rebuild::go_on(const std::filesystem::path& archive,
+                                                std::unique_ptr<Ledger> ledger,
+                                                const RebuildOptions& options) {
+    const auto reader = store::ArchiveReader::open(archive);
+    if (!reader) {
+        return reader.error();
+    }
+    std::unique_ptr<Rebuild> rebuild(new Rebuild(archive, options));
+    rebuild->ledger_ = std::move(ledger);
     return rebuild;
 }
 
@@ -79,7 +107,7 @@ Status Rebuild::apply() {
             next += outcome->inputs_done;
             work_left = outcome->work_left;
         } catch (const LedgerFailure& failure) {
-            if (failure.error().code != ErrorCode::kFull) {  // the map grows with the next try
+            if (!passes(failure.error().code)) {
                 return failure.error();
             }
         } catch (const std::bad_alloc&) {
@@ -99,11 +127,22 @@ Status Rebuild::apply() {
 }
 
 SequenceNumber Rebuild::applied(const std::string& node) {
-    const auto known = applied_.find(node);
-    return known == applied_.end() ? SequenceNumber{} : known->second;
+    const auto [known, added] = applied_.try_emplace(node);
+    if (added) {
+        known->second = ledger_->snapshot(node)->head().applied_seq;
+    }
+    return known->second;
 }
 
 Status Rebuild::replay(const std::optional<std::string>& node, SequenceNumber upto) {
+    try {
+        return replay_all(node, upto);
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+Status Rebuild::replay_all(const std::optional<std::string>& node, SequenceNumber upto) {
     const auto reader = store::ArchiveReader::open(archive_);
     if (!reader) {
         return reader.error();
@@ -130,12 +169,8 @@ Status Rebuild::replay(const std::optional<std::string>& node, SequenceNumber up
             }
         }
         node_ = queue;
-        if (batch_.empty() && applied(node_).value == 0 && input.seq.value != 1) {
-            return Error{ErrorCode::kConflict,
-                         "the archive begins with input " + std::to_string(input.seq.value) +
-                             " of queue " + node_ +
-                             ": what came before was removed or never archived, and a ledger can "
-                             "only be rebuilt from all of it"};
+        if (batch_.empty() && input.seq.value > applied(node_).value + 1) {
+            return missing_inputs(node_, applied(node_), input.seq);
         }
         batch_.push_back(owned(input));
         batch_bytes_ += batch_.back().record.size() + batch_.back().bulk_body.size();
@@ -174,7 +209,7 @@ Result<RebuildComparison> Rebuild::compare(store::EmbeddedLedger& other, const s
         if (Status waited = wait_for(node, upto); !waited) {
             return waited.error();
         }
-        const auto ours = ledger_->rows(node);
+        const auto ours = embedded_->rows(node);
         const auto difference = store::first_difference(*ours, *theirs);
         if (difference) {
             return RebuildComparison{false, "after " + std::to_string(inputs_count_) +

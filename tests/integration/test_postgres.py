@@ -238,6 +238,28 @@ def test_reports_equal_the_embedded_ledgers(cluster, twins):
             for o in listed] == [(name, Decimal(due), refunded) for name, due, refunded in viewed]
 
 
+def test_an_archive_rebuilds_a_database_that_was_lost(cluster, twins):
+    """An empty one, then one that an old backup left behind; again does nothing."""
+    sluice = twins.copy("archived")
+    twins.set_up(sluice)
+    own = reports(sluice)
+    for database in ("lost", "behind"):
+        url = cluster.create(database)
+        sluice("ledger", "migrate", "--ledger", url)
+        if database == "behind":
+            half = twins.copy("half")
+            half("worker", "--until-empty", "--ledger", url)
+        assert "ledger rebuild" in sluice.refuses("worker", "--until-empty", "--ledger", url)
+        rebuild = ("ledger", "rebuild", "--from", sluice.store / "archive", "--into", url)
+        told = sluice(*rebuild)
+        assert told.startswith(f"{INPUTS + 3 if database == 'lost' else 3} inputs replayed into"), told
+        assert sluice(*rebuild).startswith("0 inputs")
+        sluice("worker", "--until-empty", "--ledger", url)
+        assert reports(sluice) == own
+        assert sluice("doctor").count("the chain of hashes holds") == 1
+        (sluice.store / "ledger.url").unlink()
+
+
 def test_stopped_and_started_again(cluster, twins):
     sluice = twins.copy("stopped")
     sluice("ledger", "migrate", "--ledger", cluster.url())
