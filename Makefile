@@ -42,9 +42,11 @@ format:
 	scripts/format
 
 build:
+	scripts/install-deps test
 	scripts/build $(PRESET)
 
 install:
+	scripts/install-deps
 	scripts/build release
 	cmake --install build/release --prefix "$(PREFIX)"
 
