@@ -75,6 +75,8 @@ def measure(kind, options, requests_for):
         counter = state / "delays"
         environment = {"LD_PRELOAD": str(options.shim), "SLOW_SYNC_COUNT": str(counter),
                        "SLOW_SYNC_US": str(int(options.slow_sync_ms * 1000))}
+    if options.call_times:
+        environment = {"LD_PRELOAD": str(options.recorder), "CALL_TIMES": str(state)}
     target = kind(state, options.port, options.workers, environment)
     try:
         target.start()
@@ -94,7 +96,22 @@ def measure(kind, options, requests_for):
         return result
     finally:
         target.stop()
+        if options.call_times:
+            print_call_times(state)
         shutil.rmtree(state, ignore_errors=True)
+
+
+def print_call_times(folder):
+    """Of the nginx workers, the first third of their calls left out."""
+    for file in folder.glob("*.calls"):
+        calls = [line.split() for line in file.read_text().splitlines()]
+        by_kind = {}
+        for kind, nanoseconds, size in calls[len(calls) // 3:]:
+            by_kind.setdefault(kind, []).append((int(nanoseconds) / 1000, int(size)))
+        print(f"process {file.stem}: call, how many, median us, mean us, mean bytes")
+        for kind, found in sorted(by_kind.items()):
+            print(f"  {kind:8} {len(found):8} {statistics.median(time for time, _ in found):8.1f} "
+                  f"{statistics.mean(time for time, _ in found):8.1f} {statistics.mean(size for _, size in found):10.0f}")
 
 
 def request_maker(options):
@@ -132,9 +149,10 @@ def table(results, reference):
 def prepare(options):
     options.load = ROOT / "build/release/bench/sluice-load"
     options.shim = ROOT / "build/peers/slow_sync.so"
-    if options.slow_sync_ms:
-        options.shim.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(options.shim), str(ROOT / "bench/slow_sync.c")],
+    options.recorder = ROOT / "build/peers/call_times.so"
+    options.shim.parent.mkdir(parents=True, exist_ok=True)
+    for library in [options.shim] * bool(options.slow_sync_ms) + [options.recorder] * options.call_times:
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(ROOT / "bench" / f"{library.stem}.c")],
                        check=True)
 
 
@@ -178,6 +196,8 @@ def arguments():
     parser.add_argument("--count", type=int, default=100000, help="distinct signed requests")
     parser.add_argument("--rate", type=float, default=0, help="offered requests/s (open loop)")
     parser.add_argument("--slow-sync-ms", type=float, default=0)
+    parser.add_argument("--call-times", action="store_true",
+                        help="how long the system calls of a dynamically linked target take; not with --slow-sync-ms")
     parser.add_argument("--port", type=int, default=18090)
     parser.add_argument("--json", default="")
     parser.add_argument("--svg", default="", help="requests/s as a bar chart")
