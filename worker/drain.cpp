@@ -224,7 +224,7 @@ void Drain::State::gather() {
     while (coming && Clock::now() < batch_began + kBatchEvery) {
         const std::uint32_t before = queue.control().words().wake.load();
         std::this_thread::sleep_for(kComing);
-        coming = queue.control().words().wake.load() != before;
+        coming = queue.control().words().wake.load() != before && !keeper.is_crowded();
     }
 }
 

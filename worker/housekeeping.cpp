@@ -177,6 +177,11 @@ Status Housekeeping::trim_when_crowded() {
     return more ? Status::success() : Status(more.error());
 }
 
+bool Housekeeping::is_crowded() const {
+    const auto fill = queue_.fill();
+    return !fill || fill->bytes_used >= fill->bytes_mark / 2;
+}
+
 void Housekeeping::count_dead(Ledger& ledger, const std::string& node) {
     const auto snapshot = ledger.snapshot(node);
     const std::uint64_t dead = snapshot->head().totals.dead;

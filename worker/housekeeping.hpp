@@ -47,6 +47,8 @@ public:
     [[nodiscard]] Result<bool> trim_when_idle();
     /// Trims one slice if the queue is above its mark. Looks at most once a second.
     [[nodiscard]] Status trim_when_crowded();
+    /// Half of what the queue may take is taken: whoever appends is waiting for room soon.
+    [[nodiscard]] bool is_crowded() const;
     /// What is due every so often: stale readers, orphans, open dead letters, sizes.
     /// @param archiver  Nothing: off, or not open now.
     void periodic(Ledger& ledger, const std::string& node, const Archiver* archiver);
