@@ -89,6 +89,14 @@ std::optional<Head> checked_head(std::string_view bytes, std::uint32_t magic) {
     return head;
 }
 
+/// What stands where this format has nothing would mean something that is not read here.
+bool is_unused_zero(const StoredSegmentHead& head) noexcept {
+    return head.reserved_zero == 0 && head.reserved_zero_too == 0 &&
+           head.reserved_zero_three == 0 &&
+           std::all_of(head.uuid.begin() + head.uuid_bytes, head.uuid.end(),
+                       [](char byte) { return byte == 0; });
+}
+
 }  // namespace
 
 std::string encode_segment_head(const SegmentHead& head) {
@@ -114,6 +122,9 @@ Result<SegmentHead> decode_segment_head(std::string_view bytes) {
     }
     if (stored->uuid_bytes == 0 || stored->uuid_bytes > kUuidBytesMax) {
         return corrupt("the queue's UUID in the head of a segment");
+    }
+    if (!is_unused_zero(*stored)) {
+        return corrupt("the unused bytes in the head of a segment");
     }
     SegmentHead head;
     head.ordinal = stored->ordinal;
@@ -143,6 +154,10 @@ Result<BlockHead> decode_block_head(std::string_view bytes) {
     if (stored->raw_bytes > kBlockRawBytesMax || stored->inputs_count == 0 ||
         stored->first_seq > stored->last_seq) {
         return corrupt("the figures in the head of a block");
+    }
+    if (stored->reserved_zero != 0 || stored->reserved_zero_too != 0 ||
+        stored->reserved_zero_three != 0) {
+        return corrupt("the unused bytes in the head of a block");
     }
     return BlockHead{stored->inputs_count, {stored->first_seq},  {stored->last_seq},
                      stored->raw_bytes,    stored->stored_bytes, stored->payload_crc};

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "core/record.hpp"
+#include "lmdb_store/archive_format.hpp"
 
 namespace sluice::store {
 namespace {
@@ -190,6 +194,35 @@ TEST_F(ArchiveTest, AFlippedBitIsFoundAndTheMessageNamesTheFile) {
     const auto seqs = read_all(&error);
     EXPECT_LT(seqs.size(), 30U);
     EXPECT_NE(error.find("incomplete"), std::string::npos) << error;
+}
+
+/// One byte changed, under a checksum that is right again.
+std::string changed_under_crc(std::string head, std::size_t at) {
+    head[at] = static_cast<char>(head[at] ^ 1);
+    const std::uint32_t crc = crc32c(0, std::string_view(head).substr(0, head.size() - 4));
+    std::memcpy(head.data() + head.size() - 4, &crc, 4);
+    return head;
+}
+
+TEST(ArchiveFormat, WhatIsUnusedInAHeadIsZero) {
+    SegmentHead segment;
+    segment.queue_uuid = "0123";
+    segment.ordinal = 1;
+    const std::string segment_bytes = encode_segment_head(segment);
+    ASSERT_TRUE(decode_segment_head(segment_bytes).ok());
+    BlockHead block{};
+    block.inputs_count = 1;
+    const std::string block_bytes = encode_block_head(block);
+    ASSERT_TRUE(decode_block_head(block_bytes).ok());
+    for (std::size_t at = 0; at < kSegmentHeadBytes - 4; ++at) {
+        const auto read = decode_segment_head(changed_under_crc(segment_bytes, at));
+        EXPECT_TRUE(!read || encode_segment_head(*read) == changed_under_crc(segment_bytes, at))
+            << at;
+    }
+    for (std::size_t at = 0; at < kBlockHeadBytes - 4; ++at) {
+        const auto read = decode_block_head(changed_under_crc(block_bytes, at));
+        EXPECT_TRUE(!read || encode_block_head(*read) == changed_under_crc(block_bytes, at)) << at;
+    }
 }
 
 TEST_F(ArchiveTest, QueuesThatFollowEachOtherKeepTheirNumbers) {
