@@ -1,8 +1,10 @@
 #include "lmdb_store/environment.hpp"
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <string>
@@ -196,17 +198,15 @@ Status Environment::check_length() {
         if (Status ok = look_at_files(snapshot); !ok) {
             return ok;
         }
-        MDB_envinfo info{};
         int fd = -1;
         struct stat data {};
-        if (mdb_env_info(env_, &info) != 0 || mdb_env_get_fd(env_, &fd) != 0 ||
-            ::fstat(fd, &data) != 0) {
+        mdb_env_get_fd(env_, &fd);
+        if (::fstat(fd, &data) != 0) {
             return system_error(errno, "look at", data_path_);
         }
         const std::uint64_t pages_in_file = static_cast<std::uint64_t>(data.st_size) / page_bytes_;
-        whole = missing_pages_are_free(fd, snapshot.id(), pages_in_file, info.me_last_pgno);
-        mdb_env_info(env_, &info);
-        moved = info.me_last_txnid != snapshot.id();
+        whole = missing_pages_are_free(fd, snapshot.id(), pages_in_file, info().me_last_pgno);
+        moved = info().me_last_txnid != snapshot.id();
     }
     if (whole < 0) {
         return system_error(-whole, "read", data_path_);
@@ -267,9 +267,13 @@ Status Environment::create(const fs::path& folder, const FileOwner& data_owner,
     return sync_folder(folder);
 }
 
-std::size_t Environment::map_bytes() const noexcept {
+MDB_envinfo Environment::info() const noexcept {
+    const std::lock_guard lock(gate_);  // it looks into the map
     MDB_envinfo info{};
-    return mdb_env_info(env_, &info) == 0 ? info.me_mapsize : 0;
+    if (!map_lost_) {
+        mdb_env_info(env_, &info);
+    }
+    return info;
 }
 
 Status Environment::open_databases(std::span<const char* const> names, std::span<MDB_dbi> handles,
@@ -307,9 +311,29 @@ int Environment::set_map_bytes(std::size_t map_bytes) noexcept {
     }
     remapping_ = true;
     const bool quiet = gate_moved_.wait_for(lock, kPatience, [this] { return txns_active_ == 0; });
-    const int rc = quiet ? mdb_env_set_mapsize(env_, map_bytes) : EBUSY;
+    const int rc = quiet ? remap(map_bytes) : EBUSY;
     remapping_ = false;
     gate_moved_.notify_all();
+    return rc;
+}
+
+/// LMDB unmaps before it maps anew, and is beyond help if that fails: so first it is tried beside.
+int Environment::remap(std::size_t map_bytes) noexcept {
+    if (map_lost_) {
+        return ENOMEM;
+    }
+    int fd = -1;
+    MDB_envinfo now{};
+    mdb_env_get_fd(env_, &fd);
+    mdb_env_info(env_, &now);
+    const std::size_t bytes = std::max(map_bytes, (now.me_last_pgno + 1) * page_bytes_);
+    void* const trial = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (trial == MAP_FAILED) {
+        return errno;
+    }
+    ::munmap(trial, bytes);
+    const int rc = mdb_env_set_mapsize(env_, map_bytes);
+    map_lost_ = rc != 0;
     return rc;
 }
 
@@ -331,10 +355,11 @@ bool Environment::is_own() const noexcept {
     return pid_ == ::getpid();
 }
 
-void Environment::enter() noexcept {
+bool Environment::enter() noexcept {
     std::unique_lock lock(gate_);
     gate_moved_.wait(lock, [this] { return !remapping_; });
-    ++txns_active_;
+    txns_active_ += map_lost_ ? 0 : 1;
+    return !map_lost_;
 }
 
 void Environment::leave() noexcept {
@@ -347,9 +372,9 @@ void Environment::leave() noexcept {
 
 // -- Transactions ---------------------------------------------------------------------------------
 
-void Txn::enter() noexcept {
-    env_->enter();
-    entered_ = true;
+bool Txn::enter() noexcept {
+    entered_ = env_->enter();
+    return entered_;
 }
 
 void Txn::leave() noexcept {
@@ -362,7 +387,9 @@ int Txn::begin(Environment& env, unsigned flags) noexcept {
     env_ = &env;
     int rc = 0;
     for (int tries = 0; tries < 2; ++tries) {
-        enter();
+        if (!enter()) {
+            return ENOMEM;
+        }
         rc = mdb_txn_begin(env.get(), nullptr, flags, &txn_);
         if (rc == 0) {
             return 0;
@@ -404,9 +431,7 @@ int ReadTxn::renew(Environment& env) noexcept {
     if (txn_ == nullptr) {
         return begin(env);
     }
-    enter();
-    const int rc = mdb_txn_renew(txn_);
-    if (rc == 0) {
+    if (enter() && mdb_txn_renew(txn_) == 0) {
         return 0;
     }
     // The slot may have been taken away, or the map is too small: begin() knows what to do.

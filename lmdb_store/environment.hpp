@@ -60,7 +60,10 @@ public:
     [[nodiscard]] MDB_env* get() const noexcept { return env_; }
     [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
     [[nodiscard]] std::size_t page_bytes() const noexcept { return page_bytes_; }
-    [[nodiscard]] std::size_t map_bytes() const noexcept;
+    /// Map, last page and last transaction as they are now. Any thread, also while another one
+    /// remaps. All zero once the map was lost.
+    [[nodiscard]] MDB_envinfo info() const noexcept;
+    [[nodiscard]] std::size_t map_bytes() const noexcept { return info().me_mapsize; }
     [[nodiscard]] Error error(int rc, std::string_view doing) const {
         return lmdb_error(rc, doing, folder_);
     }
@@ -72,7 +75,8 @@ public:
 
     /// Remaps. Waits for this process's transactions to end (renewed ones count until reset).
     /// @param map_bytes  0: at least what the file uses now.
-    /// @return EBUSY if they did not end within some seconds.
+    /// @return EBUSY if they did not end within some seconds; ENOMEM if there is no room for it in
+    /// the process's memory: the old map is then kept.
     [[nodiscard]] int set_map_bytes(std::size_t map_bytes) noexcept;
     /// Frees reader slots of dead processes. How many, or 0.
     int clear_stale_readers() noexcept;
@@ -100,8 +104,10 @@ private:
     [[nodiscard]] Status open_files(const EnvironmentOptions& options);
     [[nodiscard]] Status check_length();
     [[nodiscard]] Status look_at_files(const class Txn& snapshot);
-    void enter() noexcept;  ///< A transaction begins: the map must stay.
+    /// False: the map was lost, there is nothing to begin a transaction on.
+    [[nodiscard]] bool enter() noexcept;  ///< A transaction begins: the map must stay.
     void leave() noexcept;
+    [[nodiscard]] int remap(std::size_t map_bytes) noexcept;
 
     MDB_env* env_ = nullptr;
     std::filesystem::path folder_, data_path_, lock_path_;
@@ -110,10 +116,11 @@ private:
     pid_t pid_ = 0;
     bool read_only_ = false;
     int dead_at_open_ = 0;
-    std::mutex gate_;
+    mutable std::mutex gate_;
     std::condition_variable gate_moved_;
     unsigned txns_active_ = 0;
     bool remapping_ = false;
+    bool map_lost_ = false;  ///< Until a restart.
 };
 
 /// A transaction; aborted when destroyed.
@@ -144,7 +151,7 @@ protected:
         std::swap(txn_, other.txn_);
         std::swap(entered_, other.entered_);
     }
-    void enter() noexcept;
+    [[nodiscard]] bool enter() noexcept;
     void leave() noexcept;
 
     Environment* env_ = nullptr;

@@ -50,12 +50,11 @@ void Headroom::prepare(const Environment& env, std::uint64_t bytes) noexcept {
         return;
     }
     struct stat file {};
-    MDB_envinfo info{};
-    if (::fstat(fd_.get(), &file) != 0 || mdb_env_info(env.get(), &info) != 0) {
+    if (::fstat(fd_.get(), &file) != 0) {
         return;
     }
     const auto file_bytes = static_cast<std::uint64_t>(file.st_size);
-    const std::uint64_t used_bytes = (info.me_last_pgno + 1) * env.page_bytes();
+    const std::uint64_t used_bytes = (env.info().me_last_pgno + 1) * env.page_bytes();
     if (used_bytes + bytes + kTreesBytes > file_bytes && now_ms() >= paused_until_ms_) {
         grow(env, file_bytes);
     }

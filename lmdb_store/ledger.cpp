@@ -41,8 +41,7 @@ public:
     }
 
     LedgerFill fill() const override {
-        MDB_envinfo info{};
-        mdb_env_info(env_->get(), &info);
+        const MDB_envinfo info = env_->info();
         return {(info.me_last_pgno + 1) * env_->page_bytes(), info.me_mapsize};
     }
 

@@ -42,8 +42,7 @@ struct FileUse {
 };
 
 FileUse look_at(const Environment& env) noexcept {
-    MDB_envinfo info{};
-    mdb_env_info(env.get(), &info);
+    const MDB_envinfo info = env.info();
     return {(info.me_last_pgno + 1) * env.page_bytes(), info.me_mapsize, info.me_last_txnid};
 }
 

@@ -44,13 +44,11 @@ Result<ReaderFindings> look_at_readers(const std::filesystem::path& folder) {
     }
     ReaderFindings findings;
     findings.dead_count = (*environment)->dead_readers_at_open();
-    MDB_env* const env = (*environment)->get();
     std::optional<Reader> oldest;
-    mdb_reader_list(env, &see_reader, &oldest);
-    MDB_envinfo info{};
-    mdb_env_info(env, &info);
-    if (oldest && info.me_last_txnid > oldest->snapshot) {
-        findings.oldest_behind = info.me_last_txnid - oldest->snapshot;
+    mdb_reader_list((*environment)->get(), &see_reader, &oldest);
+    const std::uint64_t last_txn = (*environment)->info().me_last_txnid;
+    if (oldest && last_txn > oldest->snapshot) {
+        findings.oldest_behind = last_txn - oldest->snapshot;
         findings.oldest_process = oldest->process;
     }
     return findings;
