@@ -99,6 +99,7 @@ private:
         explicit Slot(const Options& options) : connection(options.host, options.port) {}
         Connection connection;
         std::uint64_t due = 0;
+        std::uint64_t sent = 0;
         bool busy = false;
     };
 
@@ -115,6 +116,7 @@ private:
     void begin(unsigned index, std::uint64_t due) {
         Slot& slot = *slots_[index];
         slot.due = due;
+        slot.sent = now_nanos();
         slot.busy = true;
         std::string& request = requests_[next_request_ % requests_.size()];
         if (keyed_) {
@@ -180,6 +182,7 @@ private:
             const std::uint64_t now = now_nanos();
             if (now >= measured_from_ && now < end_) {
                 ++statuses_[result.status];
+                served_.add(now - slot.sent);
                 if (result.status == 200) {
                     accepted_.add(now - slot.due);
                 } else {
@@ -229,6 +232,7 @@ private:
         std::printf("}, \"broken\": %llu, ", static_cast<unsigned long long>(broken_));
         print_latency("accepted", accepted_);
         print_latency("refused", refused_);
+        print_latency("served", served_);
         std::printf("\"load_tool_cpu_share\": %.3f}\n", cpu / wall);
     }
 
@@ -255,6 +259,7 @@ private:
     std::map<int, std::uint64_t> statuses_;
     Histogram accepted_;
     Histogram refused_;
+    Histogram served_;  ///< Any status; from sending, so without the wait for a free connection.
 };
 
 }  // namespace
