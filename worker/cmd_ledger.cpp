@@ -42,6 +42,11 @@ Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
     if (!compared.ok()) {
         return compared.error();
     }
+    if (compared->behind) {
+        std::printf("not compared with the ledger of %s: %s\n", printable(frame.store).c_str(),
+                    printable(compared->text).c_str());
+        return Status::success();
+    }
     if (!compared->equal) {
         return Error{ErrorCode::kCorrupt, compared->text};
     }

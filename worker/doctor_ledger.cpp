@@ -1,4 +1,5 @@
 // Doctor: the ledger's books.
+#include <algorithm>
 #include <map>
 
 #include "core/journal.hpp"
@@ -6,6 +7,7 @@
 #include "lmdb_store/queue.hpp"
 #include "worker/doctor.hpp"
 #include "worker/ledger_access.hpp"
+#include "worker/position.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -91,9 +93,40 @@ private:
     std::vector<std::string> problems_;
 };
 
+Result<SequenceNumber> applied_seq(const Frame& frame) {
+    SequenceNumber applied;
+    Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
+        applied = ledger.head().applied_seq;
+        return Status::success();
+    });
+    return read.ok() ? Result<SequenceNumber>(applied) : Result<SequenceNumber>(read.error());
+}
+
+/// Does the ledger belong to the queue? Both may move meanwhile: the ledger is read before and
+/// after, and only what is wrong either way is a finding.
+void check_place(const Frame& frame, Findings& findings) {
+    const auto before = applied_seq(frame);
+    const auto queue = store::Queue::open(frame.paths(), queue_options());
+    if (!before.ok() || !queue.ok()) {
+        return;  // the checks of what is in them say why
+    }
+    const auto fill = queue.value()->fill();
+    const auto after = applied_seq(frame);
+    if (!fill.ok() || !after.ok()) {
+        return;
+    }
+    const SequenceNumber applied =
+        *before > fill->last_seq ? *before : std::min(*after, fill->last_seq);
+    if (Status fits = worker::check_position(*fill, applied); !fits.ok()) {
+        findings.push_back({"ledger", Health::kProblem, fits.error().message,
+                            "docs/operations.md, Backup and restore; the worker does not start"});
+    }
+}
+
 }  // namespace
 
 void check_ledger(const Frame& frame, Findings& findings) {
+    check_place(frame, findings);
     const auto own = has_own_ledger(frame);
     if (own.ok() && *own) {
         check_own_ledger(frame.paths(), findings);

@@ -36,9 +36,10 @@ void check_worker(store::Queue& queue, const store::QueueFill& fill, std::uint64
     const std::uint64_t applied = words.applied_seq.load();
     const std::uint64_t lag = fill.last_seq.value > applied ? fill.last_seq.value - applied : 0;
     const std::uint64_t heartbeat = words.heartbeat_ms.load();
-    const bool alive = heartbeat != 0 && now_ms < heartbeat + kHeartbeatMsMax;
     const auto state = static_cast<store::WorkerState>(words.worker_state.load());
-    const std::string waits = std::to_string(lag) + " inputs wait";
+    const bool alive = heartbeat != 0 && now_ms < heartbeat + kHeartbeatMsMax &&
+                       state != store::WorkerState::kStopped;
+    const std::string waits = std::to_string(lag) + (lag == 1 ? " input waits" : " inputs wait");
     if (!alive) {
         findings.push_back({"worker", lag > 0 ? Health::kProblem : Health::kNote,
                             "no worker runs; " + waits, "systemctl start sluice"});

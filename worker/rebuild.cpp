@@ -201,10 +201,10 @@ Result<RebuildComparison> Rebuild::compare(store::EmbeddedLedger& other, const s
         const auto theirs = other.rows(node);
         const SequenceNumber upto = theirs->head().applied_seq;
         if (applied(node) > upto) {
-            return Error{ErrorCode::kConflict,
-                         "the ledger has applied input " + std::to_string(upto.value) +
-                             ", the archive goes on to input " +
-                             std::to_string(applied(node).value) + ": the ledger is an older copy"};
+            return RebuildComparison{false, true,
+                                     "that ledger ends at input " + std::to_string(upto.value) +
+                                         ", before input " + std::to_string(applied(node).value) +
+                                         " of the archive"};
         }
         if (Status waited = wait_for(node, upto); !waited) {
             return waited.error();
@@ -212,13 +212,14 @@ Result<RebuildComparison> Rebuild::compare(store::EmbeddedLedger& other, const s
         const auto ours = embedded_->rows(node);
         const auto difference = store::first_difference(*ours, *theirs);
         if (difference) {
-            return RebuildComparison{false, "after " + std::to_string(inputs_count_) +
-                                                " inputs the ledgers differ, first in table \"" +
-                                                difference->table + "\", key " +
-                                                difference->key_hex};
+            return RebuildComparison{false, false,
+                                     "after " + std::to_string(inputs_count_) +
+                                         " inputs the ledgers differ, first in table \"" +
+                                         difference->table + "\", key " + difference->key_hex};
         }
         return RebuildComparison{
-            true, "after " + std::to_string(inputs_count_) + " inputs the ledgers are equal"};
+            true, false,
+            "after " + std::to_string(inputs_count_) + " inputs the ledgers are equal"};
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }

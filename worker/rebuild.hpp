@@ -27,7 +27,8 @@ struct RebuildOptions {
 /// What the comparison with a ledger in use found.
 struct RebuildComparison {
     bool equal = false;
-    std::string text;  ///< One line: what was compared, and the first difference.
+    bool behind = false;  ///< Not compared: the other is older than the archive.
+    std::string text;     ///< One line: what was compared, and the first difference.
 };
 
 class Rebuild {

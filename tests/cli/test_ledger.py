@@ -284,6 +284,25 @@ def test_rebuild_gives_the_same_ledger(sold):
     sold.run("ledger", "rebuild", "--from", sold.store / "archive", status=2)
 
 
+def test_an_older_copy_of_the_ledger_is_found_and_made_anew(sold):
+    """As docs/operations.md restores it."""
+    ledger, new = sold.store / "ledger" / "data.mdb", sold.folder / "new"
+    older = ledger.read_bytes()
+    sold.send("later")
+    sold.run("worker", "--until-empty")
+    before = sold.json("report", "orders")
+    ledger.write_bytes(older)
+    findings = sluice("doctor", "--format", "json", store=sold.store).json()
+    assert ["older copy" in row["finding"] for row in findings if row["check"] == "ledger"] == [True]
+    sold.run("worker", "--until-empty", status=1)
+    run = sold.run("ledger", "rebuild", "--from", sold.store / "archive", "--into", new)
+    assert "not compared" in run.out
+    ledger.write_bytes((new / "data.mdb").read_bytes())
+    sold.run("worker", "--until-empty")
+    assert sold.json("report", "orders") == before
+    assert all(row["check"] != "ledger" for row in sluice("doctor", "--format", "json", store=sold.store).json())
+
+
 def test_doctor(sold):
     rows = sold.json("doctor")
     assert {"store", "permissions", "key", "disk", "clock", "readers", "registry", "queue", "worker", "journal", "nginx"} <= {
