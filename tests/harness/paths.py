@@ -65,7 +65,11 @@ def _needed(binary, library):
 
 def sanitizer_environment():
     """What stock nginx needs to load a sanitized module; empty for a plain build."""
-    if not MODULE.exists() or not _needed(MODULE, "libasan"):
+    if not MODULE.exists():
+        return {}
+    if _needed(MODULE, "libtsan"):  # of an nginx that was built with it too (scripts/sanitized-nginx)
+        return {"TSAN_OPTIONS": f"suppressions={ROOT / 'tests' / 'faults' / 'tsan.supp'}"}
+    if not _needed(MODULE, "libasan"):
         return {}
     libraries = []
     for name in ("libasan.so", "libubsan.so"):

@@ -3,13 +3,15 @@
 import pathlib
 import re
 
+from faults.planted import PLANTED
 from mutation.mutants import MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUGS = [bug for bugs in PLANTED.values() for bug, _ in bugs]
 
 
 def test_each_fault_can_be_planted():
-    for mutant in MUTANTS:
+    for mutant in MUTANTS + BUGS:
         text = (ROOT / mutant.file).read_text()
         for old, new in mutant.edits:
             assert text.count(old) == 1 and old != new, f"{mutant.name}: {text.count(old)} places in {mutant.file}"
@@ -20,7 +22,7 @@ def test_each_names_a_test_that_is_there():
     unit = {}
     for path in (ROOT / "tests" / "unit").glob("*/*_test.cpp"):
         unit.setdefault(path.parent.name, []).append(path.read_text())
-    for mutant in MUTANTS:
+    for mutant in MUTANTS + BUGS:
         if mutant.test.startswith("tests/"):
             path, name = mutant.test.split("::")
             assert re.search(rf"^def {name.split('[')[0]}\(", (ROOT / path).read_text(), re.M), mutant.test
