@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 PRESET ?= dev
 
-.PHONY: help demo demo-fleet test lint format build install deps bench deb test-package check-nginx torture fuzz mutate soak clean
+.PHONY: help demo demo-fleet test lint format build install deps bench deb test-package check-nginx torture fuzz mutate sanitize coverage soak clean
 
 help:
 	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
@@ -20,6 +20,8 @@ help:
 	@echo "make fuzz          libFuzzer targets, FUZZ_SECONDS=3600 each"
 	@echo "make torture       the long crash and fault rounds"
 	@echo "make mutate        plant faults one by one; a test must see each"
+	@echo "make sanitize      integration tests on nginx with ASan, UBSan, TSan; memcheck; planted bugs"
+	@echo "make coverage      lines and branches of core and lmdb_store that unit tests reach"
 	@echo "make soak          half load, reloads, revocations: nothing grows; SECONDS=3600"
 	@echo "make deps          install what building and testing needs (apt)"
 
@@ -70,6 +72,12 @@ torture:
 
 mutate:
 	scripts/mutate
+
+sanitize:
+	scripts/sanitize
+
+coverage:
+	scripts/coverage
 
 soak:
 	SOAK_SECONDS=$(SECONDS) scripts/soak
