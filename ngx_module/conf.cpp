@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 
+#include "core/prepare_json.hpp"
+#include "lmdb_store/file_io.hpp"
 #include "lmdb_store/master_key.hpp"
 #include "ngx_module/conf_check.hpp"
 #include "ngx_module/convert.hpp"
@@ -56,14 +59,15 @@ void close_key(void* fd) noexcept {
 }
 
 /// Closed with the cycle.
-bool keep_key_open(ngx_conf_t* cf, MainConf& conf) noexcept {
+bool keep_key_open(ngx_conf_t* cf, MainConf& conf) {
     ngx_pool_cleanup_t* cleanup = ngx_pool_cleanup_add(cf->pool, sizeof(int));
     if (cleanup == nullptr) {
         return false;
     }
     conf.key_fd = ::open(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY | O_CLOEXEC);
     if (conf.key_fd < 0) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.key_line, "the store's master key cannot be opened");
+        const Error error = store::system_error(errno, "open", to_view(conf.key_path));
+        log_at(cf->log, NGX_LOG_EMERG, conf.key_line, "the store's master key: " + error.message);
         return false;
     }
     *static_cast<int*>(cleanup->data) = conf.key_fd;
@@ -89,6 +93,7 @@ bool load_key(ngx_conf_t* cf, MainConf& conf) {
                "the store's master key: " + key.error().message);
         return false;
     }
+    prepare_json();                      // here, and not in a worker that has no memory left
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // the master has seen the key: no core dump of it
     return keep_key_open(cf, conf);
 }

@@ -1,11 +1,28 @@
 // The `sluice` program.
+#include <unistd.h>
+
+#include <cstdio>
+#include <new>
 #include <string>
 #include <vector>
 
+#include "core/prepare_json.hpp"
 #include "pg_store/url.hpp"
 #include "worker/cli.hpp"
 
+namespace {
+
+/// What is prepared at the start cannot be caught.
+[[noreturn]] void end_without_memory() noexcept {
+    std::fputs("sluice: not enough memory to start\n", stderr);
+    ::_exit(1);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+    const std::new_handler none = std::set_new_handler(&end_without_memory);
+    sluice::prepare_json();
     const std::vector<std::string> words(argv, argv + argc);
     std::vector<const char*> copies;
     for (const std::string& word : words) {
@@ -13,5 +30,6 @@ int main(int argc, char** argv) {
     }
     copies.push_back(nullptr);
     sluice::pg::hide_passwords(argc, argv);
+    std::set_new_handler(none);
     return sluice::cli::run(argc, copies.data());
 }
