@@ -12,9 +12,9 @@ BUGS = [bug for bugs in PLANTED.values() for bug, _ in bugs]
 
 def test_each_fault_can_be_planted():
     for mutant in MUTANTS + BUGS:
-        text = (ROOT / mutant.file).read_text()
-        for old, new in mutant.edits:
-            assert text.count(old) == 1 and old != new, f"{mutant.name}: {text.count(old)} places in {mutant.file}"
+        for file, old, new in mutant.places:
+            found = (ROOT / file).read_text().count(old)
+            assert found == 1 and old != new, f"{mutant.name}: {found} places in {file}"
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 30
 
 

@@ -14,6 +14,11 @@ class Mutant:
     file: str
     edits: tuple  # of (old, new)
     test: str
+    also: tuple = ()  # of (file, old, new): in other files
+
+    @property
+    def places(self):
+        return [(self.file, old, new) for old, new in self.edits] + list(self.also)
 
 
 def fault(name, file, old, new, test):
@@ -277,4 +282,27 @@ LIFE = [
           "tests/integration/test_tokens.py::test_revoked_token_is_refused_at_once_on_every_worker"),
 ]
 
-MUTANTS = SIGNATURE + REQUESTS + STORE + LEDGER + LIFE
+FLEET = [
+    Mutant("an order is neither locked nor compared", "pg_store/txn_flush.cpp",
+           (('               ") WHERE account = $1 AND shop = $2 AND order_id = $3 AND revision = $4 "\n'
+             '               "AND (version_s, version_ns) <= ($6, $7)";\n',
+             '               ") WHERE account = $1 AND shop = $2 AND order_id = $3 AND $4::bigint <> 0";\n'),),
+           "ledger:PostgresFleetRules.O1_ANewerVersionIsNotOverwrittenByAnOlderOneOfTheSameMoment",
+           (("pg_store/txn_prefetch.cpp", 'o.order_id FOR UPDATE OF o"', 'o.order_id"'),)),
+    fault("an import does not wait for the events of other nodes", "pg_store/txn.cpp",
+          '"SELECT pg_advisory_xact_lock_shared(1397511491, 1)"', '"SELECT 1"',
+          "ledger:PostgresFleetRules.A2_ACodeThatIsImportedWhileAnOrderComesIn"),
+    fault("an event beyond those in the row of its order is forgotten", "pg_store/point_reads.cpp",
+          '"AND digest = $4 AND topic = $5 LIMIT 1"', '"AND digest = $4 AND topic = $5 AND number > 1 LIMIT 1"',
+          "ledger:PostgresFleetRules.O2_AlsoWhenTheOrderHasMoreEventsThanItsRowHolds"),
+    fault("a node's part replaces the balance", "pg_store/scans.cpp",
+          '"account, program, creator, currency, sum(total), sum(paid)"',
+          '"account, program, creator, currency, max(total), max(paid)"',
+          "ledger:PostgresFleetRules.O1_AnOlderVersionThroughAnotherNodeIsStale"),
+    Mutant("the checkpoint follows in a transaction of its own", "pg_store/txn.cpp",
+           (("    flush_chains();\n    send_head();\n", "    flush_chains();\n"),
+            ("    events_.acknowledged();\n", "    send_head();\n    connection_.sync();\n    events_.acknowledged();\n")),
+           "tests/integration/test_postgres.py::test_killed_in_the_middle_of_commit"),
+]
+
+MUTANTS = SIGNATURE + REQUESTS + STORE + LEDGER + FLEET + LIFE

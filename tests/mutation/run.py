@@ -101,12 +101,10 @@ def run_test(test, seconds_max):
 
 
 def plant(mutant):
-    path = COPY / mutant.file
-    text = path.read_text()
-    for old, new in mutant.edits:
+    for file, old, new in mutant.places:
+        text = (COPY / file).read_text()
         assert text.count(old) == 1, f"{mutant.name}: its text occurs {text.count(old)} times"
-        text = text.replace(old, new)
-    path.write_text(text)
+        (COPY / file).write_text(text.replace(old, new))
 
 
 def time_green(tests):
@@ -123,15 +121,16 @@ def time_green(tests):
 
 def try_mutant(mutant, jobs, seconds_max):
     """'killed', 'SURVIVED' or 'BROKEN' (with the reason)."""
-    plant(mutant)
     try:
+        plant(mutant)
         said = build(targets_of([mutant]), jobs)
         if said:
             return "BROKEN", "does not compile:\n" + said
         verdict = run_test(mutant.test, seconds_max)
         return {"red": "killed", "green": "SURVIVED"}.get(verdict, "BROKEN"), verdict
     finally:
-        shutil.copy(ROOT / mutant.file, COPY / mutant.file)
+        for file, _, _ in mutant.places:
+            shutil.copy(ROOT / file, COPY / file)
 
 
 def main():

@@ -1,6 +1,7 @@
 #include "unit/ledger/books.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "core/attribution.hpp"
 #include "core/balance.hpp"
@@ -119,17 +120,34 @@ void Books::from_shop(std::string_view shop_id) {
 Applied Books::input(std::string_view record, std::string_view bulk_body,
                      std::optional<std::string> bulk_error) {
     ++seq_.value;
-    const Input one{seq_, record, bulk_body, std::move(bulk_error), {}};
-    std::unique_ptr<LedgerTxn> txn = ledger_.begin(kNode);
-    (void)applier_.prefetch({&one, 1}, false, *txn);
-    const Applied applied = applier_.apply(one, *txn);
-    txn->commit();
+    const Applied applied = apply_and_commit({seq_, record, bulk_body, std::move(bulk_error), {}});
     for (bool left = true; left;) {
-        txn = ledger_.begin(kNode);
+        const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
         left = applier_.work(*txn, work_slice);
         txn->commit();
     }
     return applied;
+}
+
+/// Again, as the worker does, when another node was in the way.
+Applied Books::apply_and_commit(const Input& input) {
+    for (;;) {
+        try {
+            const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
+            (void)applier_.prefetch({&input, 1}, false, *txn);
+            const Applied applied = applier_.apply(input, *txn);
+            if (before_commit) {
+                std::exchange(before_commit, nullptr)();
+            }
+            txn->commit();
+            return applied;
+        } catch (const LedgerFailure& failure) {
+            if (failure.error().code != ErrorCode::kBusy) {
+                throw;
+            }
+            applier_.discard();
+        }
+    }
 }
 
 Applied Books::raw(Topic topic, std::string_view body, std::string_view anon) {

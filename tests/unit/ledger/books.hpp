@@ -70,7 +70,9 @@ struct OrderText {
 
 class Books {
 public:
-    explicit Books(Ledger& ledger) : ledger_(ledger) {}
+    static constexpr std::string_view kNode = "11111111-2222-3333-4444-555555555555";
+
+    explicit Books(Ledger& ledger, std::string_view node = kNode) : ledger_(ledger), node_(node) {}
 
     /// Time of receipt of the inputs from now on.
     void receive_at(std::string_view time) { received_at_ = instant(time); }
@@ -102,7 +104,7 @@ public:
     Applied input(std::string_view record, std::string_view bulk_body = {},
                   std::optional<std::string> bulk_error = {});
 
-    [[nodiscard]] std::unique_ptr<LedgerReader> read() { return ledger_.snapshot(kNode); }
+    [[nodiscard]] std::unique_ptr<LedgerReader> read() { return ledger_.snapshot(node_); }
     [[nodiscard]] OrderState order(std::string_view id = "o1");
     /// "8.00 USD", for the current shop.
     [[nodiscard]] std::string commission(std::string_view id = "o1");
@@ -124,11 +126,14 @@ public:
     [[nodiscard]] std::string dump();
 
     std::size_t work_slice = 1000;  ///< Orders of retry work done in one transaction.
+    /// Called once, when the next input is applied and not yet committed.
+    std::function<void()> before_commit;
 
 private:
-    static constexpr std::string_view kNode = "11111111-2222-3333-4444-555555555555";
+    Applied apply_and_commit(const Input& input);
 
     Ledger& ledger_;
+    std::string node_;
     Applier applier_;
     SequenceNumber seq_;
     Timestamp received_at_{1'769'904'000, 0};  // 2026-02-01
