@@ -57,11 +57,11 @@ PLANTED = {
     ],
     "memcheck": [
         (fault("a byte is read beyond an allocation", REQUEST, COMMIT,
-               COMMIT + "    char* planted = new char[8];\n    const volatile char beyond = planted[8];\n"
+               COMMIT + "    volatile std::size_t bytes = 8;\n    char* planted = new char[bytes];\n    const volatile char beyond = planted[bytes];\n"
                "    static_cast<void>(beyond);\n    delete[] planted;\n", EVENT),
          r"Invalid read of size 1"),
         (fault("an allocation is forgotten", REQUEST, COMMIT,
-               COMMIT + "    static char* volatile planted;\n    planted = new char[8];\n", EVENT),
+               COMMIT + "    volatile char* planted = new char[8];\n    planted[0] = 'p';\n", EVENT),
          r"bytes in \d+ blocks are definitely lost"),
     ],
 }
