@@ -62,7 +62,11 @@ Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
                                                  "\" may be read by group or others: make it "
                                                  "readable by its owner only (chmod 0400)"};
     }
-    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    int opened = -1;
+    do {
+        opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (opened < 0 && errno == EINTR);
+    const Fd fd(opened);
     return fd.ok() ? read(fd.get(), path) : system_error(errno, "read", path);
 }
 

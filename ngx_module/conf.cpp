@@ -64,7 +64,10 @@ bool keep_key_open(ngx_conf_t* cf, MainConf& conf) {
     if (cleanup == nullptr) {
         return false;
     }
-    conf.key_fd = ::open(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY | O_CLOEXEC);
+    do {
+        conf.key_fd =
+            ::open(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY | O_CLOEXEC);
+    } while (conf.key_fd < 0 && errno == EINTR);
     if (conf.key_fd < 0) {
         const Error error = store::system_error(errno, "open", to_view(conf.key_path));
         log_at(cf->log, NGX_LOG_EMERG, conf.key_line, "the store's master key: " + error.message);
