@@ -215,7 +215,10 @@ TEST_F(QueueTest, OrphanedBulkFilesAreSweptAndNamedOnesStay) {
     orphan->keep();
     named->keep();
     EXPECT_EQ(*sweep_bulk(paths_, *queue_, 3600), 0U) << "young files are left alone";
-    EXPECT_EQ(*sweep_bulk(paths_, *queue_, 0), 1U);
+    for (const auto& file : std::filesystem::directory_iterator(paths_.bulk)) {
+        make_old(file.path());
+    }
+    EXPECT_EQ(*sweep_bulk(paths_, *queue_, 3600), 1U);
     EXPECT_TRUE(read_bulk(paths_, named->ref()).ok());
 }
 

@@ -116,17 +116,19 @@ TEST(StoreCallsTest, ASweepThatCannotLookRemovesNothing) {
     const TempStore store;
     const auto queue = Queue::open(store.paths(), {});
     ASSERT_TRUE(queue.ok());
-    write_text(store.paths().bulk / (std::string(32, 'a') + ".bulk"), "orphan");
+    const fs::path orphan = store.paths().bulk / (std::string(32, 'a') + ".bulk");
+    write_text(orphan, "orphan");
+    make_old(orphan);
     for (const std::string_view family : {kLmdb, kSystem}) {
         EXPECT_GE(fail_each([&](int nth) {
                       FailingCall call(family, nth, EIO);
-                      const auto swept = sweep_bulk(store.paths(), **queue, 0);
+                      const auto swept = sweep_bulk(store.paths(), **queue, 3600);
                       call.disarm();
                       if (!call.struck()) {
                           EXPECT_EQ(*swept, 1U);
                           EXPECT_EQ(files_in(store.paths().bulk), 0U);
-                          write_text(store.paths().bulk / (std::string(32, 'a') + ".bulk"),
-                                     "again");
+                          write_text(orphan, "again");
+                          make_old(orphan);
                           return false;
                       }
                       EXPECT_EQ(files_in(store.paths().bulk), 1U) << call.name();

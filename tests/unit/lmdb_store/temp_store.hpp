@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -56,6 +57,13 @@ private:
 inline void write_text(const std::filesystem::path& path, std::string_view text) {
     std::ofstream(path, std::ios::binary | std::ios::trunc)
         .write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+/// Two hours old. "Older than 0 seconds" would not do: a file's time may be a few milliseconds, and
+/// so a second, ahead of time(), which follows the coarser clock.
+inline void make_old(const std::filesystem::path& path) {
+    std::filesystem::last_write_time(
+        path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
 }
 
 inline std::string read_text(const std::filesystem::path& path) {
