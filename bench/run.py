@@ -108,10 +108,11 @@ def print_call_times(folder):
         by_kind = {}
         for kind, nanoseconds, size in calls[len(calls) // 3:]:
             by_kind.setdefault(kind, []).append((int(nanoseconds) / 1000, int(size)))
-        print(f"process {file.stem}: call, how many, median us, mean us, mean bytes")
+        print(f"process {file.stem}: call, how many, median us, mean us, p99 us, most us, mean bytes")
         for kind, found in sorted(by_kind.items()):
-            print(f"  {kind:8} {len(found):8} {statistics.median(time for time, _ in found):8.1f} "
-                  f"{statistics.mean(time for time, _ in found):8.1f} {statistics.mean(size for _, size in found):10.0f}")
+            times = sorted(time for time, _ in found)
+            print(f"  {kind:8} {len(found):8} {statistics.median(times):8.1f} {statistics.mean(times):8.1f} "
+                  f"{times[len(times) * 99 // 100]:8.1f} {times[-1]:8.1f} {statistics.mean(size for _, size in found):10.0f}")
 
 
 def request_maker(options):

@@ -98,6 +98,7 @@ void GroupCommit::start_if_time() noexcept {
         ngx_post_event(&start_event_, &ngx_posted_next_events);
         return;
     }
+    pace_.began(waiting.count);
     start();
 }
 

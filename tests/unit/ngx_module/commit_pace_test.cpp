@@ -20,7 +20,7 @@ TEST(CommitPace, FastCommitsBeginBeforeTheAnswers) {
 }
 
 TEST(CommitPace, SlowCommitsWaitForThoseWhoWereAnswered) {
-    const CommitPace pace = pace_of(5000);
+    CommitPace pace = pace_of(5000);
     EXPECT_FALSE(pace.overlaps());
     EXPECT_TRUE(pace.holds_back(32, 10'001));
 }
@@ -31,7 +31,7 @@ TEST(CommitPace, NobodyIsWaitedForWhenAllAreThere) {
 }
 
 TEST(CommitPace, ACommitIsHeldBackForAPartOfItsTimeAtMost) {
-    const CommitPace pace = pace_of(5000);
+    CommitPace pace = pace_of(5000);
     const std::uint64_t until = 10'000 + 5000 / CommitPace::kHoldPart;
     EXPECT_TRUE(pace.holds_back(32, until - 1));
     EXPECT_FALSE(pace.holds_back(32, until));
@@ -58,6 +58,59 @@ TEST(CommitPace, ManySlowCommitsDo) {
         pace.answered(kAnswersUs, 32, 10'000);
     }
     EXPECT_FALSE(pace.overlaps());
+}
+
+/// Commits of clients that send on without answers: `come` join while one is held back.
+void hold_back(CommitPace& pace, int commits, std::size_t come) {
+    for (int i = 0; i < commits; ++i) {
+        pace.committed(5000, 64);
+        pace.answered(kAnswersUs, 32, 10'000);
+        static_cast<void>(pace.holds_back(32, 10'001));
+        pace.began(32 + come);
+    }
+}
+
+TEST(CommitPace, HoldingBackEndsWhereItGathersNobody) {
+    CommitPace pace;
+    hold_back(pace, CommitPace::kTrust, 3);
+    pace.committed(5000, 64);
+    pace.answered(kAnswersUs, 32, 10'000);
+    EXPECT_FALSE(pace.holds_back(32, 10'001));
+    EXPECT_TRUE(pace.overlaps()) << "nor do the answers come first";
+}
+
+TEST(CommitPace, HoldingBackGoesOnWhileHalfOfTheMissingCome) {
+    CommitPace pace;
+    hold_back(pace, 100, 16);
+    EXPECT_FALSE(pace.overlaps());
+    EXPECT_TRUE(pace.holds_back(32, 10'001));
+}
+
+TEST(CommitPace, HoldingBackInVainSometimesDoesNotEndIt) {
+    CommitPace pace;
+    for (int i = 0; i < 20; ++i) {
+        hold_back(pace, CommitPace::kTrust - 1, 0);
+        hold_back(pace, 1, 32);
+    }
+    EXPECT_TRUE(pace.holds_back(32, 10'001));
+}
+
+TEST(CommitPace, HoldingBackIsTriedAgainAndTrustedAgain) {
+    CommitPace pace;
+    hold_back(pace, CommitPace::kTrust, 0);
+    hold_back(pace, CommitPace::kTryEvery - 1, 32);
+    EXPECT_TRUE(pace.overlaps()) << "not yet";
+    hold_back(pace, 2, 32);
+    EXPECT_FALSE(pace.overlaps());
+    EXPECT_TRUE(pace.holds_back(32, 10'001));
+}
+
+TEST(CommitPace, ACommitThatWasNotHeldBackSaysNothing) {
+    CommitPace pace = pace_of(5000);
+    for (unsigned i = 0; i < 2 * CommitPace::kTrust; ++i) {
+        pace.began(1);
+    }
+    EXPECT_TRUE(pace.holds_back(32, 10'001));
 }
 
 }  // namespace
