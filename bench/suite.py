@@ -53,18 +53,23 @@ def sustainable(found):
     return statistics.median(one["accepted_per_s"] for one in rounds)
 
 
-def plain_commits(rounds):
-    """p99 of an LMDB commit with nothing around it, for batches as they come at half of the rate."""
+def plain_commits(rounds, seconds, rate):
+    """An LMDB commit with nothing around it, for batches as they come at half of the rate, and what an ideal server
+    would make of those commits."""
     said = []
     for records in ("8", "16", "32"):
         took = []
         for _ in range(rounds):
             with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
-                words = [str(ROOT / "build/release/bench/lmdb_commit"), folder, records]
+                words = [str(ROOT / "build/release/bench/lmdb_commit"), folder, records, seconds, rate]
                 took.append(json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout))
-        middle = {key: statistics.median(one[key] for one in took) for key in ("p50", "p99")}
-        said.append(f"{records} records: p50 {middle['p50']:.0f} µs, p99 {middle['p99']:.0f} µs")
-    return f"A plain LMDB commit in the same run (`build/release/bench/lmdb_commit`), {'; '.join(said)}.\n"
+        middle = {(what, key): statistics.median(one[what][key] for one in took)
+                  for what in ("commit", "ideal") for key in ("p50", "p99", "p999")}
+        said.append(f"| {records} | " + " | ".join(f"{us:.0f}" for us in middle.values()) + " |")
+    return (f"Plain LMDB commits in the same run (`build/release/bench/lmdb_commit FOLDER RECORDS {seconds} {rate}`), and the latency "
+            "of a server at this rate that costs nothing but such commits, in µs:\n\n"
+            "| records | commit p50 | p99 | p999 | ideal server p50 | p99 | p999 |\n|---|---|---|---|---|---|---|\n"
+            + "\n".join(said) + "\n")
 
 
 def served(rounds):
@@ -132,7 +137,7 @@ def main():
         if row == "twice":
             text += "\n" + served(found[row]["sluice"])
         if row == "half":
-            text += "\n" + plain_commits(int(options.rounds))
+            text += "\n" + plain_commits(int(options.rounds), options.seconds, re.search(r"--rate (\d+)", words)[1])
         chart = plot.bars(f"Requests/s: {title}", {name: [one["accepted_per_s"] for one in rounds]
                                                    for name, rounds in found[row].items()})
         print("\n" + text, flush=True)
