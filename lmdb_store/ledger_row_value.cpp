@@ -5,21 +5,6 @@
 #include "lmdb_store/ledger_order_value.hpp"
 
 namespace sluice::store {
-namespace {
-
-/// Takes an id that the key had to cut from the value; one that the row already has must match.
-template <class Tag>
-bool complete_id(TextId<Tag>& id, const flatbuffers::String* stored) {
-    if (stored == nullptr) {
-        return true;
-    }
-    if (id.empty()) {
-        id = TextId<Tag>(view_of(stored));
-    }
-    return id.view() == view_of(stored);
-}
-
-}  // namespace
 
 flatbuffers::Offset<flatbuffers::String> RowValue::cut_id(std::string_view id,
                                                           std::size_t whole_max) {

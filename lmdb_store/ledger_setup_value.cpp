@@ -159,16 +159,8 @@ std::string_view RowValue::encode(const CatalogRecord& record) {
 
 bool RowValue::decode(std::string_view value, CatalogRecord& record) {
     const auto* stored = copy_.verified<fbs::CatalogRecord>(value);
-    if (stored == nullptr) {
+    if (stored == nullptr || !complete_id(record.key.product_id, stored->product_id())) {
         return false;
-    }
-    if (stored->product_id() != nullptr) {
-        if (record.key.product_id.empty()) {
-            record.key.product_id = ProductId(view_of(stored->product_id()));
-        }
-        if (record.key.product_id.view() != view_of(stored->product_id())) {
-            return false;
-        }
     }
     record.json = view_of(stored->json());
     record.brand.reset();

@@ -38,7 +38,7 @@ Status check_ledger_format(Environment& env) {
     std::uint32_t format = 0;
     if (rc == 0 && value.mv_size == sizeof(format)) {
         std::memcpy(&format, value.mv_data, sizeof(format));
-    } else if (rc != MDB_NOTFOUND) {
+    } else if (rc != 0 && rc != MDB_NOTFOUND) {
         return env.error(rc, "read");
     }
     if (format == kLedgerFormat) {

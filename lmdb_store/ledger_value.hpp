@@ -153,4 +153,14 @@ void assign(TextId<Tag>& id, std::string_view text) {
     }
 }
 
+/// Takes an id that the key had to cut from the value; one that the row already has must match.
+/// False: it does not, or there is none.
+template <class Tag>
+[[nodiscard]] bool complete_id(TextId<Tag>& id, const flatbuffers::String* stored) {
+    if (id.empty()) {
+        id = TextId<Tag>(view_of(stored));
+    }
+    return !id.empty() && (stored == nullptr || id.view() == view_of(stored));
+}
+
 }  // namespace sluice::store

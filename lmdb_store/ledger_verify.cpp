@@ -78,7 +78,9 @@ private:
 void Verifier::check_group(const StoredGroup& stored, std::uint64_t expected_entry) {
     const JournalGroup& group = stored.group;
     const std::string name = "journal entry " + std::to_string(group.first_entry);
-    if (group.first_entry != expected_entry) {
+    if (group.first_entry < expected_entry) {
+        problem(name + " stands in the journal twice");
+    } else if (group.first_entry > expected_entry) {
         problem("journal entries " + std::to_string(expected_entry) + " to " +
                 std::to_string(group.first_entry - 1) + " are missing");
     }
@@ -100,8 +102,9 @@ void Verifier::check_journal() {
     std::uint64_t next_entry = 1;
     StoredGroup stored;
     visit_prefix(rows_, Table::kJournal, {}, [&](std::string_view key, std::string_view value) {
-        stored.group.first_entry = LedgerKeyParser(key).u64();
-        rows_.check(row_value_.decode(value, stored), Table::kJournal);
+        LedgerKeyParser parser(key);
+        stored.group.first_entry = parser.u64();
+        rows_.check(parser.complete() && row_value_.decode(value, stored), Table::kJournal);
         check_group(stored, next_entry);
         next_entry = stored.group.first_entry + stored.group.lines.size();
         return true;
