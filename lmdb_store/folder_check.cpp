@@ -132,6 +132,8 @@ constexpr std::uint32_t kLmdbMagic = 0xBEEFC0DE;
 constexpr std::uint16_t kBranchPage = 0x01;
 constexpr std::uint16_t kLeafPage = 0x02;
 constexpr std::uint16_t kBigDataNode = 0x01;
+constexpr std::uint64_t kPageBytesMin = 512;
+constexpr std::uint64_t kPageBytesMax = 64U << 10;
 constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
 
 /// Walks the tree of free pages with pread, so that nothing outside the file is ever touched.
@@ -143,7 +145,7 @@ public:
     int run(std::uint64_t txn_id) {
         Meta meta{};
         if (!load_meta(txn_id, meta)) {
-            return failed_ != 0 ? failed_ : 0;
+            return failed_;
         }
         std::vector<std::uint64_t> pages;
         if (meta.trees[0].root != kNoPage) {
@@ -179,6 +181,9 @@ private:
             return false;
         }
         page_bytes_ = meta.trees[0].pad;
+        if (page_bytes_ < kPageBytesMin || page_bytes_ > kPageBytesMax) {
+            return false;
+        }
         if (meta.txn_id != txn_id && !read(page_bytes_ + sizeof(PageHead), &meta, sizeof(meta))) {
             return false;
         }
@@ -221,7 +226,7 @@ private:
         const std::size_t data_offset = offset + sizeof(node) + node.key_bytes;
         const std::size_t data_bytes =
             (node.flags & kBigDataNode) != 0 ? sizeof(std::uint64_t) : word;
-        if (data_offset + data_bytes > page_bytes_) {
+        if (data_offset + data_bytes > page_bytes_ || word > first_missing_ * page_bytes_) {
             sound_ = false;
             return;
         }
