@@ -15,6 +15,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 namespace {
 
@@ -26,6 +27,7 @@ struct Plan {
     std::string struck;
 };
 Plan plan;
+std::optional<long> file_system_type;
 
 bool strikes(std::string_view name) {
     if (!plan.armed || !name.starts_with(plan.family) || plan.countdown-- != 0) {
@@ -102,6 +104,16 @@ int __real_open(const char* path, int flags, ...);
     return strikes("sys_open") ? fail(-1) : __real_open(path, flags, mode);
 }
 
+int __real_statfs(const char* path, struct statfs* info);
+[[gnu::visibility("default")]] int __wrap_statfs(const char* path, struct statfs* info) {
+    if (strikes("sys_statfs")) {
+        return fail(-1);
+    }
+    const int rc = __real_statfs(path, info);
+    info->f_type = file_system_type.value_or(info->f_type);
+    return rc;
+}
+
 WRAP_SYSTEM(access, int, -1, (const char* path, int mode), (path, mode))
 WRAP_SYSTEM(chmod, int, -1, (const char* path, mode_t mode), (path, mode))
 WRAP_SYSTEM(faccessat, int, -1, (int at, const char* path, int mode, int flags),
@@ -129,7 +141,6 @@ WRAP_SYSTEM(pwrite, ssize_t, -1, (int fd, const void* from, std::size_t bytes, o
 WRAP_SYSTEM(readdir, struct dirent*, nullptr, (DIR * folder), (folder))
 WRAP_SYSTEM(rename, int, -1, (const char* from, const char* to), (from, to))
 WRAP_SYSTEM(stat, int, -1, (const char* path, struct stat* info), (path, info))
-WRAP_SYSTEM(statfs, int, -1, (const char* path, struct statfs* info), (path, info))
 WRAP_SYSTEM(statvfs, int, -1, (const char* path, struct statvfs* info), (path, info))
 WRAP_SYSTEM(unlink, int, -1, (const char* path), (path))
 WRAP_SYSTEM(write, ssize_t, -1, (int fd, const void* from, std::size_t bytes), (fd, from, bytes))
@@ -179,6 +190,14 @@ std::string FailingCall::name() const {
 
 void FailingCall::disarm() {
     plan.armed = false;
+}
+
+FileSystemType::FileSystemType(long type) {
+    file_system_type = type;
+}
+
+FileSystemType::~FileSystemType() {
+    file_system_type.reset();
 }
 
 }  // namespace sluice::store

@@ -26,6 +26,15 @@ public:
     void disarm();
 };
 
+/// While it lives, every folder seems to lie on a file system of this type (statfs()'s f_type).
+class FileSystemType {
+public:
+    explicit FileSystemType(long type);
+    FileSystemType(const FileSystemType&) = delete;
+    FileSystemType& operator=(const FileSystemType&) = delete;
+    ~FileSystemType();
+};
+
 inline constexpr std::string_view kLmdb = "mdb_";
 inline constexpr std::string_view kSystem = "sys_";
 

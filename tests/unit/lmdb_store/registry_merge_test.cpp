@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "core/registry_view.hpp"
 #include "lmdb_store/registry.hpp"
 #include "lmdb_store/registry_exchange.hpp"
@@ -160,6 +162,61 @@ TEST_F(RegistryMergeTest, ANumberThatIsTakenUndoesAll) {
     EXPECT_EQ(edge_->accounts()->size(), 1U);
     EXPECT_TRUE(edge_->shops(std::nullopt)->empty());
     EXPECT_FALSE(edge_->followed()->has_value());
+}
+
+TEST_F(RegistryMergeTest, WhatWasCreatedInTwoPlacesIsNeverMixed) {
+    ASSERT_TRUE(merge().ok());
+    const RegistrySnapshot good = snapshot();
+    const auto refused_with = [&](const std::function<void(RegistrySnapshot&)>& change,
+                                  ErrorCode code, const char* words) {
+        RegistrySnapshot changed = good;
+        ++changed.revision.number;
+        change(changed);
+        const auto refused = edge_->merge(changed, key_, MergeFrom::kSameSource);
+        ASSERT_FALSE(refused.ok()) << words;
+        EXPECT_EQ(refused.error().code, code);
+        EXPECT_THAT(refused.error().message, HasSubstr(words));
+    };
+    refused_with([](auto& from) { from.accounts[0].number = {7}; }, ErrorCode::kConflict,
+                 "has the number 1 in this store and 7 in the other");
+    refused_with([](auto& from) { from.shops[0].number = {7}; }, ErrorCode::kConflict,
+                 "has the number 1 in this store and 7 in the other");
+    refused_with([](auto& from) { from.shops[0].shop_id = ShopId("new"); }, ErrorCode::kConflict,
+                 "has the number of shop \"shop-1\"");
+    refused_with([](auto& from) { from.shops[0].account_id = AccountId("beta"); },
+                 ErrorCode::kConflict, "belongs to account \"acme\"");
+    refused_with(
+        [](auto& from) {
+            from.tokens[0].row.token_id = TokenId("new");
+            from.tokens[0].row.account_id = AccountId("nobody");
+        },
+        ErrorCode::kCorrupt, "is of an account that is not there");
+    refused_with([](auto& from) { from.tokens[0].row.token_id = TokenId("new"); },
+                 ErrorCode::kCorrupt, "");  // sealed for another id
+    refused_with(
+        [&](auto& from) {
+            from.tokens[0].sealed_secret =
+                key_.seal(*key_.open(from.tokens[0].sealed_secret, token_.view()), "new");
+            from.tokens[0].row.token_id = TokenId("new");
+        },
+        ErrorCode::kConflict, "has the secret of token \"new\"");
+    EXPECT_THAT(words(edge_->merge(good, key_, MergeFrom::kSameSource)), testing::IsEmpty())
+        << "nothing of all that was taken over";
+}
+
+TEST_F(RegistryMergeTest, EveryChangeIsNamed) {
+    ASSERT_TRUE(merge().ok());
+    ASSERT_TRUE(source_->set_rate_limit(AccountId("acme"), RateLimit{7, 60}).ok());
+    ASSERT_TRUE(source_->set_rate_limit(AccountId("beta"), std::nullopt).ok());
+    ASSERT_TRUE(source_->suspend_shop(ShopId("shop-1"), true).ok());
+    auto token = source_->create_token({AccountId("beta"), kReadOrders, {}, {}}, key_, kNow);
+    ASSERT_TRUE(source_->revoke_token(token->token_id, kLater).ok());
+    EXPECT_THAT(words(merge()),
+                testing::ElementsAre("account acme rate limit 7/60",
+                                     "account beta rate limit default", "shop shop-1 suspended",
+                                     "token " + token->token_id.str() + " added, revoked"));
+    ASSERT_TRUE(source_->suspend_shop(ShopId("shop-1"), false).ok());
+    EXPECT_THAT(words(merge()), testing::ElementsAre("shop shop-1 resumed"));
 }
 
 TEST_F(RegistryMergeTest, MoreAccountsThanSlotsIsSaid) {

@@ -136,6 +136,73 @@ TEST(StoreFormatRules, DamageOfTheFormatFileIsAnErrorWithItsPath) {
     }
 }
 
+TEST(StoreFormatRules, EveryLineOfTheFormatFileIsNeededAndUnknownOnesAreNot) {
+    const TempStore store;
+    const std::string good = read_text(store.paths().format);
+    const auto code_with = [&](const std::string& text) {
+        write_text(store.paths().format, text);
+        const auto format = read_store_format(store.paths());
+        return format.ok() ? std::optional<ErrorCode>() : format.error().code;
+    };
+    EXPECT_EQ(code_with(good + "a_later_thing 5\n"), std::nullopt);
+    EXPECT_EQ(code_with(good + "nothing\n"), ErrorCode::kCorrupt);
+    EXPECT_EQ(code_with(good + "max_accounts 5x\n"), ErrorCode::kCorrupt);
+    EXPECT_EQ(code_with(good + "uuid short\n"), ErrorCode::kCorrupt);
+    for (const char* name : {"format", "min_reader", "min_writer", "max_accounts"}) {
+        EXPECT_EQ(code_with(good + name + " 0\n"), ErrorCode::kCorrupt) << name;
+    }
+    EXPECT_EQ(code_with(good.substr(0, good.find("uuid")) + good.substr(good.find("format "))),
+              ErrorCode::kCorrupt)
+        << "without the line of the UUID";
+}
+
+TEST(StoreFormatRules, AStoreHasAtLeastOneAccountAndNotTooMany) {
+    const TempFolder folder;
+    const StorePaths paths(folder.path() / "s");
+    for (const std::uint32_t accounts : {0U, kAccountsMaxLimit + 1}) {
+        EXPECT_EQ(init_store(paths, {std::nullopt, accounts}).error().code, ErrorCode::kInvalid);
+        EXPECT_FALSE(fs::exists(paths.root));
+    }
+    EXPECT_TRUE(init_store(paths, {std::nullopt, kAccountsMaxLimit}).ok());
+}
+
+TEST(StoreFormatRules, AStoreIsNotMadeBelowAFile) {
+    const TempFolder folder;
+    write_text(folder.path() / "file", "dear");
+    const Status made = init_store(StorePaths(folder.path() / "file" / "store"), {});
+    ASSERT_FALSE(made.ok());
+    EXPECT_THAT(made.error().message, HasSubstr("file"));
+    EXPECT_EQ(read_text(folder.path() / "file"), "dear");
+}
+
+TEST(StoreFormatRules, ANewerStoreOrNoneIsNotChanged) {
+    const TempStore store;
+    StoreFormat format = *read_store_format(store.paths());
+    format.format = format.min_writer = kStoreFormat + 1;
+    ASSERT_TRUE(write_store_format(store.paths(), format).ok());
+    const std::string before = read_text(store.paths().format);
+    EXPECT_EQ(set_max_accounts(store.paths(), 2'000'000).error().code, ErrorCode::kUnsupported);
+    EXPECT_EQ(upgrade_store(store.paths(), 0).error().code, ErrorCode::kUnsupported);
+    EXPECT_EQ(read_text(store.paths().format), before);
+    fs::remove(store.paths().format);
+    EXPECT_EQ(set_max_accounts(store.paths(), 2'000'000).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(upgrade_store(store.paths(), 0).error().code, ErrorCode::kNotFound);
+    EXPECT_FALSE(fs::exists(store.paths().format));
+}
+
+TEST(StoreFormatRules, AStoreWithoutItsControlPageIsNotUpgraded) {
+    const TempStore store;
+    StoreFormat format = *read_store_format(store.paths());
+    format.format = format.min_reader = format.min_writer = kStoreFormat - 1;
+    if (kStoreFormat > 1) {
+        ASSERT_TRUE(write_store_format(store.paths(), format).ok());
+    }
+    const std::string before = read_text(store.paths().format);
+    fs::remove(store.paths().control);
+    EXPECT_EQ(upgrade_store(store.paths(), 0).error().code, ErrorCode::kCorrupt);
+    EXPECT_EQ(read_text(store.paths().format), before);
+}
+
 TEST(StoreFormatRules, ANewerFormatIsRefusedUnlessItSaysThatThisReleaseMayRead) {
     const TempStore store;
     StoreFormat format = *read_store_format(store.paths());
