@@ -138,7 +138,7 @@ class Site:
     def finish(self):
         if self.shim:
             self.shim.disarm_point()
-        if self.edge.master is None or not alive(self.edge.master):
+        if self.edge.master is None or not paths.alive(self.edge.master):
             self.edge.start()
         if self.client:
             self.client.terminate()
@@ -174,11 +174,3 @@ class Site:
             if process is not None and process.poll() is None:
                 process.kill()
                 process.wait()
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False

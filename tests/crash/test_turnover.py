@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from crash.site import SEED, alive
+from crash.site import SEED
 from harness import paths
 from harness.edge import children
 
@@ -92,7 +92,7 @@ def test_binary_upgrade_storm(site, fault_shim):
         edge.master = paths.wait_until(lambda: master_after(edge, old), "the new master")
         paths.wait_until(lambda: len(edge.workers()) == 2, "the new workers")
         os.kill(old, signal.SIGQUIT)
-        paths.wait_until(lambda: not alive(old), "the old master to go")
+        paths.wait_until(lambda: not paths.alive(old), "the old master to go")
         here.count("upgrade")
 
     verdict = storm(here, upgrade, 0.3)

@@ -59,17 +59,9 @@ class NodeEdge(Edge):
             os.kill(pid, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
-        paths.wait_until(lambda: not any(alive(pid) for pid in pids), "nginx workers to be gone")
+        paths.wait_until(lambda: not any(paths.alive(pid) for pid in pids), "nginx workers to be gone")
         self.master = None
         os.unlink(self.socket_path)
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 class Node:

@@ -36,6 +36,15 @@ def wait_until(condition, what, deadline=None):
         pause = min(pause * 1.5, 0.05)
 
 
+def alive(pid):
+    """Runs, and is no zombie that waits for its parent."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def free_port():
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
