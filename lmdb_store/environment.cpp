@@ -131,16 +131,20 @@ Result<std::shared_ptr<Environment>> Environment::open(const EnvironmentOptions&
     }
     std::shared_ptr<Environment> environment(new Environment);
     if (Status ok = environment->open_files(options); !ok) {
-        lock.unlock();
         return ok.error();
     }
-    processes.open[id] = {environment, ::getpid()};
+    processes.open[environment->data_id_] = {environment, ::getpid()};
+    environment->listed_ = true;
     return environment;
 }
 
 Environment::~Environment() {
     if (env_ == nullptr || !is_own()) {
         return;  // a child of fork() must not give back its parent's locks
+    }
+    if (!listed_) {
+        mdb_env_close(env_);  // open() failed, and holds the table
+        return;
     }
     Table& processes = table();
     const std::lock_guard lock(processes.mutex);

@@ -115,6 +115,7 @@ private:
     std::size_t page_bytes_ = 0;
     pid_t pid_ = 0;
     bool read_only_ = false;
+    bool listed_ = false;  ///< In the table.
     int dead_at_open_ = 0;
     mutable std::mutex gate_;
     std::condition_variable gate_moved_;

@@ -121,10 +121,13 @@ def test_command(here, command):
 
 def run(here, n, *command):
     here.shim.arm(["MALLOC"], ENOMEM, n, SLUICE)
-    result = subprocess.run(
-        [str(paths.SLUICE), *command], capture_output=True, text=True, timeout=60,
-        env={**here.sluice.environment, **here.environment},
-    )
+    try:
+        result = subprocess.run(
+            [str(paths.SLUICE), *command], capture_output=True, text=True, timeout=60,
+            env={**here.sluice.environment, **here.environment},
+        )
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"allocation {n}: it does not end")
     injected = here.shim.injected
     here.shim.disarm()
     return result.returncode, injected, result.stderr

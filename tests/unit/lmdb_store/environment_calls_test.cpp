@@ -1,10 +1,13 @@
-// An environment whose map cannot be moved: LMDB has none then, and would use it all the same.
+// An environment whose map cannot be moved: LMDB has none then, and would use it all the same. And
+// one that cannot be opened for want of memory.
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <new>
 
 #include "lmdb_store/environment.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
+#include "unit/lmdb_store/failing_memory.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
@@ -84,6 +87,25 @@ TEST_F(EnvironmentCallsTest, AMapThatAnotherProcessEnlargedIsTakenOver) {
     kept.reset();
     EXPECT_EQ(kept.renew(*environment_), 0);
     EXPECT_TRUE(call.struck());
+}
+
+TEST_F(EnvironmentCallsTest, MemoryThatRunsOutWhileItOpensKeepsNobodyFromOpeningIt) {
+    environment_.reset();
+    const EnvironmentOptions options{folder_.path(), kMap, 4, false, true};
+    int met = 0;
+    for (bool struck = true; struck; ++met) {
+        const FailingMemory memory(met);
+        try {
+            const auto opened = Environment::open(options);
+            EXPECT_TRUE(opened.ok() || memory.struck());
+        } catch (const std::bad_alloc&) {
+            EXPECT_TRUE(memory.struck());
+        }
+        struck = memory.struck();
+    }
+    EXPECT_GT(met, 5);
+    environment_ = open();
+    EXPECT_EQ(write(), 0);
 }
 
 }  // namespace
