@@ -125,7 +125,8 @@ def request_maker(options):
                 count = options.count if not options.products else max(1, BATCHED_PRODUCTS // options.products)
                 subprocess.run([sys.executable, str(ROOT / "bench/load/make_requests.py"), "--secret-file",
                                 str(secret), "--shop", targets.SHOP, "--path", path, "--lines", str(options.lines),
-                                "--pad", str(options.pad), "--products", str(options.products), "--count", str(count)],
+                                "--pad", str(options.pad), "--products", str(options.products), "--count", str(count),
+                                *["--bare"] * options.bare],
                                check=True, stdout=file)
             cache[path] = out
         return cache[path]
@@ -191,6 +192,7 @@ def arguments():
     parser.add_argument("--workers", type=int, default=1, help="nginx workers")
     parser.add_argument("--lines", type=int, default=5, help="line items of an order")
     parser.add_argument("--pad", type=int, default=0, help="bytes of padding in an order")
+    parser.add_argument("--bare", action="store_true", help="orders without optional fields")
     parser.add_argument("--products", type=int, default=0, help="batches of so many products instead of orders")
     parser.add_argument("--protocol", choices=["http1", *h2load.PROTOCOLS], default="http1",
                         help="others are offered by h2load, which sends one and the same order; closed loop")

@@ -29,7 +29,7 @@ ROWS = {
              "--targets Sluice,BareNginx,BareNginxReadBody,Openresty,Go,FastifyPostgres"),
     "one": ("1 connection", f"--targets {BARE} --connections 1"),
     "many": ("512 connections", f"--targets {BARE} --connections 512"),
-    "small": ("0.5 KB orders", f"--targets {BARE} --lines 1"),
+    "small": ("0.3 KB orders", f"--targets {BARE} --lines 1 --bare"),
     "large": ("8 KB orders", f"--targets {BARE} --pad 7000"),
     "workers": ("2 nginx workers", f"--targets {BARE} --workers 2"),
     "slow": ("every sync 2 ms slower, 64 connections", "--targets Sluice,Openresty,FastifyPostgres --slow-sync-ms 2"),

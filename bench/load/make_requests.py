@@ -12,6 +12,13 @@ import random
 import sys
 
 
+OPTIONAL = ("platform_customer_id", "email", "platform_updated_at", "discounts", "variant_sku")
+
+
+def bare(fields):
+    return {name: value for name, value in fields.items() if name not in OPTIONAL}
+
+
 def order(number, lines, pad, rng):
     items = []
     for line in range(lines):
@@ -64,7 +71,10 @@ def product(number, variants):
 
 
 def order_request(number, options, secret, rng):
-    body = json.dumps(order(number, options.lines, options.pad, rng), separators=(",", ":")).encode()
+    fields = order(number, options.lines, options.pad, rng)
+    if options.bare:
+        fields = bare(fields) | {"line_items": [bare(item) for item in fields["line_items"]]}
+    body = json.dumps(fields, separators=(",", ":")).encode()
     signature = hmac.new(secret, body, hashlib.sha256).hexdigest()
     return [("X-SVC-TOPIC", "ORDER_CREATE"), ("X-Signature", signature)], body
 
@@ -84,6 +94,7 @@ def main():
     parser.add_argument("--path", default="/event/ecomm")
     parser.add_argument("--lines", type=int, default=5)
     parser.add_argument("--pad", type=int, default=0, help="bytes of an unknown field")
+    parser.add_argument("--bare", action="store_true", help="orders without optional fields")
     parser.add_argument("--products", type=int, default=0, help="of a batch; 0: orders")
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--first", type=int, default=0, help="number of the first order")
