@@ -101,6 +101,10 @@ protected:
     void SetUp() override {
         first.apply({program()});
         first.creator("c1", "spring", "SAVE");
+        OrderText elsewhere = at(kDay1);
+        elsewhere.id = "other";
+        elsewhere.codes.clear();
+        second.create(elsewhere);  // a node's first input waits for everybody else's
     }
 
     static OrderText at(const char* updated, std::string amount = "100.00") {
