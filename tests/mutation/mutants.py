@@ -257,6 +257,9 @@ LEDGER = [
 ]
 
 LIFE = [
+    fault("a commit is held back in vain for ever", "ngx_module/commit_pace.hpp",
+          "trust_ - (trust_ > 0 ? 1 : 0)", "trust_",
+          "ngx_module:CommitPace.HoldingBackEndsWhereItGathersNobody"),
     fault("a quitting worker does not wait for its commit", "ngx_module/group_commit.cpp",
           "    ngx_add_timer(&batch.task.event, kHangMs);\n", "",
           "tests/crash/test_turnover.py::test_reload_storm"),
