@@ -159,8 +159,7 @@ def test_a_rotated_master_key_needs_no_reload(start_edge, new_merchant):
     before = edge.workers()
     edge.expect_log("exited on signal 9")
     os.kill(before[0], signal.SIGKILL)
-    paths.wait_until(lambda: len(edge.workers()) == 2 and before[0] not in edge.workers(), "a new worker")
-    (born,) = set(edge.workers()) - set(before)
+    (born,) = paths.wait_until(lambda: set(edge.workers()) - set(before), "a new worker")
     with edge.connect_to(born, "/which") as connection:
         answers.is_success(event(made, connection, unused))
 
