@@ -149,8 +149,7 @@ void declare_ledger(CLI::App& app, Frame& frame) {
     CLI::App& migrate =
         add_command(group, "migrate", "Bring a PostgreSQL ledger's schema up to date");
     MigrateCommand& migrated = on_run(migrate, frame, run_migrate);
-    add_ledger(migrate, migrated.ledger);
-    migrate.get_option("--ledger")->required();
+    add_ledger(migrate, migrated.ledger).required();
 }
 
 }  // namespace sluice::cli

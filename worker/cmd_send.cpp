@@ -3,6 +3,7 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -193,21 +194,24 @@ Result<std::string> parse_header_word(std::string_view text) {
 void declare_target(CLI::App& app, SendCommand& command) {
     CLI::Option& check =
         *app.add_flag("--check", command.check, "Only say which records the server would reject");
-    add_value(app, "--url", "BASE", command.credentials.url, parse_url,
-              "Address in front of the endpoint's path");
-    add_id(app, "--shop", "S", command.credentials.shop, "The shop that the records belong to");
-    app.add_option("--token-file", command.token_file,
-                   "File with the token's secret, - is standard input")
-        ->type_name("F");
+    const CLI::Option& url = add_value(app, "--url", "BASE", command.credentials.url, parse_url,
+                                       "Address in front of the endpoint's path");
+    const CLI::Option& shop =
+        add_id(app, "--shop", "S", command.credentials.shop, "The shop that the records belong to");
+    CLI::Option& token_file = *app.add_option("--token-file", command.token_file,
+                                              "File with the token's secret, - is standard input");
+    token_file.type_name("F");
     add_value(app, "--header-prefix", "PREFIX", command.credentials.header_prefix,
               parse_header_word, "As nginx's sluice_header_prefix (default X-SVC-)");
-    app.parse_complete_callback([&app, &command, &check] {
-        for (const char* const name : {"--url", "--shop", "--token-file"}) {
-            if (!command.check && check.empty() && app.get_option(name)->empty()) {
-                throw CLI::RequiredError(name);
+    // Not by name: CLI11 2.3 ends the process when memory runs out while it looks for an option.
+    app.parse_complete_callback(
+        [&command, &check, needed = std::array<const CLI::Option*, 3>{&url, &shop, &token_file}] {
+            for (const CLI::Option* option : needed) {
+                if (!command.check && check.empty() && option->empty()) {
+                    throw CLI::RequiredError(option->get_name());
+                }
             }
-        }
-    });
+        });
 }
 
 }  // namespace

@@ -70,9 +70,10 @@ Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
 
 }  // namespace
 
-void add_ledger(CLI::App& app, std::string& target) {
-    add_value(app, "--ledger", "URL", target, parse_ledger_url,
-              "postgres://... (default: the one that its worker last used, else the store's own)");
+CLI::Option& add_ledger(CLI::App& app, std::string& target) {
+    return add_value(
+        app, "--ledger", "URL", target, parse_ledger_url,
+        "postgres://... (default: the one that its worker last used, else the store's own)");
 }
 
 store::QueueOptions queue_options() {
