@@ -27,6 +27,7 @@ struct ArchiveWriter::State {
     Status write_block();
     [[nodiscard]] bool needs_new_segment(const ArchivedInput& input, Timestamp now) const;
     void forget_what_is_not_durable();
+    [[nodiscard]] Status cut_off();
 
     std::filesystem::path folder;
     std::string queue_uuid;
@@ -38,6 +39,7 @@ struct ArchiveWriter::State {
     std::int64_t file_created_at = 0;
     std::uint64_t file_bytes = 0;     ///< Written.
     std::uint64_t durable_bytes = 0;  ///< Synced.
+    bool is_cut = true;               ///< Nothing stands behind them, but what was added since.
 
     std::string raw;  ///< Inputs of the block to come.
     BlockHead block;
@@ -167,17 +169,21 @@ Status ArchiveWriter::State::write_block() {
 }
 
 /// Bytes whose sync failed may never reach the disk, whatever a later sync says: they are cut off
-/// and written anew. If even that fails the segment is left alone and another one is begun.
+/// and written anew.
 void ArchiveWriter::State::forget_what_is_not_durable() {
     raw.clear();
     block = {};
     last_seq = durable_seq;
-    if (file && file_bytes != durable_bytes) {
-        if (!file->truncate(durable_bytes)) {
-            file.reset();
-        }
-        file_bytes = durable_bytes;
-    }
+    file_bytes = durable_bytes;
+    is_cut = !file;
+    static_cast<void>(cut_off());  // else the next add() does it
+}
+
+/// Until that is done nothing follows, in this segment or another: it would stand there twice.
+Status ArchiveWriter::State::cut_off() {
+    Status cut = is_cut ? Status::success() : file->truncate(durable_bytes);
+    is_cut = cut.ok();
+    return cut;
 }
 
 SequenceNumber ArchiveWriter::last_seq() const noexcept {
@@ -193,6 +199,9 @@ Status ArchiveWriter::add(const ArchivedInput& input, Timestamp now) {
     SLUICE_ASSERT(input.seq.value != 0);
     if (archived_bytes(input) > kBlockRawBytesMax) {
         return Error{ErrorCode::kLimit, "an input is too large for the archive"};
+    }
+    if (Status cut = state.cut_off(); !cut) {
+        return cut;
     }
     if (state.needs_new_segment(input, now)) {
         if (Status flushed = flush(); !flushed) {

@@ -122,6 +122,45 @@ TEST_F(ArchiveCallsTest, AReaderThatFailsSaysSoAndLosesNothing) {
     EXPECT_EQ(readable(), 12U);
 }
 
+TEST_F(ArchiveCallsTest, ADiskThatStaysBrokenTakesNothingThatWasDurable) {
+    const int struck = fail_each([&](int nth) {
+        clear();
+        auto to = writer();
+        EXPECT_TRUE(write_upto(*to, 4).ok());
+        FailingCall call(kSystem, nth, EIO, kForGood);
+        for (std::uint64_t upto = 5; upto <= 12; ++upto) {
+            const Status written = write_upto(*to, upto);
+            EXPECT_EQ(written.ok(), !call.struck()) << call.name();
+        }
+        call.disarm();
+        const std::uint64_t durable = to->durable_seq().value;
+        EXPECT_TRUE(write_upto(*to, 12).ok()) << call.name() << ": it is mended";
+        EXPECT_EQ(to->durable_seq().value, 12U);
+        EXPECT_EQ(readable(), 12U) << call.name() << ", durable was " << durable;
+        return call.struck();
+    });
+    EXPECT_GE(struck, 20);
+}
+
+TEST_F(ArchiveCallsTest, WhatAnInterruptedWriterLeftIsRemoved) {
+    clear();
+    ASSERT_TRUE(write_upto(*writer(), 4).ok());
+    const fs::path left = folder_ / "000000000009.sla.new";
+    write_text(left, "half of it");
+    {
+        const FailingCall call("sys_unlink", 0, EACCES);
+        const auto refused = ArchiveWriter::open(folder_, kQueue, options_);
+        ASSERT_FALSE(refused.ok());
+        EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
+    }
+    {
+        const FailingCall call("sys_unlink", 0, ENOENT);  // another removed it
+        EXPECT_EQ(writer()->last_seq().value, 4U);
+    }
+    EXPECT_EQ(writer()->last_seq().value, 4U);
+    EXPECT_FALSE(fs::exists(left));
+}
+
 TEST_F(ArchiveCallsTest, AWriterThatCannotReadWhatIsThereDoesNotBegin) {
     clear();
     ASSERT_TRUE(write_upto(*writer(), 12).ok());

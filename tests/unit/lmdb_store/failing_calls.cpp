@@ -24,15 +24,17 @@ struct Plan {
     std::string_view family;
     int countdown = 0;
     int error = 0;
+    int times = 1;
     std::string struck;
 };
 Plan plan;
 std::optional<long> file_system_type;
 
 bool strikes(std::string_view name) {
-    if (!plan.armed || !name.starts_with(plan.family) || plan.countdown-- != 0) {
+    if (!plan.armed || !name.starts_with(plan.family) || plan.countdown-- > 0 || plan.times == 0) {
         return false;
     }
+    --plan.times;
     plan.struck = name;
     return true;
 }
@@ -172,8 +174,8 @@ WRAP_OPENSSL(EVP_DecryptUpdate, int,
 
 namespace sluice::store {
 
-FailingCall::FailingCall(std::string_view family, int nth, int error) {
-    plan = {true, family, nth, error, {}};
+FailingCall::FailingCall(std::string_view family, int nth, int error, int times) {
+    plan = {true, family, nth, error, times, {}};
 }
 
 FailingCall::~FailingCall() {

@@ -10,17 +10,18 @@
 
 namespace sluice::store {
 
-/// While it lives, the n-th call (from 0) whose name begins with `family` fails with `error`: as
-/// the code that LMDB returns, or as errno. Not thread-safe; one at a time.
+/// While it lives, the n-th call (from 0) whose name begins with `family`, and so many from there
+/// on, fail with `error`: as the code that LMDB returns, or as errno. Not thread-safe; one at a
+/// time.
 class FailingCall {
 public:
-    FailingCall(std::string_view family, int nth, int error);
+    FailingCall(std::string_view family, int nth, int error, int times = 1);
     FailingCall(const FailingCall&) = delete;
     FailingCall& operator=(const FailingCall&) = delete;
     ~FailingCall();
 
     [[nodiscard]] bool struck() const;
-    /// Which call it was, for messages.
+    /// Which call it was (the last one), for messages.
     [[nodiscard]] std::string name() const;
     /// From here on nothing fails.
     void disarm();
@@ -35,6 +36,7 @@ public:
     ~FileSystemType();
 };
 
+inline constexpr int kForGood = 1'000'000;
 inline constexpr std::string_view kLmdb = "mdb_";
 inline constexpr std::string_view kSystem = "sys_";
 
