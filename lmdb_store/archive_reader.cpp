@@ -164,19 +164,19 @@ Result<std::optional<ArchivePlace>> ArchiveReader::find(std::string_view queue_u
     }
     state.last_seqs.clear();
     const auto in_segment = state.segment;
-    while (state.segment == in_segment) {
+    for (;;) {
         auto place = next();
         if (!place) {
             return place.error();
         }
-        if (!*place || (*place)->input.seq == seq) {
+        // Behind the segment's end another queue's may begin.
+        if (!*place || state.segment != in_segment || (*place)->input.seq > seq) {
+            return std::optional<ArchivePlace>();
+        }
+        if ((*place)->input.seq == seq) {
             return place;
         }
-        if ((*place)->input.seq > seq) {
-            break;
-        }
     }
-    return std::optional<ArchivePlace>();
 }
 
 }  // namespace sluice::store

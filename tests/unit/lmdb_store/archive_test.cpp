@@ -260,6 +260,75 @@ TEST_F(ArchiveTest, AnInputIsFoundByItsNumber) {
     EXPECT_FALSE((*reader)->find(kOtherQueue, {5}).value().has_value());
 }
 
+/// The segment behind the queue's last one may be another queue's, and go on with the same number.
+TEST_F(ArchiveTest, AnInputOfAnotherQueueIsNotTakenForIt) {
+    {
+        auto to = writer();
+        add(*to, 1, 11);
+        ASSERT_TRUE(to->flush().ok());
+    }
+    {
+        auto to = writer(kOtherQueue);
+        add(*to, 12, 20);
+        ASSERT_TRUE(to->flush().ok());
+    }
+    auto reader = ArchiveReader::open(folder_);
+    EXPECT_FALSE((*reader)->find(kQueue, {12}).value().has_value());
+    EXPECT_EQ((*reader)->find(kOtherQueue, {12}).value()->queue_uuid, kOtherQueue);
+    EXPECT_EQ((*reader)->find(kQueue, {11}).value()->queue_uuid, kQueue);
+}
+
+TEST_F(ArchiveTest, FilesWithOtherNamesAreNoSegments) {
+    {
+        auto to = writer();
+        add(*to, 1, 3);
+        ASSERT_TRUE(to->flush().ok());
+    }
+    for (const char* name : {"notes.txt", "1.sla", "000000000000.sla", "abcdefghijkl.sla",
+                             "00000000002x.sla", "0000000000002.sla", "000000000002.slb"}) {
+        std::ofstream(folder_ / name) << "no segment";
+    }
+    EXPECT_EQ(read_all(), range(1, 3));
+    EXPECT_EQ(writer()->last_seq().value, 3U);
+}
+
+/// A block of right checksums whose contents are none: written by a program that was wrong.
+TEST_F(ArchiveTest, ABlockThatHoldsNoInputsIsDamageForWhoeverReadsIt) {
+    const std::string unpackable = "no zstd";
+    const std::string no_zstd = encode_block_head({1,
+                                                   {1},
+                                                   {1},
+                                                   100,
+                                                   static_cast<std::uint32_t>(unpackable.size()),
+                                                   crc32c(0, unpackable)}) +
+                                unpackable;
+    const std::string no_input = BlockPacker(1).pack({1, {1}, {1}, 0, 0, 0}, "short");
+    for (const std::string& block : {no_zstd, no_input}) {
+        std::ofstream(segment(1), std::ios::binary | std::ios::trunc)
+            << encode_segment_head({1, {1}, kNow.seconds, kQueue}) << block;
+        const auto none = [](std::string_view, const ArchivedInput&) {
+            return std::optional<ArchivedInput>();
+        };
+        EXPECT_EQ((*ArchiveReader::open(folder_))->next().error().code, ErrorCode::kCorrupt);
+        EXPECT_EQ((*ArchiveReader::open(folder_))->find(kQueue, {1}).error().code,
+                  ErrorCode::kCorrupt);
+        EXPECT_EQ(edit_archive(folder_, none, options_).error().code, ErrorCode::kCorrupt);
+    }
+}
+
+TEST_F(ArchiveTest, WithoutRetentionNothingIsEverRemoved) {
+    auto to = writer();
+    for (std::uint64_t day = 0; day < 3; ++day) {
+        add(*to, day * 10 + 1, day * 10 + 10,
+            kNow.plus_seconds(static_cast<std::int64_t>(day) * 86'400));
+    }
+    ASSERT_TRUE(to->flush().ok());
+    EXPECT_EQ(*to->apply_retention(kNow.plus_seconds(4000 * 86'400)), 0U);
+    options_.keep_days = 30;
+    EXPECT_EQ(*writer()->apply_retention(kNow.plus_seconds(4 * 86'400)), 0U) << "all is young";
+    EXPECT_EQ(read_all(), range(1, 30));
+}
+
 TEST_F(ArchiveTest, RetentionRemovesTheOldestAndNeverTheNewest) {
     options_.keep_days = 2;
     auto to = writer();
