@@ -423,9 +423,10 @@ bool OrderValue::decode_open(std::string_view value, OpenAmount& row) {
     for (const fbs::OrderDue* due : *order->dues()) {
         Currency currency = row.currency;
         if (from_money3(due->currency(), currency) && currency == row.currency) {
-            row.amount = wides.get(due->due(), due->due_scale()) -
-                         wides.get(due->settled(), due->settled_scale());
-            return wides.ok() && !row.amount.is_zero();
+            const Decimal owed = wides.get(due->due(), due->due_scale());
+            const Decimal settled = wides.get(due->settled(), due->settled_scale());
+            row.amount = wides.ok() ? owed - settled : Decimal();
+            return !row.amount.is_zero();
         }
     }
     return false;

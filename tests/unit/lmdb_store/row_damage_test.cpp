@@ -268,6 +268,76 @@ TEST(RowDamage, ARowThatIsCutIsRefused) {
     }
 }
 
+template <class Table>
+std::string bytes_of(flatbuffers::FlatBufferBuilder& builder, flatbuffers::Offset<Table> root) {
+    builder.Finish(root);
+    return std::string(finished(builder));
+}
+
+/// What no encoder of this release writes, and FlatBuffers finds nothing wrong with.
+TEST(RowDamage, AHeadHasAsManyAnomaliesAsThereAreKindsAtMost) {
+    RowValue value;
+    NodeHead head;
+    const auto is_read = [&](const std::vector<std::uint64_t>* anomalies) {
+        flatbuffers::FlatBufferBuilder builder;
+        const auto counts = anomalies != nullptr ? builder.CreateVector(*anomalies) : 0;
+        fbs::HeadBuilder table(builder);
+        table.add_node(1);
+        table.add_next_entry(1);
+        if (anomalies != nullptr) {
+            table.add_anomalies(counts);
+        }
+        return value.decode(bytes_of(builder, table.Finish()), head);
+    };
+    const std::vector<std::uint64_t> all(kAnomalyKinds, 3);
+    const std::vector<std::uint64_t> too_many(kAnomalyKinds + 1, 3);
+    const std::vector<std::uint64_t> older(2, 3);
+    EXPECT_TRUE(is_read(&all));
+    EXPECT_TRUE(is_read(&older)) << "of a release with fewer kinds";
+    EXPECT_EQ(head.head.totals.anomalies[kAnomalyKinds - 1], 0U);
+    EXPECT_FALSE(is_read(&too_many));
+    EXPECT_FALSE(is_read(nullptr));
+}
+
+TEST(RowDamage, WhatAnOrderHasOpenIsNothingInADamagedOrder) {
+    OrderValue value;
+    const std::string bytes(value.encode(small_order()));
+    OpenAmount row;
+    row.currency = currency_of("USD");
+    ASSERT_TRUE(value.decode_open(bytes, row));
+    int refused = 0;
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        for (const int mask : {0x01, 0x04, 0x80, 0xFF}) {
+            std::string damaged = bytes;
+            damaged[at] = static_cast<char>(damaged[at] ^ mask);
+            const bool taken = value.decode_open(damaged, row);
+            refused += taken ? 0 : 1;
+            EXPECT_TRUE(!taken || !row.amount.is_zero()) << at;
+        }
+    }
+    EXPECT_GE(refused, 20);
+    OrderState order = small_order();
+    order.attribution.reset();
+    EXPECT_FALSE(value.decode_open(std::string(value.encode(order)), row)) << "nobody's";
+    order = small_order();
+    order.dues.clear();
+    EXPECT_FALSE(value.decode_open(std::string(value.encode(order)), row));
+    EXPECT_EQ(value.order_id("no row"), std::nullopt);
+    EXPECT_EQ(value.order_id(bytes), std::nullopt) << "the key holds it";
+}
+
+TEST(RowDamage, ARateIsKnownByItsScaleToo) {
+    OrderValue value;
+    OrderState order = small_order();
+    order.lines.push_back(order.lines.front());
+    order.lines.back().frozen->rate.value = Decimal(1500, 3);  // 1.500 as 1.50, as it was written
+    OrderState decoded;
+    decoded.key = order.key;
+    ASSERT_TRUE(value.decode(std::string(value.encode(order)), decoded));
+    EXPECT_EQ(decoded.lines[0].frozen->rate.value.to_string(), "1.50");
+    EXPECT_EQ(decoded.lines[1].frozen->rate.value.to_string(), "1.500");
+}
+
 TEST(RowDamage, AnArchivedInputThatIsCutIsRefusedWhereverItIs) {
     const RowKind kind = input_kind();
     for (std::size_t cut = 0; cut < kind.bytes.size(); ++cut) {
