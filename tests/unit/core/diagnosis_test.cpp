@@ -56,6 +56,46 @@ TEST(DiagnosisRules, NamesHowTheDigestWasWritten) {
     EXPECT_EQ(diagnose("sha256=" + base64(digest)), "signature_prefix");
 }
 
+TEST(DiagnosisRules, NamesTheOtherAlphabetOfBase64Too) {
+    int other = 0;
+    for (int i = 0; i < 40; ++i) {  // until both of its digits were there
+        const std::string body = std::to_string(i);
+        std::string text = base64(SigningKey(World::kSecret).sign(body));
+        for (char& c : text) {
+            other += c == '+' || c == '/' ? 1 : 0;
+            c = c == '+' ? '-' : c == '/' ? '_' : c;
+        }
+        EXPECT_EQ(diagnose(text, body), "signature_base64") << text;
+    }
+    EXPECT_GT(other, 10);
+}
+
+TEST(DiagnosisRules, LooksAtSoManyBarredTokensAndNotAtMore) {
+    World world;
+    for (std::size_t i = 0; i <= kDiagnosisBarredMax; ++i) {
+        world.registry.add_token(world.acme, "revoked secret " + std::to_string(i), kWriteOrders,
+                                 true);
+    }
+    const auto diagnosed = [&](std::size_t number) {
+        return diagnose(world, signature_of(kBody, "revoked secret " + std::to_string(number)));
+    };
+    EXPECT_EQ(diagnosed(0), "token_revoked");
+    EXPECT_EQ(diagnosed(kDiagnosisBarredMax - 1), "token_revoked");
+    EXPECT_EQ(diagnosed(kDiagnosisBarredMax), "");
+}
+
+TEST(DiagnosisRules, TheFirstBarredTokenWithTheSecretIsNamed) {
+    World world;
+    world.registry.add_token(world.acme, "one secret", kWriteOrders)->expires_at = kNow;
+    world.registry.add_token(world.acme, "one secret", kWriteOrders, true);
+    EXPECT_EQ(diagnose(world, signature_of(kBody, "one secret")), "token_expired");
+}
+
+TEST(DiagnosisRules, AnUnkeyedDigestOfAnUnknownShopIsNotNamed) {
+    const std::string digest = to_hex(sha256(kBody));
+    EXPECT_EQ(diagnose_signature({digest, 1}, kBody, nullptr, {}, kNow), "");
+}
+
 TEST(DiagnosisRules, NamesAnUnkeyedDigest) {
     EXPECT_EQ(diagnose(to_hex(sha256(kBody))), "signature_unkeyed_sha256");
 }

@@ -175,6 +175,8 @@ TEST(OrderEventRules, TheAnonymousIdsFieldFollowsTheHeaderPrefix) {
     EXPECT_EQ(anon_field_name("X-SVC-"), "svc_anon_id");
     EXPECT_EQ(anon_field_name("X-LC-"), "lc_anon_id");
     EXPECT_EQ(anon_field_name("My-Shop-"), "my_shop_anon_id");
+    EXPECT_EQ(anon_field_name("x-svc-"), "svc_anon_id");
+    EXPECT_EQ(anon_field_name("X-Svc"), "svc_anon_id");
     OrderEventParser parser;
     const std::string body = edited("svc_anon_id", "lc_anon_id");
     EXPECT_EQ(parser.parse(body, Topic::kOrderUpdate, "lc_anon_id")->anon_id, "anon-1");

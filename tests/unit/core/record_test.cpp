@@ -114,6 +114,32 @@ TEST(RecordRules, ABulkFileNameNeverLeavesItsFolder) {
     }
 }
 
+TEST(RecordRules, ABulkFileNameHoldsNoNul) {
+    RecordMeta meta = order_meta();
+    meta.bulk = BulkRef{"name\0.bulk"sv, 1, {}};
+    EXPECT_EQ(decode_error(encoded(meta, {})), ErrorCode::kCorrupt);
+}
+
+TEST(RecordRules, AnInstantHasLessThanASecondOfNanoseconds) {
+    RecordMeta meta = order_meta();
+    meta.received_at.nanos = 999'999'999;
+    EXPECT_TRUE(decode_record(encoded(meta, "{}")).ok());
+    meta.received_at.nanos = 1'000'000'000;
+    EXPECT_EQ(decode_error(encoded(meta, "{}")), ErrorCode::kCorrupt);
+}
+
+TEST(RecordRules, WhatClaimsABulkFileIsToldByItsHeadAlone) {
+    RecordMeta meta = order_meta();
+    EXPECT_FALSE(claims_bulk(encoded(meta, "{}")));
+    meta.bulk = BulkRef{"file", 3, {}};
+    std::string record = encoded(meta, {});
+    EXPECT_TRUE(claims_bulk(record));
+    EXPECT_TRUE(claims_bulk(record.substr(0, kRecordHeadBytes))) << "whatever follows it";
+    EXPECT_FALSE(claims_bulk(record.substr(0, kRecordHeadBytes - 1)));
+    record[0] = static_cast<char>(record[0] ^ 1);
+    EXPECT_FALSE(claims_bulk(record)) << "no record";
+}
+
 TEST(RecordRules, EveryFlippedBitIsSeen) {
     RecordMeta meta = order_meta();
     meta.bulk = BulkRef{"file", 3, {}};

@@ -5,9 +5,11 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "core/json_writer.hpp"
 
@@ -111,6 +113,86 @@ TEST(StatusProblems, AFillingQueueAndAHangingDiskAreTold) {
     EXPECT_THAT(codes(report), ElementsAre("sample_stale", "queue_filling"));
 }
 
+TEST(StatusProblems, EachReasonHasItsRemedy) {
+    StatusReport report = empty_report();
+    for (const auto& [reason, words] :
+         {std::pair{Reason::kQueueFull, "map_size"}, std::pair{Reason::kDiskFull, "Free room"},
+          std::pair{Reason::kIoError, "dmesg"},
+          std::pair{Reason::kStoreUnavailable, "sluice doctor"}}) {
+        report.not_ready = reason;
+        ASSERT_THAT(codes(report), ElementsAre("not_ready"));
+        EXPECT_THAT(find_problems(report)[0].message, HasSubstr(words));
+    }
+}
+
+TEST(StatusProblems, AWorkerThatRetriesSaysWhyAndOneThatNeverRanIsTold) {
+    StatusReport report = full_report();
+    report.worker->state = "retrying";
+    report.worker->error = "disk_full";
+    ASSERT_THAT(codes(report), ElementsAre("worker_retrying"));
+    EXPECT_THAT(find_problems(report)[0].message, HasSubstr("(disk_full)"));
+    EXPECT_EQ(find_problems(report)[0].severity, Severity::kCritical);
+    report.worker->state = "unknown";
+    EXPECT_THAT(codes(report), ElementsAre("worker_stopped"));
+    report.worker->heartbeat_ms = 0;
+    EXPECT_THAT(codes(report), ElementsAre("worker_stopped")) << "what never ran is not stale";
+}
+
+TEST(StatusProblems, WhatIsNotKnownIsNoProblem) {
+    StatusReport report = full_report();
+    report.queue->bytes_used = report.queue->bytes_mark = 0;
+    report.queue->disk_free.reset();
+    EXPECT_THAT(codes(report), ElementsAre());
+    report.queue->disk_free = 1;
+    report.queue->disk_bytes.reset();
+    EXPECT_THAT(codes(report), ElementsAre());
+    report.queue->disk_free = report.queue->disk_bytes = 0;
+    EXPECT_THAT(codes(report), ElementsAre());
+}
+
+TEST(StatusJson, WarnsAndLeavesOutWhatIsNotKnown) {
+    StatusReport report = full_report();
+    report.worker->dead_open = 1;
+    report.queue->oldest_ms.reset();
+    report.queue->disk_free.reset();
+    simdjson::dom::parser parser;
+    simdjson::dom::element root;
+    const std::string text = render_status_json(report);
+    ASSERT_EQ(parser.parse(text).get(root), simdjson::SUCCESS) << text;
+    EXPECT_EQ(root["problems"].at(0)["severity"].get_string().value(), "warning");
+    EXPECT_DOUBLE_EQ(root["queue"]["oldest_age_seconds"].get_double().value(), 0);
+    EXPECT_TRUE(root["queue"]["disk_free_bytes"].is_null());
+    report.queue->oldest_ms = kNowMs + 5;  // another process's clock is ahead
+    const std::string ahead = render_status_json(report);
+    ASSERT_EQ(parser.parse(ahead).get(root), simdjson::SUCCESS);
+    EXPECT_DOUBLE_EQ(root["queue"]["oldest_age_seconds"].get_double().value(), 0);
+}
+
+TEST(PrometheusText, SaysWhatStateTheWorkerIsIn) {
+    StatusReport report = full_report();
+    for (const auto& [state, up, retrying] :
+         {std::tuple{"running", 1, 0}, std::tuple{"retrying", 1, 1}, std::tuple{"starting", 1, 0},
+          std::tuple{"stopped", 0, 0}}) {
+        report.worker->state = state;
+        const std::string text = render_prometheus(report);
+        EXPECT_THAT(text, HasSubstr("sluice_worker_up " + std::to_string(up) + "\n")) << state;
+        EXPECT_THAT(text, HasSubstr("sluice_worker_retrying " + std::to_string(retrying) + "\n"));
+    }
+}
+
+TEST(PrometheusText, WithoutARecordOrADiskThereIsNoAgeAndNoDisk) {
+    StatusReport report = full_report();
+    report.queue->oldest_ms = kNowMs + 5;
+    EXPECT_THAT(render_prometheus(report), HasSubstr("sluice_queue_oldest_age_seconds 0\n"));
+    report.queue->oldest_ms.reset();
+    report.queue->disk_bytes.reset();
+    std::string text = render_prometheus(report);
+    EXPECT_THAT(text, HasSubstr("sluice_queue_oldest_age_seconds 0\n"));
+    EXPECT_THAT(text, Not(HasSubstr("sluice_disk_")));
+    report.queue->disk_free.reset();
+    EXPECT_THAT(render_prometheus(report), Not(HasSubstr("sluice_disk_")));
+}
+
 TEST(StatusJson, IsJsonWithAndWithoutAStore) {
     simdjson::dom::parser parser;
     for (StatusReport report : {empty_report(), full_report()}) {
@@ -188,6 +270,17 @@ TEST(PrometheusText, ABrokenStoreStillHasRequestsAndReadiness) {
     EXPECT_THAT(text,
                 HasSubstr("sluice_requests_total{endpoint=\"events\",result=\"accepted\"} 0"));
     EXPECT_THAT(text, Not(HasSubstr("sluice_queue_records")));
+}
+
+TEST(JsonTexts, AreWrittenSoThatABrowserAndAPersonReadThem) {
+    std::string out;
+    JsonWriter json(out);
+    json.begin_array();
+    json.value(std::string_view("\x7f <\"\\\x01"));
+    json.value(std::numeric_limits<double>::quiet_NaN());
+    json.value(std::numeric_limits<double>::infinity());
+    json.end_array();
+    EXPECT_EQ(out, R"(["\u007f \u003c\"\\\u0001",null,null])");
 }
 
 TEST(JsonNumbers, HaveNoExponentAndNoTrailingZeros) {

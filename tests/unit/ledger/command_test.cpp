@@ -72,6 +72,49 @@ TEST(Commands, OtherBodiesAreRefused) {
     }
 }
 
+/// A body that this program writes, with one thing changed in it.
+TEST(Commands, ABodyWithOneFieldOfAnotherTypeIsRefused) {
+    const std::string good = encode_command(ProgramApply{{full_program()}});
+    ASSERT_TRUE(decode_command(Topic::kProgramApply, good).ok());
+    for (const auto& [from, to] :
+         {std::pair{"\"window_days\":7", "\"window_days\":\"7\""},
+          std::pair{"\"window_days\":7", "\"window_days\":4294967296"},
+          std::pair{"\"window_days\":7", "\"window_days\":36501"},
+          std::pair{"\"base\":\"gross\"", "\"base\":\"both\""},
+          std::pair{"\"base\":\"gross\"", "\"base\":7"}, std::pair{"\"12.5%\"", "\"a lot\""},
+          std::pair{"\"1.50 EUR\"", "\"x EUR\""}, std::pair{"\"collection\"", "\"default\""},
+          std::pair{"\"LANDED\"", "\"SEEN\""},
+          std::pair{"\"account_number\":1", "\"account_number\":0"}}) {
+        std::string body = good;
+        ASSERT_NE(body.find(from), std::string::npos) << from << " in " << body;
+        body.replace(body.find(from), std::string_view(from).size(), to);
+        EXPECT_FALSE(decode_command(Topic::kProgramApply, body).ok()) << to;
+    }
+}
+
+TEST(Commands, ARowOfAnotherShapeIsRefused) {
+    for (const char* body :
+         {R"({"rows":["c"]})", R"({"rows":[[1,"c","p"]]})", R"({"rows":[["1","c","p","k"]]})",
+          R"({"rows":[[4294967296,"c","p","k"]]})", R"({"rows":[[1,"c","p",5]]})"}) {
+        EXPECT_FALSE(decode_command(Topic::kCreatorImport, body).ok()) << body;
+    }
+    for (const char* body : {R"({"rows":[[1,"","c","p","2026-01-01T00:00:00Z"]]})",
+                             R"({"rows":[[1,"a","c","p","yesterday"]]})"}) {
+        EXPECT_FALSE(decode_command(Topic::kTouchImport, body).ok()) << body;
+    }
+    EXPECT_FALSE(decode_command(Topic::kDeadReplay, R"({"seqs":["7"]})").ok());
+    EXPECT_FALSE(decode_command(Topic::kOrderCreate, "{}").ok()) << "an order is no command";
+}
+
+TEST(Programs, TheirWordsAreReadAndWritten) {
+    EXPECT_EQ(to_string(Rate{}), "none");
+    for (const char* text : {"", "5", "%", "x%", "1.00001%", "-1%", "5 usd", "x USD", "1.50USD"}) {
+        EXPECT_FALSE(parse_rate(text).ok()) << text;
+    }
+    EXPECT_EQ(parse_rule_match("default"), std::nullopt) << "only a program has it";
+    EXPECT_EQ(parse_rule_match("sku"), RuleMatch::kSku);
+}
+
 TEST(Programs, SayWhatIsWrongWithThem) {
     const auto wrong = [](const std::function<void(Program&)>& spoil) {
         Program spoiled = full_program();
@@ -85,6 +128,7 @@ TEST(Programs, SayWhatIsWrongWithThem) {
     EXPECT_THAT(wrong([](Program& p) { p.shops = {"a", "a"}; }), HasSubstr("twice"));
     EXPECT_THAT(wrong([](Program& p) { p.shops = {""}; }), HasSubstr("shops:"));
     EXPECT_THAT(wrong([](Program& p) { p.window_days = 36'501; }), HasSubstr("window_days"));
+    EXPECT_THAT(wrong([](Program& p) { p.hold_days = 36'501; }), HasSubstr("hold_days"));
     EXPECT_THAT(wrong([](Program& p) { p.precedence.clear(); }), HasSubstr("precedence:"));
     EXPECT_THAT(wrong([](Program& p) { p.precedence.push_back(p.precedence[0]); }),
                 HasSubstr("LANDED is named twice"));
@@ -233,6 +277,31 @@ constexpr const char* kPersonal =
     R"({"platform_order_id":"o1","email":"jane@example.org","platform_customer_id":"c\u0031",)"
     R"("amount":"1.00","note":"Jane Doe","discounts":[{"code":"K","by":"Jane"}],)"
     R"("line_items":[{"line_item_id":"l1","engraving":"Jane","sku":"S"}],"refund_line_items":null})";
+
+TEST(Redaction, ACustomerNamedTwiceIsStillHim) {
+    for (const char* body : {R"({"platform_customer_id":"c","platform_customer_id":"d"})",
+                             R"({"platform_customer_id":"d","platform_customer_id":"c"})"}) {
+        EXPECT_EQ(redact_order(body, "c"), "{}") << body;
+    }
+    EXPECT_EQ(redact_order(R"({"platform_customer_id":"d"})", "c"), std::nullopt);
+    EXPECT_EQ(redact_order("no JSON", "c"), std::nullopt);
+}
+
+TEST(Redaction, LeavesProductsAndDamageAlone) {
+    const std::string body = R"({"platform_customer_id":"c"})";
+    const auto redacted = [&](Topic topic) {
+        RecordMeta meta;
+        meta.topic = topic;
+        meta.account_id = "acme";
+        meta.shop_id = "shop-1";
+        RecordEnvelope envelope;
+        envelope.encode(meta, body);
+        return redact_record(std::string(envelope.prefix()) + body, {}, "c").has_value();
+    };
+    EXPECT_TRUE(redacted(Topic::kOrderCreate));
+    EXPECT_FALSE(redacted(Topic::kProductUpsert));
+    EXPECT_FALSE(redact_record("no record", {}, "c").has_value());
+}
 
 TEST(Redaction, KeepsOnlyWhatTheLedgerReads) {
     EXPECT_EQ(redact_order(kPersonal, "c1"),

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/explain_candidates.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {
@@ -225,6 +226,73 @@ TEST_P(Explain, TheJsonSaysTheSame) {
     EXPECT_EQ(json["events"][0]["decision"], "applied");
     EXPECT_EQ(json["refunds"][0]["counts"], true);
     EXPECT_EQ(json["dues"][0]["due"], "5.36");
+}
+
+TEST(ExplainWords, EveryVerdictHasItsReason) {
+    OrderState state;
+    state.codes = {"SAVE"};
+    state.last_applied = state.attribution.emplace().cause = {5};
+    for (const auto& [verdict, words] :
+         {std::pair{CandidateVerdict::kWon, "won"},
+          std::pair{CandidateVerdict::kSameCreator, "points to the creator who won"},
+          std::pair{CandidateVerdict::kLaterCode, "an earlier code"},
+          std::pair{CandidateVerdict::kLowerPrecedence, "precedence puts the other type first"},
+          std::pair{CandidateVerdict::kTouchBelowCode, "a code beats a touch"},
+          std::pair{CandidateVerdict::kOlderTouch, "another program's touch is later"},
+          std::pair{CandidateVerdict::kHigherProgramId, "the lowest program id"}}) {
+        state.attribution->candidates = {
+            {AttributionType::kAffiliateCode, ProgramId("p"), CreatorId("c"), 0, {}, verdict}};
+        const auto told = candidates_then(state);
+        ASSERT_EQ(told.size(), 1U);
+        EXPECT_THAT(told[0].words, HasSubstr(words));
+        EXPECT_EQ(told[0].source, "code SAVE");
+        EXPECT_EQ(told[0].won, verdict == CandidateVerdict::kWon);
+    }
+    state.attribution->candidates[0].code = 1;
+    EXPECT_EQ(candidates_then(state)[0].source, "code no. 2 of the order as it was then");
+}
+
+TEST_P(Explain, WhichOfTheProgramsCountFromTheNextTryOn) {
+    Program touches_only = program("touches");
+    touches_only.precedence = {AttributionType::kLanded};
+    Program codes_only = program("codes");
+    codes_only.precedence = {AttributionType::kAffiliateCode};
+    books.apply({program(), touches_only, codes_only});
+    books.creator("c2", "touches", "LATE");
+    books.touch("dev", "c1", "spring", "2026-01-09T00:00:00Z");
+    books.command(CreatorRemove{CreatorId("c1"), ProgramId("spring"), {}});
+    OrderText late = order();
+    late.codes = {"LATE"};
+    books.create(late, "dev");
+    EXPECT_EQ(books.creator_of(), "nobody");
+    EXPECT_THAT(text(), HasSubstr("precedence leaves AFFILIATE_CODE out"));
+    EXPECT_THAT(text(), HasSubstr("the creator is not in the program"));
+    late.id = "o2";
+    books.create(late);
+    EXPECT_THAT(text("o2"), testing::Not(HasSubstr("touch of"))) << "it has no anonymous id";
+}
+
+TEST_P(Explain, GrossAmountsVariantsAndRatesOfAnotherCurrency) {
+    Program gross = program("gross", "10%");
+    gross.base = BaseKind::kGross;
+    Program euros = program("euros", "1.50 EUR");
+    books.apply({gross, euros});
+    books.creator("c1", "gross", "GROSS");
+    books.creator("c1", "euros", "EUROS");
+    OrderText taxed = order();
+    taxed.codes = {"GROSS"};
+    taxed.lines[0].variant_sku = "SKU-blue";
+    books.create(taxed);
+    EXPECT_THAT(text(), HasSubstr("gross: 100.00"));
+    EXPECT_THAT(text(), HasSubstr("variant SKU-blue"));
+    const auto json = nlohmann::json::parse(explanation_json(explain()));
+    EXPECT_EQ(json["lines"][0]["variant_sku"], "SKU-blue");
+    OrderText dollars = order();
+    dollars.id = "o2";
+    dollars.codes = {"EUROS"};
+    books.create(dollars);
+    EXPECT_THAT(text("o2"), HasSubstr("no rate of euros, version 1"));
+    EXPECT_THAT(text("o2"), HasSubstr("0: no rate matched"));
 }
 
 TEST_P(Explain, AnUnknownOrderIsNotFound) {

@@ -9,6 +9,7 @@
 #include "lmdb_store/environment.hpp"
 #include "lmdb_store/file_io.hpp"
 #include "lmdb_store/folder_check.hpp"
+#include "lmdb_store/master_key.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
@@ -148,12 +149,50 @@ TEST(ErrorCodes, WhatIsReadAsAWholeIsAPlainFileOfTheExpectedSize) {
     EXPECT_EQ(read_file(folder.path() / "f", 4).error().code, ErrorCode::kInvalid);
 }
 
+TEST(ErrorCodes, AnOwnerWithoutANameIsGivenByHisNumber) {
+    const TempStore store;
+    const auto lock = store.paths().queue / "lock.mdb";
+    if (::chown(lock.c_str(), 54'321, 54'322) != 0) {
+        GTEST_SKIP() << "only root can give files away";
+    }
+    const FailingCall call("sys_faccessat", 1, EACCES);
+    EXPECT_THAT(check_folder(store.paths().queue, false).error().message,
+                HasSubstr("it belongs to user 54321, group 54322"));
+}
+
+TEST(ErrorCodes, AnOwnerOrAGroupAloneIsSet) {
+    const TempFolder folder;
+    write_text(folder.path() / "f", "x");
+    FileOwner owner;
+    owner.mode = 0640;
+    owner.group = ::getegid();
+    EXPECT_TRUE(set_owner(folder.path() / "f", owner).ok());
+    const FailingCall call("sys_lchown", 0, EPERM);
+    EXPECT_EQ(set_owner(folder.path() / "f", owner).error().code, ErrorCode::kPermission);
+}
+
+TEST(ErrorCodes, AFileWithoutAFolderIsReplacedWhereTheProcessIs) {
+    const TempFolder folder;
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    const Status replaced = replace_file("f", "new", {});
+    std::filesystem::current_path(before);
+    EXPECT_TRUE(replaced.ok());
+    EXPECT_EQ(read_text(folder.path() / "f"), "new");
+}
+
 TEST(ErrorCodes, ASignalOnTheWayIsNoError) {
     const TempFolder folder;
     {
         const FailingCall call("sys_open", 0, EINTR);
         write_text(folder.path() / "f", "12345");
         EXPECT_EQ(*read_file(folder.path() / "f", 5), "12345");
+        EXPECT_TRUE(call.struck());
+    }
+    {
+        const TempStore store;
+        const FailingCall call("sys_open", 0, EINTR);
+        EXPECT_TRUE(MasterKey::load(store.paths().master_key).ok());
         EXPECT_TRUE(call.struck());
     }
     const FailingCall call("sys_pread", 0, EINTR);

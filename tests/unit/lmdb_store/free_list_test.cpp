@@ -97,6 +97,9 @@ TEST(FreeList, EveryMissingPageMustBeInTheList) {
     EXPECT_EQ(pages.are_free(), 0);
     pages.leaf_with({8, 7, 3, 900});
     EXPECT_EQ(pages.are_free(), 0) << "page 6 is neither there nor free";
+    pages.leaf_with({8, 7, 6});
+    pages.put<std::uint64_t>(2, 1016, 2);  // the list says that it is shorter
+    EXPECT_EQ(pages.are_free(), 0);
     pages.set_root(0, ~std::uint64_t{0});
     EXPECT_EQ(pages.are_free(), 0) << "there is no free page at all";
 }
@@ -142,6 +145,11 @@ TEST(FreeList, NothingOfADamagedPageIsBelieved) {
         [](Pages& pages) { pages.put<std::uint16_t>(2, 16, 4090); },    // a node behind the end
         [](Pages& pages) { pages.put<std::uint16_t>(2, 1000, 4096); },  // a list behind the end
         [](Pages& pages) { pages.put_node(2, 0, 1000, 0xFFFF'FFFF, kBigData); },  // longer than all
+        [](Pages& pages) {
+            pages.set_head(2, kLeaf, 2);  // the first of two nodes lies behind the end
+            pages.put_node(2, 1, 1000, 32, 0);
+            pages.put<std::uint16_t>(2, 16, 4090);
+        },
         [](Pages& pages) { pages.put<std::uint32_t>(0, kMetaAt + 24, 0); },  // pages of no bytes
         [](Pages& pages) { pages.put<std::uint32_t>(0, kMetaAt + 24, 0xFFFF'F000); },
     };
@@ -161,6 +169,15 @@ TEST(FreeList, AReadThatFailsIsToldFromDamage) {
         EXPECT_EQ(pages.are_free(), -EIO);
         EXPECT_TRUE(call.struck());
     }
+    {
+        const FailingCall call("sys_pread", 1, EIO);  // of the other meta page
+        EXPECT_EQ(pages.are_free(kTxn - 1), -EIO);
+    }
+    pages.set_head(2, kBranch, 2);
+    pages.put_node(2, 0, 1000, 3, 0);
+    pages.put_node(2, 1, 1100, 4, 0);
+    const FailingCall call("sys_pread", 2, EIO);  // of a leaf while another one is waiting
+    EXPECT_EQ(pages.are_free(), -EIO);
 }
 
 }  // namespace

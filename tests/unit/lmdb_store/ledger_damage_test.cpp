@@ -107,6 +107,16 @@ TEST_F(LedgerDamageTest, AKeyThatIsCutIsNoticedWithItsTable) {
     }
 }
 
+TEST_F(LedgerDamageTest, AKeyWithACurrencyOrAKindThatIsNoneIsNoticed) {
+    for (const std::string_view name : {"balances", "open", "anomalies"}) {
+        for (const auto& [key, value] : table(name).all()) {
+            const RestoredFile restored(folder_.path());
+            table(name).rename(key, key.substr(0, key.size() - 1) + "\x7f", value);
+            EXPECT_THAT(noticed(), HasSubstr("(table " + std::string(name) + ")"));
+        }
+    }
+}
+
 TEST_F(LedgerDamageTest, AVariantsRowHoldsTheProductThatTheKeyHadToCut) {
     for (const auto& [key, value] : table("variants").all()) {
         if (value.empty()) {

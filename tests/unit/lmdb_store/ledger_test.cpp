@@ -1,5 +1,6 @@
 #include "lmdb_store/ledger.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -315,6 +316,118 @@ TEST_F(LedgerTest, TheDumpDoesNotDependOnTheTransactions) {
     EXPECT_EQ(fill(**other, 30), one_by_one);
     (*other)->begin("a change")->commit();
     EXPECT_NE(ledger_digest(*(*other)->rows(kNode)), one_by_one);
+}
+
+TEST_F(LedgerTest, TheFirstDifferenceIsNamedByTableAndKey) {
+    const auto second = folder_ / "second";
+    std::filesystem::create_directory(second);
+    ASSERT_TRUE(EmbeddedLedger::create(second).ok());
+    auto other = EmbeddedLedger::open(second, EmbeddedLedger::Mode::kReadWrite, 1U << 20);
+    ASSERT_TRUE(other.ok());
+    const auto difference = [&] {
+        return first_difference(*ledger_->rows(kNode), *(*other)->rows(kNode));
+    };
+    const auto put = [](EmbeddedLedger& ledger, const char* code, const char* creator) {
+        auto txn = ledger.begin(kNode);
+        txn->put_code({kAccount, ProgramId("spring"), sha256(code), code, CreatorId(creator)});
+        txn->commit();
+    };
+    EXPECT_FALSE(difference().has_value());
+    ledger_->begin(kNode)->commit();
+    EXPECT_EQ(difference()->table, "heads") << "which the other has not at all";
+    (*other)->begin(kNode)->commit();
+    EXPECT_FALSE(difference().has_value());
+    put(*ledger_, "A", "anna");
+    EXPECT_EQ(difference()->table, "codes");
+    const std::string key = difference()->key_hex;
+    EXPECT_EQ(key.substr(0, 8), "00000007");
+    EXPECT_EQ(first_difference(*(*other)->rows(kNode), *ledger_->rows(kNode))->key_hex, key);
+    put(**other, "A", "berta");
+    EXPECT_EQ(difference()->key_hex, key) << "the same key, another value";
+    put(**other, "A", "anna");
+    EXPECT_FALSE(difference().has_value());
+    put(*ledger_, "B", "anna");
+    put(**other, "C", "anna");
+    const std::string lower = to_hex(std::min(sha256("B"), sha256("C")));
+    EXPECT_THAT(difference()->key_hex, testing::HasSubstr(lower)) << "the lower of two keys";
+    EXPECT_EQ(first_difference(*(*other)->rows(kNode), *ledger_->rows(kNode))->key_hex,
+              difference()->key_hex);
+}
+
+TEST_F(LedgerTest, AVisitorThatHasSeenEnoughIsNotCalledAgain) {
+    {
+        auto txn = ledger_->begin(kNode);
+        for (int i = 1; i <= 3; ++i) {
+            const OrderKey key = order(std::string(600, 'm') + std::to_string(i));
+            OrderState state = samples_.order(key);
+            state.attribution = samples_.attribution();
+            state.dues = {{currency_of("USD"), Decimal(1, 2), {}, {}}};
+            txn->put_order(state);
+            txn->put_open({kAccount,
+                           ProgramId("spring"),
+                           false,
+                           {},
+                           kShop,
+                           key.order_id,
+                           currency_of("USD"),
+                           CreatorId("anna"),
+                           Decimal(1, 2)});
+            txn->append_journal(group_of(static_cast<std::uint64_t>(i), key, 100));
+            txn->add_to_balance(annas(), Decimal(100, 2), {});
+            txn->put_anomaly({key, AnomalyKind::kCancelNotLater, {1}, {}, 1, "text"});
+        }
+        txn->put_order(samples_.order(order("zz")));
+        txn->commit();
+    }
+    const auto snapshot = ledger_->snapshot(kNode);
+    int seen = 0;
+    const auto first_only = [&](const auto&) {
+        ++seen;
+        return false;
+    };
+    snapshot->scan_orders(kAccount, kShop, first_only);
+    EXPECT_EQ(seen, 1) << "of ids that were cut";
+    snapshot->scan_journal(1, first_only);
+    EXPECT_EQ(seen, 2);
+    snapshot->scan_open(kAccount, ProgramId("spring"), false, {}, {}, first_only);
+    EXPECT_EQ(seen, 3);
+    snapshot->scan_anomalies(kAccount, kShop, first_only);
+    EXPECT_EQ(seen, 4);
+}
+
+TEST_F(LedgerTest, WhoAsksForNoQueueSeesNoneOfItsRows) {
+    auto txn = ledger_->begin(kNode);
+    txn->put_command({{1}, Topic::kProgramApply, "me", {}, true, ""});
+    txn->put_dead_letter({{2}, {}, {}, {}, "", "", {}, "because", 1, "x", "", {}});
+    txn->commit();
+    txn.reset();
+    const auto snapshot = ledger_->snapshot("");
+    EXPECT_EQ(snapshot->head().next_entry, 1U);
+    EXPECT_FALSE(snapshot->command({1}));
+    EXPECT_FALSE(snapshot->dead_letter({2}));
+    EXPECT_TRUE(ledger_->snapshot(kNode)->dead_letter({2}));
+}
+
+TEST_F(LedgerTest, WhatIsWaitingEndsWithItsAccount) {
+    const WaitKey key{kAccount, WaitKind::kCode, sha256("spring10")};
+    auto txn = ledger_->begin(kNode);
+    txn->put_waiting({{kAccount.value + 1}, WaitKind::kCode, sha256("a")},
+                     {{kAccount.value + 1}, kShop, OrderId("o")});
+    txn->put_code({{kAccount.value + 1}, ProgramId("p"), sha256("a"), "a", CreatorId("c")});
+    EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kCode, {}}), std::nullopt);
+    EXPECT_EQ(txn->next_source({kAccount, WaitKind::kCode, {}}), std::nullopt);
+    txn->put_waiting(key, order("o"));
+    EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kAnon, {}}), std::nullopt) << "of this kind";
+    EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kCode, {}}), key);
+}
+
+TEST_F(LedgerTest, AChainIsReadAsThisTransactionLeavesIt) {
+    auto txn = ledger_->begin(kNode);
+    EXPECT_EQ(txn->chain(kAccount).entries, 0U);
+    txn->mutable_chain(kAccount).entries = 5;
+    EXPECT_EQ(txn->chain(kAccount).entries, 5U);
+    EXPECT_EQ(ledger_->snapshot(kNode)->chain(kAccount).entries, 0U);
+    EXPECT_FALSE(txn->balance(annas()));
 }
 
 TEST_F(LedgerTest, ADamagedValueIsAnErrorThatSaysWhatToDo) {

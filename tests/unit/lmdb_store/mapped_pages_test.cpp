@@ -5,10 +5,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <string>
 
 #include "lmdb_store/ledger.hpp"
+#include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
@@ -47,6 +49,36 @@ TEST(MappedPages, AreLetGoAndCanStillBeRead) {
     EXPECT_TRUE(all_are_x());
     ::munmap(const_cast<char*>(map), kBytes);
     ::close(fd);
+}
+
+/// What a private map changed is in no file: letting go of its pages would lose it.
+TEST(MappedPages, OnlySharedMapsOfTheFileThatAreReadAreLetGo) {
+    const TempFolder folder;
+    const std::filesystem::path path = folder.path() / "file";
+    write_text(path, std::string(4096, 'x'));
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    auto* mine =
+        static_cast<char*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0));
+    ASSERT_NE(mine, MAP_FAILED);
+    mine[0] = 'y';
+    release_mapped_pages(path);
+    EXPECT_EQ(mine[0], 'y');
+    ASSERT_EQ(::mprotect(mine, 4096, PROT_READ), 0);
+    release_mapped_pages(path);
+    EXPECT_EQ(mine[0], 'y');
+    std::filesystem::remove(path);
+    release_mapped_pages(path);
+    EXPECT_EQ(mine[0], 'y') << "a file that is gone has no maps";
+    ::munmap(mine, 4096);
+    ::close(fd);
+}
+
+TEST(MappedPages, WithoutProcNothingIsLetGo) {
+    const TempFolder folder;
+    write_text(folder.path() / "file", "x");
+    const FailingCall call("sys_fopen", 0, ENOENT);
+    release_mapped_pages(folder.path() / "file");
+    EXPECT_TRUE(call.struck());
 }
 
 /// A report over a million orders runs in bounded memory.

@@ -239,6 +239,49 @@ TEST_F(RegistryReaderTest, WithoutTheNewKeyWhatWasUsedGoesOnAndTheRestIsUnreadab
     EXPECT_FALSE(reader.is_key_outdated());
 }
 
+/// What nginx has in force is compared with what is stored, whatever the new bytes are.
+TEST_F(RegistryReaderTest, ABearerIsFollowedThroughChangesOfItsAccountAndItsToken) {
+    const NewToken bearer = token(kWriteProducts | kReadOrders);
+    const BearerView first = reader_->find_bearer(bearer.secret);
+    ASSERT_TRUE(first.token != nullptr && first.account != nullptr);
+    ASSERT_TRUE(registry_->create_shop(ShopId("other"), a_, kNow).ok());
+    EXPECT_EQ(reader_->find_bearer(bearer.secret).account, first.account)
+        << "nothing of it changed";
+    ASSERT_TRUE(registry_->suspend_account(a_, true).ok());
+    EXPECT_TRUE(reader_->find_bearer(bearer.secret).account->suspended);
+    ASSERT_TRUE(registry_->suspend_account(a_, false).ok());
+    ASSERT_TRUE(registry_->revoke_token(bearer.token_id, kNow).ok());
+    EXPECT_TRUE(reader_->find_bearer(bearer.secret).token->revoked);
+    EXPECT_EQ(reader_->find_bearer("a secret that nobody has").token, nullptr);
+}
+
+TEST_F(RegistryReaderTest, WithoutAKeyNoReaderIsOpened) {
+    const auto opened = RegistryReader::open(store_.paths(), [] {
+        return Result<MasterKey>(Error{ErrorCode::kPermission, "no right to read it"});
+    });
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, ErrorCode::kPermission);
+}
+
+/// The key's file cannot be read at the moment that a rotation is noticed.
+TEST_F(RegistryReaderTest, AKeyThatCannotBeReadIsAskedForAgain) {
+    bool readable = true;
+    const auto path = store_.paths().master_key;
+    const auto opened = RegistryReader::open(store_.paths(), [&] {
+        return readable ? MasterKey::load(path)
+                        : Result<MasterKey>(Error{ErrorCode::kIo, "cannot read"});
+    });
+    ASSERT_TRUE(opened.ok());
+    readable = false;
+    ASSERT_TRUE(rotate_master_key(path, *registry_).ok());
+    key_ = *MasterKey::load(path);
+    const NewToken later = token(kWriteOrders);
+    EXPECT_FALSE(signed_by(*(*opened)->find_shop("s"), later.secret));
+    EXPECT_TRUE((*opened)->is_key_outdated());
+    readable = true;
+    EXPECT_TRUE(signed_by(*(*opened)->find_shop("s"), later.secret));
+}
+
 TEST_F(RegistryReaderTest, BarredTokensAreGivenForTheDiagnosisOnly) {
     EXPECT_THAT(reader_->find_barred_tokens({1}, 16), SizeIs(0));
     EXPECT_THAT(reader_->find_barred_tokens({77}, 16), SizeIs(0));

@@ -118,8 +118,11 @@ TEST_F(RegistryTest, SettingsOfAccountsAndShopsStay) {
     EXPECT_EQ(registry_->suspend_account(AccountId("x"), true).error().code, ErrorCode::kNotFound);
     EXPECT_EQ(registry_->set_rate_limit(AccountId("a"), RateLimit{0, 1}).error().code,
               ErrorCode::kInvalid);
-    EXPECT_EQ(registry_->set_rate_limit(AccountId("a"), RateLimit{1U << 28, 1}).error().code,
-              ErrorCode::kInvalid);
+    for (const RateLimit limit :
+         {RateLimit{1U << 28, 1}, RateLimit{1, 0}, RateLimit{1, 0xFFFF'FFFF}}) {
+        EXPECT_EQ(registry_->set_rate_limit(AccountId("a"), limit).error().code,
+                  ErrorCode::kInvalid);
+    }
 }
 
 TEST_F(RegistryTest, ShopsAreListedSortedAndByAccount) {
@@ -238,6 +241,55 @@ TEST_F(RegistryTest, BadTokenRequestsAreRefused) {
     ASSERT_FALSE(foreign.ok()) << "a token sealed with a foreign key could never be used";
     EXPECT_EQ(foreign.error().code, ErrorCode::kCorrupt);
     EXPECT_EQ(registry_->tokens(std::nullopt)->size(), 1U);
+}
+
+TEST_F(RegistryTest, ASecretThatIsBorneHasNoControlCharactersAndNoneIsTooLong) {
+    ASSERT_TRUE(account("a").ok());
+    const std::string with_delete = "16 bytes and more\x7f";
+    EXPECT_EQ(token("a", kWriteProducts, {}, with_delete).error().code, ErrorCode::kInvalid);
+    EXPECT_TRUE(token("a", kWriteOrders, {}, with_delete).ok()) << "it only signs";
+    EXPECT_EQ(token("a", kWriteOrders, {}, std::string(1025, 'x')).error().code,
+              ErrorCode::kInvalid);
+    EXPECT_TRUE(token("a", kWriteOrders, {}, std::string(1024, 'x')).ok());
+}
+
+TEST_F(RegistryTest, TheLimitOfActiveTokensNamesItsScope) {
+    ASSERT_TRUE(account("a").ok());
+    for (const auto& [scope, name] :
+         {std::pair{kWriteOrders, "write_orders"}, std::pair{kWriteProducts, "write_products"},
+          std::pair{kReadOrders, "read_orders"}}) {
+        for (int i = 0; i < 8; ++i) {
+            ASSERT_TRUE(token("a", scope).ok());
+        }
+        const auto refused = token("a", scope);
+        ASSERT_FALSE(refused.ok());
+        EXPECT_EQ(refused.error().code, ErrorCode::kLimit);
+        EXPECT_THAT(refused.error().message, HasSubstr(name));
+    }
+}
+
+TEST_F(RegistryTest, TokensAreListedByAccount) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(account("b").ok());
+    const auto mine = token("a", kWriteOrders);
+    ASSERT_TRUE(token("b", kWriteOrders).ok());
+    ASSERT_EQ(registry_->tokens(AccountId("a"))->size(), 1U);
+    EXPECT_EQ((*registry_->tokens(AccountId("a")))[0].token_id, mine->token_id);
+    EXPECT_EQ(registry_->tokens(AccountId("nobody")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RegistryTest, AnInterruptedRotationToAGivenKeyIsFinishedAndThenDone) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(token("a", kWriteOrders).ok());
+    const fs::path file = store_.paths().master_key;
+    const MasterKey waiting = MasterKey::random();
+    ASSERT_TRUE(waiting.save(file.string() + ".next").ok());
+    ASSERT_TRUE(registry_->rotate_key(key_, waiting).ok());
+    const MasterKey given = MasterKey::random();
+    ASSERT_TRUE(rotate_master_key(file, *registry_, given).ok());
+    EXPECT_TRUE(registry_->check_key(given).ok());
+    EXPECT_TRUE(registry_->check_key(*MasterKey::load(file)).ok());
+    EXPECT_FALSE(fs::exists(file.string() + ".next"));
 }
 
 TEST_F(RegistryTest, RotatingTheMasterKeySealsEverythingAnew) {

@@ -228,6 +228,16 @@ TEST(StoreFormatRules, MaxAccountsCanOnlyBeRaised) {
     EXPECT_EQ(mode_of(store.paths().format), 0600U) << "the mode stays";
 }
 
+TEST(StoreFormatRules, AModuleOfThisReleaseIsNoReasonToWait) {
+    const TempStore store;
+    {
+        const Result<ControlFile> control = ControlFile::open(store.paths());
+        control->words().module_format = kStoreFormat;
+        control->words().module_heartbeat_ms = 1'000'000;
+    }
+    EXPECT_TRUE(upgrade_store(store.paths(), 1'001'000).ok());
+}
+
 TEST(StoreFormatRules, UpgradeWaitsForOldModulesToGo) {
     const TempStore store;
     {
