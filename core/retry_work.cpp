@@ -125,7 +125,8 @@ void leave_account_work(AccountNumber account, const CommandContext& context, Le
 }
 
 bool do_work(OrderRules& rules, LedgerTxn& txn, std::size_t steps_max) {
-    std::size_t steps = steps_max;
+    constexpr std::size_t kStepsMin = 2;  // one finds a key, the other does an order of it
+    std::size_t steps = std::max(steps_max, kStepsMin);
     for (;;) {
         std::optional<Work> work = txn.first_work();
         if (!work) {

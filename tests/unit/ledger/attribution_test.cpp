@@ -177,6 +177,19 @@ TEST_P(AttributionRules, A1_EveryLoserKeepsTheReasonWhyItLost) {
     EXPECT_THAT(verdicts, ElementsAre("p1/ben=1", "p2/cy=3", "p1/ann=4", "p2/cy=5"));
 }
 
+TEST_P(AttributionRules, A1_TheWinnerAndAtMost15LosersAreKept) {
+    std::vector<std::string> codes;
+    for (int i = 0; i < 20; ++i) {
+        codes.push_back("CODE-" + std::to_string(i));
+        books.creator("creator-" + std::to_string(i), "p1", codes.back());
+    }
+    EXPECT_EQ(attributed(with(codes)), "creator-0@p1 CODE");
+    const auto candidates = books.order().attribution->candidates;
+    ASSERT_EQ(candidates.size(), kCandidatesMax);
+    EXPECT_EQ(candidates.front().creator, CreatorId("creator-0"));
+    EXPECT_EQ(candidates.front().verdict, CandidateVerdict::kWon);
+}
+
 TEST_P(AttributionRules, A2_OnceAttributedAnOrderKeepsItsCreator) {
     books.create(with({"BEN"}));
     books.touch("dev", "cy", "p2", "2026-01-30T00:00:00Z");
@@ -271,6 +284,35 @@ TEST_P(AttributionRules, A2_ManyWaitingOrdersAreDoneInSlices) {
         EXPECT_EQ(books.creator_of("many-" + std::to_string(i)), "dan@p2 CODE");
     }
     EXPECT_FALSE(work_is_pending(*ledger->begin("11111111-2222-3333-4444-555555555555")));
+}
+
+/// A program file looks at every key of the account, in slices that may end anywhere.
+TEST_P(AttributionRules, A2_AProgramFileAttributesManyWaitingOrdersInSlices) {
+    Program narrow = program("p9");
+    narrow.shops = {"shop-2"};
+    books.apply({narrow});
+    books.creator("dan", "p9", "LATE");
+    constexpr int kOrders = 2 * static_cast<int>(Applier::kWorkInline) / 3;
+    for (int i = 0; i < kOrders; ++i) {
+        books.touch("dev-" + std::to_string(i), "dan", "p9", "2026-01-20T00:00:00Z");
+        OrderText touched = with({"NOBODYS-" + std::to_string(i)});
+        touched.id = "t" + std::to_string(i);
+        books.create(touched, "dev-" + std::to_string(i));
+        OrderText coded = with({"LATE"});
+        coded.id = "c" + std::to_string(i);
+        books.create(coded, "unseen");
+    }
+    for (const std::size_t slice : {std::size_t{1}, std::size_t{7}}) {
+        books.work_slice = slice;
+        Program wide = program("p9");
+        wide.hold_days = static_cast<std::uint32_t>(slice);
+        books.apply({wide});
+        EXPECT_FALSE(work_is_pending(*ledger->begin(Books::kNode)));
+        for (int i = 0; i < kOrders; ++i) {
+            EXPECT_EQ(books.creator_of("t" + std::to_string(i)), "dan@p9 LANDED") << i;
+            EXPECT_EQ(books.creator_of("c" + std::to_string(i)), "dan@p9 CODE") << i;
+        }
+    }
 }
 
 TEST_P(AttributionRules, A2_WorkLeftByMoreOrdersThanAreDoneAtOnceGoesOn) {
