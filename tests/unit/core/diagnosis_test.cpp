@@ -91,6 +91,14 @@ TEST(DiagnosisRules, TheFirstBarredTokenWithTheSecretIsNamed) {
     EXPECT_EQ(diagnose(world, signature_of(kBody, "one secret")), "token_expired");
 }
 
+TEST(DiagnosisRules, ATokenWhoseSecretCannotBeReadNamesNothing) {
+    World world;
+    world.registry.add_token(world.acme, "a sealed secret", kWriteOrders)->signing_key.reset();
+    world.registry.add_token(world.acme, "a revoked one", kWriteOrders, true)->signing_key.reset();
+    EXPECT_EQ(diagnose(world, signature_of(kBody, "a sealed secret")), "");
+    EXPECT_EQ(diagnose(world, signature_of(kBody, "a revoked one")), "");
+}
+
 TEST(DiagnosisRules, AnUnkeyedDigestOfAnUnknownShopIsNotNamed) {
     const std::string digest = to_hex(sha256(kBody));
     EXPECT_EQ(diagnose_signature({digest, 1}, kBody, nullptr, {}, kNow), "");

@@ -146,6 +146,7 @@ TEST(CatalogIntakeRules, Check2ATokenWithoutWriteProductsIs401) {
 TEST(CatalogIntakeRules, Check2AShopOutsideTheTokensAccountIs404) {
     EXPECT_EQ(status(batch_request().set("X-SVC-SHOP-ID", {"nowhere"})), 404);
     EXPECT_EQ(status(batch_request().set("X-SVC-SHOP-ID", {"shop-2"})), 404);
+    EXPECT_EQ(status(batch_request().set("X-SVC-SHOP-ID", {"no id / at all"})), 404);
     World suspended;
     suspended.registry.shops["shop-1"]->suspended = true;
     EXPECT_EQ(status(suspended, batch_request()), 404);

@@ -104,6 +104,18 @@ TEST(EventIntakeRules, ASecretThatDoesNotOpenNowIs503AndNot401) {
     expect_unauthorized(send(world, request), Reason::kSignatureMismatch);
 }
 
+TEST(EventIntakeRules, AnyOfTheTokensThatCannotBeReadMayHaveSigned) {
+    World world;
+    for (const char* secret : {"one sealed secret", "another sealed secret"}) {
+        const auto token = world.registry.add_token(world.acme, secret, kWriteOrders);
+        token->signing_key.reset();
+        token->unreadable = true;
+    }
+    Request request = order_request();
+    request.set("X-Signature", {signature_of(request.body, "another sealed secret")});
+    EXPECT_EQ(send(world, request).answer->status, 503);
+}
+
 TEST(EventIntakeRules, AMissingOrRepeatedShopIs401) {
     expect_unauthorized(send(order_request().set("X-SVC-SHOP-ID", {})), Reason::kShopMissing);
     expect_unauthorized(send(order_request().set("X-SVC-SHOP-ID", {""})), Reason::kShopMissing);

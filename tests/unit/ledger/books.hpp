@@ -72,7 +72,9 @@ class Books {
 public:
     static constexpr std::string_view kNode = "11111111-2222-3333-4444-555555555555";
 
-    explicit Books(Ledger& ledger, std::string_view node = kNode) : ledger_(ledger), node_(node) {}
+    /// @param last  What the node has applied already: a worker that was started again.
+    explicit Books(Ledger& ledger, std::string_view node = kNode, SequenceNumber last = {})
+        : ledger_(ledger), node_(node), seq_(last) {}
 
     /// Time of receipt of the inputs from now on.
     void receive_at(std::string_view time) { received_at_ = instant(time); }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/attribution.hpp"
 #include "core/commands.hpp"
 #include "core/record.hpp"
 #include "core/redact.hpp"
@@ -188,6 +189,9 @@ TEST_P(CommandRules, RemovingWhatIsNotThereIsAnError) {
     EXPECT_TRUE(remove("c1", "nowhere"));
     EXPECT_TRUE(remove("c2", "spring"));
     EXPECT_TRUE(remove("c1", "spring", "OTHER"));
+    books.creator("c2", "spring", "TWO");
+    EXPECT_TRUE(remove("c2", "spring", "SAVE")) << "it is c1's";
+    EXPECT_EQ(books.read()->code_owners({1}, code_digest("SAVE")).size(), 1U);
     EXPECT_FALSE(remove("c1", "spring"));
     EXPECT_TRUE(remove("c1", "spring"));
 }
@@ -203,6 +207,56 @@ TEST_P(CommandRules, ADamagedRecordIsADeadLetterWithItsReason) {
     EXPECT_EQ(letter->record, "no record at all");
     EXPECT_EQ(books.totals().dead, 1U);
     EXPECT_EQ(books.read()->head().applied_seq, books.last_seq());
+}
+
+std::string record_of(const RecordMeta& meta, const std::string& body) {
+    RecordEnvelope envelope;
+    envelope.encode(meta, body);
+    return std::string(envelope.prefix()) + body;
+}
+
+TEST_P(CommandRules, ARecordWithoutAShopIsADeadLetter) {
+    for (const auto& [account, shop] : {std::pair{0U, 1U}, std::pair{1U, 0U}}) {
+        RecordMeta meta;
+        meta.account_number = {account};
+        meta.shop_number = {shop};
+        meta.account_id = "acme";
+        meta.shop_id = "shop-1";
+        EXPECT_EQ(books.input(record_of(meta, to_json({}))).text, "the record names no shop");
+    }
+}
+
+/// Two stores with one ledger must have one registry.
+TEST_P(CommandRules, ANumberThatIsAnotherShopsInTheLedgerStopsEverything) {
+    books.create({});
+    const auto before = books.dump();
+    RecordMeta meta;
+    meta.account_number = {1};
+    meta.shop_number = {1};
+    meta.account_id = "acme";
+    meta.shop_id = "shop-7";
+    const auto refused = [&](const RecordMeta& from) {
+        Books other(*ledger, Books::kNode, books.last_seq());
+        try {
+            other.input(record_of(from, to_json({})));
+        } catch (const LedgerFailure& failure) {
+            EXPECT_EQ(failure.error().code, ErrorCode::kConflict);
+            EXPECT_THAT(failure.error().message, HasSubstr("its registry is not the one"));
+            return true;
+        }
+        return false;
+    };
+    EXPECT_TRUE(refused(meta)) << "another shop";
+    meta.shop_id = "shop-1";
+    meta.account_number = {7};
+    EXPECT_TRUE(refused(meta)) << "another account";
+    EXPECT_EQ(books.dump(), before) << "nothing was applied";
+}
+
+TEST_P(CommandRules, ABodyThatIsNoBatchIsADeadLetter) {
+    const Applied applied = books.raw(Topic::kProductUpsert, "[]");
+    EXPECT_EQ(applied.input_class, InputClass::kDead);
+    EXPECT_FALSE(applied.text.empty());
 }
 
 TEST_P(CommandRules, ABodyThatBreaksTheRulesIsADeadLetter) {
@@ -235,6 +289,14 @@ TEST_P(CommandRules, AMissingBulkBodyIsADeadLetterThatCanBeReplayed) {
     EXPECT_EQ(books.command(DeadReplay{}).text, "0 replayed, 1 still dead");
     EXPECT_EQ(books.read()->dead_letter({std::stoull(dead)})->attempts, 2U);
     EXPECT_EQ(books.input(envelope.prefix(), body).input_class, InputClass::kApplied);
+}
+
+TEST_P(CommandRules, AReplayIsNotReplayed) {
+    books.raw(Topic::kDeadReplay, "no JSON");
+    const SequenceNumber dead = books.last_seq();
+    EXPECT_EQ(books.command(DeadReplay{}).text, "0 replayed, 1 still dead");
+    EXPECT_EQ(books.read()->dead_letter(dead)->reason, "a replay is not replayed");
+    EXPECT_EQ(books.read()->dead_letter(dead)->attempts, 2U);
 }
 
 TEST_P(CommandRules, AReplayThatSucceedsCountsAsWhatItThenIs) {
@@ -294,9 +356,7 @@ TEST(Redaction, LeavesProductsAndDamageAlone) {
         meta.topic = topic;
         meta.account_id = "acme";
         meta.shop_id = "shop-1";
-        RecordEnvelope envelope;
-        envelope.encode(meta, body);
-        return redact_record(std::string(envelope.prefix()) + body, {}, "c").has_value();
+        return redact_record(record_of(meta, body), {}, "c").has_value();
     };
     EXPECT_TRUE(redacted(Topic::kOrderCreate));
     EXPECT_FALSE(redacted(Topic::kProductUpsert));
@@ -317,9 +377,11 @@ TEST_P(CommandRules, ForgetTakesPersonalDataOutOfDeadLetters) {
     const SequenceNumber dead = books.last_seq();
     const std::string before = books.read()->dead_letter(dead)->record;
     EXPECT_THAT(before, HasSubstr("jane@example.org"));
-    books.from_shop("shop-2");
-    EXPECT_FALSE(books.command(Forget{"c1"}).failed);
-    EXPECT_EQ(books.read()->dead_letter(dead)->record, before);
+    for (const char* other : {"shop-2", "shop-9"}) {  // of this account, of another one
+        books.from_shop(other);
+        EXPECT_FALSE(books.command(Forget{"c1"}).failed);
+        EXPECT_EQ(books.read()->dead_letter(dead)->record, before);
+    }
     books.from_shop("shop-1");
     EXPECT_FALSE(books.command(Forget{"c1"}).failed);
     const auto letter = books.read()->dead_letter(dead);

@@ -148,6 +148,18 @@ TEST_P(RateRules, M1_TheMostSpecificRuleWinsWhateverTheFilesOrder) {
     EXPECT_EQ(pays({}, line), "10.00 USD");
 }
 
+TEST_P(RateRules, M1_AProductWithoutABrandMatchesNoBrand) {
+    books.products(Topic::kProductUpsert,
+                   R"([{"platform_product_id":"shirt","title":"Shirt","brand":"Acme",
+                        "variants":[{"variant_sku":"SKU-RED"}]}])");
+    books.products(Topic::kProductUpsert,
+                   R"([{"platform_product_id":"plain","title":"Plain",
+                        "variants":[{"variant_sku":"SKU-PLAIN"}]}])");
+    LineText line;
+    line.variant_sku = "SKU-PLAIN";
+    EXPECT_EQ(pays({rule(RuleMatch::kBrand, "Acme", "5%")}, line), "10.00 USD");
+}
+
 TEST_P(RateRules, M1_AtOneLevelTheFirstInTheFileWins) {
     books.products(Topic::kProductUpsert, kShirt);
     LineText line;

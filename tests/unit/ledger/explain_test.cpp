@@ -295,7 +295,33 @@ TEST_P(Explain, GrossAmountsVariantsAndRatesOfAnotherCurrency) {
     EXPECT_THAT(text("o2"), HasSubstr("0: no rate matched"));
 }
 
+TEST_P(Explain, TheJsonOfAnOrderThatNobodyHasAndThatWasCancelled) {
+    OrderText nobodys = order();
+    nobodys.codes = {};
+    books.create(nobodys);
+    OrderText stale = nobodys;
+    stale.updated = stale.cancelled = "2026-01-09T00:00:00Z";
+    books.cancel(stale);
+    OrderText undated = nobodys;
+    undated.updated = "2026-01-11T00:00:00Z";
+    books.cancel(undated);
+    OrderText cancelled = nobodys;
+    cancelled.updated = cancelled.cancelled = "2026-01-12T00:00:00Z";
+    books.cancel(cancelled);
+    const auto json = nlohmann::json::parse(explanation_json(explain()));
+    EXPECT_EQ(json["cancelled_at"], "2026-01-12T00:00:00Z");
+    EXPECT_EQ(json["attribution"]["creator_id"], nullptr);
+    EXPECT_EQ(json["attribution"]["program_id"], nullptr);
+    EXPECT_EQ(json["events"][1]["decision"], "stale");
+    EXPECT_EQ(json["events"][2]["anomalies"].size(), 1U);
+    EXPECT_THAT(text(), HasSubstr("it does not cancel the order"));
+    EXPECT_THAT(text(), HasSubstr("it cancels the order"));
+}
+
 TEST_P(Explain, AnUnknownOrderIsNotFound) {
+    EXPECT_EQ(explain_order(*books.read(), {{1}, {99}, OrderId("o1")}).error().code,
+              ErrorCode::kNotFound)
+        << "nor a shop";
     EXPECT_EQ(explain_order(*books.read(), {{1}, {1}, OrderId("no")}).error().code,
               ErrorCode::kNotFound);
 }

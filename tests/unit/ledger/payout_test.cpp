@@ -9,6 +9,7 @@ namespace sluice::test {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kOrdered = "2026-01-01T00:00:00Z";
@@ -186,6 +187,22 @@ TEST_P(PayoutRules, P1_AChangedCurrencyAfterAPayoutIsAdjustedInBoth) {
     EXPECT_THAT(books.balances(kOrdered),
                 ElementsAre("c1@spring EUR pending=0.00 payable=10.00 paid=0.00 total=10.00",
                             "c1@spring USD pending=0.00 payable=-10.00 paid=10.00 total=0.00"));
+}
+
+TEST_P(PayoutRules, P1_WhatIsOpenInTwoCurrenciesIsPaidAtOnceAndFirstInTheOrders) {
+    books.create(order());
+    books.adjust("o1", "5.00");
+    OrderText euro = later(order(), "2026-01-02T00:00:00Z");
+    euro.currency = "EUR";
+    books.update(euro);
+    EXPECT_EQ(books.close("spring", kNow).text, "2 payouts closed");
+    EXPECT_THAT(books.payouts(), testing::UnorderedElementsAre("c1@spring 10.00 EUR orders=1",
+                                                               "c1@spring 5.00 USD orders=1"));
+    const OrderState paid = books.order();
+    ASSERT_TRUE(paid.paid.has_value());
+    EXPECT_EQ(paid.paid->currency.code(), "EUR") << "the commission, not what was added by hand";
+    EXPECT_EQ(paid.paid->amount.to_string(), "10.00");
+    EXPECT_THAT(books.balances(kNow), testing::Each(HasSubstr("pending=0.00 payable=0.00")));
 }
 
 TEST_P(PayoutRules, P1_ManyOrdersCloseWhateverTheSliceTheyFallInto) {

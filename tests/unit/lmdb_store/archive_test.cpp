@@ -278,6 +278,22 @@ TEST_F(ArchiveTest, AnInputOfAnotherQueueIsNotTakenForIt) {
     EXPECT_EQ((*reader)->find(kQueue, {11}).value()->queue_uuid, kQueue);
 }
 
+TEST_F(ArchiveTest, ASegmentWithADamagedHeadIsNamedAndNotWrittenTo) {
+    {
+        auto to = writer();
+        add(*to, 1, 3);
+        ASSERT_TRUE(to->flush().ok());
+    }
+    std::fstream(segment(1), std::ios::in | std::ios::out | std::ios::binary).put('x');
+    std::string error;
+    EXPECT_TRUE(read_all(&error).empty());
+    EXPECT_NE(error.find(segment(1).string()), std::string::npos) << error;
+    const auto refused = ArchiveWriter::open(folder_, kQueue, options_);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+    EXPECT_FALSE(std::filesystem::exists(segment(2)));
+}
+
 TEST_F(ArchiveTest, FilesWithOtherNamesAreNoSegments) {
     {
         auto to = writer();

@@ -2,8 +2,11 @@
 // one that cannot be opened for want of memory.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <new>
+#include <thread>
+#include <vector>
 
 #include "lmdb_store/environment.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
@@ -67,6 +70,32 @@ TEST_F(EnvironmentCallsTest, AMapThatIsLostAllTheSameEndsTransactionsAndNotThePr
     environment_.reset();
     environment_ = open();
     EXPECT_EQ(write(), 0) << "opened anew it serves";
+}
+
+TEST_F(EnvironmentCallsTest, AMapIsMovedBetweenTheTransactionsOfOtherThreads) {
+    std::atomic<bool> done{false};
+    std::atomic<int> failed{0};
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 2; ++i) {
+        readers.emplace_back([&] {
+            ReadTxn txn;
+            while (!done) {
+                failed += txn.renew(*environment_) == 0 ? 0 : 1;
+                txn.reset();
+            }
+        });
+    }
+    for (std::size_t round = 0; round < 200; ++round) {
+        const std::size_t bytes = kMap * (1 + round % 2);
+        EXPECT_EQ(environment_->set_map_bytes(bytes), 0);
+        EXPECT_EQ(environment_->map_bytes(), bytes);
+    }
+    done = true;
+    for (std::thread& reader : readers) {
+        reader.join();
+    }
+    EXPECT_EQ(failed, 0);
+    EXPECT_EQ(write(), 0);
 }
 
 TEST_F(EnvironmentCallsTest, AFullTableOfReadersIsClearedAndTriedAgain) {

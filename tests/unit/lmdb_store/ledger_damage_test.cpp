@@ -98,6 +98,14 @@ TEST_F(LedgerDamageTest, AKeyThatIsCutIsNoticedWithItsTable) {
             EXPECT_THAT(noticed(), HasSubstr("(table " + std::string(name) + ")"));
         }
     }
+    for (const std::string_view name : {"shop_ids", "chains", "journal", "balances", "commands"}) {
+        const auto [key, value] = table(name).all().front();
+        for (const std::size_t kept : {std::size_t{1}, std::size_t{5}}) {
+            const RestoredFile restored(folder_.path());
+            table(name).rename(key, std::string_view(key).substr(0, kept), value);
+            EXPECT_THAT(noticed(), HasSubstr("(table " + std::string(name) + ")")) << kept;
+        }
+    }
     for (const std::string_view name : {"waiting", "touches", "codes", "variants"}) {
         for (const auto& [key, value] : table(name).all()) {
             const RestoredFile restored(folder_.path());

@@ -119,19 +119,26 @@ TEST_F(QueueOutcomeTest, AnAgeWithoutItsKeyIsRemoved) {
 /// Rows of keys may fill their part of the map; records still find room.
 TEST_F(QueueOutcomeTest, AtTheCapOfKeysABatchIsStoredAsFarAsThereAreRows) {
     for (const std::int64_t ttl : {std::int64_t{60}, std::int64_t{0}}) {
-        const QueueOptions options{
-            .map_bytes = 1U << 20, .sync = false, .idempotency_ttl_seconds = ttl};
-        open(options);
-        int number = 0;
-        std::vector<AppendItem> items;
-        for (bool full = false; !full && number < 100'000;) {
-            const std::string key = std::to_string(++number);
-            items = append({"a", "b"}, {claim(key + "a", "a"), claim(key + "b", "b")});
-            full = items[1].outcome == AppendOutcome::kFull;
+        open({.map_bytes = 1U << 20, .sync = false, .idempotency_ttl_seconds = ttl});
+        const auto store_two = [&](const std::string& key) {
+            const auto items = append({"a", "b"}, {claim(key + "a", "a"), claim(key + "b", "b")});
             queue_->control().publish_applied(queue_->fill()->last_seq);
+            return items;
+        };
+        std::vector<AppendItem> items;
+        for (int i = 0; items.empty() || items[0].outcome == AppendOutcome::kStored; ++i) {
+            items = store_two(std::to_string(ttl) + "." + std::to_string(i));
         }
-        EXPECT_EQ(append({"c"}, {claim("new", "c")})[0].outcome, AppendOutcome::kFull) << ttl;
-        EXPECT_EQ(append({"an order"})[0].outcome, AppendOutcome::kStored) << ttl;
+        EXPECT_EQ(items[0].outcome, AppendOutcome::kFull);
+        EXPECT_EQ(items[1].outcome, AppendOutcome::kFull);
+        EXPECT_EQ(append({"an order"})[0].outcome, AppendOutcome::kStored);
+        // One row less, and a batch of two finds room for one.
+        const auto rows = table("idempotency").all();
+        table("idempotency").remove(rows.front().first);
+        open({.map_bytes = 1U << 20, .sync = false, .idempotency_ttl_seconds = ttl});
+        items = store_two("last" + std::to_string(ttl));
+        EXPECT_EQ(items[0].outcome, AppendOutcome::kStored) << ttl;
+        EXPECT_EQ(items[1].outcome, AppendOutcome::kFull) << ttl;
     }
 }
 

@@ -121,6 +121,10 @@ std::vector<RowKind> ledger_kinds() {
     letter.topic = Topic::kOrderCreate;
     letter.account_id = letter.shop_id = letter.reason = letter.record = letter.bulk_body = "x";
     letter.body_sha256 = Digest256{};
+    DeadLetter products_letter = letter;
+    products_letter.topic = Topic::kProductUpsert;
+    DeadLetter commands_letter = letter;
+    commands_letter.topic = Topic::kAdjust;
     Work work;
     work.after = OrderKey{{0}, {2}, OrderId("o")};
     NodeHead head;
@@ -178,6 +182,8 @@ std::vector<RowKind> ledger_kinds() {
         row_kind<Payout>("payout", payout),
         row_kind<CommandRow>("command", {{1}, Topic::kProgramApply, "me", kAt, true, "done"}),
         row_kind<DeadLetter>("dead letter", letter),
+        row_kind<DeadLetter>("dead letter of a product", products_letter),
+        row_kind<DeadLetter>("dead letter of a command", commands_letter),
         row_kind<Work>("work", work),
         row_kind<ChainHead>("chain", {}),
         row_kind<NodeHead>("head", head),
