@@ -397,14 +397,14 @@ def test_master_never_opens_the_store(start_edge):
     assert len(children(edge.master)) == 2
 
 
-def test_two_sidecars_do_not_run_at_once(start_edge):
+def test_two_sidecars_do_not_run_at_once(start_edge, new_merchant):
     edge = start_edge(CONFIG)
+    success(new_merchant(edge, "acme").event("ORDER_CREATE", orders.order()))
     environment = edge.sluice.environment
     worker = subprocess.Popen([str(paths.SLUICE), "worker"], env=environment, stderr=subprocess.PIPE)
     try:
-        paths.wait_until(
-            lambda: edge.sluice.run("worker", "--until-empty").returncode == 1, "the second to be refused"
-        )
+        paths.wait_until(lambda: edge.sluice.stats()["depth"] == 0, "the first to apply the order")
+        assert edge.sluice.run("worker", "--until-empty").returncode == 1
     finally:
         worker.terminate()
         assert worker.wait(timeout=paths.DEADLINE) == 0
