@@ -125,7 +125,7 @@ class Site:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        paths.wait_until(lambda: not any(map(alive, workers)), "workers to go")
+        paths.wait_until(lambda: not any(map(paths.alive, workers)), "workers to go")
         self.count("master")
         self.edge.start()
 
