@@ -18,7 +18,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from harness import orders, paths, sign  # noqa: E402
+from harness import orders, paths  # noqa: E402
 from harness.edge import Edge, children  # noqa: E402
 from soak.plot import svg  # noqa: E402
 
