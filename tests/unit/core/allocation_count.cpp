@@ -2,13 +2,12 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <new>
 
 namespace {
 
 std::atomic<std::size_t> allocations = 0;
 
-void* counted(std::size_t bytes) noexcept {
+void* allocate(std::size_t bytes) noexcept {
     allocations.fetch_add(1, std::memory_order_relaxed);
     return std::malloc(bytes == 0 ? 1 : bytes);
 }
@@ -21,34 +20,4 @@ std::size_t allocation_count() noexcept {
 }
 }  // namespace sluice::test
 
-// Visible to the shared libraries too (simdjson allocates with new). The array forms call the
-// others in libstdc++, but not in a sanitizer's runtime.
-#define SLUICE_VISIBLE __attribute__((visibility("default")))
-
-SLUICE_VISIBLE void* operator new(std::size_t bytes) {
-    if (void* memory = counted(bytes)) {
-        return memory;
-    }
-    throw std::bad_alloc();
-}
-SLUICE_VISIBLE void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    return counted(bytes);
-}
-SLUICE_VISIBLE void* operator new[](std::size_t bytes) {
-    return operator new(bytes);
-}
-SLUICE_VISIBLE void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-    return counted(bytes);
-}
-SLUICE_VISIBLE void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-SLUICE_VISIBLE void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-SLUICE_VISIBLE void operator delete[](void* memory) noexcept {
-    std::free(memory);
-}
-SLUICE_VISIBLE void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
+#include "unit/operator_new.hpp"

@@ -1,7 +1,6 @@
 #include "unit/lmdb_store/failing_memory.hpp"
 
 #include <cstdlib>
-#include <new>
 
 namespace {
 
@@ -36,34 +35,4 @@ bool FailingMemory::struck() const noexcept {
 
 }  // namespace sluice::store
 
-// Visible to the shared libraries too. The array forms call the others in libstdc++, but not in a
-// sanitizer's runtime.
-#define SLUICE_VISIBLE __attribute__((visibility("default")))
-
-SLUICE_VISIBLE void* operator new(std::size_t bytes) {
-    if (void* memory = allocate(bytes)) {
-        return memory;
-    }
-    throw std::bad_alloc();
-}
-SLUICE_VISIBLE void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    return allocate(bytes);
-}
-SLUICE_VISIBLE void* operator new[](std::size_t bytes) {
-    return operator new(bytes);
-}
-SLUICE_VISIBLE void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-    return allocate(bytes);
-}
-SLUICE_VISIBLE void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-SLUICE_VISIBLE void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-SLUICE_VISIBLE void operator delete[](void* memory) noexcept {
-    std::free(memory);
-}
-SLUICE_VISIBLE void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
+#include "unit/operator_new.hpp"
