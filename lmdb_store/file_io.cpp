@@ -33,14 +33,6 @@ ErrorCode code_of(int error) noexcept {
     }
 }
 
-int open_retrying(const char* path, int flags, mode_t mode) noexcept {
-    int fd = -1;
-    do {
-        fd = ::open(path, flags | O_CLOEXEC, mode);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /// Removes a temporary file on every way out but the good one.
 class TemporaryFile {
 public:
@@ -71,6 +63,14 @@ int write_synced(const char* path, std::string_view bytes) noexcept {
 }
 
 }  // namespace
+
+int open_retrying(const char* path, int flags, mode_t mode) noexcept {
+    int fd = -1;
+    do {
+        fd = ::open(path, flags | O_CLOEXEC, mode);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
 
 Fd::~Fd() {
     if (fd_ >= 0) {
@@ -123,7 +123,7 @@ std::int64_t read_at(int fd, void* buffer, std::size_t bytes_count, std::uint64_
 }
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max) {
-    const Fd fd(open_retrying(path.c_str(), O_RDONLY, 0));
+    const Fd fd(open_retrying(path.c_str(), O_RDONLY));
     struct stat info {};
     if (!fd.ok() || ::fstat(fd.get(), &info) != 0) {
         return system_error(errno, "read", path);
@@ -192,7 +192,7 @@ Result<std::vector<std::string>> names_in(const std::filesystem::path& folder) {
 
 Status sync_folder(const std::filesystem::path& folder) {
     const char* path = folder.empty() ? "." : folder.c_str();
-    const Fd fd(open_retrying(path, O_RDONLY | O_DIRECTORY, 0));
+    const Fd fd(open_retrying(path, O_RDONLY | O_DIRECTORY));
     if (!fd.ok() || ::fsync(fd.get()) != 0) {
         return system_error(errno, "sync", folder);
     }

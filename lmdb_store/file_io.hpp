@@ -1,6 +1,6 @@
 // Plain files: what the store keeps beside LMDB. Internal to this room.
 //
-// Errors name the path and the operation. Nothing here retries or creates folders.
+// Errors name the path and the operation. Nothing here creates folders.
 #pragma once
 
 #include <sys/types.h>
@@ -42,6 +42,8 @@ private:
 [[nodiscard]] Error system_error(int error, std::string_view doing,
                                  const std::filesystem::path& path);
 
+/// open(), continued after EINTR, with O_CLOEXEC. The descriptor, or -1 and errno.
+[[nodiscard]] int open_retrying(const char* path, int flags, mode_t mode = 0) noexcept;
 /// Writes all of `bytes`; EINTR and partial writes are continued. 0 or errno.
 [[nodiscard]] int write_all(int fd, std::string_view bytes) noexcept;
 /// Reads `bytes_count` at `offset`, or less at the end of the file. The number read, or -errno.

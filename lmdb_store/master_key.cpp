@@ -62,11 +62,7 @@ Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
                                                  "\" may be read by group or others: make it "
                                                  "readable by its owner only (chmod 0400)"};
     }
-    int opened = -1;
-    do {
-        opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    } while (opened < 0 && errno == EINTR);
-    const Fd fd(opened);
+    const Fd fd(open_retrying(path.c_str(), O_RDONLY));
     return fd.ok() ? read(fd.get(), path) : system_error(errno, "read", path);
 }
 

@@ -64,10 +64,7 @@ bool keep_key_open(ngx_conf_t* cf, MainConf& conf) {
     if (cleanup == nullptr) {
         return false;
     }
-    do {
-        conf.key_fd =
-            ::open(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY | O_CLOEXEC);
-    } while (conf.key_fd < 0 && errno == EINTR);
+    conf.key_fd = store::open_retrying(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY);
     if (conf.key_fd < 0) {
         const Error error = store::system_error(errno, "open", to_view(conf.key_path));
         log_at(cf->log, NGX_LOG_EMERG, conf.key_line, "the store's master key: " + error.message);
