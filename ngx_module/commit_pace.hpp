@@ -32,7 +32,7 @@ public:
         const std::uint64_t counted = us < 2 * commit_us_ ? us : 2 * commit_us_;
         commit_us_ = commit_us_ == 0 ? us : (commit_us_ * 7 + counted) / 8;
         count_ = parked;
-        gathers_ = trust_ > 0 || ++untried_ >= kTryEvery;
+        ++untried_;
     }
     /// Writing `requests` answers took until `now_us`. Requires: requests > 0.
     void answered(std::uint64_t us, std::size_t requests, std::uint64_t now_us) noexcept {
@@ -43,11 +43,11 @@ public:
 
     /// Does the next commit begin before the answers of the last one are written?
     [[nodiscard]] bool overlaps() const noexcept {
-        return !gathers_ || commit_us_ * 1000 <= answer_ns_ * kGatherFactor * count_;
+        return !gathers() || commit_us_ * 1000 <= answer_ns_ * kGatherFactor * count_;
     }
     /// Is it worth to wait for more than the `waiting` ones? If so, began() must follow.
     [[nodiscard]] bool holds_back(std::size_t waiting, std::uint64_t now_us) noexcept {
-        if (!gathers_ || waiting >= count_ || now_us >= hold_until_us_) {
+        if (!gathers() || waiting >= count_ || now_us >= hold_until_us_) {
             return false;
         }
         held_from_ = std::min(held_from_, waiting);
@@ -68,11 +68,13 @@ public:
 private:
     static constexpr std::size_t kNotHeld = ~std::size_t{0};
 
+    /// May the next commit be held back?
+    [[nodiscard]] bool gathers() const noexcept { return trust_ > 0 || untried_ >= kTryEvery; }
+
     std::uint64_t commit_us_ = 0;  ///< Averaged; without the outliers.
     std::size_t count_ = 0;        ///< Clients that are believed to send: nobody else is missing.
     std::uint64_t answer_ns_ = 0;  ///< Of one answer, averaged.
     std::uint64_t hold_until_us_ = 0;
-    bool gathers_ = true;  ///< The next commit may be held back.
     unsigned trust_ = kTrust;
     unsigned untried_ = 0;              ///< Commits since one was held back.
     std::size_t held_from_ = kNotHeld;  ///< As many waited when the next one was held back first.
