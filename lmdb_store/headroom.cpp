@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -49,14 +48,16 @@ void Headroom::prepare(const Environment& env, std::uint64_t bytes) noexcept {
     if (!fd_.ok() || bytes + kTreesBytes > kChunkBytes) {
         return;
     }
-    struct stat file {};
-    if (::fstat(fd_.get(), &file) != 0) {
+    const std::uint64_t used_bytes = (env.info().me_last_pgno + 1) * env.page_bytes();
+    const std::uint64_t needed_bytes = used_bytes + bytes + kTreesBytes;
+    if (needed_bytes <= file_bytes_ || now_ms() < paused_until_ms_) {
         return;
     }
-    const auto file_bytes = static_cast<std::uint64_t>(file.st_size);
-    const std::uint64_t used_bytes = (env.info().me_last_pgno + 1) * env.page_bytes();
-    if (used_bytes + bytes + kTreesBytes > file_bytes && now_ms() >= paused_until_ms_) {
-        grow(env, file_bytes);
+    const off_t end = ::lseek(fd_.get(), 0, SEEK_END);  // LMDB or another process may have grown it
+    if (end >= 0 && needed_bytes > static_cast<std::uint64_t>(end)) {
+        grow(env, static_cast<std::uint64_t>(end));
+    } else if (end >= 0) {
+        file_bytes_ = static_cast<std::uint64_t>(end);
     }
 }
 
@@ -69,7 +70,9 @@ void Headroom::grow(const Environment& env, std::uint64_t file_bytes) noexcept {
     const bool grown = disk_has_room() &&
                        ::pwrite(fd_.get(), zeros.data(), zeros.size(), static_cast<off_t>(from)) ==
                            static_cast<ssize_t>(zeros.size());
-    if (!grown) {
+    if (grown) {
+        file_bytes_ = from + zeros.size();
+    } else {
         paused_until_ms_ = now_ms() + kPauseMs;
     }
 }

@@ -34,6 +34,7 @@ private:
     [[nodiscard]] bool disk_has_room() const noexcept;
 
     Fd fd_;  ///< O_DIRECT: zeros need not pass through the page cache. Not open: nothing to do.
+    std::uint64_t file_bytes_ = 0;      ///< As long it is at least, as far as is known.
     std::int64_t paused_until_ms_ = 0;  ///< After a failure.
 };
 

@@ -1,11 +1,31 @@
 // Zeros behind the end of the queue's file: it grows by chunks, and never beyond what it may.
 #include "lmdb_store/headroom.hpp"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <set>
 
 #include "unit/lmdb_store/queue_fixture.hpp"
+
+namespace {
+int looks_at_files = 0;
+}  // namespace
+
+extern "C" {
+[[gnu::visibility("default")]] int fstat(int fd, struct stat* to) noexcept {
+    static auto* const next = reinterpret_cast<decltype(&fstat)>(::dlsym(RTLD_NEXT, "fstat"));
+    ++looks_at_files;
+    return next(fd, to);
+}
+[[gnu::visibility("default")]] int stat(const char* path, struct stat* to) noexcept {
+    static auto* const next =
+        reinterpret_cast<int (*)(const char*, struct stat*)>(::dlsym(RTLD_NEXT, "stat"));
+    ++looks_at_files;
+    return next(path, to);
+}
+}
 
 namespace sluice::store {
 namespace {
@@ -40,6 +60,27 @@ TEST_F(HeadroomTest, TheFileGrowsByChunksAndNotWithEveryCommit) {
         EXPECT_EQ((size - before) % Headroom::kChunkBytes, 0U);
     }
     EXPECT_THAT(bodies_from(1), testing::SizeIs(204)) << "no record was overwritten";
+}
+
+TEST_F(HeadroomTest, ACommitAsksForNoFilesTimes) {
+    append({"first"});
+    const int before = looks_at_files;
+    for (int batch = 0; batch < 100; ++batch) {
+        append({std::string(20'000, 'x')});
+    }
+    EXPECT_EQ(looks_at_files, before) << "each sync then writes the inode too";
+    EXPECT_GT(file_bytes(), 0U);
+    EXPECT_GT(looks_at_files, before) << "they are counted";
+}
+
+TEST_F(HeadroomTest, AFileThatAnotherMadeLongerIsNotMadeLongerOnceMore) {
+    append({"first"});
+    if (file_bytes() < Headroom::kChunkBytes) {
+        GTEST_SKIP() << "nothing is written ahead on this file system";
+    }
+    const std::uint64_t longer = file_bytes() + 8 * Headroom::kChunkBytes;
+    fs::resize_file(paths_.queue / "data.mdb", longer);
+    EXPECT_EQ(sizes_of(50, std::string(20'000, 'x')), std::set<std::uint64_t>{longer});
 }
 
 TEST_F(HeadroomTest, TheFileStaysWithinTheMap) {
