@@ -53,17 +53,16 @@ void Headroom::prepare(const Environment& env, std::uint64_t bytes) noexcept {
     if (needed_bytes <= file_bytes_ || now_ms() < paused_until_ms_) {
         return;
     }
-    const off_t end = ::lseek(fd_.get(), 0, SEEK_END);  // LMDB or another process may have grown it
-    if (end >= 0 && needed_bytes > static_cast<std::uint64_t>(end)) {
-        grow(env, static_cast<std::uint64_t>(end));
-    } else if (end >= 0) {
-        file_bytes_ = static_cast<std::uint64_t>(end);
+    // LMDB or another process may have made it longer. -1, which is not known to come, ends this.
+    file_bytes_ = static_cast<std::uint64_t>(::lseek(fd_.get(), 0, SEEK_END));
+    if (needed_bytes > file_bytes_) {
+        grow(env);
     }
 }
 
 /// Only behind the end of the file: there is no page that LMDB could have written.
-void Headroom::grow(const Environment& env, std::uint64_t file_bytes) noexcept {
-    const std::uint64_t from = (file_bytes + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
+void Headroom::grow(const Environment& env) noexcept {
+    const std::uint64_t from = (file_bytes_ + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
     if (from + zeros.size() > env.map_bytes()) {
         return;
     }

@@ -30,7 +30,7 @@ public:
     void prepare(const Environment& env, std::uint64_t bytes) noexcept;
 
 private:
-    void grow(const Environment& env, std::uint64_t file_bytes) noexcept;
+    void grow(const Environment& env) noexcept;
     [[nodiscard]] bool disk_has_room() const noexcept;
 
     Fd fd_;  ///< O_DIRECT: zeros need not pass through the page cache. Not open: nothing to do.
