@@ -1,5 +1,7 @@
 #include "ngx_module/group_commit.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -93,7 +95,10 @@ void GroupCommit::start_if_time() noexcept {
         return;
     }
     if (!ngx_exiting && pace_.holds_back(waiting.count, monotonic_us())) {
-        // Looked at again in the next turn of the event loop, which then does not sleep.
+        // Looked at again in the next turn of the event loop, which then does not sleep. Whoever
+        // else wants this processor goes first: perhaps those who are waited for (a proxy or a
+        // sender on this machine, the kernel's work for the network).
+        sched_yield();
         set_wait_timer();
         ngx_post_event(&start_event_, &ngx_posted_next_events);
         return;
