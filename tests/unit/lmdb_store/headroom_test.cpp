@@ -5,12 +5,13 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <set>
 
 #include "unit/lmdb_store/queue_fixture.hpp"
 
 namespace {
-int looks_at_files = 0;
+std::atomic<int> looks_at_files = 0;
 }  // namespace
 
 extern "C" {
