@@ -1,4 +1,5 @@
-// Plain files: what the store keeps beside LMDB. Internal to this room.
+// Plain files: what the store keeps beside LMDB, and the descriptor of its master key that nginx's
+// master holds.
 //
 // Errors name the path and the operation. Nothing here creates folders.
 #pragma once
