@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "bench/apply_store.hpp"
-#include "lmdb_store/ledger.hpp"
-#include "worker/drain.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "worker/drain/drain.hpp"
 
 namespace {
 

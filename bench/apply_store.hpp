@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "core/commands.hpp"
-#include "core/record.hpp"
-#include "lmdb_store/queue.hpp"
+#include "core/commands/commands.hpp"
+#include "core/protocol/record.hpp"
+#include "lmdb_store/queue/queue.hpp"
 
 namespace sluice::bench {
 

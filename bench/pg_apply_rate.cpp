@@ -5,10 +5,10 @@
 #include <chrono>
 
 #include "bench/apply_store.hpp"
-#include "pg_store/connection.hpp"
-#include "pg_store/ledger.hpp"
-#include "pg_store/migrate.hpp"
-#include "worker/drain.hpp"
+#include "pg_store/connection/connection.hpp"
+#include "pg_store/ledger/ledger.hpp"
+#include "pg_store/schema/migrate.hpp"
+#include "worker/drain/drain.hpp"
 
 namespace {
 

@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "core/order_event.hpp"
-#include "core/record.hpp"
-#include "core/signature.hpp"
-#include "lmdb_store/environment.hpp"
-#include "lmdb_store/queue.hpp"
-#include "lmdb_store/registry.hpp"
-#include "lmdb_store/registry_reader.hpp"
+#include "core/protocol/order_event.hpp"
+#include "core/protocol/record.hpp"
+#include "core/protocol/signature.hpp"
+#include "lmdb_store/environment/environment.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/reader.hpp"
+#include "lmdb_store/registry/registry.hpp"
 #include "micro/samples.hpp"
 
 namespace {

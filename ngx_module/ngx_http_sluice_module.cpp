@@ -1,9 +1,9 @@
 // The module's tables: directives, callbacks, the module itself. Nothing else.
 
-#include "ngx_module/conf.hpp"
-#include "ngx_module/directives.hpp"
-#include "ngx_module/edge.hpp"
-#include "ngx_module/ngx_api.hpp"
+#include "ngx_module/conf/conf.hpp"
+#include "ngx_module/conf/directives.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/process/edge.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"  // the ngx_string() macro

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/prepare_json.hpp"
-#include "pg_store/url.hpp"
-#include "worker/cli.hpp"
+#include "core/json/prepare.hpp"
+#include "pg_store/connection/url.hpp"
+#include "worker/cli/cli.hpp"
 
 namespace {
 

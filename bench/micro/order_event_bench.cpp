@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "core/intake.hpp"
-#include "core/order_event.hpp"
+#include "core/intake/intake.hpp"
+#include "core/protocol/order_event.hpp"
 #include "samples.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/product_batch.hpp"
+#include "core/protocol/product_batch.hpp"
 #include "samples.hpp"
 
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/record.hpp"
-#include "lmdb_store/queue.hpp"
+#include "core/protocol/record.hpp"
+#include "lmdb_store/queue/queue.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <string>
 
-#include "core/rate_word.hpp"
-#include "core/record.hpp"
+#include "core/intake/rate_word.hpp"
+#include "core/protocol/record.hpp"
 #include "samples.hpp"
 
 namespace {

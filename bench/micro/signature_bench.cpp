@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/signature.hpp"
+#include "core/protocol/signature.hpp"
 
 namespace {
 

@@ -36,12 +36,12 @@ def directives():
 
 
 def variables():
-    return set(re.findall(r'\{"(sluice_\w+)", k\w+\}', read("ngx_module/variables.cpp")))
+    return set(re.findall(r'\{"(sluice_\w+)", k\w+\}', read("ngx_module/request/variables.cpp")))
 
 
 def metrics():
     """{name: type}, from the calls that write them."""
-    source = read("core/status_prometheus.cpp")
+    source = read("core/status/prometheus.cpp")
     found = dict(re.findall(r'"(sluice_[a-z_]+)",\s*"(counter|gauge|histogram)"', source))
     for name in re.findall(r'gauge\("(sluice_[a-z_]+)"', source):
         found[name] = "gauge"
@@ -54,16 +54,16 @@ def names_in_table(source, array):
 
 
 def reasons():
-    return set(names_in_table("core/outcome.cpp", "kReasonNames"))
+    return set(names_in_table("core/intake/outcome.cpp", "kReasonNames"))
 
 
 def outcomes():
-    return names_in_table("core/outcome.cpp", "kOutcomeNames")
+    return names_in_table("core/intake/outcome.cpp", "kOutcomeNames")
 
 
 def diagnoses():
-    """Names that core/diagnosis can give, from its header."""
-    text = read("core/diagnosis.hpp")
+    """Names that core/intake/diagnosis can give, from its header."""
+    text = read("core/intake/diagnosis.hpp")
     block = text[text.index("@return"):text.index("diagnose_signature(")]
     return set(re.findall(r"///   (\w+)(?:, (\w+))? ", block)) and {
         name for pair in re.findall(r"///   (\w+)(?:, (\w+))? ", block) for name in pair if name
@@ -71,8 +71,8 @@ def diagnoses():
 
 
 def anomaly_kinds():
-    names = re.findall(r'"([A-Z]+(?:_[A-Z]+)+)"', read("core/journal.cpp"))
-    enum = re.search(r"enum class AnomalyKind.*?\};", read("core/ledger_rows.hpp") + read("core/order_state.hpp"), re.S)
+    names = re.findall(r'"([A-Z]+(?:_[A-Z]+)+)"', read("core/rules/journal.cpp"))
+    enum = re.search(r"enum class AnomalyKind.*?\};", read("core/ledger/rows.hpp") + read("core/ledger/order_state.hpp"), re.S)
     wanted = {
         re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper()
         for name in re.findall(r"k(\w+) =", enum.group(0))

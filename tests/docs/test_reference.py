@@ -59,7 +59,7 @@ def test_reasons_and_results():
 
 
 def test_status_json():
-    source = facts.read("core/status_json.cpp")
+    source = facts.read("core/status/json.cpp")
     body = section(DIRECTIVES, "status.json")
     for member in set(re.findall(r'(?:field|key|optional_time|optional_number|write_named)\((?:json, )?"(\w+)"', source)):
         assert f"`{member}`" in body, member

@@ -30,7 +30,7 @@ ANY_REPORT = re.compile(
     r"(?:Address|Thread|Leak)Sanitizer: |runtime error: |^==\d+== (?:Invalid|.*definitely lost)", re.M
 )
 
-REQUEST = "ngx_module/request.cpp"
+REQUEST = "ngx_module/request/request.cpp"
 COMMIT = "Ending commit(IngestRequest& request) {\n"
 EVENT = "tests/integration/test_events_answers.py::test_accepted_event_is_in_the_queue_byte_for_byte"
 
@@ -49,7 +49,7 @@ PLANTED = {
          r"runtime error: signed integer overflow"),
     ],
     "thread": [
-        (fault("the commit's thread says by itself that it is done", "ngx_module/group_commit.cpp",
+        (fault("the commit's thread says by itself that it is done", "ngx_module/commit/group_commit.cpp",
                "    batch.commit_us = monotonic_us() - started_us;\n",
                "    batch.commit_us = monotonic_us() - started_us;\n"
                "    Edge::current()->commits().in_flight_ = false;\n", EVENT),

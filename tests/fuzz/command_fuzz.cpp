@@ -2,7 +2,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "core/commands.hpp"
+#include "core/commands/commands.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     std::string_view body = sluice::fuzz::text_of(data, size);

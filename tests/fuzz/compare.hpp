@@ -7,7 +7,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "core/field_error.hpp"
+#include "core/protocol/field_error.hpp"
 #include "payload_rules.hpp"
 
 namespace sluice::fuzz {

@@ -6,9 +6,9 @@
 
 #include "check.hpp"
 #include "compare.hpp"
-#include "core/order_event.hpp"
+#include "core/protocol/order_event.hpp"
 #include "payload_rules.hpp"
-#include "strict_json.hpp"
+#include "unit/core/json/strict_json.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/currency.hpp"
-#include "core/timestamp.hpp"
+#include "core/values/currency.hpp"
+#include "core/values/timestamp.hpp"
 #include "strict_reader.hpp"
 
 namespace sluice::fuzz {

@@ -6,9 +6,9 @@
 
 #include "check.hpp"
 #include "compare.hpp"
-#include "core/product_batch.hpp"
+#include "core/protocol/product_batch.hpp"
 #include "payload_rules.hpp"
-#include "strict_json.hpp"
+#include "unit/core/json/strict_json.hpp"
 
 namespace {
 

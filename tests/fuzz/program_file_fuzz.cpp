@@ -2,8 +2,8 @@
 #include <string>
 
 #include "check.hpp"
-#include "core/commands.hpp"
-#include "worker/program_file.hpp"
+#include "core/commands/commands.hpp"
+#include "worker/commands/program_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace sluice;

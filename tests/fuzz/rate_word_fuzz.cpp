@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "check.hpp"
-#include "core/rate_word.hpp"
+#include "core/intake/rate_word.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "core/record.hpp"
+#include "core/protocol/record.hpp"
 
 namespace {
 

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "check.hpp"
-#include "core/diagnosis.hpp"
-#include "core/signature.hpp"
+#include "core/intake/diagnosis.hpp"
+#include "core/protocol/signature.hpp"
 
 namespace {
 

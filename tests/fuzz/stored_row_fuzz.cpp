@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "check.hpp"
-#include "lmdb_store/archive_format.hpp"
-#include "lmdb_store/ledger_order_value.hpp"
-#include "lmdb_store/ledger_row_value.hpp"
-#include "lmdb_store/registry_rows.hpp"
+#include "lmdb_store/archive/format.hpp"
+#include "lmdb_store/ledger/order_value.hpp"
+#include "lmdb_store/ledger/row_value.hpp"
+#include "lmdb_store/registry/rows.hpp"
 
 namespace {
 

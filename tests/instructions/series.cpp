@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "bench/micro/samples.hpp"
-#include "core/intake.hpp"
-#include "lmdb_store/queue.hpp"
-#include "lmdb_store/registry.hpp"
-#include "lmdb_store/registry_reader.hpp"
+#include "core/intake/intake.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/reader.hpp"
+#include "lmdb_store/registry/registry.hpp"
 
 namespace {
 

@@ -1,15 +1,6 @@
 """The rooms' arrows: core <- {lmdb_store, pg_store} <- {ngx_module, worker}; no arrow runs upwards."""
-import pathlib
-import re
+from layers import FOLDERS, ROOMS, ROOT, doors, folder_of, folders, includes, own_includes, sources
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MAY_INCLUDE = {
-    "core": {"core"},
-    "lmdb_store": {"core", "lmdb_store"},
-    "pg_store": {"core", "pg_store"},
-    "ngx_module": {"core", "lmdb_store", "ngx_module"},
-    "worker": {"core", "lmdb_store", "pg_store", "worker"},
-}
 FOREIGN = {
     "core": ("ngx_", "lmdb.h", "libpq", "CLI/", "spdlog", "nlohmann", "curl/"),
     "lmdb_store": ("ngx_", "libpq", "CLI/", "nlohmann", "curl/"),
@@ -17,31 +8,76 @@ FOREIGN = {
     "ngx_module": ("lmdb.h", "libpq", "CLI/", "spdlog", "nlohmann", "curl/"),
     "worker": ("ngx_", "lmdb.h", "libpq-fe.h"),
 }
-INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
-
-
-def sources(room):
-    for path in sorted((ROOT / room).rglob("*")):
-        if path.suffix in {".cpp", ".hpp", ".c", ".h"}:
-            yield path
+UNITS_MAX = 22
 
 
 def test_no_arrow_runs_upwards():
     wrong = []
-    for room, allowed in MAY_INCLUDE.items():
+    for room, allowed in ROOMS.items():
         for path in sources(room):
-            for quote, name in INCLUDE.findall(path.read_text()):
+            for quote, name in includes(path):
                 target = name.split("/")[0]
-                if quote == '"' and "/" in name and target in MAY_INCLUDE and target not in allowed:
+                if quote == '"' and "/" in name and target in ROOMS and target not in allowed:
                     wrong.append(f"{path.relative_to(ROOT)} includes {name}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_arrow_runs_upwards_inside_a_room():
+    wrong = []
+    for room, order in FOLDERS.items():
+        for path in sources(room):
+            me = folder_of(str(path.relative_to(ROOT)))
+            if me is None:
+                continue
+            for (target_room, target), name in own_includes(path):
+                if target_room == room and order.index(target) > order.index(me[1]):
+                    wrong.append(f"{path.relative_to(ROOT)} includes {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_each_folder_says_what_it_is():
+    """A README of about ten lines, and no more units than a person can keep in mind."""
+    for room, folder in folders():
+        assert folder in FOLDERS.get(room, [folder]), f"{room}/{folder} has no place in tests/lint/layers.py"
+        readme = (ROOT / room / folder / "README.md").read_text()
+        assert len(readme.splitlines()) <= 16 and "\nDoors" in readme, f"{room}/{folder}/README.md"
+        units = {path.stem for path in (ROOT / room / folder).glob("*.[ch]pp")}
+        assert len(units) <= UNITS_MAX, f"{room}/{folder}: {len(units)} units"
+
+
+def test_others_come_in_by_the_doors():
+    """A header that its README does not list is its folder's own; a door that nobody uses is closed."""
+    used = {place: set() for place in folders()}
+    for room in ROOMS:
+        for path in sources(room):
+            for place, name in own_includes(path):
+                if place != folder_of(str(path.relative_to(ROOT))):
+                    used[place].add(name.rsplit("/", 1)[1])
+    wrong = []
+    for (room, folder), names in used.items():
+        listed = doors(room, folder)
+        wrong += [f"{room}/{folder}/{name}: included from outside, and no door" for name in sorted(names - listed)]
+        wrong += [f"{room}/{folder}/{name}: a door that nobody uses" for name in sorted(listed - names)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_unit_tests_mirror_the_rooms():
+    unit = ROOT / "tests" / "unit"
+    wrong = [
+        str(path.relative_to(ROOT))
+        for room in ROOMS
+        if (unit / room).is_dir()
+        for path in sorted((unit / room).iterdir())
+        if path.is_dir() and not (ROOT / room / path.name).is_dir()
+    ]
+    assert not wrong, wrong
 
 
 def test_foreign_headers_stay_in_their_room():
     wrong = []
     for room, foreign in FOREIGN.items():
         for path in sources(room):
-            for _, name in INCLUDE.findall(path.read_text()):
+            for _, name in includes(path):
                 if name.startswith(foreign) and not name.startswith("ngx_module/"):
                     wrong.append(f"{path.relative_to(ROOT)} includes {name}")
     assert not wrong, "\n".join(wrong)
@@ -54,7 +90,7 @@ def test_public_store_headers_do_not_leak_lmdb():
         for path in sources("lmdb_store")
         if path.suffix == ".hpp"
         and path.name not in internal
-        and any(name == "lmdb.h" for _, name in INCLUDE.findall(path.read_text()))
+        and any(name == "lmdb.h" for _, name in includes(path))
     ]
     assert not wrong, wrong
 
@@ -65,6 +101,6 @@ def test_one_fence_includes_nginx():
         for path in sources("ngx_module")
         if path.suffix in {".cpp", ".hpp"}
         and path.name != "ngx_api.hpp"
-        and any(quote == "<" and name.startswith("ngx_") for quote, name in INCLUDE.findall(path.read_text()))
+        and any(quote == "<" and name.startswith("ngx_") for quote, name in includes(path))
     ]
     assert not wrong, wrong

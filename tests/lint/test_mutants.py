@@ -20,8 +20,8 @@ def test_each_fault_can_be_planted():
 
 def test_each_names_a_test_that_is_there():
     unit = {}
-    for path in (ROOT / "tests" / "unit").glob("*/*_test.cpp"):
-        unit.setdefault(path.parent.name, []).append(path.read_text())
+    for path in (ROOT / "tests" / "unit").glob("**/*_test.cpp"):
+        unit.setdefault(path.relative_to(ROOT / "tests" / "unit").parts[0], []).append(path.read_text())
     for mutant in MUTANTS + BUGS:
         if mutant.test.startswith("tests/"):
             path, name = mutant.test.split("::")

@@ -1,6 +1,6 @@
 """Does the time of an answer tell an unknown shop from a known one? Welch's t, as dudect does it.
 
-The short form that needs no clock is tests/unit/core/timing_test.cpp. SLUICE_TIMING_PAIRS: 100000.
+The short form that needs no clock is tests/unit/core/intake/timing_test.cpp. SLUICE_TIMING_PAIRS: 100000.
 """
 
 import math

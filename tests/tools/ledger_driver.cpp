@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/balance.hpp"
-#include "core/booking.hpp"
-#include "core/journal.hpp"
-#include "core/order_book.hpp"
-#include "lmdb_store/ledger.hpp"
+#include "core/rules/balance.hpp"
+#include "core/rules/booking.hpp"
+#include "core/rules/journal.hpp"
+#include "core/rules/order_book.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/memory_ledger.hpp"
 

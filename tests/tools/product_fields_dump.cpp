@@ -1,10 +1,10 @@
-// Prints core/product_fields as JSON, for scripts/docs: the reference page and the OpenAPI document
-// are made from the table that the validator walks.
+// Prints core/protocol/product_fields as JSON, for scripts/docs: the reference page and the OpenAPI
+// document are made from the table that the validator walks.
 #include <cstdio>
 #include <string>
 
-#include "core/json_writer.hpp"
-#include "core/product_fields.hpp"
+#include "core/json/writer.hpp"
+#include "core/protocol/product_fields.hpp"
 
 namespace {
 

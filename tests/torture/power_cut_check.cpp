@@ -1,10 +1,10 @@
 // Prints `SEQ SHA256` for every record of a queue; fails if it cannot be opened or read whole.
 #include <cstdio>
 
-#include "core/record.hpp"
-#include "core/signature.hpp"
-#include "lmdb_store/bulk_file.hpp"
-#include "lmdb_store/queue.hpp"
+#include "core/protocol/record.hpp"
+#include "core/protocol/signature.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+#include "lmdb_store/queue/queue.hpp"
 
 int main(int argc, char** argv) {
     using namespace sluice;

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "core/record.hpp"
-#include "core/signature.hpp"
-#include "lmdb_store/bulk_file.hpp"
-#include "lmdb_store/queue.hpp"
+#include "core/protocol/record.hpp"
+#include "core/protocol/signature.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+#include "lmdb_store/queue/queue.hpp"
 
 namespace {
 

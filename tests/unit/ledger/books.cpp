@@ -3,12 +3,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/attribution.hpp"
-#include "core/balance.hpp"
-#include "core/booking.hpp"
-#include "core/journal.hpp"
-#include "core/json_writer.hpp"
-#include "core/record.hpp"
+#include "core/json/writer.hpp"
+#include "core/protocol/record.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/rules/balance.hpp"
+#include "core/rules/booking.hpp"
+#include "core/rules/journal.hpp"
 
 namespace sluice::test {
 namespace {

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/apply.hpp"
-#include "core/commands.hpp"
-#include "core/ledger.hpp"
+#include "core/apply/apply.hpp"
+#include "core/commands/commands.hpp"
+#include "core/ledger/ledger.hpp"
 
 namespace sluice::test {
 

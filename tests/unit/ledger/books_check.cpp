@@ -3,9 +3,9 @@
 #include <set>
 #include <sstream>
 
-#include "core/attribution.hpp"
-#include "core/booking.hpp"
-#include "core/journal.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/rules/booking.hpp"
+#include "core/rules/journal.hpp"
 #include "unit/ledger/books.hpp"
 
 namespace sluice::test {

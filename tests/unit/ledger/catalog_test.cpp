@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/json_slices.hpp"
+#include "core/json/slices.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/attribution.hpp"
-#include "core/commands.hpp"
-#include "core/record.hpp"
-#include "core/redact.hpp"
+#include "core/commands/commands.hpp"
+#include "core/protocol/record.hpp"
+#include "core/protocol/redact.hpp"
+#include "core/rules/attribution.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

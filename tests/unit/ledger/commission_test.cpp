@@ -1,10 +1,10 @@
 // Rules M1 to M3: which rate, exact amounts, rates that are frozen.
-#include "core/commission.hpp"
+#include "core/rules/commission.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/rate_book.hpp"
+#include "core/rules/rate_book.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

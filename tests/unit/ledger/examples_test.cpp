@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/balance.hpp"
-#include "core/journal.hpp"
-#include "core/order_book.hpp"
+#include "core/rules/balance.hpp"
+#include "core/rules/journal.hpp"
+#include "core/rules/order_book.hpp"
 #include "unit/ledger/books.hpp"
 
 namespace sluice::test {

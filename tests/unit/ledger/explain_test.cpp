@@ -1,12 +1,12 @@
 // `sluice explain`: every step from the events to the journal, as a person reads it.
-#include "core/explain.hpp"
+#include "core/explain/explain.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "core/explain_candidates.hpp"
+#include "core/explain/candidates.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

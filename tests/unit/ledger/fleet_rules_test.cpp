@@ -12,10 +12,10 @@
 #include <thread>
 #include <utility>
 
-#include "core/order_book.hpp"
-#include "core/order_state.hpp"
-#include "pg_store/connection.hpp"
-#include "pg_store/ledger.hpp"
+#include "core/ledger/order_state.hpp"
+#include "core/rules/order_book.hpp"
+#include "pg_store/connection/connection.hpp"
+#include "pg_store/ledger/ledger.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/postgres_server.hpp"
 

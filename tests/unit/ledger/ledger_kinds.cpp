@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "lmdb_store/ledger.hpp"
-#include "pg_store/connection.hpp"
-#include "pg_store/ledger.hpp"
-#include "pg_store/migrate.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "pg_store/connection/connection.hpp"
+#include "pg_store/ledger/ledger.hpp"
+#include "pg_store/schema/migrate.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/memory_ledger.hpp"
 #include "unit/ledger/postgres_server.hpp"

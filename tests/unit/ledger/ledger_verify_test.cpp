@@ -4,12 +4,12 @@
 
 #include <functional>
 
-#include "lmdb_store/ledger.hpp"
-#include "lmdb_store/ledger_keys.hpp"
-#include "lmdb_store/ledger_order_value.hpp"
-#include "lmdb_store/ledger_row_value.hpp"
+#include "lmdb_store/ledger/keys.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/ledger/order_value.hpp"
+#include "lmdb_store/ledger/row_value.hpp"
 #include "unit/ledger/books.hpp"
-#include "unit/lmdb_store/raw_rows.hpp"
+#include "unit/lmdb_store/ledger/raw_rows.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::test {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/ledger.hpp"
+#include "core/ledger/ledger.hpp"
 
 namespace sluice::test {
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/journal.hpp"
+#include "core/rules/journal.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

@@ -8,8 +8,8 @@
 #include <functional>
 #include <random>
 
-#include "core/commission.hpp"
-#include "core/order_book.hpp"
+#include "core/rules/commission.hpp"
+#include "core/rules/order_book.hpp"
 #include "unit/ledger/books.hpp"
 
 namespace sluice::test {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/order_book.hpp"
+#include "core/rules/order_book.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "lmdb_store/store_format.hpp"
+#include "lmdb_store/store/format.hpp"
 
 namespace sluice::store {
 

@@ -1,0 +1,78 @@
+// Apply: what one input of the queue does to the ledger.
+//
+// Deterministic: the same inputs in the same order give the same rows, byte for byte. There is no
+// clock here; an input's time is its time of receipt. Everything an input does, its checkpoint
+// included, happens in the transaction that is passed in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/ledger/ledger.hpp"
+#include "core/protocol/signature.hpp"
+#include "core/values/ids.hpp"
+
+namespace sluice {
+
+/// An input as it came from the queue or the archive.
+struct Input {
+    SequenceNumber seq;
+    std::string_view record;  ///< decode_record() reads it.
+    /// The body that lies beside the queue, already compared with its SHA-256.
+    std::string_view bulk_body;
+    /// Set if that body could not be had: the input goes to the dead letters with this reason.
+    std::optional<std::string> bulk_error;
+    /// SHA-256 of the body as it was sent, if `record` no longer holds those bytes (forgotten
+    /// customers); duplicates are recognised by it.
+    std::optional<Digest256> body_sha256;
+};
+
+struct Applied {
+    InputClass input_class = InputClass::kApplied;
+    bool failed = false;  ///< A command that was refused; `text` says why. Nothing else changed.
+    std::string text;     ///< Commands: result. Dead: reason. Else empty.
+};
+
+class Applier {
+public:
+    Applier();
+    ~Applier();
+    Applier(const Applier&) = delete;
+    Applier& operator=(const Applier&) = delete;
+
+    /// Applies one input: rows, journal, totals, checkpoint. Never fails on an input's content:
+    /// what cannot be applied becomes a dead letter. Requires: no work is pending (see work());
+    /// input.seq is above the head's applied_seq. Throws LedgerFailure; the transaction must then
+    /// be let go and discard() called.
+    Applied apply(const Input& input, LedgerTxn& txn);
+
+    /// Does up to `orders_max` orders of the attribution that imports and program files left to be
+    /// tried again. It must be finished, over as many transactions as it takes, before the next
+    /// input is applied: apply() does the first kWorkInline orders itself.
+    /// @return true if some is left.
+    bool work(LedgerTxn& txn, std::size_t orders_max);
+    static constexpr std::size_t kWorkInline = 256;
+
+    /// Tells a ledger that wants to know what the inputs are about to touch. A command of a person
+    /// begins a transaction of its own there, since no other node's may run beside it.
+    /// @param begun  The transaction holds inputs already.
+    /// @return how many of the inputs, from the front, may be applied in this transaction: those
+    /// before the next command; if the first one is a command, 1, or 0 if `begun`.
+    [[nodiscard]] std::size_t prefetch(std::span<const Input> inputs, bool begun, LedgerTxn& txn);
+
+    /// Forgets what was cached from a transaction that was let go.
+    void discard() noexcept;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// True if attribution is left to be tried again.
+[[nodiscard]] bool work_is_pending(LedgerTxn& txn);
+
+}  // namespace sluice

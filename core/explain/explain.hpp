@@ -1,0 +1,71 @@
+// Explain: one order from its events to each journal entry, in words and numbers that a person can
+// check with a calculator.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+struct ExplainedEvent {
+    EventTrace trace;
+    std::string words;  ///< What it did, and why it did no more.
+    std::vector<AnomalyKind> anomalies;
+};
+
+struct ExplainedRefund {
+    RefundRow row;
+    bool stands = true;
+    std::string words;
+};
+
+struct ExplainedCandidate {
+    AttributionType type = AttributionType::kAffiliateCode;
+    std::string source;            ///< `code SAVE`, or `touch of 2026-01-01T00:00:00Z`
+    std::string program, creator;  ///< Empty: a code that nobody owns.
+    bool won = false;
+    std::string words;  ///< Why it won or lost.
+};
+
+struct ExplainedLine {
+    OrderLine line;
+    std::string rule;         ///< How the rate was found: `collection "sale" of spring, version 2`
+    std::string rate;         ///< `10%`, `1.50 USD`, `none`
+    std::string base;         ///< `net: 100.00 - 20.00 = 80.00`
+    std::string refund;       ///< `25.00 of 100.00: in proportion`
+    std::string calculation;  ///< `80.00 x 10% x (1 - 25.00 / 100.00) = 6`
+    std::string rounding;     ///< `half to even, 2 digits: 6.00 USD`
+    std::string words;        ///< Why it earns nothing whatever its rate; else empty.
+};
+
+struct ExplainedDue {
+    OrderDue due;
+    std::string words;  ///< Pending until when, payable, paid.
+};
+
+struct Explanation {
+    ShopRow shop;
+    OrderState order;
+    std::vector<ExplainedEvent> events;
+    std::vector<ExplainedRefund> refunds;
+    std::string attribution;  ///< Who has the order, since which input, by what.
+    /// Attributed: as they were then. Else: as they are now.
+    std::vector<ExplainedCandidate> candidates;
+    std::vector<ExplainedLine> lines;
+    std::vector<JournalGroup> journal;
+    std::vector<ExplainedDue> dues;
+};
+
+/// kNotFound: there is no such order. Throws LedgerFailure.
+[[nodiscard]] Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key);
+
+/// For a terminal: lines of text, each ended by a newline.
+[[nodiscard]] std::string explanation_text(const Explanation& explanation);
+/// One JSON object with the same content.
+[[nodiscard]] std::string explanation_json(const Explanation& explanation);
+
+}  // namespace sluice

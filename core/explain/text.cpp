@@ -1,0 +1,161 @@
+#include <string_view>
+
+#include "core/explain/explain.hpp"
+#include "core/rules/journal.hpp"
+#include "core/rules/order_book.hpp"
+
+namespace sluice {
+namespace {
+
+/// Appends lines; sections are separated by an empty one.
+class Page {
+public:
+    void section(std::string_view title) {
+        text_ += text_.empty() ? "" : "\n";
+        line("", title);
+    }
+    void item(const std::string& text) { line("  ", text); }
+    void detail(const std::string& text) { line("      ", text); }
+    [[nodiscard]] std::string take() && { return std::move(text_); }
+
+private:
+    void line(std::string_view indent, std::string_view text) {
+        text_.append(indent).append(text).push_back('\n');
+    }
+    std::string text_;
+};
+
+std::string number(std::uint64_t value) {
+    return std::to_string(value);
+}
+
+void write_order(Page& page, const Explanation& e) {
+    const OrderState& order = e.order;
+    const std::string code(order.currency.code());
+    page.section("Order " + order.key.order_id.str() + " of shop " + e.shop.shop_id.str() +
+                 " (account " + e.shop.account_id.str() + ")");
+    page.item("amount " + order.amount + " " + code + ", tax " + order.tax + ", shipping " +
+              order.shipping);
+    page.item("ordered at " + order.ordered_at.to_string() + ", version " +
+              order.version.to_string());
+    page.item(order.cancelled_at ? "cancelled at " + order.cancelled_at->to_string()
+                                 : "not cancelled");
+}
+
+void write_events(Page& page, const Explanation& e) {
+    page.section("Events");
+    for (const ExplainedEvent& event : e.events) {
+        const EventTrace& trace = event.trace;
+        page.item("#" + number(trace.seq.value) + "  " + std::string(to_string(trace.topic)) +
+                  ", version " + trace.version.to_string() + ", received " +
+                  trace.received_at.to_string());
+        page.detail(event.words);
+        for (const AnomalyKind kind : event.anomalies) {
+            page.detail("anomaly " + std::string(to_string(kind)));
+        }
+    }
+    if (e.order.duplicates_count > 0) {
+        page.item(number(e.order.duplicates_count) +
+                  " more, equal to one of these, changed nothing");
+    }
+}
+
+void write_refunds(Page& page, const Explanation& e) {
+    if (e.refunds.empty()) {
+        return;
+    }
+    page.section("Refunds");
+    for (const ExplainedRefund& refund : e.refunds) {
+        page.item(refund.row.id.str() + " of line " + refund.row.line.str() + ": " +
+                  refund.row.amount.to_string() + ", tax " + refund.row.tax.to_string() +
+                  ", quantity " + number(refund.row.quantity) + ", stated by version " +
+                  refund.row.version.to_string());
+        page.detail(refund.words);
+    }
+    const StandingRefunds sums(e.order.refunds);
+    page.item("together " + sums.amount_sum().to_string() + ", tax " + sums.tax_sum().to_string());
+}
+
+void write_attribution(Page& page, const Explanation& e) {
+    page.section("Attribution");
+    page.item(e.attribution);
+    for (const ExplainedCandidate& candidate : e.candidates) {
+        const std::string owner =
+            candidate.creator.empty()
+                ? ""
+                : ", creator " + candidate.creator + " in program " + candidate.program;
+        page.item(std::string(to_string(candidate.type)) + ": " + candidate.source + owner);
+        page.detail(candidate.words);
+    }
+}
+
+void write_lines(Page& page, const Explanation& e) {
+    page.section("Lines");
+    for (const ExplainedLine& explained : e.lines) {
+        const OrderLine& line = explained.line;
+        page.item(line.id.str() + ": sku " + line.sku.str() +
+                  (line.variant_sku ? ", variant " + line.variant_sku->str() : "") + ", amount " +
+                  line.amount.to_string() + ", tax " + line.tax.to_string() + ", quantity " +
+                  number(line.quantity));
+        if (!explained.rule.empty()) {
+            page.detail("rate " + explained.rate + ": " + explained.rule);
+            page.detail("base " + explained.base);
+        }
+        page.detail("refund: " + explained.refund);
+        if (!explained.calculation.empty()) {
+            page.detail(explained.calculation);
+            page.detail(explained.rounding);
+        }
+        if (!explained.words.empty()) {
+            page.detail(explained.words);
+        }
+    }
+}
+
+void write_journal(Page& page, const Explanation& e) {
+    page.section("Journal");
+    if (e.journal.empty()) {
+        page.item("no entries");
+    }
+    for (const JournalGroup& group : e.journal) {
+        for (std::size_t i = 0; i < group.lines.size(); ++i) {
+            const JournalLine& entry = group.lines[i];
+            page.item("entry " + number(group.first_entry + i) + ", event #" +
+                      number(group.event_seq.value) + ": " +
+                      (entry.line.empty() ? "" : "line " + entry.line.str() + " ") +
+                      (entry.amount.is_negative() ? "" : "+") + entry.amount.to_string() + " " +
+                      std::string(entry.currency.code()) + " " +
+                      std::string(to_string(entry.reason)) + ", recorded " +
+                      group.recorded_at.to_string());
+        }
+        if (!group.note.empty()) {
+            page.detail("by " + group.actor + ": " + group.note);
+        }
+    }
+}
+
+void write_dues(Page& page, const Explanation& e) {
+    page.section("Commission");
+    if (e.dues.empty()) {
+        page.item("nothing is due");
+    }
+    for (const ExplainedDue& due : e.dues) {
+        page.item(due.words);
+    }
+}
+
+}  // namespace
+
+std::string explanation_text(const Explanation& explanation) {
+    Page page;
+    write_order(page, explanation);
+    write_events(page, explanation);
+    write_refunds(page, explanation);
+    write_attribution(page, explanation);
+    write_lines(page, explanation);
+    write_journal(page, explanation);
+    write_dues(page, explanation);
+    return std::move(page).take();
+}
+
+}  // namespace sluice

@@ -1,0 +1,142 @@
+#include "core/intake/answers.hpp"
+
+#include "core/json/writer.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kText = "text/plain";
+constexpr std::size_t kBytesPerError = 160;  // Roughly, to reserve once.
+
+Answer empty_answer(std::uint16_t status, Outcome outcome, Reason reason) {
+    Answer answer;
+    answer.status = status;
+    answer.outcome = outcome;
+    answer.reason = reason;
+    return answer;
+}
+
+}  // namespace
+
+Answer event_success(std::optional<RateVerdict> rate) {
+    Answer answer = empty_answer(200, Outcome::kAccepted, Reason::kNone);
+    answer.content_type = kText;
+    answer.static_body = "success";
+    answer.rate = rate;
+    return answer;
+}
+
+Answer event_unavailable(Reason reason, std::optional<RateVerdict> rate) {
+    Answer answer = empty_answer(503, Outcome::kUnavailable, reason);
+    answer.rate = rate;
+    return answer;
+}
+
+Answer event_internal_error(std::optional<RateVerdict> rate) {
+    Answer answer = empty_answer(500, Outcome::kError, Reason::kNone);
+    answer.rate = rate;
+    return answer;
+}
+
+Answer event_method_not_allowed() {
+    Answer answer = empty_answer(405, Outcome::kMethodNotAllowed, Reason::kNone);
+    answer.allow_post = true;
+    return answer;
+}
+
+Answer event_unauthorized(Reason reason) {
+    return empty_answer(401, Outcome::kUnauthorized, reason);
+}
+
+Answer event_limited(const RateVerdict& rate) {
+    Answer answer = empty_answer(429, Outcome::kLimited, Reason::kRateLimited);
+    answer.content_type = kJson;
+    answer.static_body = R"({"error":"Rate limit exceeded"})";
+    answer.retry_after_limit = true;
+    answer.rate = rate;
+    return answer;
+}
+
+Answer event_bad_request(Reason reason, std::span<const FieldError> errors,
+                         std::optional<RateVerdict> rate) {
+    Answer answer = empty_answer(400, Outcome::kBadRequest, reason);
+    answer.content_type = kJson;
+    answer.rate = rate;
+    answer.body.reserve(kBytesPerError * (errors.size() + 1));
+    JsonWriter json(answer.body);
+    json.begin_object().field("error", "Invalid request data").key("details").begin_array();
+    for (const FieldError& error : errors) {
+        json.begin_object();
+        if (!error.field.empty()) {
+            json.field("field", std::string_view(error.field));
+        }
+        json.field("code", to_string(error.code));
+        json.field("message", std::string_view(error.message)).end_object();
+    }
+    json.end_array().end_object();
+    return answer;
+}
+
+Answer catalog_error(std::uint16_t status, Outcome outcome, Reason reason, std::string_view message,
+                     std::optional<RateVerdict> rate) {
+    Answer answer = empty_answer(status, outcome, reason);
+    answer.content_type = kJson;
+    answer.rate = rate;
+    JsonWriter json(answer.body);
+    json.begin_object().field("code", std::uint32_t{status}).field("message", message).end_object();
+    return answer;
+}
+
+Answer catalog_method_not_allowed() {
+    Answer answer = catalog_error(405, Outcome::kMethodNotAllowed, Reason::kNone,
+                                  "Method not allowed: use POST", std::nullopt);
+    answer.allow_post = true;
+    return answer;
+}
+
+Answer catalog_limited(const RateVerdict& rate) {
+    Answer answer =
+        catalog_error(429, Outcome::kLimited, Reason::kRateLimited, "Rate limit exceeded", rate);
+    answer.retry_after_limit = true;
+    return answer;
+}
+
+Answer catalog_conflict(std::optional<RateVerdict> rate) {
+    return catalog_error(400, Outcome::kConflict, Reason::kIdempotencyConflict,
+                         "Idempotency-Key was already used with a different request", rate);
+}
+
+Answer catalog_invalid_records(std::span<const FieldError> errors,
+                               std::optional<RateVerdict> rate) {
+    Answer answer = empty_answer(422, Outcome::kInvalid, Reason::kFields);
+    answer.content_type = kJson;
+    answer.rate = rate;
+    answer.body.reserve(kBytesPerError * (errors.size() + 1));
+    JsonWriter json(answer.body);
+    json.begin_object().field("code", std::uint32_t{422});
+    json.field("message", "Some records are invalid; nothing of the request was stored");
+    json.key("recordErrors").begin_array();
+    for (const FieldError& error : errors) {
+        json.begin_object().field("index", error.index);
+        json.field("field", std::string_view(error.field)).field("code", to_string(error.code));
+        json.field("message", std::string_view(error.message)).end_object();
+    }
+    json.end_array().end_object();
+    return answer;
+}
+
+/// A replay gives the first answer again, so nothing but $sluice_result differs.
+Answer catalog_success(std::uint32_t processed_count, bool replayed,
+                       std::optional<RateVerdict> rate) {
+    Answer answer =
+        empty_answer(200, replayed ? Outcome::kReplayed : Outcome::kAccepted, Reason::kNone);
+    answer.content_type = kJson;
+    answer.rate = rate;
+    JsonWriter json(answer.body);
+    json.begin_object().field("success", true).field("message", "Accepted for processing");
+    json.field("processedCount", processed_count).end_object();
+    return answer;
+}
+
+}  // namespace sluice

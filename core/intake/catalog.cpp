@@ -1,0 +1,159 @@
+#include "core/intake/answers.hpp"
+#include "core/intake/intake.hpp"
+#include "core/intake/request_head.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kIdempotencyKeyBytesMax = 255;
+
+Answer refusal(std::uint16_t status, Outcome outcome, Reason reason, std::string_view message) {
+    return catalog_error(status, outcome, reason, message, std::nullopt);
+}
+
+Answer bad_header(std::string_view message) {
+    return refusal(400, Outcome::kBadRequest, Reason::kHeader, message);
+}
+
+Answer unauthorized(Reason reason, std::string_view message) {
+    return refusal(401, Outcome::kUnauthorized, reason, message);
+}
+
+std::optional<Topic> catalog_topic(const HeaderValue& header) {
+    if (state_of(header) != HeaderState::kOnce) {
+        return std::nullopt;
+    }
+    const std::optional<Topic> topic = parse_topic(header.value);
+    return topic && is_catalog(*topic) ? topic : std::nullopt;
+}
+
+/// Check 1, but for the method: 400, or nothing.
+std::optional<Answer> check_head(const RequestHead& head, const HeaderNames& names) {
+    if (state_of(head.content_type) != HeaderState::kOnce ||
+        !is_json_media_type(head.content_type.value)) {
+        return bad_header("Content-Type must be application/json");
+    }
+    if (!is_identity_encoded(head.content_encoding)) {
+        return bad_header("Content-Encoding must be absent or identity");
+    }
+    if (!catalog_topic(head.topic)) {
+        return bad_header(names.topic + " must be PRODUCT_UPSERT or PRODUCT_DELETE, sent once");
+    }
+    if (state_of(head.shop) != HeaderState::kOnce) {
+        return bad_header(names.shop + " is required, once");
+    }
+    if (state_of(head.idempotency_key) != HeaderState::kOnce ||
+        head.idempotency_key.value.size() > kIdempotencyKeyBytesMax) {
+        return bad_header("Idempotency-Key is required, once, of 1 to 255 bytes");
+    }
+    return std::nullopt;
+}
+
+/// Check 2: 401, 403 or 404; or nothing, and then `sender` has shop and bearer.
+std::optional<Answer> check_sender(const RequestHead& head, RegistryView& registry, Timestamp now,
+                                   Sender& sender) {
+    const std::optional<std::string_view> secret =
+        state_of(head.authorization) == HeaderState::kOnce ? bearer_token(head.authorization.value)
+                                                           : std::nullopt;
+    if (!secret) {
+        return unauthorized(Reason::kTokenMissing, "Authorization must be Bearer <ACCESS_TOKEN>");
+    }
+    const BearerView bearer = registry.find_bearer(*secret);
+    const bool known = bearer.token != nullptr && bearer.account != nullptr;
+    if (!known || bearer.account->suspended || !bearer.token->active(now)) {
+        const Reason reason = !known || bearer.account->suspended ? Reason::kTokenUnknown
+                              : bearer.token->revoked             ? Reason::kTokenRevoked
+                                                                  : Reason::kTokenExpired;
+        return refusal(403, Outcome::kForbidden, reason,
+                       "The access token is unknown, revoked or expired");
+    }
+    if ((bearer.token->scopes & kWriteProducts) == 0) {
+        return unauthorized(Reason::kTokenScope, "The access token lacks the scope write_products");
+    }
+    if (is_admin_id(head.shop.value)) {
+        sender.shop = registry.find_shop(head.shop.value);
+    }
+    if (sender.shop == nullptr || !sender.shop->active() ||
+        sender.shop->account->number != bearer.account->number) {
+        return refusal(404, Outcome::kNotFound,
+                       sender.shop != nullptr && !sender.shop->active() ? Reason::kShopSuspended
+                                                                        : Reason::kShopUnknown,
+                       "The shop does not exist in the token's account");
+    }
+    sender.bearer = bearer.token;
+    return std::nullopt;
+}
+
+Answer wrong_digest(Reason reason) {
+    return unauthorized(reason,
+                        "X-Signature must be the hexadecimal SHA-256 digest of the body as sent");
+}
+
+}  // namespace
+
+Opened open_catalog(const RequestHead& head, const HeaderNames& names, RegistryView& registry,
+                    Timestamp now) {
+    Opened opened;
+    if (!head.is_post) {
+        opened.answer = catalog_method_not_allowed();
+        return opened;
+    }
+    opened.answer = check_head(head, names);
+    if (!opened.answer) {
+        opened.sender.topic = *catalog_topic(head.topic);
+        opened.answer = check_sender(head, registry, now, opened.sender);
+    }
+    if (opened.answer) {
+        return opened;
+    }
+    const HeaderState signature = state_of(head.signature);
+    const std::optional<Digest256> digest =
+        signature == HeaderState::kOnce ? parse_hex_digest(head.signature.value, HexCase::kEither)
+                                        : std::nullopt;
+    if (digest) {
+        opened.sender.signature = *digest;
+    } else {
+        opened.answer =
+            wrong_digest(signature == HeaderState::kMissing ? Reason::kSignatureMissing
+                                                            : Reason::kSignatureMalformed);
+    }
+    return opened;
+}
+
+Accepting accept_catalog(const RequestHead& head, const Sender& sender, std::string_view body,
+                         RateGate& gate, Timestamp /*now*/, IntakeScratch& scratch) {
+    Accepting result;
+    if (!equal_constant_time(sha256(body), sender.signature)) {
+        result.answer = wrong_digest(Reason::kSignatureMismatch);
+        return result;
+    }
+    const AccountView& account = *sender.shop->account;
+    result.rate = gate.count(account);
+    if (result.rate && !result.rate->allowed) {
+        result.answer = catalog_limited(*result.rate);
+        return result;
+    }
+    switch (scratch.products.validate(body, sender.topic)) {
+        case BatchVerdict::kNotABatch:
+            result.answer = catalog_error(400, Outcome::kBadRequest, Reason::kBodyNotJson,
+                                          scratch.products.batch_error(), result.rate);
+            return result;
+        case BatchVerdict::kRecordErrors:
+            result.answer = catalog_invalid_records(scratch.products.errors(), result.rate);
+            return result;
+        case BatchVerdict::kValid:
+            break;
+    }
+    RecordMeta& meta = result.accepted.meta;
+    meta.topic = sender.topic;
+    meta.account_number = account.number;
+    meta.account_id = account.account_id.view();
+    meta.shop_number = sender.shop->number;
+    meta.shop_id = sender.shop->shop_id.view();
+    meta.idempotency_key = head.idempotency_key.value;
+    meta.records_count = scratch.products.products_count();
+    result.accepted.body_sha256 = sender.signature;
+    return result;
+}
+
+}  // namespace sluice

@@ -1,0 +1,213 @@
+#include "core/intake/diagnosis.hpp"
+
+#include <simdjson.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+/// A digest, and what was wrong with the way in which it was written (empty: nothing).
+struct Written {
+    std::optional<Digest256> digest;
+    std::string_view mistake;
+};
+
+/// Value of a base64 digit of either alphabet; 64 for anything else.
+unsigned base64_digit(char c) noexcept {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char standard = c == '-' ? '+' : c == '_' ? '/' : c;
+    const std::size_t value = kDigits.find(standard);
+    return value == std::string_view::npos ? 64 : static_cast<unsigned>(value);
+}
+
+/// 32 bytes are 43 digits and, in most hands, one `=`.
+std::optional<Digest256> parse_base64_digest(std::string_view text) noexcept {
+    constexpr std::size_t kDigits = 43;
+    if (text.ends_with('=')) {
+        text.remove_suffix(1);
+    }
+    if (text.size() != kDigits) {
+        return std::nullopt;
+    }
+    Digest256 digest{};
+    unsigned bits = 0;
+    unsigned bits_count = 0;
+    std::size_t filled = 0;
+    for (const char c : text) {
+        const unsigned digit = base64_digit(c);
+        if (digit > 63) {
+            return std::nullopt;
+        }
+        bits = (bits << 6 | digit) & 0xffff;
+        bits_count += 6;
+        if (bits_count >= 8 && filled < digest.size()) {
+            bits_count -= 8;
+            digest[filled++] = static_cast<std::uint8_t>(bits >> bits_count);
+        }
+    }
+    return digest;
+}
+
+Written read_digest(std::string_view text) noexcept {
+    if (const std::optional<Digest256> right = parse_hex_digest(text, HexCase::kLowerOnly)) {
+        return {right, {}};
+    }
+    if (const std::optional<Digest256> upper = parse_hex_digest(text, HexCase::kEither)) {
+        return {upper, "signature_uppercase"};
+    }
+    if (const std::optional<Digest256> base64 = parse_base64_digest(text)) {
+        return {base64, "signature_base64"};
+    }
+    return {};
+}
+
+Written read_signature(std::string_view text) noexcept {
+    const Written bare = read_digest(text);
+    const std::size_t separator = text.find_first_of("=: ");
+    if (bare.digest || separator == std::string_view::npos) {
+        return bare;
+    }
+    const Written rest = read_digest(text.substr(separator + 1));
+    return {rest.digest, rest.digest ? "signature_prefix" : ""};
+}
+
+using Keys = std::vector<const SigningKey*>;
+
+/// As many as there can be, so that their number costs no time: the dummy signs nothing.
+void pad(Keys& keys, std::size_t count) {
+    keys.resize(count, &dummy_signing_key());
+}
+
+/// Looks at all of them, whichever signed.
+bool any_signed(const Keys& keys, std::string_view body, const Digest256& digest) noexcept {
+    bool any = false;
+    for (const SigningKey* key : keys) {
+        any = key->verify(body, digest) || any;
+    }
+    return any;
+}
+
+std::string_view without_final_newline(std::string_view body) noexcept {
+    for (const std::string_view newline : {"\r\n", "\n"}) {
+        if (body.ends_with(newline)) {
+            return body.substr(0, body.size() - newline.size());
+        }
+    }
+    return body;
+}
+
+/// The same JSON without blanks between its tokens; nothing if simdjson cannot read it.
+std::string compact(std::string_view body) {
+    std::string result(body.size() + simdjson::SIMDJSON_PADDING, '\0');
+    std::size_t bytes = 0;
+    if (simdjson::minify(body.data(), body.size(), result.data(), bytes) != simdjson::SUCCESS) {
+        return {};
+    }
+    result.resize(bytes);
+    return result;
+}
+
+/// Whether the body was signed as it was before something changed it.
+std::string_view diagnose_body(const Keys& keys, std::string_view body, const Digest256& digest) {
+    const std::string_view shorter = without_final_newline(body);
+    if (shorter.size() != body.size() && any_signed(keys, shorter, digest)) {
+        return "body_trailing_newline";
+    }
+    if (any_signed(keys, std::string(body) + '\n', digest)) {
+        return "body_missing_newline";
+    }
+    const std::string compacted = compact(body);
+    if (!compacted.empty() && compacted != body && any_signed(keys, compacted, digest)) {
+        return "body_reformatted";
+    }
+    return {};
+}
+
+using Tokens = std::span<const std::shared_ptr<const TokenView>>;
+
+bool may_sign(const TokenView& token, Timestamp now) noexcept {
+    return (token.scopes & kWriteOrders) != 0 && token.active(now);
+}
+
+std::string_view why_barred(const TokenView& token, Timestamp now) noexcept {
+    if (token.revoked) {
+        return "token_revoked";
+    }
+    return token.active(now) ? "token_scope" : "token_expired";
+}
+
+/// Keys of the tokens that may not sign: expired ones of the account's list, then `barred`.
+std::vector<const TokenView*> unusable_tokens(const ShopView* shop, Tokens barred, Timestamp now) {
+    std::vector<const TokenView*> tokens;
+    const auto add = [&](Tokens more) {
+        for (const auto& token : more) {
+            if (tokens.size() < kDiagnosisBarredMax && token->signing_key != nullptr &&
+                !may_sign(*token, now)) {
+                tokens.push_back(token.get());
+            }
+        }
+    };
+    if (shop != nullptr) {
+        add(shop->account->tokens);
+        add(barred);
+    }
+    return tokens;
+}
+
+/// Whether a token signed that may not, and why not.
+std::string_view diagnose_tokens(const std::vector<const TokenView*>& tokens, std::string_view body,
+                                 const Digest256& digest, Timestamp now) {
+    std::string_view mistake;
+    for (const TokenView* token : tokens) {
+        if (token->signing_key->verify(body, digest) && mistake.empty()) {
+            mistake = why_barred(*token, now);
+        }
+    }
+    for (std::size_t i = tokens.size(); i < kDiagnosisBarredMax; ++i) {
+        static_cast<void>(dummy_signing_key().verify(body, digest));
+    }
+    return mistake;
+}
+
+Keys usable_keys(const ShopView* shop, Timestamp now) {
+    Keys keys;
+    if (shop != nullptr) {
+        for (const auto& token : shop->account->tokens) {
+            if (token->signing_key != nullptr && may_sign(*token, now)) {
+                keys.push_back(token->signing_key.get());
+            }
+        }
+    }
+    pad(keys, kDiagnosisUsableMax);
+    return keys;
+}
+
+}  // namespace
+
+std::string_view diagnose_signature(const HeaderValue& signature, std::string_view body,
+                                    const ShopView* shop, Tokens barred, Timestamp now) {
+    if (signature.count != 1) {
+        return {};
+    }
+    const Written written = read_signature(signature.value);
+    if (!written.digest || !written.mistake.empty()) {
+        return written.mistake;
+    }
+    const ShopView* known = shop != nullptr && shop->active() ? shop : nullptr;
+    if (*written.digest == sha256(body)) {
+        return known != nullptr ? "signature_unkeyed_sha256" : "";
+    }
+    if (body.size() > kDiagnosisBodyBytesMax) {
+        return {};
+    }
+    const std::string_view changed = diagnose_body(usable_keys(known, now), body, *written.digest);
+    const std::string_view token =
+        diagnose_tokens(unusable_tokens(known, barred, now), body, *written.digest, now);
+    return changed.empty() ? token : changed;
+}
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// Diagnosis: why an events signature did not verify, in a word for the operator ($sluice_reason).
+//
+// Never told to the sender. Run it after the answer was sent, and not for every request: it costs
+// some 40 hashes of the body, and the same number whatever the shop and its tokens are, since
+// whoever sends the next request on the connection can time it. Pure; any thread.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/intake/intake.hpp"
+
+namespace sluice {
+
+/// Keys of tokens that may not sign that are tried; and of those that may, as many as there can be.
+inline constexpr std::size_t kDiagnosisBarredMax = 16;
+inline constexpr std::size_t kDiagnosisUsableMax = 8;
+/// Bodies above this are hashed as sent only, and with no key.
+inline constexpr std::size_t kDiagnosisBodyBytesMax = 8 * 1024;
+
+/// @param shop     As in Sender; null if unknown. Unknown and suspended ones take as long as any
+///                 other, and get nothing of what depends on a shop.
+/// @param barred   RegistryView::find_barred_tokens() of the shop's account; may be empty. Those
+///                 without a signing key are passed over.
+/// @return the name of the likely mistake, or nothing, and then the Reason of the answer stands:
+///   signature_prefix          `sha256=` (or the like) before the digest
+///   signature_uppercase       hexadecimal in upper case
+///   signature_base64          base64 instead of hexadecimal
+///   signature_unkeyed_sha256  the plain SHA-256 digest of the body
+///   body_trailing_newline     the body was signed without the newline that it ends with
+///   body_missing_newline      a newline was signed that was not sent
+///   body_reformatted          the compact form of the JSON was signed, another one was sent
+///   token_revoked, token_expired   signed with a token that may not sign any more
+///   token_scope               signed with a token that lacks the scope write_orders
+[[nodiscard]] std::string_view diagnose_signature(
+    const HeaderValue& signature, std::string_view body, const ShopView* shop,
+    std::span<const std::shared_ptr<const TokenView>> barred, Timestamp now);
+
+}  // namespace sluice

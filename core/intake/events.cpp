@@ -1,0 +1,153 @@
+#include <array>
+
+#include "core/intake/answers.hpp"
+#include "core/intake/intake.hpp"
+#include "core/intake/request_head.hpp"
+
+namespace sluice {
+namespace {
+
+Opened answered(Answer answer) {
+    return {std::move(answer), {}};
+}
+
+/// kNone: a usable token of the shop's account signed the body. kStoreUnavailable: perhaps one did.
+Reason check_signature(const ShopView* shop, std::string_view body, const Digest256& signature,
+                       Timestamp now) {
+    Reason reason = shop == nullptr   ? Reason::kShopUnknown
+                    : !shop->active() ? Reason::kShopSuspended
+                                      : Reason::kNoUsableToken;
+    bool unreadable = false;
+    if (reason == Reason::kNoUsableToken) {
+        for (const std::shared_ptr<const TokenView>& token : shop->account->tokens) {
+            if ((token->scopes & kWriteOrders) == 0 || !token->active(now)) {
+                continue;
+            }
+            unreadable = unreadable || token->unreadable;
+            if (token->signing_key == nullptr) {
+                continue;
+            }
+            if (token->signing_key->verify(body, signature)) {
+                return Reason::kNone;
+            }
+            reason = Reason::kSignatureMismatch;
+        }
+    }
+    if (reason != Reason::kSignatureMismatch) {
+        static_cast<void>(dummy_signing_key().verify(body, signature));
+    }
+    return unreadable ? Reason::kStoreUnavailable : reason;
+}
+
+/// Every error of the head; at most one for each header.
+std::vector<FieldError> check_head(const RequestHead& head, const HeaderNames& names,
+                                   std::optional<Topic> topic) {
+    std::vector<FieldError> errors;
+    const auto add = [&errors](std::string_view field, HeaderState state,
+                               std::string_view expectation) {
+        const bool missing = state == HeaderState::kMissing;
+        errors.push_back({std::string(field),
+                          missing ? FieldErrorCode::kRequired : FieldErrorCode::kInvalidFormat,
+                          std::string(missing                           ? "is required"
+                                      : state == HeaderState::kRepeated ? "must be sent only once"
+                                                                        : expectation),
+                          0});
+    };
+    if (!topic) {
+        add(names.topic, state_of(head.topic),
+            "must be ORDER_CREATE, ORDER_UPDATE or ORDER_CANCEL");
+    }
+    const HeaderState content_type = state_of(head.content_type);
+    if (content_type != HeaderState::kOnce || !is_json_media_type(head.content_type.value)) {
+        add("Content-Type", content_type, "must be application/json");
+    }
+    if (!is_identity_encoded(head.content_encoding)) {
+        add("Content-Encoding", state_of(head.content_encoding),
+            "must be absent or identity: the body is signed as it is sent");
+    }
+    return errors;
+}
+
+std::optional<Topic> order_topic(const HeaderValue& header) {
+    if (state_of(header) != HeaderState::kOnce) {
+        return std::nullopt;
+    }
+    const std::optional<Topic> topic = parse_topic(header.value);
+    return topic && is_order(*topic) ? topic : std::nullopt;
+}
+
+RecordMeta meta_of(const OrderEvent& event, const ShopView& shop) {
+    RecordMeta meta;
+    meta.topic = event.topic;
+    meta.account_number = shop.account->number;
+    meta.account_id = shop.account->account_id.view();
+    meta.shop_number = shop.number;
+    meta.shop_id = shop.shop_id.view();
+    meta.anon_id = event.anon_id.value_or(std::string_view());
+    return meta;
+}
+
+}  // namespace
+
+Opened open_event(const RequestHead& head, RegistryView& registry) {
+    if (!head.is_post) {
+        return answered(event_method_not_allowed());
+    }
+    const HeaderState shop = state_of(head.shop);
+    if (shop != HeaderState::kOnce) {
+        return answered(event_unauthorized(shop == HeaderState::kMissing ? Reason::kShopMissing
+                                                                         : Reason::kShopMalformed));
+    }
+    const HeaderState signature = state_of(head.signature);
+    if (signature == HeaderState::kMissing) {
+        return answered(event_unauthorized(Reason::kSignatureMissing));
+    }
+    const std::optional<Digest256> digest =
+        signature == HeaderState::kOnce
+            ? parse_hex_digest(head.signature.value, HexCase::kLowerOnly)
+            : std::nullopt;
+    if (!digest) {
+        return answered(event_unauthorized(Reason::kSignatureMalformed));
+    }
+    Opened opened;
+    opened.sender.signature = *digest;
+    if (is_admin_id(head.shop.value)) {
+        opened.sender.shop = registry.find_shop(head.shop.value);
+    }
+    return opened;
+}
+
+Accepting accept_event(const RequestHead& head, const HeaderNames& names, const Sender& sender,
+                       std::string_view body, RateGate& gate, Timestamp now,
+                       IntakeScratch& scratch) {
+    Accepting result;
+    const Reason refused = check_signature(sender.shop.get(), body, sender.signature, now);
+    if (refused != Reason::kNone) {
+        result.answer = refused == Reason::kStoreUnavailable
+                            ? event_unavailable(refused, std::nullopt)
+                            : event_unauthorized(refused);
+        return result;
+    }
+    result.rate = gate.count(*sender.shop->account);
+    if (result.rate && !result.rate->allowed) {
+        result.answer = event_limited(*result.rate);
+        return result;
+    }
+    const std::optional<Topic> topic = order_topic(head.topic);
+    const std::vector<FieldError> head_errors = check_head(head, names, topic);
+    if (!head_errors.empty()) {
+        result.answer = event_bad_request(Reason::kHeader, head_errors, result.rate);
+        return result;
+    }
+    const OrderEvent* event = scratch.orders.parse(body, *topic, names.anon_field);
+    if (event == nullptr) {
+        const std::span<const FieldError> errors = scratch.orders.errors();
+        const Reason reason = errors.front().field.empty() ? Reason::kBodyNotJson : Reason::kFields;
+        result.answer = event_bad_request(reason, errors, result.rate);
+        return result;
+    }
+    result.accepted.meta = meta_of(*event, *sender.shop);
+    return result;
+}
+
+}  // namespace sluice

@@ -1,0 +1,68 @@
+#include "core/intake/request_head.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kBlanks = " \t";
+
+/// @param lower  In lower case.
+bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
+    return text.size() == lower.size() &&
+           std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) {
+               return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+           });
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) noexcept {
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+HeaderNames::HeaderNames(std::string_view prefix)
+    : shop(std::string(prefix) + "SHOP-ID"),
+      topic(std::string(prefix) + "TOPIC"),
+      anon_field(anon_field_name(prefix)) {}
+
+HeaderState state_of(const HeaderValue& header) noexcept {
+    if (header.count > 1) {
+        return HeaderState::kRepeated;
+    }
+    return header.count == 0 || trimmed(header.value).empty() ? HeaderState::kMissing
+                                                              : HeaderState::kOnce;
+}
+
+bool is_json_media_type(std::string_view content_type) noexcept {
+    return equals_ignoring_case(trimmed(content_type.substr(0, content_type.find(';'))),
+                                "application/json");
+}
+
+bool is_identity_encoded(const HeaderValue& content_encoding) noexcept {
+    switch (state_of(content_encoding)) {
+        case HeaderState::kMissing:
+            return true;
+        case HeaderState::kRepeated:
+            return false;
+        case HeaderState::kOnce:
+            return equals_ignoring_case(trimmed(content_encoding.value), "identity");
+    }
+    return false;
+}
+
+std::optional<std::string_view> bearer_token(std::string_view authorization) noexcept {
+    const std::string_view credentials = trimmed(authorization);
+    const std::size_t scheme_end = credentials.find_first_of(kBlanks);
+    if (scheme_end == std::string_view::npos ||
+        !equals_ignoring_case(credentials.substr(0, scheme_end), "bearer")) {
+        return std::nullopt;
+    }
+    return trimmed(credentials.substr(scheme_end));
+}
+
+}  // namespace sluice

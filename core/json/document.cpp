@@ -1,0 +1,142 @@
+#include "core/json/document.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <new>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kCapacityMin = 4096;
+/// Bodies up to this size find their buffers ready. Larger buffers stay only for more such bodies.
+constexpr std::size_t kCapacityKept = 8U << 20;
+
+std::string_view describe(simdjson::error_code code) noexcept {
+    switch (code) {
+        case simdjson::EMPTY:
+            return "the body is empty";
+        case simdjson::UTF8_ERROR:
+            return "the body is not valid UTF-8";
+        case simdjson::DEPTH_ERROR:
+            return "the body is nested deeper than 64 levels";
+        case simdjson::NUMBER_ERROR:
+            return "the body is not valid JSON: a number is malformed or out of range";
+        case simdjson::STRING_ERROR:
+            return "the body is not valid JSON: a string has an invalid escape";
+        case simdjson::UNESCAPED_CHARS:
+            return "the body is not valid JSON: a string has an unescaped control character";
+        case simdjson::UNCLOSED_STRING:
+            return "the body is not valid JSON: a string is not closed";
+        default:
+            return "the body is not valid JSON";
+    }
+}
+
+/// The deepest level of a document that is known to be valid JSON.
+std::size_t deepest_level(std::string_view json) noexcept {
+    std::size_t level = 0;
+    std::size_t deepest = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const char c = json[i];
+        if (in_string) {
+            i += c == '\\' ? 1U : 0U;
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            deepest = std::max(deepest, ++level);
+        } else if (c == '}' || c == ']') {
+            --level;
+        }
+    }
+    return deepest;
+}
+
+/// Escaped U+0000 of a document that is known to be valid JSON, where a backslash always begins an
+/// escape. (Unescaped ones are not valid JSON.)
+std::size_t count_nul_escapes(std::string_view json) noexcept {
+    std::size_t count = 0;
+    std::size_t at = 0;
+    while ((at = json.find('\\', at)) != std::string_view::npos) {
+        count += json.substr(at + 1, 5) == "u0000" ? 1U : 0U;
+        at += 2;
+    }
+    return count;
+}
+
+/// simdjson reads up to SIMDJSON_PADDING bytes beyond the end (and ignores what it finds). Within
+/// the last page of the body that is harmless, and saves a copy of it. Sanitizers disagree.
+bool is_readable_beyond(std::string_view body) noexcept {
+#ifdef SLUICE_NO_READ_BEYOND
+    static_cast<void>(body);
+    return false;
+#else
+    constexpr std::uintptr_t kPageBytesMin = 4096;
+    const std::uintptr_t last = reinterpret_cast<std::uintptr_t>(body.data()) + body.size() - 1;
+    return last % kPageBytesMin + simdjson::SIMDJSON_PADDING < kPageBytesMin;
+#endif
+}
+
+}  // namespace
+
+simdjson::error_code JsonDocument::parse_to_depth(std::string_view body, std::size_t levels) {
+    std::size_t capacity = parser_.capacity();
+    if (capacity < body.size()) {
+        capacity = body.size() > kCapacityKept ? body.size()
+                                               : std::bit_ceil(std::max(body.size(), kCapacityMin));
+    }
+    simdjson::error_code code = simdjson::SUCCESS;
+    if (parser_.capacity() != capacity || parser_.max_depth() != levels) {
+        code = parser_.allocate(capacity, levels);
+    }
+    if (code == simdjson::SUCCESS && document_.capacity() < capacity) {
+        code = document_.allocate(capacity);
+    }
+    if (code == simdjson::SUCCESS) {
+        code =
+            parser_
+                .parse_into_document(document_, body.data(), body.size(), !is_readable_beyond(body))
+                .error();
+    }
+    if (code == simdjson::MEMALLOC) {
+        throw std::bad_alloc();
+    }
+    return code;
+}
+
+bool JsonDocument::parse(std::string_view body) {
+    if (body.size() <= kCapacityKept) {
+        trim();
+    }
+    error_ = {};
+    nul_count_ = 0;
+    // simdjson does not count empty containers, so this depth accepts only documents that are
+    // within the limit; whether a deeper one is, is found out with one level more.
+    simdjson::error_code code = body.empty() ? simdjson::EMPTY : parse_to_depth(body, kLevelsMax);
+    if (code == simdjson::DEPTH_ERROR) {
+        code = parse_to_depth(body, kLevelsMax + 1);
+        if (code == simdjson::SUCCESS && deepest_level(body) > kLevelsMax) {
+            code = simdjson::DEPTH_ERROR;
+        }
+    }
+    if (code == simdjson::SUCCESS && body.starts_with("\xef\xbb\xbf")) {
+        code = simdjson::TAPE_ERROR;  // Later releases of simdjson skip a BOM.
+    }
+    if (code != simdjson::SUCCESS) {
+        error_ = describe(code);
+        return false;
+    }
+    nul_count_ = count_nul_escapes(body);
+    return true;
+}
+
+void JsonDocument::trim() noexcept {
+    if (parser_.capacity() > kCapacityKept) {
+        parser_ = simdjson::dom::parser();
+        document_ = simdjson::dom::document();
+    }
+}
+
+}  // namespace sluice

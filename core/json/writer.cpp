@@ -1,0 +1,141 @@
+#include "core/json/writer.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace sluice {
+namespace {
+
+template <class Integer>
+void append_integer(std::string& out, Integer number) {
+    std::array<char, 24> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    out.append(digits.data(), end);
+}
+
+void append_escaped(std::string& out, unsigned char byte) {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    out += "\\u00";
+    out += kHex[byte >> 4];
+    out += kHex[byte & 15];
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+    out += '"';
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f || c == '<') {
+            append_escaped(out, byte);
+            continue;
+        }
+        if (c == '"' || c == '\\') {
+            out += '\\';
+        }
+        out += c;
+    }
+    out += '"';
+}
+
+}  // namespace
+
+void append_number(std::string& out, double number) {
+    std::array<char, 400> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number,
+                                   std::chars_format::fixed, 9)
+                         .ptr;
+    std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
+    text = text.substr(0, text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) {
+        text.remove_suffix(1);
+    }
+    out += text;
+}
+
+void JsonWriter::separate() {
+    if (comma_) {
+        out_ += ',';
+    }
+    comma_ = true;
+}
+
+JsonWriter& JsonWriter::begin_object() {
+    separate();
+    out_ += '{';
+    comma_ = false;
+    return *this;
+}
+
+JsonWriter& JsonWriter::end_object() {
+    out_ += '}';
+    comma_ = true;
+    return *this;
+}
+
+JsonWriter& JsonWriter::begin_array() {
+    separate();
+    out_ += '[';
+    comma_ = false;
+    return *this;
+}
+
+JsonWriter& JsonWriter::end_array() {
+    out_ += ']';
+    comma_ = true;
+    return *this;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+    separate();
+    append_quoted(out_, name);
+    out_ += ':';
+    comma_ = false;
+    return *this;
+}
+
+JsonWriter& JsonWriter::value(std::string_view text) {
+    separate();
+    append_quoted(out_, text);
+    return *this;
+}
+
+JsonWriter& JsonWriter::value(std::uint64_t number) {
+    separate();
+    append_integer(out_, number);
+    return *this;
+}
+
+JsonWriter& JsonWriter::value(std::int64_t number) {
+    separate();
+    append_integer(out_, number);
+    return *this;
+}
+
+JsonWriter& JsonWriter::value(bool flag) {
+    separate();
+    out_ += flag ? "true" : "false";
+    return *this;
+}
+
+JsonWriter& JsonWriter::value(double number) {
+    if (!std::isfinite(number)) {
+        return null();
+    }
+    separate();
+    append_number(out_, number);
+    return *this;
+}
+
+JsonWriter& JsonWriter::null() {
+    separate();
+    out_ += "null";
+    return *this;
+}
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
+    separate();
+    out_ += json;
+    return *this;
+}
+
+}  // namespace sluice

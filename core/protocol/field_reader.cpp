@@ -1,0 +1,235 @@
+#include "core/protocol/field_reader.hpp"
+
+#include <algorithm>
+
+#include "core/values/ids.hpp"
+
+namespace sluice {
+namespace {
+
+using simdjson::dom::element;
+
+constexpr std::size_t kQuantityDigitsMax = 9;
+
+constexpr std::string_view kRequired = "is required";
+constexpr std::string_view kRepeated = "appears more than once";
+constexpr std::string_view kNul = "must not contain U+0000";
+constexpr std::string_view kId = "must be a string of 1 to 1024 bytes";
+constexpr std::string_view kText = "must be a string";
+constexpr std::string_view kNonEmptyText = "must be a non-empty string";
+constexpr std::string_view kTimestamp =
+    "must be an RFC 3339 timestamp such as \"2024-01-31T12:00:00Z\", with 0 to 9 fraction digits";
+constexpr std::string_view kDecimal =
+    "must be a decimal string such as \"12.50\": at most 15 digits before and 6 after the point, "
+    "no sign";
+constexpr std::string_view kQuantityFrom0 =
+    "must be a whole number of 0 or more as a string of 1 to 9 digits";
+constexpr std::string_view kQuantityFrom1 =
+    "must be a whole number of 1 or more as a string of 1 to 9 digits";
+constexpr std::string_view kCurrency = "must be an ISO 4217 currency code such as \"USD\"";
+constexpr std::string_view kArray = "must be an array";
+
+}  // namespace
+
+void Findings::begin(bool has_nuls) noexcept {
+    errors_.clear();
+    nuls_found_ = 0;
+    has_nuls_ = has_nuls;
+}
+
+bool Findings::has_nul(std::string_view text) noexcept {
+    if (!has_nuls_) {
+        return false;
+    }
+    const auto found = std::count(text.begin(), text.end(), '\0');
+    nuls_found_ += static_cast<std::size_t>(found);
+    return found > 0;
+}
+
+void Findings::add(Place place, std::string_view name, FieldErrorCode code,
+                   std::string_view message) {
+    if (full()) {
+        return;
+    }
+    std::string field(place.list);
+    if (!field.empty()) {
+        field += '[' + std::to_string(place.index) + ']';
+        field += name.empty() ? "" : ".";
+    }
+    field += name;
+    errors_.push_back({std::move(field), code, std::string(message), 0});
+}
+
+void FieldReader::collect(const simdjson::dom::object& object) noexcept {
+    const auto end = object.end();
+    for (auto at = object.begin(); at != end; ++at) {
+        const std::string_view key = at.key();
+        std::size_t field = fields_.index.candidate(key);
+        if (field >= fields_.names.size() || fields_.names[field] != key) {
+            if (extra_name_.empty() || key != extra_name_) {
+                continue;
+            }
+            field = fields_.names.size();
+        }
+        const std::uint32_t bit = 1U << field;
+        repeated_ |= present_ & bit;
+        present_ |= bit;
+        values_[field].value = at.value();
+    }
+}
+
+void FieldReader::report_unreadable(std::size_t field, Need need) {
+    if ((repeated_ & 1U << field) != 0) {
+        invalid(field, kRepeated);
+    } else if (need == Need::kRequired) {
+        findings_.add(place_, name(field), FieldErrorCode::kRequired, kRequired);
+    }
+}
+
+bool FieldReader::string_value(std::size_t field, Need need, std::string_view message,
+                               std::string_view& out) {
+    const element* value = find(field, need);
+    if (value == nullptr) {
+        return false;
+    }
+    if (value->get_string().get(out) != simdjson::SUCCESS) {
+        invalid(field, message);
+        return false;
+    }
+    if (findings_.has_nul(out)) {
+        invalid(field, kNul);
+        return false;
+    }
+    return true;
+}
+
+bool FieldReader::id(std::size_t field, Need need, std::string_view& out) {
+    std::string_view text;
+    if (!string_value(field, need, kId, text)) {
+        return false;
+    }
+    if (text.empty() || text.size() > kWireIdBytesMax) {
+        invalid(field, kId);
+        return false;
+    }
+    out = text;
+    return true;
+}
+
+bool FieldReader::text(std::size_t field, Need need, std::string_view& out) {
+    return string_value(field, need, kText, out);
+}
+
+bool FieldReader::non_empty_text(std::size_t field, Need need, std::string_view& out) {
+    if (!string_value(field, need, kNonEmptyText, out)) {
+        return false;
+    }
+    if (out.empty()) {
+        invalid(field, kNonEmptyText);
+    }
+    return !out.empty();
+}
+
+bool FieldReader::timestamp(std::size_t field, Need need, Timestamp& out) {
+    std::string_view text;
+    if (!string_value(field, need, kTimestamp, text)) {
+        return false;
+    }
+    const std::optional<Timestamp> parsed = Timestamp::parse(text);
+    if (!parsed) {
+        invalid(field, kTimestamp);
+        return false;
+    }
+    out = *parsed;
+    return true;
+}
+
+bool FieldReader::decimal(std::size_t field, Need need, SentDecimal& out) {
+    std::string_view text;
+    if (!string_value(field, need, kDecimal, text)) {
+        return false;
+    }
+    const std::optional<Decimal> parsed = Decimal::parse(text);
+    if (!parsed) {
+        invalid(field, kDecimal);
+        return false;
+    }
+    out = {*parsed, text};
+    return true;
+}
+
+bool FieldReader::quantity(std::size_t field, std::uint32_t lowest, std::uint32_t& out) {
+    const std::string_view message = lowest == 0 ? kQuantityFrom0 : kQuantityFrom1;
+    std::string_view text;
+    if (!string_value(field, Need::kRequired, message, text)) {
+        return false;
+    }
+    std::uint32_t value = 0;
+    bool right = !text.empty() && text.size() <= kQuantityDigitsMax;
+    for (std::size_t i = 0; right && i < text.size(); ++i) {
+        const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
+        right = digit <= 9;
+        value = value * 10 + digit;
+    }
+    if (!right || value < lowest) {
+        invalid(field, message);
+        return false;
+    }
+    out = value;
+    return true;
+}
+
+bool FieldReader::currency(std::size_t field, Currency& out) {
+    std::string_view text;
+    if (!string_value(field, Need::kRequired, kCurrency, text)) {
+        return false;
+    }
+    const std::optional<Currency> parsed = Currency::parse(text);
+    if (!parsed) {
+        invalid(field, kCurrency);
+        return false;
+    }
+    out = *parsed;
+    return true;
+}
+
+bool FieldReader::array(std::size_t field, Need need, simdjson::dom::array& out) {
+    const element* value = find(field, need);
+    if (value == nullptr) {
+        return false;
+    }
+    if (value->get_array().get(out) != simdjson::SUCCESS) {
+        invalid(field, kArray);
+        return false;
+    }
+    return true;
+}
+
+bool FieldReader::word(std::size_t field, std::span<const std::string_view> words,
+                       std::size_t& out) {
+    std::string_view text;
+    if (!string_value(field, Need::kRequired, kText, text)) {
+        return false;
+    }
+    const auto found = std::find(words.begin(), words.end(), text);
+    if (found == words.end()) {
+        std::string message = "must be ";
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            message.append(i == 0 ? "\"" : " or \"").append(words[i]).append("\"");
+        }
+        invalid(field, message);
+        return false;
+    }
+    out = static_cast<std::size_t>(found - words.begin());
+    return true;
+}
+
+void FieldReader::invalid(std::size_t field, std::string_view message) {
+    findings_.add(place_, name(field), FieldErrorCode::kInvalidFormat, message);
+}
+
+std::string_view FieldReader::name(std::size_t field) const noexcept {
+    return field < fields_.names.size() ? fields_.names[field] : extra_name_;
+}
+
+}  // namespace sluice

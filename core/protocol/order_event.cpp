@@ -1,0 +1,397 @@
+#include "core/protocol/order_event.hpp"
+
+#include "core/json/document.hpp"
+#include "core/protocol/field_reader.hpp"
+#include "core/values/id_set.hpp"
+
+namespace sluice {
+namespace {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+template <std::size_t N>
+constexpr NameIndex index_of(const std::array<std::string_view, N>& names) {
+    static_assert(N < FieldReader::kFieldsMax, "one place is left for a name known at run time");
+    return NameIndex::make(names, [](std::string_view name) { return name; });
+}
+
+// The order of a table is the order in which its errors are listed.
+
+enum OrderField : std::size_t {
+    kOrderId,
+    kCustomerId,
+    kEmail,
+    kPhone,
+    kOrderedAt,
+    kUpdatedAt,
+    kCancelledAt,
+    kAmount,
+    kTax,
+    kShipping,
+    kCurrencyCode,
+    kDiscounts,
+    kLineItems,
+    kRefundLineItems,
+    kAnonId,  // Its name depends on the configuration.
+};
+constexpr std::array<std::string_view, kAnonId> kOrderNames{"platform_order_id",
+                                                            "platform_customer_id",
+                                                            "email",
+                                                            "phone",
+                                                            "platform_ordered_at",
+                                                            "platform_updated_at",
+                                                            "platform_cancelled_at",
+                                                            "amount",
+                                                            "tax",
+                                                            "shipping",
+                                                            "currency_code",
+                                                            "discounts",
+                                                            "line_items",
+                                                            "refund_line_items"};
+constexpr FieldNames kOrderFields{kOrderNames, index_of(kOrderNames)};
+
+enum DiscountField : std::size_t { kDiscountCode, kDiscountType, kValueType, kDiscountValue };
+constexpr std::array<std::string_view, 4> kDiscountNames{"code", "type", "value_type", "value"};
+constexpr FieldNames kDiscountFields{kDiscountNames, index_of(kDiscountNames)};
+constexpr std::array<std::string_view, 1> kDiscountTypes{"DISCOUNT_CODE"};
+constexpr std::array<std::string_view, 2> kValueTypes{"FIXED_AMOUNT", "PERCENTAGE"};
+
+enum LineField : std::size_t {
+    kLineId,
+    kLineSku,
+    kLineAmount,
+    kLineTax,
+    kLineQuantity,
+    kLineVariantSku,
+};
+constexpr std::array<std::string_view, 6> kLineNames{"line_item_id", "sku",      "amount",
+                                                     "tax",          "quantity", "variant_sku"};
+constexpr FieldNames kLineFields{kLineNames, index_of(kLineNames)};
+
+enum RefundField : std::size_t {
+    kRefundId,
+    kRefundLine,
+    kRefundedAt,
+    kRefundSku,
+    kRefundAmount,
+    kRefundTax,
+    kRefundQuantity,
+    kRefundVariantSku,
+};
+constexpr std::array<std::string_view, 8> kRefundNames{"refund_line_item_id",
+                                                       "line_item_id",
+                                                       "platform_refunded_at",
+                                                       "sku",
+                                                       "amount",
+                                                       "tax",
+                                                       "quantity",
+                                                       "variant_sku"};
+constexpr FieldNames kRefundFields{kRefundNames, index_of(kRefundNames)};
+
+constexpr std::string_view kNotAnObject = "must be an object";
+
+/// Frees what an unusually large event left behind.
+template <class T>
+void shrink(std::vector<T>& buffer) {
+    constexpr std::size_t kKeptBytes = 1U << 20;
+    if (buffer.capacity() * sizeof(T) > kKeptBytes) {
+        buffer = std::vector<T>();
+    }
+}
+
+void clear(OrderEvent& event) noexcept {
+    event.customer_id.reset();
+    event.email.reset();
+    event.phone.reset();
+    event.cancelled_at.reset();
+    event.anon_id.reset();
+    event.discounts.clear();
+    event.line_items.clear();
+    event.refund_line_items.clear();
+}
+
+}  // namespace
+
+struct OrderEventParser::State {
+    JsonDocument json;
+    OrderEvent event;
+    Findings findings{kErrorsMax};
+    std::vector<std::string_view> line_ids;
+    std::vector<std::string_view> refund_ids;
+    std::vector<std::string_view> refunded_lines;
+    IdSet lines;
+    IdSet refunds;
+    IdSet refunded;
+
+    void read(const object& root, Topic topic, std::string_view anon_field);
+    void read_head(FieldReader& in, Topic topic);
+    void read_customer(FieldReader& in);
+    void read_money(FieldReader& in);
+    void read_discounts(FieldReader& in);
+    void read_discount(const object& from, std::size_t position);
+    void read_lines(FieldReader& in);
+    void read_line(const object& from, std::size_t position);
+    void read_refunds(FieldReader& in);
+    void read_refund(const object& from, std::size_t position);
+
+    template <class ReadOne>
+    void for_each_object(std::string_view list, const array& elements, ReadOne read_one);
+    void begin_pass();
+    void forget_ids();
+    [[nodiscard]] bool has_repeats() const noexcept {
+        return lines.has_repeats() || refunds.has_repeats() || refunded.has_repeats();
+    }
+};
+
+/// Repeated ids are known only when all were seen, but errors are listed in order: so a pass that
+/// found some is followed by a second one that knows them.
+void OrderEventParser::State::begin_pass() {
+    findings.begin(json.nul_count() > 0);
+    clear(event);
+    line_ids.clear();
+    refund_ids.clear();
+    refunded_lines.clear();
+}
+
+void OrderEventParser::State::forget_ids() {
+    lines.clear();
+    refunds.clear();
+    refunded.clear();
+}
+
+void OrderEventParser::State::read(const object& root, Topic topic, std::string_view anon_field) {
+    event.topic = topic;
+    FieldReader in(kOrderFields, {}, findings, anon_field);
+    in.collect(root);
+    read_customer(in);
+    read_head(in, topic);
+    read_money(in);
+    read_discounts(in);
+    read_lines(in);
+    read_refunds(in);
+    std::string_view anon_id;
+    if (!anon_field.empty() && in.text(kAnonId, Need::kOptional, anon_id) && !anon_id.empty()) {
+        event.anon_id = anon_id;
+    }
+}
+
+void OrderEventParser::State::read_customer(FieldReader& in) {
+    in.id(kOrderId, Need::kRequired, event.order_id);
+    std::string_view text;
+    if (in.text(kCustomerId, Need::kOptional, text)) {
+        event.customer_id = text;
+    }
+    if (in.text(kEmail, Need::kOptional, text)) {
+        event.email = text;
+    }
+    if (in.text(kPhone, Need::kOptional, text)) {
+        event.phone = text;
+    }
+}
+
+void OrderEventParser::State::read_head(FieldReader& in, Topic topic) {
+    in.timestamp(kOrderedAt, Need::kRequired, event.ordered_at);
+    const Need updated_at = topic == Topic::kOrderCreate ? Need::kOptional : Need::kRequired;
+    if (!in.timestamp(kUpdatedAt, updated_at, event.updated_at)) {
+        event.updated_at = event.ordered_at;
+    }
+    Timestamp cancelled_at;
+    if (in.timestamp(kCancelledAt, Need::kOptional, cancelled_at)) {
+        event.cancelled_at = cancelled_at;
+    }
+}
+
+void OrderEventParser::State::read_money(FieldReader& in) {
+    in.decimal(kAmount, Need::kRequired, event.amount);
+    in.decimal(kTax, Need::kRequired, event.tax);
+    in.decimal(kShipping, Need::kRequired, event.shipping);
+    in.currency(kCurrencyCode, event.currency);
+}
+
+/// Elements that are no objects are reported; `read_one` sees the others with their position.
+template <class ReadOne>
+void OrderEventParser::State::for_each_object(std::string_view list, const array& elements,
+                                              ReadOne read_one) {
+    std::size_t position = 0;
+    for (const element& one : elements) {
+        if (findings.full()) {
+            return;
+        }
+        object from;
+        if (one.get_object().get(from) == simdjson::SUCCESS) {
+            read_one(from, position);
+        } else {
+            findings.add({list, position}, {}, FieldErrorCode::kInvalidFormat, kNotAnObject);
+        }
+        ++position;
+    }
+}
+
+void OrderEventParser::State::read_discounts(FieldReader& in) {
+    array elements;
+    if (in.array(kDiscounts, Need::kOptional, elements)) {
+        for_each_object("discounts", elements, [this](const object& from, std::size_t position) {
+            read_discount(from, position);
+        });
+    }
+}
+
+void OrderEventParser::State::read_discount(const object& from, std::size_t position) {
+    FieldReader in(kDiscountFields, {"discounts", position}, findings);
+    in.collect(from);
+    Discount discount;
+    std::size_t type = 0;
+    std::size_t value_type = 0;
+    in.non_empty_text(kDiscountCode, Need::kRequired, discount.code);
+    in.word(kDiscountType, kDiscountTypes, type);
+    if (in.word(kValueType, kValueTypes, value_type)) {
+        discount.percentage = value_type == 1;
+    }
+    in.decimal(kDiscountValue, Need::kRequired, discount.value);
+    event.discounts.push_back(discount);
+}
+
+void OrderEventParser::State::read_lines(FieldReader& in) {
+    array elements;
+    if (in.array(kLineItems, Need::kRequired, elements)) {
+        if (elements.begin() == elements.end()) {
+            in.invalid(kLineItems, "must have at least one line item");
+        }
+        for_each_object("line_items", elements, [this](const object& from, std::size_t position) {
+            read_line(from, position);
+        });
+    }
+    lines.assign(line_ids);
+}
+
+void OrderEventParser::State::read_line(const object& from, std::size_t position) {
+    FieldReader in(kLineFields, {"line_items", position}, findings);
+    in.collect(from);
+    LineItem line;
+    line_ids.resize(position + 1);
+    if (in.id(kLineId, Need::kRequired, line.line_item_id)) {
+        line_ids.back() = line.line_item_id;
+        if (lines.is_repeat(position)) {
+            in.invalid(kLineId, "must be unique within the order");
+        }
+    }
+    in.id(kLineSku, Need::kRequired, line.sku);
+    in.decimal(kLineAmount, Need::kRequired, line.amount);
+    in.decimal(kLineTax, Need::kRequired, line.tax);
+    in.quantity(kLineQuantity, 1, line.quantity);
+    std::string_view variant_sku;
+    if (in.id(kLineVariantSku, Need::kOptional, variant_sku)) {
+        line.variant_sku = variant_sku;
+    }
+    event.line_items.push_back(line);
+}
+
+void OrderEventParser::State::read_refunds(FieldReader& in) {
+    array elements;
+    if (in.array(kRefundLineItems, Need::kOptional, elements)) {
+        for_each_object(
+            "refund_line_items", elements,
+            [this](const object& from, std::size_t position) { read_refund(from, position); });
+    }
+    refunds.assign(refund_ids);
+    refunded.assign(refunded_lines);
+}
+
+void OrderEventParser::State::read_refund(const object& from, std::size_t position) {
+    FieldReader in(kRefundFields, {"refund_line_items", position}, findings);
+    in.collect(from);
+    RefundLineItem refund;
+    refund_ids.resize(position + 1);
+    refunded_lines.resize(position + 1);
+    if (in.id(kRefundId, Need::kRequired, refund.refund_line_item_id)) {
+        refund_ids.back() = refund.refund_line_item_id;
+        if (refunds.is_repeat(position)) {
+            in.invalid(kRefundId, "must be unique within refund_line_items");
+        }
+    }
+    if (in.id(kRefundLine, Need::kRequired, refund.line_item_id)) {
+        refunded_lines.back() = refund.line_item_id;
+        if (refunded.is_repeat(position)) {
+            in.invalid(kRefundLine, "must appear only once in refund_line_items");
+        } else if (!lines.contains(refund.line_item_id)) {
+            in.invalid(kRefundLine, "must name a line item of this order");
+        }
+    }
+    in.timestamp(kRefundedAt, Need::kRequired, refund.refunded_at);
+    in.id(kRefundSku, Need::kRequired, refund.sku);
+    in.decimal(kRefundAmount, Need::kRequired, refund.amount);
+    in.decimal(kRefundTax, Need::kRequired, refund.tax);
+    in.quantity(kRefundQuantity, 0, refund.quantity);
+    std::string_view variant_sku;
+    if (in.id(kRefundVariantSku, Need::kOptional, variant_sku)) {
+        refund.variant_sku = variant_sku;
+    }
+    event.refund_line_items.push_back(refund);
+}
+
+OrderEventParser::OrderEventParser() : state_(std::make_unique<State>()) {}
+OrderEventParser::~OrderEventParser() = default;
+OrderEventParser::OrderEventParser(OrderEventParser&&) noexcept = default;
+OrderEventParser& OrderEventParser::operator=(OrderEventParser&&) noexcept = default;
+
+std::span<const FieldError> OrderEventParser::errors() const noexcept {
+    return state_->findings.errors();
+}
+
+const OrderEvent* OrderEventParser::parse(std::string_view body, Topic topic,
+                                          std::string_view anon_field) {
+    State& state = *state_;
+    state.forget_ids();
+    state.findings.begin(false);
+    if (!state.json.parse(body)) {
+        state.findings.add({}, {}, FieldErrorCode::kInvalidFormat, state.json.error());
+        return nullptr;
+    }
+    object root;
+    if (state.json.root().get_object().get(root) != simdjson::SUCCESS) {
+        state.findings.add({}, {}, FieldErrorCode::kInvalidFormat,
+                           "the body must be a JSON object");
+        return nullptr;
+    }
+    state.begin_pass();
+    state.read(root, topic, anon_field);
+    if (state.has_repeats()) {
+        state.begin_pass();
+        state.read(root, topic, anon_field);
+    }
+    // In a named field it is that field's error; anywhere else, the body's.
+    if (state.findings.errors().empty() && state.json.nul_count() > state.findings.nuls_found()) {
+        state.findings.add({}, {}, FieldErrorCode::kInvalidFormat,
+                           "strings must not contain U+0000, also not in unknown fields");
+    }
+    return state.findings.errors().empty() ? &state.event : nullptr;
+}
+
+void OrderEventParser::trim() noexcept {
+    state_->json.trim();
+    shrink(state_->line_ids);
+    shrink(state_->refund_ids);
+    shrink(state_->refunded_lines);
+    shrink(state_->event.discounts);
+    shrink(state_->event.line_items);
+    shrink(state_->event.refund_line_items);
+}
+
+std::string anon_field_name(std::string_view header_prefix) {
+    if (header_prefix.starts_with("X-") || header_prefix.starts_with("x-")) {
+        header_prefix.remove_prefix(2);
+    }
+    if (header_prefix.ends_with('-')) {
+        header_prefix.remove_suffix(1);
+    }
+    std::string name;
+    for (const char c : header_prefix) {
+        const bool upper = c >= 'A' && c <= 'Z';
+        name += c == '-' ? '_' : upper ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return name + "_anon_id";
+}
+
+}  // namespace sluice

@@ -1,0 +1,108 @@
+// Order event: the complete order as a shop sends it, parsed and validated.
+//
+// One parser serves nginx (validate before storing) and the worker (read what was stored), so that
+// the edge and the ledger can never read two different values from the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/protocol/field_error.hpp"
+#include "core/protocol/topic.hpp"
+#include "core/values/currency.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+/// A decimal and the text it was sent as; reports show amounts as sent.
+struct SentDecimal {
+    Decimal value;
+    std::string_view text;
+};
+
+/// All views below point into the parser that made the event: valid until its next parse().
+struct Discount {
+    std::string_view code;  ///< Non-empty. Compared ignoring ASCII case.
+    bool percentage = false;
+    SentDecimal value;
+};
+
+struct LineItem {
+    std::string_view line_item_id;
+    std::string_view sku;
+    std::optional<std::string_view> variant_sku;
+    SentDecimal amount;  ///< Includes tax and deductions.
+    SentDecimal tax;
+    std::uint32_t quantity = 1;  ///< 1 to 999,999,999.
+};
+
+struct RefundLineItem {
+    std::string_view refund_line_item_id;
+    std::string_view line_item_id;  ///< Names a line item of the same event.
+    Timestamp refunded_at;
+    std::string_view sku;
+    std::optional<std::string_view> variant_sku;
+    SentDecimal amount;  ///< Cumulative.
+    SentDecimal tax;
+    std::uint32_t quantity = 0;
+};
+
+struct OrderEvent {
+    Topic topic = Topic::kOrderCreate;
+    std::string_view order_id;
+    std::optional<std::string_view> customer_id;
+    std::optional<std::string_view> email;
+    std::optional<std::string_view> phone;
+    Timestamp ordered_at;
+    /// platform_updated_at; on ORDER_CREATE without it, ordered_at. This is the order's version.
+    Timestamp updated_at;
+    std::optional<Timestamp> cancelled_at;
+    SentDecimal amount;
+    SentDecimal tax;
+    SentDecimal shipping;
+    Currency currency;
+    std::vector<Discount> discounts;
+    std::vector<LineItem> line_items;  ///< One or more; ids unique.
+    std::vector<RefundLineItem> refund_line_items;
+    std::optional<std::string_view> anon_id;
+};
+
+/// Reusable: keeps its buffers, so that parsing a valid event of ordinary size allocates nothing.
+/// One per thread. Buffers above 8 MB are freed after use.
+class OrderEventParser {
+public:
+    static constexpr std::size_t kErrorsMax = 100;  ///< Details listed in an answer.
+
+    OrderEventParser();
+    ~OrderEventParser();
+    OrderEventParser(OrderEventParser&&) noexcept;
+    OrderEventParser& operator=(OrderEventParser&&) noexcept;
+
+    /// @param body        The raw bytes; need not be padded (copied if the page boundary demands
+    /// it).
+    /// @param anon_field  The name of the anonymous id's field: `svc_anon_id` for prefix `X-SVC-`.
+    ///                    Empty: the field is not read (the worker takes it from the record).
+    /// @return the event, owned by the parser and valid until its next call; or nullptr, and then
+    ///         errors() has 1 to kErrorsMax entries in the order of docs/protocol.md's table.
+    [[nodiscard]] const OrderEvent* parse(std::string_view body, Topic topic,
+                                          std::string_view anon_field);
+    [[nodiscard]] std::span<const FieldError> errors() const noexcept;
+    /// Frees what a body above 8 MB left behind; else it waits for the next parse(). Invalidates
+    /// the event.
+    void trim() noexcept;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// `X-SVC-` -> `svc_anon_id`, `X-LC-` -> `lc_anon_id`.
+[[nodiscard]] std::string anon_field_name(std::string_view header_prefix);
+
+}  // namespace sluice

@@ -1,0 +1,48 @@
+// Product batch: the catalog endpoint's body, validated by core/protocol/product_fields (one
+// table).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/protocol/field_error.hpp"
+#include "core/protocol/topic.hpp"
+
+namespace sluice {
+
+enum class BatchVerdict : std::uint8_t {
+    kValid,
+    kNotABatch,     ///< Not JSON, or no object with an array `products` of 1 to 1000: 400.
+    kRecordErrors,  ///< 422; errors() lists them, the first 1000, in order.
+};
+
+/// Reusable as OrderEventParser is. One per thread.
+class ProductBatchParser {
+public:
+    static constexpr std::size_t kErrorsMax = 1000;
+    static constexpr std::size_t kProductsMax = 1000;
+
+    ProductBatchParser();
+    ~ProductBatchParser();
+    ProductBatchParser(ProductBatchParser&&) noexcept;
+    ProductBatchParser& operator=(ProductBatchParser&&) noexcept;
+
+    /// Requires: is_catalog(topic).
+    [[nodiscard]] BatchVerdict validate(std::string_view body, Topic topic);
+    /// kNotABatch: what is wrong, for the `message` of the 400. Valid until the next call.
+    [[nodiscard]] std::string_view batch_error() const noexcept;
+    [[nodiscard]] std::span<const FieldError> errors() const noexcept;
+    /// Number of records of the batch that was validated last, if it was kValid.
+    [[nodiscard]] std::uint32_t products_count() const noexcept;
+
+    /// Frees what a large body left behind; a small one does so, too.
+    void trim() noexcept;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,86 @@
+// Record: the envelope of every input in the queue and in the archive.
+//
+// Bytes of a record (little endian; docs/record-format.md):
+//   0  u32 magic 'SLR1'      4  u16 format (1)      6  u16 flags (bit 0: body is in a bulk file)
+//   8  u32 metadata bytes   12  u32 body bytes (of the inline body)
+//  16  u32 CRC32C of everything after byte 20 and of bytes 0 to 15
+//  20  FlatBuffers metadata (core/protocol/record.fbs), then the raw body, byte for byte.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/protocol/signature.hpp"
+#include "core/protocol/topic.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/result.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+inline constexpr std::uint16_t kRecordFormat = 1;
+inline constexpr std::size_t kRecordHeadBytes = 20;
+
+/// A body above 256 KB lies beside the queue as a file; the record says which.
+struct BulkRef {
+    std::string_view file_name;  ///< Within queue/bulk/, no slashes.
+    std::uint64_t bytes = 0;
+    Digest256 sha256{};
+};
+
+/// Metadata as views; the owner of the bytes must outlive it.
+struct RecordMeta {
+    Topic topic = Topic::kOrderCreate;
+    AccountNumber account_number;
+    ShopNumber shop_number;  ///< 0 for commands that name no shop.
+    std::string_view account_id;
+    std::string_view shop_id;
+    Timestamp received_at;
+    std::string_view request_id;       ///< nginx's $request_id, or empty.
+    std::string_view idempotency_key;  ///< Catalog only.
+    std::string_view
+        anon_id;  ///< Orders: the anonymous id, so that nobody behind needs its field's name.
+    std::string_view actor;           ///< Commands: who ran it (user name).
+    std::uint32_t records_count = 1;  ///< Products in a batch.
+    std::optional<BulkRef> bulk;
+};
+
+/// An encoded head + metadata, ready to be written in front of the body. Reusable.
+class RecordEnvelope {
+public:
+    RecordEnvelope();
+    ~RecordEnvelope();
+    RecordEnvelope(RecordEnvelope&&) noexcept;
+    RecordEnvelope& operator=(RecordEnvelope&&) noexcept;
+
+    /// @param body  The inline body; empty when meta.bulk is set.
+    void encode(const RecordMeta& meta, std::string_view body);
+    /// Head and metadata. The record is these bytes followed by the body that was encoded.
+    /// Valid until the next encode().
+    [[nodiscard]] std::string_view prefix() const noexcept;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// A decoded record. Views point into the bytes that were given to decode_record().
+struct RecordView {
+    RecordMeta meta;
+    std::string_view body;  ///< Empty when meta.bulk is set.
+};
+
+/// Checks magic, format, lengths, CRC and the FlatBuffers structure. kCorrupt or kUnsupported.
+[[nodiscard]] Result<RecordView> decode_record(std::string_view bytes);
+
+/// Does the head say that the body lies in a bulk file? Checks nothing: for those who decode only
+/// then. False for bytes that are no record.
+[[nodiscard]] bool claims_bulk(std::string_view bytes) noexcept;
+
+/// CRC32C (Castagnoli), continuing from `seed` (0 to start).
+[[nodiscard]] std::uint32_t crc32c(std::uint32_t seed, std::string_view bytes) noexcept;
+
+}  // namespace sluice

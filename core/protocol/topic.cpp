@@ -1,0 +1,45 @@
+#include "core/protocol/topic.hpp"
+
+#include <array>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+constexpr std::array<std::pair<Topic, std::string_view>, 13> kNames{{
+    {Topic::kOrderCreate, "ORDER_CREATE"},
+    {Topic::kOrderUpdate, "ORDER_UPDATE"},
+    {Topic::kOrderCancel, "ORDER_CANCEL"},
+    {Topic::kProductUpsert, "PRODUCT_UPSERT"},
+    {Topic::kProductDelete, "PRODUCT_DELETE"},
+    {Topic::kProgramApply, "PROGRAM_APPLY"},
+    {Topic::kCreatorImport, "CREATOR_IMPORT"},
+    {Topic::kCreatorRemove, "CREATOR_REMOVE"},
+    {Topic::kTouchImport, "TOUCH_IMPORT"},
+    {Topic::kPayoutClose, "PAYOUT_CLOSE"},
+    {Topic::kAdjust, "ADJUST"},
+    {Topic::kDeadReplay, "DEAD_REPLAY"},
+    {Topic::kForget, "FORGET"},
+}};
+
+}  // namespace
+
+std::string_view to_string(Topic topic) noexcept {
+    for (const auto& [value, name] : kNames) {
+        if (value == topic) {
+            return name;
+        }
+    }
+    return "UNKNOWN";
+}
+
+std::optional<Topic> parse_topic(std::string_view text) noexcept {
+    for (const auto& [value, name] : kNames) {
+        if (name == text) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace sluice

@@ -1,0 +1,218 @@
+#include "core/rules/attribution.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+void add_code_candidates(std::vector<Candidate>& candidates, const OrderState& state,
+                         const std::vector<const ProgramRow*>& programs, LedgerReader& ledger) {
+    const bool any_uses_codes = std::any_of(programs.begin(), programs.end(), [](auto* row) {
+        return row->program.uses(AttributionType::kAffiliateCode);
+    });
+    for (std::size_t i = 0; any_uses_codes && i < state.codes.size(); ++i) {
+        for (const CodeRow& owner :
+             ledger.code_owners(state.key.account, code_digest(state.codes[i]))) {
+            for (const ProgramRow* row : programs) {
+                if (row->program.id == owner.program &&
+                    row->program.uses(AttributionType::kAffiliateCode)) {
+                    candidates.push_back({AttributionType::kAffiliateCode,
+                                          owner.program,
+                                          owner.creator,
+                                          static_cast<std::uint32_t>(i),
+                                          {}});
+                }
+            }
+        }
+    }
+}
+
+void add_touch_candidates(std::vector<Candidate>& candidates, const OrderState& state,
+                          const std::vector<const ProgramRow*>& programs, LedgerReader& ledger) {
+    for (const ProgramRow* row : programs) {
+        if (!row->program.uses(AttributionType::kLanded)) {
+            continue;
+        }
+        if (std::optional<Touch> touch = latest_touch(state, *row, ledger)) {
+            candidates.push_back(
+                {AttributionType::kLanded, touch->program, touch->creator, 0, touch->occurred_at});
+        }
+    }
+}
+
+/// Within one program: its precedence, then the order's first code.
+const Candidate* winner_within(const Program& program, const std::vector<Candidate>& candidates) {
+    for (const AttributionType type : program.precedence) {
+        const Candidate* best = nullptr;
+        for (const Candidate& candidate : candidates) {
+            if (candidate.program == program.id && candidate.type == type &&
+                (best == nullptr || candidate.code < best->code)) {
+                best = &candidate;
+            }
+        }
+        if (best != nullptr) {
+            return best;
+        }
+    }
+    return nullptr;
+}
+
+/// Between programs: nothing if `a` beats `b`, else why it does not.
+std::optional<CandidateVerdict> loses_to(const Candidate& a, const Candidate& b) {
+    if (a.type != b.type) {
+        return a.type == AttributionType::kAffiliateCode
+                   ? std::nullopt
+                   : std::optional(CandidateVerdict::kTouchBelowCode);
+    }
+    if (a.type == AttributionType::kAffiliateCode && a.code != b.code) {
+        return a.code < b.code ? std::nullopt : std::optional(CandidateVerdict::kLaterCode);
+    }
+    if (a.type == AttributionType::kLanded && a.touched_at != b.touched_at) {
+        return a.touched_at > b.touched_at ? std::nullopt
+                                           : std::optional(CandidateVerdict::kOlderTouch);
+    }
+    return a.program < b.program ? std::nullopt : std::optional(CandidateVerdict::kHigherProgramId);
+}
+
+/// Why a candidate is behind the winner of its own program.
+CandidateVerdict verdict_within(const Candidate& candidate, const Candidate& program_winner) {
+    if (candidate.creator == program_winner.creator) {
+        return CandidateVerdict::kSameCreator;
+    }
+    return candidate.type == program_winner.type ? CandidateVerdict::kLaterCode
+                                                 : CandidateVerdict::kLowerPrecedence;
+}
+
+CandidateVerdict verdict_of(const Candidate& candidate, const Candidate& winner,
+                            const std::vector<const Candidate*>& program_winners) {
+    if (&candidate == &winner) {
+        return CandidateVerdict::kWon;
+    }
+    if (candidate.program == winner.program) {
+        return verdict_within(candidate, winner);
+    }
+    for (const Candidate* program_winner : program_winners) {
+        if (program_winner->program == candidate.program && program_winner != &candidate &&
+            program_winner->creator != candidate.creator) {
+            return verdict_within(candidate, *program_winner);
+        }
+    }
+    return loses_to(candidate, winner).value_or(CandidateVerdict::kLowerPrecedence);
+}
+
+std::uint8_t types_of_winner(const std::vector<Candidate>& candidates, const Candidate& winner) {
+    unsigned types = 0;
+    for (const Candidate& candidate : candidates) {
+        if (candidate.program == winner.program && candidate.creator == winner.creator) {
+            types |= static_cast<unsigned>(candidate.type);
+        }
+    }
+    return static_cast<std::uint8_t>(types);
+}
+
+}  // namespace
+
+std::string fold_code(std::string_view code) {
+    std::string folded(code);
+    for (char& c : folded) {
+        if (c >= 'A' && c <= 'Z') {
+            c = static_cast<char>(c - 'A' + 'a');
+        }
+    }
+    return folded;
+}
+
+Digest256 code_digest(std::string_view code) {
+    return sha256(fold_code(code));
+}
+
+Digest256 anon_digest(std::string_view anon_id) {
+    return sha256(anon_id);
+}
+
+std::vector<WaitKey> wait_keys(const OrderState& state) {
+    std::vector<WaitKey> keys;
+    if (state.attribution) {
+        return keys;
+    }
+    if (state.anon) {
+        keys.push_back({state.key.account, WaitKind::kAnon, *state.anon});
+    }
+    for (const std::string& code : state.codes) {
+        keys.push_back({state.key.account, WaitKind::kCode, code_digest(code)});
+    }
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    return keys;
+}
+
+std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& program,
+                                  LedgerReader& ledger) {
+    if (!state.anon) {
+        return std::nullopt;
+    }
+    std::optional<Touch> best;
+    const Timestamp earliest = program.program.window_start(state.ordered_at);
+    ledger.visit_touches(
+        state.key.account, *state.anon, program.program.id, state.ordered_at,
+        [&](const Touch& touch) {
+            if (touch.occurred_at < earliest || (best && touch.occurred_at < best->occurred_at)) {
+                return false;
+            }
+            const bool later_import = !best || std::pair(touch.imported, touch.imported_row) >
+                                                   std::pair(best->imported, best->imported_row);
+            if (later_import) {
+                const std::optional<Membership> member =
+                    ledger.membership(touch.account, touch.program, touch.creator);
+                if (member && !member->removed) {
+                    best = touch;
+                }
+            }
+            return true;
+        });
+    return best;
+}
+
+std::vector<Candidate> find_candidates(const OrderState& state,
+                                       const std::vector<const ProgramRow*>& programs,
+                                       LedgerReader& ledger) {
+    std::vector<Candidate> candidates;
+    add_code_candidates(candidates, state, programs, ledger);
+    add_touch_candidates(candidates, state, programs, ledger);
+    return candidates;
+}
+
+std::optional<Attribution> choose(const std::vector<const ProgramRow*>& programs,
+                                  std::vector<Candidate> candidates) {
+    std::vector<const Candidate*> program_winners;
+    const Candidate* winner = nullptr;
+    for (const ProgramRow* row : programs) {
+        const Candidate* within = winner_within(row->program, candidates);
+        if (within != nullptr) {
+            program_winners.push_back(within);
+            winner = winner == nullptr || !loses_to(*within, *winner) ? within : winner;
+        }
+    }
+    if (winner == nullptr) {
+        return std::nullopt;
+    }
+    Attribution attribution;
+    attribution.program = winner->program;
+    attribution.creator = winner->creator;
+    attribution.types = types_of_winner(candidates, *winner);
+    for (const Candidate& candidate : candidates) {
+        Candidate judged = candidate;
+        judged.verdict = verdict_of(candidate, *winner, program_winners);
+        attribution.candidates.push_back(std::move(judged));
+    }
+    std::stable_sort(attribution.candidates.begin(), attribution.candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.verdict < b.verdict; });
+    if (attribution.candidates.size() > kCandidatesMax) {
+        attribution.candidates.resize(kCandidatesMax);
+    }
+    return attribution;
+}
+
+}  // namespace sluice

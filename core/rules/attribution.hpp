@@ -1,0 +1,41 @@
+// Attribution: which creator of which program an order belongs to (rules A1, A2).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/commands/program.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/ledger/order_state.hpp"
+#include "core/protocol/signature.hpp"
+
+namespace sluice {
+
+/// Codes compare ignoring the case of ASCII letters.
+[[nodiscard]] std::string fold_code(std::string_view code);
+[[nodiscard]] Digest256 code_digest(std::string_view code);
+[[nodiscard]] Digest256 anon_digest(std::string_view anon_id);
+
+/// What an order without a creator waits for. Sorted, unique.
+[[nodiscard]] std::vector<WaitKey> wait_keys(const OrderState& state);
+
+/// Rule A1: the codes with an owner and the latest touches, as the ledger has them now.
+/// @param programs  Those that cover the order's shop.
+[[nodiscard]] std::vector<Candidate> find_candidates(const OrderState& state,
+                                                     const std::vector<const ProgramRow*>& programs,
+                                                     LedgerReader& ledger);
+
+/// Decides between candidates; says of every loser why it lost. Pure.
+/// @return nothing if there is no candidate. `cause`, `cause_topic` and `at` are left to the
+/// caller.
+[[nodiscard]] std::optional<Attribution> choose(const std::vector<const ProgramRow*>& programs,
+                                                std::vector<Candidate> candidates);
+
+/// A touch that counts for an order: within the window, of a creator who is in the program.
+/// The latest; at one instant the last imported.
+[[nodiscard]] std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& program,
+                                                LedgerReader& ledger);
+
+}  // namespace sluice

@@ -1,0 +1,32 @@
+// Catalog: what a batch of products does to the stored records (merge, delete).
+//
+// Pure, on the text of the batch: values are kept as they were sent.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ledger/rows.hpp"
+#include "core/values/ids.hpp"
+
+namespace sluice {
+
+/// Which record an element of `products` means.
+struct ProductName {
+    ProductId product_id;
+    std::string language, country;  ///< Empty: none.
+};
+/// Requires: `element` is valid for its topic.
+[[nodiscard]] ProductName product_name(std::string_view element);
+/// Of every element. Requires: `body` is a valid batch.
+[[nodiscard]] std::vector<ProductName> product_names(std::string_view body);
+
+/// The record after an upsert: an absent field keeps its stored value, null clears it, anything
+/// else replaces. A record that is created without parent_id gets its own id.
+/// @param stored  nullptr: there is none yet.
+[[nodiscard]] CatalogRecord merge_product(const CatalogKey& key, const CatalogRecord* stored,
+                                          std::string_view element);
+
+}  // namespace sluice

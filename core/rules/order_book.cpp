@@ -1,0 +1,300 @@
+#include "core/rules/order_book.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "core/rules/commission.hpp"
+
+namespace sluice {
+namespace {
+
+/// True if `row` counts rather than `other` of the same line.
+bool stands_before(const RefundRow& row, const RefundRow& other) noexcept {
+    return std::pair(row.version, row.stated) > std::pair(other.version, other.stated);
+}
+
+void show(BookStep& step, AnomalyKind kind, std::string message) {
+    if (!step.shows(kind)) {
+        step.anomalies.push_back({kind, std::move(message)});
+    }
+}
+
+// ---- Cancellation (C1) ------------------------------------------------------------------------
+
+void show_cancel_anomalies(BookStep& step, const OrderState& state, const OrderEvent& event) {
+    if (step.created || event.topic != Topic::kOrderCancel) {
+        return;
+    }
+    if (!event.cancelled_at) {
+        show(step, AnomalyKind::kCancelWithoutCancelledAt,
+             "ORDER_CANCEL without platform_cancelled_at: taken as an update");
+    } else if (event.updated_at <= state.version) {
+        show(step, AnomalyKind::kCancelNotLater,
+             "ORDER_CANCEL of version " + event.updated_at.to_string() +
+                 " is not later than the stored version " + state.version.to_string());
+    }
+}
+
+/// The newest payload decides; an ORDER_CANCEL that is not later leaves this part as it was.
+void apply_cancellation(BookStep& step, OrderState& state, const OrderEvent& event) {
+    const bool was_cancelled = state.cancelled_at.has_value();
+    if (!step.shows(AnomalyKind::kCancelNotLater)) {
+        state.cancelled_at = event.cancelled_at;
+    }
+    step.cancellation_changed = was_cancelled != state.cancelled_at.has_value();
+    if (was_cancelled && !state.cancelled_at) {
+        show(step, AnomalyKind::kCancellationWithdrawn,
+             "version " + event.updated_at.to_string() + " is not cancelled any more");
+    }
+}
+
+// ---- The payload replaces the order (O1) ------------------------------------------------------
+
+/// Finds stored lines by id; a payload mostly has its lines in the stored order.
+class LineFinder {
+public:
+    explicit LineFinder(std::vector<OrderLine>& lines) : lines_(lines) {}
+
+    OrderLine* find(std::string_view id, std::size_t likely_index) {
+        if (likely_index < lines_.size() && lines_[likely_index].id.view() == id) {
+            return &lines_[likely_index];
+        }
+        if (by_id_.empty()) {
+            for (OrderLine& line : lines_) {
+                by_id_.emplace(line.id.view(), &line);
+            }
+        }
+        const auto found = by_id_.find(id);
+        return found == by_id_.end() ? nullptr : found->second;
+    }
+
+private:
+    std::vector<OrderLine>& lines_;
+    std::unordered_map<std::string_view, OrderLine*> by_id_;
+};
+
+OrderLine line_of(const LineItem& item) {
+    OrderLine line;
+    line.id = LineItemId(item.line_item_id);
+    line.sku = Sku(item.sku);
+    if (item.variant_sku) {
+        line.variant_sku = VariantSku(*item.variant_sku);
+    }
+    line.amount = item.amount.value;
+    line.tax = item.tax.value;
+    line.quantity = item.quantity;
+    return line;
+}
+
+/// Lines keep what was frozen and booked. Lines that are gone stay behind the others if they were
+/// ever priced: their rate comes back with them.
+void replace_lines(OrderState& state, const OrderEvent& event) {
+    std::vector<OrderLine> stored = std::move(state.lines);
+    LineFinder finder(stored);
+    std::vector<OrderLine*> kept;
+    state.lines.clear();
+    state.lines.reserve(event.line_items.size());
+    for (std::size_t i = 0; i < event.line_items.size(); ++i) {
+        OrderLine line = line_of(event.line_items[i]);
+        if (OrderLine* old = finder.find(line.id.view(), i); old != nullptr) {
+            line.frozen = std::move(old->frozen);
+            line.commission = old->commission;
+            kept.push_back(old);
+        }
+        state.lines.push_back(std::move(line));
+    }
+    std::sort(kept.begin(), kept.end());
+    for (OrderLine& old : stored) {
+        if (!std::binary_search(kept.begin(), kept.end(), &old) && old.frozen) {
+            old.present = false;
+            state.lines.push_back(std::move(old));
+        }
+    }
+}
+
+void replace_payload(OrderState& state, const OrderEvent& event, const EventArrival& arrival) {
+    state.version = event.updated_at;
+    state.ordered_at = event.ordered_at;
+    state.currency = event.currency;
+    state.amount = event.amount.text;
+    state.tax = event.tax.text;
+    state.shipping = event.shipping.text;
+    state.codes.resize(event.discounts.size());
+    for (std::size_t i = 0; i < event.discounts.size(); ++i) {
+        state.codes[i] = event.discounts[i].code;
+    }
+    state.anon = arrival.anon;
+    state.last_applied = arrival.seq;
+    replace_lines(state, event);
+}
+
+// ---- Refund rows (R1, R2) ---------------------------------------------------------------------
+
+class RefundBook {
+public:
+    RefundBook(BookStep& step, OrderState& state, const FindRefundOwner& find_owner)
+        : step_(step), state_(state), find_owner_(find_owner) {
+        for (std::size_t i = 0; i < state.refunds.size(); ++i) {
+            row_of_id_.emplace(state.refunds[i].id.str(), i);
+            refunded_lines_.insert(state.refunds[i].line.str());
+        }
+    }
+
+    void state_refund(const RefundLineItem& refund, Timestamp version) {
+        const auto known = row_of_id_.find(std::string(refund.refund_line_item_id));
+        if (known == row_of_id_.end()) {
+            add(refund, version);
+            return;
+        }
+        RefundRow& row = state_.refunds[known->second];
+        if (row.line.view() != refund.line_item_id) {
+            show_reuse(refund, row.line);
+        } else if (version >= row.version) {
+            fill(row, refund, version);
+        }
+    }
+
+private:
+    void add(const RefundLineItem& refund, Timestamp version) {
+        if (const std::optional<RefundOwner> owner = find_owner_(refund.refund_line_item_id)) {
+            show_reuse(refund, owner->line);
+            return;
+        }
+        if (!refunded_lines_.emplace(refund.line_item_id).second) {
+            show(step_, AnomalyKind::kDuplicateRefundId,
+                 "line " + std::string(refund.line_item_id) + " has a second refund id, " +
+                     std::string(refund.refund_line_item_id) + "; the newer version counts");
+        }
+        RefundRow row;
+        row.id = RefundLineItemId(refund.refund_line_item_id);
+        row.line = LineItemId(refund.line_item_id);
+        fill(row, refund, version);
+        row_of_id_.emplace(row.id.str(), state_.refunds.size());
+        step_.new_refund_ids.emplace_back(row.id, row.line);
+        state_.refunds.push_back(std::move(row));
+    }
+
+    void fill(RefundRow& row, const RefundLineItem& refund, Timestamp version) {
+        row.version = version;
+        row.stated = ++state_.statements_count;
+        row.refunded_at = refund.refunded_at;
+        row.amount = refund.amount.value;
+        row.tax = refund.tax.value;
+        row.quantity = refund.quantity;
+    }
+
+    void show_reuse(const RefundLineItem& refund, const LineItemId& owner_line) {
+        show(step_, AnomalyKind::kRefundIdReused,
+             "refund id " + std::string(refund.refund_line_item_id) + " for line " +
+                 std::string(refund.line_item_id) + " belongs to line " + owner_line.str() +
+                 " of an earlier use: ignored");
+    }
+
+    BookStep& step_;
+    OrderState& state_;
+    const FindRefundOwner& find_owner_;
+    std::unordered_map<std::string, std::size_t> row_of_id_;
+    std::unordered_set<std::string> refunded_lines_;
+};
+
+void state_refunds(BookStep& step, OrderState& state, const OrderEvent& event,
+                   const FindRefundOwner& find_owner) {
+    if (event.refund_line_items.empty()) {
+        return;
+    }
+    const std::vector<RefundRow> rows_before = state.refunds;
+    const StandingRefunds before(rows_before);
+    RefundBook book(step, state, find_owner);
+    for (const RefundLineItem& refund : event.refund_line_items) {
+        book.state_refund(refund, event.updated_at);
+    }
+    const StandingRefunds after(state.refunds);
+    for (const RefundLineItem& refund : event.refund_line_items) {
+        LineItemId line(refund.line_item_id);
+        if (before.amount(line) != after.amount(line)) {
+            step.refunds_changed.push_back(std::move(line));
+        }
+    }
+}
+
+/// R3, after every event.
+void show_excess(BookStep& step, const OrderState& state) {
+    if (state.refunds.empty()) {
+        return;
+    }
+    const StandingRefunds refunds(state.refunds);
+    for (const OrderLine& line : state.lines) {
+        const Decimal refunded = refunds.amount(line.id);
+        if (line.present && refund_effect(line.amount, refunded) == RefundEffect::kExceeds) {
+            show(step, AnomalyKind::kRefundExceedsLine,
+                 "line " + line.id.str() + ": refunded " + refunded.to_string() + " of " +
+                     line.amount.to_string());
+        }
+    }
+}
+
+}  // namespace
+
+StandingRefunds::StandingRefunds(const std::vector<RefundRow>& rows) {
+    for (const RefundRow& row : rows) {
+        const RefundRow*& standing = rows_[row.line.view()];
+        if (standing == nullptr || stands_before(row, *standing)) {
+            standing = &row;
+        }
+    }
+    for (const auto& [line, row] : rows_) {
+        amount_sum_ = amount_sum_ + row->amount;
+        tax_sum_ = tax_sum_ + row->tax;
+    }
+}
+
+Decimal StandingRefunds::amount(const LineItemId& line) const {
+    const auto found = rows_.find(line.view());
+    return found == rows_.end() ? Decimal() : found->second->amount;
+}
+
+const RefundRow* standing_row(const std::vector<RefundRow>& rows, const LineItemId& line) noexcept {
+    const RefundRow* standing = nullptr;
+    for (const RefundRow& row : rows) {
+        if (row.line == line && (standing == nullptr || stands_before(row, *standing))) {
+            standing = &row;
+        }
+    }
+    return standing;
+}
+
+bool BookStep::shows(AnomalyKind kind) const noexcept {
+    return std::any_of(anomalies.begin(), anomalies.end(),
+                       [kind](const ShownAnomaly& shown) { return shown.kind == kind; });
+}
+
+bool is_duplicate(const OrderState& state, Topic topic, const EventDigest& digest) noexcept {
+    return std::any_of(state.events.begin(), state.events.end(), [&](const EventTrace& event) {
+        return event.topic == topic && event.digest == digest;
+    });
+}
+
+BookStep book_event(OrderState& state, bool created, const OrderEvent& event,
+                    const EventArrival& arrival, const FindRefundOwner& find_owner) {
+    BookStep step;
+    step.created = created;
+    step.decision = created || event.updated_at >= state.version ? EventDecision::kApplied
+                                                                 : EventDecision::kStale;
+    if (step.decision == EventDecision::kApplied &&
+        event.updated_at > arrival.received_at.plus_seconds(kFutureSeconds)) {
+        show(step, AnomalyKind::kVersionInFuture,
+             "version " + event.updated_at.to_string() + " was received at " +
+                 arrival.received_at.to_string());
+    }
+    show_cancel_anomalies(step, state, event);
+    if (step.decision == EventDecision::kApplied) {
+        apply_cancellation(step, state, event);
+        replace_payload(state, event, arrival);
+    }
+    state_refunds(step, state, event, find_owner);
+    show_excess(step, state);
+    return step;
+}
+
+}  // namespace sluice

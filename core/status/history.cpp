@@ -1,0 +1,99 @@
+#include "core/status/history.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace sluice {
+namespace {
+
+using PointWords = std::array<std::uint64_t, sizeof(HistoryPoint) / sizeof(std::uint64_t)>;
+static_assert(std::is_trivially_copyable_v<HistoryPoint>);
+
+std::uint64_t exchange_for_difference(Counter& last, std::uint64_t now) noexcept {
+    const std::uint64_t before = last.exchange(now, std::memory_order_relaxed);
+    return now >= before ? now - before : 0;
+}
+
+std::uint64_t failed(const EndpointValues& values) noexcept {
+    return values.of(Outcome::kUnavailable) + values.of(Outcome::kError);
+}
+
+std::uint64_t refused(const EndpointValues& values) noexcept {
+    return values.requests() - failed(values) - values.of(Outcome::kAccepted) -
+           values.of(Outcome::kReplayed) - values.of(Outcome::kDryRun);
+}
+
+}  // namespace
+
+HistoryPoint SharedHistory::since_last(const MetricsSnapshot& metrics) noexcept {
+    const EndpointValues& events = metrics.of(Endpoint::kEvents);
+    const EndpointValues& catalog = metrics.of(Endpoint::kCatalog);
+    HistoryPoint point;
+    point.accepted_events =
+        exchange_for_difference(totals_.requests[0], events.of(Outcome::kAccepted));
+    point.accepted_catalog =
+        exchange_for_difference(totals_.requests[1], catalog.of(Outcome::kAccepted));
+    point.refused =
+        exchange_for_difference(totals_.requests[2], refused(events) + refused(catalog));
+    point.failed = exchange_for_difference(totals_.requests[3], failed(events) + failed(catalog));
+
+    HistogramValues commits = metrics.commit_us;
+    commits.count = 0;
+    for (std::size_t i = 0; i < totals_.commit_buckets.size(); ++i) {
+        commits.buckets[i] =
+            exchange_for_difference(totals_.commit_buckets[i], metrics.commit_us.buckets[i]);
+        commits.count += commits.buckets[i];
+    }
+    point.commits = commits.count;
+    point.commit_p50_us = static_cast<std::uint64_t>(std::llround(commits.quantile(50)));
+    point.commit_p99_us = static_cast<std::uint64_t>(std::llround(commits.quantile(99)));
+    return point;
+}
+
+bool SharedHistory::offer(const MetricsSnapshot& metrics, const HistoryGauges& gauges,
+                          std::uint64_t now_ms) noexcept {
+    std::uint64_t last = last_ms_.load(std::memory_order_relaxed);
+    // A clock that stepped back by more than a period begins anew from there.
+    if (now_ms < last + kHistoryPeriodMs && last < now_ms + kHistoryPeriodMs) {
+        return false;
+    }
+    if (!last_ms_.compare_exchange_strong(last, now_ms, std::memory_order_acq_rel)) {
+        return false;
+    }
+    HistoryPoint point = since_last(metrics);
+    if (last == 0) {
+        point = HistoryPoint{};
+    }
+    point.time_ms = now_ms;
+    point.span_ms = last == 0 || now_ms < last ? 0 : now_ms - last;
+    point.queue_depth = gauges.queue_depth;
+
+    const auto words = std::bit_cast<PointWords>(point);
+    const std::uint64_t number = written_.load(std::memory_order_relaxed);
+    Words& place = points_[number % kHistoryPoints];
+    for (std::size_t i = 0; i < kFields; ++i) {
+        place[i].store(words[i], std::memory_order_relaxed);
+    }
+    // Release: whoever sees the new number sees the point.
+    written_.store(number + 1, std::memory_order_release);
+    return true;
+}
+
+void SharedHistory::read(std::vector<HistoryPoint>& points) const {
+    points.clear();
+    const std::uint64_t end = written_.load(std::memory_order_acquire);
+    // One place is left out: it may be overwritten while this reads.
+    const std::uint64_t count = std::min<std::uint64_t>(end, kHistoryPoints - 1);
+    points.reserve(count);
+    for (std::uint64_t number = end - count; number < end; ++number) {
+        const Words& place = points_[number % kHistoryPoints];
+        PointWords words;
+        for (std::size_t i = 0; i < kFields; ++i) {
+            words[i] = place[i].load(std::memory_order_relaxed);
+        }
+        points.push_back(std::bit_cast<HistoryPoint>(words));
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,86 @@
+#include "core/status/metrics.hpp"
+
+namespace sluice {
+namespace {
+
+std::uint64_t read(const Counter& counter) noexcept {
+    return counter.load(std::memory_order_relaxed);
+}
+
+template <const auto& Bounds>
+void add(HistogramValues& sum, const SharedHistogram<Bounds>& shared) noexcept {
+    static_assert(Bounds.size() + 1 <= std::tuple_size_v<decltype(sum.buckets)>);
+    sum.bounds = Bounds;
+    for (std::size_t i = 0; i < shared.buckets.size(); ++i) {
+        const std::uint64_t value = read(shared.buckets[i]);
+        sum.buckets[i] += value;
+        sum.count += value;
+    }
+    sum.sum += read(shared.sum);
+}
+
+void add(EndpointValues& sum, const EndpointMetrics& shared) noexcept {
+    for (std::size_t i = 0; i < kOutcomes; ++i) {
+        sum.results[i] += read(shared.results[i]);
+    }
+    for (std::size_t i = 0; i < kReasonsMax; ++i) {
+        sum.reasons[i] += read(shared.reasons[i]);
+    }
+    sum.body_bytes += read(shared.body_bytes);
+    sum.records += read(shared.records);
+    add(sum.check_us, shared.check_us);
+    add(sum.request_ms, shared.request_ms);
+}
+
+}  // namespace
+
+void MetricsBlock::count_request(Endpoint endpoint, Outcome outcome, Reason reason,
+                                 std::uint64_t request_ms) noexcept {
+    EndpointMetrics& metrics = of(endpoint);
+    metrics.results[static_cast<std::size_t>(outcome)].fetch_add(1, std::memory_order_relaxed);
+    if (reason != Reason::kNone) {
+        metrics.reasons[static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+    }
+    metrics.request_ms.observe(request_ms);
+}
+
+double HistogramValues::quantile(double percent) const noexcept {
+    const double wanted = static_cast<double>(count) * percent / 100;
+    double below = 0;
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+        const auto here = static_cast<double>(buckets[i]);
+        if (here > 0 && below + here >= wanted) {
+            const double low = i == 0 ? 0 : bounds[i - 1];
+            return low + (bounds[i] - low) * ((wanted - below) / here);
+        }
+        below += here;
+    }
+    return count == 0 || bounds.empty() ? 0 : bounds.back();
+}
+
+std::uint64_t EndpointValues::requests() const noexcept {
+    std::uint64_t all = 0;
+    for (const std::uint64_t value : results) {
+        all += value;
+    }
+    return all;
+}
+
+MetricsSnapshot sum_metrics(std::span<const MetricsBlock> blocks) noexcept {
+    MetricsSnapshot sum;
+    for (const MetricsBlock& block : blocks) {
+        for (std::size_t i = 0; i < kEndpoints; ++i) {
+            add(sum.endpoints[i], block.endpoints[i]);
+        }
+        add(sum.commit_us, block.commit_us);
+        add(sum.commit_requests, block.commit_requests);
+        sum.offloaded += read(block.offloaded);
+    }
+    return sum;
+}
+
+std::string_view to_string(Endpoint endpoint) noexcept {
+    return endpoint == Endpoint::kEvents ? "events" : "catalog";
+}
+
+}  // namespace sluice

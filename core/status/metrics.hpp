@@ -1,0 +1,135 @@
+// Metrics: what the nginx workers count, in shared memory, without a lock.
+//
+// One MetricsBlock per nginx worker, so that two workers rarely share a cache line; a reader adds
+// the blocks up into a MetricsSnapshot. The layout lives in a zone that survives reload while old
+// and new workers count into it: kMetricsLayout names it, zero bytes are its start value, and it
+// holds nothing but lock-free words. All operations are relaxed: the words are independent, and a
+// reader may see one request in one counter and not yet in another.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "core/intake/intake.hpp"
+
+namespace sluice {
+
+inline constexpr std::uint32_t kMetricsLayout = 1;
+
+using Counter = std::atomic<std::uint64_t>;
+static_assert(Counter::is_always_lock_free);
+
+enum class Endpoint : std::uint8_t { kEvents, kCatalog };
+inline constexpr std::size_t kEndpoints = 2;
+inline constexpr std::size_t kOutcomes = static_cast<std::size_t>(Outcome::kError) + 1;
+/// Room for reasons to come, so that a new one does not change the layout.
+inline constexpr std::size_t kReasonsMax = 48;
+
+// Upper bounds of the histograms' buckets, inclusive; one more bucket is without bound.
+/// Signature, rate and validation of one request, microseconds.
+inline constexpr std::array<std::uint32_t, 13> kCheckBoundsUs{
+    2, 5, 10, 20, 50, 100, 200, 500, 1'000, 5'000, 20'000, 100'000, 1'000'000};
+/// From the first byte of a request to its answer, milliseconds.
+inline constexpr std::array<std::uint32_t, 13> kRequestBoundsMs{
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1'000, 2'000, 5'000, 10'000};
+/// One commit: wait for the writer lock, write, both syncs; microseconds.
+inline constexpr std::array<std::uint32_t, 17> kCommitBoundsUs{
+    20,     50,     100,     200,     500,     1'000,     2'000,     5'000,    10'000,
+    20'000, 50'000, 100'000, 200'000, 500'000, 1'000'000, 2'000'000, 5'000'000};
+/// Requests that share one commit.
+inline constexpr std::array<std::uint32_t, 11> kBatchBounds{1,  2,   4,   8,   16,  32,
+                                                            64, 128, 256, 512, 1024};
+
+/// A histogram in shared memory. `Bounds` is one of the arrays above.
+template <const auto& Bounds>
+struct SharedHistogram {
+    std::array<Counter, Bounds.size() + 1> buckets;
+    Counter sum;
+
+    void observe(std::uint64_t value) noexcept {
+        std::size_t bucket = 0;
+        while (bucket < Bounds.size() && value > Bounds[bucket]) {
+            ++bucket;
+        }
+        buckets[bucket].fetch_add(1, std::memory_order_relaxed);
+        sum.fetch_add(value, std::memory_order_relaxed);
+    }
+};
+
+struct EndpointMetrics {
+    std::array<Counter, kOutcomes> results;
+    std::array<Counter, kReasonsMax> reasons;  ///< Why requests were refused; kNone is not counted.
+    Counter body_bytes;                        ///< Of every request whose body was read.
+    Counter records;                           ///< Orders or products that were accepted.
+    SharedHistogram<kCheckBoundsUs> check_us;
+    SharedHistogram<kRequestBoundsMs> request_ms;
+};
+
+/// What one nginx worker counts. Any thread of it may.
+struct alignas(64) MetricsBlock {
+    std::array<EndpointMetrics, kEndpoints> endpoints;
+    SharedHistogram<kCommitBoundsUs> commit_us;
+    SharedHistogram<kBatchBounds> commit_requests;
+    Counter offloaded;  ///< Bodies that were checked on the offload pool.
+
+    /// One finished request. `reason` kNone: nothing was wrong.
+    void count_request(Endpoint endpoint, Outcome outcome, Reason reason,
+                       std::uint64_t request_ms) noexcept;
+    void count_commit(std::uint64_t microseconds, std::uint64_t requests) noexcept {
+        commit_us.observe(microseconds);
+        commit_requests.observe(requests);
+    }
+    [[nodiscard]] EndpointMetrics& of(Endpoint endpoint) noexcept {
+        return endpoints[static_cast<std::size_t>(endpoint)];
+    }
+};
+static_assert(std::is_standard_layout_v<MetricsBlock>);
+static_assert(std::is_trivially_destructible_v<MetricsBlock>);
+static_assert(static_cast<std::size_t>(Reason::kIdempotencyConflict) < kReasonsMax);
+
+/// The sum of one histogram over all blocks. buckets[i] counts values <= bounds[i], not cumulative.
+struct HistogramValues {
+    std::span<const std::uint32_t> bounds;
+    std::array<std::uint64_t, 20> buckets{};  ///< bounds.size() + 1 of them are used.
+    std::uint64_t sum = 0;
+    std::uint64_t count = 0;
+
+    /// The value below which `percent` of all lie, interpolated within its bucket; 0 if empty.
+    [[nodiscard]] double quantile(double percent) const noexcept;
+};
+
+struct EndpointValues {
+    std::array<std::uint64_t, kOutcomes> results{};
+    std::array<std::uint64_t, kReasonsMax> reasons{};
+    std::uint64_t body_bytes = 0;
+    std::uint64_t records = 0;
+    HistogramValues check_us;
+    HistogramValues request_ms;
+
+    [[nodiscard]] std::uint64_t requests() const noexcept;
+    [[nodiscard]] std::uint64_t of(Outcome outcome) const noexcept {
+        return results[static_cast<std::size_t>(outcome)];
+    }
+};
+
+struct MetricsSnapshot {
+    std::array<EndpointValues, kEndpoints> endpoints;
+    HistogramValues commit_us;
+    HistogramValues commit_requests;
+    std::uint64_t offloaded = 0;
+
+    [[nodiscard]] const EndpointValues& of(Endpoint endpoint) const noexcept {
+        return endpoints[static_cast<std::size_t>(endpoint)];
+    }
+};
+
+/// Adds the blocks up. Reads some hundred words per block; no allocation.
+[[nodiscard]] MetricsSnapshot sum_metrics(std::span<const MetricsBlock> blocks) noexcept;
+
+[[nodiscard]] std::string_view to_string(Endpoint endpoint) noexcept;  // events, catalog
+
+}  // namespace sluice

@@ -1,0 +1,243 @@
+// Prometheus text format 0.0.4. Names end in their base unit, counters in _total; a figure that is
+// not known is left out. docs/operations.md lists every name.
+#include "core/json/writer.hpp"
+#include "core/status/report.hpp"
+
+namespace sluice {
+namespace {
+
+class MetricsText {
+public:
+    explicit MetricsText(std::string& out) noexcept : out_(out) {}
+
+    void family(std::string_view name, std::string_view type, std::string_view help) {
+        name_ = name;
+        out_.append("# HELP ").append(name).append(" ").append(help).append("\n");
+        out_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
+    }
+    /// `labels` without braces: `endpoint="events"`.
+    void sample(std::string_view labels, double value, std::string_view suffix = {}) {
+        out_.append(name_).append(suffix);
+        if (!labels.empty()) {
+            out_.append("{").append(labels).append("}");
+        }
+        out_ += ' ';
+        append_number(out_, value);
+        out_ += '\n';
+    }
+    void sample(std::string_view labels, std::uint64_t value) {
+        sample(labels, static_cast<double>(value));
+    }
+    void single(std::string_view name, std::string_view type, std::string_view help, double value) {
+        family(name, type, help);
+        sample({}, value);
+    }
+    void histogram(std::string_view labels, const HistogramValues& values, double unit) {
+        const std::string prefix = labels.empty() ? std::string() : std::string(labels) + ',';
+        std::uint64_t below = 0;
+        for (std::size_t i = 0; i < values.bounds.size(); ++i) {
+            below += values.buckets[i];
+            std::string bound;
+            append_number(bound, values.bounds[i] * unit);
+            sample(prefix + "le=\"" + bound + '"', static_cast<double>(below), "_bucket");
+        }
+        sample(prefix + "le=\"+Inf\"", static_cast<double>(values.count), "_bucket");
+        sample(labels, static_cast<double>(values.sum) * unit, "_sum");
+        sample(labels, static_cast<double>(values.count), "_count");
+    }
+
+private:
+    std::string& out_;
+    std::string_view name_;
+};
+
+std::string label(std::string_view name, std::string_view value) {
+    std::string text(name);
+    text += "=\"";
+    for (const char c : value) {
+        if (c == '\\' || c == '"') {
+            text += '\\';
+        }
+        if (c == '\n') {
+            text += "\\n";
+            continue;
+        }
+        text += c;
+    }
+    text += '"';
+    return text;
+}
+
+constexpr std::array<Endpoint, kEndpoints> kBoth{Endpoint::kEvents, Endpoint::kCatalog};
+
+double to_seconds(std::uint64_t ms) {
+    return static_cast<double>(ms) / 1e3;
+}
+
+void write_requests(MetricsText& text, const MetricsSnapshot& metrics) {
+    text.family("sluice_requests_total", "counter", "Answered requests by endpoint and result.");
+    for (const Endpoint endpoint : kBoth) {
+        for (std::size_t i = 0; i < kOutcomes; ++i) {
+            text.sample(label("endpoint", to_string(endpoint)) + ',' +
+                            label("result", to_string(static_cast<Outcome>(i))),
+                        metrics.of(endpoint).results[i]);
+        }
+    }
+    text.family("sluice_refusals_total", "counter",
+                "Requests that were not accepted, by endpoint and reason.");
+    for (const Endpoint endpoint : kBoth) {
+        for (std::size_t i = 1; i <= static_cast<std::size_t>(Reason::kIdempotencyConflict); ++i) {
+            text.sample(label("endpoint", to_string(endpoint)) + ',' +
+                            label("reason", to_string(static_cast<Reason>(i))),
+                        metrics.of(endpoint).reasons[i]);
+        }
+    }
+    text.family("sluice_records_accepted_total", "counter",
+                "Orders (events) and products (catalog) that were accepted.");
+    for (const Endpoint endpoint : kBoth) {
+        text.sample(label("endpoint", to_string(endpoint)), metrics.of(endpoint).records);
+    }
+    text.family("sluice_request_body_bytes_total", "counter", "Bytes of request bodies read.");
+    for (const Endpoint endpoint : kBoth) {
+        text.sample(label("endpoint", to_string(endpoint)), metrics.of(endpoint).body_bytes);
+    }
+}
+
+void write_times(MetricsText& text, const MetricsSnapshot& metrics) {
+    text.family("sluice_request_duration_seconds", "histogram",
+                "From the first byte of a request to its answer.");
+    for (const Endpoint endpoint : kBoth) {
+        text.histogram(label("endpoint", to_string(endpoint)), metrics.of(endpoint).request_ms,
+                       1e-3);
+    }
+    text.family("sluice_check_duration_seconds", "histogram",
+                "Signature, rate limit and validation of one request.");
+    for (const Endpoint endpoint : kBoth) {
+        text.histogram(label("endpoint", to_string(endpoint)), metrics.of(endpoint).check_us, 1e-6);
+    }
+    text.family("sluice_commit_duration_seconds", "histogram",
+                "One durable commit: wait for the writer lock, write, sync.");
+    text.histogram({}, metrics.commit_us, 1e-6);
+    text.family("sluice_commit_requests", "histogram", "Requests that shared one commit.");
+    text.histogram({}, metrics.commit_requests, 1);
+    text.single("sluice_offloaded_bodies_total", "counter",
+                "Large bodies that were checked on the offload pool.",
+                static_cast<double>(metrics.offloaded));
+}
+
+void write_queue(MetricsText& text, const QueueFigures& queue, std::uint64_t now_ms) {
+    const auto gauge = [&](std::string_view name, std::string_view help, double value) {
+        text.single(name, "gauge", help, value);
+    };
+    const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
+    gauge("sluice_queue_records", "Records in the queue that are not applied yet.",
+          number(queue.depth));
+    gauge("sluice_queue_oldest_age_seconds", "Age of the oldest record that is not applied yet.",
+          queue.oldest_ms && now_ms > *queue.oldest_ms ? to_seconds(now_ms - *queue.oldest_ms) : 0);
+    gauge("sluice_queue_used_bytes", "Pages of the queue that are in use.",
+          number(queue.bytes_used));
+    gauge("sluice_queue_mark_bytes", "Admission stops here.", number(queue.bytes_mark));
+    gauge("sluice_queue_map_bytes", "Size of the queue's map.", number(queue.bytes_map));
+    gauge("sluice_queue_last_sequence", "Sequence number that was given out last.",
+          number(queue.last_seq));
+    gauge("sluice_queue_applied_sequence", "Sequence number that was applied last.",
+          number(queue.applied_seq));
+    gauge("sluice_idempotency_keys", "Idempotency keys that are kept.",
+          number(queue.idempotency_rows));
+    if (queue.disk_free && queue.disk_bytes) {
+        gauge("sluice_disk_free_bytes", "Free room on the store's disk.", number(*queue.disk_free));
+        gauge("sluice_disk_size_bytes", "Size of the store's disk.", number(*queue.disk_bytes));
+    }
+    gauge("sluice_sample_timestamp_seconds", "When the figures of the queue were taken.",
+          to_seconds(queue.sampled_ms));
+}
+
+void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t now_ms) {
+    const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
+    const std::string_view state = worker_state(worker, now_ms);
+    text.single("sluice_worker_up", "gauge", "1 if the worker runs and gives signs of life.",
+                state == "running" || state == "retrying" || state == "starting" ? 1 : 0);
+    text.single("sluice_worker_retrying", "gauge", "1 if the worker cannot apply and tries again.",
+                state == "retrying" ? 1 : 0);
+    text.single("sluice_worker_heartbeat_timestamp_seconds", "gauge",
+                "Last sign of life of the worker.", to_seconds(worker.heartbeat_ms));
+    text.single("sluice_worker_start_time_seconds", "gauge", "When the worker started.",
+                to_seconds(worker.started_ms));
+    text.family("sluice_worker_inputs_total", "counter",
+                "Inputs that the worker took from the queue since init, by what became of them.");
+    text.sample(label("class", "applied"), worker.applied);
+    text.sample(label("class", "stale"), worker.stale);
+    text.sample(label("class", "duplicate"), worker.duplicate);
+    text.sample(label("class", "dead"), worker.dead);
+    text.sample(label("class", "catalog"), worker.catalog);
+    text.sample(label("class", "command"), worker.commands);
+    text.single("sluice_ledger_orders", "gauge", "Orders in the ledger.", number(worker.orders));
+    text.single("sluice_ledger_journal_entries_total", "counter",
+                "Entries of the commission journal.", number(worker.journal_entries));
+    text.single("sluice_ledger_used_bytes", "gauge", "Pages of the ledger that are in use.",
+                number(worker.ledger_bytes_used));
+    text.single("sluice_ledger_map_bytes", "gauge", "Size of the ledger's map.",
+                number(worker.ledger_bytes_map));
+    text.single("sluice_archive_bytes", "gauge", "Size of the archive of applied inputs.",
+                number(worker.archive_bytes));
+    text.family("sluice_anomalies_total", "counter", "Orders that showed an anomaly, by kind.");
+    for (const NamedFigure& figure : worker.anomalies_by_kind) {
+        text.sample(label("kind", figure.name), figure.value);
+    }
+    text.family("sluice_dead_letters", "gauge",
+                "Inputs that could not be applied and were not replayed, by kind.");
+    for (const NamedFigure& figure : worker.dead_by_kind) {
+        text.sample(label("kind", figure.name), figure.value);
+    }
+}
+
+void write_accounts(MetricsText& text, const StatusReport& report) {
+    const auto each = [&](std::string_view name, std::string_view type, std::string_view help,
+                          std::uint64_t (*value)(const AccountUse&)) {
+        text.family(name, type, help);
+        for (const AccountUse& use : report.accounts) {
+            if (!use.account.empty()) {
+                text.sample(label("account", use.account), value(use));
+            }
+        }
+    };
+    each("sluice_account_accepted_total", "counter", "Accepted requests of the busiest accounts.",
+         [](const AccountUse& use) { return use.accepted; });
+    each("sluice_account_limited_total", "counter",
+         "Requests of the busiest accounts that got 429.",
+         [](const AccountUse& use) { return use.limited; });
+    each("sluice_account_window_requests", "gauge",
+         "Requests that the busiest accounts used of their current window.",
+         [](const AccountUse& use) { return std::uint64_t{use.used}; });
+    each("sluice_account_window_limit", "gauge",
+         "Requests that the busiest accounts may send in a window; 0: unlimited.",
+         [](const AccountUse& use) { return std::uint64_t{use.limit}; });
+}
+
+}  // namespace
+
+std::string render_prometheus(const StatusReport& report) {
+    const std::uint64_t now_ms = to_ms(report.now);
+    std::string out;
+    out.reserve(64u << 10);
+    MetricsText text(out);
+    text.family("sluice_build_info", "gauge", "Versions of the module and of nginx.");
+    text.sample(label("version", report.version) + ',' + label("nginx", report.nginx), 1.0);
+    text.single("sluice_ready", "gauge", "1 if the store can take events now.",
+                report.not_ready ? 0 : 1);
+    text.single("sluice_counters_start_time_seconds", "gauge",
+                "When the counters began: they survive a reload, not a restart.",
+                to_seconds(report.counters_since_ms));
+    write_requests(text, report.metrics);
+    write_times(text, report.metrics);
+    if (report.queue) {
+        write_queue(text, *report.queue, now_ms);
+    }
+    if (report.worker) {
+        write_worker(text, *report.worker, now_ms);
+    }
+    write_accounts(text, report);
+    return out;
+}
+
+}  // namespace sluice

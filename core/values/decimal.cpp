@@ -1,0 +1,138 @@
+#include "core/values/decimal.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/values/assert.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr unsigned kScaleMax = 12;
+
+constexpr std::array<std::int64_t, kScaleMax + 1> kPowersOfTen{1,
+                                                               10,
+                                                               100,
+                                                               1'000,
+                                                               10'000,
+                                                               100'000,
+                                                               1'000'000,
+                                                               10'000'000,
+                                                               100'000'000,
+                                                               1'000'000'000,
+                                                               10'000'000'000,
+                                                               100'000'000'000,
+                                                               1'000'000'000'000};
+
+/// The digits that `text` begins with. The value is meaningful up to 19 of them.
+struct Digits {
+    std::uint64_t value = 0;
+    std::size_t count = 0;
+};
+Digits read_digits(std::string_view text) noexcept {
+    Digits digits;
+    while (digits.count < text.size()) {
+        const unsigned digit = static_cast<unsigned char>(text[digits.count]) - unsigned{'0'};
+        if (digit > 9) {
+            break;
+        }
+        digits.value = digits.value * 10 + digit;
+        ++digits.count;
+    }
+    return digits;
+}
+
+/// 10^digits times the value, so that two decimals can meet at one scale.
+Int128 scaled_up(Int128 unscaled, unsigned digits) noexcept {
+    SLUICE_ASSERT(digits <= kScaleMax);
+    Int128 product = 0;
+    SLUICE_ASSERT(!__builtin_mul_overflow(unscaled, Int128{kPowersOfTen[digits]}, &product));
+    return product;
+}
+
+}  // namespace
+
+std::optional<Decimal> Decimal::parse(std::string_view text) noexcept {
+    if (text.size() > kIntegerDigitsMax + 1 + kFractionDigitsMax) {
+        return std::nullopt;
+    }
+    const Digits whole = read_digits(text);
+    if (whole.count == 0 || whole.count > kIntegerDigitsMax) {
+        return std::nullopt;
+    }
+    if (whole.count == text.size()) {
+        return Decimal(whole.value, 0);
+    }
+    const std::string_view rest = text.substr(whole.count + 1);
+    const Digits fraction = read_digits(rest);
+    if (text[whole.count] != '.' || fraction.count == 0 || fraction.count != rest.size() ||
+        fraction.count > kFractionDigitsMax) {
+        return std::nullopt;
+    }
+    return Decimal(Int128{whole.value} * kPowersOfTen[fraction.count] + fraction.value,
+                   static_cast<std::uint8_t>(fraction.count));
+}
+
+std::optional<Decimal> Decimal::parse_signed(std::string_view text) noexcept {
+    if (text.empty() || text.front() != '-') {
+        return parse(text);
+    }
+    const std::optional<Decimal> positive = parse(text.substr(1));
+    if (!positive) {
+        return std::nullopt;
+    }
+    return Decimal(-positive->unscaled(), positive->scale());
+}
+
+Decimal Decimal::rescaled(std::uint8_t scale) const noexcept {
+    SLUICE_ASSERT(scale >= scale_ && scale <= kScaleMax);
+    return {scaled_up(unscaled_, static_cast<unsigned>(scale - scale_)), scale};
+}
+
+Decimal operator+(const Decimal& a, const Decimal& b) noexcept {
+    const std::uint8_t scale = std::max(a.scale_, b.scale_);
+    Int128 sum = 0;
+    SLUICE_ASSERT(
+        !__builtin_add_overflow(a.rescaled(scale).unscaled_, b.rescaled(scale).unscaled_, &sum));
+    return {sum, scale};
+}
+
+Decimal operator-(const Decimal& a, const Decimal& b) noexcept {
+    return a + Decimal(-b.unscaled_, b.scale_);
+}
+
+std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept {
+    const std::uint8_t scale = std::max(a.scale_, b.scale_);
+    const Int128 left = a.rescaled(scale).unscaled_;
+    const Int128 right = b.rescaled(scale).unscaled_;
+    return left < right   ? std::strong_ordering::less
+           : left > right ? std::strong_ordering::greater
+                          : std::strong_ordering::equal;
+}
+
+bool operator==(const Decimal& a, const Decimal& b) noexcept {
+    return (a <=> b) == 0;
+}
+
+std::string Decimal::to_string() const {
+    return format_scaled(unscaled_, scale_);
+}
+
+std::string format_scaled(Int128 unscaled, unsigned digits_after_point) {
+    const bool negative = unscaled < 0;
+    UInt128 rest = negative ? -static_cast<UInt128>(unscaled) : static_cast<UInt128>(unscaled);
+    std::string reversed;
+    while (rest != 0 || reversed.size() <= digits_after_point) {
+        reversed.push_back(static_cast<char>('0' + static_cast<int>(rest % 10)));
+        rest /= 10;
+    }
+    if (digits_after_point > 0) {
+        reversed.insert(digits_after_point, 1, '.');
+    }
+    if (negative) {
+        reversed.push_back('-');
+    }
+    return {reversed.rbegin(), reversed.rend()};
+}
+
+}  // namespace sluice

@@ -1,0 +1,98 @@
+// Result: what an operation that can fail returns. std::expected is not in C++20, so this is the
+// small part of it that sluice needs.
+//
+// Operational failures (input, disk, peers) are Results. Programmer errors are SLUICE_ASSERT.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "core/values/assert.hpp"
+
+namespace sluice {
+
+/// What the caller can do about a failure. The message says it to a person.
+enum class ErrorCode {
+    kInvalid,      ///< The input breaks a rule. Trying again is useless.
+    kNotFound,     ///< The named thing does not exist.
+    kConflict,     ///< It exists already, or is in a state that forbids this.
+    kLimit,        ///< A documented limit is reached.
+    kFull,         ///< No room now (map at its mark). Later it can succeed.
+    kNoSpace,      ///< The disk is full. Succeeds once something frees room.
+    kBusy,         ///< Another process holds it. Later it can succeed.
+    kIo,           ///< An I/O error: the outcome of a write may be in doubt.
+    kCorrupt,      ///< Stored bytes are damaged. Keep the files, tell a person.
+    kPermission,   ///< The process may not; the message names path and owner.
+    kUnsupported,  ///< A newer format, or something this build does not know.
+    kInternal,     ///< Should not happen.
+};
+
+struct [[nodiscard]] Error {
+    ErrorCode code = ErrorCode::kInternal;
+    std::string message;  ///< One line, no final newline, no secrets and no customer data.
+};
+
+/// Either a T or an Error. `T` may be move-only. Not thread-safe.
+template <class T>
+class [[nodiscard]] Result {
+public:
+    Result(T value)
+        : state_(std::in_place_index<0>, std::move(value)) {
+    }  // NOLINT(google-explicit-constructor)
+    Result(Error error)
+        : state_(std::in_place_index<1>, std::move(error)) {
+    }  // NOLINT(google-explicit-constructor)
+
+    [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
+    explicit operator bool() const noexcept { return ok(); }
+
+    /// Requires: ok().
+    [[nodiscard]] T& value() & noexcept {
+        SLUICE_ASSERT(ok());
+        return *std::get_if<0>(&state_);
+    }
+    [[nodiscard]] const T& value() const& noexcept {
+        SLUICE_ASSERT(ok());
+        return *std::get_if<0>(&state_);
+    }
+    [[nodiscard]] T&& value() && noexcept {
+        SLUICE_ASSERT(ok());
+        return std::move(*std::get_if<0>(&state_));
+    }
+    T& operator*() & noexcept { return value(); }
+    const T& operator*() const& noexcept { return value(); }
+    T* operator->() noexcept { return &value(); }
+    const T* operator->() const noexcept { return &value(); }
+
+    /// Requires: !ok().
+    [[nodiscard]] const Error& error() const& noexcept {
+        SLUICE_ASSERT(!ok());
+        return *std::get_if<1>(&state_);
+    }
+
+private:
+    std::variant<T, Error> state_;
+};
+
+/// Success without a value, or an Error.
+class [[nodiscard]] Status {
+public:
+    Status() = default;
+    Status(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+
+    [[nodiscard]] static Status success() { return {}; }
+    [[nodiscard]] bool ok() const noexcept { return !error_.has_value(); }
+    explicit operator bool() const noexcept { return ok(); }
+    /// Requires: !ok().
+    [[nodiscard]] const Error& error() const noexcept {
+        SLUICE_ASSERT(error_.has_value());
+        return *error_;
+    }
+
+private:
+    std::optional<Error> error_;
+};
+
+}  // namespace sluice

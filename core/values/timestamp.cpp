@@ -1,0 +1,155 @@
+#include "core/values/timestamp.hpp"
+
+#include <date/date.h>
+
+#include <array>
+#include <cstdio>
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kSecondsPerDay = 86'400;
+constexpr unsigned kFractionDigitsMax = 9;
+constexpr std::int64_t kFirstSecond = -62'167'219'200;  // 0000-01-01T00:00:00Z
+constexpr std::int64_t kLastSecond = 253'402'300'799;   // 9999-12-31T23:59:59Z
+
+/// Walks over the text; `ok` turns false at the first byte that does not fit.
+struct Reader {
+    std::string_view text;
+    bool ok = true;
+
+    unsigned digits(std::size_t count) noexcept {
+        if (text.size() < count) {
+            ok = false;
+            return 0;
+        }
+        unsigned value = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
+            ok = ok && digit <= 9;
+            value = value * 10 + digit;
+        }
+        text.remove_prefix(count);
+        return value;
+    }
+
+    bool accept(char first, char second) noexcept {
+        const bool found = !text.empty() && (text.front() == first || text.front() == second);
+        if (found) {
+            text.remove_prefix(1);
+        }
+        return found;
+    }
+
+    void expect(char first, char second) noexcept { ok = accept(first, second) && ok; }
+};
+
+/// Days since 1970-01-01.
+std::int64_t read_date(Reader& in) noexcept {
+    const unsigned year = in.digits(4);
+    in.expect('-', '-');
+    const unsigned month = in.digits(2);
+    in.expect('-', '-');
+    const unsigned day = in.digits(2);
+    if (!in.ok) {
+        return 0;
+    }
+    const date::year_month_day calendar{date::year{static_cast<int>(year)}, date::month{month},
+                                        date::day{day}};
+    in.ok = calendar.ok();
+    return in.ok ? date::sys_days{calendar}.time_since_epoch().count() : 0;
+}
+
+struct TimeOfDay {
+    unsigned minutes = 0;  ///< Since midnight.
+    unsigned second = 0;   ///< 60 is a leap second.
+};
+
+TimeOfDay read_time_of_day(Reader& in) noexcept {
+    const unsigned hour = in.digits(2);
+    in.expect(':', ':');
+    const unsigned minute = in.digits(2);
+    in.expect(':', ':');
+    const unsigned second = in.digits(2);
+    in.ok = in.ok && hour <= 23 && minute <= 59 && second <= 60;
+    return {hour * 60 + minute, second};
+}
+
+std::uint32_t read_fraction(Reader& in) noexcept {
+    if (!in.accept('.', '.')) {
+        return 0;
+    }
+    std::uint32_t nanos = 0;
+    unsigned count = 0;
+    while (in.ok && count < kFractionDigitsMax && !in.text.empty() && in.text.front() >= '0' &&
+           in.text.front() <= '9') {
+        nanos = nanos * 10 + in.digits(1);
+        ++count;
+    }
+    in.ok = in.ok && count > 0;
+    for (; count < kFractionDigitsMax; ++count) {
+        nanos *= 10;
+    }
+    return nanos;
+}
+
+/// Minutes east of UTC; 0 for `Z` and for none.
+int read_offset_minutes(Reader& in) noexcept {
+    if (in.text.empty() || in.accept('Z', 'z')) {
+        return 0;
+    }
+    const int sign = in.text.front() == '-' ? -1 : 1;
+    in.expect('+', '-');
+    const unsigned hours = in.digits(2);
+    in.expect(':', ':');
+    const unsigned minutes = in.digits(2);
+    in.ok = in.ok && hours <= 23 && minutes <= 59;
+    return in.ok ? sign * static_cast<int>(hours * 60 + minutes) : 0;
+}
+
+}  // namespace
+
+std::optional<Timestamp> Timestamp::parse(std::string_view text) noexcept {
+    Reader in{text};
+    const std::int64_t days = read_date(in);
+    in.expect('T', 't');
+    const TimeOfDay time = read_time_of_day(in);
+    const std::uint32_t nanos = read_fraction(in);
+    const int offset_minutes = read_offset_minutes(in);
+    if (!in.ok || !in.text.empty()) {
+        return std::nullopt;
+    }
+    const std::int64_t minute_start =
+        days * kSecondsPerDay + (std::int64_t{time.minutes} - offset_minutes) * 60;
+    // A leap second is one only as the last second of a UTC day.
+    if (time.second == 60 && (minute_start + 60) % kSecondsPerDay != 0) {
+        return std::nullopt;
+    }
+    const std::int64_t seconds = minute_start + time.second;
+    if (seconds < kFirstSecond || seconds > kLastSecond) {
+        return std::nullopt;
+    }
+    return Timestamp{seconds, nanos};
+}
+
+std::string Timestamp::to_string() const {
+    const date::sys_seconds instant{std::chrono::seconds{seconds}};
+    const auto midnight = date::floor<date::days>(instant);
+    const date::year_month_day calendar{midnight};
+    const auto second_of_day = static_cast<int>((instant - midnight).count());
+    std::array<char, 80> text{};
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d",
+                  static_cast<int>(calendar.year()), static_cast<unsigned>(calendar.month()),
+                  static_cast<unsigned>(calendar.day()), second_of_day / 3600,
+                  second_of_day / 60 % 60, second_of_day % 60);
+    std::string result = text.data();
+    if (nanos != 0) {
+        std::snprintf(text.data(), text.size(), ".%09u", nanos);
+        std::string_view fraction = text.data();
+        fraction.remove_suffix(fraction.size() - 1 - fraction.find_last_not_of('0'));
+        result += fraction;
+    }
+    return result + "Z";
+}
+
+}  // namespace sluice

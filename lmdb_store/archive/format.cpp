@@ -1,0 +1,287 @@
+#include "lmdb_store/archive/format.hpp"
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "core/protocol/record.hpp"
+#include "core/values/assert.hpp"
+
+namespace sluice::store {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the archive is little endian");
+
+constexpr std::uint32_t kSegmentMagic = 0x31414c53;  // "SLA1"
+constexpr std::uint32_t kBlockMagic = 0x31424c53;    // "SLB1"
+constexpr std::size_t kUuidBytesMax = 64;
+constexpr std::uint8_t kFlagOriginalDigest = 1;
+
+struct StoredSegmentHead {
+    std::uint32_t magic;
+    std::uint16_t format;
+    std::uint16_t uuid_bytes;
+    std::uint64_t ordinal;
+    std::uint64_t first_seq;
+    std::int64_t created_at_seconds;
+    std::array<char, kUuidBytesMax> uuid;
+    std::uint32_t reserved_zero;
+    std::uint32_t reserved_zero_too;
+    std::uint32_t reserved_zero_three;
+    std::uint32_t crc;  ///< CRC32C of what comes before it.
+};
+static_assert(sizeof(StoredSegmentHead) == kSegmentHeadBytes);
+
+struct StoredBlockHead {
+    std::uint32_t magic;
+    std::uint32_t inputs_count;
+    std::uint64_t first_seq;
+    std::uint64_t last_seq;
+    std::uint32_t raw_bytes;
+    std::uint32_t stored_bytes;
+    std::uint32_t payload_crc;
+    std::uint32_t reserved_zero;
+    std::uint64_t reserved_zero_too;
+    std::uint32_t reserved_zero_three;
+    std::uint32_t crc;  ///< CRC32C of what comes before it.
+};
+static_assert(sizeof(StoredBlockHead) == kBlockHeadBytes);
+
+/// In front of each input within a block's raw bytes.
+struct StoredInputHead {
+    std::uint64_t seq;
+    std::uint64_t bulk_bytes;
+    std::uint32_t record_bytes;
+    std::uint8_t body;
+    std::uint8_t flags;
+    std::uint16_t reason_bytes;
+};
+static_assert(sizeof(StoredInputHead) == 24);
+
+Error corrupt(const char* what) {
+    return {ErrorCode::kCorrupt, std::string("archive is damaged: ") + what};
+}
+
+template <class Head>
+std::string bytes_of(Head head) {
+    head.crc = 0;
+    head.crc = crc32c(0, {reinterpret_cast<const char*>(&head), offsetof(Head, crc)});
+    return {reinterpret_cast<const char*>(&head), sizeof(head)};
+}
+
+template <class Head>
+std::optional<Head> checked_head(std::string_view bytes, std::uint32_t magic) {
+    Head head;
+    if (bytes.size() < sizeof(head)) {
+        return std::nullopt;
+    }
+    std::memcpy(&head, bytes.data(), sizeof(head));
+    if (head.magic != magic || head.crc != crc32c(0, bytes.substr(0, offsetof(Head, crc)))) {
+        return std::nullopt;
+    }
+    return head;
+}
+
+/// What stands where this format has nothing would mean something that is not read here.
+bool is_unused_zero(const StoredSegmentHead& head) noexcept {
+    return head.reserved_zero == 0 && head.reserved_zero_too == 0 &&
+           head.reserved_zero_three == 0 &&
+           std::all_of(head.uuid.begin() + head.uuid_bytes, head.uuid.end(),
+                       [](char byte) { return byte == 0; });
+}
+
+}  // namespace
+
+std::string encode_segment_head(const SegmentHead& head) {
+    SLUICE_ASSERT(!head.queue_uuid.empty() && head.queue_uuid.size() <= kUuidBytesMax);
+    StoredSegmentHead stored{};
+    stored.magic = kSegmentMagic;
+    stored.format = kArchiveFormat;
+    stored.uuid_bytes = static_cast<std::uint16_t>(head.queue_uuid.size());
+    stored.ordinal = head.ordinal;
+    stored.first_seq = head.first_seq.value;
+    stored.created_at_seconds = head.created_at_seconds;
+    std::copy(head.queue_uuid.begin(), head.queue_uuid.end(), stored.uuid.begin());
+    return bytes_of(stored);
+}
+
+Result<SegmentHead> decode_segment_head(std::string_view bytes) {
+    const auto stored = checked_head<StoredSegmentHead>(bytes, kSegmentMagic);
+    if (!stored) {
+        return corrupt("the head of a segment");
+    }
+    if (stored->format != kArchiveFormat) {
+        return Error{ErrorCode::kUnsupported, "archive comes from a newer release"};
+    }
+    if (stored->uuid_bytes == 0 || stored->uuid_bytes > kUuidBytesMax) {
+        return corrupt("the queue's UUID in the head of a segment");
+    }
+    if (!is_unused_zero(*stored)) {
+        return corrupt("the unused bytes in the head of a segment");
+    }
+    SegmentHead head;
+    head.ordinal = stored->ordinal;
+    head.first_seq = {stored->first_seq};
+    head.created_at_seconds = stored->created_at_seconds;
+    head.queue_uuid.assign(stored->uuid.data(), stored->uuid_bytes);
+    return head;
+}
+
+std::string encode_block_head(const BlockHead& head) {
+    StoredBlockHead stored{};
+    stored.magic = kBlockMagic;
+    stored.inputs_count = head.inputs_count;
+    stored.first_seq = head.first_seq.value;
+    stored.last_seq = head.last_seq.value;
+    stored.raw_bytes = head.raw_bytes;
+    stored.stored_bytes = head.stored_bytes;
+    stored.payload_crc = head.payload_crc;
+    return bytes_of(stored);
+}
+
+Result<BlockHead> decode_block_head(std::string_view bytes) {
+    const auto stored = checked_head<StoredBlockHead>(bytes, kBlockMagic);
+    if (!stored) {
+        return corrupt("the head of a block");
+    }
+    if (stored->raw_bytes > kBlockRawBytesMax || stored->inputs_count == 0 ||
+        stored->first_seq > stored->last_seq) {
+        return corrupt("the figures in the head of a block");
+    }
+    if (stored->reserved_zero != 0 || stored->reserved_zero_too != 0 ||
+        stored->reserved_zero_three != 0) {
+        return corrupt("the unused bytes in the head of a block");
+    }
+    return BlockHead{stored->inputs_count, {stored->first_seq},  {stored->last_seq},
+                     stored->raw_bytes,    stored->stored_bytes, stored->payload_crc};
+}
+
+std::uint64_t archived_bytes(const ArchivedInput& input) noexcept {
+    return sizeof(StoredInputHead) + (input.original_sha256 ? sizeof(Digest256) : 0) +
+           input.dead_reason.size() + std::uint64_t{input.record.size()} + input.bulk_body.size();
+}
+
+void append_input(std::string& raw, const ArchivedInput& input) {
+    SLUICE_ASSERT(archived_bytes(input) + raw.size() <= kBlockRawBytesMax);
+    SLUICE_ASSERT(input.dead_reason.size() <= kDeadReasonBytesMax);
+    const StoredInputHead head{
+        input.seq.value,
+        input.bulk_body.size(),
+        static_cast<std::uint32_t>(input.record.size()),
+        static_cast<std::uint8_t>(input.body),
+        input.original_sha256 ? kFlagOriginalDigest : std::uint8_t{0},
+        static_cast<std::uint16_t>(input.dead_reason.size()),
+    };
+    raw.append(reinterpret_cast<const char*>(&head), sizeof(head));
+    if (input.original_sha256) {
+        raw.append(reinterpret_cast<const char*>(input.original_sha256->data()),
+                   input.original_sha256->size());
+    }
+    raw.append(input.dead_reason);
+    raw.append(input.record);
+    raw.append(input.bulk_body);
+}
+
+Result<ArchivedInput> take_input(std::string_view& raw) {
+    StoredInputHead head;
+    if (raw.size() < sizeof(head)) {
+        return corrupt("an input shorter than its head");
+    }
+    std::memcpy(&head, raw.data(), sizeof(head));
+    std::string_view rest = raw.substr(sizeof(head));
+    if (head.body > static_cast<std::uint8_t>(ArchivedBody::kBulkMissing) ||
+        (head.flags & ~kFlagOriginalDigest) != 0) {
+        return Error{ErrorCode::kUnsupported, "archive holds an input of a newer release"};
+    }
+    ArchivedInput input;
+    input.seq = {head.seq};
+    input.body = static_cast<ArchivedBody>(head.body);
+    if ((head.flags & kFlagOriginalDigest) != 0) {
+        if (rest.size() < sizeof(Digest256)) {
+            return corrupt("an input shorter than its digest");
+        }
+        std::memcpy(input.original_sha256.emplace().data(), rest.data(), sizeof(Digest256));
+        rest.remove_prefix(sizeof(Digest256));
+    }
+    if (head.reason_bytes > rest.size()) {
+        return corrupt("an input shorter than its reason");
+    }
+    input.dead_reason = rest.substr(0, head.reason_bytes);
+    rest.remove_prefix(head.reason_bytes);
+    if (head.record_bytes > rest.size() || head.bulk_bytes > rest.size() - head.record_bytes) {
+        return corrupt("an input longer than its block");
+    }
+    input.record = rest.substr(0, head.record_bytes);
+    input.bulk_body = rest.substr(head.record_bytes, head.bulk_bytes);
+    raw = rest.substr(head.record_bytes + head.bulk_bytes);
+    return input;
+}
+
+namespace {
+
+bool out_of_memory(std::size_t zstd_result) noexcept {
+    return ZSTD_getErrorCode(zstd_result) == ZSTD_error_memory_allocation;
+}
+
+}  // namespace
+
+struct BlockPacker::State {
+    explicit State(int zstd_level) : context(ZSTD_createCCtx()), level(zstd_level) {
+        if (context == nullptr) {
+            throw std::bad_alloc();
+        }
+    }
+    ~State() { ZSTD_freeCCtx(context); }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    ZSTD_CCtx* context;
+    int level;
+};
+
+BlockPacker::BlockPacker(int level) : state_(std::make_unique<State>(level)) {}
+BlockPacker::~BlockPacker() = default;
+
+std::string BlockPacker::pack(BlockHead head, std::string_view raw) {
+    SLUICE_ASSERT(!raw.empty() && raw.size() <= kBlockRawBytesMax);
+    std::string block(kBlockHeadBytes + ZSTD_compressBound(raw.size()), '\0');
+    char* payload = block.data() + kBlockHeadBytes;
+    const std::size_t bytes =
+        ZSTD_compressCCtx(state_->context, payload, block.size() - kBlockHeadBytes, raw.data(),
+                          raw.size(), state_->level);
+    if (ZSTD_isError(bytes) != 0) {
+        SLUICE_ASSERT(out_of_memory(bytes));  // the block has room for whatever it is given
+        throw std::bad_alloc();
+    }
+    block.resize(kBlockHeadBytes + bytes);
+    head.raw_bytes = static_cast<std::uint32_t>(raw.size());
+    head.stored_bytes = static_cast<std::uint32_t>(bytes);
+    head.payload_crc = crc32c(0, std::string_view(block).substr(kBlockHeadBytes));
+    block.replace(0, kBlockHeadBytes, encode_block_head(head));
+    return block;
+}
+
+Result<std::string> unpack_block(const BlockHead& head, std::string_view payload) {
+    if (payload.size() != head.stored_bytes || crc32c(0, payload) != head.payload_crc) {
+        return corrupt("the checksum of a block");
+    }
+    std::string raw(head.raw_bytes, '\0');
+    const std::size_t bytes =
+        ZSTD_decompress(raw.data(), raw.size(), payload.data(), payload.size());
+    if (out_of_memory(bytes)) {
+        throw std::bad_alloc();
+    }
+    if (ZSTD_isError(bytes) != 0 || bytes != raw.size()) {
+        return corrupt("a block does not unpack");
+    }
+    return raw;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,141 @@
+#include "lmdb_store/archive/scan.hpp"
+
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/protocol/record.hpp"
+
+namespace sluice::store {
+namespace {
+
+struct SegmentFigures {
+    std::filesystem::path path;
+    std::uint64_t bytes = 0;
+    std::int64_t created_at_seconds = 0;
+};
+
+Result<std::vector<SegmentFigures>> segment_figures(const std::filesystem::path& folder) {
+    const auto segments = list_segments(folder);
+    if (!segments) {
+        return segments.error();
+    }
+    std::vector<SegmentFigures> figures;
+    for (const auto& [ordinal, path] : *segments) {
+        const auto file = ArchiveFile::open(path, ArchiveFile::Mode::kRead);
+        if (!file) {
+            return file.error();
+        }
+        const auto bytes = file->size();
+        const auto head = read_segment_head(*file);
+        if (!bytes || !head) {
+            return bytes ? head.error() : bytes.error();
+        }
+        figures.push_back({path, *bytes, head->created_at_seconds});
+    }
+    return figures;
+}
+
+}  // namespace
+
+Result<std::optional<BlockHead>> BlockCursor::peek() {
+    const auto bytes = file_->read_at(offset_, kBlockHeadBytes);
+    if (!bytes) {
+        return bytes.error();
+    }
+    if (bytes->empty()) {
+        return std::optional<BlockHead>();
+    }
+    const auto head = decode_block_head(*bytes);
+    torn_ = !head.ok();
+    return head ? std::optional(*head) : std::nullopt;
+}
+
+Result<std::optional<BlockCursor::Block>> BlockCursor::next() {
+    const auto head = peek();
+    if (!head) {
+        return head.error();
+    }
+    if (!*head) {
+        return std::optional<Block>();
+    }
+    auto payload = file_->read_at(offset_ + kBlockHeadBytes, (*head)->stored_bytes);
+    if (!payload) {
+        return payload.error();
+    }
+    if (payload->size() != (*head)->stored_bytes || crc32c(0, *payload) != (*head)->payload_crc) {
+        torn_ = true;
+        return std::optional<Block>();
+    }
+    offset_ += kBlockHeadBytes + (*head)->stored_bytes;
+    return std::optional(Block{**head, std::move(*payload)});
+}
+
+Status BlockCursor::skip_before(SequenceNumber seq) {
+    for (;;) {
+        const auto head = peek();
+        if (!head) {
+            return head.error();
+        }
+        if (!*head || (*head)->last_seq >= seq) {
+            return Status::success();
+        }
+        offset_ += kBlockHeadBytes + (*head)->stored_bytes;
+    }
+}
+
+Result<SegmentScan> scan_segment(const ArchiveFile& file) {
+    BlockCursor cursor(file);
+    SegmentScan scan;
+    for (;;) {
+        const auto block = cursor.next();
+        if (!block) {
+            return block.error();
+        }
+        if (!*block) {
+            break;
+        }
+        scan.last_seq = (*block)->head.last_seq;
+    }
+    scan.sound_bytes = cursor.offset();
+    scan.torn = cursor.torn();
+    return scan;
+}
+
+Result<std::uint64_t> remove_old_segments(const std::filesystem::path& folder,
+                                          std::int64_t oldest_kept_seconds,
+                                          std::uint64_t bytes_max) {
+    const auto figures = segment_figures(folder);
+    if (!figures) {
+        return figures.error();
+    }
+    std::uint64_t bytes = 0;
+    for (const SegmentFigures& segment : *figures) {
+        bytes += segment.bytes;
+    }
+    std::uint64_t removed = 0;
+    for (std::size_t i = 0; i + 1 < figures->size(); ++i) {
+        // Whatever a segment holds was applied before the next one was begun.
+        const bool old = (*figures)[i + 1].created_at_seconds <= oldest_kept_seconds;
+        const bool crowded = bytes_max != 0 && bytes > bytes_max;
+        if (!old && !crowded) {
+            break;
+        }
+        std::error_code failure;
+        std::filesystem::remove((*figures)[i].path, failure);
+        if (failure) {
+            return Error{ErrorCode::kIo,
+                         "cannot remove " + (*figures)[i].path.string() + ": " + failure.message()};
+        }
+        bytes -= (*figures)[i].bytes;
+        ++removed;
+    }
+    if (removed != 0) {
+        if (Status synced = sync_archive_folder(folder); !synced) {
+            return synced.error();
+        }
+    }
+    return removed;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/values/assert.hpp"
+#include "lmdb_store/archive/archive.hpp"
+#include "lmdb_store/archive/file.hpp"
+#include "lmdb_store/archive/scan.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::int64_t kDaySeconds = 86'400;
+
+}  // namespace
+
+struct ArchiveWriter::State {
+    State(std::filesystem::path folder_path, std::string uuid, const ArchiveOptions& chosen)
+        : folder(std::move(folder_path)),
+          queue_uuid(std::move(uuid)),
+          options(chosen),
+          packer(chosen.level) {}
+
+    Status adopt_newest();
+    Status adopt_last_of_queue(const std::map<std::uint64_t, std::filesystem::path>& segments);
+    Status begin_segment(SequenceNumber first_seq, Timestamp now);
+    Status write_block();
+    [[nodiscard]] bool needs_new_segment(const ArchivedInput& input, Timestamp now) const;
+    void forget_what_is_not_durable();
+    [[nodiscard]] Status cut_off();
+
+    std::filesystem::path folder;
+    std::string queue_uuid;
+    ArchiveOptions options;
+    BlockPacker packer;
+
+    std::uint64_t newest_ordinal = 0;
+    std::optional<ArchiveFile> file;  ///< The segment that grows; nothing: begin one.
+    std::int64_t file_created_at = 0;
+    std::uint64_t file_bytes = 0;     ///< Written.
+    std::uint64_t durable_bytes = 0;  ///< Synced.
+    bool is_cut = true;               ///< Nothing stands behind them, but what was added since.
+
+    std::string raw;  ///< Inputs of the block to come.
+    BlockHead block;
+    SequenceNumber last_seq;
+    SequenceNumber durable_seq;
+};
+
+ArchiveWriter::ArchiveWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ArchiveWriter::~ArchiveWriter() = default;
+
+Result<std::unique_ptr<ArchiveWriter>> ArchiveWriter::open(const std::filesystem::path& folder,
+                                                           const std::string& queue_uuid,
+                                                           const ArchiveOptions& options) {
+    auto state = std::make_unique<State>(folder, queue_uuid, options);
+    if (Status adopted = state->adopt_newest(); !adopted) {
+        return adopted.error();
+    }
+    return std::unique_ptr<ArchiveWriter>(new ArchiveWriter(std::move(state)));
+}
+
+/// Goes on in the newest segment if it is this queue's and ends in a whole block.
+Status ArchiveWriter::State::adopt_newest() {
+    if (Status removed = remove_unfinished(folder); !removed) {
+        return removed;
+    }
+    const auto segments = list_segments(folder);
+    if (!segments) {
+        return segments.error();
+    }
+    if (segments->empty()) {
+        return Status::success();
+    }
+    const auto& [ordinal, path] = *segments->rbegin();
+    newest_ordinal = ordinal;
+    auto opened = ArchiveFile::open(path, ArchiveFile::Mode::kAppend);
+    if (!opened) {
+        return opened.error();
+    }
+    const auto head = read_segment_head(*opened);
+    if (!head) {
+        return head.error();
+    }
+    if (head->queue_uuid != queue_uuid) {
+        return adopt_last_of_queue(*segments);
+    }
+    const auto scan = scan_segment(*opened);
+    if (!scan) {
+        return scan.error();
+    }
+    // What a process wrote before it died may still be on its way to the disk.
+    if (Status synced = opened->sync(); !synced) {
+        return synced;
+    }
+    if (!scan->torn) {
+        file = std::move(*opened);
+        file_created_at = head->created_at_seconds;
+        file_bytes = durable_bytes = scan->sound_bytes;
+    }
+    if (scan->last_seq.value == 0) {
+        return adopt_last_of_queue(*segments);
+    }
+    last_seq = durable_seq = scan->last_seq;
+    return Status::success();
+}
+
+/// Looks in earlier segments for the last input of this queue.
+Status ArchiveWriter::State::adopt_last_of_queue(
+    const std::map<std::uint64_t, std::filesystem::path>& segments) {
+    for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
+        const auto opened = ArchiveFile::open(segment->second, ArchiveFile::Mode::kRead);
+        if (!opened) {
+            return opened.error();
+        }
+        const auto head = read_segment_head(*opened);
+        if (!head) {
+            return head.error();
+        }
+        const auto scan = head->queue_uuid == queue_uuid ? scan_segment(*opened)
+                                                         : Result<SegmentScan>(SegmentScan{});
+        if (!scan) {
+            return scan.error();
+        }
+        if (scan->last_seq.value != 0) {
+            last_seq = durable_seq = scan->last_seq;
+            return Status::success();
+        }
+    }
+    return Status::success();
+}
+
+bool ArchiveWriter::State::needs_new_segment(const ArchivedInput& input, Timestamp now) const {
+    const bool follows = last_seq.value != 0 && input.seq.value == last_seq.value + 1;
+    return !file || !follows || file_bytes >= options.segment_bytes_max ||
+           now.seconds >= file_created_at + kDaySeconds;
+}
+
+Status ArchiveWriter::State::begin_segment(SequenceNumber first_seq, Timestamp now) {
+    const std::uint64_t ordinal = newest_ordinal + 1;
+    const std::filesystem::path path = segment_path(folder, ordinal);
+    const std::string head = encode_segment_head({ordinal, first_seq, now.seconds, queue_uuid});
+    if (Status placed = place_file(path, head); !placed) {
+        return placed;
+    }
+    auto opened = ArchiveFile::open(path, ArchiveFile::Mode::kAppend);
+    if (!opened) {
+        return opened.error();
+    }
+    newest_ordinal = ordinal;
+    file = std::move(*opened);
+    file_created_at = now.seconds;
+    file_bytes = durable_bytes = head.size();
+    return Status::success();
+}
+
+Status ArchiveWriter::State::write_block() {
+    if (raw.empty()) {
+        return Status::success();
+    }
+    const std::string packed = packer.pack(block, raw);
+    if (Status written = file->write_at(file_bytes, packed); !written) {
+        return written;
+    }
+    file_bytes += packed.size();
+    raw.clear();
+    block = {};
+    return Status::success();
+}
+
+/// Bytes whose sync failed may never reach the disk, whatever a later sync says: they are cut off
+/// and written anew.
+void ArchiveWriter::State::forget_what_is_not_durable() {
+    raw.clear();
+    block = {};
+    last_seq = durable_seq;
+    file_bytes = durable_bytes;
+    is_cut = !file;
+    static_cast<void>(cut_off());  // else the next add() does it
+}
+
+/// Until that is done nothing follows, in this segment or another: it would stand there twice.
+Status ArchiveWriter::State::cut_off() {
+    Status cut = is_cut ? Status::success() : file->truncate(durable_bytes);
+    is_cut = cut.ok();
+    return cut;
+}
+
+SequenceNumber ArchiveWriter::last_seq() const noexcept {
+    return state_->last_seq;
+}
+
+SequenceNumber ArchiveWriter::durable_seq() const noexcept {
+    return state_->durable_seq;
+}
+
+Status ArchiveWriter::add(const ArchivedInput& input, Timestamp now) {
+    State& state = *state_;
+    SLUICE_ASSERT(input.seq.value != 0);
+    if (archived_bytes(input) > kBlockRawBytesMax) {
+        return Error{ErrorCode::kLimit, "an input is too large for the archive"};
+    }
+    if (Status cut = state.cut_off(); !cut) {
+        return cut;
+    }
+    if (state.needs_new_segment(input, now)) {
+        if (Status flushed = flush(); !flushed) {
+            return flushed;
+        }
+        if (Status begun = state.begin_segment(input.seq, now); !begun) {
+            state.forget_what_is_not_durable();
+            return begun;
+        }
+    }
+    const bool crowded =
+        !state.raw.empty() && state.raw.size() + archived_bytes(input) > state.options.block_bytes;
+    if (crowded) {
+        if (Status written = state.write_block(); !written) {
+            state.forget_what_is_not_durable();
+            return written;
+        }
+    }
+    append_input(state.raw, input);
+    if (state.block.inputs_count++ == 0) {
+        state.block.first_seq = input.seq;
+    }
+    state.block.last_seq = state.last_seq = input.seq;
+    return Status::success();
+}
+
+Status ArchiveWriter::flush() {
+    State& state = *state_;
+    if (state.durable_seq == state.last_seq) {
+        return Status::success();
+    }
+    Status done = state.write_block();
+    if (done) {
+        done = state.file->sync();
+    }
+    if (!done) {
+        state.forget_what_is_not_durable();
+        return done;
+    }
+    state.durable_bytes = state.file_bytes;
+    state.durable_seq = state.last_seq;
+    return Status::success();
+}
+
+Result<std::uint64_t> ArchiveWriter::apply_retention(Timestamp now) {
+    const ArchiveOptions& options = state_->options;
+    if (options.keep_days == 0 && options.keep_bytes == 0) {
+        return std::uint64_t{0};
+    }
+    const std::int64_t oldest_kept =
+        now.seconds - static_cast<std::int64_t>(options.keep_days) * kDaySeconds;
+    return remove_old_segments(state_->folder, options.keep_days == 0 ? 0 : oldest_kept,
+                               options.keep_bytes);
+}
+
+}  // namespace sluice::store

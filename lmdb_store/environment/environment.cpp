@@ -1,0 +1,458 @@
+#include "lmdb_store/environment/environment.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "core/values/assert.hpp"
+#include "lmdb_store/environment/folder_check.hpp"
+#include "lmdb_store/environment/mapped_pages.hpp"
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+ErrorCode code_of(int rc) noexcept {
+    switch (rc) {
+        case MDB_MAP_FULL:
+        case MDB_TXN_FULL:
+            return ErrorCode::kFull;
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG:
+            return ErrorCode::kNoSpace;
+        case EIO:
+        case MDB_PANIC:  // a meta page could not be written: this process must start again
+            return ErrorCode::kIo;
+        case MDB_CORRUPTED:
+        case MDB_PAGE_NOTFOUND:
+        case MDB_INVALID:
+        case MDB_INCOMPATIBLE:
+            return ErrorCode::kCorrupt;
+        case MDB_VERSION_MISMATCH:
+            return ErrorCode::kUnsupported;
+        case MDB_READERS_FULL:
+        case MDB_MAP_RESIZED:
+        case EAGAIN:
+        case EBUSY:
+            return ErrorCode::kBusy;
+        case ENOENT:
+            return ErrorCode::kNotFound;
+        case EACCES:
+        case EPERM:
+        case EROFS:
+            return ErrorCode::kPermission;
+        case MDB_NOTFOUND:
+            return ErrorCode::kNotFound;
+        default:  // bad transaction, bad argument, no memory: nothing that a file could cause
+            return ErrorCode::kInternal;
+    }
+}
+
+const char* remedy_of(int rc) noexcept {
+    switch (code_of(rc)) {
+        case ErrorCode::kIo:
+            return "; look at the disk, then restart this process";
+        case ErrorCode::kCorrupt:
+            return "; nothing was changed: stop everything that uses it and restore it from a "
+                   "backup";
+        case ErrorCode::kUnsupported:
+            return "; it was written by another version of LMDB";
+        default:
+            return "";
+    }
+}
+
+/// What LMDB may report while another process is opening or closing the same environment.
+bool may_pass(int rc) noexcept {
+    return rc == EAGAIN || rc == EACCES || rc == MDB_INVALID;
+}
+
+bool same_file(const fs::path& path, dev_t device, ino_t inode) noexcept {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && info.st_dev == device && info.st_ino == inode;
+}
+
+}  // namespace
+
+Error lmdb_error(int rc, std::string_view doing, const fs::path& path) {
+    return {code_of(rc), "cannot " + std::string(doing) + " \"" + path.string() +
+                             "\": " + mdb_strerror(rc) + remedy_of(rc)};
+}
+
+// -- The process's table of open environments -----------------------------------------------------
+
+/// Never destroyed, so that threads of a process that exits can still use it.
+struct Environment::Table {
+    struct Entry {
+        std::weak_ptr<Environment> environment;
+        pid_t pid = 0;
+    };
+    std::mutex mutex;
+    std::condition_variable closed;
+    std::map<FileId, Entry> open;
+};
+
+Environment::Table& Environment::table() {
+    static auto* const the_table = new Table;
+    return *the_table;
+}
+
+Result<std::shared_ptr<Environment>> Environment::open(const EnvironmentOptions& options) {
+    if (Status ok = check_folder(options.folder, options.read_only); !ok) {
+        return ok.error();
+    }
+    struct stat info {};
+    const fs::path data_path = options.folder / "data.mdb";
+    if (::stat(data_path.c_str(), &info) != 0) {
+        return system_error(errno, "look at", data_path);
+    }
+    const FileId id{info.st_dev, info.st_ino};
+    Table& processes = table();
+    std::unique_lock lock(processes.mutex);
+    for (auto found = processes.open.find(id);
+         found != processes.open.end() && found->second.pid == ::getpid();
+         found = processes.open.find(id)) {
+        if (std::shared_ptr<Environment> shared = found->second.environment.lock()) {
+            if (shared->read_only_ && !options.read_only) {
+                return Error{ErrorCode::kBusy, "\"" + options.folder.string() +
+                                                   "\" is open for reading in this process"};
+            }
+            return shared;
+        }
+        processes.closed.wait(lock);  // its destructor is about to close it
+    }
+    std::shared_ptr<Environment> environment(new Environment);
+    if (Status ok = environment->open_files(options); !ok) {
+        return ok.error();
+    }
+    processes.open[environment->data_id_] = {environment, ::getpid()};
+    environment->listed_ = true;
+    return environment;
+}
+
+Environment::~Environment() {
+    if (env_ == nullptr || !is_own()) {
+        return;  // a child of fork() must not give back its parent's locks
+    }
+    if (!listed_) {
+        mdb_env_close(env_);  // open() failed, and holds the table
+        return;
+    }
+    Table& processes = table();
+    const std::lock_guard lock(processes.mutex);
+    mdb_env_close(env_);
+    const auto found = processes.open.find(data_id_);
+    if (found != processes.open.end() && found->second.environment.expired()) {
+        processes.open.erase(found);
+    }
+    processes.closed.notify_all();
+}
+
+Status Environment::open_files(const EnvironmentOptions& options) {
+    constexpr int kTriesMax = 10;
+    constexpr std::chrono::milliseconds kBetweenTries{20};
+    folder_ = options.folder;
+    data_path_ = folder_ / "data.mdb";
+    lock_path_ = folder_ / "lock.mdb";
+    read_only_ = options.read_only;
+    const unsigned flags = MDB_NOTLS | (options.read_only ? unsigned{MDB_RDONLY} : 0U) |
+                           (options.sync ? 0U : unsigned{MDB_NOSYNC});
+    int rc = 0;
+    for (int tries = 0; tries < kTriesMax; ++tries) {
+        MDB_env* env = nullptr;
+        if (rc = mdb_env_create(&env); rc != 0) {
+            break;
+        }
+        if ((rc = mdb_env_set_maxdbs(env, options.databases_max)) == 0 &&
+            (rc = mdb_env_set_mapsize(env, options.map_bytes)) == 0 &&
+            (rc = mdb_env_open(env, folder_.c_str(), flags, 0600)) == 0) {
+            env_ = env;
+            pid_ = ::getpid();
+            break;
+        }
+        mdb_env_close(env);
+        if (!may_pass(rc)) {
+            break;
+        }
+        std::this_thread::sleep_for(kBetweenTries);
+    }
+    return rc == 0 ? check_length() : Status(error(rc, "open"));
+}
+
+Status Environment::check_length() {
+    constexpr int kTriesMax = 10;
+    if (const int rc = mdb_reader_check(env_, &dead_at_open_); rc != 0) {
+        return error(rc, "look for dead readers of");
+    }
+    bool moved = true;  // by a commit of another process between two of our looks
+    int whole = 0;
+    for (int tries = 0; tries < kTriesMax && moved && whole == 0; ++tries) {
+        ReadTxn snapshot;
+        if (const int rc = snapshot.begin(*this); rc != 0) {
+            return error(rc, "read");
+        }
+        if (Status ok = look_at_files(snapshot); !ok) {
+            return ok;
+        }
+        int fd = -1;
+        struct stat data {};
+        mdb_env_get_fd(env_, &fd);
+        if (::fstat(fd, &data) != 0) {
+            return system_error(errno, "look at", data_path_);
+        }
+        const std::uint64_t pages_in_file = static_cast<std::uint64_t>(data.st_size) / page_bytes_;
+        whole = missing_pages_are_free(fd, snapshot.id(), pages_in_file, info().me_last_pgno);
+        moved = info().me_last_txnid != snapshot.id();
+    }
+    if (whole < 0) {
+        return system_error(-whole, "read", data_path_);
+    }
+    if (whole == 0) {
+        return Error{ErrorCode::kCorrupt,
+                     "\"" + data_path_.string() +
+                         "\" is shorter than its last page: it was cut off; nothing was changed. "
+                         "Stop everything that uses it and restore it from a backup"};
+    }
+    return Status::success();
+}
+
+Status Environment::look_at_files(const Txn& snapshot) {
+    MDB_stat pages{};
+    struct stat data {};
+    struct stat locks {};
+    if (::stat(data_path_.c_str(), &data) != 0 || ::stat(lock_path_.c_str(), &locks) != 0) {
+        return system_error(errno, "look at", folder_);
+    }
+    if (const int rc = mdb_stat(snapshot.get(), 1, &pages); rc != 0) {
+        return error(rc, "read");
+    }
+    page_bytes_ = pages.ms_psize;
+    data_id_ = {data.st_dev, data.st_ino};
+    lock_id_ = {locks.st_dev, locks.st_ino};
+    return Status::success();
+}
+
+Status Environment::create(const fs::path& folder, const FileOwner& data_owner,
+                           const FileOwner& lock_owner, const std::function<int(MDB_txn*)>& fill) {
+    MDB_env* env = nullptr;
+    MDB_txn* txn = nullptr;
+    int rc = mdb_env_create(&env);
+    if (rc != 0) {
+        return lmdb_error(rc, "create", folder);
+    }
+    if ((rc = mdb_env_set_maxdbs(env, 64)) == 0 &&
+        (rc = mdb_env_open(env, folder.c_str(), MDB_NOTLS, 0600)) == 0 &&
+        (rc = mdb_txn_begin(env, nullptr, 0, &txn)) == 0) {
+        rc = fill(txn);
+        if (rc == 0) {
+            rc = mdb_txn_commit(txn);
+        } else {
+            mdb_txn_abort(txn);
+        }
+    }
+    mdb_env_close(env);
+    if (rc != 0) {
+        return lmdb_error(rc, "create", folder);
+    }
+    if (Status ok = set_owner(folder / "data.mdb", data_owner); !ok) {
+        return ok;
+    }
+    if (Status ok = set_owner(folder / "lock.mdb", lock_owner); !ok) {
+        return ok;
+    }
+    return sync_folder(folder);
+}
+
+MDB_envinfo Environment::info() const noexcept {
+    const std::lock_guard lock(gate_);  // it looks into the map
+    MDB_envinfo info{};
+    if (!map_lost_) {
+        mdb_env_info(env_, &info);
+    }
+    return info;
+}
+
+Status Environment::open_databases(std::span<const char* const> names, std::span<MDB_dbi> handles,
+                                   bool create) {
+    SLUICE_ASSERT(names.size() == handles.size());
+    // LMDB forbids two transactions of a process that open databases at the same time.
+    const std::lock_guard lock(table().mutex);
+    WriteTxn writer;
+    ReadTxn reader;
+    int rc = create ? writer.begin(*this) : reader.begin(*this);
+    if (rc != 0) {
+        return error(rc, "open");
+    }
+    MDB_txn* txn = create ? writer.get() : reader.get();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        rc = mdb_dbi_open(txn, names[i], create ? unsigned{MDB_CREATE} : 0U, &handles[i]);
+        if (rc == MDB_NOTFOUND) {
+            return Error{ErrorCode::kCorrupt, "\"" + data_path_.string() + "\" has no table \"" +
+                                                  names[i] + "\": it is not what sluice wrote"};
+        }
+        if (rc != 0) {
+            return error(rc, "open");
+        }
+    }
+    // Handles outlive the transaction only if it is committed, also when it only read.
+    rc = create ? writer.commit() : reader.finish();
+    return rc == 0 ? Status::success() : Status(error(rc, "open"));
+}
+
+int Environment::set_map_bytes(std::size_t map_bytes) noexcept {
+    constexpr std::chrono::seconds kPatience{5};
+    std::unique_lock lock(gate_);
+    if (remapping_) {
+        return EBUSY;
+    }
+    remapping_ = true;
+    const bool quiet = gate_moved_.wait_for(lock, kPatience, [this] { return txns_active_ == 0; });
+    const int rc = quiet ? remap(map_bytes) : EBUSY;
+    remapping_ = false;
+    gate_moved_.notify_all();
+    return rc;
+}
+
+/// LMDB unmaps before it maps anew, and is beyond help if that fails: so first it is tried beside.
+int Environment::remap(std::size_t map_bytes) noexcept {
+    if (map_lost_) {
+        return ENOMEM;
+    }
+    int fd = -1;
+    MDB_envinfo now{};
+    mdb_env_get_fd(env_, &fd);
+    mdb_env_info(env_, &now);
+    const std::size_t bytes = std::max(map_bytes, (now.me_last_pgno + 1) * page_bytes_);
+    void* const trial = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (trial == MAP_FAILED) {
+        return errno;
+    }
+    ::munmap(trial, bytes);
+    const int rc = mdb_env_set_mapsize(env_, map_bytes);
+    map_lost_ = rc != 0;
+    return rc;
+}
+
+int Environment::clear_stale_readers() noexcept {
+    int dead = 0;
+    return mdb_reader_check(env_, &dead) == 0 ? dead : 0;
+}
+
+void Environment::release_pages() const {
+    release_mapped_pages(data_path_);
+}
+
+bool Environment::still_in_place() const noexcept {
+    return same_file(data_path_, data_id_.device, data_id_.inode) &&
+           same_file(lock_path_, lock_id_.device, lock_id_.inode);
+}
+
+bool Environment::is_own() const noexcept {
+    return pid_ == ::getpid();
+}
+
+bool Environment::enter() noexcept {
+    std::unique_lock lock(gate_);
+    gate_moved_.wait(lock, [this] { return !remapping_; });
+    txns_active_ += map_lost_ ? 0 : 1;
+    return !map_lost_;
+}
+
+void Environment::leave() noexcept {
+    const std::lock_guard lock(gate_);
+    --txns_active_;
+    if (remapping_ && txns_active_ == 0) {
+        gate_moved_.notify_all();
+    }
+}
+
+// -- Transactions ---------------------------------------------------------------------------------
+
+bool Txn::enter() noexcept {
+    entered_ = env_->enter();
+    return entered_;
+}
+
+void Txn::leave() noexcept {
+    env_->leave();
+    entered_ = false;
+}
+
+int Txn::begin(Environment& env, unsigned flags) noexcept {
+    SLUICE_ASSERT(txn_ == nullptr && env.is_own());
+    env_ = &env;
+    int rc = 0;
+    for (int tries = 0; tries < 2; ++tries) {
+        if (!enter()) {
+            return ENOMEM;
+        }
+        rc = mdb_txn_begin(env.get(), nullptr, flags, &txn_);
+        if (rc == 0) {
+            return 0;
+        }
+        txn_ = nullptr;
+        leave();
+        if (rc == MDB_READERS_FULL) {
+            env.clear_stale_readers();
+        } else if (rc != MDB_MAP_RESIZED || env.set_map_bytes(env.map_bytes()) != 0) {
+            return rc;
+        }
+    }
+    return rc;
+}
+
+void Txn::abort() noexcept {
+    MDB_txn* const txn = std::exchange(txn_, nullptr);
+    if (txn != nullptr && !env_->is_own()) {
+        entered_ = false;  // a child of fork(): slot and snapshot are its parent's
+        return;
+    }
+    if (txn != nullptr) {
+        mdb_txn_abort(txn);
+    }
+    if (entered_) {
+        leave();
+    }
+}
+
+void ReadTxn::reset() noexcept {
+    if (entered_) {
+        mdb_txn_reset(txn_);
+        leave();
+    }
+}
+
+int ReadTxn::renew(Environment& env) noexcept {
+    SLUICE_ASSERT(!entered_);
+    if (txn_ == nullptr) {
+        return begin(env);
+    }
+    if (enter() && mdb_txn_renew(txn_) == 0) {
+        return 0;
+    }
+    // The slot may have been taken away, or the map is too small: begin() knows what to do.
+    abort();
+    return begin(env);
+}
+
+int ReadTxn::finish() noexcept {
+    const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
+    leave();
+    return rc;
+}
+
+int WriteTxn::commit() noexcept {
+    const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
+    leave();
+    return rc;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,24 @@
+// Reader check: who reads an environment, for `sluice doctor`.
+//
+// A snapshot that somebody keeps holds back the pages that were freed since, so that the file
+// grows; a process that died leaves its reader's slot behind.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/values/result.hpp"
+
+namespace sluice::store {
+
+struct ReaderFindings {
+    int dead_count = 0;               ///< Slots of dead processes; they are free now.
+    std::uint64_t oldest_behind = 0;  ///< Transactions since the oldest snapshot in use; 0: none.
+    std::int64_t oldest_process = 0;  ///< Who has it.
+};
+
+/// @param folder  registry/, queue/ or ledger/. Call it before anything else opens the environment
+///                in this process: opening frees the slots of the dead. Blocks for the disk.
+[[nodiscard]] Result<ReaderFindings> look_at_readers(const std::filesystem::path& folder);
+
+}  // namespace sluice::store

@@ -1,0 +1,202 @@
+#include "lmdb_store/files/file_io.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace sluice::store {
+namespace {
+
+ErrorCode code_of(int error) noexcept {
+    switch (error) {
+        case ENOENT:
+        case ENOTDIR:
+            return ErrorCode::kNotFound;
+        case EACCES:
+        case EPERM:
+        case EROFS:  // a remount needs a person, just as a permission does
+            return ErrorCode::kPermission;
+        case ENOSPC:
+        case EDQUOT:
+            return ErrorCode::kNoSpace;
+        case EEXIST:
+            return ErrorCode::kConflict;
+        case EIO:
+            return ErrorCode::kIo;
+        default:
+            return ErrorCode::kInternal;
+    }
+}
+
+/// Removes a temporary file on every way out but the good one.
+class TemporaryFile {
+public:
+    explicit TemporaryFile(std::string path) noexcept : path_(std::move(path)) {}
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    ~TemporaryFile() {
+        if (!path_.empty()) {
+            ::unlink(path_.c_str());
+        }
+    }
+    [[nodiscard]] const char* c_str() const noexcept { return path_.c_str(); }
+    void keep() noexcept { path_.clear(); }
+
+private:
+    std::string path_;
+};
+
+int write_synced(const char* path, std::string_view bytes) noexcept {
+    const Fd fd(open_retrying(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    if (!fd.ok()) {
+        return errno;
+    }
+    if (const int error = write_all(fd.get(), bytes); error != 0) {
+        return error;
+    }
+    return ::fsync(fd.get()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+int open_retrying(const char* path, int flags, mode_t mode) noexcept {
+    int fd = -1;
+    do {
+        fd = ::open(path, flags | O_CLOEXEC, mode);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+Fd::~Fd() {
+    if (fd_ >= 0) {
+        ::close(fd_);
+    }
+}
+
+Error system_error(int error, std::string_view doing, const std::filesystem::path& path) {
+    std::string message = "cannot " + std::string(doing) + " \"" + path.string() + "\"";
+    if (error == EROFS) {
+        message += ": its file system is mounted read-only, which a store cannot live on";
+    } else {
+        message += std::string(": ") + std::strerror(error);
+    }
+    return {code_of(error), std::move(message)};
+}
+
+int write_all(int fd, std::string_view bytes) noexcept {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return written < 0 ? errno : EIO;
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+std::int64_t read_at(int fd, void* buffer, std::size_t bytes_count, std::uint64_t offset) noexcept {
+    auto* to = static_cast<char*>(buffer);
+    std::size_t done = 0;
+    while (done < bytes_count) {
+        const ssize_t got =
+            ::pread(fd, to + done, bytes_count - done, static_cast<off_t>(offset + done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return -errno;
+        }
+        if (got == 0) {
+            break;
+        }
+        done += static_cast<std::size_t>(got);
+    }
+    return static_cast<std::int64_t>(done);
+}
+
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max) {
+    const Fd fd(open_retrying(path.c_str(), O_RDONLY));
+    struct stat info {};
+    if (!fd.ok() || ::fstat(fd.get(), &info) != 0) {
+        return system_error(errno, "read", path);
+    }
+    if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) > bytes_max) {
+        return Error{ErrorCode::kInvalid,
+                     "\"" + path.string() + "\" is not a plain file of the expected size"};
+    }
+    std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+    const std::int64_t got = read_at(fd.get(), bytes.data(), bytes.size(), 0);
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path);
+    }
+    bytes.resize(static_cast<std::size_t>(got));
+    return bytes;
+}
+
+Status set_owner(const std::filesystem::path& path, const FileOwner& owner) {
+    const bool keeps_owner =
+        owner.user == static_cast<uid_t>(-1) && owner.group == static_cast<gid_t>(-1);
+    if (!keeps_owner && ::lchown(path.c_str(), owner.user, owner.group) != 0) {
+        return system_error(errno, "set the owner of", path);
+    }
+    if (::chmod(path.c_str(), owner.mode) != 0) {
+        return system_error(errno, "set the mode of", path);
+    }
+    return Status::success();
+}
+
+Status replace_file(const std::filesystem::path& path, std::string_view bytes,
+                    const FileOwner& owner) {
+    TemporaryFile temporary(path.string() + ".new." + std::to_string(::getpid()));
+    if (const int error = write_synced(temporary.c_str(), bytes); error != 0) {
+        return system_error(error, "write", temporary.c_str());
+    }
+    if (Status owned = set_owner(temporary.c_str(), owner); !owned) {
+        return owned;
+    }
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+        return system_error(errno, "replace", path);
+    }
+    temporary.keep();
+    return sync_folder(path.parent_path());
+}
+
+Result<std::vector<std::string>> names_in(const std::filesystem::path& folder) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir(folder.c_str()), &::closedir);
+    if (opened == nullptr) {
+        return system_error(errno, "list", folder);
+    }
+    std::vector<std::string> names;
+    for (;;) {
+        errno = 0;
+        const dirent* const entry = ::readdir(opened.get());
+        if (entry == nullptr) {
+            break;
+        }
+        const std::string_view name(entry->d_name);
+        if (name != "." && name != "..") {
+            names.emplace_back(name);
+        }
+    }
+    return errno == 0 ? Result<std::vector<std::string>>(std::move(names))
+                      : system_error(errno, "list", folder);
+}
+
+Status sync_folder(const std::filesystem::path& folder) {
+    const char* path = folder.empty() ? "." : folder.c_str();
+    const Fd fd(open_retrying(path, O_RDONLY | O_DIRECTORY));
+    if (!fd.ok() || ::fsync(fd.get()) != 0) {
+        return system_error(errno, "sync", folder);
+    }
+    return Status::success();
+}
+
+}  // namespace sluice::store

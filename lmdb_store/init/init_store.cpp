@@ -1,0 +1,184 @@
+// `sluice init`: makes a store. docs/operations.md lists owners and modes.
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <vector>
+
+#include "lmdb_store/environment/environment.hpp"
+#include "lmdb_store/environment/folder_check.hpp"
+#include "lmdb_store/files/file_io.hpp"
+#include "lmdb_store/ledger/tables.hpp"
+#include "lmdb_store/queue/tables.hpp"
+#include "lmdb_store/registry/tables.hpp"
+#include "lmdb_store/store/control_file.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "lmdb_store/store/master_key.hpp"
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Modes with a group, and without one: then only the owner gets in.
+struct Modes {
+    mode_t root, shared_folder, queue_folder, queue_file, read_file, lock_file;
+};
+constexpr Modes kWithGroup{0750, 0750, 02770, 0660, 0640, 0660};
+constexpr Modes kAlone{0700, 0700, 0700, 0600, 0600, 0600};
+constexpr mode_t kPrivateFolder = 0700;
+constexpr mode_t kPrivateFile = 0600;
+
+struct Owners {
+    uid_t user;
+    gid_t group;
+    Modes modes;
+
+    [[nodiscard]] FileOwner with(mode_t mode) const { return {user, group, mode}; }
+};
+
+Result<Owners> choose_owners(const InitOptions& options) {
+    Owners owners{::geteuid(), ::getegid(), options.group ? kWithGroup : kAlone};
+    if (owners.user == 0) {
+        if (const passwd* sluice = ::getpwnam("sluice")) {
+            owners.user = sluice->pw_uid;
+            owners.group = sluice->pw_gid;
+        }
+    }
+    if (options.group) {
+        const group* found = ::getgrnam(options.group->c_str());
+        if (found == nullptr) {
+            return Error{ErrorCode::kNotFound, "there is no group \"" + *options.group + "\""};
+        }
+        owners.group = found->gr_gid;
+    }
+    return owners;
+}
+
+/// Makes what init_store() makes; takes it back unless it was finished.
+class Builder {
+public:
+    Builder(const StorePaths& paths, const Owners& owners) : paths_(paths), owners_(owners) {}
+    Builder(const Builder&) = delete;
+    Builder& operator=(const Builder&) = delete;
+    ~Builder() {
+        for (auto path = made_.rbegin(); path != made_.rend(); ++path) {
+            std::error_code ignored;
+            fs::remove_all(*path, ignored);
+        }
+    }
+
+    [[nodiscard]] Status run(std::uint32_t max_accounts) {
+        const Modes& modes = owners_.modes;
+        Status ok = root_folder();
+        ok = ok ? folder(paths_.registry, modes.shared_folder) : ok;
+        ok = ok ? folder(paths_.queue, modes.queue_folder) : ok;
+        ok = ok ? folder(paths_.bulk, modes.queue_folder) : ok;
+        ok = ok ? folder(paths_.ledger, kPrivateFolder) : ok;
+        ok = ok ? folder(paths_.archive, kPrivateFolder) : ok;
+        ok = ok ? environments() : ok;
+        ok = ok ? files() : ok;
+        ok = ok ? format_file(max_accounts) : ok;
+        if (ok) {
+            made_.clear();
+        }
+        return ok;
+    }
+
+private:
+    [[nodiscard]] Status root_folder() {
+        std::error_code error;
+        fs::create_directories(fs::absolute(paths_.root).parent_path(), error);
+        if (error) {
+            return system_error(error.value(), "make the folder above", paths_.root);
+        }
+        if (fs::is_directory(paths_.root, error)) {
+            const bool is_empty = fs::is_empty(paths_.root, error);
+            if (error) {
+                return system_error(error.value(), "read", paths_.root);
+            }
+            if (!is_empty) {
+                return taken();
+            }
+            return set_owner(paths_.root, owners_.with(owners_.modes.root));
+        }
+        return folder(paths_.root, owners_.modes.root);
+    }
+
+    [[nodiscard]] Error taken() const {
+        const bool is_store = ::access(paths_.format.c_str(), F_OK) == 0;
+        return {ErrorCode::kConflict,
+                is_store ? "\"" + paths_.root.string() + "\" is a store already"
+                         : "\"" + paths_.root.string() +
+                               "\" is not empty and not a store (an interrupted \"sluice init\" "
+                               "leaves such a folder): remove it first"};
+    }
+
+    [[nodiscard]] Status folder(const fs::path& path, mode_t mode) {
+        if (::mkdir(path.c_str(), 0700) != 0) {
+            return system_error(errno, "make", path);
+        }
+        made_.push_back(path);
+        return set_owner(path, owners_.with(mode));
+    }
+
+    [[nodiscard]] Status environments() {
+        const Modes& modes = owners_.modes;
+        Status ok = check_file_system(paths_.root);
+        ok = ok ? Environment::create(
+                      paths_.registry, owners_.with(modes.read_file), owners_.with(modes.lock_file),
+                      [this](MDB_txn* txn) { return create_registry_tables(txn, key_); })
+                : ok;
+        ok = ok ? Environment::create(
+                      paths_.queue, owners_.with(modes.queue_file), owners_.with(modes.queue_file),
+                      [](MDB_txn* txn) { return create_queue_tables(txn, make_uuid()); })
+                : ok;
+        return ok ? Environment::create(paths_.ledger, owners_.with(kPrivateFile),
+                                        owners_.with(kPrivateFile), create_ledger_tables)
+                  : ok;
+    }
+
+    [[nodiscard]] Status files() {
+        made_.push_back(paths_.master_key);
+        made_.push_back(paths_.worker_lock);
+        Status ok = key_.save(paths_.master_key);
+        ok = ok ? replace_file(paths_.worker_lock, "", owners_.with(kPrivateFile)) : ok;
+        return ok ? ControlFile::create(paths_, owners_.with(owners_.modes.queue_file)) : ok;
+    }
+
+    [[nodiscard]] Status format_file(std::uint32_t max_accounts) {
+        StoreFormat format;
+        format.uuid = make_uuid();
+        format.max_accounts = max_accounts;
+        made_.push_back(paths_.format);
+        Status ok = sync_folder(paths_.root);
+        ok = ok ? write_store_format(paths_, format) : ok;
+        ok = ok ? set_owner(paths_.format, owners_.with(owners_.modes.read_file)) : ok;
+        return ok ? sync_folder(fs::absolute(paths_.root).parent_path()) : ok;
+    }
+
+    const StorePaths& paths_;
+    Owners owners_;
+    MasterKey key_ = MasterKey::random();
+    std::vector<fs::path> made_;
+};
+
+}  // namespace
+
+Status init_store(const StorePaths& paths, const InitOptions& options) {
+    if (options.max_accounts == 0 || options.max_accounts > kAccountsMaxLimit) {
+        return Error{ErrorCode::kInvalid,
+                     "--max-accounts is a number from 1 to " + std::to_string(kAccountsMaxLimit)};
+    }
+    Result<Owners> owners = choose_owners(options);
+    if (!owners) {
+        return owners.error();
+    }
+    return Builder(paths, *owners).run(options.max_accounts);
+}
+
+}  // namespace sluice::store

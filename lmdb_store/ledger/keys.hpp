@@ -1,0 +1,122 @@
+// Keys of the embedded ledger. Pure: values in, bytes out.
+//
+// Numbers are big endian, so that bytes sort as values do. A text component ends in 0x00, which no
+// id contains, unless it is the last one. LMDB's keys end at 511 bytes and ids may have 1024: an id
+// beyond the component's limit is cut there, marked by 0x01 and followed by its SHA-256. So keys
+// sort by id, and only ids that share that long a beginning sort by their digests; the full id is
+// then in the value, and is compared.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "core/ledger/ledger.hpp"
+
+namespace sluice::store {
+
+inline constexpr std::size_t kKeyBytesMax = 511;
+/// Longest id that stays whole: as the only id of a key; beside a program's; beside another one.
+inline constexpr std::size_t kIdBytesWhole = 390;
+inline constexpr std::size_t kIdBytesWholeOpen = 300;
+inline constexpr std::size_t kIdBytesWholeVariant = 150;
+
+class LedgerKey {
+public:
+    LedgerKey() noexcept {}  // bytes_ is written before it is read
+    LedgerKey(const LedgerKey& other) noexcept : size_(other.size_) {
+        std::memcpy(bytes_.data(), other.bytes_.data(), size_);
+    }
+    LedgerKey& operator=(const LedgerKey&) = delete;
+    ~LedgerKey() = default;
+
+    LedgerKey& u8(std::uint8_t value) noexcept;
+    LedgerKey& u32(std::uint32_t value) noexcept;
+    LedgerKey& u64(std::uint64_t value) noexcept;
+    LedgerKey& instant(Timestamp at) noexcept;
+    LedgerKey& bytes(std::string_view raw) noexcept;
+    LedgerKey& digest(const Digest256& digest) noexcept;
+    /// Two bytes; none is 0x00 0x00.
+    LedgerKey& code2(std::string_view code) noexcept;
+    /// Without the 0x00 behind it.
+    LedgerKey& id(std::string_view id, std::size_t whole_max) noexcept;
+    LedgerKey& end() noexcept { return u8(0); }
+
+    [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
+
+private:
+    std::array<char, kKeyBytesMax> bytes_;
+    std::size_t size_ = 0;
+};
+
+/// Takes components off the front of a stored key. After a failed take, ok() is false and values
+/// are empty: a key that does not parse is damage.
+class LedgerKeyParser {
+public:
+    explicit LedgerKeyParser(std::string_view key) noexcept : rest_(key) {}
+
+    [[nodiscard]] std::uint8_t u8() noexcept;
+    [[nodiscard]] std::uint32_t u32() noexcept;
+    [[nodiscard]] std::uint64_t u64() noexcept;
+    [[nodiscard]] Timestamp instant() noexcept;
+    [[nodiscard]] Digest256 digest() noexcept;
+    [[nodiscard]] std::string_view bytes(std::size_t count) noexcept;
+    [[nodiscard]] std::string_view code2() noexcept;
+    /// The id if the key holds it whole; nothing if the value does. Takes the 0x00, if any.
+    [[nodiscard]] std::optional<std::string_view> id(std::size_t whole_max) noexcept;
+    /// A text of at most 128 bytes and the 0x00 behind it.
+    [[nodiscard]] std::string_view text() noexcept;
+
+    [[nodiscard]] bool ok() const noexcept { return ok_; }
+    /// Everything was taken and all of it parsed.
+    [[nodiscard]] bool complete() const noexcept { return ok_ && rest_.empty(); }
+
+private:
+    std::string_view rest_;
+    bool ok_ = true;
+};
+
+/// Was the id cut, so that the value must hold it?
+[[nodiscard]] constexpr bool id_is_cut(std::string_view id, std::size_t whole_max) noexcept {
+    return id.size() > whole_max;
+}
+
+[[nodiscard]] LedgerKey shop_prefix(AccountNumber account, ShopNumber shop) noexcept;
+[[nodiscard]] LedgerKey order_key(const OrderKey& order) noexcept;
+[[nodiscard]] LedgerKey event_key(const OrderKey& order, SequenceNumber seq) noexcept;
+[[nodiscard]] LedgerKey event_digest_key(const OrderKey& order, Topic topic,
+                                         const EventDigest& digest) noexcept;
+[[nodiscard]] LedgerKey anomaly_key(const OrderKey& order, AnomalyKind kind) noexcept;
+[[nodiscard]] LedgerKey refund_key(AccountNumber account, ShopNumber shop,
+                                   std::string_view refund_id) noexcept;
+[[nodiscard]] LedgerKey balance_key(const BalanceKey& balance) noexcept;
+[[nodiscard]] LedgerKey open_prefix(AccountNumber account, const ProgramId& program,
+                                    bool adjustment) noexcept;
+[[nodiscard]] LedgerKey open_key(const OpenAmount& open) noexcept;
+[[nodiscard]] LedgerKey wait_prefix(const WaitKey& key) noexcept;
+[[nodiscard]] LedgerKey wait_key(const WaitKey& key, const OrderKey& order) noexcept;
+[[nodiscard]] LedgerKey code_prefix(AccountNumber account, const Digest256& code) noexcept;
+[[nodiscard]] LedgerKey code_key(const CodeRow& code) noexcept;
+[[nodiscard]] LedgerKey program_prefix(AccountNumber account, const ProgramId& program) noexcept;
+[[nodiscard]] LedgerKey membership_key(AccountNumber account, const ProgramId& program,
+                                       const CreatorId& creator) noexcept;
+[[nodiscard]] LedgerKey touch_prefix(AccountNumber account, const Digest256& anon) noexcept;
+[[nodiscard]] LedgerKey touch_program_prefix(AccountNumber account, const Digest256& anon,
+                                             const ProgramId& program) noexcept;
+[[nodiscard]] LedgerKey touch_key(const Touch& touch) noexcept;
+[[nodiscard]] LedgerKey program_version_key(const ProgramId& program,
+                                            std::uint32_t version) noexcept;
+[[nodiscard]] LedgerKey product_prefix(AccountNumber account, ShopNumber shop,
+                                       const ProductId& product) noexcept;
+[[nodiscard]] LedgerKey catalog_key(const CatalogKey& key) noexcept;
+[[nodiscard]] LedgerKey variant_prefix(AccountNumber account, ShopNumber shop,
+                                       std::string_view variant_sku) noexcept;
+[[nodiscard]] LedgerKey variant_key(const CatalogKey& key, std::string_view variant_sku) noexcept;
+[[nodiscard]] LedgerKey number_key(std::uint64_t number) noexcept;
+/// Rows that belong to one queue: the ledger's number of that queue, then the row's number.
+[[nodiscard]] LedgerKey node_key(std::uint32_t node, std::uint64_t number) noexcept;
+
+}  // namespace sluice::store

@@ -1,0 +1,87 @@
+// The embedded ledger: core/ledger/ledger.hpp on LMDB.
+//
+// One writer (whoever holds the worker's lock), any number of readers in other processes, which
+// never wait. Every commit is durable (two syncs). The map grows by itself; a full disk is
+// kNoSpace, and the same transaction succeeds once there is room.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+#include "core/protocol/signature.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice::store {
+
+struct LedgerFill {
+    std::uint64_t bytes_used = 0;  ///< Of the file; pages that are free again count.
+    std::uint64_t bytes_map = 0;
+};
+
+/// Every row of every table of one consistent state, in the order of table names and keys: the
+/// canonical dump. Equal ledgers give equal rows, however their inputs were batched. Throws
+/// LedgerFailure. Destroy it before its ledger.
+class LedgerRows {
+public:
+    virtual ~LedgerRows() = default;
+    LedgerRows(const LedgerRows&) = delete;
+    LedgerRows& operator=(const LedgerRows&) = delete;
+
+    /// Moves to the next row (at first: to the first one); false: there are no more.
+    [[nodiscard]] virtual bool next() = 0;
+    /// Views are valid until the next call of next().
+    [[nodiscard]] virtual std::string_view table() const noexcept = 0;
+    [[nodiscard]] virtual std::string_view key() const noexcept = 0;
+    [[nodiscard]] virtual std::string_view value() const noexcept = 0;
+    /// Of the queue that was asked for, in the same state.
+    [[nodiscard]] virtual const LedgerHead& head() const noexcept = 0;
+
+protected:
+    LedgerRows() = default;
+};
+
+class EmbeddedLedger : public Ledger {
+public:
+    enum class Mode : std::uint8_t { kReadOnly, kReadWrite };
+
+    /// kNotFound, kPermission, kCorrupt (missing, empty or short files; names the path),
+    /// kUnsupported.
+    /// @param map_bytes_first  Where the map begins to grow from; it doubles. Sparse.
+    [[nodiscard]] static Result<std::unique_ptr<EmbeddedLedger>> open(
+        const std::filesystem::path& folder, Mode mode,
+        std::uint64_t map_bytes_first = std::uint64_t{1} << 30);
+    /// Makes an empty ledger in an existing, empty folder (`sluice ledger rebuild`).
+    [[nodiscard]] static Status create(const std::filesystem::path& folder);
+
+    [[nodiscard]] virtual LedgerFill fill() const = 0;
+    /// Frees the slots of readers that died. Returns how many.
+    virtual int clear_stale_readers() noexcept = 0;
+    /// False once the files below the path are no longer the ones that were opened.
+    [[nodiscard]] virtual bool still_in_place() const noexcept = 0;
+
+    [[nodiscard]] virtual std::unique_ptr<LedgerRows> rows(std::string_view node) = 0;
+    /// Reads all of it and checks what must hold at any time: the journal's chains of hashes (rule
+    /// J1), that balances and orders owe what the journal says, and that no row is damaged.
+    /// @return one sentence for each thing that is wrong, the first `problems_max`. Throws
+    /// LedgerFailure if it cannot be read.
+    [[nodiscard]] virtual std::vector<std::string> verify(std::string_view node,
+                                                          std::size_t problems_max) = 0;
+};
+
+/// SHA-256 over the rest of the canonical dump.
+[[nodiscard]] Digest256 ledger_digest(LedgerRows& rows);
+
+struct LedgerDifference {
+    std::string table;
+    std::string key_hex;
+};
+/// The first row that only one of them has, or that differs. Nothing: they are equal.
+[[nodiscard]] std::optional<LedgerDifference> first_difference(LedgerRows& a, LedgerRows& b);
+
+}  // namespace sluice::store

@@ -1,0 +1,104 @@
+#include "lmdb_store/ledger/tables.hpp"
+
+#include <cstring>
+#include <string>
+
+namespace sluice::store {
+namespace {
+
+constexpr std::string_view kLedgerFormatKey = "format";
+
+}  // namespace
+
+int create_ledger_tables(MDB_txn* txn) {
+    for (const char* name : kLedgerTables) {
+        MDB_dbi table = 0;
+        if (const int rc = mdb_dbi_open(txn, name, MDB_CREATE, &table); rc != 0) {
+            return rc;
+        }
+    }
+    const std::uint32_t format = kLedgerFormat;
+    MDB_val key = to_val(kLedgerFormatKey);
+    MDB_val value = to_val({reinterpret_cast<const char*>(&format), sizeof(format)});
+    MDB_dbi main = 0;
+    const int rc = mdb_dbi_open(txn, nullptr, 0, &main);
+    return rc == 0 ? mdb_put(txn, main, &key, &value, 0) : rc;
+}
+
+Status check_ledger_format(Environment& env) {
+    ReadTxn txn;
+    if (const int rc = txn.begin(env); rc != 0) {
+        return env.error(rc, "read");
+    }
+    MDB_val key = to_val(kLedgerFormatKey);
+    MDB_val value{};
+    MDB_dbi main = 0;
+    int rc = mdb_dbi_open(txn.get(), nullptr, 0, &main);
+    rc = rc == 0 ? mdb_get(txn.get(), main, &key, &value) : rc;
+    std::uint32_t format = 0;
+    if (rc == 0 && value.mv_size == sizeof(format)) {
+        std::memcpy(&format, value.mv_data, sizeof(format));
+    } else if (rc != 0 && rc != MDB_NOTFOUND) {
+        return env.error(rc, "read");
+    }
+    if (format == kLedgerFormat) {
+        return Status::success();
+    }
+    return Error{format > kLedgerFormat ? ErrorCode::kUnsupported : ErrorCode::kCorrupt,
+                 "the ledger in \"" + env.folder().string() + "\" has format " +
+                     std::to_string(format) + ", this release reads " +
+                     std::to_string(kLedgerFormat)};
+}
+
+std::optional<std::string_view> RowAccess::get(Table table, std::string_view key) const {
+    MDB_val key_val = to_val(key);
+    MDB_val value{};
+    const int rc = mdb_get(txn_->get(), handle(table), &key_val, &value);
+    if (rc == MDB_NOTFOUND) {
+        return std::nullopt;
+    }
+    if (rc != 0) {
+        fail(rc, "read", table);
+    }
+    return to_view(value);
+}
+
+std::uint64_t RowAccess::count(Table table) const {
+    MDB_stat stat{};
+    if (const int rc = mdb_stat(txn_->get(), handle(table), &stat); rc != 0) {
+        fail(rc, "read", table);
+    }
+    return stat.ms_entries;
+}
+
+void RowAccess::fail(int rc, std::string_view doing, Table table) const {
+    throw LedgerFailure(
+        env_->error(rc, std::string(doing) + " table \"" + name_of(table) + "\" in"));
+}
+
+void RowAccess::damaged(Table table) const {
+    throw LedgerFailure(
+        {ErrorCode::kCorrupt, "the ledger in \"" + env_->folder().string() +
+                                  "\" is damaged (table " + name_of(table) +
+                                  "): keep the files, then restore a backup or run `sluice ledger "
+                                  "rebuild` from the archive"});
+}
+
+RowCursor::RowCursor(const RowAccess& rows, Table table) : rows_(&rows), table_(table) {
+    if (const int rc = cursor_.open(rows.txn(), rows.handle(table)); rc != 0) {
+        rows.fail(rc, "read", table);
+    }
+}
+
+bool RowCursor::move(std::string_view key, MDB_cursor_op operation) {
+    if (operation == MDB_SET_RANGE) {
+        key_ = to_val(key);
+    }
+    const int rc = cursor_.read(key_, value_, operation);
+    if (rc != 0 && rc != MDB_NOTFOUND) {
+        rows_->fail(rc, "read", table_);
+    }
+    return rc == 0;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,165 @@
+// The embedded ledger's environment on disk. Internal to this room; docs/ledger-format.md has the
+// keys.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/ledger/ledger.hpp"
+#include "lmdb_store/environment/environment.hpp"
+
+namespace sluice::store {
+
+inline constexpr std::uint32_t kLedgerFormat = 1;
+
+enum class Table : std::uint8_t {
+    kHeads,            // queue UUID -> Head
+    kChains,           // node, account -> Chain
+    kShops,            // shop number -> Shop
+    kShopIds,          // shop id, 0, shop number -> empty
+    kOrders,           // account, shop, order -> Order
+    kEvents,           // order, 0, seq -> Event
+    kEventDigests,     // order, 0, topic, digest -> empty
+    kRefunds,          // account, shop, refund id -> RefundOwner
+    kAnomalies,        // order, 0, kind -> Anomaly
+    kJournal,          // entry -> JournalGroup
+    kBalances,         // account, program, 0, creator, 0, currency -> Balance
+    kOpen,             // account, program, 0, adjustment, ordered_at, shop, order, 0, currency
+    kWaiting,          // account, kind, digest, shop, order -> empty or WaitingOrder
+    kCodes,            // account, digest, program -> Code
+    kMemberships,      // account, program, 0, creator -> Membership
+    kTouches,          // account, anon, program, 0, occurred_at, creator -> Touch
+    kPrograms,         // program -> Program
+    kAccountPrograms,  // account, program -> empty
+    kProgramVersions,  // program, 0, version -> Program
+    kCatalog,          // account, shop, product, 0, language, country -> CatalogRecord
+    kVariants,         // account, shop, variant sku, 0, language, country, product
+    kPayouts,          // running number -> Payout
+    kCommands,         // node, seq -> Command
+    kDead,             // node, seq -> DeadLetter
+    kWork,             // node, number -> Work
+};
+inline constexpr std::array<const char*, 25> kLedgerTables = {"heads",
+                                                              "chains",
+                                                              "shops",
+                                                              "shop_ids",
+                                                              "orders",
+                                                              "events",
+                                                              "digests",
+                                                              "refunds",
+                                                              "anomalies",
+                                                              "journal",
+                                                              "balances",
+                                                              "open",
+                                                              "waiting",
+                                                              "codes",
+                                                              "memberships",
+                                                              "touches",
+                                                              "programs",
+                                                              "account_programs",
+                                                              "program_versions",
+                                                              "catalog",
+                                                              "variants",
+                                                              "payouts",
+                                                              "commands",
+                                                              "dead",
+                                                              "work"};
+static_assert(kLedgerTables.size() == static_cast<std::size_t>(Table::kWork) + 1);
+
+using LedgerHandles = std::array<MDB_dbi, kLedgerTables.size()>;
+
+[[nodiscard]] inline const char* name_of(Table table) noexcept {
+    return kLedgerTables[static_cast<std::size_t>(table)];
+}
+
+/// Fills a new environment.
+[[nodiscard]] int create_ledger_tables(MDB_txn* txn);
+/// kUnsupported: another format.
+[[nodiscard]] Status check_ledger_format(Environment& env);
+
+/// Reads rows of one transaction; failures are thrown as LedgerFailure. Views are valid until the
+/// transaction writes or ends.
+class RowAccess {
+public:
+    RowAccess(const Environment& env, const LedgerHandles& handles, const Txn& txn)
+        : env_(&env), handles_(&handles), txn_(&txn) {}
+
+    [[nodiscard]] std::optional<std::string_view> get(Table table, std::string_view key) const;
+    [[nodiscard]] bool has(Table table, std::string_view key) const {
+        return get(table, key).has_value();
+    }
+    [[nodiscard]] std::uint64_t count(Table table) const;
+    [[nodiscard]] MDB_dbi handle(Table table) const noexcept {
+        return (*handles_)[static_cast<std::size_t>(table)];
+    }
+    [[nodiscard]] const std::filesystem::path& folder() const noexcept { return env_->folder(); }
+    [[nodiscard]] const Txn& txn() const noexcept { return *txn_; }
+    [[nodiscard]] const Environment& environment() const noexcept { return *env_; }
+
+    [[noreturn]] void fail(int rc, std::string_view doing, Table table) const;
+    /// Bytes that are not what was written.
+    [[noreturn]] void damaged(Table table) const;
+    void check(bool sound, Table table) const {
+        if (!sound) {
+            damaged(table);
+        }
+    }
+
+private:
+    const Environment* env_;
+    const LedgerHandles* handles_;
+    const Txn* txn_;
+};
+
+/// Walks a table. Requires: destroyed before its transaction ends.
+class RowCursor {
+public:
+    RowCursor(const RowAccess& rows, Table table);
+
+    /// The first row at or behind `key`; false: none.
+    bool seek(std::string_view key) {
+        return key.empty() ? first() : move(key, MDB_SET_RANGE);  // LMDB takes no empty key
+    }
+    bool first() { return move({}, MDB_FIRST); }
+    bool last() { return move({}, MDB_LAST); }
+    /// A long walk stays small: what lies behind is let go.
+    bool next() {
+        if (++steps_ % kStepsBetweenReleases == 0) {
+            rows_->environment().release_pages();
+        }
+        return move({}, MDB_NEXT);
+    }
+    bool previous() { return move({}, MDB_PREV); }
+
+    [[nodiscard]] std::string_view key() const noexcept { return to_view(key_); }
+    [[nodiscard]] std::string_view value() const noexcept { return to_view(value_); }
+
+private:
+    static constexpr std::uint64_t kStepsBetweenReleases = 16'384;
+
+    bool move(std::string_view key, MDB_cursor_op operation);
+
+    const RowAccess* rows_;
+    Table table_;
+    Cursor cursor_;
+    MDB_val key_{};
+    MDB_val value_{};
+    std::uint64_t steps_ = 0;
+};
+
+/// Calls `visit(key, value)` for the rows whose key begins with `prefix`, until it returns false.
+template <class Visit>
+void visit_prefix(const RowAccess& rows, Table table, std::string_view prefix, Visit&& visit) {
+    RowCursor cursor(rows, table);
+    for (bool found = cursor.seek(prefix); found && cursor.key().starts_with(prefix);
+         found = cursor.next()) {
+        if (!visit(cursor.key(), cursor.value())) {
+            return;
+        }
+    }
+}
+
+}  // namespace sluice::store

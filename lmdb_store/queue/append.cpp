@@ -1,0 +1,415 @@
+// append(): from a batch of records to their outcomes.
+//
+// Outcomes are set while the transaction is filled and taken back if it fails: everything that
+// rests on it has a sequence number of this batch (undo()).
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "lmdb_store/queue/lmdb_queue.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::uint64_t kExpiredRowsPerAppend = 4;
+constexpr std::uint64_t kExpiredRowsAtCap = 64;
+constexpr std::int64_t kLookInPlaceEveryMs = 500;
+
+std::int64_t monotonic_ms() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+}
+
+bool is_pending(const AppendItem& item) noexcept {
+    return item.outcome == AppendOutcome::kPending;
+}
+
+void set_pending(std::span<AppendItem> batch, AppendOutcome outcome) noexcept {
+    for (AppendItem& item : batch) {
+        item.outcome = is_pending(item) ? outcome : item.outcome;
+    }
+}
+
+bool any_pending(std::span<const AppendItem> batch) noexcept {
+    return std::any_of(batch.begin(), batch.end(), is_pending);
+}
+
+bool is_full(int rc) noexcept {
+    return rc == MDB_MAP_FULL || rc == MDB_TXN_FULL;
+}
+
+/// A transaction that began at `first_seq` came to nothing, and so did all that rested on it.
+void undo(std::span<AppendItem> batch, std::uint64_t first_seq) noexcept {
+    for (AppendItem& item : batch) {
+        if (item.seq.value >= first_seq) {
+            item.seq = {};
+            item.records_count = 0;
+            item.outcome = AppendOutcome::kPending;
+        }
+    }
+}
+
+void set_row(AppendItem& item, const IdempotencyRow& row) noexcept {
+    item.outcome = compare_claim(*item.claim, row);
+    item.seq = row.seq;
+    item.records_count = row.records_count;
+}
+
+}  // namespace
+
+struct LmdbQueue::Batch {
+    static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+    std::span<AppendItem> items;
+    std::int64_t now_second = 0;
+    WriteTxn txn;
+    Cursor records;                      ///< Closed before the transaction ends.
+    std::uint64_t first_seq = kUnknown;  ///< Of this transaction.
+    std::uint64_t next_seq = kUnknown;
+    std::uint64_t rows = 0;         ///< Idempotency rows, those of this batch included.
+    std::uint64_t rows_stored = 0;  ///< Of this batch.
+};
+
+std::uint64_t LmdbQueue::idempotency_rows_max() const noexcept {
+    // A row takes about 200 bytes in its two tables; they may take an eighth of the map.
+    constexpr std::uint64_t kRowBytes = 200;
+    return std::max<std::uint64_t>(env_->map_bytes() / 8 / kRowBytes, 16);
+}
+
+bool LmdbQueue::expired(const IdempotencyRow& row, std::int64_t now_second) const noexcept {
+    const std::int64_t ttl = options_.idempotency_ttl_seconds;
+    return ttl > 0 && row.accepted_second <= now_second - ttl;
+}
+
+std::uint64_t LmdbQueue::cost_of(const AppendItem& item) const noexcept {
+    return Admission::cost_of(item.prefix.size() + item.body.size(), env_->page_bytes());
+}
+
+std::uint64_t LmdbQueue::cost_of(std::span<const AppendItem> part) const noexcept {
+    std::uint64_t cost = 0;
+    for (const AppendItem& item : part) {
+        cost += item.outcome == AppendOutcome::kStored ? cost_of(item) : 0;
+    }
+    return cost;
+}
+
+void LmdbQueue::append(std::span<AppendItem> batch, Timestamp now) noexcept {
+    if (!look_in_place()) {
+        set_pending(batch, AppendOutcome::kUnavailable);  // replays too: nobody would find them
+        return;
+    }
+    answer_known_claims(batch, now);
+    if (latched_.load() != AppendOutcome::kPending) {
+        set_pending(batch, AppendOutcome::kUnavailable);
+        return;
+    }
+    if (any_pending(batch)) {
+        refuse_what_does_not_fit(batch, admission_.measure(*env_));
+        store_in_parts(batch, now);
+    }
+}
+
+void LmdbQueue::find_replay(AppendItem& item, Timestamp now) noexcept {
+    ReadTxn txn;
+    if (item.claim && txn.begin(*env_) == 0) {
+        answer_claim(txn, item, now.seconds);
+    }
+}
+
+/// Not before each batch, but often enough that a store that was removed is noticed soon.
+bool LmdbQueue::look_in_place() noexcept {
+    const std::int64_t now_ms = monotonic_ms();
+    if (now_ms - looked_at_ms_ >= kLookInPlaceEveryMs) {
+        looked_at_ms_ = now_ms;
+        in_place_.store(env_->still_in_place());
+    }
+    return in_place_.load();
+}
+
+/// Most replays end here, without waiting for the writer lock; also while admission is stopped.
+void LmdbQueue::answer_known_claims(std::span<AppendItem> batch, Timestamp now) noexcept {
+    const bool any = std::any_of(batch.begin(), batch.end(), [](const AppendItem& item) {
+        return is_pending(item) && item.claim.has_value();
+    });
+    if (!any || claims_txn_.renew(*env_) != 0) {
+        return;
+    }
+    for (AppendItem& item : batch) {
+        if (is_pending(item) && item.claim) {
+            answer_claim(claims_txn_, item, now.seconds);
+        }
+    }
+    claims_txn_.reset();
+}
+
+void LmdbQueue::answer_claim(const Txn& snapshot, AppendItem& item,
+                             std::int64_t now_second) noexcept {
+    IdempotencyTable table = idempotency(snapshot);
+    IdempotencyRow row;
+    const int rc = table.find(IdempotencyTable::key_of(*item.claim), row);
+    if (rc == 0 && !expired(row, now_second)) {
+        set_row(item, row);
+        return;
+    }
+    std::uint64_t rows = 0;
+    std::int64_t oldest = 0;
+    const bool at_cap = table.count(rows) == 0 && rows >= idempotency_rows_max();
+    if (at_cap && table.oldest(oldest) == 0 &&
+        (options_.idempotency_ttl_seconds == 0 ||
+         oldest > now_second - options_.idempotency_ttl_seconds)) {
+        item.outcome = AppendOutcome::kFull;  // no expired row could make room for it
+    }
+}
+
+void LmdbQueue::refuse_what_does_not_fit(std::span<AppendItem> batch, std::uint64_t room) noexcept {
+    constexpr std::uint64_t kTreesPages = 16;  // what an empty queue's own tables may take
+    const std::uint64_t ever =
+        Admission::mark_of(env_->map_bytes()) -
+        std::min(kTreesPages * env_->page_bytes(), Admission::mark_of(env_->map_bytes()));
+    for (AppendItem& item : batch) {
+        if (!is_pending(item)) {
+            continue;
+        }
+        const std::uint64_t cost = cost_of(item);
+        if (cost > ever) {
+            item.outcome = AppendOutcome::kTooLarge;
+        } else if (cost > room) {
+            item.outcome = AppendOutcome::kFull;
+        } else {
+            room -= cost;
+        }
+    }
+}
+
+void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now) noexcept {
+    std::size_t count = batch.size();
+    for (std::size_t at = 0; at < batch.size();) {
+        const std::span<AppendItem> part = batch.subspan(at, std::min(count, batch.size() - at));
+        if (!any_pending(part)) {
+            at += part.size();
+            continue;
+        }
+        AppendOutcome why = AppendOutcome::kFull;
+        const int rc = store_part(part, now, why);
+        if (rc == 0) {
+            at += part.size();
+            count *= 2;
+        } else if (is_full(rc) && part.size() > 1) {
+            count = part.size() / 2;
+        } else if (is_full(rc) && cost_of(part.front()) > 2 * env_->page_bytes()) {
+            set_pending(part, AppendOutcome::kFull);  // a smaller one may find room all the same
+            at += part.size();
+        } else {
+            set_pending(part, why);
+            // Full for the smallest, or a failure that the rest would only meet again. The rest was
+            // not tried: there is no doubt about it.
+            set_pending(batch, why == AppendOutcome::kInDoubt ? AppendOutcome::kUnavailable : why);
+            return;
+        }
+    }
+}
+
+/// One transaction. 0, or LMDB's code: then what it would have stored is pending again, and `why`
+/// is what this means for it.
+int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutcome& why) noexcept {
+    Batch batch{.items = part, .now_second = now.seconds, .txn = {}, .records = {}};
+    int rc = batch.txn.begin(*env_);
+    rc = rc == 0 ? fill_transaction(batch) : rc;
+    batch.records.close();
+    if (rc == 0 && batch.next_seq == batch.first_seq) {
+        return 0;  // nothing to store: each was answered
+    }
+    const bool committing = rc == 0;
+    const std::uint64_t cost = cost_of(std::span<const AppendItem>(part));
+    if (committing) {
+        if (headroom_) {
+            headroom_->prepare(*env_, cost);
+        }
+        rc = batch.txn.commit();
+    } else {
+        batch.txn.abort();
+    }
+    if (rc != 0) {
+        undo(part, batch.first_seq);
+        why = failed(rc, committing);
+        return rc;
+    }
+    admission_.took(cost);
+    admission_.saw_success();
+    page_.notify_appended(static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000);
+    return 0;
+}
+
+/// What a failed transaction means for its records, and what follows for the ones to come.
+AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
+    ReadTxn probe;
+    const bool panicked = probe.begin(*env_) == MDB_PANIC;  // the meta page could not be written
+    probe.abort();
+    if (!panicked) {
+        switch (rc) {
+            case MDB_MAP_FULL:
+            case MDB_TXN_FULL:
+                admission_.saw_map_full(*env_);
+                return AppendOutcome::kFull;
+            case ENOSPC:
+            case EDQUOT:
+            case EFBIG:
+                admission_.saw_disk_full();
+                return AppendOutcome::kNoSpace;
+            case EIO:
+                // A short write, which is how a disk runs full in the middle of one, is EIO too.
+                if (admission_.disk_is_full()) {
+                    admission_.saw_disk_full();
+                    return AppendOutcome::kNoSpace;
+                }
+                break;
+            case ENOMEM:
+            case EBUSY:
+            case EAGAIN:
+            case EINTR:  // of the first sync, which comes before the page that commits
+            case MDB_READERS_FULL:
+            case MDB_MAP_RESIZED:
+                return AppendOutcome::kUnavailable;
+            default:  // damage, or a mistake of ours: better to stop than to go on
+                break;
+        }
+    }
+    const bool in_doubt = committing && (panicked || rc == EIO);
+    const bool by_disk = panicked || rc == EIO;
+    latched_.store(by_disk ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable);
+    return in_doubt ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable;
+}
+
+// -- Under the writer lock ------------------------------------------------------------------------
+
+int LmdbQueue::fill_transaction(Batch& batch) noexcept {
+    MDB_val next_key = to_val(kNextSeqKey);
+    MDB_val next{};
+    int rc = mdb_get(batch.txn.get(), kMainTable, &next_key, &next);
+    if (rc != 0 || next.mv_size != sizeof(std::uint64_t)) {
+        return rc != 0 ? rc : MDB_CORRUPTED;
+    }
+    batch.first_seq = batch.next_seq = get_big_endian<std::uint64_t>(next.mv_data);
+    rc = idempotency(batch.txn).count(batch.rows);
+    rc = rc == 0 ? batch.records.open(batch.txn, records_) : rc;
+    for (AppendItem& item : batch.items) {
+        if (rc == 0 && is_pending(item)) {
+            rc = store_item(batch, item);
+        }
+    }
+    if (rc != 0 || batch.next_seq == batch.first_seq) {
+        return rc;
+    }
+    if (rc = clean_up(batch); rc != 0) {
+        return rc;
+    }
+    KeyBytes<8> bytes = seq_key(batch.next_seq);
+    next = to_val(bytes);
+    return mdb_put(batch.txn.get(), kMainTable, &next_key, &next, 0);
+}
+
+int LmdbQueue::store_item(Batch& batch, AppendItem& item) noexcept {
+    IdempotencyKey key{};
+    if (item.claim) {
+        const int rc = decide_claim(batch, item, key);
+        if (rc != 0 || !is_pending(item)) {
+            return rc;
+        }
+    }
+    int rc = put_record(batch, item);
+    if (rc == 0 && item.claim) {
+        rc = idempotency(batch.txn).put(key, {.topic = item.claim->topic,
+                                              .body_sha256 = item.claim->body_sha256,
+                                              .seq = {batch.next_seq},
+                                              .records_count = item.claim->records_count,
+                                              .accepted_second = item.received_at.seconds});
+        ++batch.rows;
+        ++batch.rows_stored;
+    }
+    if (rc == 0) {
+        item.seq.value = batch.next_seq++;
+        item.records_count = item.claim ? item.claim->records_count : 1;
+        item.outcome = AppendOutcome::kStored;
+    }
+    return rc;
+}
+
+/// Decides by what is stored, earlier records of this batch included; leaves the item pending if it
+/// is to be stored, `key` is then its row's.
+int LmdbQueue::decide_claim(Batch& batch, AppendItem& item, IdempotencyKey& key) noexcept {
+    key = IdempotencyTable::key_of(*item.claim);
+    IdempotencyTable table = idempotency(batch.txn);
+    IdempotencyRow row;
+    int rc = table.find(key, row);
+    if (rc == 0 && !expired(row, batch.now_second)) {
+        set_row(item, row);
+        return 0;
+    }
+    if (rc != 0 && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    rc = 0;
+    if (batch.rows >= idempotency_rows_max()) {
+        if (options_.idempotency_ttl_seconds > 0) {
+            rc = table.expire(batch.now_second - options_.idempotency_ttl_seconds,
+                              kExpiredRowsAtCap);
+        }
+        rc = rc == 0 ? table.count(batch.rows) : rc;
+        if (rc == 0 && batch.rows >= idempotency_rows_max()) {
+            item.outcome = AppendOutcome::kFull;
+        }
+    }
+    return rc;
+}
+
+int LmdbQueue::put_record(Batch& batch, const AppendItem& item) noexcept {
+    KeyBytes<8> key = seq_key(batch.next_seq);
+    MDB_val key_val = to_val(key);
+    MDB_val value{item.prefix.size() + item.body.size(), nullptr};
+    const int rc = mdb_cursor_put(batch.records.get(), &key_val, &value, MDB_APPEND | MDB_RESERVE);
+    if (rc == 0) {
+        auto* to = static_cast<char*>(value.mv_data);
+        std::copy(item.prefix.begin(), item.prefix.end(), to);
+        std::copy(item.body.begin(), item.body.end(), to + item.prefix.size());
+    }
+    return rc;
+}
+
+int LmdbQueue::clean_up(Batch& batch) noexcept {
+    // Read under the lock, see begin_drain(). Believed only for what was there before this batch.
+    const SequenceNumber applied{std::min(page_.applied().value, batch.first_seq - 1)};
+    std::uint64_t deleted = 0;
+    const int rc =
+        delete_applied(batch.txn, applied, 2 * (batch.next_seq - batch.first_seq), deleted);
+    if (rc != 0 || batch.rows == 0 || options_.idempotency_ttl_seconds == 0) {
+        return rc;
+    }
+    // More than was added, or the rows would outgrow their expiry.
+    return idempotency(batch.txn).expire(batch.now_second - options_.idempotency_ttl_seconds,
+                                         kExpiredRowsPerAppend + 2 * batch.rows_stored);
+}
+
+int LmdbQueue::delete_applied(const Txn& txn, SequenceNumber upto, std::uint64_t rows_max,
+                              std::uint64_t& deleted) noexcept {
+    deleted = 0;
+    if (upto.value == 0) {
+        return 0;
+    }
+    Cursor cursor;
+    int rc = cursor.open(txn, records_);
+    MDB_val key{};
+    MDB_val value{};
+    while (rc == 0 && deleted < rows_max) {
+        rc = cursor.read(key, value, MDB_FIRST);
+        if (rc == 0 && get_big_endian<std::uint64_t>(key.mv_data) > upto.value) {
+            break;
+        }
+        rc = rc == 0 ? cursor.remove() : rc;
+        deleted += rc == 0 ? 1U : 0U;
+    }
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+}  // namespace sluice::store

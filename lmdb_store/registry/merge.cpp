@@ -1,0 +1,276 @@
+// Another store's registry into this one.
+#include <openssl/crypto.h>
+
+#include <map>
+
+#include "lmdb_store/environment/key_bytes.hpp"
+#include "lmdb_store/registry/exchange.hpp"
+#include "lmdb_store/registry/impl.hpp"
+
+namespace sluice::store {
+namespace {
+
+std::string limit_text(const std::optional<RateLimit>& limit) {
+    return limit ? std::to_string(limit->requests) + "/" + std::to_string(limit->window_seconds)
+                 : "default";
+}
+
+Error number_conflict(const std::string& what, std::uint32_t here, std::uint32_t there) {
+    return {ErrorCode::kConflict,
+            what + " has the number " + std::to_string(here) + " in this store and " +
+                std::to_string(there) +
+                " in the other: a store whose accounts and shops were created in two places cannot "
+                "be one of a fleet; begin with a new one (sluice init)"};
+}
+
+}  // namespace
+
+/// One merge, within one transaction. Throws StoreFailure: the transaction is then undone.
+class RegistryMerge {
+public:
+    RegistryMerge(LmdbRegistry& registry, WriteTxn& txn, const RegistrySnapshot& from,
+                  const MasterKey& key)
+        : registry_(registry), tables_(registry.tables_), txn_(txn), from_(from), key_(key) {}
+
+    /// False: it is this store's own registry, as it is now.
+    [[nodiscard]] bool check_source(MergeFrom allowed, const std::string& own_uuid);
+    void take_key();
+    void merge_accounts(std::uint32_t accounts_max);
+    void merge_shops();
+    void merge_tokens();
+    /// Whether the transaction has anything to commit.
+    [[nodiscard]] bool finish();
+    [[nodiscard]] std::vector<RegistryChange>& changes() noexcept { return changes_; }
+
+private:
+    void note(std::string_view kind, const std::string& id, std::string change) {
+        changes_.push_back({kind, id, std::move(change)});
+    }
+    void add_account(const AccountRow& row, std::uint32_t accounts_max);
+    void add_token(const SealedToken& token, const AccountRow& account);
+    void update_token(const SealedToken& token);
+
+    LmdbRegistry& registry_;
+    const RegistryTables& tables_;
+    WriteTxn& txn_;
+    const RegistrySnapshot& from_;
+    const MasterKey& key_;
+    std::vector<RegistryChange> changes_;
+    bool key_taken_ = false;
+};
+
+bool RegistryMerge::check_source(MergeFrom allowed, const std::string& own_uuid) {
+    if (from_.revision.source == own_uuid) {
+        if (from_.revision.number + 1 == txn_.id()) {
+            return false;
+        }
+        throw StoreFailure({ErrorCode::kConflict,
+                            "it is this store's own registry as it was earlier: restore a backup "
+                            "instead"});
+    }
+    const std::optional<RegistryRevision> before = registry_.load_followed(txn_);
+    if (!before || allowed == MergeFrom::kAny) {
+        return true;
+    }
+    if (before->source != from_.revision.source) {
+        throw StoreFailure({ErrorCode::kConflict, "it comes from store " + from_.revision.source +
+                                                      ", but this registry follows that of store " +
+                                                      before->source + ": --force changes over"});
+    }
+    if (from_.revision.number < before->number) {
+        throw StoreFailure({ErrorCode::kConflict,
+                            "it is older (revision " + std::to_string(from_.revision.number) +
+                                ") than what is here (revision " + std::to_string(before->number) +
+                                "): --force takes it over"});
+    }
+    return true;
+}
+
+void RegistryMerge::take_key() {
+    if (Status ok = check_snapshot_key(from_, key_); !ok) {
+        throw StoreFailure(ok.error());
+    }
+    Status ok = tables_.check_key(txn_, key_);
+    if (ok) {
+        return;
+    }
+    bool empty = true;
+    scan(txn_, tables_.tokens, "",
+         [&](std::string_view, std::string_view) { return empty = false; });
+    if (!empty) {
+        throw StoreFailure(ok.error());
+    }
+    put(txn_, tables_.main, kKeyCheckKey, key_.seal(kKeyCheckText, kKeyCheckKey));
+    key_taken_ = true;
+}
+
+void RegistryMerge::add_account(const AccountRow& row, std::uint32_t accounts_max) {
+    if (const auto taken = find(txn_, tables_.account_ids, account_number_key(row.number))) {
+        throw StoreFailure(
+            {ErrorCode::kConflict, "account \"" + row.account_id.str() + "\" has the number " +
+                                       std::to_string(row.number.value) + ", which is account \"" +
+                                       std::string(*taken) +
+                                       "\" in this store: begin with a new one "
+                                       "(sluice init)"});
+    }
+    if (row.slot.value >= accounts_max) {
+        throw StoreFailure({ErrorCode::kLimit,
+                            "it has more accounts than this store's " +
+                                std::to_string(accounts_max) +
+                                ": raise the limit with \"sluice store set --max-accounts N\" and "
+                                "restart nginx"});
+    }
+    put(txn_, tables_.accounts, row.account_id.view(), encode_account(row));
+    put(txn_, tables_.account_ids, account_number_key(row.number), row.account_id.view());
+    registry_.reserve_number(txn_, kNextAccountKey, row.number.value);
+    note("account", row.account_id.str(), "added");
+}
+
+void RegistryMerge::merge_accounts(std::uint32_t accounts_max) {
+    for (const AccountRow& row : from_.accounts) {
+        std::optional<AccountRow> here = registry_.load_account(txn_, row.account_id);
+        if (!here) {
+            add_account(row, accounts_max);
+            continue;
+        }
+        if (here->number.value != row.number.value) {
+            throw StoreFailure(number_conflict("account \"" + row.account_id.str() + "\"",
+                                               here->number.value, row.number.value));
+        }
+        const std::size_t before = changes_.size();
+        if (here->rate_limit != row.rate_limit) {
+            note("account", row.account_id.str(), "rate limit " + limit_text(row.rate_limit));
+        }
+        if (here->suspended != row.suspended) {
+            note("account", row.account_id.str(), row.suspended ? "suspended" : "resumed");
+        }
+        if (changes_.size() != before) {
+            put(txn_, tables_.accounts, row.account_id.view(), encode_account(row));
+        }
+    }
+}
+
+void RegistryMerge::merge_shops() {
+    std::map<std::uint32_t, std::string> numbers;
+    scan(txn_, tables_.shops, "", [&](std::string_view id, std::string_view bytes) {
+        if (const auto row = decode_shop(id, bytes)) {
+            numbers.emplace(row->number.value, id);
+        }
+        return true;
+    });
+    for (const ShopRow& row : from_.shops) {
+        const std::optional<ShopRow> here = registry_.load_shop(txn_, row.shop_id);
+        const auto taken = numbers.find(row.number.value);
+        if (here && here->number.value != row.number.value) {
+            throw StoreFailure(number_conflict("shop \"" + row.shop_id.str() + "\"",
+                                               here->number.value, row.number.value));
+        }
+        if (taken != numbers.end() && taken->second != row.shop_id.str()) {
+            throw StoreFailure({ErrorCode::kConflict, "shop \"" + row.shop_id.str() +
+                                                          "\" has the number of shop \"" +
+                                                          taken->second +
+                                                          "\" in this store: begin with a new one "
+                                                          "(sluice init)"});
+        }
+        if (here && here->account_id != row.account_id) {
+            throw StoreFailure(
+                {ErrorCode::kConflict, "shop \"" + row.shop_id.str() + "\" belongs to account \"" +
+                                           here->account_id.str() + "\" in this store"});
+        }
+        if (here && here->suspended == row.suspended) {
+            continue;
+        }
+        put(txn_, tables_.shops, row.shop_id.view(), encode_shop(row));
+        registry_.reserve_number(txn_, kNextShopKey, row.number.value);
+        numbers.emplace(row.number.value, row.shop_id.str());
+        note("shop", row.shop_id.str(),
+             !here ? "added" : (row.suspended ? "suspended" : "resumed"));
+    }
+}
+
+void RegistryMerge::add_token(const SealedToken& token, const AccountRow& account) {
+    Result<std::string> secret = key_.open(token.sealed_secret, token.row.token_id.view());
+    if (!secret) {
+        throw StoreFailure(secret.error());
+    }
+    StoredToken row{token.row, account.number, sha256(*secret), token.sealed_secret};
+    OPENSSL_cleanse(secret->data(), secret->size());
+    if (find(txn_, tables_.bearers, view_of(row.secret_sha256))) {
+        throw StoreFailure({ErrorCode::kConflict,
+                            "another token of this store has the secret of "
+                            "token \"" +
+                                token.row.token_id.str() + "\""});
+    }
+    registry_.store_token(txn_, row);
+    put(txn_, tables_.bearers, view_of(row.secret_sha256), token.row.token_id.view());
+    if (token.row.revoked_at) {
+        registry_.retire(txn_, row, token.row.revoked_at->seconds);
+    } else {
+        put(txn_, tables_.account_tokens,
+            account_number_key(account.number) + token.row.token_id.str(), "");
+    }
+    note("token", token.row.token_id.str(), token.row.revoked_at ? "added, revoked" : "added");
+}
+
+/// A token never changes but once: it is revoked, for ever.
+void RegistryMerge::update_token(const SealedToken& token) {
+    StoredToken here = registry_.load_token(txn_, token.row.token_id.view());
+    if (here.row.revoked_at || !token.row.revoked_at) {
+        return;
+    }
+    here.row.revoked_at = token.row.revoked_at;
+    registry_.store_token(txn_, here);
+    registry_.retire(txn_, here, here.row.revoked_at->seconds);
+    note("token", token.row.token_id.str(), "revoked");
+}
+
+void RegistryMerge::merge_tokens() {
+    for (const SealedToken& token : from_.tokens) {
+        if (find(txn_, tables_.tokens, token.row.token_id.view())) {
+            update_token(token);
+            continue;
+        }
+        const auto account = registry_.load_account(txn_, token.row.account_id);
+        if (!account) {
+            throw StoreFailure({ErrorCode::kCorrupt, "token \"" + token.row.token_id.str() +
+                                                         "\" is of an account that is not there"});
+        }
+        add_token(token, *account);
+    }
+}
+
+bool RegistryMerge::finish() {
+    if (changes_.empty() && !key_taken_ && registry_.load_followed(txn_) == from_.revision) {
+        return false;
+    }
+    std::string value(sizeof(std::uint64_t), '\0');
+    put_big_endian(reinterpret_cast<unsigned char*>(value.data()), from_.revision.number);
+    put(txn_, tables_.main, kFollowsKey, value + from_.revision.source);
+    return true;
+}
+
+Result<std::vector<RegistryChange>> LmdbRegistry::merge(const RegistrySnapshot& snapshot,
+                                                        const MasterKey& key, MergeFrom from) {
+    return attempt([&]() -> Result<std::vector<RegistryChange>> {
+        const Result<StoreFormat> format = read_store_format(paths_);
+        if (!format) {
+            return format.error();
+        }
+        WriteTxn txn;
+        check(txn.begin(*tables_.environment), *tables_.environment, "write");
+        RegistryMerge merge(*this, txn, snapshot, key);
+        if (!merge.check_source(from, format->uuid)) {
+            return std::vector<RegistryChange>{};
+        }
+        merge.take_key();
+        merge.merge_accounts(format->max_accounts);
+        merge.merge_shops();
+        merge.merge_tokens();
+        if (merge.finish()) {
+            check(txn.commit(), *tables_.environment, "write");
+        }
+        return std::move(merge.changes());
+    });
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,392 @@
+#include "lmdb_store/registry/reader.hpp"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lmdb_store/environment/table_access.hpp"
+#include "lmdb_store/registry/lru_cache.hpp"
+#include "lmdb_store/registry/rows.hpp"
+#include "lmdb_store/registry/tables.hpp"
+
+namespace sluice::store {
+namespace {
+
+using TokenPtr = std::shared_ptr<const TokenView>;
+using AccountPtr = std::shared_ptr<const AccountView>;
+using ShopPtr = std::shared_ptr<const ShopView>;
+
+/// A prepared token and the bytes that it was made from.
+struct TokenEntry {
+    std::string token_id;
+    std::string bytes;
+    TokenPtr view;
+};
+
+// Each entry says which snapshot it was compared with last; in the same one it needs no look.
+struct AccountEntry {
+    std::uint64_t snapshot = 0;
+    std::string bytes;
+    std::vector<TokenEntry> tokens;
+    AccountPtr view;
+};
+struct ShopEntry {
+    std::uint64_t snapshot = 0;
+    std::string bytes;
+    ShopPtr view;
+};
+struct BearerEntry {
+    std::uint64_t snapshot = 0;
+    TokenEntry token;
+    AccountPtr account;
+};
+
+/// Renews on the way in; on the way out no page of the file is held back from reuse.
+class Snapshot {
+public:
+    Snapshot(ReadTxn& txn, Environment& environment) : txn_(txn) {
+        check(txn.renew(environment), environment, "read");
+    }
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+    ~Snapshot() { txn_.reset(); }
+
+private:
+    ReadTxn& txn_;
+};
+
+bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_view b) {
+    std::optional<StoredToken> first = decode_token(id, a);
+    std::optional<StoredToken> second = decode_token(id, b);
+    if (!first || !second) {
+        return false;
+    }
+    first->sealed_secret.clear();
+    second->sealed_secret.clear();
+    return encode_token(*first) == encode_token(*second);
+}
+
+class LmdbRegistryReader final : public RegistryReader {
+public:
+    LmdbRegistryReader(RegistryTables tables, KeySource key_source)
+        : tables_(std::move(tables)), key_source_(std::move(key_source)) {}
+
+    /// Takes the reader's slot now, so that no request can fail for want of one.
+    [[nodiscard]] Status start() {
+        return attempt([&]() -> Status {
+            Result<MasterKey> key = key_source_();
+            if (!key) {
+                return key.error();
+            }
+            key_ = *key;
+            const Snapshot snapshot(txn_, *tables_.environment);
+            return tables_.check_key(txn_, key_);
+        });
+    }
+
+    ShopPtr find_shop(std::string_view shop_id) override {
+        if (!is_admin_id(shop_id)) {
+            return nullptr;
+        }
+        const Snapshot snapshot(txn_, *tables_.environment);
+        ShopEntry* cached = shops_.find(shop_id);
+        if (cached != nullptr && cached->snapshot == txn_.id()) {
+            return cached->view;
+        }
+        if (cached == nullptr && is_known_unknown(shop_id)) {
+            return nullptr;
+        }
+        return refresh_shop(shop_id, cached);
+    }
+
+    BearerView find_bearer(std::string_view secret) override {
+        const Digest256 digest = sha256(secret);
+        const std::string_view key(reinterpret_cast<const char*>(digest.data()), digest.size());
+        const Snapshot snapshot(txn_, *tables_.environment);
+        BearerEntry* cached = bearers_.find(key);
+        if (cached == nullptr || cached->snapshot != txn_.id()) {
+            cached = refresh_bearer(key, digest, cached);
+        }
+        return cached != nullptr ? BearerView{cached->token.view, cached->account} : BearerView{};
+    }
+
+    std::vector<TokenPtr> find_barred_tokens(AccountNumber account, std::size_t count) override {
+        const Snapshot snapshot(txn_, *tables_.environment);
+        std::vector<TokenPtr> tokens;
+        const auto add = [&](std::string_view id, bool is_retired) {
+            const auto bytes = find(txn_, tables_.tokens, id);
+            const std::optional<StoredToken> token =
+                bytes ? decode_token(id, *bytes) : std::nullopt;
+            if (token && (is_retired || (token->row.scopes & kWriteOrders) == 0)) {
+                tokens.push_back(prepare_with_key(*token));
+            }
+        };
+        const std::string prefix = account_number_key(account);
+        scan(txn_, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
+            add(key.substr(prefix.size()), false);
+            return tokens.size() < count;
+        });
+        scan(txn_, tables_.account_tokens, retired_tokens_key(account),
+             [&](std::string_view key, std::string_view) {
+                 if (tokens.size() < count) {
+                     add(token_of_retired_key(key), true);
+                 }
+                 return tokens.size() < count;
+             });
+        for (std::size_t i = tokens.size(); i < count; ++i) {
+            static_cast<void>(tables_.check_key(txn_, key_));  // takes the time of a token
+        }
+        return tokens;
+    }
+
+    bool is_key_outdated() const noexcept override { return is_key_outdated_; }
+
+    std::optional<AccountSummary> find_account(AccountSlot slot) override {
+        const Snapshot snapshot(txn_, *tables_.environment);
+        const auto id = find(txn_, tables_.account_ids, account_number_key(number_of(slot)));
+        const auto bytes = id ? find(txn_, tables_.accounts, *id) : std::nullopt;
+        const std::optional<AccountRow> row = bytes ? decode_account(*id, *bytes) : std::nullopt;
+        if (id && !row) {
+            throw StoreFailure(tables_.damaged("account"));
+        }
+        return row ? std::optional(AccountSummary{row->account_id, row->rate_limit}) : std::nullopt;
+    }
+
+private:
+    static constexpr std::size_t kUnknownShopsMax = 1024;
+
+    /// So that an unknown shop costs no more and no less than a known one.
+    [[nodiscard]] bool is_known_unknown(std::string_view shop_id) {
+        const std::uint64_t* snapshot = unknown_shops_.find(shop_id);
+        return snapshot != nullptr && *snapshot == txn_.id();
+    }
+
+    ShopPtr refresh_shop(std::string_view shop_id, ShopEntry* cached) {
+        const auto bytes = find(txn_, tables_.shops, shop_id);
+        if (!bytes) {
+            shops_.erase(shop_id);
+            unknown_shops_.put(shop_id, txn_.id());
+            return nullptr;
+        }
+        const std::optional<ShopRow> row = decode_shop(shop_id, *bytes);
+        if (!row) {
+            throw StoreFailure(tables_.damaged("shop"));
+        }
+        AccountPtr account = current_account(row->account_id.view());
+        const std::uint64_t snapshot = snapshot_of(*account);
+        if (cached != nullptr && cached->bytes == *bytes && cached->view->account == account) {
+            cached->snapshot = snapshot;
+            return cached->view;
+        }
+        auto view = std::make_shared<ShopView>();
+        view->shop_id = row->shop_id;
+        view->number = row->number;
+        view->suspended = row->suspended;
+        view->account = std::move(account);
+        return shops_.put(shop_id, {snapshot, std::string(*bytes), std::move(view)}).view;
+    }
+
+    AccountPtr current_account(std::string_view account_id) {
+        AccountEntry* cached = accounts_.find(account_id);
+        if (cached != nullptr && cached->snapshot == txn_.id()) {
+            return cached->view;
+        }
+        const auto bytes = find(txn_, tables_.accounts, account_id);
+        const std::optional<AccountRow> row =
+            bytes ? decode_account(account_id, *bytes) : std::nullopt;
+        if (!row) {
+            throw StoreFailure(tables_.damaged("account"));
+        }
+        std::vector<TokenEntry> tokens = current_tokens(row->number, cached);
+        if (cached != nullptr && cached->bytes == *bytes && same_views(cached->tokens, tokens)) {
+            cached->tokens = std::move(tokens);
+            cached->snapshot = snapshot_of(*cached->view);
+            return cached->view;
+        }
+        auto view = std::make_shared<AccountView>();
+        view->account_id = row->account_id;
+        view->number = row->number;
+        view->slot = row->slot;
+        view->rate_limit = row->rate_limit;
+        view->suspended = row->suspended;
+        for (const TokenEntry& token : tokens) {
+            view->tokens.push_back(token.view);
+        }
+        const std::uint64_t snapshot = snapshot_of(*view);
+        AccountEntry entry{snapshot, std::string(*bytes), std::move(tokens), std::move(view)};
+        return accounts_.put(account_id, std::move(entry)).view;
+    }
+
+    /// None, so that it is looked at again, while one of its tokens cannot be read.
+    [[nodiscard]] std::uint64_t snapshot_of(const AccountView& account) {
+        const bool all_read = std::none_of(account.tokens.begin(), account.tokens.end(),
+                                           [](const TokenPtr& token) { return token->unreadable; });
+        return all_read ? txn_.id() : 0;
+    }
+
+    [[nodiscard]] static bool same_views(const std::vector<TokenEntry>& a,
+                                         const std::vector<TokenEntry>& b) {
+        return std::equal(
+            a.begin(), a.end(), b.begin(), b.end(),
+            [](const TokenEntry& x, const TokenEntry& y) { return x.view == y.view; });
+    }
+
+    /// Prepares what is new or changed; the rest is taken from `cached`.
+    std::vector<TokenEntry> current_tokens(AccountNumber account, const AccountEntry* cached) {
+        const std::string prefix = account_number_key(account);
+        std::vector<TokenEntry> tokens;
+        scan(txn_, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
+            const std::string_view id = key.substr(prefix.size());
+            const TokenEntry* old = nullptr;
+            if (cached != nullptr) {
+                const auto found =
+                    std::find_if(cached->tokens.begin(), cached->tokens.end(),
+                                 [&](const TokenEntry& token) { return token.token_id == id; });
+                old = found != cached->tokens.end() ? &*found : nullptr;
+            }
+            tokens.push_back(current_token(id, old));
+            return true;
+        });
+        return tokens;
+    }
+
+    TokenEntry current_token(std::string_view id, const TokenEntry* old) {
+        const auto bytes = find(txn_, tables_.tokens, id);
+        if (!bytes) {
+            throw StoreFailure(tables_.damaged("token"));
+        }
+        const bool prepared = old != nullptr && !old->view->unreadable;
+        if (prepared && old->bytes == *bytes) {
+            return *old;
+        }
+        // The master key was rotated: the secret is the same, and prepared.
+        if (prepared && differ_in_seal_only(id, old->bytes, *bytes)) {
+            return {std::string(id), std::string(*bytes), old->view};
+        }
+        TokenPtr view = prepare_token(id, *bytes);
+        if (old != nullptr && old->view->unreadable && view->unreadable) {
+            view = old->view;  // so that the account's view does not change with every look
+        }
+        return {std::string(id), std::string(*bytes), std::move(view)};
+    }
+
+    TokenPtr prepare_token(std::string_view id, std::string_view bytes) {
+        const std::optional<StoredToken> stored = decode_token(id, bytes);
+        if (!stored) {
+            throw StoreFailure(tables_.damaged("token"));
+        }
+        std::shared_ptr<TokenView> view = view_of(*stored);
+        if ((view->scopes & kWriteOrders) != 0 && !view->revoked) {
+            view->signing_key = open_key(*stored);
+            view->unreadable = view->signing_key == nullptr;
+        }
+        return view;
+    }
+
+    /// Also where it may not sign; without the key if its secret does not open.
+    TokenPtr prepare_with_key(const StoredToken& stored) {
+        std::shared_ptr<TokenView> view = view_of(stored);
+        view->signing_key = open_key(stored);
+        return view;
+    }
+
+    [[nodiscard]] static std::shared_ptr<TokenView> view_of(const StoredToken& stored) {
+        auto view = std::make_shared<TokenView>();
+        view->token_id = stored.row.token_id;
+        view->account_number = stored.account_number;
+        view->scopes = stored.row.scopes;
+        view->expires_at = stored.row.expires_at;
+        view->revoked = stored.row.revoked_at.has_value();
+        return view;
+    }
+
+    /// nullptr: the master key was replaced, and the new one is not to be had.
+    std::unique_ptr<const SigningKey> open_key(const StoredToken& stored) {
+        const std::string_view id = stored.row.token_id.view();
+        Result<std::string> secret = key_.open(stored.sealed_secret, id);
+        if (!secret && renew_key()) {
+            secret = key_.open(stored.sealed_secret, id);
+        }
+        if (!secret) {
+            is_key_outdated_ = true;
+            return nullptr;
+        }
+        auto key = std::make_unique<const SigningKey>(*secret);
+        OPENSSL_cleanse(secret->data(), secret->size());
+        return key;
+    }
+
+    /// True: it has the key that seals the secrets in this snapshot.
+    bool renew_key() {
+        const Result<MasterKey> key = key_source_();
+        if (!key || !tables_.check_key(txn_, *key)) {
+            return false;
+        }
+        key_ = *key;
+        is_key_outdated_ = false;
+        return true;
+    }
+
+    BearerEntry* refresh_bearer(std::string_view key, const Digest256& digest,
+                                BearerEntry* cached) {
+        const auto id = find(txn_, tables_.bearers, key);
+        if (!id) {
+            bearers_.erase(key);
+            return nullptr;
+        }
+        const auto bytes = find(txn_, tables_.tokens, *id);
+        const std::optional<StoredToken> stored = bytes ? decode_token(*id, *bytes) : std::nullopt;
+        if (!stored || stored->secret_sha256 != digest) {
+            throw StoreFailure(tables_.damaged("token"));
+        }
+        AccountPtr account = current_account(stored->row.account_id.view());
+        if (cached != nullptr && cached->token.bytes == *bytes && cached->account == account) {
+            cached->snapshot = txn_.id();
+            return cached;
+        }
+        TokenEntry token{std::string(*id), std::string(*bytes),
+                         bearer_token(*account, *id, *bytes)};
+        return &bearers_.put(key, {txn_.id(), std::move(token), std::move(account)});
+    }
+
+    /// The account's own view of the token; a revoked one is not in its list.
+    TokenPtr bearer_token(const AccountView& account, std::string_view id, std::string_view bytes) {
+        const auto found =
+            std::find_if(account.tokens.begin(), account.tokens.end(),
+                         [&](const TokenPtr& token) { return token->token_id.view() == id; });
+        return found != account.tokens.end() ? *found : prepare_token(id, bytes);
+    }
+
+    RegistryTables tables_;
+    KeySource key_source_;
+    MasterKey key_;
+    bool is_key_outdated_ = false;
+    ReadTxn txn_;
+    LruCache<ShopEntry> shops_{kCachedShopsMax};
+    LruCache<AccountEntry> accounts_{kCachedShopsMax};
+    LruCache<BearerEntry> bearers_{kCachedShopsMax};
+    LruCache<std::uint64_t> unknown_shops_{kUnknownShopsMax};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RegistryReader>> RegistryReader::open(const StorePaths& paths,
+                                                             KeySource key_source) {
+    if (const Result<StoreFormat> format = read_store_format(paths); !format) {
+        return format.error();
+    }
+    Result<RegistryTables> tables = RegistryTables::open(paths, true);
+    if (!tables) {
+        return tables.error();
+    }
+    auto reader = std::make_unique<LmdbRegistryReader>(std::move(*tables), std::move(key_source));
+    if (Status ok = reader->start(); !ok) {
+        return ok.error();
+    }
+    return std::unique_ptr<RegistryReader>(std::move(reader));
+}
+
+}  // namespace sluice::store

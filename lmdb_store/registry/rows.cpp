@@ -1,0 +1,153 @@
+#include "lmdb_store/registry/rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "lmdb_store/registry/registry_generated.h"
+
+namespace sluice::store {
+namespace {
+
+namespace fbs = registry_fbs;
+
+fbs::Instant to_instant(Timestamp time) {
+    return {time.seconds, time.nanos};
+}
+
+Timestamp from_instant(const fbs::Instant& instant) {
+    return {instant.seconds(), instant.nanos()};
+}
+
+std::optional<Timestamp> from_instant(const fbs::Instant* instant) {
+    return instant != nullptr ? std::optional(from_instant(*instant)) : std::nullopt;
+}
+
+template <class Table>
+std::string finish(flatbuffers::FlatBufferBuilder& builder, flatbuffers::Offset<Table> root) {
+    builder.Finish(root);
+    return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
+}
+
+/// A row where FlatBuffers may read it: its accessors want 8-byte alignment, LMDB promises 2.
+template <class Table>
+class Row {
+public:
+    explicit Row(std::string_view bytes) : words_((bytes.size() + 7) / 8) {
+        if (bytes.empty()) {
+            return;
+        }
+        std::memcpy(words_.data(), bytes.data(), bytes.size());
+        const auto* aligned = reinterpret_cast<const std::uint8_t*>(words_.data());
+        flatbuffers::Verifier verifier(aligned, bytes.size());
+        table_ =
+            verifier.VerifyBuffer<Table>(nullptr) ? flatbuffers::GetRoot<Table>(aligned) : nullptr;
+    }
+    [[nodiscard]] bool ok() const noexcept { return table_ != nullptr; }
+    const Table* operator->() const noexcept { return table_; }
+
+private:
+    std::vector<std::uint64_t> words_;
+    const Table* table_ = nullptr;
+};
+
+std::string_view view_of(const flatbuffers::String& text) {
+    return {text.c_str(), text.size()};
+}
+
+std::string_view view_of(const flatbuffers::Vector<std::uint8_t>& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> add_bytes(
+    flatbuffers::FlatBufferBuilder& builder, std::string_view bytes) {
+    return builder.CreateVector(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+std::string encode_account(const AccountRow& row) {
+    flatbuffers::FlatBufferBuilder builder(128);
+    const fbs::Instant created = to_instant(row.created_at);
+    const RateLimit limit = row.rate_limit.value_or(RateLimit{0, 0});
+    return finish(builder,
+                  fbs::CreateAccount(builder, row.number.value, row.slot.value, limit.requests,
+                                     limit.window_seconds, row.suspended, &created));
+}
+
+std::string encode_shop(const ShopRow& row) {
+    flatbuffers::FlatBufferBuilder builder(256);
+    const auto account_id = builder.CreateString(row.account_id.str());
+    const fbs::Instant created = to_instant(row.created_at);
+    return finish(builder, fbs::CreateShop(builder, row.number.value, row.account_number.value,
+                                           account_id, row.suspended, &created));
+}
+
+std::string encode_token(const StoredToken& token) {
+    flatbuffers::FlatBufferBuilder builder(512);
+    const TokenRow& row = token.row;
+    const auto account_id = builder.CreateString(row.account_id.str());
+    const auto secret_sha256 =
+        builder.CreateVector(token.secret_sha256.data(), token.secret_sha256.size());
+    const auto sealed = add_bytes(builder, token.sealed_secret);
+    const fbs::Instant created = to_instant(row.created_at);
+    const fbs::Instant expires = to_instant(row.expires_at.value_or(Timestamp{}));
+    const fbs::Instant revoked = to_instant(row.revoked_at.value_or(Timestamp{}));
+    return finish(builder,
+                  fbs::CreateToken(builder, token.account_number.value, account_id, row.scopes,
+                                   &created, row.expires_at ? &expires : nullptr,
+                                   row.revoked_at ? &revoked : nullptr, secret_sha256, sealed));
+}
+
+std::optional<AccountRow> decode_account(std::string_view id, std::string_view bytes) {
+    const Row<fbs::Account> stored(bytes);
+    if (!stored.ok() || stored->number() == 0) {
+        return std::nullopt;
+    }
+    AccountRow row;
+    row.account_id = AccountId(id);
+    row.number = {stored->number()};
+    row.slot = {stored->slot()};
+    if (stored->rate_requests() != 0) {
+        row.rate_limit = RateLimit{stored->rate_requests(), stored->rate_window_seconds()};
+    }
+    row.suspended = stored->suspended();
+    row.created_at = from_instant(*stored->created_at());
+    return row;
+}
+
+std::optional<ShopRow> decode_shop(std::string_view id, std::string_view bytes) {
+    const Row<fbs::Shop> stored(bytes);
+    if (!stored.ok() || stored->number() == 0) {
+        return std::nullopt;
+    }
+    ShopRow row;
+    row.shop_id = ShopId(id);
+    row.number = {stored->number()};
+    row.account_id = AccountId(view_of(*stored->account_id()));
+    row.account_number = {stored->account_number()};
+    row.suspended = stored->suspended();
+    row.created_at = from_instant(*stored->created_at());
+    return row;
+}
+
+std::optional<StoredToken> decode_token(std::string_view id, std::string_view bytes) {
+    const Row<fbs::Token> stored(bytes);
+    StoredToken token;
+    if (!stored.ok() || stored->secret_sha256()->size() != token.secret_sha256.size()) {
+        return std::nullopt;
+    }
+    token.row.token_id = TokenId(id);
+    token.row.account_id = AccountId(view_of(*stored->account_id()));
+    token.row.scopes = stored->scopes();
+    token.row.created_at = from_instant(*stored->created_at());
+    token.row.expires_at = from_instant(stored->expires_at());
+    token.row.revoked_at = from_instant(stored->revoked_at());
+    token.account_number = {stored->account_number()};
+    std::copy(stored->secret_sha256()->begin(), stored->secret_sha256()->end(),
+              token.secret_sha256.begin());
+    token.sealed_secret = view_of(*stored->sealed_secret());
+    return token;
+}
+
+}  // namespace sluice::store

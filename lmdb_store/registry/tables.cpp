@@ -1,0 +1,120 @@
+#include "lmdb_store/registry/tables.hpp"
+
+#include <array>
+
+#include "lmdb_store/environment/key_bytes.hpp"
+#include "lmdb_store/environment/table_access.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::array<const char*, 6> kTables = {"accounts", "account_ids",    "shops",
+                                                "tokens",   "account_tokens", "bearers"};
+constexpr std::string_view kFormat("\1\0\0\0", 4);
+constexpr unsigned kDatabasesMax = 16;
+constexpr std::string_view kRetiredMark("\xff\xff\xff\xff", 4);  ///< No account has this number.
+constexpr std::size_t kRetiredTimeBytes = 8;
+
+int put_main(MDB_txn* txn, std::string_view key, std::string_view value) noexcept {
+    MDB_val key_val = to_val(key);
+    MDB_val value_val = to_val(value);
+    return mdb_put(txn, kMainTable, &key_val, &value_val, 0);
+}
+
+}  // namespace
+
+Result<RegistryTables> RegistryTables::open(const StorePaths& paths, bool read_only) {
+    auto environment =
+        Environment::open({paths.registry, kRegistryMapBytes, kDatabasesMax, read_only, true});
+    if (!environment) {
+        return environment.error();
+    }
+    RegistryTables tables;
+    tables.environment = std::move(*environment);
+    tables.main = kMainTable;
+    std::array<MDB_dbi, kTables.size()> handles{};
+    if (Status ok = tables.environment->open_databases(kTables, handles, false); !ok) {
+        return ok.error();
+    }
+    tables.accounts = handles[0];
+    tables.account_ids = handles[1];
+    tables.shops = handles[2];
+    tables.tokens = handles[3];
+    tables.account_tokens = handles[4];
+    tables.bearers = handles[5];
+    return attempt([&]() -> Result<RegistryTables> {
+        ReadTxn txn;
+        check(txn.begin(*tables.environment), *tables.environment, "read");
+        const auto format = find(txn, tables.main, kFormatKey);
+        if (!format || format->size() != kFormat.size()) {
+            return tables.damaged("format");
+        }
+        if (*format != kFormat) {
+            return Error{ErrorCode::kUnsupported,
+                         "\"" + paths.registry.string() +
+                             "\" has a format that this release does not know: use a newer one"};
+        }
+        return tables;
+    });
+}
+
+Status RegistryTables::check_key(const Txn& txn, const MasterKey& key) const {
+    const auto sealed = find(txn, main, kKeyCheckKey);
+    if (!sealed) {
+        return damaged("key check");
+    }
+    const Result<std::string> text = key.open(*sealed, kKeyCheckKey);
+    if (!text || *text != kKeyCheckText) {
+        return Error{ErrorCode::kCorrupt,
+                     "the master key is not the one of \"" + environment->folder().string() +
+                         "\": a restored store needs its own master.key; where the file was "
+                         "replaced, reload nginx"};
+    }
+    return Status::success();
+}
+
+Error RegistryTables::damaged(std::string_view row_kind) const {
+    return {ErrorCode::kCorrupt, "\"" + environment->folder().string() +
+                                     "\" is damaged (unreadable " + std::string(row_kind) +
+                                     "): restore it from a backup"};
+}
+
+std::string account_number_key(AccountNumber number) {
+    std::string key(sizeof(number.value), '\0');
+    put_big_endian(reinterpret_cast<unsigned char*>(key.data()), number.value);
+    return key;
+}
+
+std::string retired_tokens_key(AccountNumber number) {
+    return std::string(kRetiredMark) + account_number_key(number);
+}
+
+std::string retired_token_key(AccountNumber number, std::int64_t seconds,
+                              std::string_view token_id) {
+    std::string time(kRetiredTimeBytes, '\0');
+    put_big_endian(reinterpret_cast<unsigned char*>(time.data()),
+                   ~static_cast<std::uint64_t>(seconds));
+    return retired_tokens_key(number) + time + std::string(token_id);
+}
+
+std::string_view token_of_retired_key(std::string_view key) {
+    constexpr std::size_t kFixed =
+        kRetiredMark.size() + sizeof(AccountNumber::value) + kRetiredTimeBytes;
+    return key.size() > kFixed ? key.substr(kFixed) : std::string_view();
+}
+
+int create_registry_tables(MDB_txn* txn, const MasterKey& key) {
+    for (const char* name : kTables) {
+        MDB_dbi table = 0;
+        if (const int rc = mdb_dbi_open(txn, name, MDB_CREATE, &table); rc != 0) {
+            return rc;
+        }
+    }
+    constexpr std::string_view kOne("\0\0\0\1", 4);  // numbers start at 1: 0 means none
+    int rc = put_main(txn, kFormatKey, kFormat);
+    rc = rc == 0 ? put_main(txn, kNextAccountKey, kOne) : rc;
+    rc = rc == 0 ? put_main(txn, kNextShopKey, kOne) : rc;
+    return rc == 0 ? put_main(txn, kKeyCheckKey, key.seal(kKeyCheckText, kKeyCheckKey)) : rc;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,207 @@
+#include "lmdb_store/store/format.hpp"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "core/protocol/signature.hpp"
+#include "lmdb_store/files/file_io.hpp"
+#include "lmdb_store/files/random_bytes.hpp"
+#include "lmdb_store/store/control_file.hpp"
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFirstLine = "sluice store\n";
+constexpr std::size_t kFormatBytesMax = 4096;
+constexpr std::uint64_t kModuleAliveMs = 10'000;
+
+Error damaged(const fs::path& path, const char* what) {
+    return {ErrorCode::kCorrupt, "\"" + path.string() + "\" is damaged (" + what +
+                                     "): restore it from a backup of this store"};
+}
+
+bool parse_number(std::string_view text, std::uint32_t& number) noexcept {
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc{} && stop == end;
+}
+
+/// Takes one `name value` line. Unknown names are a newer release's; min_reader says if they
+/// matter.
+bool read_line(std::string_view line, StoreFormat& format) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view name = line.substr(0, space);
+    const std::string_view value = line.substr(space + 1);
+    if (name == "uuid") {
+        format.uuid = value;
+        return value.size() == 36;
+    }
+    if (name == "format") {
+        return parse_number(value, format.format);
+    }
+    if (name == "min_reader") {
+        return parse_number(value, format.min_reader);
+    }
+    if (name == "min_writer") {
+        return parse_number(value, format.min_writer);
+    }
+    if (name == "max_accounts") {
+        return parse_number(value, format.max_accounts);
+    }
+    return true;
+}
+
+std::optional<StoreFormat> parse_format(std::string_view text) {
+    if (text.substr(0, kFirstLine.size()) != kFirstLine || text.back() != '\n') {
+        return std::nullopt;
+    }
+    text.remove_prefix(kFirstLine.size());
+    StoreFormat format{"", 0, 0, 0, 0};
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        if (!read_line(text.substr(0, end), format)) {
+            return std::nullopt;
+        }
+        text.remove_prefix(end + 1);
+    }
+    const bool complete = !format.uuid.empty() && format.format != 0 && format.min_reader != 0 &&
+                          format.min_writer != 0 && format.max_accounts != 0;
+    return complete ? std::optional(format) : std::nullopt;
+}
+
+std::string print_format(const StoreFormat& format) {
+    return std::string(kFirstLine) + "uuid " + format.uuid + "\nformat " +
+           std::to_string(format.format) + "\nmin_reader " + std::to_string(format.min_reader) +
+           "\nmin_writer " + std::to_string(format.min_writer) + "\nmax_accounts " +
+           std::to_string(format.max_accounts) + "\n";
+}
+
+}  // namespace
+
+StorePaths::StorePaths(fs::path store_root)
+    : root(std::move(store_root)),
+      format(root / "format"),
+      master_key(root / "master.key"),
+      registry(root / "registry"),
+      queue(root / "queue"),
+      bulk(queue / "bulk"),
+      control(queue / "control"),
+      ledger(root / "ledger"),
+      archive(root / "archive"),
+      worker_lock(root / "worker.lock") {}
+
+std::string make_uuid() {
+    std::array<std::uint8_t, 16> bytes{};
+    fill_random(bytes);
+    bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0FU) | 0x40U);
+    bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3FU) | 0x80U);
+    const std::string hex = to_hex(bytes);
+    return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" +
+           hex.substr(16, 4) + "-" + hex.substr(20);
+}
+
+Result<StoreFormat> read_store_format(const StorePaths& paths) {
+    Result<std::string> text = read_file(paths.format, kFormatBytesMax);
+    if (!text) {
+        if (text.error().code == ErrorCode::kNotFound) {
+            return Error{ErrorCode::kNotFound, "\"" + paths.root.string() +
+                                                   "\" is not a store (no file \"format\"): make "
+                                                   "one with \"sluice init\""};
+        }
+        return text.error();
+    }
+    if (text->empty()) {
+        return damaged(paths.format, "empty");
+    }
+    std::optional<StoreFormat> format = parse_format(*text);
+    if (!format) {
+        return damaged(paths.format, "not what sluice wrote");
+    }
+    if (format->min_reader > kStoreFormat) {
+        return Error{ErrorCode::kUnsupported,
+                     "\"" + paths.root.string() + "\" has format " +
+                         std::to_string(format->format) + ", this release reads up to " +
+                         std::to_string(kStoreFormat) + ": use a newer release of sluice"};
+    }
+    return *std::move(format);
+}
+
+Status write_store_format(const StorePaths& paths, const StoreFormat& format) {
+    FileOwner owner;
+    struct stat info {};
+    if (::stat(paths.format.c_str(), &info) == 0) {
+        owner = {info.st_uid, info.st_gid, info.st_mode & 07777U};
+    } else if (errno != ENOENT) {
+        return system_error(errno, "look at", paths.format);
+    }
+    return replace_file(paths.format, print_format(format), owner);
+}
+
+Status check_writable_format(const StoreFormat& format) {
+    if (format.min_writer > kStoreFormat) {
+        return Error{ErrorCode::kUnsupported,
+                     "the store has format " + std::to_string(format.format) +
+                         ", which this release can read but not write: use a newer release of "
+                         "sluice"};
+    }
+    return Status::success();
+}
+
+Status set_max_accounts(const StorePaths& paths, std::uint32_t max_accounts) {
+    Result<StoreFormat> format = read_store_format(paths);
+    if (!format) {
+        return format.error();
+    }
+    if (Status ok = check_writable_format(*format); !ok) {
+        return ok;
+    }
+    if (max_accounts > kAccountsMaxLimit) {
+        return Error{ErrorCode::kInvalid,
+                     "--max-accounts may be " + std::to_string(kAccountsMaxLimit) + " at most"};
+    }
+    if (max_accounts < format->max_accounts) {
+        return Error{ErrorCode::kInvalid,
+                     "max_accounts is " + std::to_string(format->max_accounts) +
+                         " and can only be raised: places that were given out stay"};
+    }
+    format->max_accounts = max_accounts;
+    return write_store_format(paths, *format);
+}
+
+Status upgrade_store(const StorePaths& paths, std::uint64_t now_ms) {
+    Result<StoreFormat> format = read_store_format(paths);
+    if (!format) {
+        return format.error();
+    }
+    if (Status ok = check_writable_format(*format); !ok) {
+        return ok;
+    }
+    Result<ControlFile> control = ControlFile::open(paths);
+    if (!control) {
+        return control.error();
+    }
+    const ControlWords& words = control->words();
+    const std::uint64_t heartbeat = words.module_heartbeat_ms.load();
+    if (now_ms < heartbeat + kModuleAliveMs && words.module_format.load() < kStoreFormat) {
+        return Error{ErrorCode::kConflict,
+                     "an nginx with an older sluice module is running on this store: restart "
+                     "nginx first (a reload keeps the old module)"};
+    }
+    if (format->format >= kStoreFormat) {
+        return Status::success();
+    }
+    format->format = format->min_reader = format->min_writer = kStoreFormat;
+    return write_store_format(paths, *format);
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,182 @@
+#include "lmdb_store/store/master_key.hpp"
+
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <new>
+
+#include "core/protocol/signature.hpp"
+#include "lmdb_store/files/file_io.hpp"
+#include "lmdb_store/files/random_bytes.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::size_t kNonceBytes = 12;
+constexpr std::size_t kTagBytes = 16;
+constexpr std::size_t kFileBytesMax = 128;
+
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>;
+
+CipherContext new_context() {
+    CipherContext context(EVP_CIPHER_CTX_new(), &EVP_CIPHER_CTX_free);
+    if (context == nullptr) {
+        throw std::bad_alloc();
+    }
+    return context;
+}
+
+const unsigned char* bytes_of(std::string_view text) noexcept {
+    return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+unsigned char* bytes_of(std::string& text) noexcept {
+    return reinterpret_cast<unsigned char*>(text.data());
+}
+
+Error refused(std::string_view token_id) {
+    return {ErrorCode::kCorrupt, "the secret of token \"" + std::string(token_id) +
+                                     "\" does not open with this master key: it is another "
+                                     "store's key, or the registry is damaged"};
+}
+
+}  // namespace
+
+MasterKey::~MasterKey() {
+    OPENSSL_cleanse(key_.data(), key_.size());
+}
+
+Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) {
+        return system_error(errno, "read", path);
+    }
+    if ((info.st_mode & 077U) != 0) {
+        return Error{ErrorCode::kPermission, "\"" + path.string() +
+                                                 "\" may be read by group or others: make it "
+                                                 "readable by its owner only (chmod 0400)"};
+    }
+    const Fd fd(open_retrying(path.c_str(), O_RDONLY));
+    return fd.ok() ? read(fd.get(), path) : system_error(errno, "read", path);
+}
+
+Result<MasterKey> MasterKey::read(int fd, const std::filesystem::path& path) {
+    std::array<char, kFileBytesMax> text{};
+    const std::int64_t got = read_at(fd, text.data(), text.size(), 0);
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path);
+    }
+    std::string_view hex(text.data(), static_cast<std::size_t>(got));
+    if (!hex.empty() && hex.back() == '\n') {
+        hex.remove_suffix(1);
+    }
+    const std::optional<Digest256> key = parse_hex_digest(hex, HexCase::kEither);
+    OPENSSL_cleanse(text.data(), text.size());
+    if (!key) {
+        return Error{ErrorCode::kCorrupt,
+                     "\"" + path.string() + "\" is not a master key (64 hex digits)"};
+    }
+    MasterKey loaded(*key);
+    // OpenSSL loads its ciphers when it first needs one, and crashes if there is no memory then.
+    static_cast<void>(loaded.seal({}, {}));
+    return loaded;
+}
+
+MasterKey MasterKey::random() {
+    MasterKey key;
+    fill_random(key.key_);
+    return key;
+}
+
+Status MasterKey::save(const std::filesystem::path& path) const {
+    FileOwner owner{static_cast<uid_t>(-1), static_cast<gid_t>(-1), 0400};
+    struct stat info {};
+    if (::stat(path.c_str(), &info) == 0) {  // a replaced key keeps its owner
+        owner.user = info.st_uid;
+        owner.group = info.st_gid;
+    }
+    std::string text = to_hex(key_) + "\n";
+    Status saved = replace_file(path, text, owner);
+    OPENSSL_cleanse(text.data(), text.size());
+    return saved;
+}
+
+Status MasterKey::overwrite(const std::filesystem::path& path) const {
+    // Its owner need not be root, and then 0400 keeps the owner out too.
+    if (::chmod(path.c_str(), 0600) != 0) {
+        return system_error(errno, "write", path);
+    }
+    const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    std::string text = to_hex(key_) + "\n";
+    // In one call, of less than a sector: a reader sees one key or the other.
+    const bool written =
+        fd.ok() &&
+        ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+        ::ftruncate(fd.get(), static_cast<off_t>(text.size())) == 0 && ::fsync(fd.get()) == 0 &&
+        ::fchmod(fd.get(), 0400) == 0;
+    const int error = errno;
+    OPENSSL_cleanse(text.data(), text.size());
+    return written ? Status::success() : system_error(error, "write", path);
+}
+
+std::string MasterKey::seal(std::string_view secret, std::string_view token_id) const {
+    std::array<std::uint8_t, kNonceBytes> nonce{};
+    fill_random(nonce);
+    std::string sealed(kNonceBytes + secret.size() + kTagBytes, '\0');
+    std::copy(nonce.begin(), nonce.end(), bytes_of(sealed));
+    unsigned char* text = bytes_of(sealed) + kNonceBytes;
+    const CipherContext context = new_context();
+    EVP_CIPHER_CTX* const gcm = context.get();
+    int written = 0;
+    const bool ok =
+        EVP_EncryptInit_ex2(gcm, EVP_aes_256_gcm(), key_.data(), nonce.data(), nullptr) == 1 &&
+        EVP_EncryptUpdate(gcm, nullptr, &written, bytes_of(token_id),
+                          static_cast<int>(token_id.size())) == 1 &&
+        EVP_EncryptUpdate(gcm, text, &written, bytes_of(secret), static_cast<int>(secret.size())) ==
+            1 &&
+        EVP_EncryptFinal_ex(gcm, text + secret.size(), &written) == 1 &&
+        EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_GCM_GET_TAG, static_cast<int>(kTagBytes),
+                            text + secret.size()) == 1;
+    if (!ok) {  // nothing else can go wrong
+        throw std::bad_alloc();
+    }
+    return sealed;
+}
+
+Result<std::string> MasterKey::open(std::string_view sealed, std::string_view token_id) const {
+    if (sealed.size() < kNonceBytes + kTagBytes) {
+        return refused(token_id);
+    }
+    const std::string_view nonce = sealed.substr(0, kNonceBytes);
+    const std::string_view text =
+        sealed.substr(kNonceBytes, sealed.size() - kNonceBytes - kTagBytes);
+    std::string tag(sealed.substr(sealed.size() - kTagBytes));
+    std::string secret(text.size(), '\0');
+    const CipherContext context = new_context();
+    EVP_CIPHER_CTX* const gcm = context.get();
+    int written = 0;
+    const bool ready =
+        EVP_DecryptInit_ex2(gcm, EVP_aes_256_gcm(), key_.data(), bytes_of(nonce), nullptr) == 1 &&
+        EVP_DecryptUpdate(gcm, nullptr, &written, bytes_of(token_id),
+                          static_cast<int>(token_id.size())) == 1 &&
+        EVP_DecryptUpdate(gcm, bytes_of(secret), &written, bytes_of(text),
+                          static_cast<int>(text.size())) == 1 &&
+        EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_GCM_SET_TAG, static_cast<int>(kTagBytes),
+                            bytes_of(tag)) == 1;
+    if (!ready) {  // not the key's fault: nobody may be refused for it
+        throw std::bad_alloc();
+    }
+    if (EVP_DecryptFinal_ex(gcm, bytes_of(secret) + secret.size(), &written) != 1) {
+        OPENSSL_cleanse(secret.data(), secret.size());
+        return refused(token_id);
+    }
+    return secret;
+}
+
+}  // namespace sluice::store

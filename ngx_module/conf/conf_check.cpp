@@ -1,0 +1,124 @@
+#include "ngx_module/conf/conf_check.hpp"
+
+#include <optional>
+#include <string>
+
+#include "ngx_module/conf/store_check.hpp"
+#include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/request/handler.hpp"
+#include "ngx_module/shared/zone.hpp"
+
+namespace sluice::ngx {
+namespace {
+
+std::string megabytes(std::size_t bytes) {
+    return std::to_string(bytes >> 20) + "m";
+}
+
+bool find_pool(const MainConf& conf, ngx_str_t name, const char* parameter,
+               ngx_thread_pool_t*& pool, ngx_log_t* log) {
+    pool = ngx_thread_pool_get(conf.cycle, &name);
+    if (pool == nullptr) {
+        const std::string text(to_view(name));
+        log_at(log, NGX_LOG_EMERG, conf.store_line,
+               std::string("sluice_store ") + parameter + "=" + text +
+                   ": there is no such thread pool; declare it outside of the http block, as in "
+                   "\"thread_pool " +
+                   text + " threads=1;\"");
+    }
+    return pool != nullptr;
+}
+
+/// nullopt: refused and logged.
+std::optional<store::StoreFormat> check_store(const MainConf& conf, ngx_log_t* log) {
+    const store::StorePaths paths(to_view(conf.store_path));
+    Result<store::StoreFormat> format = store::read_store_format(paths);
+    if (!format) {
+        log_at(log, NGX_LOG_EMERG, conf.store_line, "sluice_store: " + format.error().message);
+        return std::nullopt;
+    }
+    const auto* core =
+        reinterpret_cast<ngx_core_conf_t*>(ngx_get_conf(conf.cycle->conf_ctx, ngx_core_module));
+    if (const std::optional<std::string> problem = check_store_access(paths, *core)) {
+        log_at(log, NGX_LOG_EMERG, conf.store_line, "sluice_store: " + *problem);
+        return std::nullopt;
+    }
+    return *format;
+}
+
+bool check_zone(const MainConf& conf, const store::StoreFormat& format, ngx_log_t* log) {
+    if (conf.zone_view.cells_count >= format.max_accounts) {
+        return true;
+    }
+    const std::string size = megabytes(zone_bytes_for(format.max_accounts));
+    log_at(log, NGX_LOG_EMERG, conf.zone_line,
+           "the shared zone has room for " + std::to_string(conf.zone_view.cells_count) +
+               " accounts, and the store may have " + std::to_string(format.max_accounts) +
+               ": set \"sluice_zone " + size + ";\"");
+    return false;
+}
+
+ngx_int_t init_zone(ngx_shm_zone_t* zone, MainConf& conf) {
+    ngx_log_t* log = zone->shm.log;
+    if (!find_pool(conf, conf.commit_pool_name, "thread_pool", conf.commit_pool, log) ||
+        !find_pool(conf, conf.offload_pool_name, "offload_pool", conf.offload_pool, log)) {
+        return NGX_ERROR;
+    }
+    const std::optional<store::StoreFormat> format = check_store(conf, log);
+    if (!format) {
+        return NGX_ERROR;
+    }
+    if (!attach_zone(zone, conf.zone_view)) {
+        log_at(log, NGX_LOG_EMERG, conf.zone_line,
+               "the shared zone was laid out by another version of the module: restart nginx "
+               "instead of reloading it");
+        return NGX_ERROR;
+    }
+    return check_zone(conf, *format, log) ? NGX_OK : NGX_ERROR;
+}
+
+}  // namespace
+
+void log_at(ngx_log_t* log, ngx_uint_t level, const ConfLine& line,
+            std::string_view text) noexcept {
+    ngx_str_t message = to_ngx(text);
+    ngx_log_error(level, log, 0, "%V in %s:%ui", &message, line.file, line.line);
+}
+
+bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
+                  const ngx_http_core_loc_conf_t& core) noexcept {
+    if (main.store_path.data == nullptr) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
+               "sluice_ingest needs a store: add \"sluice_store DIRECTORY;\" to the http block");
+        return false;
+    }
+    if (core.handler != ngx_http_sluice_handler) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
+               "sluice_ingest in a location that has another content handler: give it a location "
+               "of its own");
+        return false;
+    }
+    if (core.client_max_body_size == 0) {
+        log_at(
+            cf->log, NGX_LOG_EMERG, conf.ingest_line,
+            "sluice_ingest with \"client_max_body_size 0\": bodies must have a limit; set 1m for "
+            "events, 128m for the catalog");
+        return false;
+    }
+    if (core.client_max_body_size > main.large_memory) {
+        log_at(cf->log, NGX_LOG_WARN, conf.ingest_line,
+               "client_max_body_size is above sluice_large_memory: bodies between the two are "
+               "always answered with 503");
+    }
+    return true;
+}
+
+}  // namespace sluice::ngx
+
+using namespace sluice::ngx;
+
+ngx_int_t ngx_http_sluice_init_zone(ngx_shm_zone_t* zone, void*) noexcept {
+    return guarded(zone->shm.log, static_cast<ngx_int_t>(NGX_ERROR),
+                   [&] { return init_zone(zone, *static_cast<MainConf*>(zone->data)); });
+}

@@ -1,0 +1,171 @@
+#include "ngx_module/process/store_link.hpp"
+
+#include <utility>
+
+#include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/process/edge.hpp"
+#include "ngx_module/request/answer.hpp"
+
+namespace sluice::ngx {
+namespace {
+
+std::uint64_t now_ms() noexcept {
+    const ngx_time_t* now = ngx_timeofday();
+    return static_cast<std::uint64_t>(now->sec) * 1000u + now->msec;
+}
+
+}  // namespace
+
+StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log) : conf_(conf), log_(log) {
+    look_.ident.owner = this;
+    look_.task.ctx = this;
+    look_.task.handler = &StoreLink::run;
+    look_.task.event.data = &look_.ident;
+    look_.task.event.handler = &StoreLink::on_looked;
+    look_.task.event.log = log;
+    ident_.owner = this;
+    timer_.data = &ident_;
+    timer_.handler = &StoreLink::on_timer;
+    timer_.log = log;
+    timer_.cancelable = 1;  // a quitting process does not wait for it
+}
+
+void StoreLink::start() noexcept {
+    guarded(log_, [&] { open_into(look_); });
+    looked();
+    ngx_add_timer(&timer_, kLookEveryMs);
+}
+
+std::optional<Reason> StoreLink::closed_reason() noexcept {
+    const store::Queue* open_queue = queue();
+    if (open_queue == nullptr) {
+        return Reason::kStoreUnavailable;
+    }
+    const std::optional<store::AppendOutcome> closed = open_queue->closed_reason();
+    return closed ? std::optional<Reason>(reason_of(*closed)) : std::nullopt;
+}
+
+/// Of the file that the master opened; if another took its place, this process may perhaps read it.
+Result<store::MasterKey> StoreLink::current_key() const {
+    const std::filesystem::path path(to_view(conf_.key_path));
+    Result<store::MasterKey> key = store::MasterKey::load(path);
+    return key ? key : store::MasterKey::read(conf_.key_fd, path);
+}
+
+/// Blocks for the disk. Any thread, one at a time.
+void StoreLink::open_into(Look& look) const {
+    const store::StorePaths paths(std::filesystem::path(to_view(conf_.store_path)));
+    const store::QueueOptions options{static_cast<std::uint64_t>(conf_.map_bytes), conf_.sync != 0,
+                                      conf_.idempotency_ttl};
+    Result<std::unique_ptr<store::Queue>> queue = store::Queue::open(paths, options);
+    if (!queue) {
+        look.problem = queue.error().message;
+        return;
+    }
+    Result<std::unique_ptr<store::RegistryReader>> registry =
+        store::RegistryReader::open(paths, [this] { return current_key(); });
+    if (!registry) {
+        look.problem = registry.error().message;
+        return;
+    }
+    look.queue = std::move(*queue);
+    look.registry = std::move(*registry);
+}
+
+void StoreLink::on_timer(ngx_event_t* event) noexcept {
+    event->timedout = 0;
+    auto& link = *static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner);
+    link.look();
+    ngx_add_timer(&link.timer_, kLookEveryMs);
+}
+
+void StoreLink::look() noexcept {
+    if (look_.task.event.active) {
+        return;  // the last one still waits for the disk
+    }
+    if (!usable_ && queue_ != nullptr) {
+        Edge& edge = *Edge::current();
+        if (edge.commits().in_flight() || edge.offload().in_flight() ||
+            edge.sampler().in_flight()) {
+            return;  // it reads the queue that is to be closed
+        }
+        registry_.reset();
+        queue_.reset();
+    }
+    heartbeat();
+    report_key();
+    if (ngx_thread_task_post(conf_.commit_pool, &look_.task) != NGX_OK) {
+        return;  // logged by the pool; the next turn of the timer tries again
+    }
+}
+
+/// On the pool's thread.
+void StoreLink::run(void* data, ngx_log_t* log) noexcept {
+    auto& link = *static_cast<StoreLink*>(data);
+    guarded(log, [&] {
+        if (link.queue_ == nullptr) {
+            link.open_into(link.look_);
+        } else {
+            link.look_.in_place = link.queue_->still_in_place();
+        }
+    });
+}
+
+void StoreLink::on_looked(ngx_event_t* event) noexcept {
+    static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner)->looked();
+}
+
+void StoreLink::looked() noexcept {
+    if (queue_ != nullptr) {
+        if (!look_.in_place && usable_) {
+            usable_ = false;
+            report("the store was removed or replaced; no request is accepted until it is back");
+        }
+        return;
+    }
+    look_.in_place = true;
+    if (look_.queue == nullptr || look_.registry == nullptr) {
+        report(look_.problem);
+        return;
+    }
+    queue_ = std::move(look_.queue);
+    registry_ = std::move(look_.registry);
+    usable_ = true;
+    if (!reported_.empty()) {
+        reported_.clear();
+        ngx_log_error(NGX_LOG_NOTICE, log_, 0, "sluice: the store is open again");
+    }
+}
+
+void StoreLink::heartbeat() noexcept {
+    if (queue_ == nullptr) {
+        return;
+    }
+    store::ControlWords& words = queue_->control().words();
+    words.module_heartbeat_ms.store(now_ms(), std::memory_order_relaxed);
+    words.module_format.store(store::kStoreFormat, std::memory_order_relaxed);
+}
+
+/// Once for each time that it happens.
+void StoreLink::report_key() noexcept {
+    const bool outdated = registry_ != nullptr && registry_->is_key_outdated();
+    if (outdated && !key_reported_) {
+        ngx_log_error(NGX_LOG_ALERT, log_, 0,
+                      "sluice: the master key \"%V\" was replaced by another file: reload nginx; "
+                      "until then events signed with tokens new to this process get 503",
+                      &conf_.key_path);
+    }
+    key_reported_ = outdated;
+}
+
+/// Once for each new problem.
+void StoreLink::report(const std::string& problem) noexcept {
+    if (problem == reported_) {
+        return;
+    }
+    guarded(log_, [&] { reported_ = problem; });
+    ngx_log_error(NGX_LOG_EMERG, log_, 0, "sluice: %s", problem.c_str());
+}
+
+}  // namespace sluice::ngx

@@ -1,0 +1,75 @@
+// StoreLink: the store's environments as this worker process has them, opened once, after fork.
+//
+// A store that cannot be opened, or that was removed or replaced under the running process, is
+// looked for again once a second; meanwhile requests get 503. Thread: the event loop; looking and
+// opening happen on the commit's pool.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/reader.hpp"
+#include "ngx_module/conf/conf.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/request/request.hpp"
+
+namespace sluice::ngx {
+
+class StoreLink {
+public:
+    static constexpr ngx_msec_t kLookEveryMs = 1000;
+
+    StoreLink(const MainConf& conf, ngx_log_t* log);
+    StoreLink(const StoreLink&) = delete;
+    StoreLink& operator=(const StoreLink&) = delete;
+
+    /// nullptr: the store is not open.
+    [[nodiscard]] store::RegistryReader* registry() noexcept {
+        return usable_ ? registry_.get() : nullptr;
+    }
+    [[nodiscard]] store::Queue* queue() noexcept { return usable_ ? queue_.get() : nullptr; }
+    /// Nothing: the store can take a record now.
+    [[nodiscard]] std::optional<Reason> closed_reason() noexcept;
+    /// Why the store is not open, for the operator; empty: it is.
+    [[nodiscard]] std::string_view problem() const noexcept { return reported_; }
+    /// Opens now, blocking: for init_process. Starts the timer.
+    void start() noexcept;
+
+private:
+    /// What a look on the pool's thread found.
+    struct Look {
+        EventIdent ident;
+        ngx_thread_task_t task{};
+        bool in_place = true;
+        std::string problem;
+        std::unique_ptr<store::Queue> queue;
+        std::unique_ptr<store::RegistryReader> registry;
+    };
+
+    static void on_timer(ngx_event_t* event) noexcept;
+    static void run(void* link, ngx_log_t* log) noexcept;
+    static void on_looked(ngx_event_t* event) noexcept;
+
+    [[nodiscard]] Result<store::MasterKey> current_key() const;
+    void open_into(Look& look) const;
+    void look() noexcept;
+    void looked() noexcept;
+    void heartbeat() noexcept;
+    void report_key() noexcept;
+    void report(const std::string& problem) noexcept;
+
+    const MainConf& conf_;
+    ngx_log_t* log_;
+    std::unique_ptr<store::Queue> queue_;
+    std::unique_ptr<store::RegistryReader> registry_;
+    bool usable_ = false;
+    Look look_;
+    std::string reported_;  ///< The problem that was logged last.
+    bool key_reported_ = false;
+    EventIdent ident_;
+    ngx_event_t timer_{};
+};
+
+}  // namespace sluice::ngx

@@ -1,0 +1,198 @@
+#include "ngx_module/request/answer.hpp"
+
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/response.hpp"
+#include "ngx_module/process/edge.hpp"
+
+namespace sluice::ngx {
+namespace {
+
+constexpr std::size_t kNumberBytes = 20;
+
+bool add_number(ngx_http_request_t* r, std::string_view name, std::int64_t number) noexcept {
+    auto* text = static_cast<char*>(ngx_pnalloc(r->pool, kNumberBytes));
+    if (text == nullptr) {
+        return false;
+    }
+    const auto end = std::to_chars(text, text + kNumberBytes, number).ptr;
+    return add_header(r, name, {text, static_cast<std::size_t>(end - text)});
+}
+
+bool add_headers(const IngestRequest& request, const Answer& answer) noexcept {
+    ngx_http_request_t* r = request.r;
+    bool added = true;
+    if (answer.rate) {
+        added = add_number(r, "X-RateLimit-Limit", answer.rate->limit) &&
+                add_number(r, "X-RateLimit-Remaining", answer.rate->remaining) &&
+                add_number(r, "X-RateLimit-Reset", answer.rate->reset_second);
+    }
+    if (answer.status == NGX_HTTP_SERVICE_UNAVAILABLE) {
+        added = added && add_number(r, "Retry-After", request.conf->retry_after);
+    } else if (answer.retry_after_limit && answer.rate) {
+        added = added && add_number(r, "Retry-After", answer.rate->retry_after);
+    }
+    if (answer.allow_post) {
+        added = added && add_header(r, "Allow", "POST");
+    }
+    if (request.conf->dry_run != 0) {
+        added = added && add_header(r, "X-Sluice-Dry-Run", "1");
+    }
+    return added;
+}
+
+Endpoint endpoint_of(const IngestRequest& request) noexcept {
+    return request.is_events() ? Endpoint::kEvents : Endpoint::kCatalog;
+}
+
+std::uint64_t elapsed_ms(const ngx_http_request_t* r) noexcept {
+    const Timestamp now = loop_time();
+    const std::int64_t ms = (now.seconds - r->start_sec) * 1000 +
+                            static_cast<std::int64_t>(now.nanos / 1'000'000u) -
+                            static_cast<std::int64_t>(r->start_msec);
+    return ms > 0 ? static_cast<std::uint64_t>(ms) : 0;
+}
+
+std::optional<Outcome> outcome_of_status(ngx_uint_t status) noexcept {
+    switch (status) {
+        case NGX_HTTP_BAD_REQUEST:
+            return Outcome::kBadRequest;
+        case NGX_HTTP_REQUEST_ENTITY_TOO_LARGE:
+            return Outcome::kTooLarge;
+        case NGX_HTTP_INTERNAL_SERVER_ERROR:
+            return Outcome::kError;
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace
+
+void settle(IngestRequest& request, Answer answer) noexcept {
+    if (!request.answer) {
+        request.answer = std::move(answer);
+    }
+}
+
+void settle_success(IngestRequest& request, bool replayed) {
+    Answer answer = request.is_events()
+                        ? event_success(request.rate)
+                        : catalog_success(request.records_count, replayed, request.rate);
+    if (request.conf->dry_run != 0) {
+        answer.outcome = Outcome::kDryRun;
+    }
+    settle(request, std::move(answer));
+}
+
+void settle_unavailable(IngestRequest& request, Reason reason) {
+    settle(request, request.is_events()
+                        ? event_unavailable(reason, request.rate)
+                        : catalog_error(NGX_HTTP_SERVICE_UNAVAILABLE, Outcome::kUnavailable, reason,
+                                        "Service is temporarily unavailable", request.rate));
+}
+
+void settle_too_large(IngestRequest& request) {
+    Answer answer = catalog_error(NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, Outcome::kTooLarge,
+                                  Reason::kTooLarge, "Request body is too large", request.rate);
+    settle(request, std::move(answer));
+}
+
+void settle_internal_error(IngestRequest& request) noexcept {
+    try {
+        settle(request, request.is_events()
+                            ? event_internal_error(request.rate)
+                            : catalog_error(NGX_HTTP_INTERNAL_SERVER_ERROR, Outcome::kError,
+                                            Reason::kNone, "Internal server error", request.rate));
+    } catch (...) {
+        settle(request, Answer{});  // 500 with an empty body needs no memory
+    }
+}
+
+Reason reason_of(store::AppendOutcome outcome) noexcept {
+    switch (outcome) {
+        case store::AppendOutcome::kFull:
+            return Reason::kQueueFull;
+        case store::AppendOutcome::kNoSpace:
+            return Reason::kDiskFull;
+        case store::AppendOutcome::kInDoubt:
+            return Reason::kIoError;
+        default:
+            return Reason::kStoreUnavailable;
+    }
+}
+
+void settle_commit(IngestRequest& request) {
+    switch (request.append_outcome) {
+        case store::AppendOutcome::kStored:
+            return settle_success(request, false);
+        case store::AppendOutcome::kReplayed:
+            return settle_success(request, true);
+        case store::AppendOutcome::kConflict:
+            return settle(request, catalog_conflict(request.rate));
+        case store::AppendOutcome::kFull:
+        case store::AppendOutcome::kNoSpace:
+        case store::AppendOutcome::kInDoubt:
+        case store::AppendOutcome::kUnavailable:
+            return settle_unavailable(request, reason_of(request.append_outcome));
+        case store::AppendOutcome::kTooLarge:
+            return settle_too_large(request);
+        case store::AppendOutcome::kPending:
+            break;
+    }
+    settle_internal_error(request);
+}
+
+ngx_int_t send_answer(IngestRequest& request) noexcept {
+    ngx_http_request_t* r = request.r;
+    const Answer& answer = *request.answer;
+    count_once(request);
+    if (!add_headers(request, answer)) {
+        return NGX_ERROR;
+    }
+    if (answer.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE && request.is_events()) {
+        return NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;  // nginx's own page
+    }
+    return send_text(r, answer.status, answer.content_type, answer.text());
+}
+
+ngx_int_t send_early_answer(IngestRequest& request) noexcept {
+    ngx_http_request_t* r = request.r;
+    if (r->headers_in.expect != nullptr && r->expect_tested == 0) {
+        // The client waits for the invitation, and may take the next request's first bytes for
+        // this one's body, or the other way round: the connection ends here.
+        r->expect_tested = 1;
+        r->keepalive = 0;
+    }
+    const ngx_int_t rc = ngx_http_discard_request_body(r);
+    return rc == NGX_OK ? send_answer(request) : rc;
+}
+
+std::optional<Outcome> outcome_of(const IngestRequest& request) noexcept {
+    return request.answer ? request.answer->outcome
+                          : outcome_of_status(request.r->headers_out.status);
+}
+
+void count_once(IngestRequest& request) noexcept {
+    const std::optional<Outcome> outcome = outcome_of(request);
+    if (request.counted || !outcome) {
+        return;
+    }
+    request.counted = true;
+    MetricsBlock& metrics = Edge::current()->metrics();
+    metrics.count_request(endpoint_of(request), *outcome,
+                          request.answer ? request.answer->reason : Reason::kNone,
+                          elapsed_ms(request.r));
+    if (outcome != Outcome::kAccepted) {
+        return;
+    }
+    metrics.of(endpoint_of(request))
+        .records.fetch_add(request.records_count, std::memory_order_relaxed);
+    if (request.cell != nullptr) {
+        request.cell->accepted.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+}  // namespace sluice::ngx

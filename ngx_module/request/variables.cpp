@@ -1,0 +1,228 @@
+#include "ngx_module/request/variables.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/intake/diagnosis.hpp"
+#include "core/values/ids.hpp"
+#include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/process/edge.hpp"
+#include "ngx_module/request/answer.hpp"
+#include "ngx_module/request/request.hpp"
+
+namespace sluice::ngx {
+namespace {
+
+enum Variable : uintptr_t {
+    kAccount,
+    kShop,
+    kTopic,
+    kResult,
+    kReason,
+    kSeq,
+    kCommitTime,
+    kRecords,
+    kLimitRemaining,
+};
+
+using Text = std::optional<std::string_view>;
+
+/// nullopt: without memory.
+Text copy(ngx_pool_t* pool, std::string_view text) noexcept {
+    auto* bytes = static_cast<char*>(ngx_pnalloc(pool, text.size()));
+    if (bytes == nullptr) {
+        return std::nullopt;
+    }
+    std::memcpy(bytes, text.data(), text.size());
+    return std::string_view(bytes, text.size());
+}
+
+Text number(ngx_pool_t* pool, std::uint64_t value) noexcept {
+    char digits[20];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+    return copy(pool, {digits, static_cast<std::size_t>(end - digits)});
+}
+
+/// Seconds with milliseconds, as $request_time.
+Text seconds(ngx_pool_t* pool, ngx_msec_t ms) noexcept {
+    u_char text[NGX_INT_T_LEN + 4];
+    const u_char* end = ngx_sprintf(text, "%T.%03M", static_cast<time_t>(ms / 1000), ms % 1000);
+    return copy(pool, to_view(text, end));
+}
+
+/// Only of requests whose signature (catalog: token) was right: nobody logs under another's name.
+Text account(const IngestRequest& request) noexcept {
+    const ShopView* shop = request.sender.shop.get();
+    const bool borne =
+        request.sender.bearer != nullptr && outcome_of(request) != Outcome::kUnauthorized;
+    if (shop == nullptr || !(request.authenticated || borne)) {
+        return std::nullopt;
+    }
+    return shop->account->account_id.view();
+}
+
+/// As the sender named it, if that can be an id at all. People send a token there by mistake: what
+/// is no shop of ours and as long as a secret is cut, so that no secret gets into a log.
+Text shop(const IngestRequest& request, ngx_pool_t* pool) {
+    constexpr std::size_t kSecretBytesMin = 16;
+    constexpr std::size_t kShownBytes = 8;
+    const std::string_view name = request.head.shop.value;
+    if (!is_admin_id(name)) {
+        return std::nullopt;
+    }
+    return request.sender.shop == nullptr && name.size() >= kSecretBytesMin
+               ? copy(pool, std::string(name.substr(0, kShownBytes)) + "...")
+               : Text(name);
+}
+
+Text topic(const IngestRequest& request) noexcept {
+    const std::optional<Topic> topic = parse_topic(request.head.topic.value);
+    return topic && !is_command(*topic) ? Text(to_string(*topic)) : std::nullopt;
+}
+
+Text result(const IngestRequest& request) noexcept {
+    const std::optional<Outcome> outcome = outcome_of(request);
+    return outcome ? Text(to_string(*outcome)) : std::nullopt;
+}
+
+/// Was the signature wrong? Also of unknown shops, for which there is nothing to tell: whoever
+/// sends the next request on the connection must not be able to measure which shops there are.
+bool is_undiagnosed(const IngestRequest& request) noexcept {
+    switch (request.answer->reason) {
+        case Reason::kShopUnknown:
+        case Reason::kShopSuspended:
+        case Reason::kSignatureMalformed:
+        case Reason::kSignatureMismatch:
+        case Reason::kNoUsableToken:
+            return request.is_events() && request.diagnosis.empty();
+        default:
+            return false;
+    }
+}
+
+using Tokens = std::vector<std::shared_ptr<const TokenView>>;
+
+Tokens barred_tokens(const ShopView* shop) {
+    store::RegistryReader* registry = Edge::current()->store().registry();
+    const AccountNumber account = shop != nullptr ? shop->account->number : AccountNumber{0};
+    return registry != nullptr ? registry->find_barred_tokens(account, kDiagnosisBarredMax)
+                               : Tokens();
+}
+
+std::string_view diagnose(const IngestRequest& request) {
+    // Large bodies would keep the event loop; without the body, only the header's form is judged.
+    const bool large = request.body.bytes() > request.conf->offload_threshold;
+    const ShopView* shop = request.sender.shop.get();
+    const std::string_view mistake =
+        diagnose_signature(request.head.signature, large ? "" : request.body.view(), shop,
+                           barred_tokens(shop), loop_time());
+    const Reason known = request.answer->reason;
+    const bool by_shop = known == Reason::kShopUnknown || known == Reason::kShopSuspended;
+    return by_shop ? to_string(known) : mistake;
+}
+
+/// For the operator, and worked out once the answer has left: the sender is never told.
+Text reason(IngestRequest& request) {
+    if (!request.r->header_sent || !request.answer || request.answer->reason == Reason::kNone) {
+        return std::nullopt;
+    }
+    if (is_undiagnosed(request) && Edge::current()->diagnoses().allow(ngx_time())) {
+        request.diagnosis = diagnose(request);
+    }
+    return request.diagnosis.empty() ? to_string(request.answer->reason) : request.diagnosis;
+}
+
+Text value_of(IngestRequest& request, uintptr_t variable) {
+    ngx_pool_t* pool = request.r->pool;
+    const bool stored = request.append_outcome == store::AppendOutcome::kStored ||
+                        request.append_outcome == store::AppendOutcome::kReplayed;
+    switch (variable) {
+        case kAccount:
+            return account(request);
+        case kShop:
+            return shop(request, pool);
+        case kTopic:
+            return topic(request);
+        case kResult:
+            return result(request);
+        case kReason:
+            return reason(request);
+        case kSeq:
+            return stored ? number(pool, request.seq.value) : std::nullopt;
+        case kCommitTime:
+            return request.committed ? seconds(pool, request.commit_ms) : std::nullopt;
+        case kRecords:
+            return request.records_count > 0 ? number(pool, request.records_count) : std::nullopt;
+        case kLimitRemaining:
+            return request.rate ? number(pool, request.rate->remaining) : std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
+
+/// nginx refuses a body that is too long before it asks the module.
+Text without_request(ngx_http_request_t* r, uintptr_t variable) noexcept {
+    const bool too_large = r->headers_out.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;
+    return variable == kResult && too_large && loc_conf(r)->ingest != kIngestNone
+               ? Text(to_string(Outcome::kTooLarge))
+               : std::nullopt;
+}
+
+extern "C" {
+static ngx_int_t get_variable(ngx_http_request_t* r, ngx_http_variable_value_t* value,
+                              uintptr_t data) noexcept {
+    IngestRequest* request = request_of(r->main);
+    const Text text = guarded(r->connection->log, Text(), [&] {
+        return request != nullptr ? value_of(*request, data) : without_request(r, data);
+    });
+    value->not_found = text ? 0 : 1;
+    if (text) {
+        value->valid = 1;
+        value->no_cacheable = 0;
+        value->len = static_cast<unsigned>(text->size()) & 0x0fffffff;
+        value->data = to_bytes(*text);
+    }
+    return NGX_OK;
+}
+}
+
+struct Definition {
+    std::string_view name;
+    Variable variable;
+};
+
+constexpr Definition kDefinitions[] = {
+    {"sluice_account", kAccount},
+    {"sluice_shop", kShop},
+    {"sluice_topic", kTopic},
+    {"sluice_result", kResult},
+    {"sluice_reason", kReason},
+    {"sluice_seq", kSeq},
+    {"sluice_commit_time", kCommitTime},
+    {"sluice_records", kRecords},
+    {"sluice_limit_remaining", kLimitRemaining},
+};
+
+}  // namespace
+
+ngx_int_t add_variables(ngx_conf_t* cf) noexcept {
+    for (const Definition& definition : kDefinitions) {
+        ngx_str_t name = to_ngx(definition.name);
+        // They change while a request is served: never from the cache.
+        ngx_http_variable_t* variable = ngx_http_add_variable(cf, &name, NGX_HTTP_VAR_NOCACHEABLE);
+        if (variable == nullptr) {
+            return NGX_ERROR;
+        }
+        variable->get_handler = get_variable;
+        variable->data = definition.variable;
+    }
+    return NGX_OK;
+}
+
+}  // namespace sluice::ngx

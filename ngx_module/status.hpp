@@ -1,8 +1,0 @@
-// The content handler of `sluice_status`.
-#pragma once
-
-#include "ngx_module/ngx_api.hpp"
-
-extern "C" {
-ngx_int_t ngx_http_sluice_status_handler(ngx_http_request_t* r) noexcept;
-}

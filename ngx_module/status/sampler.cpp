@@ -1,0 +1,185 @@
+#include "ngx_module/status/sampler.hpp"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/intake/rate_word.hpp"
+#include "core/protocol/record.hpp"
+#include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/process/edge.hpp"
+
+namespace sluice::ngx {
+namespace {
+
+std::uint64_t total(const AccountUse& use) noexcept {
+    return use.accepted + use.limited + use.used;
+}
+
+/// When the oldest record from `first` on was received.
+std::optional<std::uint64_t> received_ms(store::Queue& queue, SequenceNumber first) {
+    const auto records = queue.read(first, 1, 1);
+    if (!records || records->empty()) {
+        return std::nullopt;
+    }
+    const auto record = decode_record(records->front().bytes);
+    return record ? std::optional(to_ms(record->meta.received_at)) : std::nullopt;
+}
+
+void look_at_disk(const store::StorePaths& paths, QueueFigures& figures) noexcept {
+    struct statvfs disk {};
+    if (statvfs(paths.root.c_str(), &disk) == 0) {
+        figures.disk_free = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
+        figures.disk_bytes = static_cast<std::uint64_t>(disk.f_blocks) * disk.f_frsize;
+    }
+}
+
+}  // namespace
+
+StatusSampler::StatusSampler(const MainConf& conf, ngx_log_t* log) : conf_(conf), log_(log) {
+    task_ident_.owner = this;
+    task_.ctx = this;
+    task_.handler = &StatusSampler::run;
+    task_.event.data = &task_ident_;
+    task_.event.handler = &StatusSampler::on_taken;
+    task_.event.log = log;
+    ident_.owner = this;
+    timer_.data = &ident_;
+    timer_.handler = &StatusSampler::on_timer;
+    timer_.log = log;
+    timer_.cancelable = 1;  // a quitting process does not wait for it
+}
+
+void StatusSampler::start() noexcept {
+    if (conf_.status_locations != 0) {
+        begin();
+        ngx_add_timer(&timer_, kEveryMs);
+    }
+}
+
+void StatusSampler::on_timer(ngx_event_t* event) noexcept {
+    event->timedout = 0;
+    auto& sampler = *static_cast<StatusSampler*>(static_cast<EventIdent*>(event->data)->owner);
+    sampler.begin();
+    sampler.offer_history();
+    ngx_add_timer(&sampler.timer_, kEveryMs);
+}
+
+void StatusSampler::begin() noexcept {
+    if (in_flight()) {
+        return;  // the last one still waits for the disk
+    }
+    sample_.queue = Edge::current()->store().queue();
+    if (sample_.queue == nullptr) {
+        queue_.reset();
+    }
+    // A full pool is logged by the pool; the next turn of the timer tries again.
+    static_cast<void>(ngx_thread_task_post(conf_.offload_pool, &task_));
+}
+
+/// On the pool's thread.
+void StatusSampler::run(void* data, ngx_log_t* log) noexcept {
+    guarded(log, [&] { static_cast<StatusSampler*>(data)->take(); });
+}
+
+void StatusSampler::take() {
+    sample_.figures.reset();
+    if (sample_.queue != nullptr) {
+        sample_.figures = look_at(*sample_.queue);
+    }
+    sample_.accounts = busiest_accounts();
+}
+
+std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
+    const auto fill = queue.fill();
+    if (!fill) {
+        return std::nullopt;
+    }
+    QueueFigures figures;
+    figures.first_seq = fill->first_seq.value;
+    figures.last_seq = fill->last_seq.value;
+    figures.applied_seq = queue.control().words().applied_seq.load(std::memory_order_relaxed);
+    figures.bytes_used = fill->bytes_used;
+    figures.bytes_mark = fill->bytes_mark;
+    figures.bytes_map = fill->bytes_map;
+    figures.idempotency_rows = fill->idempotency_rows;
+    if (figures.first_seq != 0) {
+        const std::uint64_t next = std::max(figures.applied_seq + 1, figures.first_seq);
+        figures.depth = figures.last_seq >= next ? figures.last_seq - next + 1 : 0;
+        if (figures.depth != 0) {
+            figures.oldest_ms = received_ms(queue, SequenceNumber{next});
+        }
+    }
+    look_at_disk(Edge::current()->paths(), figures);
+    figures.sampled_ms = to_ms(thread_time());
+    return figures;
+}
+
+/// Reads every account's cell: hundreds of microseconds for a full zone.
+std::vector<AccountUse> StatusSampler::busiest_accounts() const {
+    std::vector<AccountUse> found;
+    const std::int64_t now = thread_time().seconds;
+    const auto busier = [](const AccountUse& a, const AccountUse& b) {
+        return total(a) != total(b) ? total(a) > total(b) : a.slot < b.slot;
+    };
+    for (std::uint64_t slot = 0; slot < conf_.zone_view.cells_count; ++slot) {
+        const AccountCell& cell = conf_.zone_view.cells[slot];
+        const RateUse window = rate_use(cell.rate_word.load(std::memory_order_relaxed), now);
+        AccountUse use;
+        use.slot = static_cast<std::uint32_t>(slot);
+        use.used = window.used;
+        use.reset_second = window.reset_second;
+        use.accepted = cell.accepted.load(std::memory_order_relaxed);
+        use.limited = cell.limited.load(std::memory_order_relaxed);
+        if (total(use) == 0) {
+            continue;
+        }
+        // The vector is a heap with the least busy account in front.
+        found.push_back(use);
+        std::push_heap(found.begin(), found.end(), busier);
+        if (found.size() > kStatusAccountsMax) {
+            std::pop_heap(found.begin(), found.end(), busier);
+            found.pop_back();
+        }
+    }
+    std::sort(found.begin(), found.end(), busier);
+    return found;
+}
+
+void StatusSampler::on_taken(ngx_event_t* event) noexcept {
+    auto& sampler = *static_cast<StatusSampler*>(static_cast<EventIdent*>(event->data)->owner);
+    guarded(sampler.log_, [&] { sampler.taken(); });
+}
+
+void StatusSampler::taken() {
+    if (sample_.queue != nullptr && sample_.queue == Edge::current()->store().queue()) {
+        queue_ = sample_.figures;
+    }
+    accounts_ = std::move(sample_.accounts);
+    name_accounts();
+}
+
+void StatusSampler::name_accounts() {
+    store::RegistryReader* registry = Edge::current()->store().registry();
+    for (AccountUse& use : accounts_) {
+        std::optional<RateLimit> own;
+        if (registry != nullptr) {
+            if (const auto account = registry->find_account(AccountSlot{use.slot})) {
+                use.account = account->account_id.str();
+                own = account->rate_limit;
+            }
+        }
+        use.limit = limit_here(conf_, own).requests;
+    }
+}
+
+void StatusSampler::offer_history() noexcept {
+    const HistoryGauges gauges{queue_ ? queue_->depth : 0};
+    conf_.zone_view.history->offer(sum_metrics(conf_.zone_view.all_blocks()), gauges,
+                                   to_ms(loop_time()));
+}
+
+}  // namespace sluice::ngx

@@ -1,0 +1,423 @@
+#include "pg_store/connection/connection.hpp"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "pg_store/connection/error.hpp"
+
+namespace sluice::pg {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPollMs = 100;
+constexpr std::chrono::seconds kConnectTime{10};
+/// Between two looks at what the server answers, while statements are queued.
+constexpr std::size_t kSendStride = 64;
+
+/// For what the URL does not say. A peer that vanished is noticed within 15 s; a server that is a
+/// standby after a failover is not taken for the ledger.
+constexpr std::array<std::pair<const char*, const char*>, 7> kDefaults{{
+    {"fallback_application_name", "sluice"},
+    {"keepalives_idle", "5"},
+    {"keepalives_interval", "5"},
+    {"keepalives_count", "2"},
+    {"tcp_user_timeout", "15000"},
+    {"connect_timeout", "10"},
+    {"client_encoding", "UTF8"},
+}};
+
+std::string one_line(const char* text) {
+    std::string line(text == nullptr ? "" : text);
+    line.erase(line.find_last_not_of(" \n") + 1);
+    for (std::size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n')) {
+        line.replace(at, 1, "; ");
+    }
+    std::replace(line.begin(), line.end(), '\t', ' ');
+    return line;
+}
+
+LedgerFailure no_connection(const char* why) {
+    const std::string words = one_line(why);
+    return LedgerFailure({ErrorCode::kIo, words.empty() ? "the connection to PostgreSQL is gone"
+                                                        : "PostgreSQL: " + words});
+}
+
+Error error_of(const pg_result* result) {
+    const char* const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char* const words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (state == nullptr) {
+        return no_connection(PQresultErrorMessage(result)).error();
+    }
+    return {code_of(state),
+            "PostgreSQL: " + one_line(words) + " (SQLSTATE " + std::string(state) + ")"};
+}
+
+/// Views of the fields of a row, as libpq wants parameters.
+struct Parameters {
+    explicit Parameters(const RowWriter& row) {
+        const std::string& bytes = row.view();
+        for (std::size_t at = 0; at < bytes.size();) {
+            std::uint32_t size = 0;
+            for (std::size_t i = 0; i < 4; ++i) {
+                size = size << 8 | static_cast<unsigned char>(bytes[at + i]);
+            }
+            at += 4;
+            const auto length = static_cast<std::int32_t>(size);
+            values.push_back(length < 0 ? nullptr : bytes.data() + at);
+            lengths.push_back(std::max(length, 0));
+            formats.push_back(1);
+            at += length < 0 ? 0 : size;
+        }
+    }
+    [[nodiscard]] int count() const { return static_cast<int>(values.size()); }
+
+    std::vector<const char*> values;
+    std::vector<int> lengths;
+    std::vector<int> formats;
+};
+
+std::string name_of(const Statement& statement) {
+    return "s" + std::to_string(reinterpret_cast<std::uintptr_t>(statement.sql));
+}
+
+}  // namespace
+
+// ---- Results ------------------------------------------------------------------------------------
+
+void Rows::Free::operator()(pg_result* result) const noexcept {
+    PQclear(result);
+}
+
+int Rows::count() const noexcept {
+    return PQntuples(result_.get());
+}
+
+std::uint64_t Rows::affected() const noexcept {
+    return std::strtoull(PQcmdTuples(result_.get()), nullptr, 10);
+}
+
+std::string_view Rows::tag() const noexcept {
+    return PQcmdStatus(result_.get());
+}
+
+// ---- Connecting ---------------------------------------------------------------------------------
+
+Connection::Connection(pg_conn* conn, Waiting waiting)
+    : conn_(conn), waiting_(std::move(waiting)) {}
+
+Connection::~Connection() {
+    PQfinish(conn_);
+}
+
+std::unique_ptr<Connection> Connection::open(const Url& url, Waiting waiting) {
+    std::vector<const char*> keywords;
+    std::vector<const char*> values;
+    for (const auto& [keyword, value] : url.parameters()) {
+        keywords.push_back(keyword.c_str());
+        values.push_back(value.c_str());
+    }
+    for (const auto& [keyword, value] : kDefaults) {
+        const bool given = std::any_of(url.parameters().begin(), url.parameters().end(),
+                                       [k = keyword](const auto& p) { return p.first == k; });
+        if (!given || std::strcmp(keyword, "client_encoding") == 0) {
+            keywords.push_back(keyword);
+            values.push_back(value);
+        }
+    }
+    keywords.push_back(nullptr);
+    values.push_back(nullptr);
+    pg_conn* const conn = PQconnectStartParams(keywords.data(), values.data(), 0);
+    if (conn == nullptr) {
+        throw std::bad_alloc();
+    }
+    std::unique_ptr<Connection> opened(new Connection(conn, std::move(waiting)));
+    opened->connect();
+    return opened;
+}
+
+void Connection::connect() {
+    const Clock::time_point began = Clock::now();
+    // libpq asks to be polled for writing first.
+    for (PostgresPollingStatusType status = PGRES_POLLING_WRITING; status != PGRES_POLLING_OK;) {
+        if (status == PGRES_POLLING_FAILED || PQstatus(conn_) == CONNECTION_BAD) {
+            throw no_connection(PQerrorMessage(conn_));
+        }
+        pollfd ready{PQsocket(conn_),
+                     static_cast<short>(status == PGRES_POLLING_READING ? POLLIN : POLLOUT), 0};
+        const bool moved = ::poll(&ready, 1, kPollMs) > 0;
+        const auto waited =
+            std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
+        if (waited > kConnectTime) {
+            throw no_connection("no answer to the attempt to connect");
+        }
+        if (!moved && waiting_ && !waiting_(waited)) {
+            throw LedgerFailure({ErrorCode::kBusy, "connecting to PostgreSQL was interrupted"});
+        }
+        if (moved) {
+            status = PQconnectPoll(conn_);
+        }
+    }
+    PQsetNoticeProcessor(
+        conn_, [](void*, const char*) {}, nullptr);
+    if (PQsetnonblocking(conn_, 1) != 0) {
+        throw no_connection(PQerrorMessage(conn_));
+    }
+}
+
+bool Connection::broken() const noexcept {
+    return given_up_ || PQstatus(conn_) != CONNECTION_OK;
+}
+
+bool Connection::reset() noexcept {
+    try {
+        if (broken()) {
+            return false;
+        }
+        if (!pending_.empty()) {
+            sync();
+        }
+        if (PQtransactionStatus(conn_) != PQTRANS_IDLE) {
+            (void)query_text("ROLLBACK");
+        }
+        return PQtransactionStatus(conn_) == PQTRANS_IDLE;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+// ---- Statements ---------------------------------------------------------------------------------
+
+void Connection::enter_pipeline() {
+    if (in_pipeline_) {
+        return;
+    }
+    if (PQenterPipelineMode(conn_) != 1) {
+        throw no_connection(PQerrorMessage(conn_));
+    }
+    in_pipeline_ = true;
+}
+
+void Connection::leave_pipeline() {
+    if (!pending_.empty()) {
+        sync();
+    }
+    if (in_pipeline_ && PQexitPipelineMode(conn_) != 1) {
+        throw_gone();
+    }
+    in_pipeline_ = false;
+}
+
+void Connection::queue(int sent, Pending pending) {
+    if (sent != 1) {
+        throw no_connection(PQerrorMessage(conn_));
+    }
+    pending_.push_back(std::move(pending));
+    if (++queued_ % kSendStride == 0) {
+        flush_some();
+    }
+}
+
+/// The server works while the rest is still being made.
+void Connection::flush_some() {
+    if (PQflush(conn_) < 0 || PQconsumeInput(conn_) != 1) {
+        throw no_connection(PQerrorMessage(conn_));
+    }
+}
+
+void Connection::send(const Statement& statement, const RowWriter& parameters, Handler handler) {
+    enter_pipeline();
+    const std::string name = name_of(statement);
+    if (prepared_.insert(statement.sql).second) {
+        queue(PQsendPrepare(conn_, name.c_str(), statement.sql, 0, nullptr), {{}, statement.sql});
+    }
+    const Parameters fields(parameters);
+    queue(PQsendQueryPrepared(conn_, name.c_str(), fields.count(), fields.values.data(),
+                              fields.lengths.data(), fields.formats.data(), 1),
+          {std::move(handler), nullptr});
+}
+
+void Connection::send_text(const std::string& sql, const RowWriter& parameters, Handler handler) {
+    enter_pipeline();
+    const Parameters fields(parameters);
+    queue(PQsendQueryParams(conn_, sql.c_str(), fields.count(), nullptr, fields.values.data(),
+                            fields.lengths.data(), fields.formats.data(), 1),
+          {std::move(handler), nullptr});
+}
+
+Rows Connection::query(const Statement& statement, const RowWriter& parameters) {
+    std::optional<Rows> rows;
+    send(statement, parameters, [&rows](Rows result) { rows = std::move(result); });
+    sync();
+    return std::move(*rows);
+}
+
+Rows Connection::query_text(const std::string& sql, const RowWriter& parameters) {
+    std::optional<Rows> rows;
+    send_text(sql, parameters, [&rows](Rows result) { rows = std::move(result); });
+    sync();
+    return std::move(*rows);
+}
+
+void Connection::sync() {
+    enter_pipeline();
+    if (PQpipelineSync(conn_) != 1) {
+        throw no_connection(PQerrorMessage(conn_));
+    }
+    while (!pending_.empty()) {
+        const Pending pending = std::move(pending_.front());
+        pending_.pop_front();
+        take_one(pending);
+    }
+    const std::unique_ptr<PGresult, decltype(&PQclear)> end(next_result(), PQclear);
+    if (PQresultStatus(end.get()) != PGRES_PIPELINE_SYNC) {
+        given_up_ = true;
+        throw no_connection("an answer out of turn");
+    }
+    throw_remembered();
+}
+
+/// After the first failure the server skips what follows, up to the sync.
+void Connection::take_one(const Pending& pending) {
+    for (PGresult* result = next_result(); result != nullptr; result = next_result()) {
+        Rows rows(result);
+        switch (PQresultStatus(result)) {
+            case PGRES_COMMAND_OK:
+            case PGRES_TUPLES_OK:
+                try {
+                    if (pending.handler && !failure_) {
+                        pending.handler(std::move(rows));
+                    }
+                } catch (...) {
+                    remember(std::current_exception());
+                }
+                break;
+            case PGRES_PIPELINE_ABORTED:
+                prepared_.erase(pending.prepares);
+                break;
+            default:
+                prepared_.erase(pending.prepares);
+                remember(std::make_exception_ptr(LedgerFailure(error_of(result))));
+        }
+    }
+}
+
+void Connection::remember(std::exception_ptr failure) {
+    if (!failure_) {
+        failure_ = std::move(failure);
+    }
+}
+
+void Connection::throw_remembered() {
+    if (failure_) {
+        std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+}
+
+// ---- Waiting ------------------------------------------------------------------------------------
+
+PGresult* Connection::next_result() {
+    for (wait_began_ = Clock::now();;) {
+        const int unsent = PQflush(conn_);
+        if (unsent < 0) {
+            throw_gone();
+        }
+        if (PQisBusy(conn_) == 0) {
+            PGresult* const result = PQgetResult(conn_);
+            if (result != nullptr && PQstatus(conn_) == CONNECTION_BAD) {
+                const std::string words = PQresultErrorMessage(result);
+                PQclear(result);
+                throw no_connection(words.c_str());
+            }
+            return result;
+        }
+        wait(unsent == 1);
+    }
+}
+
+void Connection::wait(bool for_writing) {
+    pollfd ready{PQsocket(conn_), static_cast<short>(POLLIN | (for_writing ? POLLOUT : 0)), 0};
+    if (::poll(&ready, 1, kPollMs) > 0) {
+        if (PQconsumeInput(conn_) != 1) {
+            throw_gone();
+        }
+        return;
+    }
+    const auto waited =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - wait_began_);
+    if (waiting_ && !waiting_(waited)) {
+        given_up_ = true;
+        throw LedgerFailure({ErrorCode::kBusy, "waiting for PostgreSQL was interrupted"});
+    }
+}
+
+/// What the server said before it closed the connection is worth more than that it did.
+void Connection::throw_gone() {
+    given_up_ = true;
+    if (failure_) {
+        throw_remembered();
+    }
+    throw no_connection(PQerrorMessage(conn_));
+}
+
+// ---- Outside of pipelines -----------------------------------------------------------------------
+
+void Connection::take_simple() {
+    for (PGresult* result = next_result(); result != nullptr; result = next_result()) {
+        const Rows rows(result);
+        const ExecStatusType status = PQresultStatus(result);
+        if (status == PGRES_COPY_IN) {
+            return;
+        }
+        if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+            remember(std::make_exception_ptr(LedgerFailure(error_of(result))));
+        }
+    }
+    throw_remembered();
+}
+
+void Connection::script(const std::string& sql) {
+    leave_pipeline();
+    if (PQsendQuery(conn_, sql.c_str()) != 1) {
+        throw_gone();
+    }
+    take_simple();
+}
+
+void Connection::put_copy_data(std::string_view bytes) {
+    wait_began_ = Clock::now();
+    for (;;) {
+        const int put = PQputCopyData(conn_, bytes.data(), static_cast<int>(bytes.size()));
+        if (put == 1) {
+            return;
+        }
+        if (put < 0) {
+            throw_gone();
+        }
+        wait(true);
+    }
+}
+
+void Connection::copy_in(const std::string& sql, std::string_view rows) {
+    constexpr std::string_view kHead("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19);
+    constexpr std::string_view kEnd("\377\377", 2);
+    constexpr std::size_t kPiece = 1U << 20;
+    script(sql);
+    put_copy_data(kHead);
+    for (std::size_t at = 0; at < rows.size(); at += kPiece) {
+        put_copy_data(rows.substr(at, kPiece));
+        flush_some();
+    }
+    put_copy_data(kEnd);
+    if (PQputCopyEnd(conn_, nullptr) < 0) {
+        throw_gone();
+    }
+    take_simple();
+}
+
+}  // namespace sluice::pg

@@ -1,0 +1,123 @@
+// Connection: one session of libpq, driven without blocking, always in pipeline mode. Internal to
+// this room.
+//
+// Statements are queued and sent on; results come with the next sync(), in order. So a transaction
+// costs a handful of round trips however many rows it writes, and a statement sees what those
+// before it wrote. After a failure the session's transaction is lost; reset() or let it go.
+//
+// Errors:  LedgerFailure. A connection that is gone is kIo, see broken(). Waiting calls `waiting`
+//          a few times a second; if that returns false, the wait ends with kBusy and the connection
+//          is broken, since an answer may still be under way.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/ledger/ledger.hpp"
+#include "pg_store/connection/row_reader.hpp"
+#include "pg_store/connection/row_writer.hpp"
+#include "pg_store/connection/url.hpp"
+
+struct pg_conn;
+
+namespace sluice::pg {
+
+/// Called while an answer is awaited, with how long it is already. False: give up.
+using Waiting = std::function<bool(std::chrono::milliseconds)>;
+
+/// A statement with its text, which must outlive the connection: they are constants. It is prepared
+/// once in each session, under its address.
+struct Statement {
+    const char* sql;
+};
+
+/// Result of one statement.
+class Rows {
+public:
+    explicit Rows(pg_result* result) noexcept : result_(result) {}
+    [[nodiscard]] int count() const noexcept;
+    [[nodiscard]] bool empty() const noexcept { return count() == 0; }
+    [[nodiscard]] RowReader row(int at) const noexcept { return {result_.get(), at}; }
+    /// Rows that a writing statement changed.
+    [[nodiscard]] std::uint64_t affected() const noexcept;
+    [[nodiscard]] std::string_view tag() const noexcept;
+
+private:
+    struct Free {
+        void operator()(pg_result* result) const noexcept;
+    };
+    std::unique_ptr<pg_result, Free> result_;
+};
+
+class Connection {
+public:
+    using Handler = std::function<void(Rows)>;
+
+    /// Connects. kIo: not reachable now (also: starting up, a standby, too
+    /// many connections). kPermission, kUnsupported: will not pass by itself.
+    [[nodiscard]] static std::unique_ptr<Connection> open(const Url& url, Waiting waiting);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    /// Queues a statement; `handler` sees its result during the sync() that follows.
+    void send(const Statement& statement, const RowWriter& parameters, Handler handler = {});
+    void send(const Statement& statement) { send(statement, RowWriter{}); }
+    /// Queues a statement that is not prepared: its text may be made up.
+    void send_text(const std::string& sql, const RowWriter& parameters = {}, Handler handler = {});
+    /// Sends all that is queued and takes all results.
+    void sync();
+    /// send() and sync() in one; the statement's result.
+    [[nodiscard]] Rows query(const Statement& statement, const RowWriter& parameters = {});
+    [[nodiscard]] Rows query_text(const std::string& sql, const RowWriter& parameters = {});
+    /// Rows that begin_copy_row() began, into `COPY ... FROM STDIN (FORMAT binary)`.
+    void copy_in(const std::string& sql, std::string_view rows);
+    /// Several statements in one string, outside of pipelines (migrations).
+    void script(const std::string& sql);
+
+    /// The session is of no use any more.
+    [[nodiscard]] bool broken() const noexcept;
+    /// Ends a transaction that is open. False: the session is of no use any more.
+    [[nodiscard]] bool reset() noexcept;
+
+private:
+    Connection(pg_conn* conn, Waiting waiting);
+    struct Pending {
+        Handler handler;
+        const char* prepares = nullptr;  ///< The statement, if this only prepares it.
+    };
+
+    void connect();
+    void queue(int sent, Pending pending);
+    void flush_some();
+    void enter_pipeline();
+    void leave_pipeline();
+    void take_one(const Pending& pending);
+    /// The next result; nullptr: the statement has no more.
+    [[nodiscard]] pg_result* next_result();
+    void wait(bool for_writing);
+    [[noreturn]] void throw_gone();
+    void put_copy_data(std::string_view bytes);
+    void remember(std::exception_ptr failure);
+    void throw_remembered();
+    void take_simple();
+
+    pg_conn* conn_;
+    Waiting waiting_;
+    std::deque<Pending> pending_;
+    std::set<const char*> prepared_;
+    std::chrono::steady_clock::time_point wait_began_{};
+    std::exception_ptr failure_;  ///< The first one of what is being taken.
+    std::size_t queued_ = 0;
+    bool given_up_ = false;
+    bool in_pipeline_ = false;
+};
+
+}  // namespace sluice::pg

@@ -1,0 +1,63 @@
+// Packed: numbers and short texts as bytes, big endian. Internal to this room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "pg_store/connection/row_reader.hpp"
+
+namespace sluice::pg {
+
+class Packer {
+public:
+    template <class Integer>
+    Packer& number(Integer value) {
+        for (std::size_t i = sizeof(Integer); i-- > 0;) {
+            bytes_.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i)));
+        }
+        return *this;
+    }
+    Packer& bytes(std::string_view raw) {
+        bytes_.append(raw);
+        return *this;
+    }
+    /// Up to 255 bytes.
+    Packer& text(std::string_view text) {
+        return number(static_cast<std::uint8_t>(text.size())).bytes(text);
+    }
+    [[nodiscard]] std::string take() && { return std::move(bytes_); }
+
+private:
+    std::string bytes_;
+};
+
+/// Damage throws.
+class Unpacker {
+public:
+    explicit Unpacker(std::string_view bytes) noexcept : rest_(bytes) {}
+    [[nodiscard]] bool empty() const noexcept { return rest_.empty(); }
+    template <class Integer>
+    Integer number() {
+        std::uint64_t value = 0;
+        for (const char byte : bytes(sizeof(Integer))) {
+            value = value << 8 | static_cast<unsigned char>(byte);
+        }
+        return static_cast<Integer>(value);
+    }
+    std::string_view bytes(std::size_t count) {
+        if (rest_.size() < count) {
+            throw_damaged();
+        }
+        const std::string_view taken = rest_.substr(0, count);
+        rest_.remove_prefix(count);
+        return taken;
+    }
+    std::string_view text() { return bytes(number<std::uint8_t>()); }
+
+private:
+    std::string_view rest_;
+};
+
+}  // namespace sluice::pg

@@ -1,0 +1,184 @@
+#include "pg_store/connection/row_reader.hpp"
+
+#include <libpq-fe.h>
+
+#include "core/ledger/ledger.hpp"
+
+namespace sluice::pg {
+namespace {
+
+constexpr std::uint16_t kNegative = 0x4000;
+constexpr int kDigitWidth = 4;
+constexpr int kPowerMax = 38;
+
+/// Takes numbers off the front; damage throws.
+class Cursor {
+public:
+    explicit Cursor(std::string_view bytes) noexcept : rest_(bytes) {}
+
+    std::uint64_t number(std::size_t width) {
+        std::uint64_t value = 0;
+        for (const char byte : take(width)) {
+            value = value << 8 | static_cast<unsigned char>(byte);
+        }
+        return value;
+    }
+    std::int32_t i4() { return static_cast<std::int32_t>(number(4)); }
+    std::int16_t i2() { return static_cast<std::int16_t>(number(2)); }
+    std::string_view take(std::size_t count) {
+        if (rest_.size() < count) {
+            throw_damaged();
+        }
+        const std::string_view taken = rest_.substr(0, count);
+        rest_.remove_prefix(count);
+        return taken;
+    }
+
+private:
+    std::string_view rest_;
+};
+
+Int128 power_of_ten(int exponent) {
+    if (exponent < 0 || exponent > kPowerMax) {
+        throw_damaged();
+    }
+    Int128 power = 1;
+    for (int i = 0; i < exponent; ++i) {
+        power *= 10;
+    }
+    return power;
+}
+
+}  // namespace
+
+void throw_damaged() {
+    throw LedgerFailure({ErrorCode::kCorrupt,
+                         "the PostgreSQL ledger holds a row that is not as sluice writes it; "
+                         "nothing was changed"});
+}
+
+std::int64_t to_integer(const Field& field) {
+    if (!field) {
+        throw_damaged();
+    }
+    Cursor cursor(*field);
+    switch (field->size()) {
+        case 2:
+            return cursor.i2();
+        case 4:
+            return cursor.i4();
+        case 8:
+            return static_cast<std::int64_t>(cursor.number(8));
+        default:
+            throw_damaged();
+    }
+}
+
+bool to_boolean(const Field& field) {
+    if (!field || field->size() != 1) {
+        throw_damaged();
+    }
+    return field->front() != '\0';
+}
+
+std::string_view to_text(const Field& field) {
+    if (!field) {
+        throw_damaged();
+    }
+    return *field;
+}
+
+Decimal to_decimal(const Field& field) {
+    Cursor cursor(to_text(field));
+    const int count = cursor.i2();
+    const int weight = cursor.i2();
+    const auto sign = static_cast<std::uint16_t>(cursor.i2());
+    const int scale = cursor.i2();
+    if (count < 0 || scale < 0 || scale > kPowerMax || (sign != 0 && sign != kNegative)) {
+        throw_damaged();
+    }
+    Int128 value = 0;
+    for (int i = 0; i < count; ++i) {
+        value = value * 10'000 + cursor.i2();
+    }
+    // The digits end at 10^(4 * (weight - count + 1)); the value ends at 10^-scale.
+    const int shift = count == 0 ? 0 : kDigitWidth * (weight - count + 1) + scale;
+    value = shift >= 0 ? value * power_of_ten(shift) : value / power_of_ten(-shift);
+    return {sign == 0 ? value : -value, static_cast<std::uint8_t>(scale)};
+}
+
+Currency to_currency(const Field& field) {
+    const std::optional<Currency> currency = Currency::parse(to_text(field));
+    if (!currency) {
+        throw_damaged();
+    }
+    return *currency;
+}
+
+std::vector<Field> to_elements(const Field& field) {
+    std::vector<Field> elements;
+    if (!field) {
+        return elements;
+    }
+    Cursor cursor(*field);
+    const std::int32_t dimensions = cursor.i4();
+    cursor.take(8);  // whether there are nulls; the elements' type
+    if (dimensions == 0) {
+        return elements;
+    }
+    const std::int32_t count = cursor.i4();
+    cursor.take(4);  // counts from
+    if (dimensions != 1 || count < 0) {
+        throw_damaged();
+    }
+    elements.reserve(static_cast<std::size_t>(count));
+    for (std::int32_t i = 0; i < count; ++i) {
+        const std::int32_t size = cursor.i4();
+        elements.push_back(size < 0 ? Field{} : Field{cursor.take(static_cast<std::size_t>(size))});
+    }
+    return elements;
+}
+
+Field RowReader::next() {
+    if (at_ >= PQnfields(result_)) {
+        throw_damaged();
+    }
+    const int at = at_++;
+    if (PQgetisnull(result_, row_, at) != 0) {
+        return {};
+    }
+    return std::string_view(PQgetvalue(result_, row_, at),
+                            static_cast<std::size_t>(PQgetlength(result_, row_, at)));
+}
+
+bool RowReader::next_is_null() const {
+    return PQgetisnull(result_, row_, at_) != 0;
+}
+
+Timestamp RowReader::instant() {
+    const std::int64_t seconds = i8();
+    return {seconds, u4()};
+}
+
+std::optional<Timestamp> RowReader::instant_or_null() {
+    if (next_is_null()) {
+        skip(2);
+        return std::nullopt;
+    }
+    return instant();
+}
+
+std::optional<std::string> RowReader::string_or_null() {
+    const Field field = next();
+    return field ? std::optional<std::string>(*field) : std::nullopt;
+}
+
+std::vector<std::string> RowReader::strings() {
+    std::vector<std::string> texts;
+    for (const Field& field : elements()) {
+        texts.emplace_back(to_text(field));
+    }
+    return texts;
+}
+
+}  // namespace sluice::pg

@@ -1,0 +1,78 @@
+// Row reader: fields of a result in PostgreSQL's binary formats, taken one after the other.
+//
+// A field that is not what its table says throws LedgerFailure (kCorrupt): somebody changed the
+// schema, or the bytes are damaged. Views are valid for as long as the result is.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/protocol/signature.hpp"
+#include "core/values/currency.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/timestamp.hpp"
+
+struct pg_result;
+
+namespace sluice::pg {
+
+/// Nothing: null.
+using Field = std::optional<std::string_view>;
+
+[[noreturn]] void throw_damaged();
+
+[[nodiscard]] std::int64_t to_integer(const Field& field);  ///< int2, int4 or int8.
+[[nodiscard]] bool to_boolean(const Field& field);
+[[nodiscard]] std::string_view to_text(const Field& field);
+[[nodiscard]] Decimal to_decimal(const Field& field);
+[[nodiscard]] Currency to_currency(const Field& field);
+
+template <class Bytes>
+[[nodiscard]] Bytes to_digest(const Field& field) {
+    const std::string_view text = to_text(field);
+    Bytes bytes{};
+    if (text.size() != bytes.size()) {
+        throw_damaged();
+    }
+    std::copy(text.begin(), text.end(), reinterpret_cast<char*>(bytes.data()));
+    return bytes;
+}
+
+/// The elements of an array; null is an empty one.
+[[nodiscard]] std::vector<Field> to_elements(const Field& field);
+
+/// Fields from left to right.
+class RowReader {
+public:
+    RowReader(const pg_result* result, int row) noexcept : result_(result), row_(row) {}
+
+    [[nodiscard]] Field next();
+    [[nodiscard]] bool next_is_null() const;
+    void skip(int count) { at_ += count; }
+
+    [[nodiscard]] std::int64_t i8() { return to_integer(next()); }
+    [[nodiscard]] std::uint64_t u8() { return static_cast<std::uint64_t>(i8()); }
+    [[nodiscard]] std::uint32_t u4() { return static_cast<std::uint32_t>(i8()); }
+    [[nodiscard]] bool boolean() { return to_boolean(next()); }
+    [[nodiscard]] std::string_view text() { return to_text(next()); }
+    [[nodiscard]] std::string string() { return std::string(text()); }
+    [[nodiscard]] Decimal numeric() { return to_decimal(next()); }
+    [[nodiscard]] Currency currency() { return to_currency(next()); }
+    [[nodiscard]] Timestamp instant();
+    [[nodiscard]] std::optional<Timestamp> instant_or_null();
+    [[nodiscard]] std::optional<std::string> string_or_null();
+    [[nodiscard]] std::vector<Field> elements() { return to_elements(next()); }
+    [[nodiscard]] std::vector<std::string> strings();
+
+private:
+    const pg_result* result_;
+    int row_;
+    int at_ = 0;
+};
+
+}  // namespace sluice::pg

@@ -1,0 +1,86 @@
+#include "pg_store/connection/session.hpp"
+
+#include <array>
+#include <string>
+
+namespace sluice::pg {
+namespace {
+
+/// A batch touches rows by their keys; a plan that reads a whole table, made while the table was
+/// small, would be kept for as long as the session lives. A session whose worker vanished must not
+/// hold its locks.
+constexpr std::array kWriterSettings{
+    "SET enable_seqscan = off",
+    "SET enable_hashjoin = off",
+    "SET enable_mergejoin = off",
+    "SET enable_bitmapscan = off",
+    "SET jit = off",
+    "SET idle_in_transaction_session_timeout = '60s'",
+    "SET tcp_keepalives_idle = 5",
+    "SET tcp_keepalives_interval = 5",
+    "SET tcp_keepalives_count = 2",
+    "SET tcp_user_timeout = 15000",
+};
+
+/// Engines that speak PostgreSQL's protocol do not know all of these.
+void set_if_known(Connection& session, const char* sql) {
+    try {
+        session.script(sql);
+    } catch (const LedgerFailure&) {
+        if (session.broken()) {
+            throw;
+        }
+    }
+}
+
+std::string show(Connection& session, const char* setting) {
+    const Rows rows = session.query_text("SHOW " + std::string(setting));
+    return rows.empty() ? std::string() : rows.row(0).string();
+}
+
+void make_durable(Connection& session) {
+    const std::string commit = show(session, "synchronous_commit");
+    if (commit != "on" && commit != "remote_apply") {
+        session.script("SET synchronous_commit = on");
+    }
+}
+
+void check_isolation(Connection& session) {
+    const std::string level = show(session, "default_transaction_isolation");
+    if (level != "read committed" && level != "serializable") {
+        throw LedgerFailure({ErrorCode::kUnsupported,
+                             "PostgreSQL: default_transaction_isolation is \"" + level +
+                                 "\"; the ledger needs \"read committed\" or \"serializable\""});
+    }
+}
+
+void check_writable(Connection& session) {
+    if (show(session, "transaction_read_only") == "on") {
+        throw LedgerFailure({ErrorCode::kIo,
+                             "PostgreSQL: this server is a standby or read-only; waiting for the "
+                             "primary"});
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Connection> open_session(const Url& url, bool writes, const Waiting& waiting) {
+    std::unique_ptr<Connection> session = Connection::open(url, waiting);
+    session->script("SET statement_timeout = 0; SET lock_timeout = 0");
+    const std::string encoding = show(*session, "server_encoding");
+    if (encoding != "UTF8") {
+        throw LedgerFailure({ErrorCode::kUnsupported, "PostgreSQL: the database's encoding is " +
+                                                          encoding + "; the ledger needs UTF8"});
+    }
+    if (writes) {
+        check_writable(*session);
+        check_isolation(*session);
+        make_durable(*session);
+        for (const char* setting : kWriterSettings) {
+            set_if_known(*session, setting);
+        }
+    }
+    return session;
+}
+
+}  // namespace sluice::pg

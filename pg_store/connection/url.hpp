@@ -1,0 +1,40 @@
+// URL: where a PostgreSQL ledger is, and who asks. The password never leaves this value: not in
+// messages, not in what is shown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/values/result.hpp"
+
+namespace sluice::pg {
+
+/// postgres://[USER[:PASSWORD]@][HOST[:PORT]][,...][/DATABASE][?PARAMETER=VALUE&...], as libpq
+/// reads it; PGPASSFILE, `service=` and the PG* variables count for what it leaves out.
+class Url {
+public:
+    /// kInvalid; the message repeats nothing of the text.
+    [[nodiscard]] static Result<Url> parse(std::string_view text);
+    [[nodiscard]] static bool is_one(std::string_view text) noexcept;
+
+    /// Without the password: for people, logs and files.
+    [[nodiscard]] const std::string& shown() const noexcept { return shown_; }
+    /// Keywords and values for libpq, the password included.
+    [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& parameters() const {
+        return parameters_;
+    }
+    [[nodiscard]] bool has_password() const noexcept { return has_password_; }
+
+private:
+    std::string shown_;
+    std::vector<std::pair<std::string, std::string>> parameters_;
+    bool has_password_ = false;
+};
+
+/// Overwrites passwords of ledger URLs among a program's arguments with `*`, so that they do not
+/// stand in the list of processes. Call it once nothing reads the arguments any more.
+void hide_passwords(int argc, char** argv);
+
+}  // namespace sluice::pg

@@ -1,0 +1,112 @@
+#include "pg_store/ledger/ledger.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "pg_store/connection/connection.hpp"
+#include "pg_store/connection/session.hpp"
+#include "pg_store/ledger/txn.hpp"
+#include "pg_store/schema/migrate.hpp"
+
+namespace sluice::pg {
+namespace {
+
+using Idle = std::vector<std::unique_ptr<Connection>>;
+
+/// Sessions that wait for their next transaction. Shared with the leases, which may outlive it.
+struct Pool {
+    Idle idle;
+};
+
+class Opened final : public PostgresLedger {
+public:
+    Opened(Url url, Mode mode, LedgerOptions options, std::shared_ptr<InDoubt> in_doubt,
+           std::unique_ptr<Connection> first)
+        : url_(std::move(url)),
+          mode_(mode),
+          options_(std::move(options)),
+          in_doubt_(std::move(in_doubt)) {
+        pool_->idle.push_back(std::move(first));
+    }
+
+    std::unique_ptr<LedgerTxn> begin(std::string_view node) override {
+        return with_session([&](Lease lease) {
+            return std::make_unique<PgTxn>(std::move(lease), node, commit_events());
+        });
+    }
+    std::unique_ptr<LedgerReader> snapshot(std::string_view node) override {
+        return with_session(
+            [&](Lease lease) { return std::make_unique<PgSnapshot>(std::move(lease), node); });
+    }
+
+private:
+    /// A session that was idle may have died meanwhile: then a new one gets a try.
+    template <class Use>
+    auto with_session(Use&& use) -> decltype(use(Lease())) {
+        if (!pool_->idle.empty()) {
+            std::unique_ptr<Connection> idle = std::move(pool_->idle.back());
+            pool_->idle.pop_back();
+            try {
+                return use(lease(std::move(idle)));
+            } catch (const LedgerFailure& failure) {
+                if (failure.error().code != ErrorCode::kIo) {
+                    throw;
+                }
+                pool_->idle.clear();
+            }
+        }
+        return use(lease(open_session(url_, mode_ == Mode::kReadWrite, options_.waiting)));
+    }
+
+    Lease lease(std::unique_ptr<Connection> connection) {
+        return Lease(connection.release(), [pool = pool_](Connection* used) {
+            std::unique_ptr<Connection> back(used);
+            if (back && back->reset()) {
+                pool->idle.push_back(std::move(back));
+            }
+        });
+    }
+
+    CommitEvents commit_events() {
+        return {
+            [doubt = in_doubt_](SequenceNumber checkpoint) { doubt->checkpoint = checkpoint; },
+            [doubt = in_doubt_] { doubt->checkpoint.reset(); },
+            [doubt = in_doubt_, notice = options_.notice](SequenceNumber applied) {
+                if (doubt->checkpoint && notice) {
+                    notice(
+                        "the outcome of a commit was unknown; the checkpoint says that "
+                        "inputs up to " +
+                        std::to_string(doubt->checkpoint->value) +
+                        (applied >= *doubt->checkpoint ? " were applied" : " were not applied"));
+                }
+                doubt->checkpoint.reset();
+            }};
+    }
+
+    Url url_;
+    Mode mode_;
+    LedgerOptions options_;
+    std::shared_ptr<InDoubt> in_doubt_;
+    std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PostgresLedger>> PostgresLedger::open(const Url& url, Mode mode,
+                                                             LedgerOptions options,
+                                                             std::shared_ptr<InDoubt> in_doubt) {
+    try {
+        std::unique_ptr<Connection> first =
+            open_session(url, mode == Mode::kReadWrite, options.waiting);
+        if (Status fits = check_schema(*first); !fits) {
+            return fits.error();
+        }
+        return std::unique_ptr<PostgresLedger>(std::make_unique<Opened>(
+            url, mode, std::move(options), std::move(in_doubt), std::move(first)));
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace sluice::pg

@@ -1,0 +1,190 @@
+#include "pg_store/ledger/txn.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/values/assert.hpp"
+
+namespace sluice::pg {
+namespace {
+
+constexpr Statement kBegin{"BEGIN"};
+constexpr Statement kCommit{"COMMIT"};
+constexpr Statement kBeginSnapshot{"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"};
+constexpr Statement kSelectShared{
+    "SELECT programs_revision, imports, payouts FROM sluice_ledger.state"};
+// "SLUC", and the first of sluice's locks.
+constexpr Statement kGateShared{"SELECT pg_advisory_xact_lock_shared(1397511491, 1)"};
+constexpr Statement kGateExclusive{"SELECT pg_advisory_xact_lock(1397511491, 1)"};
+
+Statement select_head(bool locks) {
+    static const Statement kRead = select_statement(kHeadColumns, "heads WHERE node = $1");
+    static const Statement kLock =
+        select_statement(kHeadColumns, "heads WHERE node = $1 FOR UPDATE");
+    return locks ? kLock : kRead;
+}
+
+Statement select_first_work() {
+    static const Statement kSelect = select_statement(
+        kWorkColumns,
+        "work WHERE node = (SELECT number FROM sluice_ledger.heads WHERE node = $1) "
+        "ORDER BY sluice_ledger.work.number LIMIT 1");
+    return kSelect;
+}
+
+RowWriter node_parameters(std::string_view node) {
+    RowWriter row;
+    row.text(node);
+    return row;
+}
+
+}  // namespace
+
+PgSnapshot::PgSnapshot(Lease lease, std::string_view node)
+    : LeaseHolder{std::move(lease)}, Reads(*lease_) {
+    node_.head.node = node;
+    connection_.send(kBeginSnapshot);
+    connection_.send(select_head(false), node_parameters(node), [this](Rows rows) {
+        if (!rows.empty()) {
+            RowReader row = rows.row(0);
+            read_head(row, node_);
+        }
+    });
+    connection_.send(kSelectShared, {}, [this](Rows rows) {
+        if (!rows.empty()) {
+            node_.head.programs_revision = rows.row(0).u8();
+        }
+    });
+    connection_.sync();
+}
+
+PgTxn::PgTxn(Lease lease, std::string_view node, CommitEvents events)
+    : LeaseHolder{std::move(lease)}, Reads(*lease_), events_(std::move(events)) {
+    node_.head.node = node;
+    connection_.send(kBegin);
+    connection_.send(select_head(true), node_parameters(node), [this](Rows rows) {
+        if (!rows.empty()) {
+            RowReader row = rows.row(0);
+            read_head(row, node_);
+        }
+    });
+    connection_.send(kSelectShared, {}, [this](Rows rows) { read_shared(rows); });
+    connection_.send(select_first_work(), node_parameters(node), [this](Rows rows) {
+        first_work_.emplace();
+        if (!rows.empty()) {
+            RowReader row = rows.row(0);
+            *first_work_ = read_work(row);
+        }
+    });
+    connection_.sync();
+    if (node_.number == 0) {
+        adopt_head();
+    }
+    checkpoint_ = node_.head.applied_seq;
+    events_.checkpoint(checkpoint_);
+}
+
+/// A node that is new to the ledger. It gets the next number.
+void PgTxn::adopt_head() {
+    static constexpr Statement kInsert{
+        "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 1, 1, 0, 0, "
+        "0, 0, 0, 0, 0, 0, ARRAY[]::bigint[] FROM sluice_ledger.heads"};
+    pass_gate(Gate::kExclusive);
+    connection_.send(kInsert, node_parameters(node_.head.node));
+    const Rows rows = connection_.query(select_head(true), node_parameters(node_.head.node));
+    RowReader row = rows.row(0);
+    read_head(row, node_);
+}
+
+// ---- The gate -----------------------------------------------------------------------------------
+
+void PgTxn::read_shared(const Rows& rows) {
+    if (rows.empty()) {
+        throw_damaged();
+    }
+    RowReader row = rows.row(0);
+    shared_.programs_revision = row.u8();
+    shared_.imports = row.u8();
+    shared_.payouts = row.u8();
+    shared_before_ = shared_;
+    node_.head.programs_revision = shared_.programs_revision;
+}
+
+/// What the state says counts from when the gate was passed.
+void PgTxn::send_gate(Gate wanted) {
+    if (gate_ >= wanted) {
+        return;
+    }
+    connection_.send(wanted == Gate::kShared ? kGateShared : kGateExclusive);
+    connection_.send(kSelectShared, {}, [this](Rows rows) { read_shared(rows); });
+    gate_ = wanted;
+}
+
+void PgTxn::pass_gate(Gate wanted) {
+    if (gate_ < wanted) {
+        send_gate(wanted);
+        connection_.sync();
+    }
+}
+
+/// Before the server is asked: it must know what was written here. Whoever asks without prefetch()
+/// may be about to do anything.
+void PgTxn::settle() {
+    pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
+    flush();
+}
+
+// ---- Commit -------------------------------------------------------------------------------------
+
+void PgTxn::check_sums() const {
+    for (const auto& [key, delta] : balances_) {
+        if (!delta.unbalanced.is_zero()) {
+            throw LedgerFailure(
+                {ErrorCode::kInternal, "the journal and the balance of creator " +
+                                           key.creator.str() + " in program " + key.program.str() +
+                                           " do not agree: nothing of this batch was stored"});
+        }
+    }
+}
+
+void PgTxn::send_head() {
+    static constexpr Statement kUpdate{
+        "UPDATE sluice_ledger.heads SET applied_seq = $2, next_entry = $3, next_work = $4, "
+        "applied = $5, stale = $6, duplicate = $7, catalog = $8, commands = $9, dead = $10, "
+        "orders = $11, journal_entries = $12, anomalies = $13 "
+        "WHERE number = $1 AND applied_seq = $14"};
+    static constexpr Statement kShared{
+        "UPDATE sluice_ledger.state SET programs_revision = $1, imports = $2, payouts = $3"};
+    RowWriter parameters;
+    write_head(node_, parameters);
+    parameters.u8(checkpoint_.value);
+    connection_.send(kUpdate, parameters, [](Rows rows) {
+        if (rows.affected() != 1) {
+            throw LedgerFailure(
+                {ErrorCode::kConflict, "another worker moved this node's checkpoint meanwhile"});
+        }
+    });
+    shared_.programs_revision = node_.head.programs_revision;
+    if (shared_ != shared_before_) {
+        SLUICE_ASSERT(gate_ == Gate::kExclusive);
+        RowWriter shared;
+        shared.u8(shared_.programs_revision).u8(shared_.imports).u8(shared_.payouts);
+        connection_.send(kShared, shared);
+    }
+}
+
+void PgTxn::commit() {
+    check_sums();
+    flush();
+    flush_chains();
+    send_head();
+    connection_.sync();
+    events_.begins(node_.head.applied_seq);
+    const Rows result = connection_.query(kCommit);
+    if (result.tag() != "COMMIT") {
+        throw LedgerFailure({ErrorCode::kIo, "PostgreSQL rolled the transaction back"});
+    }
+    events_.acknowledged();
+}
+
+}  // namespace sluice::pg

@@ -1,0 +1,104 @@
+#include "pg_store/schema/migrate.hpp"
+
+#include <algorithm>
+
+#include "pg_store/connection/connection.hpp"
+#include "pg_store/connection/session.hpp"
+#include "pg_store/schema/migration_table.hpp"
+
+namespace sluice::pg {
+namespace {
+
+constexpr const char* kLock = "SELECT pg_advisory_xact_lock(1397511491, 2)";
+constexpr const char* kFirst =
+    "CREATE SCHEMA IF NOT EXISTS sluice_ledger; "
+    "CREATE TABLE IF NOT EXISTS sluice_ledger.migrations (number integer PRIMARY KEY, "
+    "name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())";
+
+/// 0: none.
+int stored_version(Connection& session) {
+    const Rows exists = session.query_text(
+        "SELECT count(*) FROM information_schema.tables "
+        "WHERE table_schema = 'sluice_ledger' AND table_name = 'migrations'");
+    if (exists.empty() || exists.row(0).i8() == 0) {
+        return 0;
+    }
+    return static_cast<int>(
+        session.query_text("SELECT coalesce(max(number), 0) FROM sluice_ledger.migrations")
+            .row(0)
+            .i8());
+}
+
+Error newer_schema(int stored) {
+    return {ErrorCode::kUnsupported, "the ledger's schema has version " + std::to_string(stored) +
+                                         ", this program knows version " +
+                                         std::to_string(schema_version()) +
+                                         ": use the sluice that migrated it, or a newer one"};
+}
+
+std::string name_of(const Migration& migration) {
+    std::string number = std::to_string(migration.number);
+    return std::string(4 - std::min<std::size_t>(4, number.size()), '0') + number + "_" +
+           migration.name;
+}
+
+Result<Migrated> migrate(Connection& session) {
+    session.script("BEGIN");
+    session.script(kLock);
+    Migrated result;
+    result.before = stored_version(session);
+    result.now = schema_version();
+    if (result.before > result.now) {
+        return newer_schema(result.before);
+    }
+    if (result.before < result.now) {
+        session.script(kFirst);
+    }
+    for (const Migration& migration : kMigrations) {
+        if (migration.number <= result.before) {
+            continue;
+        }
+        session.script(migration.sql);
+        RowWriter row;
+        row.i4(migration.number).text(migration.name);
+        session.send_text("INSERT INTO sluice_ledger.migrations (number, name) VALUES ($1, $2)",
+                          row);
+        session.sync();
+        result.applied.push_back(name_of(migration));
+    }
+    session.script("COMMIT");
+    return result;
+}
+
+}  // namespace
+
+int schema_version() noexcept {
+    return kMigrations.back().number;
+}
+
+Status check_schema(Connection& session) {
+    const int stored = stored_version(session);
+    if (stored > schema_version()) {
+        return newer_schema(stored);
+    }
+    if (stored == schema_version()) {
+        return Status::success();
+    }
+    const std::string what =
+        stored == 0 ? "the database holds no sluice ledger"
+                    : "the ledger's schema has version " + std::to_string(stored) +
+                          ", this program needs version " + std::to_string(schema_version());
+    return Error{stored == 0 ? ErrorCode::kNotFound : ErrorCode::kUnsupported,
+                 what + ": run `sluice ledger migrate --ledger URL` first"};
+}
+
+Result<Migrated> migrate(const Url& url) {
+    try {
+        const std::unique_ptr<Connection> session = open_session(url, true, {});
+        return migrate(*session);
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace sluice::pg

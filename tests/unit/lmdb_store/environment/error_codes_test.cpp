@@ -1,0 +1,205 @@
+// What the errors of LMDB and of the system mean: who can act must be told to act.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "lmdb_store/archive/file.hpp"
+#include "lmdb_store/environment/environment.hpp"
+#include "lmdb_store/environment/folder_check.hpp"
+#include "lmdb_store/files/file_io.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "unit/lmdb_store/failing_calls.hpp"
+#include "unit/lmdb_store/temp_store.hpp"
+
+namespace sluice::store {
+namespace {
+
+using testing::HasSubstr;
+
+struct Meaning {
+    int error;
+    ErrorCode code;
+};
+
+TEST(ErrorCodes, WhatLmdbReportsIsToldApart) {
+    for (const Meaning& meaning : {
+             Meaning{MDB_MAP_FULL, ErrorCode::kFull},
+             Meaning{MDB_TXN_FULL, ErrorCode::kFull},
+             Meaning{ENOSPC, ErrorCode::kNoSpace},
+             Meaning{EDQUOT, ErrorCode::kNoSpace},
+             Meaning{EFBIG, ErrorCode::kNoSpace},
+             Meaning{EIO, ErrorCode::kIo},
+             Meaning{MDB_PANIC, ErrorCode::kIo},
+             Meaning{MDB_CORRUPTED, ErrorCode::kCorrupt},
+             Meaning{MDB_PAGE_NOTFOUND, ErrorCode::kCorrupt},
+             Meaning{MDB_INVALID, ErrorCode::kCorrupt},
+             Meaning{MDB_INCOMPATIBLE, ErrorCode::kCorrupt},
+             Meaning{MDB_VERSION_MISMATCH, ErrorCode::kUnsupported},
+             Meaning{MDB_READERS_FULL, ErrorCode::kBusy},
+             Meaning{MDB_MAP_RESIZED, ErrorCode::kBusy},
+             Meaning{EAGAIN, ErrorCode::kBusy},
+             Meaning{EBUSY, ErrorCode::kBusy},
+             Meaning{ENOENT, ErrorCode::kNotFound},
+             Meaning{EACCES, ErrorCode::kPermission},
+             Meaning{EPERM, ErrorCode::kPermission},
+             Meaning{EROFS, ErrorCode::kPermission},
+             Meaning{MDB_NOTFOUND, ErrorCode::kNotFound},
+             Meaning{MDB_BAD_TXN, ErrorCode::kInternal},
+         }) {
+        const Error error = lmdb_error(meaning.error, "write", "/some/folder");
+        EXPECT_EQ(error.code, meaning.code) << meaning.error;
+        EXPECT_THAT(error.message, HasSubstr("cannot write \"/some/folder\": "));
+    }
+    EXPECT_THAT(lmdb_error(EIO, "read", "f").message, HasSubstr("look at the disk"));
+    EXPECT_THAT(lmdb_error(MDB_INVALID, "read", "f").message, HasSubstr("backup"));
+    EXPECT_THAT(lmdb_error(MDB_VERSION_MISMATCH, "read", "f").message,
+                HasSubstr("another version of LMDB"));
+}
+
+TEST(ErrorCodes, WhatTheSystemReportsIsToldApart) {
+    for (const Meaning& meaning : {
+             Meaning{ENOENT, ErrorCode::kNotFound},
+             Meaning{ENOTDIR, ErrorCode::kNotFound},
+             Meaning{EACCES, ErrorCode::kPermission},
+             Meaning{EPERM, ErrorCode::kPermission},
+             Meaning{EROFS, ErrorCode::kPermission},
+             Meaning{ENOSPC, ErrorCode::kNoSpace},
+             Meaning{EDQUOT, ErrorCode::kNoSpace},
+             Meaning{EEXIST, ErrorCode::kConflict},
+             Meaning{EIO, ErrorCode::kIo},
+             Meaning{EMFILE, ErrorCode::kInternal},
+         }) {
+        const Error error = system_error(meaning.error, "write", "/some/file");
+        EXPECT_EQ(error.code, meaning.code) << meaning.error;
+        EXPECT_THAT(error.message, HasSubstr("cannot write \"/some/file\": "));
+    }
+    EXPECT_THAT(system_error(EROFS, "write", "f").message, HasSubstr("mounted read-only"));
+}
+
+TEST(ErrorCodes, AnArchivesFileThatCannotBeOpenedSaysWhy) {
+    const TempFolder folder;
+    for (const Meaning& meaning : {
+             Meaning{ENOSPC, ErrorCode::kNoSpace},
+             Meaning{EDQUOT, ErrorCode::kNoSpace},
+             Meaning{ENOENT, ErrorCode::kNotFound},
+             Meaning{EACCES, ErrorCode::kPermission},
+             Meaning{EPERM, ErrorCode::kPermission},
+             Meaning{EROFS, ErrorCode::kPermission},
+             Meaning{EIO, ErrorCode::kIo},
+         }) {
+        const FailingCall call("sys_open", 0, meaning.error);
+        const auto opened = ArchiveFile::open(folder.path() / "f", ArchiveFile::Mode::kCreate);
+        ASSERT_FALSE(opened.ok());
+        EXPECT_EQ(opened.error().code, meaning.code) << meaning.error;
+        EXPECT_THAT(opened.error().message, HasSubstr((folder.path() / "f").string()));
+    }
+}
+
+/// Maps and locks are not shared over a network: two machines would write over each other.
+TEST(ErrorCodes, AStoreOnANetworkFileSystemIsRefused) {
+    const TempFolder folder;
+    EXPECT_TRUE(check_file_system(folder.path()).ok());
+    for (const auto& [type, name] :
+         {std::pair{0x6969L, "NFS"}, std::pair{0xFF534D42L, "SMB"}, std::pair{0xFE534D42L, "SMB"},
+          std::pair{0x517BL, "SMB"}, std::pair{0x01021997L, "9P"}, std::pair{0x5346414FL, "AFS"},
+          std::pair{0x6B414653L, "AFS"}, std::pair{0x73757245L, "Coda"},
+          std::pair{0x00C36400L, "Ceph"}, std::pair{0x0BD00BD0L, "Lustre"},
+          std::pair{0x01161970L, "GFS2"}, std::pair{0x7461636FL, "OCFS2"},
+          std::pair{0x65735546L, "FUSE"}}) {
+        const FileSystemType seems(type);
+        const Status checked = check_file_system(folder.path());
+        ASSERT_FALSE(checked.ok()) << name;
+        EXPECT_EQ(checked.error().code, ErrorCode::kUnsupported);
+        EXPECT_THAT(checked.error().message, HasSubstr(std::string("lies on ") + name));
+        EXPECT_EQ(init_store(StorePaths(folder.path() / "store"), {}).ok(), false) << name;
+    }
+}
+
+TEST(ErrorCodes, AFolderThatIsNoneAndAFileThatIsNoneAreToldApart) {
+    const TempFolder folder;
+    write_text(folder.path() / "file", "x");
+    EXPECT_EQ(check_folder(folder.path() / "file" / "store", true).error().code,
+              ErrorCode::kNotFound);
+    EXPECT_EQ(check_folder(folder.path() / "nothing", true).error().code, ErrorCode::kNotFound);
+    std::filesystem::create_directories(folder.path() / "store" / "data.mdb");
+    const Status checked = check_folder(folder.path() / "store", true);
+    EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(checked.error().message, HasSubstr("is not a file"));
+}
+
+TEST(ErrorCodes, AFileThatMayNotBeWrittenSaysWhoseItIs) {
+    const TempStore store;
+    for (const int error : {EACCES, EPERM, EROFS}) {
+        const FailingCall call("sys_faccessat", 0, error);
+        const Status checked = check_folder(store.paths().queue, false);
+        ASSERT_FALSE(checked.ok());
+        EXPECT_EQ(checked.error().code, ErrorCode::kPermission);
+        EXPECT_EQ(checked.error().message.find("it belongs to user") != std::string::npos,
+                  error != EROFS);
+    }
+}
+
+TEST(ErrorCodes, WhatIsReadAsAWholeIsAPlainFileOfTheExpectedSize) {
+    const TempFolder folder;
+    EXPECT_EQ(read_file(folder.path(), 100).error().code, ErrorCode::kInvalid);
+    write_text(folder.path() / "f", "12345");
+    EXPECT_EQ(*read_file(folder.path() / "f", 5), "12345");
+    EXPECT_EQ(read_file(folder.path() / "f", 4).error().code, ErrorCode::kInvalid);
+}
+
+TEST(ErrorCodes, AnOwnerWithoutANameIsGivenByHisNumber) {
+    const TempStore store;
+    const auto lock = store.paths().queue / "lock.mdb";
+    if (::chown(lock.c_str(), 54'321, 54'322) != 0) {
+        GTEST_SKIP() << "only root can give files away";
+    }
+    const FailingCall call("sys_faccessat", 1, EACCES);
+    EXPECT_THAT(check_folder(store.paths().queue, false).error().message,
+                HasSubstr("it belongs to user 54321, group 54322"));
+}
+
+TEST(ErrorCodes, AnOwnerOrAGroupAloneIsSet) {
+    const TempFolder folder;
+    write_text(folder.path() / "f", "x");
+    FileOwner owner;
+    owner.mode = 0640;
+    owner.group = ::getegid();
+    EXPECT_TRUE(set_owner(folder.path() / "f", owner).ok());
+    const FailingCall call("sys_lchown", 0, EPERM);
+    EXPECT_EQ(set_owner(folder.path() / "f", owner).error().code, ErrorCode::kPermission);
+}
+
+TEST(ErrorCodes, AFileWithoutAFolderIsReplacedWhereTheProcessIs) {
+    const TempFolder folder;
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    const Status replaced = replace_file("f", "new", {});
+    std::filesystem::current_path(before);
+    EXPECT_TRUE(replaced.ok());
+    EXPECT_EQ(read_text(folder.path() / "f"), "new");
+}
+
+TEST(ErrorCodes, ASignalOnTheWayIsNoError) {
+    const TempFolder folder;
+    {
+        const FailingCall call("sys_open", 0, EINTR);
+        write_text(folder.path() / "f", "12345");
+        EXPECT_EQ(*read_file(folder.path() / "f", 5), "12345");
+        EXPECT_TRUE(call.struck());
+    }
+    {
+        const TempStore store;
+        const FailingCall call("sys_open", 0, EINTR);
+        EXPECT_TRUE(MasterKey::load(store.paths().master_key).ok());
+        EXPECT_TRUE(call.struck());
+    }
+    const FailingCall call("sys_pread", 0, EINTR);
+    const auto file = ArchiveFile::open(folder.path() / "f", ArchiveFile::Mode::kRead);
+    EXPECT_EQ(*file->read_at(1, 100), "2345");
+    EXPECT_TRUE(call.struck());
+}
+
+}  // namespace
+}  // namespace sluice::store

@@ -1,0 +1,246 @@
+// The queue when the disk fails: the n-th write or sync of a commit, for every n.
+//
+// liblmdb is a shared library, so the calls that it makes come here first.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+
+#include "unit/lmdb_store/queue/fixture.hpp"
+
+namespace {
+
+enum class Call { kNone, kWrite, kHeadroom, kSync };
+
+struct Fault {
+    Call call = Call::kNone;
+    int error = 0;       ///< 0: the write comes back short.
+    int countdown = -1;  ///< The fault is at 0.
+    int injected = 0;
+};
+Fault fault;
+
+bool strikes(Call call) {
+    if (fault.call != call || fault.countdown-- != 0) {
+        return false;
+    }
+    ++fault.injected;
+    return true;
+}
+
+template <class Function>
+Function* real(const char* name) {
+    return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+/// LMDB never bypasses the page cache; the zeros behind the file's end do.
+Call kind_of_write(int fd) {
+    return (::fcntl(fd, F_GETFL) & O_DIRECT) != 0 ? Call::kHeadroom : Call::kWrite;
+}
+
+template <class Write>
+ssize_t faulty_write(int fd, std::size_t bytes, Write&& write) {
+    if (!strikes(kind_of_write(fd))) {
+        return write(bytes);
+    }
+    if (fault.error == 0) {
+        return write(bytes / 2);
+    }
+    errno = fault.error;
+    return -1;
+}
+
+}  // namespace
+
+extern "C" {
+[[gnu::visibility("default")]] ssize_t pwrite(int fd, const void* from, std::size_t bytes,
+                                              off_t at) {
+    static auto* const next = real<ssize_t(int, const void*, std::size_t, off_t)>("pwrite");
+    return faulty_write(fd, bytes, [&](std::size_t count) { return next(fd, from, count, at); });
+}
+[[gnu::visibility("default")]] ssize_t pwrite64(int fd, const void* from, std::size_t bytes,
+                                                off64_t at) {
+    static auto* const next = real<ssize_t(int, const void*, std::size_t, off64_t)>("pwrite64");
+    return faulty_write(fd, bytes, [&](std::size_t count) { return next(fd, from, count, at); });
+}
+[[gnu::visibility("default")]] ssize_t writev(int fd, const iovec* parts, int count) {
+    static auto* const next = real<ssize_t(int, const iovec*, int)>("writev");
+    return faulty_write(fd, 1, [&](std::size_t whole) {
+        return next(fd, parts, whole == 1 ? count : (count + 1) / 2);
+    });
+}
+[[gnu::visibility("default")]] int fdatasync(int fd) {
+    static auto* const next = real<int(int)>("fdatasync");
+    if (strikes(Call::kSync)) {
+        errno = fault.error;
+        return -1;
+    }
+    return next(fd);
+}
+}
+
+namespace sluice::store {
+namespace {
+
+class QueueFaultTest : public QueueTest {
+protected:
+    ~QueueFaultTest() override { fault = {}; }
+
+    struct Run {
+        bool struck = false;
+        AppendOutcome outcome = AppendOutcome::kPending;  ///< Of the batch that met the fault.
+        std::optional<AppendOutcome> closed;
+        AppendOutcome after = AppendOutcome::kPending;  ///< Of the next batch.
+    };
+
+    /// Appends batches, with the fault at the n-th call, and compares what is there afterwards, in
+    /// a process that opens the queue anew, with what was acknowledged.
+    Run run(Call call, int error, int nth) {
+        Run result;
+        std::map<std::uint64_t, std::string> acknowledged;
+        const auto append_three = [&] {
+            const std::string body = "body " + std::to_string(++bodies_);
+            const auto items = append({body, body + std::string(2500, 'x'), body});
+            for (const AppendItem& item : items) {
+                EXPECT_EQ(item.outcome, items[0].outcome) << "a batch stands or falls as one";
+            }
+            if (items[0].outcome == AppendOutcome::kStored) {
+                acknowledged[items[0].seq.value] = body;
+                queue_->control().publish_applied({items[0].seq.value / 2});
+            }
+            return items[0].outcome;
+        };
+        open({});
+        append_three();
+        fault = {call, error, nth, 0};
+        for (int batch = 0; batch < 3 && fault.injected == 0; ++batch) {
+            result.outcome = append_three();
+        }
+        result.struck = fault.injected > 0;
+        fault.call = Call::kNone;
+        result.closed = queue_->closed_reason();
+        result.after = append_three();
+        open({});
+        const auto records = *queue_->read({1}, 100'000, 1U << 30);
+        std::uint64_t expected = queue_->fill()->first_seq.value;
+        std::map<std::uint64_t, std::string> found;
+        for (const QueuedRecord& record : records) {
+            EXPECT_EQ(record.seq.value, expected++) << "numbers are dense";
+            found[record.seq.value] = decode_record(record.bytes)->body;
+        }
+        for (const auto& [seq, body] : acknowledged) {
+            if (seq >= queue_->fill()->first_seq.value) {
+                EXPECT_EQ(found[seq], body) << "what was acknowledged is there";
+            }
+        }
+        EXPECT_EQ(append_three(), AppendOutcome::kStored) << "a restart serves again";
+        return result;
+    }
+
+    int bodies_ = 0;
+};
+
+TEST_F(QueueFaultTest, AnIoErrorIsInDoubtAndLatchesAdmissionUntilARestart) {
+    for (const Call call : {Call::kWrite, Call::kSync}) {
+        int struck = 0;
+        for (int nth = 0; nth < 1000; ++nth) {
+            const Run result = run(call, EIO, nth);
+            if (!result.struck) {
+                break;
+            }
+            ++struck;
+            EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt) << nth;
+            EXPECT_EQ(result.closed, AppendOutcome::kInDoubt) << nth;
+            EXPECT_EQ(result.after, AppendOutcome::kUnavailable) << nth;
+        }
+        EXPECT_GE(struck, 3) << "no fault was injected";
+    }
+}
+
+TEST_F(QueueFaultTest, AShortWriteOnADiskWithRoomIsAnIoError) {
+    int struck = 0;
+    for (int nth = 0; nth < 1000; ++nth) {
+        const Run result = run(Call::kWrite, 0, nth);
+        if (!result.struck) {
+            break;
+        }
+        ++struck;
+        EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt) << nth;
+    }
+    EXPECT_GE(struck, 3);
+}
+
+TEST_F(QueueFaultTest, NoSpaceIsSaidAndTheNextBatchIsStored) {
+    int struck = 0;
+    int resumed = 0;
+    for (int nth = 0; nth < 1000; ++nth) {
+        const Run result = run(Call::kWrite, ENOSPC, nth);
+        if (!result.struck) {
+            break;
+        }
+        ++struck;
+        // At the meta page LMDB itself gives up: then it is as with any other error there.
+        if (result.outcome == AppendOutcome::kNoSpace) {
+            EXPECT_EQ(result.closed, AppendOutcome::kNoSpace) << nth;
+            EXPECT_EQ(result.after, AppendOutcome::kStored) << nth;
+            ++resumed;
+        } else {
+            EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt) << nth;
+        }
+    }
+    EXPECT_GE(struck, 3);
+    EXPECT_GE(resumed, 2);
+}
+
+TEST_F(QueueFaultTest, AnInterruptedWriteIsContinued) {
+    const Run result = run(Call::kWrite, EINTR, 0);
+    EXPECT_TRUE(result.struck);
+    EXPECT_EQ(result.outcome, AppendOutcome::kStored);
+}
+
+TEST_F(QueueFaultTest, WritingZerosAheadMayFailInAnyWay) {
+    for (const int error : {EIO, ENOSPC, EINVAL, EINTR, 0}) {
+        open({});
+        fault = {Call::kHeadroom, error, 0, 0};
+        for (int batch = 0; batch < 100 && fault.injected == 0; ++batch) {
+            EXPECT_EQ(append({std::string(100'000, 'x')})[0].outcome, AppendOutcome::kStored);
+        }
+        if (fault.injected == 0) {
+            GTEST_SKIP() << "nothing is written ahead on this file system";
+        }
+        EXPECT_EQ(queue_->closed_reason(), std::nullopt) << error;
+        EXPECT_EQ(append({"next"})[0].outcome, AppendOutcome::kStored) << error;
+        EXPECT_EQ(bodies_from(queue_->fill()->last_seq.value), std::vector<std::string>{"next"});
+    }
+}
+
+TEST_F(QueueFaultTest, AnInterruptedSyncIsNotStoredAndTheNextBatchIs) {
+    const Run result = run(Call::kSync, EINTR, 0);
+    EXPECT_TRUE(result.struck);
+    EXPECT_EQ(result.outcome, AppendOutcome::kUnavailable);
+    EXPECT_EQ(result.closed, std::nullopt);
+    EXPECT_EQ(result.after, AppendOutcome::kStored);
+}
+
+TEST_F(QueueFaultTest, ReplaysAndConflictsOfAFailedBatchFailWithIt) {
+    open({.idempotency_ttl_seconds = 60});
+    append({"old"}, {claim("old", "old")});
+    fault = {Call::kSync, EIO, 0, 0};
+    const auto items = append({"a", "a", "b", "old"}, {claim("k", "a"), claim("k", "a"),
+                                                       claim("k", "b"), claim("old", "old")});
+    ASSERT_EQ(fault.injected, 1);
+    EXPECT_EQ(items[0].outcome, AppendOutcome::kInDoubt);
+    EXPECT_EQ(items[1].outcome, AppendOutcome::kInDoubt) << "it waited for that commit";
+    EXPECT_EQ(items[2].outcome, AppendOutcome::kInDoubt) << "there is nothing to conflict with";
+    EXPECT_EQ(items[3].outcome, AppendOutcome::kReplayed) << "stored long before";
+    EXPECT_EQ(append({"old"}, {claim("old", "old")})[0].outcome, AppendOutcome::kReplayed)
+        << "also while admission is latched";
+    EXPECT_EQ(append({"new"})[0].outcome, AppendOutcome::kUnavailable);
+}
+
+}  // namespace
+}  // namespace sluice::store

@@ -1,0 +1,370 @@
+#include "lmdb_store/registry/registry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/intake/registry_view.hpp"
+#include "unit/lmdb_store/temp_store.hpp"
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+constexpr Timestamp kNow{1'700'000'000, 5};
+
+class RegistryTest : public testing::Test {
+protected:
+    void SetUp() override { open(); }
+
+    void open(Registry::Mode mode = Registry::Mode::kReadWrite) {
+        registry_.reset();
+        auto opened = Registry::open(store_.paths(), mode);
+        ASSERT_TRUE(opened.ok()) << opened.error().message;
+        registry_ = std::move(*opened);
+        auto key = MasterKey::load(store_.paths().master_key);
+        ASSERT_TRUE(key.ok()) << key.error().message;
+        key_ = *key;
+    }
+
+    Status account(const std::string& id) {
+        return registry_->create_account(AccountId(id), std::nullopt, kNow);
+    }
+    Status shop(const std::string& id, const std::string& account) {
+        return registry_->create_shop(ShopId(id), AccountId(account), kNow);
+    }
+    Result<NewToken> token(const std::string& account, unsigned scopes,
+                           std::optional<Timestamp> expires = std::nullopt,
+                           std::optional<std::string> secret = std::nullopt, Timestamp now = kNow) {
+        return registry_->create_token(
+            {AccountId(account), static_cast<std::uint8_t>(scopes), expires, secret}, key_, now);
+    }
+
+    TempStore store_{{std::nullopt, 3}};
+    std::unique_ptr<Registry> registry_;
+    MasterKey key_;
+};
+
+TEST_F(RegistryTest, AccountsGetDenseNumbersAndSlots) {
+    ASSERT_TRUE(account("zeta").ok());
+    ASSERT_TRUE(account("alpha").ok());
+    const auto rows = registry_->accounts();
+    ASSERT_EQ(rows->size(), 2U);
+    EXPECT_EQ((*rows)[0].account_id.str(), "alpha");
+    EXPECT_EQ((*rows)[0].number.value, 2U);
+    EXPECT_EQ((*rows)[0].slot.value, 1U);
+    EXPECT_EQ((*rows)[1].account_id.str(), "zeta");
+    EXPECT_EQ((*rows)[1].slot.value, 0U);
+    EXPECT_EQ((*rows)[1].created_at, kNow);
+}
+
+TEST_F(RegistryTest, NoAccountBeyondTheSlotsAndTheMessageSaysWhatToDo) {
+    for (const char* id : {"a", "b", "c"}) {
+        ASSERT_TRUE(account(id).ok());
+    }
+    const Status refused = account("d");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kLimit);
+    EXPECT_THAT(refused.error().message, HasSubstr("sluice store set --max-accounts"));
+    EXPECT_FALSE(registry_->account(AccountId("d"))->has_value());
+    ASSERT_TRUE(set_max_accounts(store_.paths(), 4).ok());
+    ASSERT_TRUE(account("d").ok());
+    EXPECT_EQ((*registry_->account(AccountId("d")))->slot.value, 3U)
+        << "a refused account takes no slot";
+}
+
+TEST_F(RegistryTest, AnIdIsTakenOnce) {
+    ASSERT_TRUE(account("a").ok());
+    EXPECT_EQ(account("a").error().code, ErrorCode::kConflict);
+    ASSERT_TRUE(account("b").ok());
+    ASSERT_TRUE(shop("s", "a").ok());
+    const Status taken = shop("s", "b");
+    EXPECT_EQ(taken.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(taken.error().message, HasSubstr("\"a\""));
+}
+
+TEST_F(RegistryTest, IdsAreOfTheDocumentedCharactersAndLength) {
+    for (const std::string& bad : {std::string(), std::string("a b"), std::string("a\n"),
+                                   std::string(129, 'a'), std::string("caf\xC3\xA9")}) {
+        EXPECT_EQ(account(bad).error().code, ErrorCode::kInvalid) << bad;
+    }
+    EXPECT_TRUE(account("A-Z.a_z:0@9+/=").ok());
+    ASSERT_TRUE(account(std::string(128, 'a')).ok());
+    EXPECT_EQ(shop("", "A-Z.a_z:0@9+/=").error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(shop("s", "nobody").error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(shop("s", "").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RegistryTest, SettingsOfAccountsAndShopsStay) {
+    ASSERT_TRUE(registry_->create_account(AccountId("a"), RateLimit{5, 10}, kNow).ok());
+    ASSERT_TRUE(shop("s", "a").ok());
+    EXPECT_EQ((*registry_->account(AccountId("a")))->rate_limit, (RateLimit{5, 10}));
+    ASSERT_TRUE(registry_->set_rate_limit(AccountId("a"), RateLimit{7, 20}).ok());
+    ASSERT_TRUE(registry_->suspend_account(AccountId("a"), true).ok());
+    ASSERT_TRUE(registry_->suspend_shop(ShopId("s"), true).ok());
+    open();
+    EXPECT_EQ((*registry_->account(AccountId("a")))->rate_limit, (RateLimit{7, 20}));
+    EXPECT_TRUE((*registry_->account(AccountId("a")))->suspended);
+    EXPECT_TRUE((*registry_->shop(ShopId("s")))->suspended);
+    ASSERT_TRUE(registry_->set_rate_limit(AccountId("a"), std::nullopt).ok());
+    ASSERT_TRUE(registry_->suspend_account(AccountId("a"), false).ok());
+    EXPECT_EQ((*registry_->account(AccountId("a")))->rate_limit, std::nullopt);
+    EXPECT_FALSE((*registry_->account(AccountId("a")))->suspended);
+    EXPECT_EQ(registry_->suspend_shop(ShopId("x"), true).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(registry_->suspend_account(AccountId("x"), true).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(registry_->set_rate_limit(AccountId("a"), RateLimit{0, 1}).error().code,
+              ErrorCode::kInvalid);
+    for (const RateLimit limit :
+         {RateLimit{1U << 28, 1}, RateLimit{1, 0}, RateLimit{1, 0xFFFF'FFFF}}) {
+        EXPECT_EQ(registry_->set_rate_limit(AccountId("a"), limit).error().code,
+                  ErrorCode::kInvalid);
+    }
+}
+
+TEST_F(RegistryTest, ShopsAreListedSortedAndByAccount) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(account("b").ok());
+    ASSERT_TRUE(shop("z", "a").ok());
+    ASSERT_TRUE(shop("m", "b").ok());
+    ASSERT_TRUE(shop("c", "a").ok());
+    const auto ids = [](const Result<std::vector<ShopRow>>& rows) {
+        std::vector<std::string> found;
+        for (const ShopRow& row : *rows) {
+            found.push_back(row.shop_id.str());
+        }
+        return found;
+    };
+    EXPECT_THAT(ids(registry_->shops(std::nullopt)), ElementsAre("c", "m", "z"));
+    EXPECT_THAT(ids(registry_->shops(AccountId("a"))), ElementsAre("c", "z"));
+    EXPECT_EQ(registry_->shops(AccountId("x")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RegistryTest, RandomSecretsHave256BitsAndNeedNoQuoting) {
+    ASSERT_TRUE(account("a").ok());
+    const auto first = token("a", kWriteOrders);
+    const auto second = token("a", kWriteOrders);
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_THAT(first->secret, MatchesRegex("[0-9a-f]{64}"));
+    EXPECT_THAT(first->token_id.str(), MatchesRegex("tok_[0-9a-f]{16}"));
+    EXPECT_NE(first->secret, second->secret);
+    EXPECT_NE(first->token_id.str(), second->token_id.str());
+}
+
+TEST_F(RegistryTest, SecretsAreNotOnTheDisk) {
+    ASSERT_TRUE(account("a").ok());
+    const std::string secret = "a secret that would be seen";
+    ASSERT_TRUE(token("a", kWriteOrders, std::nullopt, secret).ok());
+    registry_.reset();
+    EXPECT_THAT(read_text(store_.paths().registry / "data.mdb"), Not(HasSubstr(secret)));
+}
+
+TEST_F(RegistryTest, AGivenSecretHasAtLeast16BytesAndIsUsedOnce) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(account("b").ok());
+    EXPECT_EQ(token("a", kWriteOrders, {}, "123456789012345").error().code, ErrorCode::kInvalid);
+    const auto made = token("a", kWriteOrders, {}, "1234567890123456");
+    ASSERT_TRUE(made.ok());
+    EXPECT_EQ(made->secret, "1234567890123456");
+    EXPECT_EQ(token("b", kWriteProducts, {}, "1234567890123456").error().code,
+              ErrorCode::kConflict);
+    ASSERT_TRUE(registry_->revoke_token(made->token_id, kNow).ok());
+    EXPECT_EQ(token("a", kWriteOrders, {}, "1234567890123456").error().code, ErrorCode::kConflict)
+        << "not even after the first was revoked";
+    EXPECT_EQ(token("a", kWriteProducts, {}, "12345678901234\r\n").error().code,
+              ErrorCode::kInvalid)
+        << "cannot be sent in a header";
+    EXPECT_TRUE(token("a", kWriteOrders, {}, std::string("\0\1\2 any bytes, signed", 22)).ok());
+}
+
+TEST_F(RegistryTest, AtMost8ActiveTokensOfAnAccountShareAScope) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(account("b").ok());
+    std::vector<TokenId> made;
+    for (int i = 0; i < 7; ++i) {
+        made.push_back(token("a", kWriteOrders)->token_id);
+    }
+    const Timestamp soon = kNow.plus_seconds(10);
+    ASSERT_TRUE(token("a", kWriteOrders | kWriteProducts, soon).ok());
+    const auto ninth = token("a", kWriteOrders);
+    ASSERT_FALSE(ninth.ok());
+    EXPECT_EQ(ninth.error().code, ErrorCode::kLimit);
+    EXPECT_THAT(ninth.error().message, HasSubstr("write_orders"));
+    EXPECT_EQ(token("a", kReadOrders | kWriteOrders).error().code, ErrorCode::kLimit);
+    EXPECT_TRUE(token("a", kWriteProducts).ok()) << "another scope counts for itself";
+    EXPECT_TRUE(token("b", kWriteOrders).ok()) << "another account too";
+    EXPECT_TRUE(token("a", kWriteOrders, {}, {}, soon).ok()) << "an expired one does not count";
+    ASSERT_TRUE(registry_->revoke_token(made[0], kNow).ok());
+    EXPECT_TRUE(token("a", kWriteOrders, {}, {}, kNow).error().code == ErrorCode::kLimit)
+        << "at this earlier time the expired one still counts";
+    EXPECT_TRUE(token("a", kWriteOrders, {}, {}, soon).ok()) << "a revoked one does not count";
+}
+
+TEST_F(RegistryTest, TokensAreListedWithTheirStateButNeverTheirSecret) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(account("b").ok());
+    const Timestamp expires = kNow.plus_seconds(100);
+    const auto made = token("a", kWriteOrders | kReadOrders, expires);
+    ASSERT_TRUE(token("b", kWriteProducts).ok());
+    ASSERT_TRUE(registry_->revoke_token(made->token_id, kNow.plus_seconds(1)).ok());
+    open(Registry::Mode::kReadOnly);
+    const auto rows = registry_->tokens(AccountId("a"));
+    ASSERT_EQ(rows->size(), 1U);
+    const TokenRow& row = rows->front();
+    EXPECT_EQ(row.token_id, made->token_id);
+    EXPECT_EQ(row.scopes, kWriteOrders | kReadOrders);
+    EXPECT_EQ(row.expires_at, expires);
+    EXPECT_EQ(row.revoked_at, kNow.plus_seconds(1));
+    EXPECT_EQ(registry_->tokens(std::nullopt)->size(), 2U);
+}
+
+TEST_F(RegistryTest, RevokingTwiceOrNothingIsSaid) {
+    ASSERT_TRUE(account("a").ok());
+    const auto made = token("a", kWriteOrders);
+    ASSERT_TRUE(registry_->revoke_token(made->token_id, kNow).ok());
+    EXPECT_EQ(registry_->revoke_token(made->token_id, kNow).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(registry_->revoke_token(TokenId("tok_x"), kNow).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(registry_->revoke_token(TokenId(""), kNow).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RegistryTest, BadTokenRequestsAreRefused) {
+    ASSERT_TRUE(account("a").ok());
+    EXPECT_EQ(token("a", 0).error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(token("a", 8).error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(token("nobody", kWriteOrders).error().code, ErrorCode::kNotFound);
+    EXPECT_TRUE(token("a", kWriteOrders, kNow).ok()) << "imported expired: listed, never usable";
+    const auto foreign =
+        registry_->create_token({AccountId("a"), kWriteOrders, {}, {}}, MasterKey::random(), kNow);
+    ASSERT_FALSE(foreign.ok()) << "a token sealed with a foreign key could never be used";
+    EXPECT_EQ(foreign.error().code, ErrorCode::kCorrupt);
+    EXPECT_EQ(registry_->tokens(std::nullopt)->size(), 1U);
+}
+
+TEST_F(RegistryTest, ASecretThatIsBorneHasNoControlCharactersAndNoneIsTooLong) {
+    ASSERT_TRUE(account("a").ok());
+    const std::string with_delete = "16 bytes and more\x7f";
+    EXPECT_EQ(token("a", kWriteProducts, {}, with_delete).error().code, ErrorCode::kInvalid);
+    EXPECT_TRUE(token("a", kWriteOrders, {}, with_delete).ok()) << "it only signs";
+    EXPECT_EQ(token("a", kWriteOrders, {}, std::string(1025, 'x')).error().code,
+              ErrorCode::kInvalid);
+    EXPECT_TRUE(token("a", kWriteOrders, {}, std::string(1024, 'x')).ok());
+}
+
+TEST_F(RegistryTest, TheLimitOfActiveTokensNamesItsScope) {
+    ASSERT_TRUE(account("a").ok());
+    for (const auto& [scope, name] :
+         {std::pair{kWriteOrders, "write_orders"}, std::pair{kWriteProducts, "write_products"},
+          std::pair{kReadOrders, "read_orders"}}) {
+        for (int i = 0; i < 8; ++i) {
+            ASSERT_TRUE(token("a", scope).ok());
+        }
+        const auto refused = token("a", scope);
+        ASSERT_FALSE(refused.ok());
+        EXPECT_EQ(refused.error().code, ErrorCode::kLimit);
+        EXPECT_THAT(refused.error().message, HasSubstr(name));
+    }
+}
+
+TEST_F(RegistryTest, TokensAreListedByAccount) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(account("b").ok());
+    const auto mine = token("a", kWriteOrders);
+    ASSERT_TRUE(token("b", kWriteOrders).ok());
+    ASSERT_EQ(registry_->tokens(AccountId("a"))->size(), 1U);
+    EXPECT_EQ((*registry_->tokens(AccountId("a")))[0].token_id, mine->token_id);
+    EXPECT_EQ(registry_->tokens(AccountId("nobody")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RegistryTest, AnInterruptedRotationToAGivenKeyIsFinishedAndThenDone) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(token("a", kWriteOrders).ok());
+    const fs::path file = store_.paths().master_key;
+    const MasterKey waiting = MasterKey::random();
+    ASSERT_TRUE(waiting.save(file.string() + ".next").ok());
+    ASSERT_TRUE(registry_->rotate_key(key_, waiting).ok());
+    const MasterKey given = MasterKey::random();
+    ASSERT_TRUE(rotate_master_key(file, *registry_, given).ok());
+    EXPECT_TRUE(registry_->check_key(given).ok());
+    EXPECT_TRUE(registry_->check_key(*MasterKey::load(file)).ok());
+    EXPECT_FALSE(fs::exists(file.string() + ".next"));
+}
+
+TEST_F(RegistryTest, RotatingTheMasterKeySealsEverythingAnew) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(token("a", kWriteOrders).ok());
+    const std::string before = read_text(store_.paths().master_key);
+    ASSERT_TRUE(rotate_master_key(store_.paths().master_key, *registry_).ok());
+    EXPECT_NE(read_text(store_.paths().master_key), before);
+    EXPECT_FALSE(registry_->check_key(key_).ok());
+    EXPECT_TRUE(registry_->check_key(*MasterKey::load(store_.paths().master_key)).ok());
+    EXPECT_FALSE(fs::exists(store_.paths().master_key.string() + ".next"));
+}
+
+TEST_F(RegistryTest, AnInterruptedRotationIsFinishedByTheNext) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(token("a", kWriteOrders).ok());
+    const fs::path waiting = store_.paths().master_key.string() + ".next";
+    // Died before the transaction: the waiting key is worth nothing.
+    ASSERT_TRUE(MasterKey::random().save(waiting).ok());
+    ASSERT_TRUE(rotate_master_key(store_.paths().master_key, *registry_).ok());
+    // Died behind the transaction: the waiting key is the one.
+    const MasterKey next = MasterKey::random();
+    ASSERT_TRUE(next.save(waiting).ok());
+    ASSERT_TRUE(registry_->rotate_key(*MasterKey::load(store_.paths().master_key), next).ok());
+    ASSERT_TRUE(rotate_master_key(store_.paths().master_key, *registry_).ok());
+    EXPECT_TRUE(registry_->check_key(*MasterKey::load(store_.paths().master_key)).ok());
+    EXPECT_FALSE(fs::exists(waiting));
+}
+
+TEST_F(RegistryTest, AKeyFileThatCannotBeWrittenIsFoundOutBeforeAnythingChanges) {
+    const fs::path elsewhere = store_.paths().root / "elsewhere.key";
+    fs::rename(store_.paths().master_key, elsewhere);
+    fs::create_symlink("/proc/self/comm", store_.paths().master_key);
+    EXPECT_FALSE(rotate_master_key(store_.paths().master_key, *registry_).ok());
+    EXPECT_TRUE(registry_->check_key(key_).ok());
+    fs::remove(store_.paths().master_key);
+    fs::create_symlink(elsewhere, store_.paths().master_key);
+    EXPECT_TRUE(rotate_master_key(store_.paths().master_key, *registry_).ok()) << "through a link";
+    EXPECT_TRUE(registry_->check_key(*MasterKey::load(elsewhere)).ok());
+}
+
+TEST_F(RegistryTest, RotationWithAForeignKeyChangesNothing) {
+    ASSERT_TRUE(account("a").ok());
+    EXPECT_EQ(registry_->rotate_key(MasterKey::random(), MasterKey::random()).error().code,
+              ErrorCode::kCorrupt);
+    EXPECT_TRUE(registry_->check_key(key_).ok());
+}
+
+TEST_F(RegistryTest, ANewerStoreIsNotWritten) {
+    StoreFormat format = *read_store_format(store_.paths());
+    format.min_writer = kStoreFormat + 1;
+    ASSERT_TRUE(write_store_format(store_.paths(), format).ok());
+    registry_.reset();
+    EXPECT_EQ(Registry::open(store_.paths(), Registry::Mode::kReadWrite).error().code,
+              ErrorCode::kUnsupported);
+    EXPECT_TRUE(Registry::open(store_.paths(), Registry::Mode::kReadOnly).ok());
+}
+
+TEST_F(RegistryTest, DamageIsAnErrorThatNamesThePath) {
+    registry_.reset();
+    const fs::path data = store_.paths().registry / "data.mdb";
+    const std::string good = read_text(data);
+    for (const std::string& bad :
+         {std::string(), good.substr(0, good.size() / 2), std::string(good.size(), '\xAA')}) {
+        write_text(data, bad);
+        const auto opened = Registry::open(store_.paths(), Registry::Mode::kReadWrite);
+        ASSERT_FALSE(opened.ok());
+        EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
+        EXPECT_THAT(opened.error().message, HasSubstr(store_.paths().registry.string()));
+    }
+    fs::remove(data);
+    EXPECT_EQ(Registry::open(store_.paths(), Registry::Mode::kReadWrite).error().code,
+              ErrorCode::kCorrupt);
+    EXPECT_FALSE(fs::exists(data));
+}
+
+}  // namespace
+}  // namespace sluice::store

@@ -1,0 +1,107 @@
+#include "worker/cli/output.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+namespace sluice::cli {
+namespace {
+
+std::string captured(const std::function<void(std::FILE*)>& write) {
+    char* text = nullptr;
+    std::size_t size = 0;
+    std::FILE* const out = ::open_memstream(&text, &size);
+    write(out);
+    std::fclose(out);
+    const std::string result(text, size);
+    std::free(text);
+    return result;
+}
+
+std::string listing(Format format, const std::vector<Json>& rows) {
+    return captured([&](std::FILE* out) {
+        Listing list(format, {{"id"}, {"count", Align::kRight}, {"words"}}, out);
+        for (const Json& row : rows) {
+            list.add(row);
+        }
+        list.finish();
+    });
+}
+
+Json row(const std::string& id, int count, Json words) {
+    return {{"id", id}, {"count", count}, {"words", std::move(words)}};
+}
+
+TEST(Output, TableIsAlignedAndShowsNothingAsDash) {
+    EXPECT_EQ(listing(Format::kTable, {row("a", 5, nullptr), row("long-id", 1234, {"x", "y"})}),
+              "id       count  words\n"
+              "a            5  -\n"
+              "long-id   1234  x;y\n");
+}
+
+TEST(Output, TableAlignsUtf8ByCharacters) {
+    EXPECT_EQ(listing(Format::kTable, {row("é", 1, "z"), row("ab", 2, "z")}),
+              "id  count  words\n"
+              "é       1  z\n"
+              "ab      2  z\n");
+}
+
+TEST(Output, TableNeverSendsControlsToTheTerminal) {
+    EXPECT_EQ(printable("a\x1b[31m\n\x7f"), "a\\x1b[31m\\x0a\\x7f");
+    EXPECT_EQ(printable("\xC2\x9B"
+                        "31m"),
+              "\\xc2\x9B"
+              "31m");
+    EXPECT_EQ(printable("caf\xC3\xA9"), "caf\xC3\xA9");
+}
+
+TEST(Output, TableOfManyRowsKeepsWritingAfterItsWidthsAreFixed) {
+    std::vector<Json> rows(2500, row("a", 1, nullptr));
+    rows.back()["id"] = "wider than before";
+    const std::string text = listing(Format::kTable, rows);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2501);
+    EXPECT_NE(text.find("wider than before"), std::string::npos);
+}
+
+TEST(Output, JsonIsAnArrayWithMembersInOrder) {
+    const std::string text = listing(Format::kJson, {row("a\"b", 1, nullptr), row("c", 2, {"x"})});
+    EXPECT_EQ(text,
+              "[\n"
+              "  {\n"
+              "    \"id\": \"a\\\"b\",\n"
+              "    \"count\": 1,\n"
+              "    \"words\": null\n"
+              "  },\n"
+              "  {\n"
+              "    \"id\": \"c\",\n"
+              "    \"count\": 2,\n"
+              "    \"words\": [\n"
+              "      \"x\"\n"
+              "    ]\n"
+              "  }\n"
+              "]\n");
+    EXPECT_EQ(listing(Format::kJson, {}), "[]\n");
+}
+
+TEST(Output, CsvHasAHeaderAndQuotesWhatMustBe) {
+    EXPECT_EQ(listing(Format::kCsv, {row("a,b", 1, nullptr), row("say \"x\"\n", 2, {"x", "y"})}),
+              "id,count,words\n"
+              "\"a,b\",1,\n"
+              "\"say \"\"x\"\"\n\",2,x;y\n");
+    EXPECT_EQ(listing(Format::kCsv, {}), "id,count,words\n");
+}
+
+TEST(Output, ObjectInEveryFormat) {
+    const Json object = {{"token_id", "t1"}, {"secret", "s"}};
+    const auto written = [&](Format format) {
+        return captured([&](std::FILE* out) { write_object(format, object, out); });
+    };
+    EXPECT_EQ(written(Format::kTable), "token_id  t1\nsecret    s\n");
+    EXPECT_EQ(written(Format::kCsv), "token_id,secret\nt1,s\n");
+    EXPECT_EQ(Json::parse(written(Format::kJson)), object);
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,175 @@
+// The drain is killed at named points and at random; the ledger must be as if it never was.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "unit/worker/drain/fixture.hpp"
+#include "worker/drain/rebuild.hpp"
+#include "worker/system/crash_point.hpp"
+
+namespace sluice::worker {
+namespace {
+
+/// Rounds for each point; the long form asks for more.
+int rounds() {
+    const char* const text = std::getenv("SLUICE_CRASH_ROUNDS");
+    return text == nullptr ? 2 : std::atoi(text);
+}
+
+std::uint64_t seed() {
+    const char* const text = std::getenv("SLUICE_SEED");
+    return text == nullptr ? 123 : std::strtoull(text, nullptr, 10);
+}
+
+/// Something of everything.
+void fill(DrainStore& store) {
+    store.orders(1000, 40);
+    store.program_and_creator();
+    store.orders(0, 60);
+    for (int i = 0; i < 30; ++i) {
+        store.order("o" + std::to_string(i), 2, "25.00");
+        store.order("o" + std::to_string(i), 2, "25.00");
+    }
+    store.append(Topic::kOrderUpdate, "no JSON");
+    store.append_bulk(Topic::kOrderUpdate, order_body("large", 1) + std::string(300'000, ' '));
+    store.append(Topic::kProductUpsert,
+                 R"({"products":[{"platform_product_id":"p","title":"t"}]})");
+    store.command(TouchImport{{{2, AnonId("device"), CreatorId("anna"), ProgramId("spring"), {}}}});
+    store.command(PayoutClose{ProgramId("spring"), kReceived});
+    store.command(Adjust{OrderId("o1"), Decimal(-150, 2), "a mistake"});
+    store.command(Forget{"c-1"});
+    store.command(DeadReplay{});
+    store.orders(100, 60);
+}
+
+DrainOptions small_batches() {
+    DrainOptions options;
+    options.batch.records_max = 7;
+    options.archive->block_bytes = 4096;
+    options.archive->segment_bytes_max = 16'384;
+    return options;
+}
+
+/// All rows but the queue's UUID, which differs from store to store.
+std::string rows_of(store::EmbeddedLedger& ledger, const std::string& node) {
+    std::string all;
+    const auto rows = ledger.rows(node);
+    while (rows->next()) {
+        all.append(rows->table());
+        all.append(rows->table() == "heads" ? "" : rows->key());
+        all.append(rows->value());
+    }
+    return all;
+}
+
+class CrashStore : public DrainStore {
+public:
+    /// Drains in a process of its own. @return true if it was killed.
+    /// @param after  Killed from outside after this time; 0: only by its plan.
+    bool drain_in_child(const std::string& plan, std::chrono::microseconds after) {
+        close_queue();
+        const pid_t child = ::fork();
+        if (child == 0) {
+            plan_crash(plan);
+            open_queue();
+            const auto drained = drain(small_batches());
+            const bool ok = drained != nullptr && drained->run_until_empty(stop_).ok();
+            ::_exit(ok ? 0 : 1);
+        }
+        if (after.count() != 0) {
+            std::this_thread::sleep_for(after);
+            ::kill(child, SIGKILL);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        open_queue();
+        const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        EXPECT_TRUE(killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) << refused().message;
+        return killed;
+    }
+
+    void expect_as_if_never_killed(const std::string& expected_rows) {
+        const std::string node = queue().uuid();
+        const auto opened = ledger();
+        EXPECT_EQ(rows_of(*opened, node), expected_rows);
+        EXPECT_TRUE(opened->verify(node, 10).empty()) << opened->verify(node, 10).front();
+        const LedgerHead head = opened->snapshot(node)->head();
+        const Totals& totals = head.totals;
+        EXPECT_EQ(totals.applied + totals.stale + totals.duplicate + totals.dead + totals.catalog +
+                      totals.commands,
+                  head.applied_seq.value);
+        EXPECT_EQ(queue().fill()->rows, 0U);
+        EXPECT_TRUE(std::filesystem::is_empty(paths().bulk)) << "a body outlived its record";
+        auto rebuilt = Rebuild::begin(paths().archive, paths().root / "rebuilt", {});
+        ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
+        const Status replayed = (*rebuilt)->replay();
+        ASSERT_TRUE(replayed.ok()) << replayed.error().message;
+        const auto compared = (*rebuilt)->compare(*opened, node);
+        ASSERT_TRUE(compared.ok()) << compared.error().message;
+        EXPECT_TRUE(compared->equal) << compared->text;
+    }
+};
+
+std::string expected_rows() {
+    DrainStore store;
+    fill(store);
+    store.drain_all();
+    return rows_of(*store.ledger(), store.queue().uuid());
+}
+
+TEST(DrainCrash, KilledAtNamedPointsNothingIsLostAndNothingIsDoubled) {
+    const std::string expected = expected_rows();
+    std::mt19937_64 random(seed());
+    std::map<std::string, int> kills;
+    const std::vector<std::string> points = {"read",    "applied",   "committed", "archived",
+                                             "flushed", "published", "trimmed",   "unlinked"};
+    for (const std::string& point : points) {
+        for (int round = 0; round < rounds(); ++round) {
+            CrashStore store;
+            fill(store);
+            const std::uint64_t hits_max = point == "unlinked" ? 1 : point == "trimmed" ? 1 : 8;
+            for (int tries = 0; tries < 3; ++tries) {
+                const std::string plan = point + ":" + std::to_string(1 + random() % hits_max);
+                kills[point] += store.drain_in_child(plan, {}) ? 1 : 0;
+            }
+            EXPECT_FALSE(store.drain_in_child("", {}));
+            store.expect_as_if_never_killed(expected);
+        }
+    }
+    for (const std::string& point : points) {
+        EXPECT_GT(kills[point], 0) << "a point that is never hit proves nothing: " << point;
+        std::printf("  %-10s %d kills\n", point.c_str(), kills[point]);
+    }
+}
+
+TEST(DrainCrash, KilledAtRandomNothingIsLostAndNothingIsDoubled) {
+    const std::string expected = expected_rows();
+    std::mt19937_64 random(seed());
+    int kills = 0;
+    for (int round = 0; round < rounds(); ++round) {
+        CrashStore store;
+        fill(store);
+        for (int tries = 0; tries < 40; ++tries) {
+            const std::chrono::microseconds after(1 + random() % 60'000);
+            if (!store.drain_in_child("", after)) {
+                break;
+            }
+            ++kills;
+        }
+        EXPECT_FALSE(store.drain_in_child("", {}));
+        store.expect_as_if_never_killed(expected);
+    }
+    EXPECT_GT(kills, 0);
+    std::printf("  %d kills, seed %llu\n", kills, static_cast<unsigned long long>(seed()));
+}
+
+}  // namespace
+}  // namespace sluice::worker

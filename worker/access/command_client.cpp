@@ -1,0 +1,212 @@
+#include "worker/access/command_client.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "core/protocol/record.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/drain/housekeeping.hpp"
+#include "worker/drain/worker_lock.hpp"
+
+namespace sluice::worker {
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{10};
+/// A worker that has been retrying for so long is not waited for.
+constexpr std::chrono::seconds kWorkerTrouble{15};
+constexpr std::uint32_t kOwnTroubleSeconds = 15;
+
+Error not_appended(store::AppendOutcome outcome) {
+    switch (outcome) {
+        case store::AppendOutcome::kFull:
+            return {ErrorCode::kFull, "the queue is full: the command was not stored, try later"};
+        case store::AppendOutcome::kNoSpace:
+            return {ErrorCode::kNoSpace, "the disk is full: the command was not stored"};
+        case store::AppendOutcome::kTooLarge:
+            return {ErrorCode::kInvalid, "the command is too large for the queue"};
+        case store::AppendOutcome::kInDoubt:
+            return {ErrorCode::kIo,
+                    "an I/O error: whether the command was stored is not known, look at `sluice "
+                    "queue peek` before running it again"};
+        default:
+            return {ErrorCode::kIo, "the queue cannot take the command now"};
+    }
+}
+
+Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queue,
+                              const Command& command, const CommandSender& sender) {
+    const std::string body = encode_command(command);
+    const Timestamp now = cli::now();
+    RecordMeta meta;
+    meta.topic = topic_of(command);
+    meta.account_number = sender.account_number;
+    meta.shop_number = sender.shop_number;
+    meta.account_id = sender.account_id;
+    meta.shop_id = sender.shop_id;
+    meta.received_at = now;
+    meta.actor = sender.actor;
+    std::optional<store::BulkFile> bulk;
+    if (body.size() > store::kInlineBodyBytesMax) {
+        auto written = store::BulkFile::write(paths, body, sha256(body));
+        if (!written) {
+            return written.error();
+        }
+        bulk = std::move(*written);
+        meta.bulk = bulk->ref();
+    }
+    store::AppendItem item;
+    item.body = bulk ? std::string_view() : std::string_view(body);
+    RecordEnvelope envelope;
+    envelope.encode(meta, item.body);
+    item.prefix = envelope.prefix();
+    item.received_at = now;
+    queue.append({&item, 1}, now);
+    if (bulk && (item.outcome == store::AppendOutcome::kStored ||
+                 item.outcome == store::AppendOutcome::kInDoubt)) {
+        bulk->keep();
+    }
+    if (item.outcome != store::AppendOutcome::kStored) {
+        return not_appended(item.outcome);
+    }
+    return item.seq;
+}
+
+/// What became of the command, if it was applied.
+std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node,
+                                         SequenceNumber seq) {
+    const auto snapshot = ledger.snapshot(node);
+    if (snapshot->head().applied_seq < seq) {
+        return std::nullopt;
+    }
+    if (const auto row = snapshot->command(seq)) {
+        return CommandResult{seq, row->ok, row->result};
+    }
+    const auto letter = snapshot->dead_letter(seq);
+    return CommandResult{seq, false,
+                         letter ? "it went to the dead letters: " + letter->reason
+                                : "it was applied, but its result is not in the ledger"};
+}
+
+Error still_waiting(SequenceNumber seq, const std::string& why) {
+    return {ErrorCode::kBusy, "the command is number " + std::to_string(seq.value) +
+                                  " in the queue and will be applied later: " + why};
+}
+
+/// Waits for a running worker, or becomes the one that applies.
+class Waiter {
+public:
+    Waiter(const store::StorePaths& paths, store::Queue& queue, SequenceNumber seq,
+           const CommandOptions& options, const std::atomic<bool>& stop)
+        : paths_(paths), queue_(queue), seq_(seq), options_(options), stop_(stop) {}
+
+    Result<CommandResult> wait() {
+        while (!stop_) {
+            Result<WorkerLock> lock = WorkerLock::take(paths_);
+            if (lock) {
+                return drain();
+            }
+            if (lock.error().code != ErrorCode::kBusy) {
+                return still_waiting(seq_, lock.error().message);
+            }
+            auto found = look();
+            if (!found) {
+                return found.error();
+            }
+            if (*found) {
+                return std::move(**found);
+            }
+            if (worker_is_in_trouble()) {
+                return still_waiting(seq_, "the worker cannot apply now, see its log");
+            }
+            std::this_thread::sleep_for(kPoll);
+        }
+        return still_waiting(seq_, "the waiting was interrupted");
+    }
+
+private:
+    Result<std::optional<CommandResult>> look() {
+        if (!reading_) {
+            auto opened = options_.open_for_reading();
+            if (!opened) {
+                return opened.error();
+            }
+            reading_ = std::move(*opened);
+        }
+        return find_result(*reading_, queue_.uuid(), seq_);
+    }
+
+    Result<CommandResult> drain() {
+        reading_.reset();  // a process opens an environment once
+        DrainOptions chosen = options_.drain;
+        chosen.retry_seconds_max = kOwnTroubleSeconds;
+        auto opened = Drain::open(paths_, queue_, options_.open_for_writing, chosen, {});
+        if (!opened) {
+            return still_waiting(seq_, opened.error().message);
+        }
+        if (Status drained = (*opened)->run_up_to(seq_, stop_); !drained) {
+            return still_waiting(seq_, drained.error().message);
+        }
+        auto found = find_result((*opened)->ledger(), queue_.uuid(), seq_);
+        if (!found) {
+            return still_waiting(seq_, "the waiting was interrupted");
+        }
+        return std::move(*found);
+    }
+
+    bool worker_is_in_trouble() {
+        using Clock = std::chrono::steady_clock;
+        const auto state = queue_.control().words().worker_state.load();
+        if (state != static_cast<std::uint64_t>(store::WorkerState::kRetrying)) {
+            trouble_since_ = Clock::time_point{};
+            return false;
+        }
+        if (trouble_since_ == Clock::time_point{}) {
+            trouble_since_ = Clock::now();
+        }
+        return Clock::now() - trouble_since_ > kWorkerTrouble;
+    }
+
+    const store::StorePaths& paths_;
+    store::Queue& queue_;
+    SequenceNumber seq_;
+    const CommandOptions& options_;
+    const std::atomic<bool>& stop_;
+    std::unique_ptr<Ledger> reading_;
+    std::chrono::steady_clock::time_point trouble_since_{};
+};
+
+}  // namespace
+
+CommandOptions embedded_commands(const store::StorePaths& paths) {
+    CommandOptions options;
+    options.open_for_reading = [folder = paths.ledger]() -> Result<std::unique_ptr<Ledger>> {
+        auto opened = store::EmbeddedLedger::open(folder, store::EmbeddedLedger::Mode::kReadOnly);
+        if (!opened) {
+            return opened.error();
+        }
+        return std::unique_ptr<Ledger>(std::move(*opened));
+    };
+    options.open_for_writing = embedded_ledger(paths);
+    return options;
+}
+
+Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& queue,
+                                  const Command& command, const CommandSender& sender,
+                                  const CommandOptions& options, const std::atomic<bool>& stop) {
+    const auto seq = append(paths, queue, command, sender);
+    if (!seq) {
+        return seq.error();
+    }
+    try {
+        return Waiter(paths, queue, *seq, options, stop).wait();
+    } catch (const LedgerFailure& failure) {
+        return still_waiting(*seq, failure.error().message);
+    }
+}
+
+}  // namespace sluice::worker

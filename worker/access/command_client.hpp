@@ -1,0 +1,50 @@
+// Command client: has a person's command applied, by the worker or, if none runs, right here.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "core/commands/commands.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/result.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "worker/drain/drain.hpp"
+
+namespace sluice::worker {
+
+/// What the command's record says beside its body.
+struct CommandSender {
+    std::string actor;  ///< Who runs it: a user name.
+    AccountNumber account_number;
+    ShopNumber shop_number;  ///< 0: the command names no shop.
+    std::string account_id, shop_id;
+};
+
+struct CommandResult {
+    SequenceNumber seq;
+    bool ok = false;   ///< False: refused, nothing was changed; `text` says why.
+    std::string text;  ///< One line for the person who ran it.
+};
+
+struct CommandOptions {
+    DrainOptions drain;
+    /// The ledger for reading; must not be open for writing elsewhere in this process.
+    LedgerOpener open_for_reading;
+    LedgerOpener open_for_writing;
+};
+/// The embedded ledger of a store.
+[[nodiscard]] CommandOptions embedded_commands(const store::StorePaths& paths);
+
+/// Appends the command to the queue and waits until it is applied; with no worker running it takes
+/// the worker's lock and drains the queue up to the command itself. Blocks; `stop` ends the waiting
+/// (the command stays in the queue and is applied later).
+/// kFull, kNoSpace: not stored. kBusy: stored, not applied yet (stopped, or the worker cannot apply
+/// now); the message names its number.
+[[nodiscard]] Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& queue,
+                                                const Command& command, const CommandSender& sender,
+                                                const CommandOptions& options,
+                                                const std::atomic<bool>& stop);
+
+}  // namespace sluice::worker

@@ -1,0 +1,140 @@
+#include "worker/access/ledger_access.hpp"
+
+#include <unistd.h>
+
+#include "pg_store/connection/url.hpp"
+#include "worker/access/command_client.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/system/file.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kUrlBytesMax = 4096;
+
+Result<std::string> parse_ledger_url(std::string_view text) {
+    const auto url = pg::Url::parse(text);
+    if (!url.ok()) {
+        return url.error();
+    }
+    return std::string(text);
+}
+
+/// The ledger that the worker of this store writes, if it is not the store's own: without it, a
+/// command that drains the queue itself would apply it to another ledger.
+std::string bound_file(const Frame& frame) {
+    return frame.paths().root / "ledger.url";
+}
+
+Result<std::string> ledger_url_of(const Frame& frame, const std::string& given) {
+    const std::string file = bound_file(frame);
+    if (!given.empty() || ::access(file.c_str(), F_OK) != 0) {
+        return given;
+    }
+    auto text = read_file(file, kUrlBytesMax);
+    if (!text.ok()) {
+        return text.error();
+    }
+    return text->substr(0, text->find('\n'));
+}
+
+/// Remembers it, without the password.
+Status bind_store(const std::string& file, const pg::Url& url) {
+    const std::string wanted = url.shown() + "\n";
+    const auto stored = read_file(file, kUrlBytesMax);
+    return stored.ok() && *stored == wanted ? Status::success() : replace_file(file, wanted);
+}
+
+/// @param bind  Where to remember it once it was opened; empty: nowhere.
+Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
+                                             pg::PostgresLedger::Mode mode,
+                                             const pg::LedgerOptions& options,
+                                             const std::string& bind) {
+    auto url = pg::Url::parse(ledger_url);
+    if (!url.ok()) {
+        return url.error();
+    }
+    const auto doubt = std::make_shared<pg::InDoubt>();
+    return worker::LedgerOpener([url = *url, mode, options, bind,
+                                 doubt]() -> Result<std::unique_ptr<Ledger>> {
+        auto opened = pg::PostgresLedger::open(url, mode, options, doubt);
+        if (!opened.ok()) {
+            return opened.error();
+        }
+        if (Status bound = bind.empty() ? Status::success() : bind_store(bind, url); !bound.ok()) {
+            return bound.error();
+        }
+        return std::unique_ptr<Ledger>(std::move(opened).value());
+    });
+}
+
+}  // namespace
+
+CLI::Option& add_ledger(CLI::App& app, std::string& target) {
+    return add_value(
+        app, "--ledger", "URL", target, parse_ledger_url,
+        "postgres://... (default: the one that its worker last used, else the store's own)");
+}
+
+store::QueueOptions queue_options() {
+    store::QueueOptions options;
+    options.idempotency_ttl_seconds = 0;
+    return options;
+}
+
+Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::string& ledger_url) {
+    auto url = ledger_url_of(frame, ledger_url);
+    if (!url.ok()) {
+        return url.error();
+    }
+    if (!url->empty()) {
+        return postgres_ledger(*url, pg::PostgresLedger::Mode::kReadOnly, {}, {});
+    }
+    return worker::embedded_commands(frame.paths()).open_for_reading;
+}
+
+Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame, const std::string& ledger_url,
+                                                const pg::LedgerOptions& options) {
+    auto url = ledger_url_of(frame, ledger_url);
+    if (!url.ok()) {
+        return url.error();
+    }
+    if (!url->empty()) {
+        return postgres_ledger(*url, pg::PostgresLedger::Mode::kReadWrite, options,
+                               bound_file(frame));
+    }
+    return worker::embedded_ledger(frame.paths());
+}
+
+Result<bool> has_own_ledger(const Frame& frame) {
+    auto url = ledger_url_of(frame, {});
+    return url.ok() ? Result<bool>(url->empty()) : Result<bool>(url.error());
+}
+
+Status with_snapshot(const Frame& frame, const std::string& ledger_url,
+                     const std::function<Status(LedgerReader&)>& read) {
+    auto opener = ledger_for_reading(frame, ledger_url);
+    if (!opener.ok()) {
+        return opener.error();
+    }
+    std::string node;
+    {
+        auto queue = store::Queue::open(frame.paths(), queue_options());
+        if (!queue.ok()) {
+            return queue.error();
+        }
+        node = queue.value()->uuid();
+    }
+    try {
+        auto ledger = opener.value()();
+        if (!ledger.ok()) {
+            return ledger.error();
+        }
+        const auto snapshot = ledger.value()->snapshot(node);
+        return read(*snapshot);
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,35 @@
+// Ledger access: the ledger that `--ledger` names, for reading and for writing.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/ledger/ledger.hpp"
+#include "core/values/result.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "pg_store/ledger/ledger.hpp"
+#include "worker/cli/cli.hpp"
+#include "worker/drain/drain.hpp"
+
+namespace sluice::cli {
+
+/// Adds `--ledger URL`. Empty: what the store remembers (`ledger.url`, written when a PostgreSQL
+/// ledger was first opened for writing), else its own ledger.
+CLI::Option& add_ledger(CLI::App& app, std::string& target);
+
+/// How this program opens the queue: it never decides how long idempotency keys live.
+[[nodiscard]] store::QueueOptions queue_options();
+
+[[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame,
+                                                              const std::string& ledger_url);
+/// False: a PostgreSQL ledger belongs to this store.
+[[nodiscard]] Result<bool> has_own_ledger(const Frame& frame);
+/// @param options  Of a PostgreSQL ledger.
+[[nodiscard]] Result<worker::LedgerOpener> ledger_for_writing(
+    const Frame& frame, const std::string& ledger_url, const pg::LedgerOptions& options = {});
+
+/// Runs `read` on a snapshot. A LedgerFailure becomes the Status.
+[[nodiscard]] Status with_snapshot(const Frame& frame, const std::string& ledger_url,
+                                   const std::function<Status(LedgerReader&)>& read);
+
+}  // namespace sluice::cli

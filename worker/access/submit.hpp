@@ -1,0 +1,34 @@
+// Submit: brings a person's command to the ledger and prints what came of it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/commands/commands.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/result.hpp"
+#include "lmdb_store/registry/registry.hpp"
+#include "worker/cli/cli.hpp"
+
+namespace sluice::cli {
+
+struct SubmitOptions {
+    std::optional<ShopId> shop;  ///< Of commands that name one; it must be in the registry.
+    std::string ledger_url;      ///< --ledger
+};
+
+/// Appends the command to the queue and waits until it is applied (see
+/// worker/access/command_client.hpp). Prints its result; a refusal is an Error with the words of
+/// the rule that refused it.
+[[nodiscard]] Status submit(const Frame& frame, const Command& command,
+                            const SubmitOptions& options);
+
+/// The user who runs the program, as the audit trail names them.
+[[nodiscard]] std::string current_user();
+
+/// Looks a row up; kNotFound names what is missing.
+[[nodiscard]] Result<store::AccountRow> find_account(store::Registry& registry,
+                                                     const AccountId& id);
+[[nodiscard]] Result<store::ShopRow> find_shop(store::Registry& registry, const ShopId& id);
+
+}  // namespace sluice::cli

@@ -1,0 +1,90 @@
+// Values of the command line, parsed at the edge: every function says what it expected.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/intake/rate_word.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/result.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice::cli {
+
+[[nodiscard]] Timestamp now();
+/// The same in whole milliseconds, for rows that people read.
+[[nodiscard]] Timestamp now_ms();
+
+/// Account, shop, program and creator ids.
+[[nodiscard]] Result<std::string> parse_admin_id(std::string_view text);
+/// Ids from outside: orders, customers. 1 to 1024 bytes.
+[[nodiscard]] Result<std::string> parse_wire_id(std::string_view text);
+[[nodiscard]] Result<OrderId> parse_order_id(std::string_view text);
+[[nodiscard]] Result<Timestamp> parse_time(std::string_view text);
+/// RFC 3339, or a span from now on: 90d, 12h, 30m, 45s.
+[[nodiscard]] Result<Timestamp> parse_expiry(std::string_view text);
+/// N/SECONDS
+[[nodiscard]] Result<RateLimit> parse_rate_limit(std::string_view text);
+/// `N/SECONDS` or `default` (nothing).
+[[nodiscard]] Result<std::optional<RateLimit>> parse_rate_limit_or_default(std::string_view text);
+[[nodiscard]] std::string to_string(const RateLimit& limit);
+/// `write_orders,write_products` -> bits of Scope.
+[[nodiscard]] Result<std::uint8_t> parse_scopes(std::string_view text);
+[[nodiscard]] std::vector<std::string> scope_names(std::uint8_t scopes);
+/// A signed amount with a point: -12.50
+[[nodiscard]] Result<Decimal> parse_amount(std::string_view text);
+
+/// A calendar month in UTC.
+struct Month {
+    Timestamp from;  ///< First instant.
+    Timestamp to;    ///< First instant of the next month.
+    std::string name;
+};
+[[nodiscard]] Result<Month> parse_month(std::string_view text);
+/// Decimal digits only, `min` to `max`.
+[[nodiscard]] Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min,
+                                                std::uint64_t max);
+/// Bytes: 500m, 20g; at least 1 MB.
+[[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
+
+/// Adds the option or positional `name`, parsed into `target` by `parse`. A value that `parse`
+/// refuses is a usage error.
+template <class Target, class Parse>
+CLI::Option& add_value(CLI::App& app, const std::string& name, const std::string& type,
+                       Target& target, Parse parse, const std::string& description) {
+    CLI::Option* option = app.add_option_function<std::string>(
+        name,
+        [name, &target, parse](const std::string& text) {
+            auto value = parse(text);
+            if (!value.ok()) {
+                throw CLI::ValidationError(name, value.error().message);
+            }
+            target = std::move(value).value();
+        },
+        description);
+    // A positional's name says it already.
+    option->type_name(name.front() == '-' ? type : "");
+    return *option;
+}
+
+/// The same for the text ids that people choose.
+template <class Id>
+CLI::Option& add_id(CLI::App& app, const std::string& name, const std::string& type, Id& target,
+                    const std::string& description) {
+    return add_value(
+        app, name, type, target,
+        [](std::string_view text) -> Result<Id> {
+            auto id = parse_admin_id(text);
+            if (!id.ok()) {
+                return id.error();
+            }
+            return Id(id.value());
+        },
+        description);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,169 @@
+#include "worker/cli/csv_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : ",") + word;
+    }
+    return text;
+}
+
+bool ends_field(int c) {
+    return c == ',' || c == '\n' || c == '\r' || c == EOF;
+}
+
+}  // namespace
+
+CsvReader::CsvReader(std::FILE* file, std::string name) : file_(file), name_(std::move(name)) {
+    for (const int expected : {0xEF, 0xBB, 0xBF}) {
+        if (peek() != expected) {
+            break;
+        }
+        (void)take();
+    }
+}
+
+Error CsvReader::error_at(std::uint64_t line, const std::string& what) const {
+    return {ErrorCode::kInvalid, name_ + ":" + std::to_string(line) + ": " + what};
+}
+
+int CsvReader::peek() {
+    const int c = ::getc_unlocked(file_);
+    if (c != EOF) {
+        std::ungetc(c, file_);
+    }
+    return c;
+}
+
+int CsvReader::take() {
+    const int c = ::getc_unlocked(file_);
+    line_ += c == '\n' ? 1 : 0;
+    ++row_bytes_;
+    return c;
+}
+
+/// True if a line end (LF, CRLF, CR) was there.
+bool CsvReader::skip_line_end() {
+    const int c = peek();
+    if (c != '\r' && c != '\n') {
+        return false;
+    }
+    (void)take();
+    if (c == '\r' && peek() == '\n') {
+        (void)take();
+    }
+    return true;
+}
+
+Result<bool> CsvReader::next(CsvRow& row) {
+    while (skip_line_end()) {
+    }
+    row.fields.clear();
+    row.line = line_;
+    row_bytes_ = 0;
+    if (peek() == EOF) {
+        return std::ferror(file_) == 0 ? Result<bool>(false)
+                                       : Error{ErrorCode::kIo, name_ + ": cannot be read"};
+    }
+    while (true) {
+        std::string field;
+        if (Status read = read_field(field); !read.ok()) {
+            return read.error();
+        }
+        row.fields.push_back(std::move(field));
+        if (peek() != ',') {
+            (void)skip_line_end();
+            return true;
+        }
+        (void)take();
+    }
+}
+
+Status CsvReader::read_field(std::string& field) {
+    return peek() == '"' ? read_quoted(field) : read_plain(field);
+}
+
+Status CsvReader::read_plain(std::string& field) {
+    while (!ends_field(peek())) {
+        const int c = take();
+        if (c == '"') {
+            return error_at(line_, "a quote inside a field that does not begin with one");
+        }
+        field += static_cast<char>(c);
+        if (row_bytes_ > kRowBytesMax) {
+            return error_at(line_, "the row is longer than 16 MB");
+        }
+    }
+    return Status::success();
+}
+
+Status CsvReader::read_quoted(std::string& field) {
+    const std::uint64_t opened_at = line_;
+    (void)take();
+    while (true) {
+        const int c = take();
+        if (c == EOF) {
+            return error_at(opened_at, "the quote that begins here is never closed");
+        }
+        if (row_bytes_ > kRowBytesMax) {
+            return error_at(opened_at, "the row is longer than 16 MB");
+        }
+        if (c == '"' && peek() != '"') {
+            break;
+        }
+        if (c == '"') {
+            (void)take();
+        }
+        field += static_cast<char>(c);
+    }
+    if (!ends_field(peek())) {
+        return error_at(line_, "expected a comma or the end of the line after a closing quote");
+    }
+    return Status::success();
+}
+
+Result<CsvTable> CsvTable::open(std::FILE* file, std::string name,
+                                std::vector<std::string> columns) {
+    CsvTable table(CsvReader(file, std::move(name)));
+    CsvRow header;
+    auto got = table.reader_.next(header);
+    if (!got.ok()) {
+        return got.error();
+    }
+    const bool same_set = std::is_permutation(columns.begin(), columns.end(), header.fields.begin(),
+                                              header.fields.end());
+    if (!got.value() || !same_set) {
+        return table.error_at(1, "expected a header line with the columns " + joined(columns));
+    }
+    for (const std::string& column : columns) {
+        const auto place = std::find(header.fields.begin(), header.fields.end(), column);
+        table.places_.push_back(static_cast<std::size_t>(place - header.fields.begin()));
+    }
+    return table;
+}
+
+Result<bool> CsvTable::next(CsvRow& row) {
+    CsvRow raw;
+    auto got = reader_.next(raw);
+    if (!got.ok() || !got.value()) {
+        return got;
+    }
+    if (raw.fields.size() != places_.size()) {
+        return error_at(raw.line, "expected " + std::to_string(places_.size()) + " fields, found " +
+                                      std::to_string(raw.fields.size()));
+    }
+    row.line = raw.line;
+    row.fields.clear();
+    for (const std::size_t place : places_) {
+        row.fields.push_back(std::move(raw.fields[place]));
+    }
+    return true;
+}
+
+}  // namespace sluice::cli

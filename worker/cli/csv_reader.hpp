@@ -1,0 +1,67 @@
+// CSV as RFC 4180 has it: quoted fields, "" for a quote, line breaks inside quotes; CRLF or LF; a
+// byte order mark at the start is skipped, and so are empty lines.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/values/result.hpp"
+
+namespace sluice::cli {
+
+struct CsvRow {
+    std::uint64_t line = 0;  ///< Of its first character, from 1.
+    std::vector<std::string> fields;
+};
+
+/// Reads rows one after the other. Bounded memory: one row of at most 16 MB.
+class CsvReader {
+public:
+    /// @param name  The file's, for messages. Does not own `file`.
+    CsvReader(std::FILE* file, std::string name);
+
+    /// @return false at the end of the file. kInvalid: `name:line: what was expected`.
+    [[nodiscard]] Result<bool> next(CsvRow& row);
+    /// `name:line: what`
+    [[nodiscard]] Error error_at(std::uint64_t line, const std::string& what) const;
+
+private:
+    static constexpr std::size_t kRowBytesMax = 16u << 20;
+
+    [[nodiscard]] int take();
+    [[nodiscard]] int peek();
+    [[nodiscard]] Status read_field(std::string& field);
+    [[nodiscard]] Status read_quoted(std::string& field);
+    [[nodiscard]] Status read_plain(std::string& field);
+    [[nodiscard]] bool skip_line_end();
+
+    std::FILE* file_;
+    std::string name_;
+    std::uint64_t line_ = 1;
+    std::size_t row_bytes_ = 0;
+};
+
+/// A file whose first line names its columns, which may come in any order.
+class CsvTable {
+public:
+    /// Reads the header. kInvalid unless it has exactly `columns`.
+    [[nodiscard]] static Result<CsvTable> open(std::FILE* file, std::string name,
+                                               std::vector<std::string> columns);
+    /// The fields in the order of `columns`; false at the end.
+    [[nodiscard]] Result<bool> next(CsvRow& row);
+    [[nodiscard]] Error error_at(std::uint64_t line, const std::string& what) const {
+        return reader_.error_at(line, what);
+    }
+
+private:
+    explicit CsvTable(CsvReader reader) : reader_(std::move(reader)) {}
+
+    CsvReader reader_;
+    std::vector<std::size_t> places_;  ///< Of each column in the file.
+};
+
+}  // namespace sluice::cli

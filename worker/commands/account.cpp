@@ -1,0 +1,173 @@
+// sluice account create|set|list|suspend|resume, shop create|list|suspend|resume
+#include <utility>
+
+#include "lmdb_store/registry/registry.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/cli/subcommands.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using store::Registry;
+
+struct AccountCommand {
+    AccountId id;
+    std::optional<RateLimit> rate_limit;
+};
+
+struct ShopCommand {
+    ShopId id;
+    AccountId account;
+};
+
+struct ListCommand {
+    Format format = Format::kTable;
+    std::optional<AccountId> account;
+};
+
+/// Opens the registry for writing and changes it by `change`; then says what was done.
+template <class Change>
+Status change_registry(const Frame& frame, const std::string& done, Change change) {
+    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadWrite);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    Status changed = change(*registry.value());
+    if (changed.ok()) {
+        std::printf("%s\n", done.c_str());
+    }
+    return changed;
+}
+
+Status create_account(const Frame& frame, const AccountCommand& command) {
+    return change_registry(frame, "created account " + command.id.str(), [&](Registry& registry) {
+        return registry.create_account(command.id, command.rate_limit, now_ms());
+    });
+}
+
+Status set_account(const Frame& frame, const AccountCommand& command) {
+    const std::string limit = command.rate_limit ? to_string(*command.rate_limit) : "default";
+    return change_registry(frame, "account " + command.id.str() + " has rate limit " + limit,
+                           [&](Registry& registry) {
+                               return registry.set_rate_limit(command.id, command.rate_limit);
+                           });
+}
+
+template <bool suspended>
+Status suspend_account(const Frame& frame, const AccountCommand& command) {
+    const std::string done = suspended ? "suspended account " : "resumed account ";
+    return change_registry(frame, done + command.id.str(), [&](Registry& registry) {
+        return registry.suspend_account(command.id, suspended);
+    });
+}
+
+Status create_shop(const Frame& frame, const ShopCommand& command) {
+    return change_registry(frame, "created shop " + command.id.str(), [&](Registry& registry) {
+        return registry.create_shop(command.id, command.account, now_ms());
+    });
+}
+
+template <bool suspended>
+Status suspend_shop(const Frame& frame, const ShopCommand& command) {
+    const std::string done = suspended ? "suspended shop " : "resumed shop ";
+    return change_registry(frame, done + command.id.str(), [&](Registry& registry) {
+        return registry.suspend_shop(command.id, suspended);
+    });
+}
+
+Json limit_or_null(const std::optional<RateLimit>& limit) {
+    return limit ? Json(to_string(*limit)) : Json();
+}
+
+Status list_accounts(const Frame& frame, const ListCommand& command) {
+    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    auto rows = registry.value()->accounts();
+    if (!rows.ok()) {
+        return rows.error();
+    }
+    Listing listing(command.format,
+                    {{"account_id"}, {"rate_limit"}, {"suspended"}, {"created_at"}});
+    for (const store::AccountRow& row : rows.value()) {
+        listing.add({{"account_id", row.account_id.str()},
+                     {"rate_limit", limit_or_null(row.rate_limit)},
+                     {"suspended", row.suspended},
+                     {"created_at", row.created_at.to_string()}});
+    }
+    listing.finish();
+    return Status::success();
+}
+
+Status list_shops(const Frame& frame, const ListCommand& command) {
+    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    auto rows = registry.value()->shops(command.account);
+    if (!rows.ok()) {
+        return rows.error();
+    }
+    Listing listing(command.format, {{"shop_id"}, {"account_id"}, {"suspended"}, {"created_at"}});
+    for (const store::ShopRow& row : rows.value()) {
+        listing.add({{"shop_id", row.shop_id.str()},
+                     {"account_id", row.account_id.str()},
+                     {"suspended", row.suspended},
+                     {"created_at", row.created_at.to_string()}});
+    }
+    listing.finish();
+    return Status::success();
+}
+
+void declare_shop(CLI::App& app, Frame& frame) {
+    CLI::App& group = add_group(app, "shop", "Shops: each belongs to one account");
+    CLI::App& create = add_command(group, "create", "Create a shop");
+    ShopCommand& created = on_run(create, frame, create_shop);
+    add_id(create, "ID", "ID", created.id, "The shop's id, as senders state it").required();
+    add_id(create, "--account", "A", created.account, "The account that owns it").required();
+
+    CLI::App& list = add_command(group, "list", "List the shops");
+    ListCommand& listed = on_run(list, frame, list_shops);
+    add_id(list, "--account", "A", listed.account, "Only this account's");
+    add_format(list, listed.format);
+
+    CLI::App& suspend = add_command(group, "suspend", "Answer as if the shop did not exist");
+    add_id(suspend, "ID", "ID", on_run(suspend, frame, suspend_shop<true>).id, "The shop")
+        .required();
+    CLI::App& resume = add_command(group, "resume", "Undo suspend");
+    add_id(resume, "ID", "ID", on_run(resume, frame, suspend_shop<false>).id, "The shop")
+        .required();
+}
+
+}  // namespace
+
+void declare_account(CLI::App& app, Frame& frame) {
+    CLI::App& group = add_group(app, "account", "Accounts: owners of shops, tokens and programs");
+    CLI::App& create = add_command(group, "create", "Create an account");
+    AccountCommand& created = on_run(create, frame, create_account);
+    add_id(create, "ID", "ID", created.id, "The account's id").required();
+    add_value(create, "--rate-limit", "N/SECONDS", created.rate_limit, parse_rate_limit,
+              "Its own limit, shared by both endpoints");
+
+    CLI::App& set = add_command(group, "set", "Change the settings of an account");
+    AccountCommand& changed = on_run(set, frame, set_account);
+    add_id(set, "ID", "ID", changed.id, "The account").required();
+    add_value(set, "--rate-limit", "N/SECONDS|default", changed.rate_limit,
+              parse_rate_limit_or_default, "Its own limit, or nginx's default")
+        .required();
+
+    CLI::App& list = add_command(group, "list", "List the accounts");
+    add_format(list, on_run(list, frame, list_accounts).format);
+
+    CLI::App& suspend = add_command(group, "suspend", "Answer as if its shops did not exist");
+    add_id(suspend, "ID", "ID", on_run(suspend, frame, suspend_account<true>).id, "The account")
+        .required();
+    CLI::App& resume = add_command(group, "resume", "Undo suspend");
+    add_id(resume, "ID", "ID", on_run(resume, frame, suspend_account<false>).id, "The account")
+        .required();
+    declare_shop(app, frame);
+}
+
+}  // namespace sluice::cli

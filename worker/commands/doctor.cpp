@@ -1,0 +1,58 @@
+// sluice doctor
+#include "worker/doctor/doctor.hpp"
+
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/cli/subcommands.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct DoctorCommand {
+    Format format = Format::kTable;
+};
+
+Findings look(const Frame& frame) {
+    const store::StorePaths paths = frame.paths();
+    Findings findings;
+    check_format(paths, findings);
+    if (findings.back().health == Health::kOk) {
+        check_permissions(paths, findings);
+        check_key(paths, findings);
+        check_disk(paths, findings);
+        check_clock(paths, now(), findings);
+        check_readers(paths, findings);
+        check_registry(paths, findings);
+        check_queue(paths, now(), findings);
+        check_ledger(frame, findings);
+    }
+    check_nginx(paths, findings);
+    return findings;
+}
+
+Status run_doctor(const Frame& frame, const DoctorCommand& command) {
+    std::size_t problems = 0;
+    Listing listing(command.format, {{"check"}, {"result"}, {"finding"}, {"remedy"}});
+    for (const Finding& finding : look(frame)) {
+        problems += finding.health == Health::kProblem ? 1u : 0u;
+        listing.add({{"check", finding.check},
+                     {"result", to_string(finding.health)},
+                     {"finding", finding.text},
+                     {"remedy", finding.remedy.empty() ? Json() : Json(finding.remedy)}});
+    }
+    listing.finish();
+    if (problems == 0) {
+        return Status::success();
+    }
+    return Error{ErrorCode::kConflict,
+                 std::to_string(problems) + (problems == 1 ? " problem" : " problems")};
+}
+
+}  // namespace
+
+void declare_doctor(CLI::App& app, Frame& frame) {
+    CLI::App& doctor = add_command(app, "doctor", "Check store, worker and nginx; say what to do");
+    add_format(doctor, on_run(doctor, frame, run_doctor).format);
+}
+
+}  // namespace sluice::cli

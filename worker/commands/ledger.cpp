@@ -1,0 +1,156 @@
+// sluice ledger rebuild|migrate
+#include "lmdb_store/ledger/ledger.hpp"
+
+#include <unistd.h>
+
+#include "lmdb_store/queue/queue.hpp"
+#include "pg_store/ledger/ledger.hpp"
+#include "pg_store/schema/migrate.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/cli/subcommands.hpp"
+#include "worker/drain/rebuild.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct RebuildCommand {
+    std::string from;
+    std::string into;
+};
+
+struct MigrateCommand {
+    std::string ledger;
+};
+
+/// Compares with the store's own ledger, which may be in use meanwhile.
+Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
+    const auto paths = frame.paths();
+    std::string node;
+    {
+        auto queue = store::Queue::open(paths, queue_options());
+        if (!queue.ok()) {
+            return queue.error();
+        }
+        node = queue.value()->uuid();
+    }
+    auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
+    if (!ledger.ok()) {
+        return ledger.error();
+    }
+    const auto compared = rebuild.compare(*ledger.value(), node);
+    if (!compared.ok()) {
+        return compared.error();
+    }
+    if (compared->behind) {
+        std::printf("not compared with the ledger of %s: %s\n", printable(frame.store).c_str(),
+                    printable(compared->text).c_str());
+        return Status::success();
+    }
+    if (!compared->equal) {
+        return Error{ErrorCode::kCorrupt, compared->text};
+    }
+    std::printf("%s\n", printable(compared->text).c_str());
+    return Status::success();
+}
+
+Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::string& into) {
+    if (!rebuild.ok()) {
+        return rebuild.error();
+    }
+    if (Status replayed = rebuild.value()->replay(); !replayed.ok()) {
+        return replayed;
+    }
+    std::printf("%llu inputs replayed into %s\n",
+                static_cast<unsigned long long>(rebuild.value()->inputs_count()),
+                printable(into).c_str());
+    return Status::success();
+}
+
+Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
+    auto rebuild = worker::Rebuild::begin(command.from, command.into, {});
+    if (Status replayed = replay(rebuild, command.into); !replayed.ok()) {
+        return replayed;
+    }
+    if (::access(frame.paths().format.c_str(), F_OK) != 0) {
+        std::printf("not compared: there is no store %s\n", printable(frame.store).c_str());
+        return Status::success();
+    }
+    const auto own = has_own_ledger(frame);
+    if (!own.ok()) {
+        return own.error();
+    }
+    if (!*own) {
+        std::printf("not compared: the ledger of %s is in PostgreSQL\n",
+                    printable(frame.store).c_str());
+        return Status::success();
+    }
+    return compare_with_store(frame, *rebuild.value());
+}
+
+/// What the database lacks of this archive: all of it, or what came after the backup that was
+/// restored there.
+Status rebuild_database(const RebuildCommand& command) {
+    const auto url = pg::Url::parse(command.into);
+    if (!url.ok()) {
+        return url.error();
+    }
+    auto ledger = pg::PostgresLedger::open(*url, pg::PostgresLedger::Mode::kReadWrite, {});
+    if (!ledger.ok()) {
+        return ledger.error();
+    }
+    auto rebuild = worker::Rebuild::go_on(command.from, std::move(ledger).value(), {});
+    return replay(rebuild, url->shown());
+}
+
+Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
+    try {
+        return pg::Url::is_one(command.into) ? rebuild_database(command)
+                                             : rebuild_folder(frame, command);
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+Status run_migrate(const Frame&, const MigrateCommand& command) {
+    const auto url = pg::Url::parse(command.ledger);
+    if (!url.ok()) {
+        return url.error();
+    }
+    const auto migrated = pg::migrate(*url);
+    if (!migrated.ok()) {
+        return migrated.error();
+    }
+    for (const std::string& name : migrated->applied) {
+        std::printf("applied %s\n", name.c_str());
+    }
+    std::printf("the ledger's schema has version %d\n", migrated->now);
+    return Status::success();
+}
+
+}  // namespace
+
+void declare_ledger(CLI::App& app, Frame& frame) {
+    CLI::App& group = add_group(app, "ledger", "The ledger as a whole");
+    CLI::App& rebuild = add_command(group, "rebuild",
+                                    "Replay an archive into a new ledger and compare it with the "
+                                    "store's; or into a database");
+    RebuildCommand& rebuilt = on_run(rebuild, frame, run_rebuild);
+    rebuild.add_option("--from", rebuilt.from, "The archive's folder")
+        ->required()
+        ->type_name("ARCHIVE");
+    rebuild
+        .add_option(
+            "--into", rebuilt.into,
+            "A new or empty folder for the ledger, or postgres://...: what is missing there")
+        ->required()
+        ->type_name("DIR|URL");
+
+    CLI::App& migrate =
+        add_command(group, "migrate", "Bring a PostgreSQL ledger's schema up to date");
+    MigrateCommand& migrated = on_run(migrate, frame, run_migrate);
+    add_ledger(migrate, migrated.ledger).required();
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,244 @@
+// sluice send events|products
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/cli/subcommands.hpp"
+#include "worker/send/sender.hpp"
+#include "worker/system/file.hpp"
+#include "worker/system/secret_file.hpp"
+#include "worker/system/stop_signal.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct SendCommand {
+    std::string file;
+    SendCredentials credentials;
+    std::string token_file;
+    SendLimits limits;
+    bool check = false;
+    bool products = false;
+};
+
+constexpr const char* kStateSuffix = ".sluice-send";
+
+bool ends_with(const std::string& text, std::string_view end) {
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command) {
+    return command.products && ends_with(command.file, ".csv") ? open_product_csv(command.file)
+                                                               : open_ndjson(command.file);
+}
+
+std::unique_ptr<SendProtocol> protocol_of(const SendCommand& command, std::string secret) {
+    SendCredentials credentials = command.credentials;
+    credentials.secret = std::move(secret);
+    return command.products ? product_protocol(std::move(credentials))
+                            : event_protocol(std::move(credentials));
+}
+
+void print_problem(const std::string& file, std::uint64_t line, const std::string& problem) {
+    std::printf("%s:%llu: %s\n", printable(file).c_str(), static_cast<unsigned long long>(line),
+                problem.c_str());
+}
+
+Status check_records(const SendCommand& command) {
+    auto source = open_source(command);
+    if (!source.ok()) {
+        return source.error();
+    }
+    const auto protocol = protocol_of(command, {});
+    std::uint64_t records = 0;
+    std::uint64_t wrong = 0;
+    SendRecord record;
+    while (true) {
+        auto got = source.value()->next(record);
+        if (!got.ok()) {
+            return got.error();
+        }
+        if (!got.value()) {
+            break;
+        }
+        (void)protocol->examine(record);
+        const std::vector<std::string> problems = record.problem.empty()
+                                                      ? protocol->check(record)
+                                                      : std::vector<std::string>{record.problem};
+        for (const std::string& problem : problems) {
+            print_problem(command.file, record.line, problem);
+        }
+        ++records;
+        wrong += problems.empty() ? 0u : 1u;
+    }
+    if (wrong > 0) {
+        return Error{ErrorCode::kInvalid, std::to_string(wrong) + " of " + std::to_string(records) +
+                                              " records would be rejected"};
+    }
+    std::printf("%llu records are valid\n", static_cast<unsigned long long>(records));
+    return Status::success();
+}
+
+/// Two runs over one file would send everything twice.
+Result<UniqueFd> lock_input(const std::string& file) {
+    UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd.valid()) {
+        return system_error(file, errno);
+    }
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+        return Error{ErrorCode::kBusy, file + ": another run is sending this file"};
+    }
+    return fd;
+}
+
+Result<SendState> load_state(const SendCommand& command, const SendProtocol& protocol) {
+    const auto& credentials = command.credentials;
+    const std::string topic =
+        credentials.topic ? std::string(to_string(*credentials.topic)) : std::string();
+    auto state =
+        SendState::load(command.file + kStateSuffix, {protocol.url(), credentials.shop, topic});
+    if (!state.ok() || state->is_new()) {
+        return state;
+    }
+    auto source = open_source(command);
+    if (!source.ok()) {
+        return source.error();
+    }
+    if (Status same = state->verify(*source.value()); !same.ok()) {
+        return same.error();
+    }
+    return state;
+}
+
+void print_summary(const SendSummary& summary) {
+    const auto number = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
+    std::printf("%llu sent, %llu rejected", number(summary.sent), number(summary.rejected));
+    if (summary.skipped > 0) {
+        std::printf(", %llu settled by an earlier run", number(summary.skipped));
+    }
+    std::printf("\n");
+}
+
+Status send_records(const SendCommand& command) {
+    auto secret = read_secret(command.token_file);
+    if (!secret.ok()) {
+        return secret.error();
+    }
+    const auto lock = lock_input(command.file);
+    if (!lock.ok()) {
+        return lock.error();
+    }
+    const auto protocol = protocol_of(command, std::move(secret).value());
+    auto state = load_state(command, *protocol);
+    if (!state.ok()) {
+        return state.error();
+    }
+    auto source = open_source(command);
+    if (!source.ok()) {
+        return source.error();
+    }
+    Sender sender(*source.value(), *protocol, state.value(), command.limits,
+                  [&](std::uint64_t line, const std::string& problem) {
+                      print_problem(command.file, line, problem);
+                  });
+    Status ended = sender.run(catch_stop_signals());
+    if (!ended.ok()) {
+        return ended;
+    }
+    print_summary(sender.summary());
+    return sender.summary().rejected == 0
+               ? Status::success()
+               : Status(Error{ErrorCode::kInvalid, std::to_string(sender.summary().rejected) +
+                                                       " records were rejected"});
+}
+
+Status run_send(const Frame& /*frame*/, const SendCommand& command) {
+    return command.check ? check_records(command) : send_records(command);
+}
+
+Result<std::string> parse_url(std::string_view text) {
+    if (!text.starts_with("http://") && !text.starts_with("https://")) {
+        return Error{ErrorCode::kInvalid, "expected an address such as https://shop.example.com"};
+    }
+    return std::string(text);
+}
+
+template <bool products>
+Result<Topic> parse_topic_of(std::string_view text) {
+    const auto topic = parse_topic(text);
+    if (!topic || (products ? !is_catalog(*topic) : !is_order(*topic))) {
+        return Error{ErrorCode::kInvalid,
+                     products ? "expected PRODUCT_UPSERT or PRODUCT_DELETE"
+                              : "expected ORDER_CREATE, ORDER_UPDATE or ORDER_CANCEL"};
+    }
+    return *topic;
+}
+
+/// A header's value goes on the wire as it is.
+Result<std::string> parse_header_word(std::string_view text) {
+    const bool visible =
+        std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+    if (text.empty() || !visible) {
+        return Error{ErrorCode::kInvalid, "expected visible characters without spaces"};
+    }
+    return std::string(text);
+}
+
+void declare_target(CLI::App& app, SendCommand& command) {
+    CLI::Option& check =
+        *app.add_flag("--check", command.check, "Only say which records the server would reject");
+    const CLI::Option& url = add_value(app, "--url", "BASE", command.credentials.url, parse_url,
+                                       "Address in front of the endpoint's path");
+    const CLI::Option& shop =
+        add_id(app, "--shop", "S", command.credentials.shop, "The shop that the records belong to");
+    CLI::Option& token_file = *app.add_option("--token-file", command.token_file,
+                                              "File with the token's secret, - is standard input");
+    token_file.type_name("F");
+    add_value(app, "--header-prefix", "PREFIX", command.credentials.header_prefix,
+              parse_header_word, "As nginx's sluice_header_prefix (default X-SVC-)");
+    // Not by name: CLI11 2.3 ends the process when memory runs out while it looks for an option.
+    app.parse_complete_callback(
+        [&command, &check, needed = std::array<const CLI::Option*, 3>{&url, &shop, &token_file}] {
+            for (const CLI::Option* option : needed) {
+                if (!command.check && check.empty() && option->empty()) {
+                    throw CLI::RequiredError(option->get_name());
+                }
+            }
+        });
+}
+
+}  // namespace
+
+void declare_send(CLI::App& app, Frame& frame) {
+    CLI::App& group = add_group(app, "send", "Sign and post records of a file to a server");
+    CLI::App& events = add_command(group, "events", "Orders: one JSON payload to a line");
+    SendCommand& orders = on_run(events, frame, run_send);
+    events.add_option("FILE", orders.file, "FILE.ndjson")->required()->type_name("");
+    declare_target(events, orders);
+    add_value(events, "--topic", "T", orders.credentials.topic, parse_topic_of<false>,
+              "Default: ORDER_CANCEL for a cancelled order, else ORDER_CREATE");
+    add_value(
+        events, "--rate", "N", orders.limits.requests_per_second,
+        [](std::string_view text) { return parse_count(text, 1, 1'000'000); },
+        "At most N requests per second");
+
+    CLI::App& products = add_command(group, "products", "Products, in batches of 1000");
+    SendCommand& batch = on_run(products, frame, run_send);
+    batch.products = true;
+    batch.credentials.topic = Topic::kProductUpsert;
+    products.add_option("FILE", batch.file, "FILE.ndjson, or FILE.csv with field names on top")
+        ->required()
+        ->type_name("");
+    declare_target(products, batch);
+    add_value(products, "--topic", "T", batch.credentials.topic, parse_topic_of<true>,
+              "PRODUCT_UPSERT (default) or PRODUCT_DELETE");
+}
+
+}  // namespace sluice::cli

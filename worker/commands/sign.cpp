@@ -1,0 +1,204 @@
+// sluice sign, sluice verify: to debug a signature
+#include <array>
+#include <utility>
+
+#include "core/intake/diagnosis.hpp"
+#include "core/protocol/signature.hpp"
+#include "lmdb_store/registry/reader.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/subcommands.hpp"
+#include "worker/system/file.hpp"
+#include "worker/system/secret_file.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kBodyBytesMax = 1u << 30;
+
+struct SignCommand {
+    std::string file = "-";
+    std::string token_file;
+    std::optional<ShopId> shop;
+    std::string signature;
+    bool catalog = false;
+};
+
+Result<std::string> read_body(const SignCommand& command) {
+    return read_file(command.file == "-" ? "/dev/stdin" : command.file, kBodyBytesMax);
+}
+
+/// A shop with the one token in the file, as the diagnosis wants to see it.
+Result<std::shared_ptr<const ShopView>> shop_of_file(const std::string& token_file) {
+    auto secret = read_secret(token_file);
+    if (!secret.ok()) {
+        return secret.error();
+    }
+    auto token = std::make_shared<TokenView>();
+    token->scopes = kWriteOrders;
+    token->signing_key = std::make_unique<SigningKey>(secret.value());
+    auto account = std::make_shared<AccountView>();
+    account->tokens.push_back(std::move(token));
+    auto shop = std::make_shared<ShopView>();
+    shop->account = std::move(account);
+    return std::shared_ptr<const ShopView>(std::move(shop));
+}
+
+/// Whose tokens are tried; of a shop of the store also those that may not sign.
+struct Signers {
+    std::shared_ptr<const ShopView> shop;
+    std::vector<std::shared_ptr<const TokenView>> barred;
+};
+
+Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
+    auto key = store::MasterKey::load(frame.paths().master_key);
+    if (!key.ok()) {
+        return key.error();
+    }
+    auto registry = store::RegistryReader::open(
+        frame.paths(), [key = key.value()] { return Result<store::MasterKey>(key); });
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    auto shop = registry.value()->find_shop(id.view());
+    if (!shop) {
+        return Error{ErrorCode::kNotFound, "there is no shop " + id.str()};
+    }
+    return Signers{
+        shop, registry.value()->find_barred_tokens(shop->account->number, kDiagnosisBarredMax)};
+}
+
+Result<Signers> signers(const Frame& frame, const SignCommand& command) {
+    if (command.shop) {
+        return signers_of_store(frame, *command.shop);
+    }
+    auto shop = shop_of_file(command.token_file);
+    if (!shop.ok()) {
+        return shop.error();
+    }
+    return Signers{shop.value(), {}};
+}
+
+Status run_sign(const Frame& /*frame*/, const SignCommand& command) {
+    auto secret =
+        command.catalog ? Result<std::string>(std::string()) : read_secret(command.token_file);
+    if (!secret.ok()) {
+        return secret.error();
+    }
+    auto body = read_body(command);
+    if (!body.ok()) {
+        return body.error();
+    }
+    const Digest256 digest =
+        command.catalog ? sha256(body.value()) : SigningKey(secret.value()).sign(body.value());
+    std::printf("%s\n", to_hex(digest).c_str());
+    return Status::success();
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kAdvice{{
+    {"signature_prefix", "send the bare digest, without a prefix such as sha256="},
+    {"signature_uppercase", "write the digest in lower case"},
+    {"signature_base64", "this is base64: send the digest in hexadecimal"},
+    {"signature_unkeyed_sha256", "this is the plain SHA-256 of the body: use HMAC with the token"},
+    {"body_trailing_newline", "the body ends with a newline that was not signed"},
+    {"body_missing_newline", "a final newline was signed that is not in the body"},
+    {"body_reformatted", "the JSON was laid out anew after it was signed: send the signed bytes"},
+    {"token_revoked", "signed with a token that is revoked"},
+    {"token_expired", "signed with a token that has expired"},
+    {"token_scope", "signed with a token that lacks the scope write_orders"},
+}};
+
+Error mismatch(std::string_view reason) {
+    for (const auto& [name, advice] : kAdvice) {
+        if (name == reason) {
+            return {ErrorCode::kInvalid, "the signature does not match: " + std::string(advice)};
+        }
+    }
+    return {ErrorCode::kInvalid,
+            "the signature does not match: another secret, or other bytes than these were signed"};
+}
+
+bool is_signed_by(const ShopView& shop, std::string_view body, const Digest256& digest) {
+    for (const auto& token : shop.account->tokens) {
+        const bool may_sign = token->active(now()) && (token->scopes & kWriteOrders) != 0;
+        if (may_sign && token->signing_key && token->signing_key->verify(body, digest)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Status verify_event(const Frame& frame, const SignCommand& command) {
+    const Result<Signers> tried = signers(frame, command);
+    if (!tried.ok()) {
+        return tried.error();
+    }
+    const Signers& signers = tried.value();
+    auto body = read_body(command);
+    if (!body.ok()) {
+        return body.error();
+    }
+    const auto digest = parse_hex_digest(command.signature, HexCase::kLowerOnly);
+    if (digest && is_signed_by(*signers.shop, body.value(), *digest)) {
+        std::printf("the signature matches\n");
+        return Status::success();
+    }
+    return mismatch(diagnose_signature({command.signature, 1}, body.value(), signers.shop.get(),
+                                       signers.barred, now()));
+}
+
+Status run_verify(const Frame& frame, const SignCommand& command) {
+    if (!command.catalog) {
+        return verify_event(frame, command);
+    }
+    auto body = read_body(command);
+    if (!body.ok()) {
+        return body.error();
+    }
+    const auto digest = parse_hex_digest(command.signature, HexCase::kEither);
+    if (!digest || *digest != sha256(body.value())) {
+        return Error{ErrorCode::kInvalid,
+                     "the signature is not the hexadecimal SHA-256 digest of these bytes"};
+    }
+    std::printf("the signature matches\n");
+    return Status::success();
+}
+
+/// Exactly one of the ways to get a secret must be there, none for the catalog.
+void require_key(CLI::App& app, bool store_too) {
+    app.parse_complete_callback([&app, store_too] {
+        const bool catalog = app.count("--catalog") > 0;
+        const bool shop = store_too && app.count("--shop") > 0;
+        const int keys = static_cast<int>(app.count("--token-file")) + (shop ? 1 : 0);
+        if (keys != (catalog ? 0 : 1)) {
+            throw CLI::RequiredError(store_too ? "one of --token-file, --shop, --catalog"
+                                               : "one of --token-file, --catalog");
+        }
+    });
+}
+
+SignCommand& declare_body(CLI::App& app, SignCommand& command) {
+    app.add_option("FILE", command.file, "The body; default: standard input")->type_name("");
+    app.add_option("--token-file", command.token_file, "File with the token's secret")
+        ->type_name("F");
+    app.add_flag("--catalog", command.catalog, "As for /product-data: SHA-256, without a token");
+    return command;
+}
+
+}  // namespace
+
+void declare_sign(CLI::App& app, Frame& frame) {
+    CLI::App& sign = add_command(app, "sign", "Print the X-Signature of a body");
+    (void)declare_body(sign, on_run(sign, frame, run_sign));
+    require_key(sign, false);
+
+    CLI::App& verify = add_command(app, "verify", "Check a signature, and say what went wrong");
+    SignCommand& command = declare_body(verify, on_run(verify, frame, run_verify));
+    verify.add_option("--signature", command.signature, "X-Signature as it was sent")
+        ->type_name("HEX")
+        ->required();
+    add_id(verify, "--shop", "S", command.shop, "Try the tokens of this shop in the store");
+    require_key(verify, true);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,109 @@
+// sluice init, store set|upgrade, key rotate
+#include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/subcommands.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct InitCommand {
+    store::InitOptions init;
+};
+
+struct SetCommand {
+    std::uint32_t max_accounts = 0;
+};
+
+struct RotateCommand {
+    std::string to;
+};
+
+struct NoOptions {};
+
+Status run_init(const Frame& frame, const InitCommand& command) {
+    if (Status made = store::init_store(frame.paths(), command.init); !made.ok()) {
+        return made;
+    }
+    std::printf("created the store %s\n", frame.store.c_str());
+    return Status::success();
+}
+
+Status run_set(const Frame& frame, const SetCommand& command) {
+    if (Status set = store::set_max_accounts(frame.paths(), command.max_accounts); !set.ok()) {
+        return set;
+    }
+    std::printf("max accounts is %u; restart nginx (a reload keeps its zone)\n",
+                command.max_accounts);
+    return Status::success();
+}
+
+Status run_upgrade(const Frame& frame, const NoOptions& /*none*/) {
+    const Timestamp at = now();
+    const auto now_ms = static_cast<std::uint64_t>(at.seconds * 1000 + at.nanos / 1'000'000);
+    if (Status upgraded = store::upgrade_store(frame.paths(), now_ms); !upgraded.ok()) {
+        return upgraded;
+    }
+    std::printf("the store has format %u\n", store::kStoreFormat);
+    return Status::success();
+}
+
+Status run_rotate(const Frame& frame, const RotateCommand& command) {
+    const auto paths = frame.paths();
+    std::optional<store::MasterKey> to;
+    if (!command.to.empty()) {
+        auto given = store::MasterKey::load(command.to);
+        if (!given.ok()) {
+            return given.error();
+        }
+        to = given.value();
+    }
+    auto registry = store::Registry::open(paths, store::Registry::Mode::kReadWrite);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    if (Status done = store::rotate_master_key(paths.master_key, *registry.value(), to);
+        !done.ok()) {
+        return done;
+    }
+    std::printf("the master key is a new one; running nginx workers read it by themselves\n");
+    return Status::success();
+}
+
+Result<std::uint32_t> parse_max_accounts(std::string_view text) {
+    auto count = parse_count(text, 1, store::kAccountsMaxLimit);
+    if (!count.ok()) {
+        return count.error();
+    }
+    return static_cast<std::uint32_t>(count.value());
+}
+
+}  // namespace
+
+void declare_store(CLI::App& app, Frame& frame) {
+    CLI::App& init = add_command(app, "init", "Create the store");
+    InitCommand& init_options = on_run(init, frame, run_init);
+    init.add_option("--group", init_options.init.group,
+                    "Members (the nginx workers) may append and read the registry")
+        ->type_name("GROUP");
+    add_value(init, "--max-accounts", "N", init_options.init.max_accounts, parse_max_accounts,
+              "Room in nginx's shared memory (default 65536)");
+
+    CLI::App& group = add_group(app, "store", "Settings and format of the store");
+    CLI::App& set = add_command(group, "set", "Change a setting of the store");
+    add_value(set, "--max-accounts", "N", on_run(set, frame, run_set).max_accounts,
+              parse_max_accounts, "Room in nginx's shared memory; nginx must be restarted")
+        .required();
+    CLI::App& upgrade = add_command(group, "upgrade", "Write this release's format from now on");
+    (void)on_run(upgrade, frame, run_upgrade);
+
+    CLI::App& key = add_group(app, "key", "The key that encrypts the tokens' secrets");
+    CLI::App& rotate = add_command(key, "rotate", "Encrypt every secret anew under a new key");
+    rotate
+        .add_option("--to", on_run(rotate, frame, run_rotate).to,
+                    "The new key, as another node of the fleet has it (default: a random one)")
+        ->type_name("KEYFILE");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,136 @@
+// sluice token create|list|revoke
+#include <cstdio>
+
+#include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/cli/subcommands.hpp"
+#include "worker/system/secret_file.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using store::Registry;
+
+struct CreateCommand {
+    store::TokenRequest request;
+    std::string secret_from;
+    Format format = Format::kTable;
+};
+
+struct ListCommand {
+    std::optional<AccountId> account;
+    Format format = Format::kTable;
+};
+
+struct RevokeCommand {
+    TokenId id;
+};
+
+Status create_token(const Frame& frame, const CreateCommand& command) {
+    store::TokenRequest request = command.request;
+    if (!command.secret_from.empty()) {
+        auto secret = read_secret(command.secret_from, Exposed::kWarn);
+        if (!secret.ok()) {
+            return secret.error();
+        }
+        request.secret = std::move(secret).value();
+    }
+    auto key = store::MasterKey::load(frame.paths().master_key);
+    if (!key.ok()) {
+        return key.error();
+    }
+    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadWrite);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    auto token = registry.value()->create_token(request, key.value(), now_ms());
+    if (!token.ok()) {
+        return token.error();
+    }
+    write_object(command.format, {{"token_id", token->token_id.str()}, {"secret", token->secret}});
+    if (command.format == Format::kTable) {
+        std::fputs("The secret is shown only this once.\n", stderr);
+    }
+    return Status::success();
+}
+
+Json time_or_null(const std::optional<Timestamp>& time) {
+    return time ? Json(time->to_string()) : Json();
+}
+
+Status list_tokens(const Frame& frame, const ListCommand& command) {
+    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    auto rows = registry.value()->tokens(command.account);
+    if (!rows.ok()) {
+        return rows.error();
+    }
+    Listing listing(
+        command.format,
+        {{"token_id"}, {"account_id"}, {"scopes"}, {"created_at"}, {"expires_at"}, {"revoked_at"}});
+    for (const store::TokenRow& row : rows.value()) {
+        listing.add({{"token_id", row.token_id.str()},
+                     {"account_id", row.account_id.str()},
+                     {"scopes", scope_names(row.scopes)},
+                     {"created_at", row.created_at.to_string()},
+                     {"expires_at", time_or_null(row.expires_at)},
+                     {"revoked_at", time_or_null(row.revoked_at)}});
+    }
+    listing.finish();
+    return Status::success();
+}
+
+Status revoke_token(const Frame& frame, const RevokeCommand& command) {
+    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadWrite);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    Status revoked = registry.value()->revoke_token(command.id, now_ms());
+    if (revoked.ok()) {
+        std::printf("revoked token %s\n", printable(command.id.view()).c_str());
+    }
+    return revoked;
+}
+
+Result<TokenId> parse_token_id(std::string_view text) {
+    if (text.empty()) {
+        return Error{ErrorCode::kInvalid, "expected a token id, as token list shows it"};
+    }
+    return TokenId(text);
+}
+
+}  // namespace
+
+void declare_token(CLI::App& app, Frame& frame) {
+    CLI::App& group = add_group(app, "token", "Tokens: secrets that sign and authorize requests");
+    CLI::App& create = add_command(group, "create", "Create a token and print its secret once");
+    CreateCommand& created = on_run(create, frame, create_token);
+    add_id(create, "--account", "A", created.request.account_id, "The account that owns it")
+        .required();
+    add_value(create, "--scope", "S[,S...]", created.request.scopes, parse_scopes,
+              "write_orders, write_products, read_orders")
+        .required();
+    add_value(create, "--expires", "WHEN", created.request.expires_at, parse_expiry,
+              "A time (RFC 3339), or a span from now on: 90d, 12h, 30m, 45s");
+    create
+        .add_option("--secret-from", created.secret_from,
+                    "Take the secret (16 bytes or more) from a file, - is standard input")
+        ->type_name("FILE|-");
+    add_format(create, created.format);
+
+    CLI::App& list = add_command(group, "list", "List the tokens (never their secrets)");
+    ListCommand& listed = on_run(list, frame, list_tokens);
+    add_id(list, "--account", "A", listed.account, "Only this account's");
+    add_format(list, listed.format);
+
+    CLI::App& revoke = add_command(group, "revoke", "Refuse a token from the next request on");
+    add_value(revoke, "TOKEN_ID", "TOKEN_ID", on_run(revoke, frame, revoke_token).id,
+              parse_token_id, "As token list shows it")
+        .required();
+}
+
+}  // namespace sluice::cli

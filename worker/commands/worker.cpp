@@ -1,0 +1,174 @@
+// sluice worker
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/control_page.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/cli/subcommands.hpp"
+#include "worker/drain/drain.hpp"
+#include "worker/drain/housekeeping.hpp"
+#include "worker/drain/worker_lock.hpp"
+#include "worker/system/privileges.hpp"
+#include "worker/system/service_notify.hpp"
+#include "worker/system/stop_signal.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::uint64_t kBatchMax = 1'000'000;
+/// A wait for the database that shows, and one that a stop ends.
+constexpr std::chrono::milliseconds kTrouble{1000};
+constexpr std::chrono::milliseconds kStopAfter{2000};
+
+struct WorkerCommand {
+    std::string ledger;
+    bool until_empty = false;
+    std::uint64_t batch = worker::BatchLimits{}.records_max;
+    bool no_archive = false;
+    std::uint64_t archive_days = 0;
+    std::uint64_t archive_bytes = 0;
+};
+
+/// SLUICE_VERSION, `1.2.3`, as the control page has it.
+std::uint64_t version_number() {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned patch = 0;
+    if (std::sscanf(SLUICE_VERSION, "%u.%u.%u", &major, &minor, &patch) != 3) {
+        return 0;
+    }
+    return store::packed_version(major, minor, patch);
+}
+
+worker::DrainOptions drain_options(const WorkerCommand& command) {
+    worker::DrainOptions options;
+    options.batch.records_max = command.batch;
+    options.version = version_number();
+    if (command.no_archive) {
+        options.archive.reset();
+    } else {
+        options.archive->keep_days = static_cast<std::uint32_t>(command.archive_days);
+        options.archive->keep_bytes = command.archive_bytes;
+    }
+    return options;
+}
+
+/// Signs of life go on while it retries: restarting it would help nobody.
+worker::DrainEvents service_events(spdlog::logger& log) {
+    worker::DrainEvents events;
+    events.retrying = [&log](const Error& error) {
+        log.warn("cannot apply now, tries again: {}", printable(error.message));
+        notify_service("WATCHDOG=1\nSTATUS=Cannot apply now, see the log.");
+    };
+    events.warning = [&log](const std::string& text) { log.warn("{}", printable(text)); };
+    events.heartbeat = [] { notify_service("WATCHDOG=1\nSTATUS=Applying."); };
+    return events;
+}
+
+/// Signs of life while the database keeps the drain waiting. A stop waits for an answer that is
+/// about to come, so that no commit is in doubt without need.
+pg::LedgerOptions ledger_options(store::Queue& queue, const std::atomic<bool>& stop,
+                                 spdlog::logger& log) {
+    using std::chrono::milliseconds;
+    pg::LedgerOptions options;
+    options.waiting = [&queue, &stop](milliseconds waited) {
+        store::ControlWords& words = queue.control().words();
+        words.heartbeat_ms.store(worker::wall_clock_ms());
+        if (waited >= kTrouble) {
+            words.worker_error.store(1 + static_cast<std::uint64_t>(ErrorCode::kIo));
+            words.worker_state.store(static_cast<std::uint64_t>(store::WorkerState::kRetrying));
+        }
+        notify_service("WATCHDOG=1");
+        return !stop || waited < kStopAfter;
+    };
+    options.notice = [&log](const std::string& text) { log.warn("{}", printable(text)); };
+    return options;
+}
+
+/// A service waits for a database that is away when it starts, too.
+Result<std::unique_ptr<worker::Drain>> open_drain(const Frame& frame, const WorkerCommand& command,
+                                                  store::Queue& queue, spdlog::logger& log,
+                                                  const std::atomic<bool>& stop) {
+    constexpr std::chrono::milliseconds kRetry{1000};
+    auto opener = ledger_for_writing(frame, command.ledger, ledger_options(queue, stop, log));
+    if (!opener.ok()) {
+        return opener.error();
+    }
+    const auto own = has_own_ledger(frame);
+    const bool waits = !command.until_empty && !(command.ledger.empty() && own.ok() && *own);
+    for (;;) {
+        auto drain = worker::Drain::open(frame.paths(), queue, opener.value(),
+                                         drain_options(command), service_events(log));
+        const bool away = !drain.ok() && (drain.error().code == ErrorCode::kIo ||
+                                          drain.error().code == ErrorCode::kBusy);
+        if (!away || !waits || stop) {
+            return drain;
+        }
+        service_events(log).retrying(drain.error());
+        notify_service("READY=1");
+        for (auto left = kRetry; left.count() > 0 && !stop; left -= kRetry / 20) {
+            std::this_thread::sleep_for(kRetry / 20);
+        }
+    }
+}
+
+Status run_worker(const Frame& frame, const WorkerCommand& command) {
+    const auto paths = frame.paths();
+    if (Status became = become_store_owner(paths); !became.ok()) {
+        return became;
+    }
+    const std::atomic<bool>& stop = catch_stop_signals();
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    const auto lock = worker::WorkerLock::take(paths);
+    if (!lock.ok()) {
+        return lock.error();
+    }
+    const auto log = spdlog::stderr_color_st("sluice");
+    log->set_level(command.until_empty ? spdlog::level::warn : spdlog::level::info);
+    auto drain = open_drain(frame, command, *queue.value(), *log, stop);
+    if (!drain.ok()) {
+        return drain.error();
+    }
+    log->info("sluice {} applies {} from input {} on", SLUICE_VERSION, frame.store,
+              drain.value()->applied_seq().value + 1);
+    notify_service("READY=1");
+    Status ended =
+        command.until_empty ? drain.value()->run_until_empty(stop) : drain.value()->run(stop);
+    notify_service("STOPPING=1");
+    if (ended.ok()) {
+        log->info("stopped behind input {}", drain.value()->applied_seq().value);
+    }
+    return ended;
+}
+
+}  // namespace
+
+void declare_worker(CLI::App& app, Frame& frame) {
+    CLI::App& worker = add_command(app, "worker", "Apply the queue to the ledger, until stopped");
+    WorkerCommand& command = on_run(worker, frame, run_worker);
+    add_ledger(worker, command.ledger);
+    worker.add_flag("--until-empty", command.until_empty, "End when everything is applied");
+    add_value(
+        worker, "--batch", "N", command.batch,
+        [](std::string_view text) { return parse_count(text, 1, kBatchMax); },
+        "At most N records in one transaction (default 10000)");
+    worker.add_flag("--no-archive", command.no_archive, "Keep no copy of what was applied");
+    add_value(
+        worker, "--archive-days", "N", command.archive_days,
+        [](std::string_view text) { return parse_count(text, 1, 36'500); },
+        "Keep the archive for N days (default: for ever)");
+    add_value(worker, "--archive-size", "SIZE", command.archive_bytes, parse_size,
+              "Keep at most this much of it: 500m, 20g (default: all)");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,155 @@
+// Doctor: the ledger's books.
+#include "lmdb_store/ledger/ledger.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/rules/journal.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/doctor/doctor.hpp"
+#include "worker/drain/position.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kLedgerProblemsMax = 10;
+constexpr const char* kSound = "the chain of hashes holds, and balances agree with it";
+
+void check_own_ledger(const store::StorePaths& paths, Findings& findings) {
+    std::string node;
+    if (auto queue = store::Queue::open(paths, queue_options()); queue.ok()) {
+        node = queue.value()->uuid();
+    }
+    auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
+    if (!ledger.ok()) {
+        add_damage("ledger", ledger.error(), findings);
+        return;
+    }
+    try {
+        const auto problems = ledger.value()->verify(node, kLedgerProblemsMax);
+        for (const std::string& problem : problems) {
+            findings.push_back(
+                {"journal", Health::kProblem, problem,
+                 "keep the files; rebuild with `sluice ledger rebuild` and compare"});
+        }
+        if (problems.empty()) {
+            findings.push_back({"journal", Health::kOk, kSound, ""});
+        }
+    } catch (const LedgerFailure& failure) {
+        add_damage("ledger", failure.error(), findings);
+    }
+}
+
+/// Books of any ledger, through the interface: every node's chain, and what the balances say.
+class Auditor {
+public:
+    explicit Auditor(LedgerReader& reader) : reader_(reader) {}
+
+    std::vector<std::string> run() {
+        reader_.scan_journal(1, [this](const JournalGroup& group) {
+            check_chain(group);
+            for (const JournalLine& line : group.lines) {
+                Decimal& sum =
+                    sums_[{group.order.account, group.program, group.creator, line.currency}];
+                sum = sum + line.amount;
+            }
+            return problems_.size() < kLedgerProblemsMax;
+        });
+        reader_.scan_balances([this](const Balance& row) {
+            if (sums_[row.key] != row.total) {
+                problems_.push_back("the balance of creator " + row.key.creator.str() +
+                                    " in program " + row.key.program.str() + " is " +
+                                    row.total.to_string() + ", its journal says " +
+                                    sums_[row.key].to_string());
+            }
+            return problems_.size() < kLedgerProblemsMax;
+        });
+        return std::move(problems_);
+    }
+
+private:
+    /// Node by node: each counts its entries from 1.
+    void check_chain(const JournalGroup& group) {
+        if (group.first_entry < next_entry_) {
+            chains_.clear();
+            next_entry_ = 1;
+        }
+        const std::string name = "journal entry " + std::to_string(group.first_entry);
+        if (group.first_entry != next_entry_) {
+            problems_.push_back(name + ": entries before it are missing");
+        }
+        next_entry_ = group.first_entry + group.lines.size();
+        ChainHead& chain = chains_[group.order.account];
+        if (!verify_seal(group, chain)) {
+            problems_.push_back(name + ": the chain of hashes breaks here");
+            chain.hash = group.hash;
+        }
+    }
+
+    LedgerReader& reader_;
+    std::uint64_t next_entry_ = 1;
+    std::map<AccountNumber, ChainHead> chains_;
+    std::map<BalanceKey, Decimal> sums_;
+    std::vector<std::string> problems_;
+};
+
+Result<SequenceNumber> applied_seq(const Frame& frame) {
+    SequenceNumber applied;
+    Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
+        applied = ledger.head().applied_seq;
+        return Status::success();
+    });
+    return read.ok() ? Result<SequenceNumber>(applied) : Result<SequenceNumber>(read.error());
+}
+
+/// Does the ledger belong to the queue? Both may move meanwhile: the ledger is read before and
+/// after, and only what is wrong either way is a finding.
+void check_place(const Frame& frame, Findings& findings) {
+    const auto before = applied_seq(frame);
+    const auto queue = store::Queue::open(frame.paths(), queue_options());
+    if (!before.ok() || !queue.ok()) {
+        return;  // the checks of what is in them say why
+    }
+    const auto fill = queue.value()->fill();
+    const auto after = applied_seq(frame);
+    if (!fill.ok() || !after.ok()) {
+        return;
+    }
+    const SequenceNumber applied =
+        *before > fill->last_seq ? *before : std::min(*after, fill->last_seq);
+    if (Status fits = worker::check_position(*fill, applied); !fits.ok()) {
+        findings.push_back({"ledger", Health::kProblem, fits.error().message,
+                            "docs/operations.md, Backup and restore; the worker does not start"});
+    }
+}
+
+}  // namespace
+
+void check_ledger(const Frame& frame, Findings& findings) {
+    check_place(frame, findings);
+    const auto own = has_own_ledger(frame);
+    if (own.ok() && *own) {
+        check_own_ledger(frame.paths(), findings);
+        return;
+    }
+    std::vector<std::string> problems;
+    const Status read = with_snapshot(frame, {}, [&](LedgerReader& reader) {
+        problems = Auditor(reader).run();
+        return Status::success();
+    });
+    if (!read.ok()) {
+        findings.push_back({"ledger", Health::kProblem, read.error().message,
+                            "see docs/postgresql.md; inputs wait in the queue meanwhile"});
+        return;
+    }
+    for (const std::string& problem : problems) {
+        findings.push_back({"journal", Health::kProblem, problem,
+                            "keep the database as it is and look at who wrote to it"});
+    }
+    if (problems.empty()) {
+        findings.push_back({"journal", Health::kOk, kSound, ""});
+    }
+}
+
+}  // namespace sluice::cli

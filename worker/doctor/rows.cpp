@@ -1,0 +1,151 @@
+// Doctor: readers, registry, queue, worker.
+#include "lmdb_store/environment/reader_check.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/registry.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/doctor/doctor.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::uint64_t kHeartbeatMsMax = 5'000;
+constexpr std::uint64_t kLagProblem = 100'000;
+constexpr std::uint64_t kFillPercentProblem = 90;
+constexpr std::uint64_t kSnapshotAgeMax = 1'000;
+
+std::uint64_t percent(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0
+                      : static_cast<std::uint64_t>(static_cast<double>(part) * 100.0 /
+                                                   static_cast<double>(whole));
+}
+
+void check_fill(const store::QueueFill& fill, Findings& findings) {
+    const std::uint64_t filled = percent(fill.bytes_used, fill.bytes_mark);
+    const bool near = filled >= kFillPercentProblem;
+    findings.push_back({"queue", near ? Health::kProblem : Health::kOk,
+                        "filled to " + std::to_string(filled) +
+                            " % of the mark where acceptance "
+                            "stops (" +
+                            std::to_string(fill.bytes_mark >> 20u) + " MB)",
+                        near ? "see that the worker runs, or raise map_size of sluice_store" : ""});
+}
+
+void check_worker(store::Queue& queue, const store::QueueFill& fill, std::uint64_t now_ms,
+                  Findings& findings) {
+    const store::ControlWords& words = queue.control().words();
+    const std::uint64_t applied = words.applied_seq.load();
+    const std::uint64_t lag = fill.last_seq.value > applied ? fill.last_seq.value - applied : 0;
+    const std::uint64_t heartbeat = words.heartbeat_ms.load();
+    const auto state = static_cast<store::WorkerState>(words.worker_state.load());
+    const bool alive = heartbeat != 0 && now_ms < heartbeat + kHeartbeatMsMax &&
+                       state != store::WorkerState::kStopped;
+    const std::string waits = std::to_string(lag) + (lag == 1 ? " input waits" : " inputs wait");
+    if (!alive) {
+        findings.push_back({"worker", lag > 0 ? Health::kProblem : Health::kNote,
+                            "no worker runs; " + waits, "systemctl start sluice"});
+    } else if (state == store::WorkerState::kRetrying) {
+        findings.push_back({"worker", Health::kProblem, "the worker cannot apply now; " + waits,
+                            "its log says why: journalctl -u sluice"});
+    } else {
+        const bool behind = lag > kLagProblem;
+        findings.push_back({"worker", behind ? Health::kProblem : Health::kOk,
+                            "the worker runs; " + waits,
+                            behind ? "it is behind: look at the disk and at its log" : ""});
+    }
+    const std::uint64_t dead = words.dead_open.load();
+    if (dead > 0) {
+        findings.push_back({"dead", Health::kProblem,
+                            std::to_string(dead) + " inputs could not be applied",
+                            "sluice dead list; sluice dead replay SEQ"});
+    }
+}
+
+void check_readers_of(const std::filesystem::path& folder, Findings& findings) {
+    const auto readers = store::look_at_readers(folder);
+    if (!readers.ok()) {
+        return;  // the check of what is in it says why
+    }
+    const std::string name = folder.filename().string();
+    if (readers->dead_count > 0) {
+        findings.push_back({"readers", Health::kNote,
+                            name + ": " + std::to_string(readers->dead_count) +
+                                " reader slots of dead processes were freed",
+                            "look for processes that were killed"});
+    }
+    if (readers->oldest_behind > kSnapshotAgeMax) {
+        const std::string process = std::to_string(readers->oldest_process);
+        findings.push_back({"readers", Health::kProblem,
+                            name + ": process " + process + " keeps a snapshot that is " +
+                                std::to_string(readers->oldest_behind) +
+                                " transactions old, so that the file grows",
+                            "if it hangs, end it: ps -p " + process});
+    }
+}
+
+}  // namespace
+
+void check_readers(const store::StorePaths& paths, Findings& findings) {
+    const std::size_t before = findings.size();
+    for (const auto& folder : {paths.registry, paths.queue, paths.ledger}) {
+        check_readers_of(folder, findings);
+    }
+    if (findings.size() == before) {
+        findings.push_back({"readers", Health::kOk, "nobody holds back pages of the store", ""});
+    }
+}
+
+void add_damage(const char* check, const Error& error, Findings& findings) {
+    const bool rights = error.code == ErrorCode::kPermission;
+    findings.push_back({check, rights ? Health::kNote : Health::kProblem, error.message,
+                        rights ? "run doctor as root or as the store's owner"
+                               : "keep the files, restore the store from its backup"});
+}
+
+void check_registry(const store::StorePaths& paths, Findings& findings) {
+    const auto format = store::read_store_format(paths);
+    auto registry = store::Registry::open(paths, store::Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        add_damage("registry", registry.error(), findings);
+        return;
+    }
+    const auto accounts = registry.value()->accounts();
+    if (!accounts.ok()) {
+        add_damage("registry", accounts.error(), findings);
+        return;
+    }
+    std::uint64_t slots = 0;
+    for (const store::AccountRow& account : accounts.value()) {
+        slots = std::max<std::uint64_t>(slots, account.slot.value + 1u);
+    }
+    const std::uint64_t max_accounts = format.ok() ? format->max_accounts : 0;
+    const bool near = percent(slots, max_accounts) >= kFillPercentProblem;
+    findings.push_back(
+        {"registry", near ? Health::kProblem : Health::kOk,
+         std::to_string(slots) + " of " + std::to_string(max_accounts) + " account slots are used",
+         near ? "sluice store set --max-accounts N, then restart nginx" : ""});
+    if (auto key = store::MasterKey::load(paths.master_key); key.ok()) {
+        if (Status fits = registry.value()->check_key(key.value()); !fits.ok()) {
+            findings.push_back({"key", Health::kProblem, fits.error().message,
+                                "run `sluice key rotate` again if it was interrupted, else restore "
+                                "the key from the backup"});
+        }
+    }
+}
+
+void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings) {
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        add_damage("queue", queue.error(), findings);
+        return;
+    }
+    auto fill = queue.value()->fill();
+    if (!fill.ok()) {
+        add_damage("queue", fill.error(), findings);
+        return;
+    }
+    check_fill(fill.value(), findings);
+    const auto now_ms = static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000;
+    check_worker(*queue.value(), fill.value(), now_ms, findings);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,174 @@
+// Doctor: files, owners, key, disk, clock.
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/protocol/signature.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "worker/doctor/doctor.hpp"
+#include "worker/system/file.hpp"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kFreeBytesMin = 1ull << 30;
+constexpr std::int64_t kClockBackSeconds = 5;
+
+std::string octal(unsigned mode) {
+    std::array<char, 8> text{};
+    std::snprintf(text.data(), text.size(), "%04o", mode & 07777u);
+    return text.data();
+}
+
+std::string user_name(uid_t user) {
+    const passwd* const entry = ::getpwuid(user);
+    return entry != nullptr ? entry->pw_name : std::to_string(user);
+}
+
+/// Access bits that nobody but owner and group may have, and the owner everybody must share.
+class PermissionCheck {
+public:
+    PermissionCheck(uid_t owner, Findings& findings) : owner_(owner), findings_(findings) {}
+
+    void look(const fs::path& path, unsigned forbidden) {
+        struct stat info {};
+        if (::stat(path.c_str(), &info) != 0) {
+            add(system_error(path.string(), errno).message, "run doctor as root");
+            return;
+        }
+        if ((info.st_mode & forbidden) != 0) {
+            add(path.string() + " has mode " + octal(info.st_mode),
+                "chmod " + octal(info.st_mode & ~forbidden) + " " + path.string());
+        }
+        if (info.st_uid != owner_) {
+            add(path.string() + " belongs to " + user_name(info.st_uid) + ", the store to " +
+                    user_name(owner_),
+                "chown " + user_name(owner_) + " " + path.string());
+        }
+    }
+    [[nodiscard]] bool clean() const noexcept { return clean_; }
+
+private:
+    void add(std::string text, std::string remedy) {
+        clean_ = false;
+        findings_.push_back({"permissions", Health::kProblem, std::move(text), std::move(remedy)});
+    }
+
+    uid_t owner_;
+    Findings& findings_;
+    bool clean_ = true;
+};
+
+}  // namespace
+
+std::string_view to_string(Health health) noexcept {
+    switch (health) {
+        case Health::kOk:
+            return "ok";
+        case Health::kNote:
+            return "note";
+        case Health::kProblem:
+            return "problem";
+    }
+    return "problem";
+}
+
+void check_format(const store::StorePaths& paths, Findings& findings) {
+    const auto format = store::read_store_format(paths);
+    if (!format.ok()) {
+        findings.push_back({"store", Health::kProblem, format.error().message,
+                            "make one with `sluice init`, or name it with --store"});
+        return;
+    }
+    findings.push_back({"store", Health::kOk,
+                        paths.root.string() + ", format " + std::to_string(format->format), ""});
+}
+
+void check_permissions(const store::StorePaths& paths, Findings& findings) {
+    struct stat root {};
+    if (::stat(paths.root.c_str(), &root) != 0) {
+        return;
+    }
+    PermissionCheck check(root.st_uid, findings);
+    constexpr unsigned kOthers = 0007;
+    constexpr unsigned kGroupAndOthers = 0077;
+    check.look(paths.root, kOthers);
+    check.look(paths.registry, kOthers | 0020);
+    check.look(paths.registry / "data.mdb", kOthers | 0020);
+    check.look(paths.registry / "lock.mdb", kOthers);
+    check.look(paths.queue, kOthers);
+    check.look(paths.queue / "data.mdb", kOthers);
+    check.look(paths.queue / "lock.mdb", kOthers);
+    check.look(paths.bulk, kOthers);
+    check.look(paths.control, kOthers);
+    for (const fs::path& path : {paths.ledger, paths.archive}) {
+        check.look(path, kGroupAndOthers);
+        std::error_code ignored;
+        for (const auto& entry : fs::directory_iterator(path, ignored)) {
+            check.look(entry.path(), kGroupAndOthers);
+        }
+    }
+    if (check.clean()) {
+        findings.push_back({"permissions", Health::kOk, "owners and modes are right", ""});
+    }
+}
+
+void check_key(const store::StorePaths& paths, Findings& findings) {
+    const auto key = store::MasterKey::load(paths.master_key);
+    if (!key.ok() && ::geteuid() != 0 && key.error().code == ErrorCode::kPermission) {
+        findings.push_back(
+            {"key", Health::kNote, "only root can look at the master key", "run doctor as root"});
+        return;
+    }
+    if (!key.ok()) {
+        findings.push_back({"key", Health::kProblem, key.error().message,
+                            "restore " + paths.master_key.string() +
+                                " from the backup, owned by root, mode 0400"});
+        return;
+    }
+    findings.push_back({"key", Health::kOk, "the master key is readable by its owner only", ""});
+}
+
+void check_disk(const store::StorePaths& paths, Findings& findings) {
+    struct statvfs info {};
+    if (::statvfs(paths.root.c_str(), &info) != 0) {
+        return;
+    }
+    const std::uint64_t free = std::uint64_t{info.f_bavail} * info.f_frsize;
+    const std::uint64_t all = std::uint64_t{info.f_blocks} * info.f_frsize;
+    const std::string text =
+        std::to_string(free >> 20u) + " of " + std::to_string(all >> 20u) + " MB are free";
+    const bool scarce = free < kFreeBytesMin && free < all / 10;
+    findings.push_back({"disk", scarce ? Health::kProblem : Health::kOk, text,
+                        scarce ? "free some room: a full disk stops acceptance with 503" : ""});
+}
+
+void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findings) {
+    struct stat info {};
+    if (::stat(paths.control.c_str(), &info) == 0 &&
+        info.st_mtim.tv_sec > now.seconds + kClockBackSeconds) {
+        findings.push_back({"clock", Health::kProblem,
+                            "the clock stands before the store's last change",
+                            "set the clock; limits, expiry and holds go by it"});
+        return;
+    }
+    timex state{};
+    if (::adjtimex(&state) == TIME_ERROR) {
+        findings.push_back({"clock", Health::kNote,
+                            "the kernel does not call the clock synchronised",
+                            "run an NTP client (systemd-timesyncd, chrony)"});
+        return;
+    }
+    findings.push_back({"clock", Health::kOk, "the clock is synchronised", ""});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,228 @@
+#include "worker/drain/housekeeping.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <numeric>
+
+#include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+#include "worker/system/crash_point.hpp"
+
+namespace sluice::worker {
+namespace {
+
+constexpr std::size_t kTrimSlice = 1000;
+constexpr std::uint64_t kIdleMs = 100;
+/// A body is written before its record: younger ones may still get one.
+constexpr std::int64_t kOrphanSeconds = 3600;
+
+store::DeadKind kind_of(const DeadLetter& letter) {
+    if (!letter.topic) {
+        return store::DeadKind::kUnreadable;
+    }
+    if (is_order(*letter.topic)) {
+        return store::DeadKind::kOrder;
+    }
+    return is_catalog(*letter.topic) ? store::DeadKind::kCatalog : store::DeadKind::kCommand;
+}
+
+void set(std::atomic<std::uint64_t>& word, std::uint64_t value) {
+    word.store(value, std::memory_order_relaxed);  // figures for people: no order among them
+}
+
+}  // namespace
+
+std::uint64_t wall_clock_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+bool Housekeeping::Every::due() {
+    const Clock::time_point now = Clock::now();
+    if (now < next_) {
+        return false;
+    }
+    next_ = now + period_;
+    return true;
+}
+
+Housekeeping::Housekeeping(const store::StorePaths& paths, store::Queue& queue)
+    : paths_(paths), queue_(queue), words_(queue.control().words()) {}
+
+void Housekeeping::starting(std::uint64_t version) {
+    set(words_.worker_pid, static_cast<std::uint64_t>(::getpid()));
+    set(words_.worker_started_ms, wall_clock_ms());
+    set(words_.worker_version, version);
+    state(store::WorkerState::kStarting, nullptr);
+}
+
+void Housekeeping::state(store::WorkerState state, const Error* waiting_for) {
+    set(words_.worker_state, static_cast<std::uint64_t>(state));
+    set(words_.worker_error,
+        waiting_for == nullptr ? 0 : 1 + static_cast<std::uint64_t>(waiting_for->code));
+    heartbeat();
+}
+
+void Housekeeping::heartbeat() {
+    set(words_.heartbeat_ms, wall_clock_ms());
+}
+
+/// The files go first: once the position is published their records may be trimmed at any moment,
+/// and with them the names of files that a kill in between would have left.
+void Housekeeping::publish(SequenceNumber durable) {
+    while (!bulk_.empty() && bulk_.front().seq <= durable) {
+        store::remove_bulk(paths_, bulk_.front().name);
+        bulk_.pop_front();
+        crash_point("unlinked");
+    }
+    if (durable != published_) {
+        queue_.control().publish_applied(durable);
+        published_ = durable;
+        crash_point("published");
+    }
+}
+
+void Housekeeping::find_applied_bulk(SequenceNumber applied) {
+    constexpr std::size_t kRecordsPerRead = 1000;
+    constexpr std::size_t kBytesPerRead = 8U << 20;
+    for (SequenceNumber from{1}; from <= applied;) {
+        const auto records = queue_.read(from, kRecordsPerRead, kBytesPerRead);
+        if (!records || records->empty()) {
+            return;  // the sweep of orphans finds what is missed here
+        }
+        for (const store::QueuedRecord& queued : *records) {
+            if (queued.seq > applied) {
+                return;
+            }
+            from.value = queued.seq.value + 1;
+            if (!claims_bulk(queued.bytes)) {
+                continue;
+            }
+            if (const auto record = decode_record(queued.bytes); record && record->meta.bulk) {
+                bulk_.push_back({queued.seq, std::string(record->meta.bulk->file_name)});
+            }
+        }
+    }
+}
+
+void Housekeeping::applied_bulk(const std::vector<OwnedInput>& inputs, std::size_t first,
+                                std::size_t count) {
+    for (std::size_t at = first; at < first + count; ++at) {
+        if (!inputs[at].bulk_file.empty()) {
+            bulk_.push_back({inputs[at].seq, inputs[at].bulk_file});
+        }
+    }
+}
+
+void Housekeeping::figures(const LedgerHead& head) {
+    const Totals& totals = head.totals;
+    set(words_.applied, totals.applied);
+    set(words_.stale, totals.stale);
+    set(words_.duplicate, totals.duplicate);
+    set(words_.dead, totals.dead);
+    set(words_.dead_open, totals.dead);  // one that was replayed counts as what it became
+    set(words_.catalog, totals.catalog);
+    set(words_.commands, totals.commands);
+    set(words_.orders, totals.orders);
+    set(words_.journal_entries, totals.journal_entries);
+    set(words_.anomalies,
+        std::accumulate(totals.anomalies.begin(), totals.anomalies.end(), std::uint64_t{0}));
+    for (std::size_t kind = 0; kind < totals.anomalies.size(); ++kind) {
+        set(words_.anomalies_by_kind[kind], totals.anomalies[kind]);
+    }
+}
+
+void Housekeeping::batch_figures(std::uint64_t inputs, std::chrono::microseconds took) {
+    set(words_.apply_batch_records, inputs);
+    set(words_.apply_batch_us, static_cast<std::uint64_t>(took.count()));
+}
+
+Result<bool> Housekeeping::trim_slice() {
+    const auto deleted = queue_.trim(published_, kTrimSlice);
+    if (!deleted) {
+        return deleted.error();
+    }
+    crash_point("trimmed");
+    if (*deleted < kTrimSlice) {
+        trimmed_ = published_;
+    }
+    return trimmed_ < published_;
+}
+
+Result<bool> Housekeeping::trim_when_idle() {
+    const std::uint64_t last_append = words_.last_append_ms.load(std::memory_order_relaxed);
+    const std::uint64_t now = wall_clock_ms();
+    // A clock that was set back must not keep the queue from being trimmed.
+    const bool appended_lately = now >= last_append && now - last_append < kIdleMs;
+    if (trimmed_ >= published_ || appended_lately) {
+        return false;
+    }
+    return trim_slice();
+}
+
+Status Housekeeping::trim_when_crowded() {
+    if (trimmed_ >= published_ || !look_at_mark_.due()) {
+        return Status::success();
+    }
+    const auto fill = queue_.fill();
+    if (!fill) {
+        return fill.error();
+    }
+    if (fill->bytes_used < fill->bytes_mark) {
+        return Status::success();
+    }
+    const auto more = trim_slice();
+    return more ? Status::success() : Status(more.error());
+}
+
+bool Housekeeping::is_crowded() const {
+    const auto fill = queue_.fill();
+    return !fill || fill->bytes_used >= fill->bytes_mark / 2;
+}
+
+void Housekeeping::count_dead(Ledger& ledger, const std::string& node) {
+    const auto snapshot = ledger.snapshot(node);
+    const std::uint64_t dead = snapshot->head().totals.dead;
+    if (dead == dead_counted_) {
+        return;
+    }
+    dead_counted_ = dead;
+    std::array<std::uint64_t, 4> open{};
+    snapshot->scan_dead([&](const DeadLetter& letter) {
+        ++open[static_cast<std::size_t>(kind_of(letter))];
+        return true;
+    });
+    for (std::size_t kind = 0; kind < open.size(); ++kind) {
+        set(words_.dead_by_kind[kind], open[kind]);
+    }
+}
+
+void Housekeeping::periodic(Ledger& ledger, const std::string& node, const Archiver* archiver) {
+    if (sweep_orphans_.due()) {
+        (void)store::sweep_bulk(paths_, queue_, kOrphanSeconds);  // the next sweep finds the rest
+    }
+    if (!clear_readers_.due()) {
+        return;
+    }
+    queue_.clear_stale_readers();
+    set(words_.archive_bytes, archiver == nullptr ? 0 : archiver->bytes());
+    count_dead(ledger, node);
+    if (auto* embedded = dynamic_cast<store::EmbeddedLedger*>(&ledger)) {
+        embedded->clear_stale_readers();
+        const store::LedgerFill fill = embedded->fill();
+        set(words_.ledger_bytes_used, fill.bytes_used);
+        set(words_.ledger_bytes_map, fill.bytes_map);
+    }
+}
+
+bool Housekeeping::store_in_place(Ledger& ledger) {
+    if (!look_at_files_.due()) {
+        return true;
+    }
+    const auto* embedded = dynamic_cast<const store::EmbeddedLedger*>(&ledger);
+    return queue_.still_in_place() && (embedded == nullptr || embedded->still_in_place());
+}
+
+}  // namespace sluice::worker

@@ -1,0 +1,158 @@
+#include "worker/drain/input_batch.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include "worker/system/crash_point.hpp"
+
+namespace sluice::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Orders tried again in one transaction; the next input waits for them all.
+constexpr std::size_t kWorkSlice = 1000;
+/// Inputs whose rows are fetched at once: worth the way, and applied well within a batch's time.
+constexpr std::size_t kPrefetch = 1000;
+/// Inputs between two looks at the clock.
+constexpr std::size_t kClockStride = 16;
+
+/// Thrown by the applier at one input; what it did is undone with the transaction.
+struct PoisonFound {
+    SequenceNumber seq;
+    std::string reason;
+};
+
+Error missing_inputs(SequenceNumber applied, SequenceNumber first) {
+    return {ErrorCode::kCorrupt, "inputs " + std::to_string(applied.value + 1) + " to " +
+                                     std::to_string(first.value - 1) +
+                                     " are missing: the ledger ends at input " +
+                                     std::to_string(applied.value) + " and the next one there is " +
+                                     std::to_string(first.value)};
+}
+
+}  // namespace
+
+Input OwnedInput::view() const {
+    return {seq, record, bulk_body, dead_reason, original_sha256};
+}
+
+InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
+    Input view = input.view();
+    if (const auto known = poison_.find(input.seq); known != poison_.end()) {
+        view.bulk_error = known->second;
+    }
+    try {
+        return applier_.apply(view, txn).input_class;
+    } catch (const LedgerFailure&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& failure) {
+        throw PoisonFound{input.seq, std::string("it could not be applied: ") + failure.what()};
+    }
+}
+
+/// @return how many of the inputs from `first` on may be applied now; 0: the transaction ends here.
+std::size_t BatchApplier::prefetch(LedgerTxn& txn, const std::vector<OwnedInput>& inputs,
+                                   std::size_t first, std::size_t count, bool begun) {
+    std::vector<Input> views;
+    for (std::size_t at = first; txn.wants_prefetch() && at < first + count; ++at) {
+        views.push_back(inputs[at].view());
+    }
+    return txn.wants_prefetch() ? applier_.prefetch(views, begun, txn) : count;
+}
+
+void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
+                                const BatchLimits& limits, BatchOutcome& outcome) {
+    const Clock::time_point end = Clock::now() + limits.time_max;
+    const std::size_t last = first + std::min(limits.records_max, inputs.size() - first);
+    std::size_t fetched = first;
+    for (std::size_t at = first; at < last; ++at) {
+        // What was fetched is applied: to fetch it again would cost more than the time.
+        const bool looks = txn.wants_prefetch() ? at == fetched && at != first
+                                                : at % kClockStride == kClockStride - 1;
+        if (looks && Clock::now() >= end) {
+            return;
+        }
+        if (at == fetched) {
+            fetched += prefetch(txn, inputs, at, std::min(kPrefetch, last - at), at != first);
+        }
+        if (at == fetched) {
+            return;
+        }
+        if (++outcome.inputs_tried == 1) {
+            outcome.first_tried = inputs[at].seq;
+        }
+        const InputClass input_class = apply_one(txn, inputs[at]);
+        inputs[at].input_class = input_class;
+        ++outcome.inputs_applied;
+        ++outcome.inputs_done;
+        if (input_class == InputClass::kCommand && work_is_pending(txn)) {
+            outcome.work_left = true;
+            return;
+        }
+    }
+}
+
+/// The ledger does not take something of this batch: half of it is tried, down to the one input
+/// that is at fault, which goes to the dead letters.
+std::size_t BatchApplier::narrow(const BatchOutcome& outcome, const LedgerFailure& failure) {
+    if (outcome.inputs_tried > 1) {
+        return outcome.inputs_tried / 2;
+    }
+    if (!poison_.try_emplace(outcome.first_tried, failure.error().message).second) {
+        throw failure;  // not even as a dead letter
+    }
+    return 1;
+}
+
+Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
+                                         std::vector<OwnedInput>& inputs, std::size_t first,
+                                         const BatchLimits& limits) {
+    BatchLimits narrowed = limits;
+    for (;;) {
+        BatchOutcome outcome;
+        try {
+            const std::unique_ptr<LedgerTxn> txn = ledger.begin(node);
+            const SequenceNumber applied = txn->head().applied_seq;
+            while (first + outcome.inputs_done < inputs.size() &&
+                   inputs[first + outcome.inputs_done].seq <= applied) {
+                ++outcome.inputs_done;
+            }
+            const std::size_t next = first + outcome.inputs_done;
+            if (next < inputs.size() && inputs[next].seq.value != applied.value + 1) {
+                return missing_inputs(applied, inputs[next].seq);
+            }
+            const bool work_pending = work_is_pending(*txn);
+            if (!work_pending && next == inputs.size()) {
+                outcome.head = txn->head();
+                return outcome;  // nothing to do, nothing to commit
+            }
+            outcome.work_left = work_pending && applier_.work(*txn, kWorkSlice);
+            if (!outcome.work_left) {
+                apply_inputs(*txn, inputs, next, narrowed, outcome);
+            }
+            crash_point("applied");
+            txn->commit();
+            crash_point("committed");
+            outcome.head = txn->head();
+            return outcome;
+        } catch (const PoisonFound& found) {
+            applier_.discard();
+            poison_[found.seq] = found.reason;
+        } catch (const LedgerFailure& failure) {
+            applier_.discard();
+            if (failure.error().code != ErrorCode::kInvalid || outcome.inputs_tried == 0) {
+                throw;
+            }
+            narrowed.records_max = narrow(outcome, failure);
+        } catch (...) {
+            applier_.discard();
+            throw;
+        }
+    }
+}
+
+}  // namespace sluice::worker

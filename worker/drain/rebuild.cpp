@@ -1,0 +1,228 @@
+#include "worker/drain/rebuild.hpp"
+
+#include <chrono>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace sluice::worker {
+namespace {
+
+constexpr std::size_t kBatchBytesMax = 64U << 20;
+/// The worker makes its archive durable several times a second.
+constexpr std::chrono::seconds kArchivePatience{10};
+constexpr std::chrono::milliseconds kArchivePoll{100};
+
+OwnedInput owned(const store::ArchivedInput& input) {
+    OwnedInput made;
+    made.seq = input.seq;
+    made.record = input.record;
+    made.bulk_body = input.bulk_body;
+    made.original_sha256 = input.original_sha256;
+    if (!input.dead_reason.empty()) {
+        made.dead_reason = std::string(input.dead_reason);
+    }
+    return made;
+}
+
+/// The map grows with the next try; the other node that was in the way is through by then.
+bool passes(ErrorCode code) {
+    return code == ErrorCode::kFull || code == ErrorCode::kBusy;
+}
+
+Error missing_inputs(const std::string& node, SequenceNumber applied, SequenceNumber first) {
+    const std::string after =
+        applied.value == 0 ? "" : ", the ledger ends at input " + std::to_string(applied.value);
+    return {ErrorCode::kConflict,
+            "the archive begins with input " + std::to_string(first.value) + " of queue " + node +
+                after +
+                ": what came before was removed or never archived, and a ledger can only be "
+                "rebuilt from all of it"};
+}
+
+Status make_folder(const std::filesystem::path& into) {
+    std::error_code failure;
+    std::filesystem::create_directory(into, failure);
+    if (failure) {
+        return Error{ErrorCode::kIo, "cannot make \"" + into.string() + "\": " + failure.message()};
+    }
+    const bool empty = std::filesystem::is_empty(into, failure);
+    if (failure || !empty) {
+        return Error{ErrorCode::kConflict, "\"" + into.string() +
+                                               "\" is not an empty folder: name one that does not "
+                                               "exist yet"};
+    }
+    return Status::success();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Rebuild>> Rebuild::begin(const std::filesystem::path& archive,
+                                                const std::filesystem::path& into,
+                                                const RebuildOptions& options) {
+    // Looked at first: a wrong name should not leave an empty ledger behind.
+    const auto reader = store::ArchiveReader::open(archive);
+    if (!reader) {
+        return reader.error();
+    }
+    if (Status made = make_folder(into); !made) {
+        return made.error();
+    }
+    if (Status created = store::EmbeddedLedger::create(into); !created) {
+        return created.error();
+    }
+    auto opened = store::EmbeddedLedger::open(into, store::EmbeddedLedger::Mode::kReadWrite);
+    if (!opened) {
+        return opened.error();
+    }
+    std::unique_ptr<Rebuild> rebuild(new Rebuild(archive, options));
+    rebuild->embedded_ = opened->get();
+    rebuild->ledger_ = std::move(*opened);
+    return rebuild;
+}
+
+Result<std::unique_ptr<Rebuild>> Rebuild::go_on(const std::filesystem::path& archive,
+                                                std::unique_ptr<Ledger> ledger,
+                                                const RebuildOptions& options) {
+    const auto reader = store::ArchiveReader::open(archive);
+    if (!reader) {
+        return reader.error();
+    }
+    std::unique_ptr<Rebuild> rebuild(new Rebuild(archive, options));
+    rebuild->ledger_ = std::move(ledger);
+    return rebuild;
+}
+
+/// Applies the batch, over as many transactions as its work takes.
+Status Rebuild::apply() {
+    std::size_t next = 0;
+    bool work_left = !node_.empty();
+    while (next < batch_.size() || work_left) {
+        try {
+            const auto outcome = applier_.apply(*ledger_, node_, batch_, next, options_.batch);
+            if (!outcome) {
+                return outcome.error();
+            }
+            next += outcome->inputs_done;
+            work_left = outcome->work_left;
+        } catch (const LedgerFailure& failure) {
+            if (!passes(failure.error().code)) {
+                return failure.error();
+            }
+        } catch (const std::bad_alloc&) {
+            return Error{ErrorCode::kInternal, "there is not enough memory"};
+        }
+    }
+    inputs_count_ += batch_.size();
+    if (!batch_.empty()) {
+        applied_[node_] = batch_.back().seq;
+    }
+    batch_.clear();
+    batch_bytes_ = 0;
+    if (options_.progress) {
+        options_.progress(inputs_count_);
+    }
+    return Status::success();
+}
+
+SequenceNumber Rebuild::applied(const std::string& node) {
+    const auto [known, added] = applied_.try_emplace(node);
+    if (added) {
+        known->second = ledger_->snapshot(node)->head().applied_seq;
+    }
+    return known->second;
+}
+
+Status Rebuild::replay(const std::optional<std::string>& node, SequenceNumber upto) {
+    try {
+        return replay_all(node, upto);
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+Status Rebuild::replay_all(const std::optional<std::string>& node, SequenceNumber upto) {
+    const auto reader = store::ArchiveReader::open(archive_);
+    if (!reader) {
+        return reader.error();
+    }
+    for (;;) {
+        const auto place = (*reader)->next();
+        if (!place) {
+            return place.error();
+        }
+        if (!*place) {
+            return apply();
+        }
+        const std::string_view queue = (*place)->queue_uuid;
+        const store::ArchivedInput& input = (*place)->input;
+        if (input.seq <= applied(std::string(queue)) ||
+            (node && (queue != *node || input.seq > upto))) {
+            continue;
+        }
+        const bool crowded =
+            batch_.size() >= options_.batch.records_max || batch_bytes_ >= kBatchBytesMax;
+        if ((queue != node_ || crowded) && !batch_.empty()) {
+            if (Status applied_batch = apply(); !applied_batch) {
+                return applied_batch;
+            }
+        }
+        node_ = queue;
+        if (batch_.empty() && input.seq.value > applied(node_).value + 1) {
+            return missing_inputs(node_, applied(node_), input.seq);
+        }
+        batch_.push_back(owned(input));
+        batch_bytes_ += batch_.back().record.size() + batch_.back().bulk_body.size();
+    }
+}
+
+Status Rebuild::wait_for(const std::string& node, SequenceNumber upto) {
+    const auto end = std::chrono::steady_clock::now() + kArchivePatience;
+    for (;;) {
+        if (Status replayed = replay(node, upto); !replayed) {
+            return replayed;
+        }
+        if (applied(node) >= upto) {
+            return Status::success();
+        }
+        if (std::chrono::steady_clock::now() >= end) {
+            return Error{ErrorCode::kConflict,
+                         "the archive ends at input " + std::to_string(applied(node).value) +
+                             ", the ledger has applied input " + std::to_string(upto.value) +
+                             ": they cannot be compared"};
+        }
+        std::this_thread::sleep_for(kArchivePoll);
+    }
+}
+
+Result<RebuildComparison> Rebuild::compare(store::EmbeddedLedger& other, const std::string& node) {
+    try {
+        const auto theirs = other.rows(node);
+        const SequenceNumber upto = theirs->head().applied_seq;
+        if (applied(node) > upto) {
+            return RebuildComparison{false, true,
+                                     "that ledger ends at input " + std::to_string(upto.value) +
+                                         ", before input " + std::to_string(applied(node).value) +
+                                         " of the archive"};
+        }
+        if (Status waited = wait_for(node, upto); !waited) {
+            return waited.error();
+        }
+        const auto ours = embedded_->rows(node);
+        const auto difference = store::first_difference(*ours, *theirs);
+        if (difference) {
+            return RebuildComparison{false, false,
+                                     "after " + std::to_string(inputs_count_) +
+                                         " inputs the ledgers differ, first in table \"" +
+                                         difference->table + "\", key " + difference->key_hex};
+        }
+        return RebuildComparison{
+            true, false,
+            "after " + std::to_string(inputs_count_) + " inputs the ledgers are equal"};
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace sluice::worker

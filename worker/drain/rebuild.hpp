@@ -1,0 +1,80 @@
+// Rebuild: replays an archive into a ledger. Identical inputs give identical bytes in a new one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/values/ids.hpp"
+#include "core/values/result.hpp"
+#include "lmdb_store/archive/archive.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "worker/drain/input_batch.hpp"
+
+namespace sluice::worker {
+
+struct RebuildOptions {
+    BatchLimits batch{10'000, std::chrono::hours(1)};
+    /// Told after each batch how many inputs were replayed so far. May be empty.
+    std::function<void(std::uint64_t)> progress;
+};
+
+/// What the comparison with a ledger in use found.
+struct RebuildComparison {
+    bool equal = false;
+    bool behind = false;  ///< Not compared: the other is older than the archive.
+    std::string text;     ///< One line: what was compared, and the first difference.
+};
+
+class Rebuild {
+public:
+    /// Makes a new ledger in `into`, which must not exist or be an empty folder.
+    [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
+        const std::filesystem::path& archive, const std::filesystem::path& into,
+        const RebuildOptions& options);
+    /// Goes on behind the checkpoints of a ledger that may hold something, also of other nodes.
+    [[nodiscard]] static Result<std::unique_ptr<Rebuild>> go_on(
+        const std::filesystem::path& archive, std::unique_ptr<Ledger> ledger,
+        const RebuildOptions& options);
+
+    /// Replays what the archive has beyond what the ledger holds; at most up to `upto` of `node`,
+    /// if given. kCorrupt: the archive is damaged or incomplete; kConflict: what comes next was
+    /// removed by retention.
+    [[nodiscard]] Status replay(const std::optional<std::string>& node = std::nullopt,
+                                SequenceNumber upto = {});
+    /// Compares with a ledger that may be in use: replays what it has applied meanwhile, and reads
+    /// one snapshot of it. Waits some seconds for an archive that is behind.
+    /// Requires: begin() made it.
+    [[nodiscard]] Result<RebuildComparison> compare(store::EmbeddedLedger& other,
+                                                    const std::string& node);
+
+    [[nodiscard]] std::uint64_t inputs_count() const noexcept { return inputs_count_; }
+    /// Requires: begin() made it.
+    [[nodiscard]] store::EmbeddedLedger& ledger() noexcept { return *embedded_; }
+
+private:
+    Rebuild(std::filesystem::path archive, const RebuildOptions& options)
+        : archive_(std::move(archive)), options_(options) {}
+    [[nodiscard]] Status replay_all(const std::optional<std::string>& node, SequenceNumber upto);
+    [[nodiscard]] Status apply();
+    [[nodiscard]] SequenceNumber applied(const std::string& node);
+    [[nodiscard]] Status wait_for(const std::string& node, SequenceNumber upto);
+
+    std::filesystem::path archive_;
+    RebuildOptions options_;
+    std::unique_ptr<Ledger> ledger_;
+    store::EmbeddedLedger* embedded_ = nullptr;  ///< The same, if it is one.
+    BatchApplier applier_;
+    std::string node_;  ///< Of the batch.
+    std::vector<OwnedInput> batch_;
+    std::size_t batch_bytes_ = 0;
+    std::map<std::string, SequenceNumber, std::less<>> applied_;
+    std::uint64_t inputs_count_ = 0;
+};
+
+}  // namespace sluice::worker

@@ -1,0 +1,154 @@
+#include "worker/send/http_client.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/values/assert.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr long kConnectTimeoutSeconds = 10;
+constexpr long kTransferTimeoutSeconds = 120;
+
+struct EasyDeleter {
+    void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
+};
+struct MultiDeleter {
+    void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
+};
+struct ListDeleter {
+    void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+
+void require_curl_ready() {
+    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (ready != CURLE_OK) {
+        throw std::runtime_error("libcurl cannot start");
+    }
+}
+
+}  // namespace
+
+/// One connection's worth of request; its handle is used again and again.
+struct HttpClient::Transfer {
+    std::unique_ptr<CURL, EasyDeleter> easy{curl_easy_init()};
+    std::unique_ptr<curl_slist, ListDeleter> headers;
+    HttpResponse response;
+
+    void set_headers(const std::vector<std::string>& lines) {
+        headers.reset();
+        for (const std::string& line : lines) {
+            curl_slist* const longer = curl_slist_append(headers.get(), line.c_str());
+            if (longer == nullptr) {
+                throw std::bad_alloc();
+            }
+            (void)headers.release();
+            headers.reset(longer);
+        }
+    }
+
+    static std::size_t on_body(const char* bytes, std::size_t size, std::size_t count,
+                               void* transfer) {
+        std::string& body = static_cast<Transfer*>(transfer)->response.body;
+        if (body.size() + size * count > kResponseBytesMax) {
+            return 0;
+        }
+        body.append(bytes, size * count);
+        return size * count;
+    }
+};
+
+struct HttpClient::State {
+    std::string user_agent;
+    std::unique_ptr<CURLM, MultiDeleter> multi{curl_multi_init()};
+    std::vector<std::unique_ptr<Transfer>> idle;
+    std::vector<std::unique_ptr<Transfer>> busy;
+};
+
+HttpClient::HttpClient(std::size_t connections_max, std::string user_agent) {
+    require_curl_ready();
+    state_ = std::make_unique<State>();
+    state_->user_agent = std::move(user_agent);
+    for (std::size_t i = 0; i < connections_max; ++i) {
+        state_->idle.push_back(std::make_unique<Transfer>());
+    }
+}
+
+HttpClient::~HttpClient() {
+    for (const auto& transfer : state_->busy) {
+        curl_multi_remove_handle(state_->multi.get(), transfer->easy.get());
+    }
+}
+
+std::size_t HttpClient::in_flight() const noexcept {
+    return state_->busy.size();
+}
+
+void HttpClient::start(std::uint64_t id, const HttpRequest& request) {
+    SLUICE_ASSERT(!state_->idle.empty());
+    std::unique_ptr<Transfer> transfer = std::move(state_->idle.back());
+    state_->idle.pop_back();
+    transfer->response = {};
+    transfer->response.id = id;
+    transfer->set_headers(request.headers);
+    CURL* const easy = transfer->easy.get();
+    curl_easy_reset(easy);
+    curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.body.size()));
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers.get());
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, state_->user_agent.c_str());
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, kConnectTimeoutSeconds);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT, kTransferTimeoutSeconds);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer.get());
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer.get());
+    curl_multi_add_handle(state_->multi.get(), easy);
+    state_->busy.push_back(std::move(transfer));
+}
+
+std::vector<HttpResponse> HttpClient::wait(int timeout_ms) {
+    int running = 0;
+    curl_multi_perform(state_->multi.get(), &running);
+    if (running == static_cast<int>(state_->busy.size())) {
+        curl_multi_poll(state_->multi.get(), nullptr, 0, timeout_ms, nullptr);
+        curl_multi_perform(state_->multi.get(), &running);
+    }
+    std::vector<HttpResponse> ended;
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(state_->multi.get(), &left)) {
+        if (message->msg != CURLMSG_DONE) {
+            continue;
+        }
+        CURL* const easy = message->easy_handle;
+        const CURLcode result = message->data.result;
+        const auto found = std::find_if(state_->busy.begin(), state_->busy.end(),
+                                        [&](const auto& t) { return t->easy.get() == easy; });
+        SLUICE_ASSERT(found != state_->busy.end());
+        HttpResponse& response = (*found)->response;
+        if (result == CURLE_OK) {
+            curl_off_t retry_after_s = 0;
+            curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &response.status);
+            curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after_s);
+            if (retry_after_s > 0) {
+                response.retry_after_s = retry_after_s;
+            }
+        } else {
+            response.error = curl_easy_strerror(result);
+        }
+        curl_multi_remove_handle(state_->multi.get(), easy);
+        ended.push_back(std::move(response));
+        state_->idle.push_back(std::move(*found));
+        state_->busy.erase(found);
+    }
+    return ended;
+}
+
+}  // namespace sluice::cli

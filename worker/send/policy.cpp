@@ -1,0 +1,128 @@
+#include "worker/send/policy.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "worker/cli/output.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::int64_t kWaitFirstMs = 250;
+constexpr std::int64_t kWaitMaxMs = 30'000;
+
+bool is_temporary(long status) {
+    return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 ||
+           status == 504;
+}
+
+std::string text_member(const Json& object, const char* name) {
+    const auto found = object.is_object() ? object.find(name) : object.end();
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// `field: CODE: message`, without the parts that are not there.
+std::string problem_text(const Json& problem) {
+    std::string text;
+    for (const char* const name : {"field", "code", "message"}) {
+        const std::string part = text_member(problem, name);
+        text += part.empty() || text.empty() ? part : ": " + part;
+    }
+    return printable(text);
+}
+
+std::vector<RecordProblem> problems_in(const std::string& body, const char* list_name) {
+    std::vector<RecordProblem> problems;
+    const Json answer = Json::parse(body, nullptr, false);
+    if (!answer.is_object() || !answer.contains(list_name) || !answer[list_name].is_array()) {
+        return problems;
+    }
+    for (const Json& item : answer[list_name]) {
+        RecordProblem problem;
+        if (item.is_object() && item.contains("index") && item["index"].is_number_unsigned()) {
+            problem.index = item["index"].get<std::size_t>();
+        }
+        problem.text = problem_text(item);
+        problems.push_back(std::move(problem));
+    }
+    return problems;
+}
+
+/// What every endpoint's answers have in common.
+Judgement judge_status(const HttpResponse& response) {
+    const std::string status = std::to_string(response.status);
+    if (response.status == 0) {
+        return {Verdict::kRetry, response.error, {}, true};
+    }
+    if (is_temporary(response.status)) {
+        const bool everybody = response.status == 429 || response.status == 503;
+        return {Verdict::kRetry, "the server answers " + status, {}, everybody};
+    }
+    if (response.status == 413) {
+        return {Verdict::kTooLarge, "413: larger than the server accepts", {}, false};
+    }
+    const std::string said = text_member(Json::parse(response.body, nullptr, false), "message");
+    return {Verdict::kFatal,
+            "the server answers " + status + (said.empty() ? "" : " (" + printable(said) + ")"),
+            {},
+            false};
+}
+
+Judgement fatal(std::string why) {
+    return {Verdict::kFatal, std::move(why), {}, false};
+}
+
+}  // namespace
+
+Judgement judge_event(const HttpResponse& response) {
+    switch (response.status) {
+        case 200:
+            return response.body == "success"
+                       ? Judgement{Verdict::kDone, {}, {}, false}
+                       : fatal("the server answers 200 without `success`: is the address right?");
+        case 400: {
+            Judgement judgement{Verdict::kRejected, "400", problems_in(response.body, "details"),
+                                false};
+            if (judgement.problems.empty()) {
+                judgement.problems.push_back({0, "400 without a reason"});
+            }
+            for (RecordProblem& problem : judgement.problems) {
+                problem.index = 0;
+            }
+            return judgement;
+        }
+        case 401:
+            return fatal("the server answers 401: the shop, the token or its scope is wrong");
+        default:
+            return judge_status(response);
+    }
+}
+
+Judgement judge_batch(const HttpResponse& response, std::size_t records_count) {
+    if (response.status == 200) {
+        const Json answer = Json::parse(response.body, nullptr, false);
+        const bool success = answer.is_object() && answer.value("success", false);
+        return success && answer.value("processedCount", std::size_t{0}) == records_count
+                   ? Judgement{Verdict::kDone, {}, {}, false}
+                   : fatal("the server answers 200 without success: is the address right?");
+    }
+    if (response.status != 422) {
+        return judge_status(response);
+    }
+    Judgement judgement{Verdict::kRejected, "422", problems_in(response.body, "recordErrors"),
+                        false};
+    const bool placed =
+        std::all_of(judgement.problems.begin(), judgement.problems.end(),
+                    [&](const RecordProblem& problem) { return problem.index < records_count; });
+    return judgement.problems.empty() || !placed
+               ? fatal("the server answers 422 without saying which records")
+               : judgement;
+}
+
+std::int64_t retry_wait_ms(unsigned failures, std::optional<std::int64_t> retry_after_s) noexcept {
+    const unsigned doublings = std::min(failures == 0 ? 0 : failures - 1, 16u);
+    const std::int64_t wait = std::min(kWaitFirstMs << doublings, kWaitMaxMs);
+    return std::max(wait, std::clamp<std::int64_t>(retry_after_s.value_or(0), 0, 86'400) * 1000);
+}
+
+}  // namespace sluice::cli

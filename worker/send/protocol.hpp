@@ -1,0 +1,62 @@
+// Send protocols: how records become signed requests to one of the two endpoints, and what their
+// answers mean.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/protocol/topic.hpp"
+#include "worker/send/http_client.hpp"
+#include "worker/send/policy.hpp"
+#include "worker/send/source.hpp"
+
+namespace sluice::cli {
+
+/// One request, ready to be posted. Owns its bytes.
+struct SignedRequest {
+    std::string url;
+    std::vector<std::string> headers;
+    std::string body;
+};
+
+struct SendCredentials {
+    std::string url;  ///< BASE, with or without a final slash.
+    std::string shop;
+    std::string secret;  ///< Never shown, logged or stored.
+    std::string header_prefix = "X-SVC-";
+    std::optional<Topic> topic;
+};
+
+class SendProtocol {
+public:
+    SendProtocol() = default;
+    SendProtocol(const SendProtocol&) = delete;
+    SendProtocol& operator=(const SendProtocol&) = delete;
+    virtual ~SendProtocol() = default;
+
+    [[nodiscard]] virtual const std::string& url() const noexcept = 0;
+    /// Records of one request, at most.
+    [[nodiscard]] virtual std::size_t records_max() const noexcept = 0;
+    /// Requests in flight, at most.
+    [[nodiscard]] virtual std::size_t connections() const noexcept = 0;
+    /// Looks at the record: its key (records of one key keep their order; empty: it depends on
+    /// none), and `record.problem` if it cannot be sent.
+    [[nodiscard]] virtual std::string examine(SendRecord& record) = 0;
+    /// @param run_id  Of the run, for idempotency keys.
+    [[nodiscard]] virtual SignedRequest sign(std::span<const SendRecord> records,
+                                             const std::string& run_id) = 0;
+    [[nodiscard]] virtual Judgement judge(const HttpResponse& response,
+                                          std::size_t records_count) const = 0;
+    /// What the endpoint's own rules say about one record, without sending it (`--check`).
+    [[nodiscard]] virtual std::vector<std::string> check(const SendRecord& record) = 0;
+};
+
+[[nodiscard]] std::unique_ptr<SendProtocol> event_protocol(SendCredentials credentials);
+/// Requires: credentials.topic is a catalog topic.
+[[nodiscard]] std::unique_ptr<SendProtocol> product_protocol(SendCredentials credentials);
+
+}  // namespace sluice::cli

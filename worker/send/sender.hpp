@@ -1,0 +1,48 @@
+// Sender: brings the records of a file to an endpoint, each exactly once as far as the server's
+// answers tell, several requests in flight, those of one order or product one after the other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/values/result.hpp"
+#include "worker/send/protocol.hpp"
+#include "worker/send/source.hpp"
+#include "worker/send/state.hpp"
+
+namespace sluice::cli {
+
+struct SendLimits {
+    std::uint64_t requests_per_second = 0;  ///< 0: as fast as the server takes them.
+};
+
+struct SendSummary {
+    std::uint64_t sent = 0;      ///< Records accepted by this run.
+    std::uint64_t rejected = 0;  ///< Records rejected by this run.
+    std::uint64_t skipped = 0;   ///< Settled by an earlier run.
+};
+
+/// Told of each problem of a rejected record.
+using RejectionSink = std::function<void(std::uint64_t line, const std::string& problem)>;
+
+class Sender {
+public:
+    Sender(RecordSource& source, SendProtocol& protocol, SendState& state, SendLimits limits,
+           RejectionSink rejected);
+    ~Sender();
+    Sender(const Sender&) = delete;
+    Sender& operator=(const Sender&) = delete;
+
+    /// Runs to the end of the file. An Error (the server refuses, is away for too long, `stop` was
+    /// set) leaves the state saved, so that a later run goes on.
+    [[nodiscard]] Status run(const std::atomic<bool>& stop);
+    [[nodiscard]] const SendSummary& summary() const noexcept;
+
+private:
+    struct State;
+    std::unique_ptr<State> impl_;
+};
+
+}  // namespace sluice::cli

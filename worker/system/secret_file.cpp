@@ -1,0 +1,81 @@
+#include "worker/system/secret_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "worker/system/file.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kSecretBytesMax = 4096;
+
+Result<std::string> read_all(int fd, const std::string& name) {
+    std::string text;
+    std::array<char, 1024> buffer{};
+    while (text.size() <= kSecretBytesMax + 1) {
+        const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+        if (got == 0) {
+            return text;
+        }
+        if (got > 0) {
+            text.append(buffer.data(), static_cast<std::size_t>(got));
+        } else if (errno != EINTR) {
+            return Error{ErrorCode::kIo, name + ": " + std::strerror(errno)};
+        }
+    }
+    return text;
+}
+
+Status check_mode(int fd, const std::string& file) {
+    struct stat info {};
+    if (::fstat(fd, &info) != 0) {
+        return Error{ErrorCode::kIo, file + ": " + std::strerror(errno)};
+    }
+    if (S_ISREG(info.st_mode) && (info.st_mode & 077u) != 0) {
+        return Error{ErrorCode::kPermission,
+                     file + ": others may read this secret; run: chmod 600 " + file};
+    }
+    return Status::success();
+}
+
+}  // namespace
+
+Result<std::string> read_secret(const std::string& file, Exposed exposed) {
+    const bool is_stdin = file == "-";
+    const std::string name = is_stdin ? "standard input" : file;
+    UniqueFd opened;
+    if (!is_stdin) {
+        opened = UniqueFd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!opened.valid()) {
+            return Error{errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kPermission,
+                         file + ": " + std::strerror(errno)};
+        }
+        if (Status mode = check_mode(opened.get(), file); !mode.ok()) {
+            if (exposed == Exposed::kRefuse) {
+                return mode.error();
+            }
+            std::fprintf(stderr, "sluice: warning: %s\n", mode.error().message.c_str());
+        }
+    }
+    auto text = read_all(is_stdin ? STDIN_FILENO : opened.get(), name);
+    if (!text.ok()) {
+        return text;
+    }
+    if (!text->empty() && text->back() == '\n') {
+        text->pop_back();
+    }
+    if (text->empty() || text->size() > kSecretBytesMax) {
+        return Error{ErrorCode::kInvalid, name + ": expected a secret of 1 to 4096 bytes"};
+    }
+    return text;
+}
+
+}  // namespace sluice::cli
