@@ -2,11 +2,9 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/process/edge.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -14,37 +12,44 @@ namespace {
 /// nginx gives its own thread operations as long before it complains.
 constexpr ngx_msec_t kHangMs = 60'000;
 
-store::AppendItem item_of(const IngestRequest& request) noexcept {
-    store::AppendItem item;
-    item.prefix = request.envelope.prefix();
-    item.body = request.bulk ? std::string_view() : request.body.view();
-    item.claim = request.claim;
-    item.received_at = request.received_at;
-    return item;
-}
-
-std::size_t bytes_of(const store::AppendItem& item) noexcept {
-    return item.prefix.size() + item.body.size();
+CommitEngine::Now now() noexcept {
+    return {ngx_current_msec, monotonic_us()};
 }
 
 /// The record names the file from now on, or perhaps does (an I/O error); otherwise it is garbage.
 /// On the commit's thread, because removing it is work for the disk.
-void settle_bulk(IngestRequest& request, store::AppendOutcome outcome) noexcept {
-    if (!request.bulk) {
+void settle_bulk(CommitJob& job, store::AppendOutcome outcome) noexcept {
+    if (!job.bulk) {
         return;
     }
     if (outcome == store::AppendOutcome::kStored || outcome == store::AppendOutcome::kInDoubt) {
-        request.bulk->keep();
+        job.bulk->keep();
     }
-    request.bulk.reset();
+    job.bulk.reset();
+}
+
+template <class Visit>
+void for_each(WaiterChain chain, Visit&& visit) noexcept {
+    for (Waiter* waiter = chain.first; waiter != nullptr;) {
+        Waiter* const next = waiter->next;
+        visit(static_cast<CommitJob&>(*waiter));
+        waiter = next;
+    }
+}
+
+void complete_job(CommitJob& job) noexcept {
+    job.commit_ms = ngx_current_msec - job.joined_ms;
+    job.completed(job);
 }
 
 }  // namespace
 
-GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log) : pool_(pool), log_(log) {
+GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log, MetricsBlock& metrics,
+                         QueueSource queue)
+    : pool_(pool), metrics_(metrics), queue_(std::move(queue)) {
     for (Batch& batch : batches_) {
-        batch.items.reserve(kBatchRequestsMax);
-        batch.requests.reserve(kBatchRequestsMax);
+        batch.items.reserve(CommitEngine::kBatchRequestsMax);
+        batch.jobs.reserve(CommitEngine::kBatchRequestsMax);
         batch.commits = this;
         batch.ident.owner = &batch;
         batch.task.ctx = &batch;
@@ -62,103 +67,86 @@ GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log) : pool_(pool),
     wait_timer_.log = log;
 }
 
-bool GroupCommit::join(IngestRequest& request) noexcept {
-    if (in_flight() && ngx_current_msec - started_ms_ >= kWaitMaxMs) {
-        return false;
+template <class Event>
+void GroupCommit::tell(Event&& event) noexcept {
+    CommitEngine::Actions actions;
+    {
+        const std::lock_guard lock(engine_mutex_);
+        event(actions);
     }
-    park(request);
-    request.joined_ms = ngx_current_msec;
-    ++parked_;
-    if (waiting_.push(request)) {
-        set_wait_timer();
-    } else {
-        go_on();
-    }
-    return true;
+    obey(actions);
 }
 
-/// Somebody waits for whom no commit is announced.
-void GroupCommit::go_on() noexcept {
-    if (!in_flight()) {
-        ngx_post_event(&start_event_, &ngx_posted_events);
-        return;
-    }
-    set_wait_timer();
-    if (pace_.overlaps()) {
-        start();
-    }
-}
-
-void GroupCommit::start_if_time() noexcept {
-    const WaitingList::State waiting = waiting_.state();
-    if (in_flight() || waiting.count == 0) {
-        return;
-    }
-    if (!ngx_exiting && pace_.holds_back(waiting.count, monotonic_us())) {
-        // Looked at again in the next turn of the event loop, which then does not sleep. Whoever
-        // else wants this processor goes first: perhaps those who are waited for (a proxy or a
-        // sender on this machine, the kernel's work for the network).
-        sched_yield();
-        set_wait_timer();
-        ngx_post_event(&start_event_, &ngx_posted_next_events);
-        return;
-    }
-    pace_.began(waiting.count);
-    start();
-}
-
-/// Announces a commit, unless all batches are in use: then the next one that ends goes on.
-void GroupCommit::start() noexcept {
-    const auto free = std::find_if(batches_.begin(), batches_.end(),
-                                   [](const Batch& batch) { return !batch.in_use; });
-    if (free == batches_.end()) {
-        return;
-    }
-    Batch& batch = *free;
-    batch.in_use = true;
-    batch.queue = Edge::current()->store().queue();
-    waiting_.announce(true);
-    if (batch.queue == nullptr || ngx_thread_task_post(pool_, &batch.task) != NGX_OK) {
-        fill(batch);
-        for (store::AppendItem& item : batch.items) {
-            item.outcome = store::AppendOutcome::kUnavailable;
+void GroupCommit::obey(const CommitEngine::Actions& actions) noexcept {
+    for (const CommitEngine::Action& action : actions) {
+        switch (action.what) {
+            case CommitEngine::Do::kLookAtTurnEnd:
+                ngx_post_event(&start_event_, &ngx_posted_events);
+                break;
+            case CommitEngine::Do::kLookNextTurn:
+                // The event loop then does not sleep. Others who want this processor go first:
+                // perhaps those who are waited for (a proxy or a sender on this machine, the
+                // kernel's work for the network).
+                sched_yield();
+                ngx_post_event(&start_event_, &ngx_posted_next_events);
+                break;
+            case CommitEngine::Do::kStart:
+                start(batches_[action.batch]);
+                break;
+            case CommitEngine::Do::kSetTimer:
+                // Not cancelable: a quitting process stays for those who wait.
+                ngx_add_timer(&wait_timer_, action.after_ms);
+                break;
+            case CommitEngine::Do::kClearTimer:
+                ngx_del_timer(&wait_timer_);
+                break;
         }
-        answer(batch);
-        if (waiting_.state().count > 0) {
-            ngx_post_event(&start_event_, &ngx_posted_events);
-        }
-        return;
     }
-    if (in_flight_++ == 0) {
-        started_ms_ = ngx_current_msec;
-    }
-    // Not cancelable: before it exits, nginx waits for timers, not for tasks.
-    ngx_add_timer(&batch.task.event, kHangMs);
 }
 
-void GroupCommit::fill(Batch& batch) noexcept {
-    std::size_t bytes = 0;
-    waiting_.take_announced([&](IngestRequest& request) {
-        if (batch.requests.size() == kBatchRequestsMax || bytes >= kBatchBytesMax) {
-            return false;
-        }
-        batch.requests.push_back(&request);
-        batch.items.push_back(item_of(request));
-        bytes += bytes_of(batch.items.back());
-        return true;
-    });
+bool GroupCommit::join(CommitJob& job) noexcept {
+    job.joined_ms = ngx_current_msec;
+    job.bytes = job.item.prefix.size() + job.item.body.size();
+    bool taken = false;
+    tell([&](CommitEngine::Actions& actions) { taken = engine_.arrived(job, actions); });
+    return taken;
+}
+
+void GroupCommit::start(Batch& batch) noexcept {
+    ++started_;
+    batch.queue = queue_();
+    if (batch.queue != nullptr && ngx_thread_task_post(pool_, &batch.task) == NGX_OK) {
+        // Not cancelable: before it exits, nginx waits for timers, not for tasks.
+        ngx_add_timer(&batch.task.event, kHangMs);
+        return;
+    }
+    batch.queue = nullptr;
+    ngx_post_event(&batch.task.event, &ngx_posted_events);
+}
+
+std::size_t GroupCommit::number_of(const Batch& batch) const noexcept {
+    return static_cast<std::size_t>(&batch - batches_.data());
 }
 
 /// On the commit's thread.
 void GroupCommit::run(void* data, ngx_log_t*) noexcept {
     auto& batch = *static_cast<Batch*>(data);
-    const std::lock_guard lock(batch.commits->commit_mutex_);
-    batch.commits->fill(batch);
+    GroupCommit& commits = *batch.commits;
+    const std::lock_guard lock(commits.commit_mutex_);
+    WaiterChain taken;
+    {
+        const std::lock_guard engine_lock(commits.engine_mutex_);
+        taken = commits.engine_.take(commits.number_of(batch));
+    }
+    for_each(taken, [&](CommitJob& job) {
+        batch.jobs.push_back(&job);
+        batch.items.push_back(job.item);
+    });
     const std::uint64_t started_us = monotonic_us();
     batch.queue->append(batch.items, thread_time());
     batch.commit_us = monotonic_us() - started_us;
     for (std::size_t i = 0; i < batch.items.size(); ++i) {
-        settle_bulk(*batch.requests[i], batch.items[i].outcome);
+        settle_bulk(*batch.jobs[i], batch.items[i].outcome);
     }
 }
 
@@ -173,107 +161,78 @@ void GroupCommit::on_completed(ngx_event_t* event) noexcept {
         ngx_del_timer(event);
     }
     auto& batch = *static_cast<Batch*>(static_cast<EventIdent*>(event->data)->owner);
-    Edge::current()->commits().completed(batch);
+    --batch.commits->started_;
+    batch.queue != nullptr ? batch.commits->committed(batch) : batch.commits->not_stored(batch);
 }
 
-void GroupCommit::completed(Batch& batch) noexcept {
-    --in_flight_;
-    started_ms_ = ngx_current_msec;
-    const std::size_t requests = batch.requests.size();
-    if (requests > 0) {
-        Edge::current()->metrics().count_commit(batch.commit_us, requests);
-        pace_.committed(batch.commit_us, parked_);
+void GroupCommit::committed(Batch& batch) noexcept {
+    const std::size_t jobs = batch.jobs.size();
+    if (jobs > 0) {
+        metrics_.count_commit(batch.commit_us, jobs);
     }
-    const WaitingList::State meanwhile = waiting_.state();
-    if (meanwhile.count > 0 && !meanwhile.announced && pace_.overlaps()) {
-        start();
-    }
-    if (requests > 0) {
-        const std::uint64_t started_us = monotonic_us();
-        answer(batch);
-        const std::uint64_t now_us = monotonic_us();
-        pace_.answered(now_us - started_us, requests, now_us);
-    } else {
-        batch.in_use = false;  // who waited for it was told that it took too long
-    }
-    set_wait_timer();
-    const WaitingList::State waiting = waiting_.state();
-    if (waiting.count > 0 && !waiting.announced) {
-        in_flight() ? go_on() : start_if_time();
-    }
+    tell([&](CommitEngine::Actions& actions) {
+        engine_.committed(number_of(batch), batch.commit_us, now(), actions);
+    });
+    const std::uint64_t started_us = monotonic_us();
+    complete(batch);
+    const std::uint64_t answer_us = monotonic_us() - started_us;
+    tell([&](CommitEngine::Actions& actions) {
+        engine_.answered(number_of(batch), answer_us, now(), ngx_exiting != 0, actions);
+    });
 }
 
-void GroupCommit::answer(Batch& batch) noexcept {
+/// The store is not open, or the pool is full.
+void GroupCommit::not_stored(Batch& batch) noexcept {
+    WaiterChain taken;
+    {
+        const std::lock_guard lock(engine_mutex_);
+        taken = engine_.not_started(number_of(batch));
+    }
+    for_each(taken, [&](CommitJob& job) {
+        batch.jobs.push_back(&job);
+        batch.items.push_back(job.item);
+        batch.items.back().outcome = store::AppendOutcome::kUnavailable;
+    });
+    complete(batch);
+    tell([&](CommitEngine::Actions& actions) {
+        engine_.answered_unstored(number_of(batch), actions);
+    });
+}
+
+void GroupCommit::complete(Batch& batch) noexcept {
     for (std::size_t i = 0; i < batch.items.size(); ++i) {
-        IngestRequest& request = *batch.requests[i];
-        const store::AppendItem& item = batch.items[i];
-        request.append_outcome = item.outcome;
-        request.seq = item.seq;
-        if (item.outcome == store::AppendOutcome::kReplayed) {
-            request.records_count = item.records_count;
-        }
-        finish(request);
+        batch.jobs[i]->item = batch.items[i];
     }
-    // A woken request ends, and perhaps the next one of its connection joins: that touches the
-    // waiting list, not this batch.
-    for (IngestRequest* request : batch.requests) {
-        wake(*request);
+    // A completed job's request ends, and perhaps the next one of its connection joins: that
+    // touches the engine, not this batch.
+    for (CommitJob* job : batch.jobs) {
+        complete_job(*job);
     }
     batch.items.clear();
-    batch.requests.clear();
-    batch.in_use = false;
-}
-
-void GroupCommit::finish(IngestRequest& request) noexcept {
-    --parked_;
-    request.commit_ms = ngx_current_msec - request.joined_ms;
-    request.committed = true;
+    batch.jobs.clear();
 }
 
 void GroupCommit::on_start(ngx_event_t* event) noexcept {
-    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->start_if_time();
+    auto& commits = *static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner);
+    commits.tell([&](CommitEngine::Actions& actions) {
+        commits.engine_.turn_ended(now(), ngx_exiting != 0, actions);
+    });
 }
 
 void GroupCommit::on_overdue(ngx_event_t* event) noexcept {
     event->timedout = 0;
-    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->fail_overdue();
+    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->complete_overdue();
 }
 
 /// Those who waited too long for their turn were not given to the store: "not stored" is certain.
-void GroupCommit::fail_overdue() noexcept {
-    IngestRequest* overdue = nullptr;
-    IngestRequest** link = &overdue;
-    waiting_.take([&](IngestRequest& request) {
-        if (ngx_current_msec - request.joined_ms < kWaitMaxMs) {
-            return false;
-        }
-        *link = &request;
-        link = &request.next;
-        return true;
+void GroupCommit::complete_overdue() noexcept {
+    WaiterChain late;
+    tell(
+        [&](CommitEngine::Actions& actions) { late = engine_.overdue(ngx_current_msec, actions); });
+    for_each(late, [](CommitJob& job) {
+        job.item.outcome = store::AppendOutcome::kUnavailable;
+        complete_job(job);
     });
-    *link = nullptr;
-    set_wait_timer();
-    while (overdue != nullptr) {
-        IngestRequest& request = *overdue;
-        overdue = request.next;
-        request.append_outcome = store::AppendOutcome::kUnavailable;
-        finish(request);
-        wake(request);
-    }
-}
-
-/// Not cancelable: a quitting process stays for those who wait.
-void GroupCommit::set_wait_timer() noexcept {
-    const WaitingList::State waiting = waiting_.state();
-    if (wait_timer_.timer_set) {
-        if (waiting.count > 0) {
-            return;  // it may come early for those who wait now, and is set again then
-        }
-        ngx_del_timer(&wait_timer_);
-    } else if (waiting.count > 0) {
-        const ngx_msec_t waited = ngx_current_msec - waiting.oldest_ms;
-        ngx_add_timer(&wait_timer_, waited < kWaitMaxMs ? kWaitMaxMs - waited : 1);
-    }
 }
 
 }  // namespace sluice::ngx

@@ -1,57 +1,62 @@
-// GroupCommit: one durable transaction for all requests that wait at the same time.
+// GroupCommit: the commit engine at work in nginx. What it decides is core/commit's; here are the
+// event loop's events and timers, the commit's thread and the queue.
 //
-// One commit at a time. Requests that arrive meanwhile wait and form the next batch: there is no
-// timer, and an idle worker commits a lone request at once (at the end of the event loop's turn, so
-// that requests that were read in one turn share a commit). CommitPace says whether the next commit
-// is given to the commit thread while one runs, so that the disk does not wait for the event loop,
-// or is held back.
 // Thread: the event loop; only run() is executed by the commit thread, which takes the waiting
-// requests, reads their memory and writes the items' outcomes.
+// jobs, reads their memory and writes their outcomes.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "core/commit/engine.hpp"
+#include "core/status/metrics.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/queue.hpp"
-#include "ngx_module/commit/commit_pace.hpp"
-#include "ngx_module/commit/waiting_list.hpp"
+#include "ngx_module/nginx/event_ident.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
-#include "ngx_module/request/request.hpp"
 
 namespace sluice::ngx {
 
+/// Something to be stored. Its owner keeps it, and what `item` views, where it is from join() until
+/// `completed` is called.
+struct CommitJob : Waiter {
+    store::AppendItem item;               ///< In: what is stored. Out: what became of it.
+    std::optional<store::BulkFile> bulk;  ///< In: the file that the record names, if any.
+    ngx_msec_t commit_ms = 0;             ///< Out: from join() to the outcome.
+    void* owner = nullptr;
+    /// Called on the event loop, never inside join(). The job may be gone afterwards.
+    void (*completed)(CommitJob& job) noexcept = nullptr;
+};
+
 class GroupCommit {
 public:
-    static constexpr std::size_t kBatchRequestsMax = 1024;
-    static constexpr std::size_t kBatchBytesMax = 32u << 20;
-    /// A request does not wait longer than this for its turn; nor is one accepted behind a commit
-    /// that takes longer. Merchants' systems give up after about 5 s.
-    static constexpr ngx_msec_t kWaitMaxMs = 3000;
+    using QueueSource = std::function<store::Queue*()>;
 
-    GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log);
+    /// @param queue  Gives the open queue, or nullptr. It stays open while in_flight().
+    GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log, MetricsBlock& metrics, QueueSource queue);
     GroupCommit(const GroupCommit&) = delete;
     GroupCommit& operator=(const GroupCommit&) = delete;
 
-    /// Parks the request and wakes it when its outcome is known.
-    /// @return false: a commit hangs; the caller answers 503.
-    [[nodiscard]] bool join(IngestRequest& request) noexcept;
+    /// @return false: a commit hangs, nothing was taken in; the caller answers 503.
+    [[nodiscard]] bool join(CommitJob& job) noexcept;
 
     /// The thread uses the queue now: it must not be closed.
-    [[nodiscard]] bool in_flight() const noexcept { return in_flight_ > 0; }
+    [[nodiscard]] bool in_flight() const noexcept { return started_ > 0; }
 
 private:
-    /// A commit, from its announcement until its requests are answered.
+    /// A commit, from its announcement until its jobs are completed.
     struct Batch {
         EventIdent ident;
         ngx_thread_task_t task{};
         GroupCommit* commits = nullptr;
-        store::Queue* queue = nullptr;
+        store::Queue* queue = nullptr;         ///< nullptr: it could not be given to the thread.
         std::vector<store::AppendItem> items;  ///< Capacity kBatchRequestsMax: never grows.
-        std::vector<IngestRequest*> requests;
+        std::vector<CommitJob*> jobs;
         std::uint64_t commit_us = 0;
-        bool in_use = false;
     };
 
     static void run(void* batch, ngx_log_t* log) noexcept;
@@ -59,26 +64,25 @@ private:
     static void on_start(ngx_event_t* event) noexcept;
     static void on_overdue(ngx_event_t* event) noexcept;
 
-    void go_on() noexcept;
-    void start_if_time() noexcept;
-    void start() noexcept;
-    void fill(Batch& batch) noexcept;
-    void completed(Batch& batch) noexcept;
-    void answer(Batch& batch) noexcept;
-    void finish(IngestRequest& request) noexcept;
-    void fail_overdue() noexcept;
-    void set_wait_timer() noexcept;
+    /// Tells the engine, one at a time with the commit's thread, and does what it asks for.
+    template <class Event>
+    void tell(Event&& event) noexcept;
+    void obey(const CommitEngine::Actions& actions) noexcept;
+    void start(Batch& batch) noexcept;
+    void committed(Batch& batch) noexcept;
+    void not_stored(Batch& batch) noexcept;
+    void complete(Batch& batch) noexcept;
+    void complete_overdue() noexcept;
+    [[nodiscard]] std::size_t number_of(const Batch& batch) const noexcept;
 
     ngx_thread_pool_t* pool_;
-    ngx_log_t* log_;
-    /// One is answered, one runs, one is announced.
-    std::array<Batch, 3> batches_;
-    std::size_t in_flight_ = 0;
-    ngx_msec_t started_ms_ = 0;  ///< When the oldest commit in flight began, or could have.
-    std::size_t parked_ = 0;     ///< Requests that have joined and have no outcome yet.
-    WaitingList waiting_;
+    MetricsBlock& metrics_;
+    QueueSource queue_;
+    CommitEngine engine_;
+    std::mutex engine_mutex_;  ///< Held for a few pointers, never while anything waits.
     std::mutex commit_mutex_;  ///< A pool of several threads: one commit at a time all the same.
-    CommitPace pace_;
+    std::array<Batch, CommitEngine::kBatches> batches_;
+    std::size_t started_ = 0;  ///< Batches that the thread has, or will have.
     EventIdent ident_;
     ngx_event_t start_event_{};
     ngx_event_t wait_timer_{};

@@ -31,7 +31,7 @@ Edge::Edge(const MainConf& conf, ngx_cycle_t* cycle)
       paths_(std::filesystem::path(to_view(conf.store_path))),
       metrics_(conf.zone_view.block_of(ngx_worker)),
       store_(conf, cycle->log),
-      commits_(conf.commit_pool, cycle->log),
+      commits_(conf.commit_pool, cycle->log, metrics_, [this] { return store_.queue(); }),
       offload_(conf.offload_pool, static_cast<std::uint64_t>(conf.large_memory), cycle->log),
       sampler_(conf, cycle->log) {}
 

@@ -125,7 +125,7 @@ Reason reason_of(store::AppendOutcome outcome) noexcept {
 }
 
 void settle_commit(IngestRequest& request) {
-    switch (request.append_outcome) {
+    switch (request.job.item.outcome) {
         case store::AppendOutcome::kStored:
             return settle_success(request, false);
         case store::AppendOutcome::kReplayed:
@@ -136,7 +136,7 @@ void settle_commit(IngestRequest& request) {
         case store::AppendOutcome::kNoSpace:
         case store::AppendOutcome::kInDoubt:
         case store::AppendOutcome::kUnavailable:
-            return settle_unavailable(request, reason_of(request.append_outcome));
+            return settle_unavailable(request, reason_of(request.job.item.outcome));
         case store::AppendOutcome::kTooLarge:
             return settle_too_large(request);
         case store::AppendOutcome::kPending:

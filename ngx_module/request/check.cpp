@@ -64,17 +64,14 @@ Reason reason_of_error(ErrorCode code) noexcept {
 
 /// True: the key was used before, and what becomes of the request is known without storing it.
 bool is_replay(IngestRequest& request) noexcept {
-    if (!request.claim || request.queue == nullptr) {
+    store::AppendItem& item = request.job.item;
+    if (!item.claim || request.queue == nullptr) {
         return false;
     }
-    store::AppendItem item;
-    item.claim = request.claim;
-    request.queue->find_replay(item, request.received_at);
+    request.queue->find_replay(item, item.received_at);
     if (item.outcome == store::AppendOutcome::kPending) {
         return false;
     }
-    request.append_outcome = item.outcome;
-    request.seq = item.seq;
     request.records_count = item.records_count;
     request.committed = true;
     return true;
@@ -98,8 +95,8 @@ bool write_bulk(IngestRequest& request, Accepted& accepted) {
         settle_unavailable(request, reason_of_error(file.error().code));
         return false;
     }
-    request.bulk.emplace(std::move(*file));
-    accepted.meta.bulk = request.bulk->ref();
+    request.job.bulk.emplace(std::move(*file));
+    accepted.meta.bulk = request.job.bulk->ref();
     request.body.release();
     return true;
 }
@@ -107,13 +104,13 @@ bool write_bulk(IngestRequest& request, Accepted& accepted) {
 void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
     accepted.meta.received_at = now;
     accepted.meta.request_id = request.request_id;
-    request.received_at = now;
+    request.job.item.received_at = now;
     request.records_count = accepted.meta.records_count;
     request.topic = accepted.meta.topic;
     if (!request.is_events()) {
-        request.claim = store::IdempotencyClaim{accepted.meta.shop_number,
-                                                accepted.meta.idempotency_key, accepted.meta.topic,
-                                                accepted.body_sha256, accepted.meta.records_count};
+        request.job.item.claim = store::IdempotencyClaim{
+            accepted.meta.shop_number, accepted.meta.idempotency_key, accepted.meta.topic,
+            accepted.body_sha256, accepted.meta.records_count};
     }
     if (request.conf->dry_run != 0) {
         if (!is_replay(request)) {

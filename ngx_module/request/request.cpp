@@ -26,10 +26,22 @@ constexpr Ending kParked = std::nullopt;
 
 /// The checked record goes to the store.
 Ending commit(IngestRequest& request) {
-    if (request.bulk) {
+    if (request.job.bulk) {
         Edge::current()->offload().release_memory(request);
     }
-    if (Edge::current()->commits().join(request)) {
+    request.job.item.prefix = request.envelope.prefix();
+    request.job.item.body = request.job.bulk ? std::string_view() : request.body.view();
+    request.job.owner = &request;
+    request.job.completed = [](CommitJob& job) noexcept {
+        auto& stored = *static_cast<IngestRequest*>(job.owner);
+        stored.committed = true;
+        if (job.item.outcome == store::AppendOutcome::kReplayed) {
+            stored.records_count = job.item.records_count;
+        }
+        wake(stored);
+    };
+    if (Edge::current()->commits().join(request.job)) {
+        park(request);
         return kParked;
     }
     settle_unavailable(request, Reason::kStoreUnavailable);
@@ -83,17 +95,15 @@ void IngestRequest::reset() noexcept {
     request_id = {};
     rate.reset();
     cell = nullptr;
-    claim.reset();
-    bulk.reset();
+    job.item = {};
+    job.bulk.reset();
+    job.commit_ms = 0;
     records_count = 0;
     answer.reset();
     counted = false;
     authenticated = false;
     replaces_page = false;
     diagnosis = {};
-    commit_ms = 0;
-    append_outcome = store::AppendOutcome::kPending;
-    seq = {};
     committed = false;
     queue = nullptr;
     step = Step::kBodyRead;

@@ -9,21 +9,14 @@
 #include <optional>
 
 #include "core/intake/intake.hpp"
-#include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "ngx_module/commit/group_commit.hpp"
 #include "ngx_module/conf/conf.hpp"
+#include "ngx_module/nginx/event_ident.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/request/body.hpp"
 
 namespace sluice::ngx {
-
-/// What an event's `data` points to. nginx's debug log reads `ident` as if it were a connection's
-/// file descriptor, which lies behind three pointers.
-struct EventIdent {
-    void* pad[3] = {};
-    ngx_int_t ident = -1;
-    void* owner = nullptr;
-};
 
 struct IngestRequest {
     enum class Step : std::uint8_t { kBodyRead, kChecked };
@@ -31,7 +24,7 @@ struct IngestRequest {
     ngx_http_request_t* r = nullptr;
     const MainConf* main = nullptr;
     const LocConf* conf = nullptr;
-    IngestRequest* next = nullptr;  ///< Free list, or the commit's waiting list.
+    IngestRequest* next = nullptr;  ///< Free list.
     Step step = Step::kBodyRead;    ///< What is done already.
 
     EventIdent ident;  ///< Of both its events; owner: the request.
@@ -46,9 +39,7 @@ struct IngestRequest {
     AccountCell* cell = nullptr;  ///< Of the authenticated account.
     Topic topic = Topic::kOrderCreate;
     RecordEnvelope envelope;
-    std::optional<store::IdempotencyClaim> claim;
-    std::optional<store::BulkFile> bulk;
-    Timestamp received_at;
+    CommitJob job;  ///< What is stored, and what became of it; owner: the request.
     std::uint32_t records_count = 0;
 
     std::optional<Answer> answer;  ///< Set: the request is settled.
@@ -65,11 +56,7 @@ struct IngestRequest {
     std::uint64_t large_bytes = 0;  ///< What it holds of sluice_large_memory.
 
     // Commit.
-    ngx_msec_t joined_ms = 0;
-    ngx_msec_t commit_ms = 0;  ///< From joining to the answer of the commit.
-    store::AppendOutcome append_outcome = store::AppendOutcome::kPending;
-    SequenceNumber seq;
-    bool committed = false;  ///< append_outcome is what append() said.
+    bool committed = false;  ///< job.item.outcome is what the store said.
 
     [[nodiscard]] bool is_events() const noexcept { return conf->ingest == kIngestEvents; }
     /// Ready for another request; keeps its buffers.

@@ -140,8 +140,8 @@ Text reason(IngestRequest& request) {
 
 Text value_of(IngestRequest& request, uintptr_t variable) {
     ngx_pool_t* pool = request.r->pool;
-    const bool stored = request.append_outcome == store::AppendOutcome::kStored ||
-                        request.append_outcome == store::AppendOutcome::kReplayed;
+    const bool stored = request.job.item.outcome == store::AppendOutcome::kStored ||
+                        request.job.item.outcome == store::AppendOutcome::kReplayed;
     switch (variable) {
         case kAccount:
             return account(request);
@@ -154,9 +154,9 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
         case kReason:
             return reason(request);
         case kSeq:
-            return stored ? number(pool, request.seq.value) : std::nullopt;
+            return stored ? number(pool, request.job.item.seq.value) : std::nullopt;
         case kCommitTime:
-            return request.committed ? seconds(pool, request.commit_ms) : std::nullopt;
+            return request.committed ? seconds(pool, request.job.commit_ms) : std::nullopt;
         case kRecords:
             return request.records_count > 0 ? number(pool, request.records_count) : std::nullopt;
         case kLimitRemaining:

@@ -14,7 +14,7 @@ ROOMS = {
 }
 # A folder may include itself and those before it.
 FOLDERS = {
-    "core": ["values", "json", "protocol", "intake", "status", "commands", "ledger", "rules", "apply", "explain"],
+    "core": ["values", "commit", "json", "protocol", "intake", "status", "commands", "ledger", "rules", "apply", "explain"],
     "lmdb_store": ["files", "environment", "store", "queue", "registry", "ledger", "init", "archive"],
     "pg_store": ["connection", "schema", "registry", "ledger"],
     "worker": ["system", "cli", "drain", "access", "reports", "doctor", "send", "commands"],

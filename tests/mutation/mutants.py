@@ -257,9 +257,19 @@ LEDGER = [
 ]
 
 LIFE = [
-    fault("a commit is held back in vain for ever", "ngx_module/commit/commit_pace.hpp",
+    fault("a commit is held back in vain for ever", "core/commit/pace.hpp",
           "trust_ - (trust_ > 0 ? 1 : 0)", "trust_",
-          "ngx_module:CommitPace.HoldingBackEndsWhereItGathersNobody"),
+          "core:CommitPace.HoldingBackEndsWhereItGathersNobody"),
+    fault("who waits while a commit works is forgotten", "core/commit/engine.cpp",
+          "    set_timer(now.ms, actions);\n    if (waiting_.empty() || announced_) {\n",
+          "    set_timer(now.ms, actions);\n    if (waiting_.count() < 3 || announced_) {\n",
+          "core:CommitEngineSimulation.*"),
+    fault("the timer of those who wait is set once", "core/commit/engine.cpp",
+          "    timer_set_ = false;\n    const WaiterChain late", "    const WaiterChain late",
+          "core:CommitEngineSimulation.*"),
+    fault("a batch is announced while it is in use", "core/commit/engine.cpp",
+          "return !batch.in_use; });", "return batch.requests == 0; });",
+          "core:CommitEngineSimulation.*"),
     fault("a quitting worker does not wait for its commit", "ngx_module/commit/group_commit.cpp",
           "    ngx_add_timer(&batch.task.event, kHangMs);\n", "",
           "tests/crash/test_turnover.py::test_reload_storm"),
@@ -274,8 +284,8 @@ LIFE = [
              "            return", "        case store::AppendOutcome::kUnavailable:\n            return")),
            "tests/security/test_shutdown.py::test_a_failed_sync_is_never_confirmed"),
     fault("answered before the commit", "ngx_module/request/request.cpp",
-          "    if (Edge::current()->commits().join(request)) {\n        return kParked;\n    }\n",
-          "    request.append_outcome = store::AppendOutcome::kStored;\n    settle_commit(request);\n"
+          "    if (Edge::current()->commits().join(request.job)) {\n        park(request);\n        return kParked;\n    }\n",
+          "    request.job.item.outcome = store::AppendOutcome::kStored;\n    settle_commit(request);\n"
           "    return send_answer(request);\n",
           "tests/integration/test_events_transport.py::test_body_of_any_size_is_stored_as_sent[700-memory]"),
     fault("a change of the registry waits for a reload", "ngx_module/request/handler.cpp",

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sluice::ngx {
+namespace sluice {
 
 class CommitPace {
 public:
@@ -80,4 +80,4 @@ private:
     std::size_t held_from_ = kNotHeld;  ///< As many waited when the next one was held back first.
 };
 
-}  // namespace sluice::ngx
+}  // namespace sluice

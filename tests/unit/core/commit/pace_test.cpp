@@ -1,8 +1,8 @@
-#include "ngx_module/commit/commit_pace.hpp"
+#include "core/commit/pace.hpp"
 
 #include <gtest/gtest.h>
 
-namespace sluice::ngx {
+namespace sluice {
 namespace {
 
 constexpr std::uint64_t kAnswersUs = 200;  ///< Of 32 requests.
@@ -114,4 +114,4 @@ TEST(CommitPace, ACommitThatWasNotHeldBackSaysNothing) {
 }
 
 }  // namespace
-}  // namespace sluice::ngx
+}  // namespace sluice
