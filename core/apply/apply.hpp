@@ -37,6 +37,8 @@ struct Applied {
     std::string text;     ///< Commands: result. Dead: reason. Else empty.
 };
 
+class InputApplier;
+
 class Applier {
 public:
     Applier();
@@ -68,8 +70,7 @@ public:
     void discard() noexcept;
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    std::unique_ptr<InputApplier> inputs_;
 };
 
 /// True if attribution is left to be tried again.

@@ -34,8 +34,8 @@ void erase(std::string_view element, AccountNumber account, ShopNumber shop, Led
 
 }  // namespace
 
-void apply_products(Topic topic, std::string_view body, AccountNumber account, ShopNumber shop,
-                    LedgerTxn& txn) {
+void apply_catalog(Topic topic, std::string_view body, AccountNumber account, ShopNumber shop,
+                   LedgerTxn& txn) {
     for (const JsonMember& member : json_members(body)) {
         if (member.key != "products") {
             continue;

@@ -10,7 +10,7 @@
 namespace sluice {
 
 /// Requires: `body` is a valid batch for `topic`.
-void apply_products(Topic topic, std::string_view body, AccountNumber account, ShopNumber shop,
-                    LedgerTxn& txn);
+void apply_catalog(Topic topic, std::string_view body, AccountNumber account, ShopNumber shop,
+                   LedgerTxn& txn);
 
 }  // namespace sluice

@@ -1,332 +1,44 @@
 #include "core/apply/command.hpp"
 
-#include <algorithm>
-#include <map>
-#include <set>
-#include <utility>
+#include <variant>
 
-#include "core/apply/posting.hpp"
-#include "core/apply/retry_work.hpp"
-#include "core/protocol/redact.hpp"
-#include "core/rules/attribution.hpp"
-#include "core/rules/booking.hpp"
-#include "core/rules/commission.hpp"
+#include "core/apply/adjust.hpp"
+#include "core/apply/forget.hpp"
+#include "core/apply/import.hpp"
+#include "core/apply/payout.hpp"
 
 namespace sluice {
-namespace {
 
-Error at_line(std::uint32_t line, const std::string& what) {
-    return {ErrorCode::kConflict, "line " + std::to_string(line) + ": " + what};
-}
-
-/// "1 touch", "2 touches": what a person reads.
-std::string counted(std::size_t count, const char* one, const char* many) {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
-/// Programs that the rows of an import name, each read once.
-class ProgramsByName {
-public:
-    explicit ProgramsByName(LedgerTxn& txn) : txn_(txn) {}
-
-    const ProgramRow* find(const ProgramId& id) {
-        const auto [found, added] = rows_.try_emplace(id.str());
-        if (added) {
-            found->second = txn_.program(id);
+Result<std::string> apply_command(const Command& command, const CommandContext& context,
+                                  const Replay& replay, LedgerTxn& txn) {
+    struct Visit {
+        const CommandContext& context;
+        const Replay& replay;
+        LedgerTxn& txn;
+        Result<std::string> operator()(const ProgramApply& c) const {
+            return apply_programs(c, context, txn);
         }
-        return found->second ? &*found->second : nullptr;
-    }
-
-private:
-    LedgerTxn& txn_;
-    std::map<std::string, std::optional<ProgramRow>> rows_;
-};
-
-std::optional<CodeRow> owner_of(LedgerTxn& txn, const Program& program, const Digest256& code) {
-    for (CodeRow& row : txn.code_owners(program.account, code)) {
-        if (row.program == program.id) {
-            return std::move(row);
+        Result<std::string> operator()(const CreatorImport& c) const {
+            return import_creators(c, context, txn);
         }
-    }
-    return std::nullopt;
-}
-
-// ---- Programs ---------------------------------------------------------------------------------
-
-Status check_programs(const ProgramApply& command, LedgerTxn& txn) {
-    std::set<std::string_view> seen;
-    for (const Program& program : command.programs) {
-        if (!seen.insert(program.id.view()).second) {
-            return Error{ErrorCode::kConflict,
-                         "program " + program.id.str() + " is in the file twice"};
+        Result<std::string> operator()(const CreatorRemove& c) const {
+            return remove_creator(c, context, txn);
         }
-        const std::optional<ProgramRow> stored = txn.program(program.id);
-        if (stored && stored->program.account != program.account) {
-            return Error{ErrorCode::kConflict, "program " + program.id.str() +
-                                                   " belongs to account " +
-                                                   stored->program.account_id.str()};
+        Result<std::string> operator()(const TouchImport& c) const {
+            return import_touches(c, context, txn);
         }
-    }
-    return {};
-}
-
-/// @return true if it was new or differs from what is stored.
-bool store_program(const Program& program, const CommandContext& context, LedgerTxn& txn) {
-    const std::optional<ProgramRow> stored = txn.program(program.id);
-    if (stored && stored->program == program) {
-        return false;
-    }
-    txn.put_program({program, stored ? stored->version + 1 : 1, context.seq, context.received_at});
-    ++txn.mutable_head().programs_revision;
-    return true;
-}
-
-// ---- Creators ---------------------------------------------------------------------------------
-
-/// Every row against the ledger and against the rows before it: nothing is written before all fit.
-Status check_creators(const CreatorImport& command, ProgramsByName& programs, LedgerTxn& txn) {
-    std::map<std::pair<std::string_view, std::string>, const CreatorImport::Row*> in_file;
-    for (const CreatorImport::Row& row : command.rows) {
-        const ProgramRow* program = programs.find(row.program);
-        if (program == nullptr) {
-            return at_line(row.line, "there is no program " + row.program.str());
+        Result<std::string> operator()(const PayoutClose& c) const {
+            return close_payout(c, context, txn);
         }
-        if (row.code.empty()) {
-            continue;
+        Result<std::string> operator()(const Adjust& c) const {
+            return adjust_order(c, context, txn);
         }
-        const std::optional<CodeRow> owner = owner_of(txn, program->program, code_digest(row.code));
-        const auto [first, added] =
-            in_file.try_emplace({row.program.view(), fold_code(row.code)}, &row);
-        const CreatorId& holder = owner ? owner->creator : first->second->creator;
-        if (holder != row.creator) {
-            return at_line(row.line, "code " + row.code + " belongs to creator " + holder.str() +
-                                         " in program " + row.program.str());
+        Result<std::string> operator()(const DeadReplay& c) const { return replay(c); }
+        Result<std::string> operator()(const Forget& c) const {
+            return forget_customer(c, context, txn);
         }
-    }
-    return {};
-}
-
-/// @return true if the creator was not in the program before.
-bool join(const Program& program, const CreatorId& creator, const CommandContext& context,
-          LedgerTxn& txn) {
-    const std::optional<Membership> stored = txn.membership(program.account, program.id, creator);
-    if (stored && !stored->removed) {
-        return false;
-    }
-    txn.put_membership({program.account, program.id, creator, false, context.seq});
-    return true;
-}
-
-std::vector<CodeRow> codes_of(LedgerTxn& txn, const Program& program, const CreatorId& creator) {
-    std::vector<CodeRow> codes;
-    txn.scan_codes(program.account, program.id, [&](const CodeRow& row) {
-        if (row.creator == creator) {
-            codes.push_back(row);
-        }
-        return true;
-    });
-    return codes;
-}
-
-Result<std::string> remove_code(const CreatorRemove& command, const Program& program,
-                                LedgerTxn& txn) {
-    const std::optional<CodeRow> owner = owner_of(txn, program, code_digest(*command.code));
-    if (!owner || owner->creator != command.creator) {
-        return Error{ErrorCode::kNotFound, "creator " + command.creator.str() + " has no code " +
-                                               *command.code + " in program " + program.id.str()};
-    }
-    txn.delete_code(*owner);
-    return "code " + *command.code + " removed";
-}
-
-// ---- Adjustments ------------------------------------------------------------------------------
-
-Status check_adjustment(const Adjust& command, const OrderState& state) {
-    if (command.amount.is_zero()) {
-        return Error{ErrorCode::kInvalid, "--amount must not be 0"};
-    }
-    if (command.reason.empty()) {
-        return Error{ErrorCode::kInvalid, "--reason must not be empty"};
-    }
-    if (!state.attribution) {
-        return Error{ErrorCode::kConflict, "order " + command.order.str() +
-                                               " has no creator, so nobody is owed anything"};
-    }
-    return {};
-}
-
-/// The amount with exactly the currency's digits; nothing if it has more that matter.
-std::optional<Decimal> in_minor_units(const Decimal& amount, Currency currency) {
-    Int128 unscaled = amount.unscaled();
-    std::uint8_t scale = amount.scale();
-    for (; scale > currency.minor_units(); --scale) {
-        if (unscaled % 10 != 0) {
-            return std::nullopt;
-        }
-        unscaled /= 10;
-    }
-    return Decimal(unscaled, scale).rescaled(currency.minor_units());
-}
-
-// ---- Forgetting -------------------------------------------------------------------------------
-
-/// True if the letter held this customer's data, and does not any more.
-bool redact_letter(DeadLetter& letter, const std::string& customer) {
-    std::optional<RedactedRecord> redacted =
-        redact_record(letter.record, letter.bulk_body, customer);
-    if (!redacted) {
-        return false;
-    }
-    if (!letter.body_sha256) {
-        letter.body_sha256 = redacted->body_sha256;
-    }
-    letter.record = std::move(redacted->record);
-    letter.bulk_body.clear();
-    return true;
-}
-
-}  // namespace
-
-Result<std::string> apply_programs(const ProgramApply& command, const CommandContext& context,
-                                   LedgerTxn& txn) {
-    if (Status fits = check_programs(command, txn); !fits) {
-        return fits.error();
-    }
-    std::size_t changed = 0;
-    std::set<AccountNumber> accounts;
-    for (const Program& program : command.programs) {
-        if (store_program(program, context, txn)) {
-            ++changed;
-        }
-        accounts.insert(program.account);
-    }
-    for (const AccountNumber account : accounts) {
-        leave_account_work(account, context, txn);
-    }
-    return counted(command.programs.size(), "program", "programs") + " applied, " +
-           std::to_string(changed) + " changed";
-}
-
-Result<std::string> import_creators(const CreatorImport& command, const CommandContext& context,
-                                    LedgerTxn& txn) {
-    ProgramsByName programs(txn);
-    if (Status fits = check_creators(command, programs, txn); !fits) {
-        return fits.error();
-    }
-    std::set<WaitKey> keys;
-    std::set<AccountNumber> joined;
-    for (const CreatorImport::Row& row : command.rows) {
-        const Program& program = programs.find(row.program)->program;
-        if (join(program, row.creator, context, txn)) {
-            joined.insert(program.account);
-        }
-        if (row.code.empty()) {
-            continue;
-        }
-        const Digest256 digest = code_digest(row.code);
-        if (!owner_of(txn, program, digest)) {
-            txn.put_code({program.account, program.id, digest, row.code, row.creator});
-        }
-        keys.insert({program.account, WaitKind::kCode, digest});
-    }
-    leave_work(keys, context, txn);
-    for (const AccountNumber account : joined) {  // Touches that are there already count now.
-        leave_account_work(account, context, txn);
-    }
-    return counted(command.rows.size(), "row", "rows") + " imported";
-}
-
-Result<std::string> remove_creator(const CreatorRemove& command, const CommandContext& context,
-                                   LedgerTxn& txn) {
-    const std::optional<ProgramRow> row = txn.program(command.program);
-    if (!row) {
-        return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
-    }
-    const Program& program = row->program;
-    const std::optional<Membership> member =
-        txn.membership(program.account, program.id, command.creator);
-    if (!member || member->removed) {
-        return Error{ErrorCode::kNotFound,
-                     "creator " + command.creator.str() + " is not in program " + program.id.str()};
-    }
-    if (command.code) {
-        return remove_code(command, program, txn);
-    }
-    for (const CodeRow& code : codes_of(txn, program, command.creator)) {
-        txn.delete_code(code);
-    }
-    txn.put_membership({program.account, program.id, command.creator, true, context.seq});
-    return "creator " + command.creator.str() + " removed from program " + program.id.str();
-}
-
-Result<std::string> import_touches(const TouchImport& command, const CommandContext& context,
-                                   LedgerTxn& txn) {
-    ProgramsByName programs(txn);
-    for (const TouchImport::Row& row : command.rows) {
-        if (programs.find(row.program) == nullptr) {
-            return at_line(row.line, "there is no program " + row.program.str());
-        }
-    }
-    std::set<WaitKey> keys;
-    std::uint32_t number = 0;
-    for (const TouchImport::Row& row : command.rows) {
-        const Program& program = programs.find(row.program)->program;
-        const Digest256 anon = anon_digest(row.anon.view());
-        txn.put_touch({program.account, anon, program.id, row.occurred_at, row.creator, context.seq,
-                       number++});
-        keys.insert({program.account, WaitKind::kAnon, anon});
-    }
-    leave_work(keys, context, txn);
-    return counted(command.rows.size(), "touch", "touches") + " imported";
-}
-
-Result<std::string> adjust_order(const Adjust& command, const CommandContext& context,
-                                 LedgerTxn& txn) {
-    OrderState state;
-    if (!txn.load_order({context.account, context.shop, command.order}, state)) {
-        return Error{ErrorCode::kNotFound, "the shop has no order " + command.order.str()};
-    }
-    if (Status fits = check_adjustment(command, state); !fits) {
-        return fits.error();
-    }
-    const std::optional<Decimal> amount = in_minor_units(command.amount, state.currency);
-    if (!amount) {
-        return Error{ErrorCode::kInvalid,
-                     "--amount has more digits than " + std::string(state.currency.code())};
-    }
-    const IndexedBefore before = indexed(state);
-    add_due(state, state.currency, *amount);
-    for (OrderDue& due : state.dues) {
-        if (due.currency == state.currency) {
-            due.manual = due.manual + *amount;
-        }
-    }
-    state.other_groups.push_back(
-        post(txn, state, {context.seq, context.received_at, command.reason, context.actor},
-             {{LineItemId(), state.currency, *amount, JournalReason::kManual}}));
-    reindex(txn, state, before);
-    txn.put_order(state);
-    return "order " + command.order.str() + " adjusted by " + amount->to_string() + " " +
-           std::string(state.currency.code());
-}
-
-Result<std::string> forget_customer(const Forget& command, const CommandContext& context,
-                                    LedgerTxn& txn) {
-    std::vector<DeadLetter> changed;
-    txn.scan_dead([&](const DeadLetter& stored) {
-        if (stored.account == context.account && stored.shop == context.shop) {
-            DeadLetter letter = stored;
-            if (redact_letter(letter, command.customer)) {
-                changed.push_back(std::move(letter));
-            }
-        }
-        return true;
-    });
-    for (const DeadLetter& letter : changed) {
-        txn.put_dead_letter(letter);
-    }
-    // No count: a rebuild from the archive finds these letters redacted already.
-    return std::string("personal data is out of the stored bodies");
+    };
+    return std::visit(Visit{context, replay, txn}, command);
 }
 
 }  // namespace sluice

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "core/apply/posting.hpp"
+#include "core/apply/post.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/rules/booking.hpp"
+#include "core/rules/posting.hpp"
 
 namespace sluice {
 namespace {
@@ -44,8 +44,8 @@ void append_trace(LedgerTxn& txn, OrderState& state, EventTrace trace) {
 
 }  // namespace
 
-void OrderRules::attribute(LedgerTxn& txn, std::string_view shop_id, SequenceNumber cause,
-                           Topic cause_topic, Timestamp at) {
+void OrderApplier::attribute(LedgerTxn& txn, std::string_view shop_id, SequenceNumber cause,
+                             Topic cause_topic, Timestamp at) {
     const std::vector<const ProgramRow*>& programs =
         programs_.covering(txn, state_.key.account, state_.key.shop, shop_id);
     state_.attribution = choose(programs, find_candidates(state_, programs, txn));
@@ -56,8 +56,8 @@ void OrderRules::attribute(LedgerTxn& txn, std::string_view shop_id, SequenceNum
     }
 }
 
-void OrderRules::write_step(const OrderArrival& arrival, const BookStep& step,
-                            std::uint64_t first_entry, LedgerTxn& txn) {
+void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step,
+                              std::uint64_t first_entry, LedgerTxn& txn) {
     for (const auto& [refund_id, line] : step.new_refund_ids) {
         txn.put_refund_owner(arrival.account, arrival.shop, refund_id.view(),
                              {state_.key.order_id, line});
@@ -73,7 +73,7 @@ void OrderRules::write_step(const OrderArrival& arrival, const BookStep& step,
     txn.put_order(state_);
 }
 
-InputClass OrderRules::apply(const OrderArrival& arrival, LedgerTxn& txn) {
+InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn) {
     const OrderKey key{arrival.account, arrival.shop, OrderId(arrival.event.order_id)};
     const bool created = !txn.load_order(key, state_);
     if (created) {
@@ -85,9 +85,9 @@ InputClass OrderRules::apply(const OrderArrival& arrival, LedgerTxn& txn) {
         return InputClass::kDuplicate;
     }
     const IndexedBefore before = created ? IndexedBefore{} : indexed(state_);
-    BookingCause cause;
+    PostingCause cause;
     cause.currency_before = created ? arrival.event.currency : state_.currency;
-    BookStep step = book_event(
+    OrderStep step = apply_event(
         state_, created, arrival.event, arrival.arrival,
         [&](std::string_view id) { return txn.refund_owner(arrival.account, arrival.shop, id); });
     if (!state_.attribution) {
@@ -103,15 +103,16 @@ InputClass OrderRules::apply(const OrderArrival& arrival, LedgerTxn& txn) {
             state_, programs_.rates(txn, arrival.account, state_.attribution->program), txn);
         cause.cancellation_changed = step.cancellation_changed;
         cause.refunds_changed = std::move(step.refunds_changed);
-        first_entry = post(txn, state_, {arrival.arrival.seq, arrival.arrival.received_at, {}, {}},
-                           book_commissions(state_, cause));
+        first_entry =
+            post_entries(txn, state_, {arrival.arrival.seq, arrival.arrival.received_at, {}, {}},
+                         post_commissions(state_, cause));
     }
     reindex(txn, state_, before);
     write_step(arrival, step, first_entry, txn);
     return step.decision == EventDecision::kApplied ? InputClass::kApplied : InputClass::kStale;
 }
 
-void OrderRules::retry(const OrderKey& order, const Work& work, LedgerTxn& txn) {
+void OrderApplier::retry_order(const OrderKey& order, const Work& work, LedgerTxn& txn) {
     const std::optional<ShopRow> shop = txn.shop(order.shop);
     if (!shop || !txn.load_order(order, state_) || state_.attribution) {
         return;
@@ -121,13 +122,13 @@ void OrderRules::retry(const OrderKey& order, const Work& work, LedgerTxn& txn) 
     if (!state_.attribution) {
         return;
     }
-    BookingCause cause;
+    PostingCause cause;
     cause.attributed = JournalReason::kAttribution;
     cause.currency_before = state_.currency;
     freeze_rates(state_, programs_.rates(txn, order.account, state_.attribution->program), txn);
     const std::uint64_t first_entry =
-        post(txn, state_, {state_.last_applied, work.received_at, {}, {}},
-             book_commissions(state_, cause));
+        post_entries(txn, state_, {state_.last_applied, work.received_at, {}, {}},
+                     post_commissions(state_, cause));
     if (first_entry != 0) {
         state_.other_groups.push_back(first_entry);
     }

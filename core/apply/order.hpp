@@ -20,20 +20,20 @@ struct OrderArrival {
     EventArrival arrival;
 };
 
-class OrderRules {
+class OrderApplier {
 public:
-    explicit OrderRules(ProgramCache& programs) : programs_(programs) {}
+    explicit OrderApplier(ProgramCache& programs) : programs_(programs) {}
 
     /// kApplied, kStale or kDuplicate.
-    InputClass apply(const OrderArrival& arrival, LedgerTxn& txn);
+    InputClass apply_order(const OrderArrival& arrival, LedgerTxn& txn);
     /// Tries once more to attribute an order that waits (rule A2).
-    void retry(const OrderKey& order, const Work& work, LedgerTxn& txn);
+    void retry_order(const OrderKey& order, const Work& work, LedgerTxn& txn);
 
 private:
     /// Gives the order a creator if there is one for it.
     void attribute(LedgerTxn& txn, std::string_view shop_id, SequenceNumber cause,
                    Topic cause_topic, Timestamp at);
-    void write_step(const OrderArrival& arrival, const BookStep& step, std::uint64_t first_entry,
+    void write_step(const OrderArrival& arrival, const OrderStep& step, std::uint64_t first_entry,
                     LedgerTxn& txn);
 
     ProgramCache& programs_;

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/apply/posting.hpp"
-#include "core/rules/booking.hpp"
+#include "core/apply/post.hpp"
 #include "core/rules/commission.hpp"
+#include "core/rules/posting.hpp"
 
 namespace sluice {
 namespace {

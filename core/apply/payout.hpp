@@ -3,21 +3,12 @@
 
 #include <string>
 
+#include "core/apply/context.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {
-
-/// Who runs a command, and when.
-struct CommandContext {
-    SequenceNumber seq;
-    Topic topic = Topic::kPayoutClose;
-    Timestamp received_at;
-    std::string actor;
-    AccountNumber account;  ///< Of the shop that the command names; 0: it names none.
-    ShopNumber shop;
-};
 
 /// Takes, per creator and currency, the commissions whose hold ended at or before `until` and all
 /// open adjustments; a sum of 0 or less closes nothing and stays open.

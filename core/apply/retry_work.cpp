@@ -31,10 +31,10 @@ std::optional<WaitKey> successor(WaitKey key) {
 }
 
 /// One slice of one piece of work.
-class Worker {
+class WorkSlice {
 public:
-    Worker(OrderRules& rules, LedgerTxn& txn, std::size_t steps)
-        : rules_(rules), txn_(txn), steps_(steps) {}
+    WorkSlice(OrderApplier& orders, LedgerTxn& txn, std::size_t steps)
+        : orders_(orders), txn_(txn), steps_(steps) {}
 
     [[nodiscard]] std::size_t steps_left() const noexcept { return steps_; }
 
@@ -89,7 +89,7 @@ private:
             const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
             const std::vector<OrderKey> orders = txn_.waiting_orders(work.key, work.after, wanted);
             for (const OrderKey& order : orders) {
-                rules_.retry(order, work, txn_);
+                orders_.retry_order(order, work, txn_);
                 work.after = order;
             }
             steps_ -= orders.size();
@@ -100,7 +100,7 @@ private:
         return false;
     }
 
-    OrderRules& rules_;
+    OrderApplier& orders_;
     LedgerTxn& txn_;
     std::size_t steps_;
 };
@@ -124,7 +124,7 @@ void leave_account_work(AccountNumber account, const CommandContext& context, Le
     txn.put_work(work);
 }
 
-bool do_work(OrderRules& rules, LedgerTxn& txn, std::size_t steps_max) {
+bool do_work(OrderApplier& orders, LedgerTxn& txn, std::size_t steps_max) {
     constexpr std::size_t kStepsMin = 2;  // one finds a key, the other does an order of it
     std::size_t steps = std::max(steps_max, kStepsMin);
     for (;;) {
@@ -135,13 +135,13 @@ bool do_work(OrderRules& rules, LedgerTxn& txn, std::size_t steps_max) {
         if (steps == 0) {
             return true;
         }
-        Worker worker(rules, txn, steps);
-        if (worker.finish(*work)) {
+        WorkSlice slice(orders, txn, steps);
+        if (slice.finish(*work)) {
             txn.delete_work(work->number);
         } else {
             txn.put_work(*work);
         }
-        steps = worker.steps_left();
+        steps = slice.steps_left();
     }
 }
 

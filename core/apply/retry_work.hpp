@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <set>
 
+#include "core/apply/context.hpp"
 #include "core/apply/order.hpp"
-#include "core/apply/payout.hpp"
 #include "core/ledger/ledger.hpp"
 
 namespace sluice {
@@ -16,6 +16,6 @@ void leave_work(const std::set<WaitKey>& keys, const CommandContext& context, Le
 void leave_account_work(AccountNumber account, const CommandContext& context, LedgerTxn& txn);
 
 /// Does about `steps_max` orders of it. @return true if some is left.
-bool do_work(OrderRules& rules, LedgerTxn& txn, std::size_t steps_max);
+bool do_work(OrderApplier& orders, LedgerTxn& txn, std::size_t steps_max);
 
 }  // namespace sluice

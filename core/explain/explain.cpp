@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "core/explain/candidates.hpp"
-#include "core/rules/booking.hpp"
 #include "core/rules/commission.hpp"
 #include "core/rules/journal.hpp"
 #include "core/rules/order_book.hpp"
+#include "core/rules/posting.hpp"
 
 namespace sluice {
 namespace {

@@ -2,9 +2,9 @@
 
 #include "core/explain/explain.hpp"
 #include "core/json/writer.hpp"
-#include "core/rules/booking.hpp"
 #include "core/rules/journal.hpp"
 #include "core/rules/order_book.hpp"
+#include "core/rules/posting.hpp"
 
 namespace sluice {
 namespace {

@@ -14,7 +14,7 @@ bool stands_before(const RefundRow& row, const RefundRow& other) noexcept {
     return std::pair(row.version, row.stated) > std::pair(other.version, other.stated);
 }
 
-void show(BookStep& step, AnomalyKind kind, std::string message) {
+void show(OrderStep& step, AnomalyKind kind, std::string message) {
     if (!step.shows(kind)) {
         step.anomalies.push_back({kind, std::move(message)});
     }
@@ -22,7 +22,7 @@ void show(BookStep& step, AnomalyKind kind, std::string message) {
 
 // ---- Cancellation (C1) ------------------------------------------------------------------------
 
-void show_cancel_anomalies(BookStep& step, const OrderState& state, const OrderEvent& event) {
+void show_cancel_anomalies(OrderStep& step, const OrderState& state, const OrderEvent& event) {
     if (step.created || event.topic != Topic::kOrderCancel) {
         return;
     }
@@ -37,7 +37,7 @@ void show_cancel_anomalies(BookStep& step, const OrderState& state, const OrderE
 }
 
 /// The newest payload decides; an ORDER_CANCEL that is not later leaves this part as it was.
-void apply_cancellation(BookStep& step, OrderState& state, const OrderEvent& event) {
+void apply_cancellation(OrderStep& step, OrderState& state, const OrderEvent& event) {
     const bool was_cancelled = state.cancelled_at.has_value();
     if (!step.shows(AnomalyKind::kCancelNotLater)) {
         state.cancelled_at = event.cancelled_at;
@@ -133,7 +133,7 @@ void replace_payload(OrderState& state, const OrderEvent& event, const EventArri
 
 class RefundBook {
 public:
-    RefundBook(BookStep& step, OrderState& state, const FindRefundOwner& find_owner)
+    RefundBook(OrderStep& step, OrderState& state, const FindRefundOwner& find_owner)
         : step_(step), state_(state), find_owner_(find_owner) {
         for (std::size_t i = 0; i < state.refunds.size(); ++i) {
             row_of_id_.emplace(state.refunds[i].id.str(), i);
@@ -191,14 +191,14 @@ private:
                  " of an earlier use: ignored");
     }
 
-    BookStep& step_;
+    OrderStep& step_;
     OrderState& state_;
     const FindRefundOwner& find_owner_;
     std::unordered_map<std::string, std::size_t> row_of_id_;
     std::unordered_set<std::string> refunded_lines_;
 };
 
-void state_refunds(BookStep& step, OrderState& state, const OrderEvent& event,
+void state_refunds(OrderStep& step, OrderState& state, const OrderEvent& event,
                    const FindRefundOwner& find_owner) {
     if (event.refund_line_items.empty()) {
         return;
@@ -219,7 +219,7 @@ void state_refunds(BookStep& step, OrderState& state, const OrderEvent& event,
 }
 
 /// R3, after every event.
-void show_excess(BookStep& step, const OrderState& state) {
+void show_excess(OrderStep& step, const OrderState& state) {
     if (state.refunds.empty()) {
         return;
     }
@@ -264,7 +264,7 @@ const RefundRow* standing_row(const std::vector<RefundRow>& rows, const LineItem
     return standing;
 }
 
-bool BookStep::shows(AnomalyKind kind) const noexcept {
+bool OrderStep::shows(AnomalyKind kind) const noexcept {
     return std::any_of(anomalies.begin(), anomalies.end(),
                        [kind](const ShownAnomaly& shown) { return shown.kind == kind; });
 }
@@ -275,9 +275,9 @@ bool is_duplicate(const OrderState& state, Topic topic, const EventDigest& diges
     });
 }
 
-BookStep book_event(OrderState& state, bool created, const OrderEvent& event,
-                    const EventArrival& arrival, const FindRefundOwner& find_owner) {
-    BookStep step;
+OrderStep apply_event(OrderState& state, bool created, const OrderEvent& event,
+                      const EventArrival& arrival, const FindRefundOwner& find_owner) {
+    OrderStep step;
     step.created = created;
     step.decision = created || event.updated_at >= state.version ? EventDecision::kApplied
                                                                  : EventDecision::kStale;

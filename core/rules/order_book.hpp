@@ -1,7 +1,7 @@
 // Order book: a stored order and an event give the new order (rules O1 to O3, C1, R1 to R3).
 //
 // Pure: what the rules need from elsewhere (who owns a refund id) is asked through a function.
-// Commissions are not touched here; core/rules/booking prices the result.
+// Commissions are not touched here; core/rules/posting prices the result.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct ShownAnomaly {
 };
 
 /// What an event did.
-struct BookStep {
+struct OrderStep {
     bool created = false;
     EventDecision decision = EventDecision::kApplied;
     std::vector<ShownAnomaly> anomalies;  ///< At most one of each kind.
@@ -72,8 +72,8 @@ using FindRefundOwner = std::function<std::optional<RefundOwner>(std::string_vie
 
 /// Applies an event that is no duplicate. `state.key` is set; `created` says that there is nothing
 /// else in it yet. The event's trace is not appended (it wants to know the journal entry).
-[[nodiscard]] BookStep book_event(OrderState& state, bool created, const OrderEvent& event,
-                                  const EventArrival& arrival, const FindRefundOwner& find_owner);
+[[nodiscard]] OrderStep apply_event(OrderState& state, bool created, const OrderEvent& event,
+                                    const EventArrival& arrival, const FindRefundOwner& find_owner);
 
 inline constexpr std::int64_t kFutureSeconds = 86'400;
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "core/rules/attribution.hpp"
-#include "core/rules/booking.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/posting.hpp"
 #include "lmdb_store/ledger/rows.hpp"
 #include "lmdb_store/ledger/txn.hpp"
 

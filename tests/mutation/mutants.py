@@ -230,7 +230,7 @@ LEDGER = [
     fault("what is still on hold is paid", "core/apply/payout.cpp",
           "        add_up(false, program_.held_since(command_.until));\n", "        add_up(false, kEndOfTime);\n",
           "ledger:*P1_*"),
-    fault("closing again pays twice", "core/apply/posting.cpp",
+    fault("closing again pays twice", "core/apply/post.cpp",
           "        if (!stays) {\n            txn.delete_open(old);\n        }\n", "        (void)stays;\n",
           "ledger:*P1_ClosingAgainPaysNothingTwice*"),
     fault("the chain leaves out the entry before", "core/rules/journal.cpp",

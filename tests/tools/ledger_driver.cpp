@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "core/rules/balance.hpp"
-#include "core/rules/booking.hpp"
 #include "core/rules/journal.hpp"
 #include "core/rules/order_book.hpp"
+#include "core/rules/posting.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/memory_ledger.hpp"

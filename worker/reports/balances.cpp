@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "core/rules/balance.hpp"
-#include "core/rules/booking.hpp"
+#include "core/rules/posting.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {

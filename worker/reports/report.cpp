@@ -4,9 +4,9 @@
 #include <unordered_map>
 
 #include "core/protocol/product_fields.hpp"
-#include "core/rules/booking.hpp"
 #include "core/rules/journal.hpp"
 #include "core/rules/order_book.hpp"
+#include "core/rules/posting.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "core/protocol/record.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/balance.hpp"
-#include "core/rules/booking.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/posting.hpp"
 
 namespace sluice::test {
 namespace {

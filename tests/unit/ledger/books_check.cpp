@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "core/rules/attribution.hpp"
-#include "core/rules/booking.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/posting.hpp"
 #include "unit/ledger/books.hpp"
 
 namespace sluice::test {

@@ -1,4 +1,4 @@
-#include "core/apply/posting.hpp"
+#include "core/apply/post.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -90,8 +90,8 @@ void reindex(LedgerTxn& txn, const OrderState& state, const IndexedBefore& befor
     reindex_waiting(txn, state.key, before.waiting, wait_keys(state));
 }
 
-std::uint64_t post(LedgerTxn& txn, const OrderState& state, Posting posting,
-                   std::vector<JournalLine> entries) {
+std::uint64_t post_entries(LedgerTxn& txn, const OrderState& state, Posting posting,
+                           std::vector<JournalLine> entries) {
     check_sums(state);
     if (entries.empty()) {
         return 0;

@@ -1,4 +1,4 @@
-// Booking: an attributed order's commissions, and the journal lines that bring the books there
+// Posting: an attributed order's commissions, and the journal entries that bring the ledger there
 // (rules M3, R3, J1).
 #pragma once
 
@@ -19,7 +19,7 @@ std::vector<LineItemId> freeze_rates(OrderState& state, const RateBook& rates,
                                      LedgerReader& ledger);
 
 /// Why commissions may have changed.
-struct BookingCause {
+struct PostingCause {
     /// kAccrual or kAttribution: the order gets its creator now, every entry has this reason.
     std::optional<JournalReason> attributed;
     std::vector<LineItemId> new_lines;        ///< kAccrual.
@@ -30,8 +30,8 @@ struct BookingCause {
 
 /// Brings every line's commission up to date and the order's dues with them.
 /// @return what is to be written to the journal: at most one entry per line and currency, none 0.
-[[nodiscard]] std::vector<JournalLine> book_commissions(OrderState& state,
-                                                        const BookingCause& cause);
+[[nodiscard]] std::vector<JournalLine> post_commissions(OrderState& state,
+                                                        const PostingCause& cause);
 
 /// Adds to the due of one currency.
 void add_due(OrderState& state, Currency currency, const Decimal& amount);

@@ -7,7 +7,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/rules/booking.hpp"
+#include "core/rules/posting.hpp"
 
 namespace sluice {
 
@@ -29,7 +29,7 @@ struct Posting {
 };
 /// Appends the entries as one group, sealed, and adds them to the balances.
 /// @return the number of the first entry; 0 if there are none.
-std::uint64_t post(LedgerTxn& txn, const OrderState& state, Posting posting,
-                   std::vector<JournalLine> entries);
+std::uint64_t post_entries(LedgerTxn& txn, const OrderState& state, Posting posting,
+                           std::vector<JournalLine> entries);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-#include "core/rules/booking.hpp"
+#include "core/rules/posting.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -19,9 +19,9 @@ LineSet set_of(const std::vector<LineItemId>& lines) {
     return set;
 }
 
-class Booker {
+class LinePoster {
 public:
-    Booker(OrderState& state, const BookingCause& cause)
+    LinePoster(OrderState& state, const PostingCause& cause)
         : state_(state),
           cause_(cause),
           new_lines_(cause.attributed ? LineSet() : set_of(cause.new_lines)),
@@ -72,7 +72,7 @@ private:
     }
 
     OrderState& state_;
-    const BookingCause& cause_;
+    const PostingCause& cause_;
     LineSet new_lines_;
     LineSet refunds_changed_;
     StandingRefunds refunds_;
@@ -99,9 +99,9 @@ std::vector<LineItemId> freeze_rates(OrderState& state, const RateBook& rates,
     return frozen;
 }
 
-std::vector<JournalLine> book_commissions(OrderState& state, const BookingCause& cause) {
+std::vector<JournalLine> post_commissions(OrderState& state, const PostingCause& cause) {
     SLUICE_ASSERT(state.attribution.has_value());
-    Booker booker(state, cause);
+    LinePoster booker(state, cause);
     for (OrderLine& line : state.lines) {
         booker.book(line);
     }

@@ -1,0 +1,206 @@
+#include "core/apply/input.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/apply/batch_keys.hpp"
+#include "core/apply/catalog.hpp"
+#include "core/apply/command.hpp"
+#include "core/apply/retry_work.hpp"
+#include "core/rules/attribution.hpp"
+
+namespace sluice {
+namespace {
+
+Applied dead(std::string reason) {
+    return {InputClass::kDead, false, std::move(reason)};
+}
+
+/// Of a body that the endpoint's rules refuse: the first thing that is wrong with it.
+std::string refusal(std::span<const FieldError> errors) {
+    if (errors.empty()) {
+        return "the body breaks the rules of its endpoint";
+    }
+    const FieldError& first = errors.front();
+    return first.field.empty() ? first.message : first.field + ": " + first.message;
+}
+
+EventDigest first_half(const Digest256& digest) noexcept {
+    EventDigest half;
+    std::copy_n(digest.begin(), half.size(), half.begin());
+    return half;
+}
+
+}  // namespace
+
+std::uint64_t& counter(Totals& totals, InputClass input_class) noexcept {
+    switch (input_class) {
+        case InputClass::kApplied:
+            return totals.applied;
+        case InputClass::kStale:
+            return totals.stale;
+        case InputClass::kDuplicate:
+            return totals.duplicate;
+        case InputClass::kCatalog:
+            return totals.catalog;
+        case InputClass::kCommand:
+            return totals.commands;
+        case InputClass::kDead:
+            break;
+    }
+    return totals.dead;
+}
+
+DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string reason) {
+    DeadLetter letter;
+    letter.seq = input.seq;
+    letter.reason = std::move(reason);
+    letter.record = input.record;
+    letter.bulk_body = input.bulk_body;
+    letter.body_sha256 = input.body_sha256;
+    if (meta != nullptr) {
+        letter.topic = meta->topic;
+        letter.account = meta->account_number;
+        letter.shop = meta->shop_number;
+        letter.account_id = meta->account_id;
+        letter.shop_id = meta->shop_id;
+        letter.received_at = meta->received_at;
+    }
+    return letter;
+}
+
+Applied InputApplier::apply(const Input& input, const RecordMeta*& meta_out, RecordView& record,
+                            LedgerTxn& txn) {
+    Result<RecordView> decoded = decode_record(input.record);
+    if (!decoded) {
+        return dead(decoded.error().message);
+    }
+    record = *decoded;
+    meta_out = &record.meta;
+    if (input.bulk_error) {
+        return dead(*input.bulk_error);
+    }
+    if (record.meta.bulk && input.bulk_body.size() != record.meta.bulk->bytes) {
+        return dead("its body, which lay beside the queue, is missing");
+    }
+    const Decoded whole{input, record.meta, record.meta.bulk ? input.bulk_body : record.body};
+    const Topic topic = record.meta.topic;
+    if (is_command(topic)) {
+        return apply_command(whole, txn);
+    }
+    if (record.meta.account_number.value == 0 || record.meta.shop_number.value == 0) {
+        return dead("the record names no shop");
+    }
+    return is_order(topic) ? apply_order(whole, txn) : apply_catalog(whole, txn);
+}
+
+Applied InputApplier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
+    const RecordMeta& meta = decoded.meta;
+    const OrderEvent* event = orders_.parse(decoded.body, meta.topic, {});
+    if (event == nullptr) {
+        return dead(refusal(orders_.errors()));
+    }
+    shops_.learn(meta, txn);
+    EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}};
+    arrival.digest =
+        first_half(decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body));
+    if (!meta.anon_id.empty()) {
+        arrival.anon = anon_digest(meta.anon_id);
+    }
+    return {order_applier_.apply_order(
+                {*event, meta.account_number, meta.shop_number, meta.shop_id, arrival}, txn),
+            false,
+            {}};
+}
+
+Applied InputApplier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
+    switch (products_.validate(decoded.body, decoded.meta.topic)) {
+        case BatchVerdict::kNotABatch:
+            return dead(std::string(products_.batch_error()));
+        case BatchVerdict::kRecordErrors:
+            return dead(refusal(products_.errors()));
+        case BatchVerdict::kValid:
+            break;
+    }
+    shops_.learn(decoded.meta, txn);
+    sluice::apply_catalog(decoded.meta.topic, decoded.body, decoded.meta.account_number,
+                          decoded.meta.shop_number, txn);
+    return {InputClass::kCatalog, false, {}};
+}
+
+Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
+    const RecordMeta& meta = decoded.meta;
+    const Result<Command> command = decode_command(meta.topic, decoded.body);
+    if (!command) {
+        return dead(command.error().message);
+    }
+    const CommandContext context{decoded.input.seq,       meta.topic,          meta.received_at,
+                                 std::string(meta.actor), meta.account_number, meta.shop_number};
+    const Result<std::string> result = sluice::apply_command(
+        *command, context, [&](const DeadReplay& c) { return replay(c, txn); }, txn);
+    Applied applied{InputClass::kCommand, !result.ok(), result ? *result : result.error().message};
+    txn.put_command({context.seq, context.topic, context.actor, context.received_at,
+                     !applied.failed, applied.text});
+    do_work(order_applier_, txn, Applier::kWorkInline);
+    return applied;
+}
+
+Result<std::string> InputApplier::replay(const DeadReplay& command, LedgerTxn& txn) {
+    std::vector<DeadLetter> letters;
+    for (const SequenceNumber seq : command.seqs) {
+        std::optional<DeadLetter> letter = txn.dead_letter(seq);
+        if (!letter) {
+            return Error{ErrorCode::kNotFound,
+                         "there is no dead letter " + std::to_string(seq.value)};
+        }
+        letters.push_back(*std::move(letter));
+    }
+    if (command.seqs.empty()) {
+        txn.scan_dead([&letters](const DeadLetter& letter) {
+            letters.push_back(letter);
+            return true;
+        });
+    }
+    const std::size_t tried = letters.size();
+    std::size_t done = 0;
+    for (DeadLetter& letter : letters) {
+        done += replay(std::move(letter), txn) ? std::size_t{1} : std::size_t{0};
+    }
+    return std::to_string(done) + " replayed, " + std::to_string(tried - done) + " still dead";
+}
+
+bool InputApplier::replay(DeadLetter letter, LedgerTxn& txn) {
+    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256};
+    const RecordMeta* meta = nullptr;
+    RecordView record;
+    const Applied applied = letter.topic == Topic::kDeadReplay ? dead("a replay is not replayed")
+                                                               : apply(input, meta, record, txn);
+    if (applied.input_class == InputClass::kDead) {
+        ++letter.attempts;
+        letter.reason = applied.text;
+        txn.put_dead_letter(letter);
+        return false;
+    }
+    Totals& totals = txn.mutable_head().totals;
+    --totals.dead;
+    ++counter(totals, applied.input_class);
+    txn.delete_dead_letter(letter.seq);
+    return true;
+}
+
+bool InputApplier::work(LedgerTxn& txn, std::size_t orders_max) {
+    return do_work(order_applier_, txn, orders_max);
+}
+
+std::size_t InputApplier::prefetch(std::span<const Input> inputs, bool begun, LedgerTxn& txn) {
+    return prefetch_keys({orders_, products_, programs_}, inputs, begun, txn);
+}
+
+void InputApplier::discard() noexcept {
+    programs_.clear();
+    shops_.clear();
+}
+
+}  // namespace sluice
