@@ -1,9 +1,15 @@
-// The module's tables: directives, callbacks, the module itself. Nothing else.
+// The module's tables: directives, callbacks, the module itself. Here the folders meet: the
+// configuration gets the handlers that it puts into locations.
 
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/conf/directives.hpp"
+#include "ngx_module/conf/setup.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
-#include "ngx_module/process/edge.hpp"
+#include "ngx_module/process/process.hpp"
+#include "ngx_module/request/handler.hpp"
+#include "ngx_module/request/late_error.hpp"
+#include "ngx_module/request/variables.hpp"
+#include "ngx_module/status/status.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"  // the ngx_string() macro
@@ -12,6 +18,25 @@
 namespace {
 
 using sluice::ngx::LocConf;
+
+extern "C" {
+static void* create_main_conf(ngx_conf_t* cf) noexcept {
+    return sluice::ngx::create_main_conf(cf,
+                                         {ngx_http_sluice_handler, ngx_http_sluice_status_handler});
+}
+
+static ngx_int_t preconfiguration(ngx_conf_t* cf) noexcept {
+    return sluice::ngx::add_variables(cf);
+}
+
+static ngx_int_t postconfiguration(ngx_conf_t* cf) noexcept {
+    sluice::ngx::finish_configuration(cf);
+    if (sluice::ngx::main_conf(cf).ingest_locations > 0) {
+        sluice::ngx::install_late_error_filters();
+    }
+    return NGX_OK;
+}
+}
 
 constexpr ngx_uint_t kEverywhere = NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF;
 
@@ -43,9 +68,9 @@ ngx_command_t commands[] = {
     ngx_null_command};
 
 ngx_http_module_t context = {
-    ngx_http_sluice_preconfiguration,
-    ngx_http_sluice_postconfiguration,
-    ngx_http_sluice_create_main_conf,
+    preconfiguration,
+    postconfiguration,
+    create_main_conf,
     ngx_http_sluice_init_main_conf,
     nullptr,
     nullptr,
@@ -68,7 +93,7 @@ ngx_module_t ngx_http_sluice_module = {
     ngx_http_sluice_init_process,
     nullptr,
     nullptr,
-    ngx_http_sluice_exit_process,
+    nullptr,
     nullptr,
     NGX_MODULE_V1_PADDING,
 };

@@ -1,7 +1,8 @@
 // Configuration as nginx keeps it: one MainConf for the http block, one LocConf per location.
 //
 // nginx copies and zeroes these by offset, so they are plain structs; C++ objects hang off pools
-// (pool_object.hpp). All are written while the configuration is read, and only read afterwards.
+// (pool_object.hpp). All are written while the configuration is read, and only read afterwards;
+// but for what a process sets for itself after fork.
 #pragma once
 
 #include <optional>
@@ -22,8 +23,23 @@ struct ConfLine {
     ngx_uint_t line;
 };
 
+/// The content handlers that a location's directive puts in. The module's table hands them in, so
+/// that the configuration need not know what serves a request.
+struct Handlers {
+    ngx_http_handler_pt ingest;
+    ngx_http_handler_pt status;
+};
+
+class RequestPool;     // request/request_pool.hpp
+struct StatusSources;  // status/gather.hpp
+
 struct MainConf {
     ngx_cycle_t* cycle;
+    Handlers handlers;
+
+    // What this process serves requests with; set after fork. nullptr: it does not serve any.
+    RequestPool* requests;
+    const StatusSources* status_sources;
 
     ngx_str_t store_path;  ///< Empty: there is no sluice_store.
     ConfLine store_line;
@@ -84,18 +100,10 @@ static_assert(std::is_standard_layout_v<LocConf> && std::is_trivially_destructib
 [[nodiscard]] LocConf* loc_conf(ngx_http_request_t* r) noexcept;
 /// nullptr: the cycle has no http block.
 [[nodiscard]] MainConf* main_conf(ngx_cycle_t* cycle) noexcept;
+[[nodiscard]] MainConf& main_conf(ngx_conf_t* cf) noexcept;
 
 /// What this node admits of an account in a window: its part of the account's own limit, or else of
 /// the configured one. 0 requests: no limit.
 [[nodiscard]] RateLimit limit_here(const MainConf& conf, std::optional<RateLimit> own) noexcept;
 
 }  // namespace sluice::ngx
-
-extern "C" {
-void* ngx_http_sluice_create_main_conf(ngx_conf_t* cf) noexcept;
-char* ngx_http_sluice_init_main_conf(ngx_conf_t* cf, void* conf) noexcept;
-void* ngx_http_sluice_create_loc_conf(ngx_conf_t* cf) noexcept;
-char* ngx_http_sluice_merge_loc_conf(ngx_conf_t* cf, void* parent, void* child) noexcept;
-ngx_int_t ngx_http_sluice_preconfiguration(ngx_conf_t* cf) noexcept;
-ngx_int_t ngx_http_sluice_postconfiguration(ngx_conf_t* cf) noexcept;
-}

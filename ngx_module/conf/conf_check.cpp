@@ -6,7 +6,6 @@
 #include "ngx_module/conf/store_check.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/request/handler.hpp"
 #include "ngx_module/shared/zone.hpp"
 
 namespace sluice::ngx {
@@ -93,7 +92,7 @@ bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                "sluice_ingest needs a store: add \"sluice_store DIRECTORY;\" to the http block");
         return false;
     }
-    if (core.handler != ngx_http_sluice_handler) {
+    if (core.handler != main.handlers.ingest) {
         log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
                "sluice_ingest in a location that has another content handler: give it a location "
                "of its own");

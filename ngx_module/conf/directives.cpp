@@ -9,8 +9,6 @@
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/request/handler.hpp"
-#include "ngx_module/status/status.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -261,7 +259,7 @@ char* set_ingest(ngx_conf_t* cf, LocConf& conf) noexcept {
         return refuse(cf, value, "expected \"events\" or \"catalog\"");
     }
     conf.ingest_line = here(cf);
-    return take_location(cf, ngx_http_sluice_handler);
+    return take_location(cf, main_conf(cf).handlers.ingest);
 }
 
 char* set_seconds(ngx_conf_t* cf, time_t& field, const char* expected) noexcept {
@@ -356,7 +354,7 @@ char* ngx_http_sluice_status(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcep
         return refuse_duplicate();
     }
     location.status = 1;
-    ++static_cast<MainConf*>(ngx_http_conf_get_module_main_conf(cf, ngx_http_sluice_module))
-          ->status_locations;
-    return take_location(cf, ngx_http_sluice_status_handler);
+    MainConf& main = main_conf(cf);
+    ++main.status_locations;
+    return take_location(cf, main.handlers.status);
 }

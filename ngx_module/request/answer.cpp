@@ -6,7 +6,7 @@
 
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/response.hpp"
-#include "ngx_module/process/edge.hpp"
+#include "ngx_module/store/refusal.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -111,19 +111,6 @@ void settle_internal_error(IngestRequest& request) noexcept {
     }
 }
 
-Reason reason_of(store::AppendOutcome outcome) noexcept {
-    switch (outcome) {
-        case store::AppendOutcome::kFull:
-            return Reason::kQueueFull;
-        case store::AppendOutcome::kNoSpace:
-            return Reason::kDiskFull;
-        case store::AppendOutcome::kInDoubt:
-            return Reason::kIoError;
-        default:
-            return Reason::kStoreUnavailable;
-    }
-}
-
 void settle_commit(IngestRequest& request) {
     switch (request.job.item.outcome) {
         case store::AppendOutcome::kStored:
@@ -170,6 +157,11 @@ ngx_int_t send_early_answer(IngestRequest& request) noexcept {
     return rc == NGX_OK ? send_answer(request) : rc;
 }
 
+Step answer_or_leave(IngestRequest& request) noexcept {
+    return request.r->connection->error ? end_with(request, NGX_HTTP_CLIENT_CLOSED_REQUEST)
+                                        : Step::kAnswer;
+}
+
 std::optional<Outcome> outcome_of(const IngestRequest& request) noexcept {
     return request.answer ? request.answer->outcome
                           : outcome_of_status(request.r->headers_out.status);
@@ -181,7 +173,7 @@ void count_once(IngestRequest& request) noexcept {
         return;
     }
     request.counted = true;
-    MetricsBlock& metrics = Edge::current()->metrics();
+    MetricsBlock& metrics = request.tools->metrics;
     metrics.count_request(endpoint_of(request), *outcome,
                           request.answer ? request.answer->reason : Reason::kNone,
                           elapsed_ms(request.r));

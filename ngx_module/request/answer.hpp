@@ -13,8 +13,6 @@ void settle(IngestRequest& request, Answer answer) noexcept;
 void settle_success(IngestRequest& request, bool replayed);
 /// What the store said becomes the answer.
 void settle_commit(IngestRequest& request);
-/// Why the store did not take a record.
-[[nodiscard]] Reason reason_of(store::AppendOutcome outcome) noexcept;
 /// 503, with the endpoint's own body.
 void settle_unavailable(IngestRequest& request, Reason reason);
 /// 413; nginx's own page on the events endpoint.
@@ -27,6 +25,8 @@ void settle_internal_error(IngestRequest& request) noexcept;
 [[nodiscard]] ngx_int_t send_answer(IngestRequest& request) noexcept;
 /// Before the body was read: discards it, and does not invite it with 100 Continue.
 [[nodiscard]] ngx_int_t send_early_answer(IngestRequest& request) noexcept;
+/// After a wait: kAnswer, or kEnd if the client has gone away meanwhile.
+[[nodiscard]] Step answer_or_leave(IngestRequest& request) noexcept;
 
 /// $sluice_result; also for a request that nginx itself refused while it read the body. Nothing:
 /// the client went away before there was an answer.

@@ -28,7 +28,8 @@ void on_overdue(ngx_event_t* event) noexcept {
 
 void start_body_deadline(IngestRequest& request) noexcept {
     ngx_event_t& timer = request.body_timer;
-    timer.data = &request.ident;
+    request.body_ident.owner = &request;
+    timer.data = &request.body_ident;
     timer.handler = &on_overdue;
     timer.log = request.r->connection->log;
     timer.cancelable = 1;  // nginx's own timer keeps a quitting process here

@@ -5,8 +5,9 @@
 #include "core/intake/rate_word.hpp"
 #include "core/protocol/signature.hpp"
 #include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/process/edge.hpp"
+#include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/request/answer.hpp"
+#include "ngx_module/store/refusal.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -19,14 +20,14 @@ public:
 
     std::optional<RateVerdict> count(const AccountView& account) override {
         request_.authenticated = true;
-        const MainConf& main = *request_.main;
+        const MainConf& main = request_.tools->conf;
         const RateLimit limit = limit_here(main, account.rate_limit);
         request_.cell = main.zone_view.cell_of(account.slot);
         if (limit.requests == 0) {
             return std::nullopt;
         }
         if (request_.cell == nullptr) {
-            Edge::current()->note_slot_beyond_zone();
+            request_.tools->notes.slot_beyond_zone();
             return std::nullopt;
         }
         const RateVerdict verdict = count_request(request_.cell->rate_word, limit, now_second_);
@@ -48,18 +49,6 @@ Accepting accept(IngestRequest& request, IntakeScratch& scratch, Timestamp now) 
                ? accept_event(request.head, request.conf->scan->names, request.sender, body, gate,
                               now, scratch)
                : accept_catalog(request.head, request.sender, body, gate, now, scratch);
-}
-
-Reason reason_of_error(ErrorCode code) noexcept {
-    switch (code) {
-        case ErrorCode::kNoSpace:
-        case ErrorCode::kFull:
-            return Reason::kDiskFull;
-        case ErrorCode::kIo:
-            return Reason::kIoError;
-        default:
-            return Reason::kStoreUnavailable;
-    }
 }
 
 /// True: the key was used before, and what becomes of the request is known without storing it.
@@ -89,10 +78,10 @@ bool write_bulk(IngestRequest& request, Accepted& accepted) {
     }
     const std::string_view body = request.body.view();
     const Digest256 digest = request.is_events() ? sha256(body) : accepted.body_sha256;
-    Result<store::BulkFile> file = store::BulkFile::write(Edge::current()->paths(), body, digest);
+    Result<store::BulkFile> file = store::BulkFile::write(request.tools->paths, body, digest);
     if (!file) {
-        Edge::current()->note_store_error(file.error());
-        settle_unavailable(request, reason_of_error(file.error().code));
+        request.tools->notes.store_error(file.error());
+        settle_unavailable(request, reason_of(file.error().code));
         return false;
     }
     request.job.bulk.emplace(std::move(*file));
@@ -124,10 +113,12 @@ void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
     request.envelope.encode(accepted.meta, request.body.view());
 }
 
-}  // namespace
-
+/// Settles the request, or fills what the commit needs (envelope, claim, bulk file). On the offload
+/// thread it may block for the disk; on the event loop the body must lie in memory and be at most
+/// store::kInlineBodyBytesMax long.
+/// Throws std::bad_alloc. Requires: nobody else uses `scratch` meanwhile.
 void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now) {
-    MetricsBlock& metrics = Edge::current()->metrics();
+    MetricsBlock& metrics = request.tools->metrics;
     EndpointMetrics& counters =
         metrics.of(request.is_events() ? Endpoint::kEvents : Endpoint::kCatalog);
     const std::uint64_t started_us = monotonic_us();
@@ -140,6 +131,77 @@ void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now
         return;
     }
     prepare_record(request, accepting.accepted, now);
+}
+
+/// Small bodies in memory are checked at once; others may block for the disk, or take long.
+bool is_offloaded(const IngestRequest& request) noexcept {
+    const bool looks_up_key = request.conf->dry_run != 0 && !request.is_events();
+    return looks_up_key || request.body.spooled() ||
+           request.body.bytes() > request.conf->offload_threshold ||
+           request.body.bytes() > store::kInlineBodyBytesMax;
+}
+
+Step after_check(const IngestRequest& request) noexcept {
+    return request.answer ? Step::kAnswer : Step::kCommit;
+}
+
+/// On the offload pool's thread.
+void check_offloaded(IngestRequest& request) {
+    RequestTools& tools = *request.tools;
+    tools.metrics.offloaded.fetch_add(1, std::memory_order_relaxed);
+    if (!request.body.gather()) {
+        settle_unavailable(request, Reason::kIoError);
+        return;
+    }
+    std::unique_ptr<IntakeScratch> scratch = tools.offload.borrow();
+    check_request(request, *scratch, thread_time());
+    tools.offload.give_back(std::move(scratch));
+}
+
+void run_offloaded(OffloadJob& job, ngx_log_t* log) noexcept {
+    auto& request = *static_cast<IngestRequest*>(job.owner);
+    const bool checked = guarded(log, false, [&] {
+        check_offloaded(request);
+        return true;
+    });
+    if (!checked) {
+        settle_internal_error(request);
+    }
+}
+
+void on_offloaded(OffloadJob& job) noexcept {
+    wake(*static_cast<IngestRequest*>(job.owner));
+}
+
+}  // namespace
+
+Step check(IngestRequest& request) {
+    if (is_offloaded(request)) {
+        return Step::kOffload;
+    }
+    (void)request.body.gather();  // it lies in memory: no file can fail
+    check_request(request, request.tools->scratch, loop_time());
+    return after_check(request);
+}
+
+Step offload(IngestRequest& request) {
+    OffloadJob& job = request.offload_job;
+    job.owner = &request;
+    job.run = run_offloaded;
+    job.completed = on_offloaded;
+    request.queue = request.tools->store.queue();
+    if (request.tools->offload.start(job, request.body.bytes())) {
+        return park_until(request, Step::kOffloaded);
+    }
+    settle_unavailable(request, Reason::kMemory);
+    return Step::kAnswer;
+}
+
+Step offloaded(IngestRequest& request) {
+    if (request.committed) {
+        settle_commit(request);  // a replay, found without a commit
+    }
+    return request.answer ? answer_or_leave(request) : Step::kCommit;
 }
 
 }  // namespace sluice::ngx

@@ -1,15 +1,19 @@
 // Checks a request whose body is there: signature, rate, content; and prepares its record.
 #pragma once
 
-#include "core/intake/intake.hpp"
 #include "ngx_module/request/request.hpp"
 
 namespace sluice::ngx {
 
-/// Settles the request, or fills what the commit needs (envelope, claim, bulk file). On the offload
-/// thread it may block for the disk; on the event loop the body must lie in memory and be at most
-/// store::kInlineBodyBytesMax long.
-/// Throws std::bad_alloc. Requires: nobody else uses `scratch` meanwhile.
-void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now);
+// Each settles the request, or fills what the commit needs (envelope, claim, bulk file). Event
+// loop. Throws std::bad_alloc.
+
+/// Here and now, where that takes neither long nor waits for a disk. @return kAnswer, kCommit, or
+/// kOffload.
+[[nodiscard]] Step check(IngestRequest& request);
+/// On a thread. @return kParked, or kAnswer: no memory or no thread is left for it.
+[[nodiscard]] Step offload(IngestRequest& request);
+/// The thread has checked it. @return kAnswer, kCommit, or kEnd.
+[[nodiscard]] Step offloaded(IngestRequest& request);
 
 }  // namespace sluice::ngx

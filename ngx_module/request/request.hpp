@@ -1,8 +1,9 @@
 // IngestRequest: what the module knows of one request, from its head to its answer.
 //
-// Owner: the Edge keeps and reuses them; a request holds one from the content handler until its
-// pool is destroyed. Threads: the event loop, except between Offload::start() and its completion
-// (the offload thread) and while a commit reads `envelope` and `body` (nobody writes then).
+// Owner: the RequestPool keeps and reuses them; a request of nginx holds one from the content
+// handler until its memory pool is destroyed. Threads: the event loop, except between
+// Offload::start() and its completion (the offload thread) and while a commit reads `envelope` and
+// `body` (nobody writes then).
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,40 @@
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/nginx/event_ident.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/offload/offload.hpp"
 #include "ngx_module/request/body.hpp"
+#include "ngx_module/request/tools.hpp"
 
 namespace sluice::ngx {
 
+/// What happens to a request next. Each stage returns it, and handler.cpp walks from one to the
+/// next.
+enum class Step : std::uint8_t {
+    kOpen,         ///< Look at the head: who claims to send it?
+    kReadBody,     ///< Have nginx read the body.
+    kCheck,        ///< The body is there: check it here, or say that it is offloaded.
+    kOffload,      ///< Check it on a thread.
+    kOffloaded,    ///< The thread has checked it.
+    kCommit,       ///< Give the record to the commit.
+    kCommitted,    ///< The store has spoken.
+    kAnswer,       ///< It is settled: send the answer.
+    kAnswerEarly,  ///< The same, before the body was read.
+    kBodyComing,   ///< Nothing now: nginx goes on with it at kCheck when the body is read.
+    kParked,       ///< Nothing now: wake() goes on with it at `resume`.
+    kEnd,          ///< nginx finalizes it with `ending`.
+};
+
+class RequestPool;
+
 struct IngestRequest {
-    enum class Step : std::uint8_t { kBodyRead, kChecked };
-
     ngx_http_request_t* r = nullptr;
-    const MainConf* main = nullptr;
+    RequestPool* pool = nullptr;  ///< That it belongs to.
+    RequestTools* tools = nullptr;
     const LocConf* conf = nullptr;
-    IngestRequest* next = nullptr;  ///< Free list.
-    Step step = Step::kBodyRead;    ///< What is done already.
-
-    EventIdent ident;  ///< Of both its events; owner: the request.
+    Step resume = Step::kEnd;               ///< While it is parked: the step after the wait.
+    ngx_int_t ending = NGX_OK;              ///< At Step::kEnd.
+    IngestRequest* next_free = nullptr;     ///< In the pool's free list.
+    ngx_pool_cleanup_t* cleanup = nullptr;  ///< Gives it back to the pool.
 
     RequestHead head;
     Sender sender;
@@ -46,17 +67,15 @@ struct IngestRequest {
     bool counted = false;
     bool authenticated = false;  ///< The sender is who it says: its account may be named in a log.
     bool replaces_page = false;  ///< The body that nginx sends is `answer`'s; see late_error.hpp.
+    bool committed = false;      ///< job.item.outcome is what the store said.
     std::string_view diagnosis;  ///< Static text; empty: not worked out, or nothing found.
 
+    EventIdent body_ident;     ///< Of body_timer; owner: the request.
     ngx_event_t body_timer{};  ///< See body_deadline.hpp.
 
     // Offload.
-    store::Queue* queue = nullptr;  ///< Open while the task runs; nullptr: the store is not open.
-    ngx_thread_task_t task{};
-    std::uint64_t large_bytes = 0;  ///< What it holds of sluice_large_memory.
-
-    // Commit.
-    bool committed = false;  ///< job.item.outcome is what the store said.
+    OffloadJob offload_job;         ///< owner: the request.
+    store::Queue* queue = nullptr;  ///< Open while the job runs; nullptr: the store is not open.
 
     [[nodiscard]] bool is_events() const noexcept { return conf->ingest == kIngestEvents; }
     /// Ready for another request; keeps its buffers.
@@ -66,14 +85,19 @@ struct IngestRequest {
 /// nullptr: the module has not seen this request, or a redirect took it elsewhere.
 [[nodiscard]] IngestRequest* request_of(ngx_http_request_t* r) noexcept;
 
-/// What becomes of the request now: it is checked further, parked, or answered and finalized (then
-/// it may be gone afterwards). Event loop.
-void go_on(IngestRequest& request) noexcept;
+/// Ends the request with `code`, for ngx_http_finalize_request().
+[[nodiscard]] inline Step end_with(IngestRequest& request, ngx_int_t code) noexcept {
+    request.ending = code;
+    return Step::kEnd;
+}
 
-/// Keeps the request alive, whatever the client does, until wake(). Event loop.
-void park(IngestRequest& request) noexcept;
-/// After a task: lets the request go on, or end if it was terminated meanwhile. The request may be
-/// gone afterwards. Event loop.
+/// Nothing now; wake() goes on at `resume`.
+[[nodiscard]] inline Step park_until(IngestRequest& request, Step resume) noexcept {
+    request.resume = resume;
+    return Step::kParked;
+}
+/// After Step::kParked: lets the request go on, or end if it was terminated meanwhile. The request
+/// may be gone afterwards. Event loop.
 void wake(IngestRequest& request) noexcept;
 
 }  // namespace sluice::ngx

@@ -12,7 +12,6 @@
 #include "core/values/ids.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/process/edge.hpp"
 #include "ngx_module/request/answer.hpp"
 #include "ngx_module/request/request.hpp"
 
@@ -108,8 +107,9 @@ bool is_undiagnosed(const IngestRequest& request) noexcept {
 
 using Tokens = std::vector<std::shared_ptr<const TokenView>>;
 
-Tokens barred_tokens(const ShopView* shop) {
-    store::RegistryReader* registry = Edge::current()->store().registry();
+Tokens barred_tokens(const IngestRequest& request) {
+    const ShopView* shop = request.sender.shop.get();
+    store::RegistryReader* registry = request.tools->store.registry();
     const AccountNumber account = shop != nullptr ? shop->account->number : AccountNumber{0};
     return registry != nullptr ? registry->find_barred_tokens(account, kDiagnosisBarredMax)
                                : Tokens();
@@ -121,7 +121,7 @@ std::string_view diagnose(const IngestRequest& request) {
     const ShopView* shop = request.sender.shop.get();
     const std::string_view mistake =
         diagnose_signature(request.head.signature, large ? "" : request.body.view(), shop,
-                           barred_tokens(shop), loop_time());
+                           barred_tokens(request), loop_time());
     const Reason known = request.answer->reason;
     const bool by_shop = known == Reason::kShopUnknown || known == Reason::kShopSuspended;
     return by_shop ? to_string(known) : mistake;
@@ -132,7 +132,7 @@ Text reason(IngestRequest& request) {
     if (!request.r->header_sent || !request.answer || request.answer->reason == Reason::kNone) {
         return std::nullopt;
     }
-    if (is_undiagnosed(request) && Edge::current()->diagnoses().allow(ngx_time())) {
+    if (is_undiagnosed(request) && request.tools->diagnoses.allow(ngx_time())) {
         request.diagnosis = diagnose(request);
     }
     return request.diagnosis.empty() ? to_string(request.answer->reason) : request.diagnosis;

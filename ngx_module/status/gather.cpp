@@ -7,7 +7,6 @@
 #include "core/values/result.hpp"
 #include "ngx_module/build_id.hpp"
 #include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/process/edge.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -78,13 +77,13 @@ WorkerFigures worker_figures(const store::ControlWords& words) {
 
 namespace {
 
-void add_store(Edge& edge, StatusReport& report) {
-    report.not_ready = edge.store().closed_reason();
-    report.not_ready_detail = edge.store().problem();
-    report.accounts = edge.sampler().accounts();
-    if (store::Queue* queue = edge.store().queue()) {
+void add_store(const StatusSources& from, StatusReport& report) {
+    report.not_ready = from.store.closed_reason();
+    report.not_ready_detail = from.store.problem();
+    report.accounts = from.sampler.accounts();
+    if (store::Queue* queue = from.store.queue()) {
         report.store_uuid = queue->uuid();
-        report.queue = edge.sampler().queue();
+        report.queue = from.sampler.queue();
         report.worker = worker_figures(queue->control().words());
     }
 }
@@ -107,8 +106,8 @@ StatusReport gather_status(const MainConf& conf) {
         report.metrics = sum_metrics(conf.zone_view.all_blocks());
         conf.zone_view.history->read(report.history);
     }
-    if (Edge* edge = Edge::current()) {
-        add_store(*edge, report);
+    if (conf.status_sources != nullptr) {
+        add_store(*conf.status_sources, report);
     } else {
         report.not_ready = Reason::kStoreUnavailable;
         report.not_ready_detail = "this worker process could not start; see the error log";

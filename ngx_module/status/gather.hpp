@@ -4,8 +4,16 @@
 #include "core/status/report.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "ngx_module/conf/conf.hpp"
+#include "ngx_module/status/sampler.hpp"
+#include "ngx_module/store/store_link.hpp"
 
 namespace sluice::ngx {
+
+/// What a worker process shows. MainConf points to it where there is one.
+struct StatusSources {
+    StoreLink& store;
+    const StatusSampler& sampler;
+};
 
 /// What the worker published. Memory that is mapped already.
 [[nodiscard]] WorkerFigures worker_figures(const store::ControlWords& words);

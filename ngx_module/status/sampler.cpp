@@ -10,7 +10,6 @@
 #include "core/protocol/record.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/process/edge.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -39,7 +38,9 @@ void look_at_disk(const store::StorePaths& paths, QueueFigures& figures) noexcep
 
 }  // namespace
 
-StatusSampler::StatusSampler(const MainConf& conf, ngx_log_t* log) : conf_(conf), log_(log) {
+StatusSampler::StatusSampler(const MainConf& conf, StoreLink& store, const store::StorePaths& paths,
+                             ngx_log_t* log)
+    : conf_(conf), store_(store), paths_(paths), log_(log) {
     task_ident_.owner = this;
     task_.ctx = this;
     task_.handler = &StatusSampler::run;
@@ -72,7 +73,7 @@ void StatusSampler::begin() noexcept {
     if (in_flight()) {
         return;  // the last one still waits for the disk
     }
-    sample_.queue = Edge::current()->store().queue();
+    sample_.queue = store_.queue();
     if (sample_.queue == nullptr) {
         queue_.reset();
     }
@@ -113,7 +114,7 @@ std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
             figures.oldest_ms = received_ms(queue, SequenceNumber{next});
         }
     }
-    look_at_disk(Edge::current()->paths(), figures);
+    look_at_disk(paths_, figures);
     figures.sampled_ms = to_ms(thread_time());
     return figures;
 }
@@ -155,7 +156,7 @@ void StatusSampler::on_taken(ngx_event_t* event) noexcept {
 }
 
 void StatusSampler::taken() {
-    if (sample_.queue != nullptr && sample_.queue == Edge::current()->store().queue()) {
+    if (sample_.queue != nullptr && sample_.queue == store_.queue()) {
         queue_ = sample_.figures;
     }
     accounts_ = std::move(sample_.accounts);
@@ -163,7 +164,7 @@ void StatusSampler::taken() {
 }
 
 void StatusSampler::name_accounts() {
-    store::RegistryReader* registry = Edge::current()->store().registry();
+    store::RegistryReader* registry = store_.registry();
     for (AccountUse& use : accounts_) {
         std::optional<RateLimit> own;
         if (registry != nullptr) {

@@ -11,8 +11,9 @@
 #include "core/status/report.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "ngx_module/conf/conf.hpp"
+#include "ngx_module/nginx/event_ident.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
-#include "ngx_module/request/request.hpp"
+#include "ngx_module/store/store_link.hpp"
 
 namespace sluice::ngx {
 
@@ -20,7 +21,9 @@ class StatusSampler {
 public:
     static constexpr ngx_msec_t kEveryMs = 1000;
 
-    StatusSampler(const MainConf& conf, ngx_log_t* log);
+    /// Everything that is handed in outlives the sampler.
+    StatusSampler(const MainConf& conf, StoreLink& store, const store::StorePaths& paths,
+                  ngx_log_t* log);
     StatusSampler(const StatusSampler&) = delete;
     StatusSampler& operator=(const StatusSampler&) = delete;
 
@@ -55,6 +58,8 @@ private:
     void offer_history() noexcept;
 
     const MainConf& conf_;
+    StoreLink& store_;
+    const store::StorePaths& paths_;
     ngx_log_t* log_;
     Sample sample_;
     std::optional<QueueFigures> queue_;

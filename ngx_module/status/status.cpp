@@ -10,7 +10,6 @@
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/nginx/pool_object.hpp"
 #include "ngx_module/nginx/response.hpp"
-#include "ngx_module/process/edge.hpp"
 #include "ngx_module/status/gather.hpp"
 #include "ngx_module/status/status_page.hpp"
 
@@ -41,10 +40,10 @@ struct Document {
     ngx_uint_t status = NGX_HTTP_OK;
 };
 
-Document ready() {
-    Edge* edge = Edge::current();
-    const std::optional<Reason> closed =
-        edge != nullptr ? edge->store().closed_reason() : Reason::kStoreUnavailable;
+Document ready(const MainConf& conf) {
+    const std::optional<Reason> closed = conf.status_sources != nullptr
+                                             ? conf.status_sources->store.closed_reason()
+                                             : Reason::kStoreUnavailable;
     Document document{"text/plain; charset=utf-8", "ready\n", {}, NGX_HTTP_OK};
     if (closed) {
         document.made = std::string(to_string(*closed)) + '\n';
@@ -67,7 +66,7 @@ std::optional<Document> document_of(std::string_view resource, const MainConf& c
         return Document{"text/plain; charset=utf-8", "ok\n", {}, 200};
     }
     if (resource == "ready") {
-        return ready();
+        return ready(conf);
     }
     return std::nullopt;
 }

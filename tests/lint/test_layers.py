@@ -1,5 +1,7 @@
 """The rooms' arrows: core <- {lmdb_store, pg_store} <- {ngx_module, worker}; no arrow runs upwards."""
-from layers import FOLDERS, ROOMS, ROOT, doors, folder_of, folders, includes, own_includes, sources
+import pytest
+from layers import (CIRCLES, FOLDERS, ROOMS, ROOT, circles_in, doors, folder_of, folders, includes, own_includes,
+                    sources, unit_includes)
 
 FOREIGN = {
     "core": ("ngx_", "lmdb.h", "libpq", "CLI/", "spdlog", "nlohmann", "curl/"),
@@ -33,6 +35,17 @@ def test_no_arrow_runs_upwards_inside_a_room():
                 if target_room == room and order.index(target) > order.index(me[1]):
                     wrong.append(f"{path.relative_to(ROOT)} includes {name}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_circle_of_files(room):
+    """A reader who follows the includes of a file comes to an end."""
+    assert circles_in(unit_includes(room)) == CIRCLES.get(room, [])
+
+
+def test_a_circle_is_found():
+    assert circles_in({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert circles_in({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"e"}, "e": {"d"}}) == [["b", "c"], ["d", "e"]]
 
 
 def test_each_folder_says_what_it_is():

@@ -74,7 +74,7 @@ SIGNATURE = [
     fault("a master key that others can read is taken", "lmdb_store/store/master_key.cpp",
           "(info.st_mode & 077U) != 0", "(info.st_mode & 0U) != 0",
           "lmdb_store:MasterKeyRules.AFileThatOthersMayReadIsRefused"),
-    fault("workers may be traced and dumped", "ngx_module/process/edge.cpp",
+    fault("workers may be traced and dumped", "ngx_module/process/process.cpp",
           "    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);\n", "",
           "tests/security/test_secrets.py::test_no_core_dump_of_a_worker"),
 ]
@@ -273,9 +273,10 @@ LIFE = [
     fault("a quitting worker does not wait for its commit", "ngx_module/commit/group_commit.cpp",
           "    ngx_add_timer(&batch.task.event, kHangMs);\n", "",
           "tests/crash/test_turnover.py::test_reload_storm"),
-    Mutant("a parked request is not blocked", "ngx_module/request/request.cpp",
-           (("    r->main->blocked++;\n", ""), ("    r->main->blocked--;\n", "")),
-           "tests/security/test_shutdown.py::test_shutdown_timeout_during_a_commit"),
+    Mutant("a parked request is not blocked", "ngx_module/request/handler.cpp",
+           (("        r->main->blocked++;\n", ""),),
+           "tests/security/test_shutdown.py::test_shutdown_timeout_during_a_commit",
+           also=(("ngx_module/request/request.cpp", "    r->main->blocked--;\n", ""),)),
     Mutant("an event in doubt is confirmed", "ngx_module/request/answer.cpp",
            (("        case store::AppendOutcome::kStored:\n            return settle_success(request, false);\n",
              "        case store::AppendOutcome::kInDoubt:\n        case store::AppendOutcome::kStored:\n"
@@ -283,12 +284,11 @@ LIFE = [
             ("        case store::AppendOutcome::kInDoubt:\n        case store::AppendOutcome::kUnavailable:\n"
              "            return", "        case store::AppendOutcome::kUnavailable:\n            return")),
            "tests/security/test_shutdown.py::test_a_failed_sync_is_never_confirmed"),
-    fault("answered before the commit", "ngx_module/request/request.cpp",
-          "    if (Edge::current()->commits().join(request.job)) {\n        park(request);\n        return kParked;\n    }\n",
-          "    request.job.item.outcome = store::AppendOutcome::kStored;\n    settle_commit(request);\n"
-          "    return send_answer(request);\n",
+    fault("answered before the commit", "ngx_module/request/record.cpp",
+          "    if (request.tools->commits.join(job)) {\n        return park_until(request, Step::kCommitted);\n    }\n",
+          "    job.item.outcome = store::AppendOutcome::kStored;\n    return committed(request);\n",
           "tests/integration/test_events_transport.py::test_body_of_any_size_is_stored_as_sent[700-memory]"),
-    fault("a change of the registry waits for a reload", "ngx_module/request/handler.cpp",
+    fault("a change of the registry waits for a reload", "ngx_module/request/open.cpp",
           "request.sender = std::move(opened.sender);",
           "static const Sender first = opened.sender;\n"
           "    request.sender = first.shop ? first : std::move(opened.sender);",

@@ -1,12 +1,6 @@
-#include "ngx_module/request/offload.hpp"
+#include "ngx_module/offload/offload.hpp"
 
 #include <utility>
-
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/process/edge.hpp"
-#include "ngx_module/request/answer.hpp"
-#include "ngx_module/request/check.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -31,60 +25,40 @@ Offload::~Offload() {
     }
 }
 
-bool Offload::start(IngestRequest& request) noexcept {
-    const std::uint64_t bytes = request.body.bytes();
+bool Offload::start(OffloadJob& job, std::uint64_t bytes) noexcept {
     if (bytes > memory_max_ - memory_used_) {
         return false;
     }
-    request.task = {};
-    request.task.ctx = &request;
-    request.task.handler = &Offload::run;
-    request.task.event.data = &request.ident;
-    request.task.event.handler = &Offload::on_completed;
-    request.task.event.log = log_;
-    request.queue = Edge::current()->store().queue();
-    if (ngx_thread_task_post(pool_, &request.task) != NGX_OK) {
+    job.offload = this;
+    job.ident.owner = &job;
+    job.task = {};
+    job.task.ctx = &job;
+    job.task.handler = &Offload::run;
+    job.task.event.data = &job.ident;
+    job.task.event.handler = &Offload::on_completed;
+    job.task.event.log = log_;
+    if (ngx_thread_task_post(pool_, &job.task) != NGX_OK) {
         return false;
     }
     ++tasks_;
     memory_used_ += bytes;
-    request.large_bytes = bytes;
-    park(request);
+    job.bytes = bytes;
     // Not cancelable: before it exits, nginx waits for timers, not for tasks.
-    ngx_add_timer(&request.task.event, kHangMs);
+    ngx_add_timer(&job.task.event, kHangMs);
     return true;
 }
 
-void Offload::release_memory(IngestRequest& request) noexcept {
-    memory_used_ -= std::exchange(request.large_bytes, 0);
+void Offload::release_memory(OffloadJob& job) noexcept {
+    memory_used_ -= std::exchange(job.bytes, 0);
 }
 
 /// On the pool's thread.
 void Offload::run(void* data, ngx_log_t* log) noexcept {
-    auto& request = *static_cast<IngestRequest*>(data);
-    const bool checked = guarded(log, false, [&] {
-        check(request);
-        return true;
-    });
-    if (!checked) {
-        settle_internal_error(request);
-    }
-}
-
-void Offload::check(IngestRequest& request) {
-    Edge& edge = *Edge::current();
-    edge.metrics().offloaded.fetch_add(1, std::memory_order_relaxed);
-    if (!request.body.gather()) {
-        settle_unavailable(request, Reason::kIoError);
-        return;
-    }
-    std::unique_ptr<IntakeScratch> scratch = edge.offload().borrow();
-    check_request(request, *scratch, thread_time());
-    edge.offload().give_back(std::move(scratch));
+    auto& job = *static_cast<OffloadJob*>(data);
+    job.run(job, log);
 }
 
 void Offload::on_completed(ngx_event_t* event) noexcept {
-    auto& request = *static_cast<IngestRequest*>(static_cast<EventIdent*>(event->data)->owner);
     if (event->timedout) {
         event->timedout = 0;
         ngx_log_error(NGX_LOG_ALERT, event->log, 0,
@@ -94,10 +68,11 @@ void Offload::on_completed(ngx_event_t* event) noexcept {
     if (event->timer_set) {
         ngx_del_timer(event);
     }
-    Offload& offload = Edge::current()->offload();
+    auto& job = *static_cast<OffloadJob*>(static_cast<EventIdent*>(event->data)->owner);
+    Offload& offload = *job.offload;
     --offload.tasks_;
     ngx_add_timer(&offload.idle_timer_, kIdleMs);
-    wake(request);
+    job.completed(job);
 }
 
 void Offload::on_idle(ngx_event_t* event) noexcept {

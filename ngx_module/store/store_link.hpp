@@ -5,6 +5,7 @@
 // opening happen on the commit's pool.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,8 +13,8 @@
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "ngx_module/conf/conf.hpp"
+#include "ngx_module/nginx/event_ident.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
-#include "ngx_module/request/request.hpp"
 
 namespace sluice::ngx {
 
@@ -21,7 +22,8 @@ class StoreLink {
 public:
     static constexpr ngx_msec_t kLookEveryMs = 1000;
 
-    StoreLink(const MainConf& conf, ngx_log_t* log);
+    /// @param in_use  Says whether a thread uses the queue now: then it is not closed.
+    StoreLink(const MainConf& conf, ngx_log_t* log, std::function<bool()> in_use);
     StoreLink(const StoreLink&) = delete;
     StoreLink& operator=(const StoreLink&) = delete;
 
@@ -62,6 +64,7 @@ private:
 
     const MainConf& conf_;
     ngx_log_t* log_;
+    std::function<bool()> in_use_;
     std::unique_ptr<store::Queue> queue_;
     std::unique_ptr<store::RegistryReader> registry_;
     bool usable_ = false;

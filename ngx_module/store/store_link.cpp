@@ -1,11 +1,10 @@
-#include "ngx_module/process/store_link.hpp"
+#include "ngx_module/store/store_link.hpp"
 
 #include <utility>
 
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/process/edge.hpp"
-#include "ngx_module/request/answer.hpp"
+#include "ngx_module/store/refusal.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -17,7 +16,8 @@ std::uint64_t now_ms() noexcept {
 
 }  // namespace
 
-StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log) : conf_(conf), log_(log) {
+StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log, std::function<bool()> in_use)
+    : conf_(conf), log_(log), in_use_(std::move(in_use)) {
     look_.ident.owner = this;
     look_.task.ctx = this;
     look_.task.handler = &StoreLink::run;
@@ -85,10 +85,8 @@ void StoreLink::look() noexcept {
         return;  // the last one still waits for the disk
     }
     if (!usable_ && queue_ != nullptr) {
-        Edge& edge = *Edge::current();
-        if (edge.commits().in_flight() || edge.offload().in_flight() ||
-            edge.sampler().in_flight()) {
-            return;  // it reads the queue that is to be closed
+        if (in_use_()) {
+            return;
         }
         registry_.reset();
         queue_.reset();

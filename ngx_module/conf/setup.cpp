@@ -1,0 +1,254 @@
+#include "ngx_module/conf/setup.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+
+#include "core/json/prepare.hpp"
+#include "lmdb_store/files/file_io.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "ngx_module/conf/conf_check.hpp"
+#include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/pool_object.hpp"
+
+namespace sluice::ngx {
+namespace {
+
+char* const kFailed = static_cast<char*>(NGX_CONF_ERROR);
+constexpr std::string_view kDefaultPrefix = "X-SVC-";
+constexpr std::string_view kDefaultPool = "default";
+
+/// Named pools may be declared after the http block: they are looked up when all is read. Only
+/// "default" exists undeclared, once someone asks for it.
+bool request_default_pool(ngx_conf_t* cf, ngx_str_t& name) noexcept {
+    if (name.data != nullptr && to_view(name) != kDefaultPool) {
+        return true;
+    }
+    name = to_ngx(kDefaultPool);
+    return ngx_thread_pool_add(cf, &name) != nullptr;
+}
+
+ngx_str_t copy_to_pool(ngx_pool_t* pool, std::string_view text) {
+    ngx_str_t copy{text.size(), static_cast<u_char*>(ngx_pnalloc(pool, text.size() + 1))};
+    if (copy.data == nullptr) {
+        throw std::bad_alloc();
+    }
+    *ngx_cpymem(copy.data, text.data(), text.size()) = '\0';
+    return copy;
+}
+
+/// Not nginx's own cleanup of files: it keeps a log, which at this time is that of the old cycle.
+void close_key(void* fd) noexcept {
+    ::close(*static_cast<int*>(fd));
+}
+
+/// Closed with the cycle.
+bool keep_key_open(ngx_conf_t* cf, MainConf& conf) {
+    ngx_pool_cleanup_t* cleanup = ngx_pool_cleanup_add(cf->pool, sizeof(int));
+    if (cleanup == nullptr) {
+        return false;
+    }
+    conf.key_fd = store::open_retrying(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY);
+    if (conf.key_fd < 0) {
+        const Error error = store::system_error(errno, "open", to_view(conf.key_path));
+        log_at(cf->log, NGX_LOG_EMERG, conf.key_line, "the store's master key: " + error.message);
+        return false;
+    }
+    *static_cast<int*>(cleanup->data) = conf.key_fd;
+    cleanup->handler = close_key;
+    return true;
+}
+
+bool load_key(ngx_conf_t* cf, MainConf& conf) {
+    const store::StorePaths paths(to_view(conf.store_path));
+    const Result<store::StoreFormat> format = store::read_store_format(paths);
+    if (!format) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.store_line, "sluice_store: " + format.error().message);
+        return false;
+    }
+    const bool given = conf.key_path.data != nullptr;
+    if (!given) {
+        conf.key_path = copy_to_pool(cf->pool, paths.master_key.string());
+        conf.key_line = conf.store_line;
+    }
+    const Result<store::MasterKey> key = store::MasterKey::load(to_view(conf.key_path));
+    if (!key) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.key_line,
+               "the store's master key: " + key.error().message);
+        return false;
+    }
+    prepare_json();                      // here, and not in a worker that has no memory left
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // the master has seen the key: no core dump of it
+    return keep_key_open(cf, conf);
+}
+
+void set_defaults(MainConf& conf) noexcept {
+    const auto set = [](off_t& field, off_t value) {
+        if (field == NGX_CONF_UNSET) {
+            field = value;
+        }
+    };
+    set(conf.map_bytes, static_cast<off_t>(16) << 30);
+    set(conf.large_memory, static_cast<off_t>(1) << 30);
+    set(conf.idempotency_ttl, 86'400);
+    if (conf.zone_bytes == NGX_CONF_UNSET) {
+        conf.zone_bytes = static_cast<off_t>(5) << 20;
+        conf.zone_line = conf.store_line;
+    }
+    if (conf.sync == NGX_CONF_UNSET) {
+        conf.sync = 1;
+    }
+    if (conf.limit_given == 0) {
+        const RateLimit standard;
+        conf.limit_requests = standard.requests;
+        conf.limit_window_seconds = standard.window_seconds;
+    }
+}
+
+/// Without a master process a reload would start thread pools that have no threads.
+bool is_single_process_reload(const ngx_conf_t* cf) noexcept {
+    const ngx_cycle_t* old = cf->cycle->old_cycle;
+    return ngx_process == NGX_PROCESS_SINGLE && old != nullptr && !ngx_is_init_cycle(old);
+}
+
+char* init_main(ngx_conf_t* cf, MainConf& conf) {
+    if (conf.store_path.data == nullptr) {
+        return NGX_CONF_OK;
+    }
+    if (ngx_process == NGX_PROCESS_SIGNALLER) {
+        return NGX_CONF_OK;  // `nginx -s` reads the configuration only to find the pid file
+    }
+    if (is_single_process_reload(cf)) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "sluice does not reload with \"master_process off\", which is for debugging: "
+                      "stop and start nginx");
+        return kFailed;
+    }
+    set_defaults(conf);
+    if (!request_default_pool(cf, conf.commit_pool_name) ||
+        !request_default_pool(cf, conf.offload_pool_name) || !load_key(cf, conf)) {
+        return kFailed;
+    }
+    ngx_str_t name = to_ngx("ngx_http_sluice");
+    conf.zone = ngx_shared_memory_add(cf, &name, static_cast<std::size_t>(conf.zone_bytes),
+                                      &ngx_http_sluice_module);
+    if (conf.zone == nullptr) {
+        return kFailed;
+    }
+    conf.zone->init = ngx_http_sluice_init_zone;
+    conf.zone->data = &conf;
+    return NGX_CONF_OK;
+}
+
+void merge_values(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
+    if (conf.header_prefix.data == nullptr) {
+        conf.header_prefix = parent.header_prefix;
+        conf.scan = parent.scan;
+    }
+    if (conf.header_prefix.data == nullptr) {
+        conf.header_prefix = to_ngx(kDefaultPrefix);
+    }
+    if (conf.scan == nullptr) {
+        conf.scan = make_in_pool<ScanNames>(cf->pool, to_view(conf.header_prefix));
+    }
+    ngx_conf_merge_size_value(conf.offload_threshold, parent.offload_threshold, 64 * 1024);
+    ngx_conf_merge_sec_value(conf.retry_after, parent.retry_after, 1);
+    ngx_conf_merge_value(conf.dry_run, parent.dry_run, 0);
+}
+
+/// `if` and `limit_except` blocks are nameless locations: they serve what the location around
+/// them serves.
+void inherit_handler(const Handlers& handlers, ngx_http_core_loc_conf_t& core,
+                     const LocConf& parent, LocConf& conf) noexcept {
+    if (!core.noname || conf.ingest != kIngestNone || core.handler != nullptr) {
+        return;
+    }
+    conf.ingest = parent.ingest;
+    conf.ingest_line = parent.ingest_line;
+    conf.status = parent.status;
+    if (core.lmt_excpt && conf.ingest != kIngestNone) {
+        core.handler = handlers.ingest;
+    }
+    if (core.lmt_excpt && conf.status != 0) {
+        core.handler = handlers.status;
+    }
+}
+
+char* merge_location(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
+    auto& core = *static_cast<ngx_http_core_loc_conf_t*>(
+        ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module));
+    MainConf& main = main_conf(cf);
+    const bool own = conf.ingest != kIngestNone;
+    merge_values(cf, parent, conf);
+    inherit_handler(main.handlers, core, parent, conf);
+    if (!own) {
+        return NGX_CONF_OK;
+    }
+    ++main.ingest_locations;
+    return check_ingest(cf, main, conf, core) ? NGX_CONF_OK : kFailed;
+}
+
+/// The variable costs random bytes for every request: it is stored with the record only where the
+/// configuration uses it anyhow (in a log format, for example).
+ngx_int_t request_id_in_use(ngx_conf_t* cf) noexcept {
+    const auto* core = static_cast<ngx_http_core_main_conf_t*>(
+        ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module));
+    const auto* used = static_cast<ngx_http_variable_t*>(core->variables.elts);
+    for (ngx_uint_t i = 0; i < core->variables.nelts; ++i) {
+        if (to_view(used[i].name) == "request_id") {
+            return static_cast<ngx_int_t>(i);
+        }
+    }
+    return NGX_ERROR;
+}
+
+}  // namespace
+
+MainConf* create_main_conf(ngx_conf_t* cf, const Handlers& handlers) noexcept {
+    auto* conf = static_cast<MainConf*>(ngx_pcalloc(cf->pool, sizeof(MainConf)));
+    if (conf == nullptr) {
+        return nullptr;
+    }
+    conf->cycle = cf->cycle;
+    conf->handlers = handlers;
+    conf->map_bytes = NGX_CONF_UNSET;
+    conf->sync = NGX_CONF_UNSET;
+    conf->zone_bytes = NGX_CONF_UNSET;
+    conf->idempotency_ttl = NGX_CONF_UNSET;
+    conf->large_memory = NGX_CONF_UNSET;
+    conf->request_id_index = NGX_ERROR;
+    return conf;
+}
+
+void finish_configuration(ngx_conf_t* cf) noexcept {
+    main_conf(cf).request_id_index = request_id_in_use(cf);
+}
+
+}  // namespace sluice::ngx
+
+using namespace sluice::ngx;
+
+char* ngx_http_sluice_init_main_conf(ngx_conf_t* cf, void* conf) noexcept {
+    return guarded(cf->log, kFailed, [&] { return init_main(cf, *static_cast<MainConf*>(conf)); });
+}
+
+void* ngx_http_sluice_create_loc_conf(ngx_conf_t* cf) noexcept {
+    auto* conf = static_cast<LocConf*>(ngx_pcalloc(cf->pool, sizeof(LocConf)));
+    if (conf == nullptr) {
+        return nullptr;
+    }
+    conf->offload_threshold = NGX_CONF_UNSET_SIZE;
+    conf->retry_after = NGX_CONF_UNSET;
+    conf->dry_run = NGX_CONF_UNSET;
+    return conf;
+}
+
+char* ngx_http_sluice_merge_loc_conf(ngx_conf_t* cf, void* parent, void* child) noexcept {
+    return guarded(cf->log, kFailed, [&] {
+        return merge_location(cf, *static_cast<LocConf*>(parent), *static_cast<LocConf*>(child));
+    });
+}

@@ -1,0 +1,28 @@
+#include "ngx_module/request/notes.hpp"
+
+namespace sluice::ngx {
+
+void Notes::redirect(const ngx_http_request_t* r) noexcept {
+    if (redirect_.allow()) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "sluice_ingest takes no subrequests, and no redirects of requests that were "
+                      "answered or read before: \"%V\"",
+                      &r->uri);
+    }
+}
+
+void Notes::slot_beyond_zone() noexcept {
+    if (beyond_zone_.allow()) {
+        ngx_log_error(NGX_LOG_ERR, log_, 0,
+                      "sluice: an account lies beyond the shared zone and is not limited: set a "
+                      "larger \"sluice_zone\" and restart nginx");
+    }
+}
+
+void Notes::store_error(const Error& error) noexcept {
+    if (store_error_.allow()) {
+        ngx_log_error(NGX_LOG_ERR, log_, 0, "sluice: %s", error.message.c_str());
+    }
+}
+
+}  // namespace sluice::ngx

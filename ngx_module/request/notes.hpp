@@ -1,0 +1,30 @@
+// Notes: lines of the error log that senders or a broken disk can cause, each at a limited rate.
+#pragma once
+
+#include "core/values/result.hpp"
+#include "ngx_module/nginx/log_limit.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+
+namespace sluice::ngx {
+
+class Notes {
+public:
+    explicit Notes(ngx_log_t* log) noexcept : log_(log) {}
+
+    /// Once a minute at most: an error_page, rewrite or the like leads to an ingest location. Event
+    /// loop.
+    void redirect(const ngx_http_request_t* r) noexcept;
+    /// Once a minute at most: an account's slot has no cell, so its limit cannot be held. Any
+    /// thread.
+    void slot_beyond_zone() noexcept;
+    /// Once a second at most. Any thread.
+    void store_error(const Error& error) noexcept;
+
+private:
+    ngx_log_t* log_;
+    LogLimit redirect_{60};
+    LogLimit beyond_zone_{60};
+    LogLimit store_error_{1};
+};
+
+}  // namespace sluice::ngx

@@ -1,0 +1,15 @@
+// Opens a request: its head, and who claims to send it. Before the body is there.
+#pragma once
+
+#include "ngx_module/request/request.hpp"
+
+namespace sluice::ngx {
+
+/// @return kReadBody, or kAnswerEarly: what can be told without the body. Event loop.
+[[nodiscard]] Step open(IngestRequest& request) noexcept;
+
+/// Looks shop and token up in the registry as it is now: fills in the sender, or settles the
+/// request (also when memory is short). Event loop.
+void look_up_sender(IngestRequest& request) noexcept;
+
+}  // namespace sluice::ngx
