@@ -1,0 +1,167 @@
+"""D1: what must hold of any ledger at any time. Each failure is (letter, what is wrong)."""
+
+from fractions import Fraction
+
+from model.books import payouts, periods, rates
+from model.books.journal import EXPENSE, NO_HASH, OWED, PAID, PAYOUT, REASONS, next_hash, sums_key
+from model.books.state import STANDING
+
+ENDED = {"PAID": "SETTLE", "VOID": "VOID", "FAILED": "FAILED", "RETURNED": "RETURNED"}
+
+
+def audit(ledger):
+    return [
+        (letter, failure)
+        for letter, check in sorted(CHECKS.items())
+        for failure in check(ledger)
+    ]
+
+
+def chains(ledger):
+    heads, numbers = {}, {}
+    for entry, stored in zip(ledger.journal.entries, ledger.journal.hashes, strict=True):
+        numbers[entry.node] = numbers.get(entry.node, 0) + 1
+        if entry.number != numbers[entry.node]:
+            yield f"entry {entry.number} of node {entry.node} stands where {numbers[entry.node]} should"
+        key = (entry.account, entry.node)
+        heads[key] = next_hash(heads.get(key, NO_HASH), entry)
+        if heads[key] != stored:
+            yield f"entry {entry.number} of node {entry.node}: stored hash is {stored.hex()}"
+    if heads != ledger.journal.heads or numbers != ledger.journal.last:
+        yield "a chain ends elsewhere than its head says"
+
+
+def balances(ledger):
+    sums = {}
+    for entry in ledger.journal.entries:
+        if not entry.is_mark:
+            row = sums.setdefault(sums_key(entry), dict.fromkeys((EXPENSE, OWED, PAYOUT, PAID), Fraction(0)))
+            for book in row:
+                row[book] += entry.into(book)
+    for key in sorted({*sums, *ledger.journal.sums}):
+        stored, computed = ledger.journal.sums.get(key), sums.get(key)
+        if stored != computed:
+            yield f"balance {key}: stored {stored}, computed {computed}"
+        elif sum(stored.values()) != 0:
+            yield f"balance {key}: the books add up to {sum(stored.values())}"
+
+
+def payouts_(ledger):
+    for payout in ledger.payouts.values():
+        entries = [e for e in ledger.journal.entries if e.payout == payout.payout_id]
+        moved = [e for e in entries if not e.is_mark]
+        name = f"payout {payout.payout_id}"
+        if sum(item.amount for item in payout.items) != payout.amount:
+            yield f"{name}: amount {payout.amount}, items {sum(item.amount for item in payout.items)}"
+        per_program = program_sums((item.program, item.amount) for item in payout.items)
+        booked = program_sums((e.program, e.amount) for e in moved if e.reason == "PAYOUT")
+        if per_program != booked:
+            yield f"{name}: items {per_program}, transfers {booked}"
+        digest = payouts.items_digest(payout.currency, payout.items).hex()
+        if [e.line for e in entries if e.reason == "CLOSED"] != [digest]:
+            yield f"{name}: its items are not those of its mark CLOSED"
+        if payout.state != state_of(payout, entries):
+            yield f"{name}: state {payout.state}, by its entries {state_of(payout, entries)}"
+        left = sum((e.into(PAYOUT) for e in moved), Fraction(0))
+        if left != (0 if payout.state in ENDED else payout.amount):
+            yield f"{name}: {left} is left on its book"
+
+
+def program_sums(rows):
+    sums = {}
+    for program, amount in rows:
+        sums[program] = sums.get(program, Fraction(0)) + amount
+    return {program: amount for program, amount in sums.items() if amount}
+
+
+def state_of(payout, entries):
+    """By marks and transfers; CLOSED and APPROVED differ by a mark only if an approval was needed."""
+    reasons = [e.reason for e in entries]
+    for state, reason in (("RETURNED", "RETURNED"), ("FAILED", "FAILED"), ("VOID", "VOID"), ("PAID", "SETTLE"), ("SENT", "SENT")):
+        if reason in reasons:
+            return state
+    if "APPROVED" in reasons:
+        return "APPROVED"
+    return "CLOSED" if payout.state == "CLOSED" else "APPROVED"
+
+
+def positions(ledger):
+    taken, numbers = {}, {}
+    for payout in ledger.payouts.values():
+        if payout.state in STANDING:
+            for item in payout.items:
+                unit = payouts.unit_of(ledger, payout, item)
+                key = (id(unit), "" if item.kind == "CREDIT" else item.line, payout.currency)
+                taken[key] = taken.get(key, Fraction(0)) + item.amount
+                counts = numbers.setdefault(id(unit), [0, 0])
+                counts[0] += 1
+                counts[1] += item.kind == "COMMISSION"
+    booked = booked_dues(ledger)
+    for account in ledger.registry:
+        for order, unit in ledger.units(account):
+            name = f"{getattr(unit, 'order', '')} {unit.creator}@{unit.program}"
+            if {k: v for k, v in unit.due.items() if v} != booked.get(unit_key(order, unit), {}):
+                yield f"position {name}: due is {unit.due}"
+            standing = {(line, c): v for (i, line, c), v in taken.items() if i == id(unit) and v}
+            if unit.taken != standing:
+                yield f"position {name}: taken is {unit.taken}, standing items say {standing}"
+            if [unit.standing, unit.commissions] != numbers.get(id(unit), [0, 0]):
+                yield f"position {name}: its standing items are miscounted"
+            if order is not None:
+                yield from lines(order, unit, name)
+
+
+def lines(order, position, name):
+    """What is due of the lines is what M2 gives; of a position that is not live, nothing."""
+    right = {}
+    if order.position is position:
+        right = {(line, order.currency): v for line, v in rates.commissions(order, position).items() if v}
+    due = {key: value for key, value in position.due.items() if key[0]}
+    if due != right:
+        yield f"position {name}: due of its lines is {due}, the rules give {right}"
+
+
+def unit_key(order, unit):
+    if order is None:
+        return "credit", unit.credit_id
+    return order.key, unit.program, unit.creator
+
+
+def booked_dues(ledger):
+    sums = {}
+    for entry in ledger.journal.entries:
+        if entry.is_mark or REASONS[entry.reason][1] != EXPENSE:
+            continue
+        key = ((entry.shop.encode(), entry.order.encode()), entry.program, entry.creator)
+        if entry.reason == "CREDIT":
+            key = ("credit", entry.command_id)
+        elif entry.reason == "REVERSAL":
+            of = {by: reversed_ for reversed_, by in ledger.reversals.items()}[entry.command_id]
+            key = ("credit", of) if of in ledger.credits else key
+        unit = sums.setdefault(key, {})
+        line = (entry.line, entry.currency)
+        unit[line] = unit.get(line, Fraction(0)) + entry.amount
+        if unit[line] == 0:
+            del unit[line]
+    return sums
+
+
+def period_sums(ledger):
+    for account, closed in ledger.periods.items():
+        for period in closed:
+            if period.rows != periods.compute(ledger, account, period.start, period.until):
+                yield f"period of {account} until {period.until}: its sums are not those of its entries"
+
+
+def volumes(ledger):
+    sums = {}
+    for order in ledger.orders.values():
+        if order.live:
+            key = (*order.live, rates.month_of(order.ordered_at), order.currency)
+            sums[key] = sums.get(key, Fraction(0)) + rates.net_sales(order)
+    right = {key: value for key, value in sums.items() if value}
+    if right != ledger.volumes:
+        yield f"tier volumes are {ledger.volumes}, orders give {right}"
+
+
+CHECKS = {"a": chains, "b": balances, "c": payouts_, "d": positions, "f": period_sums, "g": volumes}

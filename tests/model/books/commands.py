@@ -1,0 +1,389 @@
+"""What people do: by hand (A3), money, holds (H1), approvals (H3), keys' accounts (K1)."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from model.books import attribution, events, imports, payouts, periods, plausibility, policy
+from model.books.rates import parse_money
+from model.books.state import Credit, Nothing, Refused, Result, Waiting
+from model.values import digits, time_text
+
+MONEY = ("adjust", "credit", "reverse")
+MOVES = ("sent", "settle", "failed", "returned", "void")
+
+
+def run(ledger, at, command):
+    do = command["do"]
+    if do in MOVES:
+        return Result("done", payouts.move(ledger, at, do, command["ids"]))
+    if do in MONEY:
+        return money(ledger, at, command)
+    answer = HANDLERS[do](ledger, at, command)
+    return answer if isinstance(answer, Result) else Result("done", answer or "")
+
+
+def accounts_of(ledger, at, command):
+    """K1: the key of an import or apply counts in each account that it touches."""
+    if command["do"] == "program apply":
+        named = {row["account"] for row in [*command["programs"], *command.get("policies", [])]}
+        return sorted(named)
+    if command["do"] in ("creator import", "touch import"):
+        programs = {row["program"] for row in command["rows"]}
+        return sorted({ledger.programs[p].account for p in programs if p in ledger.programs}) or [at.account]
+    return [at.account]
+
+
+def find_order(ledger, at, command):
+    shop = command.get("shop", "shop-1")
+    order = ledger.orders.get((shop, command["order"]))
+    if order is None or order.account != at.account:
+        raise Refused(f"there is no order {command['order']} in shop {shop}")
+    return order
+
+
+def need_reason(at):
+    if not 1 <= len(at.reason.encode()) <= 1000:
+        raise Refused("--reason has to say why, in 1 to 1000 bytes")
+
+
+# A3: by hand ----------------------------------------------------------------------------------------------
+
+
+def attribute(ledger, at, command):
+    need_reason(at)
+    order = find_order(ledger, at, command)
+    program, creator = command["program"], command["creator"]
+    known = ledger.programs.get(program)
+    if known is None or known.account != at.account or not known.covers(order.shop):
+        raise Refused(f"account {at.account} has no program {program} that covers shop {order.shop}")
+    if creator not in known.ever:
+        raise Refused(f"creator {creator} was never in program {program}; import the creator first")
+    if order.live == (program, creator):
+        raise Nothing(f"order {order.order_id} belongs to {creator} in {program} already")
+    if order.live and not command.get("replace"):
+        raise Refused(f"order {order.order_id} belongs to {order.live[1]} in {order.live[0]}; --replace takes it away")
+    if order.live:
+        take_away(ledger, at, order)
+    attribution.give(ledger, at, order, program, creator, (attribution.MANUAL,), at.command_id)
+    events.book(ledger, at, order, reason="ATTRIBUTION")
+    plausibility.judge(ledger, at, order, event=False)
+
+
+def take_away(ledger, at, order):
+    events.clear(ledger, at, order, "DETACH")
+    program, creator = order.live
+    ledger.mark(at, "DETACHED", order=order, program=program, creator=creator)
+    order.live, order.barred = None, True
+    ledger.count_volume(order)
+
+
+def detach(ledger, at, command):
+    """One order, or all that one import, apply or `attribute` gave out; --retry tries each again."""
+    need_reason(at)
+    if "cause" in command:
+        cause = command["cause"]
+        orders = [o for o in ledger.orders.values() if o.account == at.account and o.live and o.position.cause == cause]
+        if not orders:
+            raise Nothing(f"{cause} gave out no order that still belongs to whom it gave it")
+    else:
+        orders = [find_order(ledger, at, command)]
+        if not orders[0].live and not (command.get("retry") and orders[0].barred):
+            raise Nothing(f"order {orders[0].order_id} belongs to no creator")
+    orders.sort(key=lambda order: order.key)
+    for order in orders:
+        if order.live:
+            take_away(ledger, at, order)
+    for order in orders:
+        if command.get("retry"):
+            retry(ledger, at, order)
+        plausibility.judge(ledger, at, order, event=False)
+
+
+def retry(ledger, at, order):
+    """The order stays barred if nobody is found."""
+    order.barred = False
+    if attribution.attribute(ledger, at, order, at.command_id):
+        events.book(ledger, at, order, reason="ATTRIBUTION")
+    else:
+        order.barred = True
+
+
+# Reject, hold, release, acknowledge, reset ---------------------------------------------------------------------
+
+
+def reject(ledger, at, command):
+    need_reason(at)
+    order = find_order(ledger, at, command)
+    if order.rejected:
+        raise Nothing(f"order {order.order_id} is rejected already")
+    order.rejected = True
+    events.book(ledger, at, order, reason="REJECT")
+    ledger.mark(at, "REJECTED", order=order)
+    plausibility.judge(ledger, at, order, event=False)
+
+
+def hold_key(ledger, at, command):
+    program = command.get("program", "")
+    if program and (program not in ledger.programs or ledger.programs[program].account != at.account):
+        raise Refused(f"account {at.account} has no program {program}")
+    return at.account, command["creator"], program
+
+
+def hold(ledger, at, command):
+    need_reason(at)
+    if "creator" in command:
+        key = hold_key(ledger, at, command)
+        if key in ledger.held_creators:
+            raise Nothing(f"creator {key[1]} is held already")
+        ledger.held_creators.add(key)
+        ledger.mark(at, "HELD", account=at.account, creator=key[1], program=key[2])
+        return
+    order = find_order(ledger, at, command)
+    if order.held:
+        raise Nothing(f"order {order.order_id} is held already")
+    order.held = True
+    ledger.mark(at, "HELD", order=order)
+
+
+def release(ledger, at, command):
+    need_reason(at)
+    if "creator" in command:
+        key = hold_key(ledger, at, command)
+        if key not in ledger.held_creators:
+            raise Nothing(f"creator {key[1]} is not held")
+        ledger.held_creators.remove(key)
+        ledger.mark(at, "RELEASED", account=at.account, creator=key[1], program=key[2])
+        return
+    order = find_order(ledger, at, command)
+    of = command.get("of") or ("hold" if order.held else "reject")
+    if order.held and order.rejected and "of" not in command:
+        raise Refused(f"order {order.order_id} is held and rejected: say --hold or --reject")
+    if not (order.held if of == "hold" else order.rejected):
+        raise Nothing(f"order {order.order_id} is not {'held' if of == 'hold' else 'rejected'}")
+    if of == "hold":
+        order.held = False
+    else:
+        order.rejected = False
+        events.book(ledger, at, order, reason="RELEASE")
+    ledger.mark(at, "RELEASED", order=order, line=of)
+    plausibility.judge(ledger, at, order, event=False)
+
+
+def acknowledge(ledger, at, command):
+    need_reason(at)
+    order = find_order(ledger, at, command)
+    if not plausibility.acknowledge(ledger, at, order, command["kind"]):
+        raise Nothing(f"nothing of {command['kind']} is left to acknowledge for order {order.order_id}")
+    ledger.mark(at, "ACKNOWLEDGED", order=order, line=command["kind"])
+
+
+def reset(ledger, at, command):
+    """O5: back from a version in the future; fields stay until the next payload."""
+    need_reason(at)
+    order = find_order(ledger, at, command)
+    version = command.get("version")
+    if version is None:
+        version = order.ordered_at if order.sane_version is None else order.sane_version
+    if version >= order.version:
+        raise Refused(f"{time_text(version)} is not below {time_text(order.version)}, the order's version")
+    order.version = version
+    for row in order.rows.values():
+        row.version = min(row.version, version)
+    if order.device_version is not None:
+        order.device_version = min(order.device_version, version)
+    order.digests = {digest: stale for digest, stale in order.digests.items() if not stale}
+    anomaly = order.anomalies.get("VERSION_IN_FUTURE")
+    if anomaly and anomaly.acknowledged_by is None:
+        anomaly.acknowledged_by, anomaly.acknowledged_at = at.actor, at.received
+    ledger.mark(at, "RESET", order=order, line=time_text(version))
+    plausibility.judge(ledger, at, order, event=False)
+
+
+# Money by hand ---------------------------------------------------------------------------------------------------
+
+
+def money(ledger, at, command):
+    """Checked now; booked now, or when another actor approves (H3)."""
+    need_reason(at)
+    checked = CHECKS[command["do"]](ledger, at, command)
+    amount, currency = checked["amount"], checked["currency"]
+    if payouts.needs_approval(ledger, at.account, "approve_adjust_above", amount, currency):
+        ledger.waiting[at.command_id] = Waiting(at.command_id, command, at, amount, currency, checked.get("live"))
+        return Result("waiting", f"{at.command_id} waits for another actor's approve")
+    return Result("done", book_money(ledger, at, at, command, checked))
+
+
+def book_money(ledger, at, asked, command, checked):
+    BOOKINGS[command["do"]](ledger, at, asked, command, checked)
+    return asked.command_id
+
+
+def check_amount(amount, currency, given):
+    if amount == 0:
+        raise Refused("an amount of 0 changes nothing")
+    if (amount * 10 ** digits(currency)).denominator != 1:
+        raise Refused(f"{given} has more than the {digits(currency)} digits of {currency}")
+
+
+def check_adjust(ledger, at, command):
+    order = find_order(ledger, at, command)
+    if not order.live:
+        raise Refused(f"order {order.order_id} belongs to no creator; attribute it first")
+    amount = Fraction(command["amount"])
+    check_amount(amount, order.currency, command["amount"])
+    return {"amount": amount, "currency": order.currency, "order": order, "live": order.live}
+
+
+def book_adjust(ledger, at, asked, command, checked):
+    order = checked["order"]
+    position = order.position
+    ledger.transfer(at, position, "", checked["currency"], checked["amount"], "MANUAL", order.shop, order.order_id)
+    ledger.money[asked.command_id] = (position, order, checked["currency"], checked["amount"])
+
+
+def check_credit(ledger, at, command):
+    amount, currency = parse_money(command["amount"])
+    check_amount(amount, currency, command["amount"])
+    program = ledger.programs.get(command["program"])
+    if program is None or program.account != at.account:
+        raise Refused(f"account {at.account} has no program {command['program']}")
+    if command["creator"] not in program.ever:
+        raise Refused(f"creator {command['creator']} was never in program {command['program']}; import the creator first")
+    if "order" in command and (command.get("shop", "shop-1"), command["order"]) in ledger.orders:
+        raise Refused(f"order {command['order']} is there; adjust it")
+    return {"amount": amount, "currency": currency}
+
+
+def book_credit(ledger, at, asked, command, checked):
+    shop = command.get("shop", "shop-1") if "order" in command else ""
+    credit = ledger.credits[asked.command_id] = Credit(
+        at.account, command["program"], command["creator"], credit_id=asked.command_id, shop=shop,
+        order=command.get("order", ""), sale_at=command.get("sale_at", asked.received),
+        amount=checked["amount"], currency=checked["currency"],
+    )
+    ledger.transfer(at, credit, "", credit.currency, credit.amount, "CREDIT", credit.shop, credit.order)
+    ledger.money[asked.command_id] = (credit, None, credit.currency, credit.amount)
+
+
+def check_reverse(ledger, at, command):
+    which = command["id"]
+    if which in ledger.reversals:
+        raise Refused(f"{which} was reversed by {ledger.reversals[which]}")
+    if which in ledger.waiting and ledger.waiting[which].state == "WAITING":
+        raise Refused(f"{which} waits for an approval; withdraw it")
+    booked = ledger.money.get(which)
+    if booked is None or booked[0].account != at.account:
+        raise Refused(f"account {at.account} has no adjust or credit {which}")
+    return {"amount": -booked[3], "currency": booked[2]}
+
+
+def book_reverse(ledger, at, asked, command, checked):
+    unit, order, currency, amount = ledger.money[command["id"]]
+    shop, order_id = (order.shop, order.order_id) if order else (unit.shop, unit.order)
+    ledger.transfer(at, unit, "", currency, -amount, "REVERSAL", shop, order_id)
+    ledger.reversals[command["id"]] = asked.command_id
+    touched = ledger.orders.get((shop, order_id))
+    if touched:
+        plausibility.judge(ledger, at, touched, event=False)
+
+
+CHECKS = {"adjust": check_adjust, "credit": check_credit, "reverse": check_reverse}
+BOOKINGS = {"adjust": book_adjust, "credit": book_credit, "reverse": book_reverse}
+
+
+# H3: approvals -----------------------------------------------------------------------------------------------------
+
+
+def approve(ledger, at, command):
+    waiting = ledger.waiting.get(command["id"])
+    if waiting is None:
+        return approve_payouts(ledger, at, command["id"])
+    if at.account not in accounts_of(ledger, waiting.given, waiting.command):
+        raise Refused(f"account {at.account} has no command {command['id']}")
+    if waiting.state != "WAITING":
+        said = f"{waiting.waiting_id} was {waiting.state.lower()} by {waiting.ended_by} at {time_text(waiting.ended_at)}"
+        if waiting.state == "APPROVED":
+            raise Nothing(said)
+        raise Refused(said)
+    check_approver(ledger, at, waiting)
+    # Entries: the receipt and the input of the approval, the id and the actor of who asked.
+    booked = replace(at, command_id=waiting.waiting_id, actor=waiting.given.actor, account=waiting.given.account,
+                     reason=waiting.given.reason)
+    if waiting.command["do"] in MONEY:
+        checked = CHECKS[waiting.command["do"]](ledger, booked, waiting.command)
+        if (checked["currency"], checked.get("live")) != (waiting.currency, waiting.live):
+            raise Refused(f"what {waiting.waiting_id} was about has changed since; withdraw it and ask again")
+        book_money(ledger, booked, waiting.given, waiting.command, checked)
+    else:
+        policy.apply(ledger, booked, waiting.command, approved=True)
+    waiting.state, waiting.ended_by, waiting.ended_at = "APPROVED", at.actor, at.received
+    ledger.mark(at, "APPROVED", account=at.account, line=waiting.waiting_id)
+
+
+def approve_payouts(ledger, at, given):
+    found = payouts.named(ledger, at, [given])
+    closed = [payout for payout in found if payout.state == "CLOSED"]
+    for payout in closed:
+        payouts.check_approver(ledger, at, payout)
+    return payouts.move(ledger, at, "approve", [given])
+
+
+def check_approver(ledger, at, waiting):
+    if at.actor == waiting.given.actor:
+        raise Refused(f"{at.actor} asked for {waiting.waiting_id} and cannot approve it; another has to")
+    for account in accounts_of(ledger, waiting.given, waiting.command):
+        approvers = ledger.policy(account).get("approvers")
+        if approvers and at.actor not in approvers:
+            raise Refused(f"{at.actor} is none of the approvers: {', '.join(approvers)}")
+
+
+def withdraw(ledger, at, command):
+    need_reason(at)
+    waiting = ledger.waiting.get(command["id"])
+    if waiting is None or at.account not in accounts_of(ledger, waiting.given, waiting.command):
+        raise Refused(f"account {at.account} has no command {command['id']} that waits")
+    said = f"{waiting.waiting_id} was {waiting.state.lower()} by {waiting.ended_by} at {time_text(waiting.ended_at)}"
+    if waiting.state == "WITHDRAWN":
+        raise Nothing(said)
+    if waiting.state != "WAITING":
+        raise Refused(said)
+    waiting.state, waiting.ended_by, waiting.ended_at = "WITHDRAWN", at.actor, at.received
+
+
+# Payouts and periods -------------------------------------------------------------------------------------------------
+
+
+def close(ledger, at, command):
+    made, skipped, digest = payouts.close(ledger, at, command)
+    return Result("done", payouts=[payout.payout_id for payout in made], skipped=skipped, digest=digest)
+
+
+def old_close(ledger, at, command):
+    made = payouts.old_close(ledger, at, command["program"], command["until"])
+    return Result("done", payouts=[payout.payout_id for payout in made])
+
+
+def period_close(ledger, at, command):
+    periods.close(ledger, at, command["until"], command.get("allow_late", False))
+
+
+HANDLERS = {
+    "attribute": attribute,
+    "detach": detach,
+    "reject": reject,
+    "hold": hold,
+    "release": release,
+    "anomaly ack": acknowledge,
+    "order reset": reset,
+    "approve": approve,
+    "withdraw": withdraw,
+    "payout close": close,
+    "old payout close": old_close,
+    "period close": period_close,
+    "program apply": policy.apply,
+    "creator import": imports.creators,
+    "creator remove": imports.remove,
+    "creator set": imports.set_creator,
+    "creator rename": imports.rename,
+    "touch import": imports.touches,
+}

@@ -1,0 +1,184 @@
+"""Creators, codes and touches come in; what waits for them is tried again (A1, A2)."""
+
+from model.books import attribution, events, plausibility
+from model.books.state import CodeRow, Member, Nothing, Refused, Touch, ascii_lower
+from model.values import time_text
+
+
+def program_of(ledger, name, line):
+    if name not in ledger.programs:
+        raise Refused(f"line {line}: there is no program {name}")
+    return ledger.programs[name]
+
+
+def reach_of(at, command, program):
+    """A2: how far back an input counts, unless --reach says it."""
+    return command["reach"] if command.get("reach") is not None else at.received - program.late
+
+
+# Creators and codes ----------------------------------------------------------------------------------------
+
+
+def creators(ledger, at, command):
+    """All rows or none. Line 1 is the header."""
+    codes = {name: {code: list(rows) for code, rows in p.codes.items()} for name, p in ledger.programs.items()}
+    for line, row in enumerate(command["rows"], 2):
+        program = program_of(ledger, row["program"], line)
+        if row.get("code"):
+            import_code(codes[program.program_id], at, command, program, row, line)
+    for name, program in ledger.programs.items():
+        program.codes = codes[name]
+    for row in command["rows"]:
+        join(ledger, at, command, row)
+    for row in command["rows"]:
+        try_waiting(ledger, at, [ledger.programs[row["program"]].account], lambda o, r=row: concerns(ledger, o, r))
+
+
+def join(ledger, at, command, row):
+    program = ledger.programs[row["program"]]
+    if row["creator"] not in program.members:
+        program.members[row["creator"]] = Member(reach_of(at, command, program))
+        program.ever.add(row["creator"])
+    if row.get("group"):
+        program.members[row["creator"]].group = row["group"]
+    profile = ledger.profiles.setdefault((program.account, row["creator"]), {})
+    profile.update({name: row[name] for name in ("name", "payee") if row.get(name)})
+
+
+def import_code(codes, at, command, program, row, line):
+    """Rows of one code never overlap. Without dates a row that is there stays; with dates it changes."""
+    code, creator = ascii_lower(row["code"]), row["creator"]
+    given_from, given_until = row.get("valid_from"), row.get("valid_until")
+    rows = codes.setdefault(code, [])
+    own = [other for other in rows if other.creator == creator]
+    if given_from is None and given_until is None:
+        if any(other.valid_until is None or other.valid_until > at.received for other in own):
+            return
+        changed, new = [], CodeRow(creator, default_start(at, command, program, rows), None)
+    else:
+        asked = CodeRow(creator, -(10**30) if given_from is None else given_from, given_until)
+        changed = [other for other in own if other.overlaps(asked)]
+        new = changed_row(at, command, program, rows, changed, asked, given_from)
+    if new.valid_until is not None and new.valid_until <= new.valid_from:
+        raise Refused(f"line {line}: valid_until {time_text(new.valid_until)} is not after valid_from "
+                      f"{time_text(new.valid_from)}")
+    kept = [other for other in rows if other not in changed]
+    for other in kept:
+        if other.overlaps(new):
+            raise Refused(f"line {line}: code {row['code']} belongs to creator {other.creator} in program {row['program']}")
+    codes[code] = sorted([*kept, new], key=lambda r: r.valid_from)
+
+
+def default_start(at, command, program, rows):
+    """receipt - late_days, but not before an earlier row ended."""
+    ended = [other.valid_until for other in rows if other.valid_until is not None and other.valid_until <= at.received]
+    return max([reach_of(at, command, program), *ended])
+
+
+def changed_row(at, command, program, rows, changed, asked, given_from):
+    """A date that is not given stays as it was."""
+    start, until = given_from, asked.valid_until
+    if start is None:
+        start = min((r.valid_from for r in changed), default=None)
+    if start is None:
+        start = default_start(at, command, program, rows)
+    if until is None and changed:
+        ends = [r.valid_until for r in changed]
+        until = None if None in ends else max(ends)
+    return CodeRow(asked.creator, start, until)
+
+
+def concerns(ledger, order, row):
+    """A code row may matter to orders with the code; a creator who joins brings touches along."""
+    codes = {ascii_lower(discount["code"]) for discount in order.payload.get("discounts") or []}
+    if row.get("code") and ascii_lower(row["code"]) in codes:
+        return True
+    touched = ledger.touches.get(order.device, [])
+    return any((touch.creator, touch.program) == (row["creator"], row["program"]) for touch in touched)
+
+
+def try_waiting(ledger, at, accounts, concerned):
+    """A2: by (platform_ordered_at, shop, order id)."""
+    waiting = [
+        order
+        for order in ledger.orders.values()
+        if order.live is None and not order.barred and order.account in accounts and concerned(order)
+    ]
+    for order in sorted(waiting, key=lambda order: (order.ordered_at, *order.key)):
+        if attribution.attribute(ledger, at, order, at.command_id):
+            events.book(ledger, at, order, reason="ATTRIBUTION")
+            plausibility.judge(ledger, at, order, event=False)
+
+
+def remove(ledger, at, command):
+    """A creator leaves a program, or one of its codes ends."""
+    program = ledger.programs.get(command["program"])
+    creator = command["creator"]
+    if program is None or program.account != at.account:
+        raise Refused(f"account {at.account} has no program {command['program']}")
+    if creator not in program.members:
+        raise Refused(f"creator {creator} is not in program {command['program']}")
+    end = command.get("at", at.received)
+    wanted = ascii_lower(command["code"]) if command.get("code") else None
+    if wanted and not any(row.creator == creator for row in program.codes.get(wanted, [])):
+        raise Refused(f"creator {creator} has no code {command['code']} in program {command['program']}")
+    for code, rows in program.codes.items():
+        if wanted in (None, code):
+            program.codes[code] = [row for row in (ended(r, creator, end) for r in rows) if row]
+    if wanted is None:
+        del program.members[creator]
+
+
+def ended(row, creator, end):
+    """The row with its end; None: it would never have been valid."""
+    if row.creator != creator or (row.valid_until is not None and row.valid_until <= end):
+        return row
+    return CodeRow(creator, row.valid_from, end) if row.valid_from < end else None
+
+
+# Touches ------------------------------------------------------------------------------------------------------
+
+
+def touches(ledger, at, command):
+    for line, row in enumerate(command["rows"], 2):
+        program_of(ledger, row["program"], line)
+    for row in command["rows"]:
+        program = ledger.programs[row["program"]]
+        ledger.touch_number += 1
+        touch = Touch(row["at"], ledger.touch_number, row["creator"], row["program"], reach_of(at, command, program))
+        ledger.touches.setdefault(row["device"], []).append(touch)
+    for row in command["rows"]:
+        account = ledger.programs[row["program"]].account
+        try_waiting(ledger, at, [account], lambda order, device=row["device"]: order.device == device)
+
+
+# Profiles -------------------------------------------------------------------------------------------------------
+
+
+def set_creator(ledger, at, command):
+    creator = command["creator"]
+    profile = dict(ledger.profiles.get((at.account, creator), {}))
+    if (at.account, creator) not in ledger.profiles:
+        raise Refused(f"account {at.account} has no creator {creator}")
+    if "group" in command:
+        program = ledger.programs.get(command.get("program"))
+        if program is None or program.account != at.account or creator not in program.members:
+            raise Refused(f"creator {creator} is not in program {command.get('program')}")
+        program.members[creator].group = command["group"] or None
+    profile.update({name: command[name] for name in ("name", "payee") if name in command})
+    ledger.profiles[(at.account, creator)] = profile
+
+
+def rename(ledger, at, command):
+    """Entries keep the old id; reports show the new one."""
+    old, new = command["old"], command["new"]
+    if (at.account, old) not in ledger.profiles:
+        raise Refused(f"account {at.account} has no creator {old}")
+    if (at.account, old) in ledger.renamed:
+        if ledger.renamed[(at.account, old)] == new:
+            raise Nothing(f"creator {old} is called {new} already")
+        raise Refused(f"creator {old} was renamed to {ledger.renamed[(at.account, old)]}")
+    if (at.account, new) in ledger.profiles or new in [n for (a, _), n in ledger.renamed.items() if a == at.account]:
+        raise Refused(f"creator id {new} is in use in account {at.account}")
+    ledger.renamed[(at.account, old)] = new
+    ledger.mark(at, "RENAMED", account=at.account, creator=old, line=new)

@@ -1,0 +1,200 @@
+"""The ledger: takes one input after the other, keeps the books, answers.
+
+Independent of the product: nothing here is shared with it but the words of the rules.
+"""
+
+import copy
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+from model.books import commands, events, rates
+from model.books.journal import Journal
+from model.books.state import Nothing, Refused, Result
+from model.catalog_model import Catalog
+
+REGISTRY = {"acme": (1, {"shop-1": 1, "shop-2": 2}), "other": (2, {"shop-9": 9})}
+
+
+class Ledger:
+    def __init__(self, registry=None):
+        self.registry = registry or REGISTRY
+        self.shops = {shop: account for account, (_, shops) in self.registry.items() for shop in shops}
+        self.journal = Journal()
+        self.orders = {}
+        self.programs = {}
+        self.policies = {}  # account -> policy as in the file
+        self.policy_setters = {}  # account -> who set it last
+        self.profiles = {}  # (account, creator) -> {name, payee}
+        self.renamed = {}  # (account, old) -> new
+        self.touches = {}  # device -> [Touch]
+        self.touch_number = 0
+        self.catalogs = {}
+        self.refund_owner = {}  # (shop, refund id) -> (order, line)
+        self.arrivals = 0
+        self.volumes = {}  # (program, creator, month, currency) -> net sales
+        self.payouts = {}  # id -> Payout
+        self.credits = {}  # command id -> Credit
+        self.money = {}  # command id of adjust, credit, reverse -> what it booked
+        self.reversals = {}  # command id -> command id of its reversal
+        self.held_creators = set()  # (account, creator, program or "")
+        self.keys = {}  # (account, key) -> (content, Result)
+        self.waiting = {}  # command id -> Waiting
+        self.periods = {}  # account -> [Period]
+        self.last_receipt = {}  # node -> receipt of its last applied input
+        self.shown = set()
+        self.marks = []
+        self.log = []  # what was put in, for a rebuild
+
+    # Inputs -----------------------------------------------------------------------------------------
+
+    def event(self, at, shop, topic, body):
+        self._begin(at, ("event", at, shop, topic, body))
+        outcome = events.apply(self, at, shop, topic, body)
+        self._end(at)
+        return Result(outcome)
+
+    def products(self, at, shop, topic, records):
+        self._begin(at, ("products", at, shop, topic, records))
+        self.catalog(shop).apply(topic, records)
+        self._end(at)
+        return Result("applied")
+
+    def command(self, at, command):
+        """`command` is a JSON object: {"do": ..., its arguments}."""
+        self._begin(at, ("command", at, copy.deepcopy(command)))
+        at = replace(at, command_id=at.own_id)
+        result = self._answer(at, command)
+        self._end(at)
+        return result
+
+    def _answer(self, at, command):
+        content = json.dumps([command, at.reason], sort_keys=True)
+        accounts = commands.accounts_of(self, at, command)
+        for account in accounts if at.key else ():
+            known = self.keys.get((account, at.key))
+            if known and known[0] != content:
+                return Result("refused", f"key {at.key} was used by {known[1].command_id} with other content")
+            if known:
+                return replace(known[1], outcome="repeated")
+        before = len(self.journal.entries)
+        try:
+            result = commands.run(self, at, command)
+        except Refused as refused:
+            assert len(self.journal.entries) == before and not self.marks, command
+            return Result("refused", str(refused), at.command_id)
+        except Nothing as nothing:
+            assert len(self.journal.entries) == before and not self.marks, command
+            result = Result("nothing", str(nothing))
+        result.command_id = at.command_id
+        for account in accounts if at.key else ():
+            self.keys[(account, at.key)] = (content, result)
+        return result
+
+    def _begin(self, at, record):
+        self.log.append(record)
+        self.shown.clear()
+        self.marks = []
+
+    def _end(self, at):
+        """Within an input transfers are numbered before marks."""
+        for mark in self.marks:
+            self.journal.append(**mark)
+        self.marks = []
+        self.last_receipt[at.node] = at.received
+
+    def rebuilt(self):
+        """A new ledger from the same inputs."""
+        ledger = Ledger(self.registry)
+        for kind, at, *rest in self.log:
+            getattr(ledger, kind)(at, *copy.deepcopy(rest))
+        return ledger
+
+    # Entries ----------------------------------------------------------------------------------------
+
+    def accounting_date(self, at, account):
+        return max(at.received, self.closed_until(account))
+
+    def closed_until(self, account):
+        periods = self.periods.get(account)
+        return periods[-1].until if periods else -(10**30)
+
+    def _fields(self, at, account, shop):
+        number, shops = self.registry[account]
+        return {
+            "node": at.node, "seq": at.seq, "command_id": at.command_id, "account": account,
+            "account_number": number, "shop": shop, "shop_number": shops.get(shop, 0),
+            "recorded_at": at.received, "accounting_date": self.accounting_date(at, account),
+            "note": at.reason, "actor": at.actor,
+        }
+
+    def transfer(self, at, unit, line, currency, amount, reason, shop="", order=""):
+        """expense -> owed, of a position or credit."""
+        late = at.received < self.closed_until(unit.account)
+        entry = self.journal.append(
+            **self._fields(at, unit.account, shop), order=order, line=line, program=unit.program,
+            creator=unit.creator, currency=currency, amount=amount, reason=reason, payout="",
+            refers_to=unit.first_entry.get(line, 0) if late else 0,
+        )
+        unit.first_entry.setdefault(line, entry.number)
+        unit.bookings.append((entry.accounting_date, line, currency, amount))
+        add(unit.due, (line, currency), amount)
+
+    def payout_transfer(self, at, payout, program, amount, reason):
+        self.journal.append(
+            **self._fields(at, payout.account, ""), order="", line="", program=program,
+            creator=payout.creator, currency=payout.currency, amount=amount, reason=reason,
+            payout=payout.payout_id, refers_to=0,
+        )
+
+    def mark(self, at, name, account=None, order=None, line="", program="", creator="", payout=""):
+        shop, order_id = (order.shop, order.order_id) if order else ("", "")
+        self.marks.append({
+            **self._fields(at, account or order.account, shop), "order": order_id, "line": line,
+            "program": program, "creator": creator, "currency": "", "amount": None, "reason": name,
+            "payout": payout, "refers_to": 0,
+        })
+
+    # Parts ------------------------------------------------------------------------------------------
+
+    def catalog(self, shop):
+        return self.catalogs.setdefault(shop, Catalog())
+
+    def policy(self, account):
+        return self.policies.get(account, {})
+
+    def reversed_by(self, command_id):
+        return self.reversals.get(command_id)
+
+    def units(self, account):
+        """Positions by order and key, then credits: everything that payouts take from."""
+        for order in sorted(self.orders.values(), key=lambda order: order.key):
+            if order.account == account:
+                for key in sorted(order.positions, key=lambda key: (key[0].encode(), key[1].encode())):
+                    yield order, order.positions[key]
+        for credit_id in sorted(self.credits):
+            if self.credits[credit_id].account == account:
+                yield None, self.credits[credit_id]
+
+    def matures_at(self, order, unit):
+        hold = self.programs[unit.program].file["hold_days"] * 86400 * 10**9
+        return (unit.sale_at if order is None else order.ordered_at) + hold
+
+    def mature(self, order, unit, until):
+        return unit.standing > 0 or self.matures_at(order, unit) <= until
+
+    def count_volume(self, order):
+        """Keeps the tier volumes (M4): what the order adds now in place of what it added."""
+        if order.volume:
+            add(self.volumes, order.volume[0], -order.volume[1])
+        order.volume = None
+        if order.live:
+            key = (*order.live, rates.month_of(order.ordered_at), order.currency)
+            order.volume = (key, rates.net_sales(order))
+            add(self.volumes, *order.volume)
+
+
+def add(sums, key, amount):
+    sums[key] = sums.get(key, Fraction(0)) + amount
+    if sums[key] == 0:
+        del sums[key]

@@ -1,0 +1,309 @@
+"""Payouts: what a close takes (P1), ids and items (P2), states (P3, P4), preview (P5)."""
+
+import hashlib
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from model.books import plausibility
+from model.books.rates import parse_money
+from model.books.state import STANDING, Credit, Item, Nothing, Payout, Refused
+from model.values import digits, text, time_text
+
+MOVES = {
+    "approve": {"CLOSED": "APPROVED"},
+    "sent": {"APPROVED": "SENT"},
+    "settle": {"APPROVED": "PAID", "SENT": "PAID"},
+    "void": {"CLOSED": "VOID", "APPROVED": "VOID"},
+    "failed": {"SENT": "FAILED"},
+    "returned": {"PAID": "RETURNED"},
+}
+TARGET = {verb: next(iter(moves.values())) for verb, moves in MOVES.items()}
+REASON = {"settle": "SETTLE", "void": "VOID", "failed": "FAILED", "returned": "RETURNED"}
+
+
+@dataclass
+class Share:
+    """What a close takes for one creator and currency."""
+
+    creator: str
+    currency: str
+    takes: list = field(default_factory=list)  # (unit, order, [Item])
+    left: dict = field(default_factory=dict)  # HELD, BLOCKED -> sum that is left out
+
+    @property
+    def amount(self):
+        return sum((item.amount for _, _, items in self.takes for item in items), Fraction(0))
+
+    @property
+    def items(self):
+        return sorted((item for _, _, items in self.takes for item in items), key=lambda item: item.key)
+
+
+# P1: what is taken ---------------------------------------------------------------------------------------
+
+
+def blocks(ledger, order, unit):
+    """HELD, BLOCKED or None."""
+    holds = {(unit.account, unit.creator, ""), (unit.account, unit.creator, unit.program)}
+    if (order is not None and order.held) or holds & ledger.held_creators:
+        return "HELD"
+    if order is not None and plausibility.blocking(ledger, order):
+        return "BLOCKED"
+    return None
+
+
+def take(unit, currency, until):
+    """line -> amount: min(due as of T, due now) - taken, from the side with the smaller sum."""
+    now = unit.side(currency)
+    side = now
+    if until is not None:
+        then = unit.side(currency, until)
+        if sum(then.values()) < sum(now.values()):
+            side = then
+    taken = {line: amount for (line, of), amount in unit.taken.items() if of == currency}
+    found = {line: side.get(line, 0) - taken.get(line, 0) for line in {*side, *taken}}
+    return {line: amount for line, amount in found.items() if amount} if sum(found.values()) else {}
+
+
+def items_of(unit, amounts):
+    if isinstance(unit, Credit):
+        name = (unit.program, unit.shop, unit.order, unit.credit_id)
+        return [Item(*name, "CREDIT", amount) for amount in amounts.values()]
+    kind = "ADJUSTMENT" if unit.commissions else "COMMISSION"
+    return [
+        Item(unit.program, unit.shop, unit.order, line, kind if line else "MANUAL", amount)
+        for line, amount in amounts.items()
+    ]
+
+
+def shares(ledger, account, programs, creators, until, as_of, blocked=True):
+    """Per creator and currency, in order, what there is to take."""
+    found = {}
+    for order, unit in ledger.units(account):
+        if programs and unit.program not in programs or creators and unit.creator not in creators:
+            continue
+        if not ledger.mature(order, unit, until):
+            continue
+        for currency in unit.currencies():
+            amounts = take(unit, currency, as_of)
+            if not amounts:
+                continue
+            share = found.setdefault((unit.creator, currency), Share(unit.creator, currency))
+            why = blocked and blocks(ledger, order, unit)
+            if why and sum(amounts.values()) > 0:
+                share.left[why] = share.left.get(why, Fraction(0)) + sum(amounts.values())
+            else:
+                share.takes.append((unit, order, items_of(unit, amounts)))
+    return [found[key] for key in sorted(found, key=lambda key: (key[0].encode(), key[1]))]
+
+
+def why_not(ledger, account, share, command):
+    """Why the share is not paid, or None."""
+    policy = ledger.policy(account)
+    if share.amount <= 0:
+        return "NOT_POSITIVE"
+    if share.creator in command.get("exclude", []):
+        return "EXCLUDED"
+    if policy.get("require_payee") and not ledger.profiles.get((account, share.creator), {}).get("payee"):
+        return "NO_PAYEE"
+    minimum = {currency: amount for amount, currency in map(parse_money, policy.get("min_payout", []))}
+    if not command.get("ignore_minimum") and share.amount < minimum.get(share.currency, 0):
+        return "BELOW_MINIMUM"
+    return None
+
+
+def plan(ledger, at, command):
+    """(shares that are paid, skipped rows)."""
+    until = command["until"]
+    if until > at.received:
+        raise Refused(f"--until {time_text(until)} lies in the future")
+    for program in command.get("programs", []):
+        if program not in ledger.programs or ledger.programs[program].account != at.account:
+            raise Refused(f"account {at.account} has no program {program}")
+    paid, skipped = [], []
+    chosen = command.get("programs", []), command.get("creators", [])
+    for share in shares(ledger, at.account, *chosen, until, as_of=until):
+        for why in ("HELD", "BLOCKED"):
+            if why in share.left:
+                skipped.append((share.creator, share.currency, share.left[why], why))
+        if not share.takes:
+            continue
+        why = why_not(ledger, at.account, share, command)
+        if why:
+            skipped.append((share.creator, share.currency, share.amount, why))
+        else:
+            paid.append(share)
+    return paid, skipped
+
+
+# P2, P5: items and their digests ---------------------------------------------------------------------------
+
+
+def encoded(*texts):
+    return b"".join(len(t.encode()).to_bytes(4, "little") + t.encode() for t in texts)
+
+
+def items_digest(currency, items):
+    digest = hashlib.sha256()
+    for item in sorted(items, key=lambda item: item.key):
+        amount = text(item.amount, digits(currency))
+        digest.update(encoded(item.program, item.shop, item.order, item.line, item.kind, currency, amount))
+    return digest.digest()
+
+
+def run_digest(paid):
+    digest = hashlib.sha256()
+    for share in paid:
+        digest.update(encoded(share.creator, share.currency, text(share.amount, digits(share.currency))))
+        digest.update(items_digest(share.currency, share.items))
+    return digest.hexdigest()
+
+
+# Close -----------------------------------------------------------------------------------------------------
+
+
+def needs_approval(ledger, account, name, amount, currency):
+    """H3: no list: none needed; a currency that the list lacks: always."""
+    policy = ledger.policy(account)
+    if name not in policy:
+        return False
+    limits = {of: limit for limit, of in map(parse_money, policy[name])}
+    return currency not in limits or abs(amount) > limits[currency]
+
+
+def close(ledger, at, command):
+    paid, skipped = plan(ledger, at, command)
+    digest = run_digest(paid)
+    if command.get("expect") not in (None, digest):
+        raise Refused(f"the payouts would not be those of --expect {command['expect']}: they are {digest}")
+    payouts = [
+        make(ledger, at, share, number, command["until"], approval=True) for number, share in enumerate(paid, 1)
+    ]
+    judge_orders(ledger, at, payouts)
+    return payouts, skipped, digest
+
+
+def make(ledger, at, share, number, until, approval):
+    payout_id = f"P{at.command_id[1:]}-{number:04}"
+    wait = approval and needs_approval(ledger, at.account, "approve_payout_above", share.amount, share.currency)
+    state = "CLOSED" if wait else "APPROVED"
+    payout = ledger.payouts[payout_id] = Payout(
+        payout_id, at.command_id, at.account, share.creator, share.currency, share.amount, share.items,
+        until, at.received, at.actor, state,
+    )
+    payout.moves["CLOSED"] = (at.actor, at.received)
+    for unit, _, items in share.takes:
+        stand(unit, payout, items, 1)
+    move_money(ledger, at, payout, "PAYOUT")
+    ledger.mark(
+        at, "CLOSED", account=at.account, creator=share.creator, payout=payout_id,
+        line=items_digest(share.currency, share.items).hex(),
+    )
+    return payout
+
+
+def stand(unit, payout, items, sign):
+    for item in items:
+        key = ("" if item.kind == "CREDIT" else item.line, payout.currency)
+        unit.taken[key] = unit.taken.get(key, Fraction(0)) + sign * item.amount
+        if unit.taken[key] == 0:
+            del unit.taken[key]
+        unit.standing += sign
+        unit.commissions += sign * (item.kind == "COMMISSION")
+
+
+def unit_of(ledger, payout, item):
+    if item.kind == "CREDIT":
+        return ledger.credits[item.line]
+    return ledger.orders[(item.shop, item.order)].positions[(item.program, payout.creator)]
+
+
+def move_money(ledger, at, payout, reason):
+    """One transfer per program, in the direction of the reason."""
+    sums = {}
+    for item in payout.items:
+        sums[item.program] = sums.get(item.program, Fraction(0)) + item.amount
+    for program in sorted(sums, key=str.encode):
+        if sums[program]:
+            ledger.payout_transfer(at, payout, program, sums[program], reason)
+
+
+def judge_orders(ledger, at, payouts):
+    """H2: lasting anomalies are judged after payout moves, too."""
+    keys = {(item.shop, item.order) for payout in payouts for item in payout.items}
+    for key in sorted(keys & set(ledger.orders)):
+        plausibility.judge(ledger, at, ledger.orders[key], event=False)
+
+
+# P3, P4: moves ---------------------------------------------------------------------------------------------
+
+
+def named(ledger, at, ids):
+    """The payouts of the ids; a run's id means all its payouts."""
+    found = []
+    for given in ids:
+        of_run = [p for p in ledger.payouts.values() if given in (p.run, p.payout_id) and p.account == at.account]
+        if not of_run:
+            raise Refused(f"account {at.account} has no payout {given}")
+        found += [payout for payout in of_run if payout not in found]
+    return found
+
+
+def move(ledger, at, verb, ids):
+    """All or nothing. What is in the state already is told and left alone."""
+    moving, told = [], []
+    for payout in named(ledger, at, ids):
+        if payout.state in MOVES[verb]:
+            moving.append(payout)
+        elif payout.state == TARGET[verb]:
+            told.append(already(payout, verb))
+        else:
+            raise Refused(f"payout {payout.payout_id} is {payout.state}: {verb} is not possible")
+    if not moving:
+        raise Nothing("; ".join(told))
+    for payout in moving:
+        payout.state = MOVES[verb][payout.state]
+        payout.moves[payout.state] = (at.actor, at.received)
+        if payout.state not in STANDING:
+            for item in payout.items:
+                stand(unit_of(ledger, payout, item), payout, [item], -1)
+        if verb in REASON:
+            move_money(ledger, at, payout, REASON[verb])
+        else:
+            name = payout.state
+            ledger.mark(at, name, account=payout.account, creator=payout.creator, payout=payout.payout_id)
+    judge_orders(ledger, at, moving)
+    return "; ".join(told)
+
+
+def already(payout, verb):
+    if payout.state not in payout.moves:
+        return f"payout {payout.payout_id} needs no approval"
+    actor, when = payout.moves[payout.state]
+    word = {"approve": "approved", "settle": "settled", "void": "voided"}.get(verb, verb)
+    return f"payout {payout.payout_id} was {word} by {actor} at {time_text(when)}"
+
+
+def check_approver(ledger, at, payout):
+    """H3: another actor than the closer, and one of the approvers if there are any."""
+    approvers = ledger.policy(payout.account).get("approvers")
+    if at.actor == payout.closed_by:
+        raise Refused(f"{at.actor} closed payout {payout.payout_id} and cannot approve it; another has to")
+    if approvers and at.actor not in approvers:
+        raise Refused(f"{at.actor} is none of the approvers: {', '.join(approvers)}")
+
+
+# The time before double entry --------------------------------------------------------------------------------
+
+
+def old_close(ledger, at, program, until):
+    """Close of that program alone, of what is due now, without minimum, blocks, approval; and settle."""
+    if until > at.received:
+        raise Refused(f"--until {time_text(until)} lies in the future")
+    payouts = []
+    for share in shares(ledger, at.account, [program], [], until, as_of=None, blocked=False):
+        if share.amount > 0:
+            payouts.append(make(ledger, at, share, len(payouts) + 1, until, approval=False))
+    for payout in payouts:
+        move(ledger, at, "settle", [payout.payout_id])
+    return payouts

@@ -1,0 +1,137 @@
+"""Anomalies (H2, section 8): momentary ones show by an event, lasting ones are judged."""
+
+from fractions import Fraction
+
+from model.books import rates
+from model.books.state import Anomaly, Refused
+from model.values import DAY, digits, half_even
+
+MOMENTARY = (
+    "VERSION_IN_FUTURE", "CANCEL_WITHOUT_CANCELLED_AT", "CANCEL_NOT_LATER", "CANCELLATION_WITHDRAWN",
+    "DUPLICATE_REFUND_ID", "REFUND_ID_REUSED",
+)
+BLOCKING = (
+    "VERSION_IN_FUTURE", "CANCEL_WITHOUT_CANCELLED_AT", "CANCEL_NOT_LATER", "REFUND_ID_REUSED",
+    "LINES_EXCEED_AMOUNT", "COMMISSION_EXCEEDS_BASE", "AMOUNT_ABOVE_LIMIT", "ORDERED_IN_FUTURE",
+    "CURRENCY_CHANGED", "CREDITED_ORDER",
+)
+
+
+def show(ledger, at, order, kind, event=True):
+    """A momentary kind: once per input in the count; blocks again after an acknowledgement."""
+    anomaly = order.anomalies.setdefault(kind, Anomaly(at.seq if event else 0))
+    if (order.key, kind) not in ledger.shown:
+        ledger.shown.add((order.key, kind))
+        anomaly.count += 1
+    anomaly.showing, anomaly.acknowledged_by, anomaly.acknowledged_at = True, None, None
+
+
+def judge(ledger, at, order, event):
+    """Lasting kinds, after every input that touches the order. The count is of order events after
+    which it was so, and of each beginning by another input."""
+    for kind, condition in LASTING.items():
+        holds = condition(ledger, at, order)
+        anomaly = order.anomalies.get(kind)
+        if not holds:
+            if anomaly:
+                anomaly.showing, anomaly.acknowledged_by, anomaly.acknowledged_at = False, None, None
+            continue
+        begins = anomaly is None or not anomaly.showing
+        if anomaly is None:
+            anomaly = order.anomalies[kind] = Anomaly(at.seq if event else 0)
+        anomaly.count += begins or (event and kind != "ORDERED_LONG_AGO")
+        anomaly.showing = True
+
+
+def exceeded_lines(order):
+    refunded = order.refunded()
+    return [i for i, line in order.lines.items() if refunded.get(i, 0) > Fraction(line["amount"])]
+
+
+def lines_exceed_amount(ledger, at, order):
+    over = rates.parse_rate(ledger.policy(order.account).get("lines_over", "10%")).value
+    lines = sum(Fraction(line["amount"]) for line in order.lines.values())
+    return lines > Fraction(order.payload["amount"]) * (1 + over)
+
+
+def tax_exceeds_amount(ledger, at, order):
+    return any(Fraction(row["tax"]) > Fraction(row["amount"]) for row in [order.payload, *order.lines.values()])
+
+
+def commission_exceeds_base(ledger, at, order):
+    """Rounded sums, before refunds."""
+    position = order.position
+    if position is None or not order.earns:
+        return False
+    places = digits(order.currency)
+    share = rates.parse_rate(ledger.policy(order.account).get("max_share", "100%")).value
+    before = rates.before_refunds(order, position).values()
+    return sum(half_even(v, places) for v in before) > half_even(rates.bases(order, position) * share, places)
+
+
+def amount_above_limit(ledger, at, order):
+    limits = [rates.parse_money(text) for text in ledger.policy(order.account).get("amount_limit", [])]
+    return any(c == order.currency and Fraction(order.payload["amount"]) > limit for limit, c in limits)
+
+
+def ordered_in_future(ledger, at, order):
+    return order.ordered_at > at.received + DAY
+
+
+def currency_changed(ledger, at, order):
+    """Something that is taken stands in another currency than the order's."""
+    return any(
+        currency != order.currency and position.taken_in(currency)
+        for position in order.positions.values()
+        for currency in position.currencies()
+    )
+
+
+def credited_order(ledger, at, order):
+    return any(
+        (credit.shop, credit.order) == (order.shop, order.order_id) and not ledger.reversed_by(credit.credit_id)
+        for credit in ledger.credits.values()
+    )
+
+
+LASTING = {
+    "REFUND_EXCEEDS_LINE": lambda ledger, at, order: bool(exceeded_lines(order)),
+    "LINES_EXCEED_AMOUNT": lines_exceed_amount,
+    "TAX_EXCEEDS_AMOUNT": tax_exceeds_amount,
+    "COMMISSION_EXCEEDS_BASE": commission_exceeds_base,
+    "AMOUNT_ABOVE_LIMIT": amount_above_limit,
+    "ORDERED_IN_FUTURE": ordered_in_future,
+    "ORDERED_LONG_AGO": lambda ledger, at, order: order.long_ago,
+    "CURRENCY_CHANGED": currency_changed,
+    "CREDITED_ORDER": credited_order,
+}
+KINDS = (*MOMENTARY, *LASTING)
+
+
+def blocking_kinds(ledger, account):
+    policy = ledger.policy(account)
+    return policy["blocking"] if "blocking" in policy else BLOCKING
+
+
+def blocking(ledger, order):
+    """Kinds that block the order now."""
+    wanted = blocking_kinds(ledger, order.account)
+    return [
+        kind
+        for kind in KINDS
+        if kind in wanted and kind in order.anomalies
+        and order.anomalies[kind].showing and order.anomalies[kind].acknowledged_by is None
+    ]
+
+
+def acknowledge(ledger, at, order, kind):
+    """True: something changed."""
+    if kind not in KINDS:
+        raise Refused(f"{kind} is no kind of anomaly; there are {', '.join(KINDS)}")
+    anomaly = order.anomalies.get(kind)
+    if anomaly is None:
+        raise Refused(f"order {order.order_id} of shop {order.shop} has no anomaly {kind}")
+    if not anomaly.showing or anomaly.acknowledged_by is not None:
+        return False
+    anomaly.acknowledged_by, anomaly.acknowledged_at = at.actor, at.received
+    return True

@@ -1,0 +1,118 @@
+"""The program file: programs, one policy per account; what is refused (12), what waits (H3)."""
+
+from model.books import imports, rates
+from model.books.rates import parse_money, parse_rate
+from model.books.state import Program, Refused, Result, Waiting
+from model.values import DAY
+
+LISTS = ("min_payout", "approve_payout_above", "approve_adjust_above", "amount_limit")
+APPROVALS = ("approve_payout_above", "approve_adjust_above")
+
+
+def apply(ledger, at, command, approved=False):
+    """`programs` and `policies` as in the file, times as instants. Nothing is applied in part."""
+    policies = {row["account"]: row for row in command.get("policies", [])}
+    for row in policies.values():
+        check_policy(ledger, row)
+    for row in command["programs"]:
+        check_program(ledger, row, policies.get(row["account"], ledger.policy(row["account"])))
+    changed = [account for account, row in policies.items() if ledger.policy(account) != row]
+    guarded = [account for account in changed if any(name in ledger.policy(account) for name in APPROVALS)]
+    if guarded and not approved:
+        ledger.waiting[at.command_id] = Waiting(at.command_id, command, at)
+        return Result("waiting", f"{at.command_id} waits for another actor's approve: it changes the policy of {guarded[0]}")
+    for account in changed:
+        ledger.policies[account] = policies[account]
+        ledger.mark(at, "POLICY_CHANGED", account=account)
+    for row in command["programs"]:
+        put(ledger, at, command, row)
+    accounts = {row["account"] for row in command["programs"]}
+    imports.try_waiting(ledger, at, accounts, lambda order: True)
+    return None
+
+
+def put(ledger, at, command, row):
+    program = ledger.programs.get(row["id"])
+    reach = command["reach"] if command.get("reach") is not None else at.received - row["late_days"] * DAY
+    if program is None:
+        program = ledger.programs[row["id"]] = Program(row["id"], row["account"], row, reach, {})
+        opens = row.get("starts_at") is not None
+    else:
+        opens = row.get("starts_at") not in (None, program.file.get("starts_at"))
+    covered = dict(program.reach)
+    program.file = row
+    program.reach = {}
+    for shop in row["shops"] or ["*"]:
+        old = covered.get(shop, covered.get("*"))
+        program.reach[shop] = reach if old is None else old
+        if opens:  # an explicit date is honoured whole: the apply that opens the interval tries it all
+            program.reach[shop] = min(program.reach[shop], row["starts_at"])
+    if not row["shops"]:  # shops that were named before keep what they had
+        program.reach.update({shop: old for shop, old in covered.items() if shop != "*"})
+        if opens:
+            program.reach = {shop: min(old, row["starts_at"]) for shop, old in program.reach.items()}
+
+
+# Refusals -----------------------------------------------------------------------------------------------------
+
+
+def check_policy(ledger, row):
+    account = row["account"]
+    if account not in ledger.registry:
+        raise Refused(f"policy: there is no account {account}")
+    for name in LISTS:
+        currencies = [parse_money(text)[1] for text in row.get(name, [])]
+        if len(set(currencies)) != len(currencies):
+            raise Refused(f"policy of {account}: {name} has two amounts of one currency")
+
+
+def check_program(ledger, row, policy):
+    where = f"program {row['id']}"
+    known = ledger.programs.get(row["id"])
+    if row["account"] not in ledger.registry:
+        raise Refused(f"{where}: there is no account {row['account']}")
+    if known and known.account != row["account"]:
+        raise Refused(f"{where}: belongs to account {known.account}")
+    starts = known.first_reach if known and row.get("starts_at") is None else row.get("starts_at")
+    if row.get("ends_at") is not None and starts is not None and row["ends_at"] <= starts:
+        raise Refused(f"{where}: ends_at is not after starts_at")
+    caps = [parse_money(text)[1] for text in row.get("max_per_order", [])]
+    if len(set(caps)) != len(caps):
+        raise Refused(f"{where}: max_per_order has two amounts of one currency")
+    limit = parse_rate(policy.get("max_rate", "100%"))
+    check_rate(where, "default_rate", row["default_rate"], limit)
+    check_tiers(where, "default_tiers", row.get("default_tiers", []), limit)
+    for number, rule in enumerate(row["rule"], 1):
+        check_rule(f"{where}, rule {number}", rule, limit)
+
+
+def check_rule(where, rule, limit):
+    if not any(name in rule for name in ("match", *rates.QUALIFIERS)):
+        raise Refused(f"{where}: has neither an item nor a qualifier")
+    if ("match" in rule) != ("value" in rule):
+        raise Refused(f"{where}: match and value belong together")
+    if "from" in rule and "until" in rule and rule["until"] <= rule["from"]:
+        raise Refused(f"{where}: until is not after from")
+    if rule.get("customer") not in (None, "new", "returning"):
+        raise Refused(f"{where}: customer is new or returning")
+    check_rate(where, "rate", rule["rate"], limit)
+    check_tiers(where, "tiers", rule.get("tiers", []), limit)
+
+
+def check_rate(where, name, text, limit):
+    try:
+        rate = parse_rate(text)
+    except ValueError:
+        raise Refused(f'{where}: {name} "{text}" is no rate; expected "10%", "1.50 USD" or "5.00 USD per order"') from None
+    if rate.currency is None and rate.value > limit.value:
+        raise Refused(f"{where}: {name} {text} is above max_rate")
+
+
+def check_tiers(where, name, tiers, limit):
+    highest = {}
+    for row in tiers:
+        start, currency = parse_money(row["from"])
+        if currency in highest and start <= highest[currency]:
+            raise Refused(f"{where}: {name} do not rise at {row['from']}")
+        highest[currency] = start
+        check_rate(where, name, row["rate"], limit)

@@ -1,0 +1,247 @@
+"""Rates and amounts: which rate (M1), a line (M2), frozen facts (M3), amounts per order (M4)."""
+
+import datetime
+import re
+from fractions import Fraction
+
+from model.books.state import FrozenLine, Rate, ascii_lower
+from model.values import digits, half_even, instant, time_text
+
+LEVELS = ("variant_sku", "sku", "product", "collection", "brand", "tag")
+QUALIFIERS = ("creator", "group", "customer", "from", "until", "min_order_amount")
+_RATE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ([A-Z]{3})( per order)?")
+_PERCENT = re.compile(r"(\d{1,15}(?:\.\d{1,4})?)%")
+
+
+def parse_rate(text):
+    found = _PERCENT.fullmatch(text)
+    if found:
+        return Rate(Fraction(found.group(1)) / 100)
+    found = _RATE.fullmatch(text)
+    if not found:
+        raise ValueError(text)
+    return Rate(Fraction(found.group(1)), found.group(2), found.group(3) is not None)
+
+
+def parse_money(text):
+    """"25.00 EUR" -> (25, EUR)."""
+    amount, currency = text.split(" ")
+    return Fraction(amount), currency
+
+
+# M1, M3: a line is frozen --------------------------------------------------------------------------
+
+
+def freeze(ledger, order, position):
+    """Lines that the position has not seen yet get their rate, rule and base."""
+    for line_id, line in order.lines.items():
+        if line_id not in position.frozen:
+            position.frozen[line_id] = choose(ledger, order, position, line)
+
+
+def choose(ledger, order, position, line):
+    file = ledger.programs[position.program].file
+    values = item_values(ledger, order, line)
+    matching = []
+    for place, rule in enumerate(file["rule"]):
+        level = LEVELS.index(rule["match"]) if "match" in rule else len(LEVELS)
+        item = "match" not in rule or rule["value"] in values[rule["match"]]
+        if item and qualified(order, position, rule):
+            matching.append((level, -qualifiers(rule), place, rule))
+    for *_, rule in sorted(matching, key=lambda found: found[:3]):
+        rate = tier(position, order, rule.get("tiers", []), rule["rate"])
+        if rate.currency in (None, order.currency):
+            return FrozenLine(rate, rule_name(rule), file["base"])
+    rate = tier(position, order, file.get("default_tiers", []), file["default_rate"])
+    if rate.currency not in (None, order.currency):
+        rate = Rate(Fraction(0))
+    return FrozenLine(rate, ("default",), file["base"])
+
+
+def item_values(ledger, order, line):
+    product = ledger.catalog(order.shop).product_of(line) or {}
+    return {
+        "variant_sku": [line.get("variant_sku")],
+        "sku": [line["sku"]],
+        "product": [product.get("platform_product_id")],
+        "collection": product.get("collections") or [],
+        "brand": [product.get("brand")],
+        "tag": product.get("tags") or [],
+    }
+
+
+def qualifiers(rule):
+    dates = "from" in rule or "until" in rule
+    return dates + sum(name in rule for name in ("creator", "group", "customer", "min_order_amount"))
+
+
+def qualified(order, position, rule):
+    checks = {
+        "creator": lambda value: value == position.creator,
+        "group": lambda value: value == position.group,
+        "customer": lambda value: value == position.customer,
+        "from": lambda value: value <= order.ordered_at,
+        "until": lambda value: order.ordered_at < value,
+        "min_order_amount": lambda value: at_least(order, *parse_money(value)),
+    }
+    return all(checks[name](rule[name]) for name in QUALIFIERS if name in rule)
+
+
+def at_least(order, amount, currency):
+    return currency == order.currency and Fraction(order.payload["amount"]) >= amount
+
+
+def rule_name(rule):
+    """The same rule over versions of the file: same item, same qualifiers."""
+    return tuple((name, rule[name]) for name in ("match", "value", *QUALIFIERS) if name in rule)
+
+
+def tier(position, order, tiers, rate):
+    currency, volume = position.volume
+    chosen, highest = rate, None
+    for row in tiers:
+        start, of = parse_money(row["from"])
+        if of == order.currency == currency and start <= volume and (highest is None or start > highest):
+            chosen, highest = row["rate"], start
+    return parse_rate(chosen)
+
+
+# M3, M4: facts of the order -------------------------------------------------------------------------
+
+
+def freeze_facts(ledger, order, position):
+    program = ledger.programs[position.program]
+    month = month_of(order.ordered_at)
+    sales = ledger.volumes.get((position.program, position.creator, month, order.currency), Fraction(0))
+    position.volume = (order.currency, sales)
+    position.customer = customer_kind(ledger, order)
+    member = program.members.get(position.creator)
+    position.group = member.group if member else None
+    caps = [parse_money(text) for text in program.file.get("max_per_order", [])]
+    position.caps = {currency: amount for amount, currency in caps}
+
+
+def month_of(at):
+    return time_text(at)[:7]
+
+
+def month_bounds(month):
+    """The first instants of a month and of the next."""
+    first = datetime.date.fromisoformat(month + "-01")
+    after = (first + datetime.timedelta(days=31)).replace(day=1)
+    return instant(f"{first}T00:00:00Z"), instant(f"{after}T00:00:00Z")
+
+
+def customer_of(order):
+    if order.payload.get("platform_customer_id"):
+        return "id", order.payload["platform_customer_id"]
+    if order.payload.get("email"):
+        return "email", ascii_lower(order.payload["email"])
+    return None
+
+
+def customer_kind(ledger, order):
+    who = customer_of(order)
+    if who is None:
+        return None
+    place = (order.ordered_at, order.order_id.encode())
+    for other in ledger.orders.values():
+        if other.shop == order.shop and (other.ordered_at, other.order_id.encode()) < place:
+            if customer_of(other) == who:
+                return "returning"
+    return "new"
+
+
+def net_sales(order):
+    """What the order adds to its creator's tier volume."""
+    if order.live is None or not order.earns:
+        return Fraction(0)
+    rows = order.standing_rows()
+    total = Fraction(0)
+    for line_id, line in order.lines.items():
+        amount, tax = Fraction(line["amount"]), Fraction(line["tax"])
+        row = rows.get(line_id)
+        if row and row.amount:
+            if row.amount >= amount:
+                continue
+            amount, tax = amount - row.amount, tax - row.tax
+        total += max(amount - tax, Fraction(0))
+    return total
+
+
+# M2, M4: amounts -------------------------------------------------------------------------------------
+
+
+def commissions(order, position):
+    """line -> commission as of now, in the order's currency."""
+    if not order.earns:
+        return {}
+    exact = before_refunds(order, position)
+    refunded = order.refunded()
+    return {
+        line: half_even(value * part_left(order.lines[line], refunded.get(line)), digits(order.currency))
+        for line, value in exact.items()
+    }
+
+
+def part_left(line, refunded):
+    amount = Fraction(line["amount"])
+    if not refunded:
+        return Fraction(1)
+    return Fraction(0) if refunded >= amount else 1 - refunded / amount
+
+
+def before_refunds(order, position):
+    """line -> exact product, or whole minor units where an amount per order was shared."""
+    places = digits(order.currency)
+    exact, shared = {}, {}
+    for line_id, line in order.lines.items():
+        frozen = position.frozen[line_id]
+        if frozen.rate.currency not in (None, order.currency):
+            exact[line_id] = Fraction(0)
+        elif frozen.rate.currency is None:
+            exact[line_id] = base_of(line, frozen) * frozen.rate.value
+        elif frozen.rate.per_order:
+            shared.setdefault(frozen.rule, []).append(line_id)
+        else:
+            exact[line_id] = int(line["quantity"]) * frozen.rate.value
+    for lines in shared.values():
+        weights = {line: base_of(order.lines[line], position.frozen[line]) for line in lines}
+        exact.update(share(first_amount(position, lines[0]), weights, places))
+    cap = position.caps.get(order.currency)
+    if cap is not None and sum(half_even(v, places) for v in exact.values()) > half_even(cap, places):
+        exact = share(cap, exact, places)
+    return exact
+
+
+def first_amount(position, line):
+    """The amount that was frozen first for the line's rule; `frozen` is in the order of freezing."""
+    own = position.frozen[line]
+    return next(
+        frozen.rate.value
+        for frozen in position.frozen.values()
+        if (frozen.rule, frozen.rate.currency, frozen.rate.per_order) == (own.rule, own.rate.currency, True)
+    )
+
+
+def base_of(line, frozen):
+    amount = Fraction(line["amount"])
+    return amount if frozen.base == "gross" else max(amount - Fraction(line["tax"]), Fraction(0))
+
+
+def share(amount, weights, places):
+    """The amount in whole minor units by largest remainder, ties to the lower line id."""
+    units = half_even(amount, places) * 10**places
+    total = sum(weights.values(), Fraction(0))
+    if total == 0:
+        return dict.fromkeys(weights, Fraction(0))
+    parts = {line: units * weight / total for line, weight in weights.items()}
+    whole = {line: part.numerator // part.denominator for line, part in parts.items()}
+    rest = int(units - sum(whole.values()))
+    for line in sorted(parts, key=lambda line: (whole[line] - parts[line], line.encode()))[:rest]:
+        whole[line] += 1
+    return {line: Fraction(number, 10**places) for line, number in whole.items()}
+
+
+def bases(order, position):
+    return sum((base_of(line, position.frozen[i]) for i, line in order.lines.items()), Fraction(0))

@@ -1,0 +1,325 @@
+"""What the ledger keeps: orders, positions, payouts, programs, codes, policies."""
+
+import datetime
+import hashlib
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from model.values import DAY, instant
+
+STANDING = ("CLOSED", "APPROVED", "SENT", "PAID")
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class Refused(Exception):
+    """The sentence that the person who asked gets. Nothing was changed."""
+
+
+class Nothing(Exception):
+    """What was asked for is so already: said, exit 0, nothing is done."""
+
+
+@dataclass
+class Result:
+    outcome: str  # applied, stale, duplicate; done, nothing, repeated, waiting, refused
+    text: str = ""
+    command_id: str = ""
+    payouts: list = field(default_factory=list)  # ids that it made
+    skipped: list = field(default_factory=list)  # (creator, currency, amount, why)
+    digest: str = ""
+    printed: list = field(default_factory=list)  # rows of a dry run
+
+
+@dataclass(frozen=True)
+class Input:
+    """Where, when and by whom something came. `seq` counts from 1 on its node."""
+
+    node: str
+    seq: int
+    received: int
+    account: str = ""
+    actor: str = ""
+    key: str | None = None
+    reason: str = ""
+    command_id: str = ""  # of the command that asked; empty: an order event
+
+    @property
+    def own_id(self):
+        return command_id(self.node, self.seq, self.received)
+
+
+def command_id(node, seq, received):
+    digest = hashlib.sha256(node.encode() + seq.to_bytes(8, "big")).digest()
+    bits = int.from_bytes(digest[:4], "big") >> 2
+    random = "".join(ALPHABET[bits >> shift & 31] for shift in range(25, -1, -5))
+    return f"C{compact_time(received)}-{random}"
+
+
+def compact_time(received):
+    days, rest = divmod(received // 10**9, 86400)
+    date = datetime.date.fromordinal(days + datetime.date(1970, 1, 1).toordinal())
+    return f"{date:%y%m%d}{rest // 3600:02}{rest // 60 % 60:02}{rest % 60:02}"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """currency None: a percentage as a fraction. per_order: shared by the lines of its rule (M4)."""
+
+    value: Fraction
+    currency: str | None = None
+    per_order: bool = False
+
+
+@dataclass(frozen=True)
+class FrozenLine:
+    """What a line keeps (M3). `rule` names the rule over versions: its item and qualifiers."""
+
+    rate: Rate
+    rule: tuple
+    base: str
+
+
+@dataclass
+class Unit:
+    """What is due and taken of a position or of a credit; both are what a payout takes from."""
+
+    account: str
+    program: str
+    creator: str
+    bookings: list = field(default_factory=list)  # (accounting date, line, currency, amount)
+    due: dict = field(default_factory=dict)  # (line, currency) -> Fraction; line "" is manual
+    taken: dict = field(default_factory=dict)  # (line, currency) -> Fraction, standing items
+    standing: int = 0  # items in standing payouts
+    commissions: int = 0  # those of kind COMMISSION
+    first_entry: dict = field(default_factory=dict)  # line -> entry number
+
+    def currencies(self):
+        return sorted({currency for _, currency in [*self.due, *self.taken]})
+
+    def due_in(self, currency):
+        return sum((v for (_, c), v in self.due.items() if c == currency), Fraction(0))
+
+    def taken_in(self, currency):
+        return sum((v for (_, c), v in self.taken.items() if c == currency), Fraction(0))
+
+    def side(self, currency, until=None):
+        """line -> due in the currency; with `until` as it was by accounting date."""
+        sums = {}
+        for date, line, booked, amount in self.bookings:
+            if booked == currency and (until is None or date <= until):
+                sums[line] = sums.get(line, Fraction(0)) + amount
+        return sums
+
+
+@dataclass
+class Position(Unit):
+    """What one creator has of one order under one program."""
+
+    shop: str = ""
+    order: str = ""
+    types: tuple = ()
+    cause: str = ""  # command id of what gave it out last; empty: an order event
+    volume: tuple = ("", Fraction(0))  # currency, net sales: frozen (M4)
+    customer: str | None = None  # new, returning, None
+    group: str | None = None
+    caps: dict = field(default_factory=dict)  # currency -> Fraction
+    frozen: dict = field(default_factory=dict)  # line -> FrozenLine
+
+
+@dataclass
+class Credit(Unit):
+    credit_id: str = ""
+    shop: str = ""
+    order: str = ""
+    sale_at: int = 0
+    amount: Fraction = Fraction(0)
+    currency: str = ""
+
+
+@dataclass
+class RefundRow:
+    line: str
+    amount: Fraction
+    tax: Fraction
+    scale: int
+    tax_scale: int
+    version: int
+    arrival: int
+
+
+@dataclass
+class Anomaly:
+    first: int
+    count: int = 0
+    showing: bool = False
+    acknowledged_by: str | None = None
+    acknowledged_at: int | None = None
+
+
+@dataclass
+class Order:
+    shop: str
+    order_id: str
+    account: str
+    payload: dict = None
+    version: int = None
+    sane_version: int | None = None  # highest that was not more than 24 h ahead of its receipt
+    device: str | None = None
+    device_version: int | None = None
+    cancelled_at: int | None = None
+    digests: dict = field(default_factory=dict)  # digest -> was stale
+    rows: dict = field(default_factory=dict)  # refund id -> RefundRow
+    positions: dict = field(default_factory=dict)  # (program, creator) -> Position
+    live: tuple | None = None
+    barred: bool = False
+    rejected: bool = False
+    held: bool = False
+    anomalies: dict = field(default_factory=dict)  # kind -> Anomaly
+    long_ago: bool = False
+    volume: tuple | None = None  # ((program, creator, month, currency), Fraction): what it adds
+
+    @property
+    def key(self):
+        return self.shop.encode(), self.order_id.encode()
+
+    @property
+    def lines(self):
+        return {line["line_item_id"]: line for line in self.payload["line_items"]}
+
+    @property
+    def ordered_at(self):
+        return instant(self.payload["platform_ordered_at"])
+
+    @property
+    def currency(self):
+        return self.payload["currency_code"]
+
+    @property
+    def position(self):
+        return self.positions[self.live] if self.live else None
+
+    @property
+    def earns(self):
+        return self.cancelled_at is None and not self.rejected
+
+    def standing_rows(self):
+        """line -> the one refund row that counts (R2)."""
+        result = {}
+        for row in self.rows.values():
+            best = result.get(row.line)
+            if best is None or (row.version, row.arrival) > (best.version, best.arrival):
+                result[row.line] = row
+        return result
+
+    def refunded(self):
+        return {line: row.amount for line, row in self.standing_rows().items()}
+
+
+@dataclass(frozen=True)
+class Item:
+    program: str
+    shop: str
+    order: str
+    line: str  # of a credit: its command id
+    kind: str
+    amount: Fraction
+
+    @property
+    def key(self):
+        return tuple(part.encode() for part in (self.program, self.shop, self.order, self.line, self.kind))
+
+
+@dataclass
+class Payout:
+    payout_id: str
+    run: str
+    account: str
+    creator: str
+    currency: str
+    amount: Fraction
+    items: list
+    until: int
+    closed_at: int
+    closed_by: str
+    state: str
+    moves: dict = field(default_factory=dict)  # state -> (actor, instant)
+
+
+@dataclass(frozen=True)
+class CodeRow:
+    creator: str
+    valid_from: int
+    valid_until: int | None
+
+    def covers(self, at):
+        return self.valid_from <= at and (self.valid_until is None or at < self.valid_until)
+
+    def overlaps(self, other):
+        return (other.valid_until is None or self.valid_from < other.valid_until) and (
+            self.valid_until is None or other.valid_from < self.valid_until
+        )
+
+
+@dataclass
+class Member:
+    reach: int
+    group: str | None = None
+
+
+@dataclass
+class Program:
+    program_id: str
+    account: str
+    file: dict
+    first_reach: int  # of its first apply: the default of starts_at
+    reach: dict  # shop, or * for all -> reach of the apply that added it
+    members: dict = field(default_factory=dict)  # creator -> Member
+    ever: set = field(default_factory=set)  # creators who are or were in it
+    codes: dict = field(default_factory=dict)  # code in lower case -> [CodeRow]
+
+    @property
+    def late(self):
+        return self.file["late_days"] * DAY
+
+    @property
+    def starts_at(self):
+        given = self.file.get("starts_at")
+        return self.first_reach if given is None else given
+
+    def reach_of(self, shop):
+        """None: the program does not cover the shop."""
+        shops = self.file["shops"]
+        if shops and shop not in shops:
+            return None
+        return self.reach[shop] if shop in self.reach else self.reach["*"]
+
+    def covers(self, shop):
+        return self.reach_of(shop) is not None
+
+
+@dataclass(frozen=True)
+class Touch:
+    at: int
+    number: int
+    creator: str
+    program: str
+    reach: int
+
+
+@dataclass
+class Waiting:
+    """A command that waits for another actor (H3)."""
+
+    waiting_id: str
+    command: dict
+    given: Input
+    amount: Fraction | None = None
+    currency: str | None = None
+    live: tuple | None = None  # the position that an `adjust` was about
+    state: str = "WAITING"
+    ended_by: str = ""
+    ended_at: int = 0
+
+
+def ascii_lower(text):
+    return "".join(c.lower() if c.isascii() else c for c in text)
