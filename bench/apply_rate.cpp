@@ -58,7 +58,7 @@ void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t e
     const std::uint64_t written_before = bytes_written();
     const Clock::time_point began = Clock::now();
     const SequenceNumber last = bench.queue->fill()->last_seq;
-    const Status drained = (*opened)->run_up_to(last, bench.stop);
+    const Status drained = (*opened)->run_up_to(last, false, bench.stop);
     check(drained.ok(), drained ? "" : drained.error().message);
     const double wall = std::chrono::duration<double>(Clock::now() - began).count();
     const double cpu = cpu_seconds() - cpu_before;

@@ -44,7 +44,7 @@ double apply(Bench& bench, const pg::Url& url) {
     auto drain = worker::Drain::open(bench.paths, *bench.queue, opener(url), {}, {});
     check(drain.ok(), drain ? "" : drain.error().message);
     const Clock::time_point began = Clock::now();
-    const Status drained = (*drain)->run_up_to(bench.queue->fill()->last_seq, bench.stop);
+    const Status drained = (*drain)->run_up_to(bench.queue->fill()->last_seq, false, bench.stop);
     check(drained.ok(), drained ? "" : drained.error().message);
     return seconds_since(began);
 }

@@ -38,4 +38,16 @@ bool work_is_pending(LedgerTxn& txn) {
     return txn.first_work().has_value();
 }
 
+/// Pieces are numbered without gaps and done in order.
+WorkLeft work_left(LedgerReader& ledger) {
+    const std::optional<Work> first = ledger.first_work();
+    return first ? WorkLeft{ledger.head().next_work - first->number, first->cause} : WorkLeft{};
+}
+
+std::string work_text(std::uint64_t pieces) {
+    return "waiting orders of " + std::to_string(pieces) +
+           (pieces == 1 ? " code, device or program are" : " codes, devices or programs are") +
+           " still to be tried again";
+}
+
 }  // namespace sluice

@@ -76,4 +76,13 @@ private:
 /// True if attribution is left to be tried again.
 [[nodiscard]] bool work_is_pending(LedgerTxn& txn);
 
+/// Attribution that is left to be tried again, of this node.
+struct WorkLeft {
+    std::uint64_t pieces = 0;  ///< Codes, devices and whole programs; 0: nothing is left.
+    SequenceNumber cause;      ///< The input that left the first of them.
+};
+[[nodiscard]] WorkLeft work_left(LedgerReader& ledger);
+/// `waiting orders of 3 codes, devices or programs are still to be tried again`
+[[nodiscard]] std::string work_text(std::uint64_t pieces);
+
 }  // namespace sluice

@@ -145,6 +145,7 @@ void write_worker(JsonWriter& json, const StatusReport& report, std::uint64_t no
     json.field("applied", worker.applied).field("stale", worker.stale);
     json.field("duplicate", worker.duplicate).field("dead", worker.dead);
     json.field("catalog", worker.catalog).field("commands", worker.commands);
+    json.field("attribution_left", worker.attribution_left);
     json.field("last_batch_records", worker.batch_records);
     json.field("last_batch_seconds", static_cast<double>(worker.batch_us) * 1e-6);
     json.end_object();

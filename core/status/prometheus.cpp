@@ -171,6 +171,9 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
     text.sample(label("class", "dead"), worker.dead);
     text.sample(label("class", "catalog"), worker.catalog);
     text.sample(label("class", "command"), worker.commands);
+    text.single("sluice_worker_attribution_left", "gauge",
+                "Codes, devices and programs whose waiting orders are still to be tried again.",
+                number(worker.attribution_left));
     text.single("sluice_ledger_orders", "gauge", "Orders in the ledger.", number(worker.orders));
     text.single("sluice_ledger_journal_entries_total", "counter",
                 "Entries of the commission journal.", number(worker.journal_entries));

@@ -51,6 +51,7 @@ struct WorkerFigures {
     std::uint64_t applied = 0, stale = 0, duplicate = 0, dead = 0, catalog = 0, commands = 0;
     std::uint64_t batch_records = 0, batch_us = 0;  ///< Of the last batch.
     std::uint64_t orders = 0, journal_entries = 0, anomalies = 0, dead_open = 0;
+    std::uint64_t attribution_left = 0;  ///< Codes, devices, programs to be tried again.
     std::uint64_t ledger_bytes_used = 0, ledger_bytes_map = 0, archive_bytes = 0;
     std::vector<NamedFigure> anomalies_by_kind;
     std::vector<NamedFigure> dead_by_kind;

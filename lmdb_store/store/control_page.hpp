@@ -57,6 +57,8 @@ struct ControlWords {
     std::array<std::atomic<std::uint64_t>, 8> dead_by_kind;        ///< Open ones. Index: DeadKind.
     std::atomic<std::uint64_t> applied_check;  ///< Makes a scribbled applied_seq harmless.
     std::atomic<std::uint64_t> map_bytes;      ///< nginx: the queue's `map_size`.
+    /// Worker: codes, devices and programs whose waiting orders are to be tried again.
+    std::atomic<std::uint64_t> attribution_left;
 };
 static_assert(sizeof(ControlWords) <= 4096);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

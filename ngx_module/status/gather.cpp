@@ -62,6 +62,7 @@ WorkerFigures worker_figures(const store::ControlWords& words) {
     figures.journal_entries = read(words.journal_entries);
     figures.anomalies = read(words.anomalies);
     figures.dead_open = read(words.dead_open);
+    figures.attribution_left = read(words.attribution_left);
     figures.ledger_bytes_used = read(words.ledger_bytes_used);
     figures.ledger_bytes_map = read(words.ledger_bytes_map);
     figures.archive_bytes = read(words.archive_bytes);

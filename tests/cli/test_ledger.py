@@ -303,6 +303,24 @@ def test_an_older_copy_of_the_ledger_is_found_and_made_anew(sold):
     assert all(row["check"] != "ledger" for row in sluice("doctor", "--format", "json", store=sold.store).json())
 
 
+def test_an_import_says_what_it_leaves_for_later(shop):
+    """Rule A2: more orders waited than the command's own transaction tries again."""
+    discounts = [{"code": "LATER", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}]
+    lines = [json.dumps(orders.order(f"o{i}", discounts=discounts)) for i in range(400)]
+    token = shop.file("token", shop.secret + "\n")
+    token.chmod(0o600)
+    shop.run("send", "events", shop.file("o.ndjson", "\n".join(lines) + "\n"), "--url",
+             f"http://127.0.0.1:{shop.edge.port}", "--shop", "shop-1", "--token-file", token)
+    codes = shop.file("l.csv", "creator_id,program_id,code\nzoe,spring,LATER\n")
+    left = "waiting orders of 2 codes, devices or programs are still to be tried again"
+    assert shop.run("creator", "import", codes, "--no-wait").out == f"1 row imported; {left}\n"
+    assert shop.json("queue", "stats")["attribution_left"] == 2
+    assert [row["finding"] for row in shop.json("doctor") if row["check"] == "attribution"] == [left]
+    shop.run("worker", "--until-empty")
+    assert shop.json("queue", "stats")["attribution_left"] == 0
+    assert {row["creator_id"] for row in shop.json("report", "orders")} == {"zoe"}
+
+
 def test_doctor(sold):
     rows = sold.json("doctor")
     assert {"store", "permissions", "key", "disk", "clock", "readers", "registry", "queue", "worker", "journal", "nginx"} <= {

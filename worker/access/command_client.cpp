@@ -76,25 +76,24 @@ Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queu
     return item.seq;
 }
 
-/// What became of the command, if it was applied.
+/// What became of the command, if it was applied. Its work is done before the next input: what a
+/// later input left is not its own.
 std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node,
                                          SequenceNumber seq) {
     const auto snapshot = ledger.snapshot(node);
     if (snapshot->head().applied_seq < seq) {
         return std::nullopt;
     }
+    const WorkLeft work = work_left(*snapshot);
+    const std::uint64_t left = work.cause <= seq ? work.pieces : 0;
     if (const auto row = snapshot->command(seq)) {
-        return CommandResult{seq, row->ok, row->result};
+        return CommandResult{seq, row->ok, row->result, left};
     }
     const auto letter = snapshot->dead_letter(seq);
     return CommandResult{seq, false,
                          letter ? "it went to the dead letters: " + letter->reason
-                                : "it was applied, but its result is not in the ledger"};
-}
-
-Error still_waiting(SequenceNumber seq, const std::string& why) {
-    return {ErrorCode::kBusy, "the command is number " + std::to_string(seq.value) +
-                                  " in the queue and will be applied later: " + why};
+                                : "it was applied, but its result is not in the ledger",
+                         left};
 }
 
 /// Waits for a running worker, or becomes the one that applies.
@@ -111,25 +110,36 @@ public:
                 return drain();
             }
             if (lock.error().code != ErrorCode::kBusy) {
-                return still_waiting(seq_, lock.error().message);
+                return unfinished(lock.error().message);
             }
-            auto found = look();
-            if (!found) {
-                return found.error();
+            if (Status looked = look(); !looked) {
+                return looked.error();
             }
-            if (*found) {
-                return std::move(**found);
+            if (is_finished()) {
+                return std::move(*applied_);
             }
             if (worker_is_in_trouble()) {
-                return still_waiting(seq_, "the worker cannot apply now, see its log");
+                return unfinished("the worker cannot apply now, see its log");
             }
             std::this_thread::sleep_for(kPoll);
         }
-        return still_waiting(seq_, "the waiting was interrupted");
+        return unfinished("the waiting was interrupted");
+    }
+
+    [[nodiscard]] Error unfinished(const std::string& why) const {
+        if (!applied_) {
+            return {ErrorCode::kBusy, "the command is number " + std::to_string(seq_.value) +
+                                          " in the queue and will be finished later: " + why};
+        }
+        return {ErrorCode::kBusy, applied_->text + "; " + work_text(applied_->work_left) +
+                                      ", the worker goes on with it later: " + why};
     }
 
 private:
-    Result<std::optional<CommandResult>> look() {
+    [[nodiscard]] bool is_finished() const {
+        return applied_ && (applied_->work_left == 0 || options_.leaves_work);
+    }
+    Status look() {
         if (!reading_) {
             auto opened = options_.open_for_reading();
             if (!opened) {
@@ -137,25 +147,38 @@ private:
             }
             reading_ = std::move(*opened);
         }
-        return find_result(*reading_, queue_.uuid(), seq_);
+        applied_ = find_result(*reading_, queue_.uuid(), seq_);
+        if (applied_ && options_.progress) {
+            options_.progress(applied_->work_left);
+        }
+        return Status::success();
     }
 
     Result<CommandResult> drain() {
         reading_.reset();  // a process opens an environment once
         DrainOptions chosen = options_.drain;
         chosen.retry_seconds_max = kOwnTroubleSeconds;
-        auto opened = Drain::open(paths_, queue_, options_.open_for_writing, chosen, {});
+        const Drain* drain = nullptr;  // the events are called by its loop only
+        DrainEvents events;
+        events.heartbeat = [&] {
+            if (options_.progress && drain->applied_seq() >= seq_) {
+                options_.progress(drain->work().pieces);
+            }
+        };
+        auto opened = Drain::open(paths_, queue_, options_.open_for_writing, chosen, events);
         if (!opened) {
-            return still_waiting(seq_, opened.error().message);
+            return unfinished(opened.error().message);
         }
-        if (Status drained = (*opened)->run_up_to(seq_, stop_); !drained) {
-            return still_waiting(seq_, drained.error().message);
+        drain = opened->get();
+        const Status drained = (*opened)->run_up_to(seq_, options_.leaves_work, stop_);
+        if (!drained) {
+            return unfinished(drained.error().message);
         }
-        auto found = find_result((*opened)->ledger(), queue_.uuid(), seq_);
-        if (!found) {
-            return still_waiting(seq_, "the waiting was interrupted");
+        applied_ = find_result((*opened)->ledger(), queue_.uuid(), seq_);
+        if (!is_finished()) {
+            return unfinished("the waiting was interrupted");
         }
-        return std::move(*found);
+        return std::move(*applied_);
     }
 
     bool worker_is_in_trouble() {
@@ -177,6 +200,7 @@ private:
     const CommandOptions& options_;
     const std::atomic<bool>& stop_;
     std::unique_ptr<Ledger> reading_;
+    std::optional<CommandResult> applied_;  ///< As found last; its work may be unfinished.
     std::chrono::steady_clock::time_point trouble_since_{};
 };
 
@@ -202,10 +226,11 @@ Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& 
     if (!seq) {
         return seq.error();
     }
+    Waiter waiter(paths, queue, *seq, options, stop);
     try {
-        return Waiter(paths, queue, *seq, options, stop).wait();
+        return waiter.wait();
     } catch (const LedgerFailure& failure) {
-        return still_waiting(*seq, failure.error().message);
+        return waiter.unfinished(failure.error().message);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "core/commands/commands.hpp"
@@ -26,6 +27,9 @@ struct CommandResult {
     SequenceNumber seq;
     bool ok = false;   ///< False: refused, nothing was changed; `text` says why.
     std::string text;  ///< One line for the person who ran it.
+    /// Codes, devices and programs whose waiting orders are still to be tried again (rule A2). 0
+    /// unless CommandOptions::leaves_work.
+    std::uint64_t work_left = 0;
 };
 
 struct CommandOptions {
@@ -33,15 +37,18 @@ struct CommandOptions {
     /// The ledger for reading; must not be open for writing elsewhere in this process.
     LedgerOpener open_for_reading;
     LedgerOpener open_for_writing;
+    bool leaves_work = false;  ///< Do not wait for the attribution that the command asks for.
+    /// Told what is left of it, many times a second. May be empty.
+    std::function<void(std::uint64_t work_left)> progress = {};
 };
 /// The embedded ledger of a store.
 [[nodiscard]] CommandOptions embedded_commands(const store::StorePaths& paths);
 
-/// Appends the command to the queue and waits until it is applied; with no worker running it takes
-/// the worker's lock and drains the queue up to the command itself. Blocks; `stop` ends the waiting
-/// (the command stays in the queue and is applied later).
-/// kFull, kNoSpace: not stored. kBusy: stored, not applied yet (stopped, or the worker cannot apply
-/// now); the message names its number.
+/// Appends the command to the queue and waits until it is applied and the orders that waited for it
+/// were tried again (rule A2); with no worker running it takes the worker's lock and does so
+/// itself. Blocks; `stop` ends the waiting (the rest is done later). kFull, kNoSpace: not stored.
+/// kBusy: stored, not applied or not finished yet (stopped, or the worker cannot apply now); the
+/// message says which.
 [[nodiscard]] Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& queue,
                                                 const Command& command, const CommandSender& sender,
                                                 const CommandOptions& options,

@@ -5,10 +5,12 @@
 
 #include <cstdlib>
 
+#include "core/apply/apply.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/cli/progress.hpp"
 #include "worker/system/privileges.hpp"
 #include "worker/system/stop_signal.hpp"
 
@@ -52,6 +54,13 @@ Status submit(const Frame& frame, const Command& command, const SubmitOptions& o
     }
     how.open_for_reading = std::move(reading).value();
     how.open_for_writing = std::move(writing).value();
+    how.leaves_work = options.no_wait;
+    Progress progress;
+    how.progress = [&progress](std::uint64_t left) {
+        if (left != 0 && progress.is_due()) {
+            progress.show(work_text(left));
+        }
+    };
     if (Status became = become_store_owner(paths); !became.ok()) {
         return became;
     }
@@ -61,14 +70,21 @@ Status submit(const Frame& frame, const Command& command, const SubmitOptions& o
     }
     auto result = worker::run_command(paths, *queue.value(), command, sender.value(), how,
                                       catch_stop_signals());
+    progress.clear();
     if (!result.ok()) {
         return result.error();
     }
     if (!result->ok) {
         return Error{ErrorCode::kInvalid, result->text};
     }
-    std::printf("%s\n", printable(result->text).c_str());
+    const std::string left = result->work_left == 0 ? "" : "; " + work_text(result->work_left);
+    std::printf("%s%s\n", printable(result->text).c_str(), left.c_str());
     return Status::success();
+}
+
+void add_no_wait(CLI::App& app, bool& target) {
+    app.add_flag("--no-wait", target,
+                 "Do not wait until waiting orders were tried again; say what is left");
 }
 
 std::string current_user() {

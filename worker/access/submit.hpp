@@ -15,11 +15,15 @@ namespace sluice::cli {
 struct SubmitOptions {
     std::optional<ShopId> shop;  ///< Of commands that name one; it must be in the registry.
     std::string ledger_url;      ///< --ledger
+    bool no_wait = false;        ///< --no-wait
 };
 
-/// Appends the command to the queue and waits until it is applied (see
-/// worker/access/command_client.hpp). Prints its result; a refusal is an Error with the words of
-/// the rule that refused it.
+/// Adds `--no-wait`, for commands after which waiting orders are tried again.
+void add_no_wait(CLI::App& app, bool& target);
+
+/// Appends the command to the queue and waits until it is applied and its work is done (see
+/// worker/access/command_client.hpp), with lines of progress. Prints its result; a refusal is an
+/// Error with the words of the rule that refused it.
 [[nodiscard]] Status submit(const Frame& frame, const Command& command,
                             const SubmitOptions& options);
 

@@ -10,7 +10,8 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::size_t kBarWidth = 24;
-constexpr auto kInterval = std::chrono::milliseconds(100);
+constexpr auto kTerminalInterval = std::chrono::milliseconds(100);
+constexpr auto kLineInterval = std::chrono::seconds(10);
 
 /// 1234567 -> 1,234,567
 std::string grouped(std::uint64_t number) {
@@ -47,18 +48,18 @@ std::string progress_line(const ProgressFigures& figures, double seconds) {
     return figures.note.empty() ? line : line + "  (" + figures.note + ")";
 }
 
-Progress::Progress() : enabled_(::isatty(STDERR_FILENO) == 1) {}
+Progress::Progress() : terminal_(::isatty(STDERR_FILENO) == 1) {}
 
-void Progress::show(const ProgressFigures& figures) {
-    const Clock::time_point now = Clock::now();
-    if (!enabled_ || (shown_ && now - drawn_ < kInterval)) {
-        return;
-    }
-    const double seconds = std::chrono::duration<double>(now - started_).count();
-    std::fprintf(stderr, "\r\x1b[K%s", progress_line(figures, seconds).c_str());
+bool Progress::is_due() const {
+    const Clock::duration since = Clock::now() - drawn_;
+    return terminal_ ? since >= kTerminalInterval : since >= kLineInterval;
+}
+
+void Progress::show(const std::string& line) {
+    std::fprintf(stderr, terminal_ ? "\r\x1b[K%s" : "%s\n", line.c_str());
     std::fflush(stderr);
-    drawn_ = now;
-    shown_ = true;
+    drawn_ = Clock::now();
+    shown_ = terminal_;
 }
 
 void Progress::clear() {

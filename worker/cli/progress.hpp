@@ -1,4 +1,4 @@
-// Progress bar on a terminal's standard error; silent anywhere else.
+// Progress on standard error: one line that is drawn anew on a terminal, else a line now and then.
 #pragma once
 
 #include <chrono>
@@ -21,18 +21,19 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Draws at most ten times a second.
-    void show(const ProgressFigures& figures);
-    /// Takes the bar away, so that a line can be written.
+    /// Time for a line: ten times a second on a terminal, else every ten seconds, after the first
+    /// ten.
+    [[nodiscard]] bool is_due() const;
+    void show(const std::string& line);
+    /// Takes the line away from a terminal, so that another can be written.
     void clear();
 
 private:
     using Clock = std::chrono::steady_clock;
 
-    bool enabled_;
+    bool terminal_;
     bool shown_ = false;
-    Clock::time_point started_ = Clock::now();
-    Clock::time_point drawn_{};
+    Clock::time_point drawn_ = Clock::now();
 };
 
 /// `[####......]  40%  1,234 sent  0 rejected  617/s  0:03 left`

@@ -12,6 +12,7 @@ namespace {
 struct ImportCommand {
     std::string file;
     std::string ledger;
+    bool no_wait = false;
 };
 
 struct RemoveCommand {
@@ -47,7 +48,7 @@ Status read_rows(const std::string& file, const std::vector<std::string>& column
 
 /// The rule that refused a row says `line N: ...`; the file's name belongs in front of it.
 Status submit_file(const Frame& frame, const ImportCommand& options, const Command& command) {
-    Status done = submit(frame, command, {std::nullopt, options.ledger});
+    Status done = submit(frame, command, {std::nullopt, options.ledger, options.no_wait});
     constexpr std::string_view kLine = "line ";
     if (done.ok() || !std::string_view(done.error().message).starts_with(kLine)) {
         return done;
@@ -136,6 +137,7 @@ void declare_import(CLI::App& group, Frame& frame, const std::string& descriptio
         ->required()
         ->type_name("");
     add_ledger(import, command.ledger);
+    add_no_wait(import, command.no_wait);
 }
 
 }  // namespace

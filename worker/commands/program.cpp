@@ -15,6 +15,7 @@ constexpr std::size_t kFileBytesMax = 16u << 20;
 struct ApplyCommand {
     std::string file;
     std::string ledger;
+    bool no_wait = false;
 };
 
 struct ListCommand {
@@ -69,7 +70,7 @@ Status run_apply(const Frame& frame, const ApplyCommand& command) {
             apply.programs.push_back(std::move(program.program));
         }
     }
-    return submit(frame, apply, {std::nullopt, command.ledger});
+    return submit(frame, apply, {std::nullopt, command.ledger, command.no_wait});
 }
 
 Json rules_of(const Program& program) {
@@ -133,6 +134,7 @@ void declare_program(CLI::App& app, Frame& frame) {
         ->required()
         ->type_name("");
     add_ledger(apply, applied.ledger);
+    add_no_wait(apply, applied.no_wait);
 
     CLI::App& list = add_command(group, "list", "List the programs as they are now");
     ListCommand& listed = on_run(list, frame, run_list);

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "core/apply/apply.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -36,19 +37,24 @@ struct ExportCommand {
 };
 
 /// What the ledger has already; PostgreSQL's is asked only when it is named.
-Result<LedgerHead> head_of(const Frame& frame, const std::string& ledger_url) {
+struct LedgerPlace {
     LedgerHead head;
+    WorkLeft work;
+};
+
+Result<LedgerPlace> place_of(const Frame& frame, const std::string& ledger_url) {
+    LedgerPlace place;
     Status read = with_snapshot(frame, ledger_url, [&](LedgerReader& ledger) {
-        head = ledger.head();
+        place = {ledger.head(), work_left(ledger)};
         return Status::success();
     });
-    return read.ok() ? Result<LedgerHead>(head) : Result<LedgerHead>(read.error());
+    return read.ok() ? Result<LedgerPlace>(place) : Result<LedgerPlace>(read.error());
 }
 
 Status run_stats(const Frame& frame, const StatsCommand& command) {
-    auto head = head_of(frame, command.ledger);
-    if (!head.ok()) {
-        return head.error();
+    const auto place = place_of(frame, command.ledger);
+    if (!place.ok()) {
+        return place.error();
     }
     auto queue = Queue::open(frame.paths(), queue_options());
     if (!queue.ok()) {
@@ -58,9 +64,9 @@ Status run_stats(const Frame& frame, const StatsCommand& command) {
     if (!fill.ok()) {
         return fill.error();
     }
-    const std::uint64_t applied_seq = head->applied_seq.value;
+    const std::uint64_t applied_seq = place->head.applied_seq.value;
     const std::uint64_t last_seq = fill->last_seq.value;
-    const Totals& totals = head->totals;
+    const Totals& totals = place->head.totals;
     write_object(command.format, {{"first_seq", fill->first_seq.value},
                                   {"last_seq", last_seq},
                                   {"depth", last_seq > applied_seq ? last_seq - applied_seq : 0},
@@ -71,7 +77,8 @@ Status run_stats(const Frame& frame, const StatsCommand& command) {
                                   {"duplicate", totals.duplicate},
                                   {"dead", totals.dead},
                                   {"catalog", totals.catalog},
-                                  {"commands", totals.commands}});
+                                  {"commands", totals.commands},
+                                  {"attribution_left", place->work.pieces}});
     return Status::success();
 }
 
@@ -102,16 +109,16 @@ Json record_row(const store::StorePaths& paths, const store::QueuedRecord& queue
 /// Calls `visit` for each record that is not applied yet, from `from` on, at most `limit`.
 Status visit_waiting(const Frame& frame, std::uint64_t from, std::uint64_t limit,
                      const std::function<void(const Json&)>& visit) {
-    auto head = head_of(frame, {});
-    if (!head.ok()) {
-        return head.error();
+    const auto place = place_of(frame, {});
+    if (!place.ok()) {
+        return place.error();
     }
     const auto paths = frame.paths();
     auto queue = Queue::open(paths, queue_options());
     if (!queue.ok()) {
         return queue.error();
     }
-    std::uint64_t next = std::max(from, head->applied_seq.value + 1);
+    std::uint64_t next = std::max(from, place->head.applied_seq.value + 1);
     while (limit > 0) {
         auto records =
             queue.value()->read({next}, std::min<std::size_t>(limit, kReadRecords), kReadBytes);

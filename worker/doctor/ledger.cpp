@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/apply/apply.hpp"
 #include "core/rules/journal.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -124,10 +125,24 @@ void check_place(const Frame& frame, Findings& findings) {
     }
 }
 
+/// Orders that a creator is still to be found for (rule A2): what reports show may change yet.
+void check_work(const Frame& frame, Findings& findings) {
+    WorkLeft work;
+    const Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
+        work = work_left(ledger);
+        return Status::success();
+    });
+    if (read.ok() && work.pieces != 0) {
+        findings.push_back({"attribution", Health::kNote, work_text(work.pieces),
+                            "the worker does it before the next input; see that it runs"});
+    }
+}
+
 }  // namespace
 
 void check_ledger(const Frame& frame, Findings& findings) {
     check_place(frame, findings);
+    check_work(frame, findings);
     const auto own = has_own_ledger(frame);
     if (own.ok() && *own) {
         check_own_ledger(frame.paths(), findings);

@@ -36,13 +36,18 @@ constexpr unsigned kNoMemoryMax = 10;
 constexpr milliseconds kHeartbeat{250};
 constexpr milliseconds kFinishTime{2000};  ///< For cleaning, when the loop ends.
 
-/// When the loop ends by itself. Work that is left is always finished first.
+/// When the loop ends by itself.
 struct Goal {
     bool until_empty = false;
-    SequenceNumber seq;  ///< 0: none.
+    SequenceNumber seq;        ///< 0: none.
+    bool leaves_work = false;  ///< Attribution that is to be tried again is left to the next one.
 
     /// Nobody waits for the end.
     [[nodiscard]] bool is_none() const { return !until_empty && seq.value == 0; }
+    [[nodiscard]] bool is_reached(bool worked, SequenceNumber applied, bool work_is_left) const {
+        const bool there = (until_empty && !worked) || (seq.value != 0 && applied >= seq);
+        return there && (!work_is_left || leaves_work);
+    }
 };
 
 /// Nothing in the inputs is wrong: the same again can succeed.
@@ -121,7 +126,7 @@ struct Drain::State {
     BatchLimits limits = options.batch;
 
     LedgerHead head;
-    bool work_left = true;  ///< Until the first look.
+    WorkLeft work;
     std::vector<OwnedInput> inputs;
     std::size_t next = 0;  ///< In inputs: not applied yet.
 
@@ -151,7 +156,9 @@ Status Drain::State::open() {
         return opened;
     }
     try {
-        head = ledger->snapshot(queue.uuid())->head();
+        const auto snapshot = ledger->snapshot(queue.uuid());
+        head = snapshot->head();
+        work = work_left(*snapshot);
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
@@ -164,7 +171,7 @@ Status Drain::State::open() {
     if (!fill) {
         return fill.error();
     }
-    keeper.figures(head);
+    keeper.figures(head, work.pieces);
     if (Status fits = check_position(*fill, head.applied_seq); !fits) {
         return fits;
     }
@@ -186,7 +193,7 @@ Result<bool> Drain::State::apply_batch() {
         inputs = std::move(*read);
         crash_point("read");
     }
-    if (inputs.empty() && !work_left) {
+    if (inputs.empty() && work.pieces == 0) {
         return false;
     }
     batch_began = Clock::now();
@@ -194,7 +201,7 @@ Result<bool> Drain::State::apply_batch() {
     if (!outcome) {
         return outcome.error();
     }
-    const bool worked = outcome->inputs_done != 0 || work_left;
+    const bool worked = outcome->inputs_done != 0 || work.pieces != 0;
     follow_with_archive(next, outcome->inputs_done);
     keeper.applied_bulk(inputs, next, outcome->inputs_done);
     read_outcome(*outcome);
@@ -203,13 +210,13 @@ Result<bool> Drain::State::apply_batch() {
 
 void Drain::State::read_outcome(const BatchOutcome& outcome) {
     next += outcome.inputs_done;
-    work_left = outcome.work_left;
+    work = outcome.work;
     head = outcome.head;
     limits = options.batch;
     no_memory_count = 0;
     backoff = kBackoffFirst;
     failing_since = {};
-    keeper.figures(head);
+    keeper.figures(head, work.pieces);
     if (outcome.inputs_applied != 0) {
         keeper.batch_figures(
             outcome.inputs_applied,
@@ -219,7 +226,8 @@ void Drain::State::read_outcome(const BatchOutcome& outcome) {
 
 /// Lets more inputs come together, unless there are more already.
 void Drain::State::gather() {
-    const bool backlog = next < inputs.size() || inputs.size() >= limits.records_max || work_left;
+    const bool backlog =
+        next < inputs.size() || inputs.size() >= limits.records_max || work.pieces != 0;
     bool coming = !backlog && inputs.size() >= kManyInputs;
     while (coming && Clock::now() < batch_began + kBatchEvery) {
         const std::uint32_t before = queue.control().words().wake.load();
@@ -417,8 +425,7 @@ Status Drain::State::loop(const std::atomic<bool>& stop, const Goal& goal) {
             }
             continue;
         }
-        if (!work_left && ((goal.until_empty && !*did) ||
-                           (goal.seq.value != 0 && head.applied_seq >= goal.seq))) {
+        if (goal.is_reached(*did, head.applied_seq, work.pieces != 0)) {
             break;
         }
         const auto more = guarded_turn(!*did);
@@ -458,11 +465,15 @@ Status Drain::run(const std::atomic<bool>& stop) {
 }
 
 Status Drain::run_until_empty(const std::atomic<bool>& stop) {
-    return state_->loop(stop, {true, {}});
+    return state_->loop(stop, {true, {}, false});
 }
 
-Status Drain::run_up_to(SequenceNumber seq, const std::atomic<bool>& stop) {
-    return state_->loop(stop, {false, seq});
+Status Drain::run_up_to(SequenceNumber seq, bool leaves_work, const std::atomic<bool>& stop) {
+    return state_->loop(stop, {false, seq, leaves_work});
+}
+
+WorkLeft Drain::work() const noexcept {
+    return state_->work;
 }
 
 SequenceNumber Drain::applied_seq() const noexcept {

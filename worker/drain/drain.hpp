@@ -66,10 +66,14 @@ public:
     [[nodiscard]] Status run(const std::atomic<bool>& stop);
     /// Until everything in the queue is applied and no work is left.
     [[nodiscard]] Status run_until_empty(const std::atomic<bool>& stop);
-    /// Until `seq` is applied.
-    [[nodiscard]] Status run_up_to(SequenceNumber seq, const std::atomic<bool>& stop);
+    /// Until `seq` is applied, and the attribution that it asked for was tried again.
+    /// @param leaves_work  Do not wait for that: the next drain goes on with it.
+    [[nodiscard]] Status run_up_to(SequenceNumber seq, bool leaves_work,
+                                   const std::atomic<bool>& stop);
 
     [[nodiscard]] SequenceNumber applied_seq() const noexcept;
+    /// What is left of it now.
+    [[nodiscard]] WorkLeft work() const noexcept;
     [[nodiscard]] Ledger& ledger() noexcept;
 
 private:

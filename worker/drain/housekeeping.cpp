@@ -116,8 +116,9 @@ void Housekeeping::applied_bulk(const std::vector<OwnedInput>& inputs, std::size
     }
 }
 
-void Housekeeping::figures(const LedgerHead& head) {
+void Housekeeping::figures(const LedgerHead& head, std::uint64_t work_pieces) {
     const Totals& totals = head.totals;
+    set(words_.attribution_left, work_pieces);
     set(words_.applied, totals.applied);
     set(words_.stale, totals.stale);
     set(words_.duplicate, totals.duplicate);

@@ -38,7 +38,8 @@ public:
     void find_applied_bulk(SequenceNumber applied);
     /// Bulk files of inputs that were just applied; unlinked when their position is published.
     void applied_bulk(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count);
-    void figures(const LedgerHead& head);
+    /// @param work_pieces  Attribution to be tried again (work_left()).
+    void figures(const LedgerHead& head, std::uint64_t work_pieces);
     void batch_figures(std::uint64_t inputs, std::chrono::microseconds took);
 
     /// Trims one slice if nobody appended for a while. @return true if there may be more to trim.

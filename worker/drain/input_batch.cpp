@@ -90,7 +90,6 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         ++outcome.inputs_applied;
         ++outcome.inputs_done;
         if (input_class == InputClass::kCommand && work_is_pending(txn)) {
-            outcome.work_left = true;
             return;
         }
     }
@@ -130,10 +129,11 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
                 outcome.head = txn->head();
                 return outcome;  // nothing to do, nothing to commit
             }
-            outcome.work_left = work_pending && applier_.work(*txn, kWorkSlice);
-            if (!outcome.work_left) {
+            const bool slice_only = work_pending && applier_.work(*txn, kWorkSlice);
+            if (!slice_only) {
                 apply_inputs(*txn, inputs, next, narrowed, outcome);
             }
+            outcome.work = work_left(*txn);
             crash_point("applied");
             txn->commit();
             crash_point("committed");

@@ -42,8 +42,8 @@ struct BatchOutcome {
     std::size_t inputs_done = 0;  ///< Of those given, from the front; some may have been done
                                   ///< before.
     std::size_t inputs_applied = 0;
-    bool work_left = false;  ///< Attribution to be tried again, before the next input.
-    LedgerHead head;         ///< As committed.
+    WorkLeft work;    ///< Attribution to be tried again, before the next input.
+    LedgerHead head;  ///< As committed.
     std::size_t inputs_tried = 0;
     SequenceNumber first_tried;
 };

@@ -105,7 +105,7 @@ Status Rebuild::apply() {
                 return outcome.error();
             }
             next += outcome->inputs_done;
-            work_left = outcome->work_left;
+            work_left = outcome->work.pieces != 0;
         } catch (const LedgerFailure& failure) {
             if (!passes(failure.error().code)) {
                 return failure.error();

@@ -61,6 +61,7 @@ struct Sender::State {
     Clock::time_point not_before{};  ///< The server asked everybody to wait.
     Clock::time_point next_start{};  ///< --rate
     Clock::time_point saved_at{};
+    Clock::time_point started_at = Clock::now();
     Progress progress{};
     std::string note{};
 
@@ -307,7 +308,11 @@ void Sender::State::save_now_and_then(bool now) {
 }
 
 void Sender::State::show() {
-    progress.show({source.fraction(), summary.sent, summary.rejected, note});
+    if (progress.is_due()) {
+        const double seconds = std::chrono::duration<double>(Clock::now() - started_at).count();
+        progress.show(
+            progress_line({source.fraction(), summary.sent, summary.rejected, note}, seconds));
+    }
 }
 
 Status Sender::State::finish() {

@@ -102,6 +102,56 @@ TEST(CommandClient, WithAWorkerRunningItWaitsForIt) {
     EXPECT_EQ(second->text, "1 row imported");
 }
 
+std::uint64_t work_left_in(DrainStore& store) {
+    auto ledger = embedded_commands(store.paths()).open_for_reading();
+    EXPECT_TRUE(ledger.ok());
+    return work_left(*(*ledger)->snapshot(store.queue().uuid())).pieces;
+}
+
+/// Several slices of the worker's work.
+constexpr int kManyOrders = 8'000;
+
+CreatorImport code_of_anna() {
+    return {{{2, CreatorId("anna"), ProgramId("spring"), "SPRING"}}};
+}
+
+TEST(CommandClient, A2_AnImportIsOverWhenTheOrdersThatWaitedForItWereTriedAgain) {
+    DrainStore store;
+    store.command(ProgramApply{{spring_program()}});
+    store.orders(0, kManyOrders);
+    store.drain_all();
+    const RunningWorker worker(store);
+    std::vector<std::uint64_t> seen;
+    CommandOptions options = embedded_commands(store.paths());
+    options.progress = [&](std::uint64_t left) { seen.push_back(left); };
+    const auto result =
+        run_command(store.paths(), store.queue(), code_of_anna(), acme(), options, store.stop_);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    EXPECT_EQ(result->text, "1 row imported");
+    EXPECT_EQ(result->work_left, 0U);
+    EXPECT_EQ(work_left_in(store), 0U);
+    ASSERT_FALSE(seen.empty());
+    EXPECT_EQ(seen.back(), 0U);
+}
+
+TEST(CommandClient, WithoutWaitingItSaysWhatIsLeftAndTheNextDrainDoesIt) {
+    DrainStore store;
+    store.command(ProgramApply{{spring_program()}});
+    store.orders(0, kManyOrders);
+    CommandOptions options = embedded_commands(store.paths());
+    options.leaves_work = true;
+    const auto result =
+        run_command(store.paths(), store.queue(), code_of_anna(), acme(), options, store.stop_);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    EXPECT_TRUE(result->ok) << result->text;
+    EXPECT_EQ(result->work_left, 2U);  // the code, and the program that anna joined
+    EXPECT_EQ(work_left_in(store), 2U);
+    EXPECT_EQ(store.queue().control().words().attribution_left.load(), 2U);
+    store.drain_all();
+    EXPECT_EQ(work_left_in(store), 0U);
+    EXPECT_EQ(store.queue().control().words().attribution_left.load(), 0U);
+}
+
 TEST(CommandClient, ASecondWorkerIsRefusedWithThePidOfTheFirst) {
     DrainStore store;
     const RunningWorker worker(store);

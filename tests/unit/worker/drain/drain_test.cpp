@@ -134,7 +134,7 @@ TEST(Drain, RunUpToStopsBehindTheCommand) {
     options.batch.records_max = 1;
     const auto drained = store.drain(options);
     ASSERT_NE(drained, nullptr);
-    ASSERT_TRUE(drained->run_up_to(command, store.stop_).ok());
+    ASSERT_TRUE(drained->run_up_to(command, false, store.stop_).ok());
     EXPECT_EQ(drained->applied_seq(), command);
 }
 
