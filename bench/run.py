@@ -2,7 +2,7 @@
 """Load benchmark: sluice and its peers in alternating rounds on loopback, one table, one JSON file.
 
 Every target is started fresh for every measurement. Ratios are taken within a round, so that a machine
-whose speed drifts does not favour anybody.
+whose speed drifts favours none of them.
 """
 import argparse
 import json

@@ -106,7 +106,7 @@ void measure_backlog(const store::StorePaths& paths, std::uint64_t backlog_max) 
     for (std::uint64_t backlog = 1000; backlog <= backlog_max; backlog *= 10) {
         small.run(backlog - stored);
         stored = backlog;
-        // Else the kernel makes whoever writes next pay for the backlog's dirty pages.
+        // Else the kernel makes the next writer pay for the backlog's dirty pages.
         const int fd = ::open((paths.queue / "data.mdb").c_str(), O_WRONLY | O_CLOEXEC);
         if (fd < 0 || ::fdatasync(fd) != 0 || ::close(fd) != 0) {
             std::exit(1);

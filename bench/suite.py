@@ -35,7 +35,7 @@ ROWS = {
     "slow": ("every sync 2 ms slower, 64 connections", "--targets Sluice,Openresty,FastifyPostgres --slow-sync-ms 2"),
     "slow512": ("every sync 2 ms slower, 512 connections",
                 "--targets Sluice,Openresty,FastifyPostgres --slow-sync-ms 2 --connections 512"),
-    "sidecar": ("its worker applies at the same time", "--targets Sluice,SluiceWithWorker"),
+    "applying": ("its worker applies at the same time", "--targets Sluice,SluiceWithWorker"),
     "h2load": ("the next two rows' load tool, without TLS", f"--targets {BARE} --protocol http1-h2load"),
     "tls": ("HTTP/1.1 with TLS", f"--targets {BARE} --protocol http1-tls"),
     "http2": ("HTTP/2 with TLS", f"--targets {BARE} --protocol http2-tls"),

@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-/// All or nothing. The numbers of the accounts are looked up by whoever writes the command.
+/// All or nothing. The command line looks the accounts' numbers up before it writes the command.
 struct ProgramApply {
     std::vector<Program> programs;
 };

@@ -2,7 +2,7 @@
 //
 // Never told to the sender. Run it after the answer was sent, and not for every request: it costs
 // some 40 hashes of the body, and the same number whatever the shop and its tokens are, since
-// whoever sends the next request on the connection can time it. Pure; any thread.
+// the sender of the next request on the connection can time it. Pure; any thread.
 #pragma once
 
 #include <cstddef>

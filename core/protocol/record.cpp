@@ -123,7 +123,7 @@ BulkRef decode_bulk(const fbs::Bulk& bulk, const AlignedMetadata& metadata) {
     return ref;
 }
 
-/// A name that stays within its folder, whoever wrote the record.
+/// A name that cannot lead out of its folder, also if a damaged or foreign record names it.
 bool is_file_name(std::string_view name) noexcept {
     return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos &&
            name.find('\0') == std::string_view::npos;
@@ -166,7 +166,7 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
 
 std::uint32_t crc32c(std::uint32_t seed, std::string_view bytes) noexcept {
     constexpr std::size_t kChunk = 1U << 30;  // ISA-L counts in int.
-    // ISA-L works on the bare register; the CRC as everybody writes it is inverted on both sides.
+    // ISA-L works on the bare register; the usual CRC is inverted on both sides.
     std::uint32_t crc = ~seed;
     while (!bytes.empty()) {
         const std::string_view chunk = bytes.substr(0, kChunk);

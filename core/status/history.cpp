@@ -75,7 +75,7 @@ bool SharedHistory::offer(const MetricsSnapshot& metrics, const HistoryGauges& g
     for (std::size_t i = 0; i < kFields; ++i) {
         place[i].store(words[i], std::memory_order_relaxed);
     }
-    // Release: whoever sees the new number sees the point.
+    // Release: a reader that sees the new number also sees the point.
     written_.store(number + 1, std::memory_order_release);
     return true;
 }

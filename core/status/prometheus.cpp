@@ -164,7 +164,7 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
     text.single("sluice_worker_start_time_seconds", "gauge", "When the worker started.",
                 to_seconds(worker.started_ms));
     text.family("sluice_worker_inputs_total", "counter",
-                "Inputs that the worker took from the queue since init, by what became of them.");
+                "Inputs that the worker took from the queue since init, by outcome.");
     text.sample(label("class", "applied"), worker.applied);
     text.sample(label("class", "stale"), worker.stale);
     text.sample(label("class", "duplicate"), worker.duplicate);

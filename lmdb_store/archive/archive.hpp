@@ -5,7 +5,7 @@
 // that is full for a while, leaves the archive behind but never with a hole: it catches up from the
 // queue. Segments are only ever appended to; damaged ones are left alone, and a new one is begun.
 //
-// One writer (whoever holds the worker's lock), any number of readers in other processes.
+// One writer (the process that holds the worker's lock), any number of readers in other processes.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ enum class ArchivedBody : std::uint8_t {
     kBulkMissing = 2,  ///< The file could not be read; `dead_reason` says why.
 };
 
-/// One input as it was applied. Views belong to whoever made it.
+/// One input as it was applied. Views into the caller's bytes.
 struct ArchivedInput {
     SequenceNumber seq;
     std::string_view record;  ///< As it lay in the queue; decode_record() reads it.

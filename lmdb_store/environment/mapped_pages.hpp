@@ -1,9 +1,9 @@
 // Mapped pages: lets go of what a long walk through an environment has mapped into this process.
 //
-// LMDB maps its whole file; every page that was read counts as memory of the process until somebody
-// needs it. So a report over millions of rows would look as if it held them all, and a limit on the
-// process's memory would end it. The pages stay in the page cache; reading them again costs a
-// fault.
+// LMDB maps its whole file. The kernel counts every page that was read as memory of the process
+// until another program needs the memory. So a report over millions of rows would look as if it
+// held them all, and a limit on the process's memory would end it. The pages stay in the page
+// cache; reading them again costs a page fault.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
-// Reader check: who reads an environment, for `sluice doctor`.
+// Reader check: which processes read an environment, for `sluice doctor`.
 //
-// A snapshot that somebody keeps holds back the pages that were freed since, so that the file
-// grows; a process that died leaves its reader's slot behind.
+// While a process keeps a snapshot, LMDB cannot reuse the pages that were freed since, and the file
+// grows. A process that died leaves its reader's slot behind.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ FileUse look_at(const Environment& env) noexcept {
     return {(info.me_last_pgno + 1) * env.page_bytes(), info.me_mapsize, info.me_last_txnid};
 }
 
-/// So little that hardly anything fits is none: admission is then closed for everybody alike.
+/// Room in which hardly any record fits counts as none: admission then closes for all of them.
 std::uint64_t room_below(std::uint64_t mark, std::uint64_t used) noexcept {
     constexpr std::uint64_t kRoomMin = 64U << 10;
     return used + kRoomMin < mark ? mark - used : 0;

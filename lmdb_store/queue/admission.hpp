@@ -51,8 +51,8 @@ public:
     /// Asks the file system by reserving some space for a moment.
     [[nodiscard]] bool disk_is_full() const noexcept;
 
-    /// Why measure() or a failure closed it; nothing once trying again makes sense: that is when
-    /// somebody committed since (the drain, most likely), or the disk has room.
+    /// Why measure() or a failure closed it. Nothing once trying again makes sense: a process has
+    /// committed since (the worker, most likely), or the disk has room.
     [[nodiscard]] std::optional<AppendOutcome> closed(const Environment& env) const noexcept;
 
 private:

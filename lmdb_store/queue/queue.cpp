@@ -38,7 +38,7 @@ Result<std::unique_ptr<Queue>> Queue::open(const StorePaths& paths, const QueueO
     if (!control) {
         return control.error();
     }
-    // Whoever was not told takes the size that nginx uses, so that nobody writes beyond its map.
+    // A process without the setting takes nginx's size: none may write beyond nginx's map.
     std::uint64_t map_bytes = options.map_bytes;
     if (map_bytes == 0) {
         map_bytes = control->words().map_bytes.load();

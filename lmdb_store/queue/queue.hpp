@@ -1,7 +1,7 @@
 // Queue: the one ordered, durable log of inputs. docs/record-format.md has the bytes.
 //
 // Writers: nginx workers and the command line, each through its own Queue object (one per process
-// and store: LMDB forbids two). Reader: whoever holds the worker lock.
+// and store: LMDB forbids two). Reader: the holder of the worker's lock.
 // Durable means: append() returned, both syncs of the LMDB commit done, before anyone is told.
 // Threads: append() from one thread at a time; the other calls may run meanwhile on other threads.
 #pragma once
@@ -27,8 +27,8 @@ namespace sluice::store {
 struct QueueOptions {
     std::uint64_t map_bytes = 0;  ///< 0: as nginx opened it last, else 16 GiB. Sparse.
     bool sync = true;             ///< Off: benchmarks only; loses data on power loss.
-    /// Keys of this age are forgotten. 0: this process knows no claims and forgets none (everybody
-    /// but nginx, which alone has the setting).
+    /// Keys of this age are forgotten. 0: this process knows no claims and forgets none; so it is
+    /// in every program but nginx, which alone has the setting.
     std::int64_t idempotency_ttl_seconds = 0;
 };
 
@@ -111,11 +111,11 @@ public:
     [[nodiscard]] virtual Result<std::vector<QueuedRecord>> read(SequenceNumber from,
                                                                  std::size_t records_max,
                                                                  std::size_t bytes_max) = 0;
-    /// Whoever drains the queue says first where the ledger stands. If more was published before
-    /// (an older ledger was restored), the hint is lowered, and no append deletes anything behind
-    /// it once this returned; then the writer lock is taken for a moment. What was deleted earlier
-    /// is gone: compare fill().first_seq afterwards. Never raises the hint: that is
-    /// control().publish_applied(), after each durable batch.
+    /// Call it first, before draining, with the ledger's checkpoint. If a later position was
+    /// published before (an older ledger was restored), the position is lowered, under the writer
+    /// lock; once this has returned, no append deletes a record behind it. Records that were
+    /// deleted earlier are gone: compare fill().first_seq afterwards. Never raises the position:
+    /// control().publish_applied() does, after each durable batch.
     [[nodiscard]] virtual Status begin_drain(SequenceNumber applied) = 0;
     /// Deletes up to `rows_max` records <= `upto`. Takes the writer lock and two syncs.
     [[nodiscard]] virtual Result<std::uint64_t> trim(SequenceNumber upto, std::size_t rows_max) = 0;

@@ -28,7 +28,7 @@ struct StoreFormat {
 struct StorePaths {
     explicit StorePaths(std::filesystem::path store_root);
     std::filesystem::path root, format, master_key, registry, queue, bulk, control, ledger, archive;
-    std::filesystem::path worker_lock;  ///< flock()ed by whoever drains the queue.
+    std::filesystem::path worker_lock;  ///< flock()ed by the process that drains the queue.
 };
 
 /// Plain file I/O. kNotFound, kPermission, kCorrupt, kUnsupported; the message names path and

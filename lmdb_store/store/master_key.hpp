@@ -27,7 +27,7 @@ public:
     [[nodiscard]] static MasterKey random();
     /// Atomically, mode 0400.
     [[nodiscard]] Status save(const std::filesystem::path& path) const;
-    /// Into the file that is there, durably: whoever has it open reads the new key.
+    /// Into the file that is there, durably: a process that has it open reads the new key.
     [[nodiscard]] Status overwrite(const std::filesystem::path& path) const;
 
     /// nonce | ciphertext | tag

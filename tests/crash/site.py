@@ -1,4 +1,4 @@
-"""A site: nginx, a sidecar and a load client, each of which may be killed at any time."""
+"""A site: nginx, a sluice worker and a load client, each of which may be killed at any time."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ SEED = os.environ.get("SLUICE_SEED", "123")
 
 
 class Site:
-    """`shim` (faults.shim.build()) is under nginx and the sidecar if it is given."""
+    """`shim` (faults.shim.build()) is under nginx and the sluice worker if it is given."""
 
     def __init__(self, threads, shim=None, main="", map_size="4g", store=None, **edge_options):
         self.edge = Edge(CONFIG.replace("@MAP@", map_size), main, store=store, **edge_options)
@@ -53,7 +53,7 @@ class Site:
         self.journal = self.edge.folder / "journal"
         self.journal.touch()
         self.threads = threads
-        self.sidecar = self.client = None
+        self.sluice_worker = self.client = None
         self.injected = {}
         self.shim = shim and Shim(shim, self.edge.folder)
         self.environment = self.shim.environment(self.edge.store) if shim else {}
@@ -69,7 +69,7 @@ class Site:
 
     def start(self, fresh=False):
         self.edge.start()
-        self.start_sidecar()
+        self.start_sluice_worker()
         self.start_client(fresh)
         paths.wait_until(lambda: self.acked() > 8, "some load")
 
@@ -81,10 +81,10 @@ class Site:
             env={**os.environ, "LOAD_FRESH": "1" if fresh else "0"},
         )
 
-    def start_sidecar(self):
+    def start_sluice_worker(self):
         environment = {**self.sluice.environment, **self.environment}
-        with open(self.edge.folder / "sidecar.log", "ab") as log:
-            self.sidecar = subprocess.Popen(
+        with open(self.edge.folder / "sluice_worker.log", "ab") as log:
+            self.sluice_worker = subprocess.Popen(
                 [str(paths.SLUICE), "worker"], env=environment, stdout=log, stderr=log
             )
 
@@ -106,12 +106,12 @@ class Site:
             os.kill(chance.choice(workers), signal.SIGKILL)
             self.count("worker")
 
-    def kill_sidecar(self, chance):
-        self.sidecar.kill()
-        self.sidecar.wait()
-        self.count("sidecar")
+    def kill_sluice_worker(self, chance):
+        self.sluice_worker.kill()
+        self.sluice_worker.wait()
+        self.count("sluice worker")
         time.sleep(chance.random() * 0.2)
-        self.start_sidecar()
+        self.start_sluice_worker()
 
     def kill_master(self, chance):
         """The orphaned workers go on serving until they are killed too."""
@@ -143,10 +143,10 @@ class Site:
         if self.client:
             self.client.terminate()
             assert self.client.wait(timeout=60) == 0
-        if self.sidecar:
-            self.sidecar.terminate()
+        if self.sluice_worker:
+            self.sluice_worker.terminate()
             # it may have started just now, or was killed at a point
-            assert self.sidecar.wait(timeout=60) in (0, -signal.SIGTERM, -signal.SIGKILL)
+            assert self.sluice_worker.wait(timeout=60) in (0, -signal.SIGTERM, -signal.SIGKILL)
         if self.shim:
             self.shim.disarm()
         self.sluice.drain()
@@ -170,7 +170,7 @@ class Site:
         assert not list(bulk.iterdir()), "orphaned bulk files were not swept"
 
     def clean(self):
-        for process in (self.client, self.sidecar):
+        for process in (self.client, self.sluice_worker):
             if process is not None and process.poll() is None:
                 process.kill()
                 process.wait()

@@ -23,14 +23,14 @@ def test_kill_storm(site):
     here.start()
     chance = random.Random(SEED)
     end = time.monotonic() + SECONDS
-    kinds = [here.kill_worker] * 6 + [here.kill_sidecar] * 4 + [here.kill_master] + [here.reload]
+    kinds = [here.kill_worker] * 6 + [here.kill_sluice_worker] * 4 + [here.kill_master] + [here.reload]
     while time.monotonic() < end:
         time.sleep(chance.random() * 0.3)
         chance.choice(kinds)(chance)
     here.kill_worker(chance)
-    here.kill_sidecar(chance)
+    here.kill_sluice_worker(chance)
     verdict = here.finish()
-    assert here.injected["worker"] and here.injected["sidecar"]
+    assert here.injected["worker"] and here.injected["sluice worker"]
     assert verdict.good, str(verdict)
 
 
@@ -44,7 +44,7 @@ def test_kill_storm_with_slow_commits(site, fault_shim):
     end = time.monotonic() + SECONDS / 2
     while time.monotonic() < end:
         time.sleep(chance.random() * 0.2)
-        chance.choice([here.kill_worker, here.kill_worker, here.kill_sidecar, here.kill_master])(chance)
+        chance.choice([here.kill_worker, here.kill_worker, here.kill_sluice_worker, here.kill_master])(chance)
     here.kill_worker(chance)
     delays = here.shim.injected
     verdict = here.finish()

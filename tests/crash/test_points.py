@@ -25,7 +25,7 @@ class Storm:
     def kill_at(self, point):
         before = self.here.shim.kills(point)
         self.here.shim.arm_point(point, self.chance.randrange(1, 4))
-        # Only when nobody appends does the sidecar trim.
+        # Only when nobody appends does the sluice worker trim.
         idle = point.startswith("W_TRIM")
         started = time.monotonic()
         while self.here.shim.kills(point) == before:
@@ -37,14 +37,14 @@ class Storm:
             time.sleep(0.002)
             self.keep_up()
         self.keep_up()
-        self.here.count("nginx" if point.startswith("N_") else "sidecar")
+        self.here.count("nginx" if point.startswith("N_") else "sluice worker")
 
     def keep_up(self):
-        """The master starts workers again, systemd the sidecar: here it is us."""
-        code = self.here.sidecar.poll()
+        """The master starts workers again, systemd the sluice worker: here it is us."""
+        code = self.here.sluice_worker.poll()
         if code is not None:
-            assert code == -signal.SIGKILL, f"the sidecar ended by itself: {code}"
-            self.here.start_sidecar()
+            assert code == -signal.SIGKILL, f"the sluice worker ended by itself: {code}"
+            self.here.start_sluice_worker()
 
 
 def test_killed_at_every_point(site, fault_shim):

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* shim.py reads these two lists. A point: process (N nginx, W the sidecar), then where. */
+/* shim.py reads these two lists. A point: process (N nginx, W the sluice worker), then where. */
 /* clang-format off */
 #define CALLS(X) X(WRITE) X(META) X(SYNC) X(READ) X(OPEN) X(MMAP) X(SEEK) X(TRUNCATE) X(RENAME) \
     X(UNLINK) X(ATTRIBUTE) X(MALLOC)
@@ -104,7 +104,7 @@ static void point(enum point at) {
     errno = saved;
 }
 
-/* The same step of nginx and of the sidecar, in one of the sidecar's two environments. */
+/* The same step of nginx and of the sluice worker, in one of the latter's two environments. */
 enum place { ELSEWHERE, QUEUE, LEDGER, BULK, ARCHIVE, OTHER };
 
 static enum place place_of(const char* path) {

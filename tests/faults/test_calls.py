@@ -110,7 +110,7 @@ def test_nginx(here, name, calls, mode, sticky):
 
 
 @pytest.mark.parametrize("name, calls, mode, sticky", TROUBLE, ids=[each[0] for each in TROUBLE])
-def test_sidecar(here, name, calls, mode, sticky):
+def test_sluice_worker(here, name, calls, mode, sticky):
     """It waits for better times, or ends with a sentence; then the next one applies everything once."""
     scenario = Scenario(here)
     here.edge.start()
@@ -126,7 +126,7 @@ def test_sidecar(here, name, calls, mode, sticky):
         if sticky and n:
             paths.wait_until(lambda: here.shim.injected or worker.poll() is not None, "the fault or the end")
             time.sleep(0.1)
-            here.shim.disarm()  # somebody mends it
+            here.shim.disarm()  # the disk is mended
         _, said = worker.communicate(timeout=60)
         injected = here.shim.injected
         here.shim.disarm()
@@ -140,6 +140,6 @@ def test_sidecar(here, name, calls, mode, sticky):
     made = here.shim.seen  # the archive grows, and with it the reads when it is opened
     met = every_nth(one_run, made)
     verdict = here.finish()
-    print(f"sidecar, {name}: injected={met} of {made} went on {ended[0]} ended {ended[1]} stride {STRIDE}")
+    print(f"sluice worker, {name}: injected={met} of {made} went on {ended[0]} ended {ended[1]} stride {STRIDE}")
     assert met > 0, "no fault was injected"
     assert verdict.good, str(verdict)

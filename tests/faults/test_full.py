@@ -84,15 +84,15 @@ def fill(folder):
     return path
 
 
-@pytest.mark.parametrize("drained", [True, False], ids=["drained", "sidecar stopped"])
+@pytest.mark.parametrize("drained", [True, False], ids=["drained", "sluice worker stopped"])
 def test_disk_full(small_disk, site, drained):
     """503 while it is full, nothing lost; once something frees it, no restart is needed."""
     here = site(threads=6, store=small_disk / "store", workers=1)
     here.edge.expect_log("No space left|sluice: |\\[crit\\]")
     here.start()
     if not drained:
-        here.sidecar.terminate()
-        here.sidecar.wait()
+        here.sluice_worker.terminate()
+        here.sluice_worker.wait()
     before = refused(here)
     filler = fill(small_disk)
     start = time.monotonic()
@@ -105,7 +105,7 @@ def test_disk_full(small_disk, site, drained):
     paths.wait_until(lambda: here.acked() > acked + 5, "service to resume", 30)
     resumed = since(start)
     if not drained:
-        here.start_sidecar()
+        here.start_sluice_worker()
     stop = refused(here) - before
     verdict = here.finish()
     print(f"disk full: first 503 after {first} s, {stop} requests got one, resumed after {resumed} s")
@@ -121,16 +121,16 @@ def test_queue_full(site, stalled):
     here = site(threads=6, map_size="8m", workers=1)
     here.edge.expect_log("sluice: ")
     here.start()
-    here.sidecar.send_signal(signal.SIGSTOP)
+    here.sluice_worker.send_signal(signal.SIGSTOP)
     acked = here.acked()
     paths.wait_until(lambda: here.acked() > acked + 20, "some records")
     reader = StalledReader(here, map_bytes) if stalled else None
     before = refused(here)
     paths.wait_until(lambda: refused(here) > before + 20, "the mark", 120)
     used = here.sluice.stats()["bytes"] / report(here)["queue"]["bytes_mark"]
-    here.sidecar.send_signal(signal.SIGCONT)
+    here.sluice_worker.send_signal(signal.SIGCONT)
     if stalled:
-        # Everything is applied and trimmed, whoever reads; only its pages cannot be used again.
+        # Everything is applied and trimmed, in spite of the reader; only its pages cannot be used again.
         paths.wait_until(lambda: here.sluice.stats()["depth"] < 200, "the drain beside the reader", 60)
         reader.kill()
     start, acked = time.monotonic(), here.acked()

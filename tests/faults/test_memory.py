@@ -71,7 +71,7 @@ def test_requests(here):
     assert verdict.good, str(verdict)
 
 
-def test_sidecar(here):
+def test_sluice_worker(here):
     """It tries again with less, or ends with a sentence; then the next one applies everything once."""
     scenario = Scenario(here)
     here.edge.start()
@@ -87,7 +87,7 @@ def test_sidecar(here):
             break
         met += 1
     verdict = here.finish()
-    print(f"sidecar: injected={met} went on {ended[0]} ended {ended[1]} stride {STRIDE}")
+    print(f"sluice worker: injected={met} went on {ended[0]} ended {ended[1]} stride {STRIDE}")
     assert met > 0, "no fault was injected"
     assert verdict.good, str(verdict)
 

@@ -2,7 +2,7 @@
 
 For each order: events with distinct versions, the same codes, the same anonymous id, one currency,
 refund ids of its own, each for one line. Then order of arrival moves only attribution's moment,
-journal rows and anomalies, never a sum.
+journal entries and anomalies, never a sum.
 """
 
 import random

@@ -219,7 +219,7 @@ def journal_sums(text):
 
 
 def check_each_node(fleet, events):
-    """Counters, journal rows and anomalies, node by node."""
+    """Counters, journal entries and anomalies, node by node."""
     sent = {(event.shop, event.order_id) for event in events}
     received = 0
     for node in fleet.nodes:

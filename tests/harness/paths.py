@@ -31,7 +31,7 @@ def wait_until(condition, what, deadline=None):
         if result:
             return result
         if time.monotonic() > end:
-            raise Timeout(f"waited in vain for: {what}")
+            raise Timeout(f"this did not happen in time: {what}")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)
 

@@ -397,7 +397,7 @@ def test_master_never_opens_the_store(start_edge):
     assert len(children(edge.master)) == 2
 
 
-def test_two_sidecars_do_not_run_at_once(start_edge, new_merchant):
+def test_two_sluice_workers_do_not_run_at_once(start_edge, new_merchant):
     edge = start_edge(CONFIG)
     success(new_merchant(edge, "acme").event("ORDER_CREATE", orders.order()))
     environment = edge.sluice.environment

@@ -145,7 +145,7 @@ def test_what_is_published_is_never_older(source, edge, database, server):
     source.token("acme", "write_orders")
     publish(source, database)
     sync(edge, database)
-    # Whoever may write to the database can put back what was there, but no edge takes it.
+    # A user who may write to the database can put back an older text, but no edge takes it.
     ((revision, file),) = before
     server.query(
         f"UPDATE sluice_ledger.registry SET revision = {revision}, file = decode('{file}', 'hex')", name
@@ -157,7 +157,7 @@ def test_what_is_published_is_never_older(source, edge, database, server):
 
 
 def test_the_database_never_sees_a_secret_or_the_key(source, database, server):
-    secret = "a secret that somebody chose"
+    secret = "a secret that a person chose"
     source.token("acme", "write_orders", secret=secret)
     publish(source, database)
     name = database.split("?")[0].split("/")[-1]

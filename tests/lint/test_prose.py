@@ -1,5 +1,6 @@
-"""Markdown is read in a terminal, too: its lines wrap at 100 columns."""
+"""Prose: lines of Markdown wrap at 100 columns, for terminals and diffs; words are those of the glossary."""
 import pathlib
+import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -39,3 +40,81 @@ def test_a_long_line_is_found():
     long = "word " * 30
     page = f"short\n\n{long}\n```\n{long}\n```\n| {long} |\n    {long}\n"
     assert [number for number, line in prose(page) if len(line) > COLUMNS_MAX] == [3]
+
+
+WORDS = ROOT / "tests" / "lint" / "words.txt"
+# The list itself, and the page that explains it.
+ABOUT_WORDS = {"tests/lint/words.txt", "docs/glossary.md"}
+# Rooms that are being rewritten; their words follow with that.
+REWRITTEN = (
+    "core/apply/", "core/commit/", "core/ledger/", "core/rules/", "lmdb_store/ledger/",
+    "ngx_module/", "pg_store/", "tests/examples/", "tests/model/",
+)
+# Data that tests feed in, pictures, and what others wrote.
+NO_PROSE = {".json", ".svg", ".png", ".txt", ".xz", ".ndjson", ".csv", ".dict"}
+
+
+def refused():
+    """[(pattern, what to write instead)]"""
+    for line in WORDS.read_text().splitlines():
+        if line and not line.startswith("#"):
+            word, instead = line.split(" | ")
+            yield re.compile(rf"(?<![\w-]){word}(?![\w-])", re.I), instead
+
+
+def texts():
+    names = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split("\n")
+    for name in names:
+        path = ROOT / name
+        if not name or not path.is_file() or name in ABOUT_WORDS or path.suffix in NO_PROSE:
+            continue
+        if name.startswith(REWRITTEN):
+            continue
+        if "corpus" not in path.parts and name != "LICENSE":
+            yield name, path.read_text()
+
+
+def test_one_word_for_one_thing():
+    """docs/glossary.md: comments, pages and messages use its words, and name who does what."""
+    words = list(refused())
+    wrong = [
+        f"{name}:{number}: '{found.group()}': {instead}"
+        for name, text in texts()
+        for number, line in enumerate(text.splitlines(), 1)
+        for word, instead in words
+        if (found := word.search(line))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_refused_word_is_found():
+    line = "// Who" "ever reads this waits."
+    assert any(word.search(line) for word, _ in refused())
+    assert not any(word.search("all_wait = false; AnyBodyIsSafe") for word, _ in refused())
+
+
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+
+
+def anchors(path):
+    """What GitHub and others make of a page's headings."""
+    for line in path.read_text().splitlines():
+        if re.match(r"#{1,6} ", line):
+            title = re.sub(r"[`*]|\[([^]]*)\]\([^)]*\)", r"\1", line.lstrip("#").strip()).lower()
+            yield re.sub(r"[^\w\- ]", "", title).replace(" ", "-")
+
+
+def test_links_lead_somewhere():
+    wrong = []
+    for page in pages():
+        for name, anchor in LINK.findall(re.sub(r"```.*?```", "", page.read_text(), flags=re.S)):
+            if "://" in name:
+                continue
+            target = (page.parent / name).resolve() if name else page
+            if not target.exists():
+                wrong.append(f"{page.relative_to(ROOT)}: {name} is not there")
+            elif anchor and target.suffix == ".md" and anchor not in set(anchors(target)):
+                wrong.append(f"{page.relative_to(ROOT)}: {name}#{anchor}: no such heading")
+    assert not wrong, "\n".join(wrong)

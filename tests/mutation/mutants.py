@@ -140,7 +140,7 @@ STORE = [
           "get_big_endian<std::uint64_t>(key.mv_data) > upto.value)",
           "get_big_endian<std::uint64_t>(key.mv_data) > upto.value + 1)",
           "lmdb_store:QueueTest.TrimStopsAtTheLastAppliedRecord"),
-    fault("a hint beyond the queue is believed", "lmdb_store/queue/append.cpp",
+    fault("a hint beyond the queue is taken for true", "lmdb_store/queue/append.cpp",
           "applied{std::min(page_.applied().value, batch.first_seq - 1)};",
           "applied{page_.applied().value};",
           "lmdb_store:QueueTest.AHintBeyondTheQueueDeletesNothingOfTheBatchItself"),
@@ -257,7 +257,7 @@ LEDGER = [
 ]
 
 LIFE = [
-    fault("a commit is held back in vain for ever", "core/commit/pace.hpp",
+    fault("a commit is held back for ever, for nothing", "core/commit/pace.hpp",
           "trust_ - (trust_ > 0 ? 1 : 0)", "trust_",
           "core:CommitPace.HoldingBackEndsWhereItGathersNobody"),
     fault("who waits while a commit works is forgotten", "core/commit/engine.cpp",

@@ -84,7 +84,7 @@ def test_no_core_dump_of_the_master(start_edge, dump_folder, monkeypatch):
 
 
 def test_processes_of_the_same_user_cannot_read_a_workers_memory(start_edge):
-    """The files of a process that may not be dumped belong to root, whoever it runs as."""
+    """The files of a process that may not be dumped belong to root, whatever user it runs as."""
     edge = start_edge(CONFIG, user="www-data")
     paths.wait_until(
         lambda: any("cache manager" in title for _, title in children(edge.master)), "the cache manager"
@@ -101,8 +101,8 @@ def test_processes_of_the_same_user_cannot_read_a_workers_memory(start_edge):
 def test_nothing_that_is_written_or_shown_has_a_secret(start_edge, new_merchant):
     edge = start_edge(CONFIG, level="info")
     merchant = new_merchant(edge, "acme")
-    with open(edge.folder / "sidecar.log", "wb") as log:
-        sidecar = subprocess.Popen(
+    with open(edge.folder / "sluice_worker.log", "wb") as log:
+        sluice_worker = subprocess.Popen(
             [str(paths.SLUICE), "worker"], env=edge.sluice.environment, stdout=log, stderr=log
         )
     order = orders.order(email=PERSONAL[0], phone=PERSONAL[1], svc_anon_id=PERSONAL[2])
@@ -123,19 +123,19 @@ def test_nothing_that_is_written_or_shown_has_a_secret(start_edge, new_merchant)
     paths.wait_until(lambda: edge.sluice.stats()["depth"] == 0, "the worker to apply all")
 
     shown = {f"answer {number}": repr(answer) for number, answer in enumerate(answers)}
-    for pid in [*processes(edge), sidecar.pid]:
+    for pid in [*processes(edge), sluice_worker.pid]:
         for name in ("cmdline", "environ"):
             with open(f"/proc/{pid}/{name}", "rb") as file:
                 shown[f"{name} of {pid}"] = file.read().decode(errors="replace")
-    sidecar.terminate()
-    assert sidecar.wait(timeout=paths.DEADLINE) == 0
+    sluice_worker.terminate()
+    assert sluice_worker.wait(timeout=paths.DEADLINE) == 0
     dump = subprocess.run(edge.command("-T"), capture_output=True, text=True, check=True)
     shown["nginx -T"] = dump.stdout + dump.stderr
-    for name in ("access.log", "error.log", "stderr", "sidecar.log"):
+    for name in ("access.log", "error.log", "stderr", "sluice_worker.log"):
         shown[name] = (edge.folder / name).read_text()
     shown["doctor"] = edge.sluice.run("doctor").stdout
     key = (edge.store / "master.key").read_text().strip()
-    assert len(key) == 64 and "sluice_store" in shown["nginx -T"] and shown["sidecar.log"]
+    assert len(key) == 64 and "sluice_store" in shown["nginx -T"] and shown["sluice_worker.log"]
     for name, text in shown.items():
         for secret in (merchant.secret, merchant.secret[:-1], key, signature, *PERSONAL):
             assert secret not in text, f"{name} has {secret}"

@@ -55,14 +55,14 @@ FIGURES = {
     "p99_ms": ("p99", "ms", 1),
     "worker_kb": ("worker memory", "MB", 1024),
     "master_kb": ("master memory", "MB", 1024),
-    "sidecar_kb": ("sidecar memory", "MB", 1024),
+    "sluice_worker_kb": ("sluice worker memory", "MB", 1024),
     "fds": ("descriptors", "", 1),
     "readers": ("reader slots", "", 1),
     "queue_bytes": ("queue file", "MB", 1 << 20),
     "depth": ("queue depth", "", 1),
 }
 # What may not grow by more in an hour (a byte for each event is about a megabyte), see growth_of().
-FLAT = {"worker_kb": 1024, "master_kb": 1024, "sidecar_kb": 1024, "fds": 2, "readers": 2,
+FLAT = {"worker_kb": 1024, "master_kb": 1024, "sluice_worker_kb": 1024, "fds": 2, "readers": 2,
         "queue_bytes": 16 << 20}
 # From where on it is judged: before it, buffers and the batches' rows reach their size.
 JUDGED_FROM = {"worker_kb": 0.65}
@@ -131,8 +131,8 @@ class Soak:
 
     def run(self):
         self.edge.start()
-        with open(self.edge.folder / "sidecar.log", "wb") as log:
-            self.sidecar = subprocess.Popen(
+        with open(self.edge.folder / "sluice_worker.log", "wb") as log:
+            self.sluice_worker = subprocess.Popen(
                 [str(paths.SLUICE), "worker"], env=self.sluice.environment, stdout=log, stderr=log
             )
         full = FULL_RATE or self.full_rate()
@@ -144,8 +144,8 @@ class Soak:
         finally:
             for sender in self.senders:
                 sender.stop()
-        self.sidecar.terminate()
-        assert self.sidecar.wait(timeout=60) == 0, "the sidecar failed"
+        self.sluice_worker.terminate()
+        assert self.sluice_worker.wait(timeout=60) == 0, "the sluice worker failed"
         self.edge.stop()
         return full
 
@@ -180,14 +180,14 @@ class Soak:
             "p99_ms": max(sender.p99 for sender in self.senders),
             "worker_kb": max((memory_kb(pid) for pid in workers), default=0),
             "master_kb": memory_kb(self.edge.master),
-            "sidecar_kb": memory_kb(self.sidecar.pid),
+            "sluice_worker_kb": memory_kb(self.sluice_worker.pid),
             "fds": max((descriptors(pid) for pid in workers), default=0) + descriptors(self.edge.master)
-            + descriptors(self.sidecar.pid),
+            + descriptors(self.sluice_worker.pid),
             "readers": readers(self.edge.store / "queue") + readers(self.edge.store / "registry"),
             "queue_bytes": (self.edge.store / "queue" / "data.mdb").stat().st_size,
             "ledger_bytes": (self.edge.store / "ledger" / "data.mdb").stat().st_size,
             "depth": self.sluice.stats()["depth"],
-            "sidecar_file_kb": memory_kb(self.sidecar.pid, "RssFile"),
+            "sluice_worker_file_kb": memory_kb(self.sluice_worker.pid, "RssFile"),
             "machine_load": os.getloadavg()[0],
         })
         self.write()

@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
         return 1;
     }
     const int acks = open((root + "/acks").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    std::uint64_t applied = 0;  // never goes back, as the sidecar's does not
+    std::uint64_t applied = 0;  // never goes back, as the sluice worker's does not
     for (int batch = 0; batch < std::atoi(argv[2]); ++batch) {
         const std::uint64_t last = append_batch(**queue, paths, random, acks);
         if (last > 20 && random() % 3 == 0) {

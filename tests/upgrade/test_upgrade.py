@@ -161,7 +161,7 @@ def test_binary_upgrade_to_another_build_under_load(replaceable):
     )
     edge.master = int(pid.read_text())
     paths.wait_until(lambda: loaded_by(edge, new_build) == 2, "the workers of the new build")
-    for _ in range(2):  # both builds append, and a sidecar drains beside them
+    for _ in range(2):  # both builds append, and a sluice worker drains beside them
         count = len(load.accepted)
         paths.wait_until(lambda: len(load.accepted) > count + 40, "both builds to serve")
         edge.sluice.drain()

@@ -76,7 +76,7 @@ Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queu
     return item.seq;
 }
 
-/// What became of the command, if it was applied. Its work is done before the next input: what a
+/// The command's outcome, if it was applied. Its work is done before the next input: work that a
 /// later input left is not its own.
 std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node,
                                          SequenceNumber seq) {

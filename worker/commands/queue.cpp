@@ -181,7 +181,7 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
 
 void declare_queue(CLI::App& app, Frame& frame) {
     CLI::App& group = add_group(app, "queue", "Inputs that were accepted and wait for the worker");
-    CLI::App& stats = add_command(group, "stats", "How much waits, and what became of the rest");
+    CLI::App& stats = add_command(group, "stats", "How much waits, and the outcome of the rest");
     StatsCommand& counted = on_run(stats, frame, run_stats);
     add_ledger(stats, counted.ledger);
     add_format(stats, counted.format);

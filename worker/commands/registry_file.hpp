@@ -19,7 +19,7 @@ inline constexpr std::size_t kRegistryFileBytesMax = std::size_t{1} << 30;
 [[nodiscard]] std::string encode_registry(const store::RegistrySnapshot& snapshot,
                                           const store::MasterKey& key);
 /// kInvalid: no registry file, or made with another key. kUnsupported: of a newer release.
-/// kCorrupt: damaged, cut off or changed by someone without the key.
+/// kCorrupt: damaged, cut off or changed without the key.
 [[nodiscard]] Result<store::RegistrySnapshot> decode_registry(std::string_view text,
                                                               const store::MasterKey& key);
 

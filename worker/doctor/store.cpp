@@ -34,7 +34,7 @@ std::string user_name(uid_t user) {
     return entry != nullptr ? entry->pw_name : std::to_string(user);
 }
 
-/// Access bits that nobody but owner and group may have, and the owner everybody must share.
+/// Access bits that only owner and group may have, and the owner that all of them must have.
 class PermissionCheck {
 public:
     PermissionCheck(uid_t owner, Findings& findings) : owner_(owner), findings_(findings) {}

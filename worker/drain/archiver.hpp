@@ -23,7 +23,7 @@
 
 namespace sluice::worker {
 
-/// The ledger as it is now, for what became of inputs.
+/// The ledger as it is now, for the outcome of inputs.
 using SnapshotMaker = std::function<std::unique_ptr<LedgerReader>()>;
 
 /// After an error it must be opened anew. Throws LedgerFailure from its SnapshotMaker.

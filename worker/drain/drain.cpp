@@ -27,7 +27,8 @@ constexpr milliseconds kStopLook{50};  ///< How late a stop is seen while backin
 constexpr milliseconds kArchiveRetry{1000};
 
 /// While events keep coming, many of them, a batch begins this long after the last one: each costs
-/// two syncs of the disk that whoever appends waits for, too, and large batches write fewer pages.
+/// two syncs of the disk, which appending processes wait for, too, and large batches write fewer
+/// pages.
 constexpr milliseconds kBatchEvery{200};
 constexpr milliseconds kComing{10};     ///< None for so long: they do not keep coming.
 constexpr std::size_t kManyInputs = 8;  ///< Of one batch.
@@ -403,7 +404,7 @@ Status Drain::State::finish(bool trims) {
     do {
         turn_archive(true);
     } while (archiver && archiver->is_behind() && Clock::now() < end);
-    // Whoever appends may have stopped at the mark: then only this makes room for it again.
+    // Appending may have stopped at the high-water mark: then only this makes room for it again.
     while (trims && Clock::now() < end) {
         const auto more = keeper.trim_slice();
         if (!more || !*more) {

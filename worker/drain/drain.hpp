@@ -37,7 +37,7 @@ struct DrainOptions {
     std::uint64_t version = 0;  ///< packed_version() of the program, for the status page.
 };
 
-/// What the loop tells whoever runs it. Called on the loop's thread; may be empty.
+/// What the loop reports to its owner. Called on the loop's thread; each may be empty.
 struct DrainEvents {
     /// Cannot go on now and tries again: an error that may pass. At most one a second.
     std::function<void(const Error&)> retrying;

@@ -48,7 +48,7 @@ public:
     [[nodiscard]] Result<bool> trim_when_idle();
     /// Trims one slice if the queue is above its mark. Looks at most once a second.
     [[nodiscard]] Status trim_when_crowded();
-    /// Half of what the queue may take is taken: whoever appends is waiting for room soon.
+    /// The queue is half way to its high-water mark: appending will soon need room.
     [[nodiscard]] bool is_crowded() const;
     /// What is due every so often: stale readers, orphans, open dead letters, sizes.
     /// @param archiver  Nothing: off, or not open now.

@@ -55,8 +55,8 @@ Judgement judge_status(const HttpResponse& response) {
         return {Verdict::kRetry, response.error, {}, true};
     }
     if (is_temporary(response.status)) {
-        const bool everybody = response.status == 429 || response.status == 503;
-        return {Verdict::kRetry, "the server answers " + status, {}, everybody};
+        const bool all_wait = response.status == 429 || response.status == 503;
+        return {Verdict::kRetry, "the server answers " + status, {}, all_wait};
     }
     if (response.status == 413) {
         return {Verdict::kTooLarge, "413: larger than the server accepts", {}, false};

@@ -28,7 +28,7 @@ struct Judgement {
     Verdict verdict = Verdict::kFatal;
     std::string why;                      ///< One line; empty for kDone.
     std::vector<RecordProblem> problems;  ///< kRejected: at least one.
-    bool everybody_waits = false;         ///< kRetry: the account or the server, not this request.
+    bool all_wait = false;                ///< kRetry: the account or the server, not this request.
 };
 
 /// Only 200 with the body `success` is success.

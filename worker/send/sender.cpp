@@ -58,7 +58,7 @@ struct Sender::State {
     std::optional<SendRecord> held_back{};  ///< Read, but too much for the job before it.
     bool at_end = false;
     std::optional<Error> failure{};
-    Clock::time_point not_before{};  ///< The server asked everybody to wait.
+    Clock::time_point not_before{};  ///< The server asked all requests to wait.
     Clock::time_point next_start{};  ///< --rate
     Clock::time_point saved_at{};
     Clock::time_point started_at = Clock::now();
@@ -277,7 +277,7 @@ void Sender::State::try_later(std::uint64_t id, Job& job, const HttpResponse& re
     }
     const auto wait = milliseconds(retry_wait_ms(job.waits, response.retry_after_s));
     const auto at = Clock::now() + wait;
-    if (judgement.everybody_waits) {
+    if (judgement.all_wait) {
         not_before = std::max(not_before, at);
     }
     note = judgement.why + ", waits " +

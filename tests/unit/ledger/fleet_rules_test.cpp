@@ -104,7 +104,7 @@ protected:
         OrderText elsewhere = at(kDay1);
         elsewhere.id = "other";
         elsewhere.codes.clear();
-        second.create(elsewhere);  // a node's first input waits for everybody else's
+        second.create(elsewhere);  // a node's first input waits for the other nodes'
     }
 
     static OrderText at(const char* updated, std::string amount = "100.00") {

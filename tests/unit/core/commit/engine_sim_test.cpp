@@ -42,7 +42,7 @@ public:
         for (int turn = 0; turn < 10'000 && !idle(); ++turn) {
             loop_turn(false);
         }
-        ASSERT_TRUE(idle()) << "somebody is stuck";
+        ASSERT_TRUE(idle()) << "a request is stuck";
         for (const auto& request : requests_) {
             ASSERT_EQ(request->answers, 1) << "request " << request->id;
         }

@@ -1,4 +1,4 @@
-// A ledger of which one row is damaged: whoever reads the row is told its table and what to do.
+// A ledger of which one row is damaged: reading the row gives an error with its table.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

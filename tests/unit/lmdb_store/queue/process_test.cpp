@@ -274,7 +274,7 @@ TEST_F(QueueProcessTest, BeginDrainLowersTheHintForAppendersInFlight) {
 
 TEST_F(QueueProcessTest, AProcessWithoutTheRightIsToldWhoseFileItIs) {
     if (::geteuid() != 0) {
-        GTEST_SKIP() << "only root can become somebody else";
+        GTEST_SKIP() << "only root can become another user";
     }
     queue_.reset();
     fs::permissions(paths_.root.parent_path(), fs::perms::all);

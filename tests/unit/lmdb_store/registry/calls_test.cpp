@@ -1,5 +1,5 @@
 // The registry when a call below it fails, each call in turn: a change is made as a whole or not at
-// all, whoever asked is told, and the next one succeeds.
+// all, the caller gets an error, and the next change succeeds.
 #include <gtest/gtest.h>
 
 #include <cerrno>

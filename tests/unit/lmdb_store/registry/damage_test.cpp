@@ -1,4 +1,5 @@
-// A registry of which one row is damaged: whoever needs the row is told so, and nobody gets in.
+// A registry of which one row is damaged: a request that needs the row gets an error, and no token
+// lets a request in.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

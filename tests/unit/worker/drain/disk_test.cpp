@@ -45,7 +45,7 @@ TEST(DrainDisk, AFullDiskIsWaitedForAndNothingIsPoison) {
         store.events_.retrying = [&](const Error& error) {
             EXPECT_EQ(error.code, ErrorCode::kNoSpace) << error.message;
             ++retries;
-            filler.reset();  // somebody frees the disk
+            filler.reset();  // an operator frees the disk
         };
         DrainOptions options;
         options.batch.records_max = 500;

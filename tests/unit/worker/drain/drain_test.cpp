@@ -61,7 +61,7 @@ TEST(Drain, PublishesThePositionAndTrimsWhatIsApplied) {
     EXPECT_EQ(words.worker_state.load(), static_cast<std::uint64_t>(store::WorkerState::kStopped));
 }
 
-/// The last input that somebody else finds in the archive, as its files are now.
+/// The last input that another process finds in the archive, as its files are now.
 std::uint64_t last_archived(DrainStore& store) {
     std::uint64_t last = 0;
     auto reader = store::ArchiveReader::open(store.paths().archive);

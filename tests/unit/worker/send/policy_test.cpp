@@ -41,8 +41,8 @@ TEST(SendPolicy, WhatPassesIsTriedAgainAndWhatCannotPassEndsTheRun) {
         EXPECT_EQ(judge_batch(answer(status, ""), 1).verdict, Verdict::kFatal) << status;
     }
     EXPECT_EQ(judge_batch(answer(413, ""), 1).verdict, Verdict::kTooLarge);
-    EXPECT_TRUE(judge_event(answer(429, "")).everybody_waits);
-    EXPECT_FALSE(judge_event(answer(500, "")).everybody_waits);
+    EXPECT_TRUE(judge_event(answer(429, "")).all_wait);
+    EXPECT_FALSE(judge_event(answer(500, "")).all_wait);
 }
 
 TEST(SendPolicy, ABatchCountsOnlyWhenAllOfItWasProcessed) {
