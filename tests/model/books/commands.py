@@ -13,13 +13,31 @@ MOVES = ("sent", "settle", "failed", "returned", "void")
 
 
 def run(ledger, at, command):
-    do = command["do"]
+    do, command = command["do"], with_first_ids(ledger, at, command)
     if do in MOVES:
         return Result("done", payouts.move(ledger, at, do, command["ids"]))
     if do in MONEY:
         return money(ledger, at, command)
     answer = HANDLERS[do](ledger, at, command)
     return answer if isinstance(answer, Result) else Result("done", answer or "")
+
+
+def with_first_ids(ledger, at, command):
+    """A renamed creator may be called by any id; the ledger knows the first (J4)."""
+    changed = dict(command)
+    for name in ("creators", "exclude"):
+        if name in command:
+            changed[name] = [ledger.creator_id(at.account, creator) for creator in command[name]]
+    if "creator" in command:
+        changed["creator"] = ledger.creator_id(at.account, command["creator"])
+    if "rows" in command:
+        changed["rows"] = [with_first_id(ledger, row) for row in command["rows"]]
+    return changed
+
+
+def with_first_id(ledger, row):
+    program = ledger.programs.get(row["program"])
+    return {**row, "creator": ledger.creator_id(program.account, row["creator"])} if program else row
 
 
 def accounts_of(ledger, at, command):
@@ -63,18 +81,12 @@ def attribute(ledger, at, command):
     if order.live and not command.get("replace"):
         raise Refused(f"order {order.order_id} belongs to {order.live[1]} in {order.live[0]}; --replace takes it away")
     if order.live:
-        take_away(ledger, at, order)
+        leave(ledger, at, order, order.position)
+        order.live = None
+        ledger.count_volume(order)
     attribution.give(ledger, at, order, program, creator, (attribution.MANUAL,), at.command_id)
     events.book(ledger, at, order, reason="ATTRIBUTION")
     plausibility.judge(ledger, at, order, event=False)
-
-
-def take_away(ledger, at, order):
-    events.clear(ledger, at, order, "DETACH")
-    program, creator = order.live
-    ledger.mark(at, "DETACHED", order=order, program=program, creator=creator)
-    order.live, order.barred = None, True
-    ledger.count_volume(order)
 
 
 def detach(ledger, at, command):
@@ -90,22 +102,36 @@ def detach(ledger, at, command):
         if not orders[0].live and not (command.get("retry") and orders[0].barred):
             raise Nothing(f"order {orders[0].order_id} belongs to no creator")
     orders.sort(key=lambda order: order.key)
+    before = [order.live for order in orders]
     for order in orders:
-        if order.live:
-            take_away(ledger, at, order)
-    for order in orders:
-        if command.get("retry"):
-            retry(ledger, at, order)
-        plausibility.judge(ledger, at, order, event=False)
+        order.live = None
+        ledger.count_volume(order)
+    changed = [go_on(ledger, at, order, was, command.get("retry")) for order, was in zip(orders, before, strict=True)]
+    if not any(changed):
+        raise Nothing(f"nothing changes: of {len(orders)} orders each belongs to whom it belonged")
 
 
-def retry(ledger, at, order):
-    """The order stays barred if nobody is found."""
-    order.barred = False
-    if attribution.attribute(ledger, at, order, at.command_id):
+def go_on(ledger, at, order, was, retry):
+    """The order, that belonged to `was`, is barred or tried again. Who gets it back keeps it: nothing is
+    booked and marked then (J1: one transfer per line, currency and input)."""
+    chosen = attribution.choose(ledger, order) if retry else None
+    if (chosen[:2] if chosen else None) == was:
+        order.live = was
+        ledger.count_volume(order)
+        return False
+    order.barred = True
+    if was:
+        leave(ledger, at, order, order.positions[was])
+    if chosen:
+        attribution.give(ledger, at, order, *chosen, at.command_id)
         events.book(ledger, at, order, reason="ATTRIBUTION")
-    else:
-        order.barred = True
+    plausibility.judge(ledger, at, order, event=False)
+    return True
+
+
+def leave(ledger, at, order, position):
+    events.clear(ledger, at, order, position, "DETACH")
+    ledger.mark(at, "DETACHED", order=order, program=position.program, creator=position.creator)
 
 
 # Reject, hold, release, acknowledge, reset ---------------------------------------------------------------------

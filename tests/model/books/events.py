@@ -130,9 +130,8 @@ def cause(order, before, line):
     return "UPDATE"
 
 
-def clear(ledger, at, order, reason):
-    """Takes what is due of the live position's lines back; the manual part stays."""
-    position = order.position
+def clear(ledger, at, order, position, reason):
+    """Takes what is due of the position's lines back; the manual part stays."""
     for line, currency in sorted((key for key, value in position.due.items() if key[0] and value), key=encoded):
         amount = -position.due[(line, currency)]
         ledger.transfer(at, position, line, currency, amount, reason, order.shop, order.order_id)

@@ -83,7 +83,7 @@ class Example:
         if "marks" in step:
             self.same_rows("marks", [self.mark(e) for e in new if e.is_mark], step["marks"])
         if "close" in step or "preview" in step:
-            skipped = [[creator, money(amount, of), why] for creator, of, amount, why in result.skipped]
+            skipped = [[self.ledger.creator_name(self.account(step), creator), money(amount, of), why] for creator, of, amount, why in result.skipped]
             self.same_rows("skipped", skipped, step.get("skipped", []))
 
     def input(self, step):
@@ -105,6 +105,8 @@ class Example:
             return self.edit(*step["edit"], step["doctor"])
         if "order" in step:
             return self.event(step)
+        if "adjust" in step:
+            step = {"reason": step["adjust"][2], **step}
         shop = step.get("shop", "shop-1")
         for name, topic in (("products", "PRODUCT_UPSERT"), ("delete_products", "PRODUCT_DELETE")):
             if name in step:
@@ -247,7 +249,7 @@ class Example:
         position = order.position
         in_payout, paid = (sums_text(sums) for sums in reports.taken_by_state(self.ledger, order))
         return {
-            "creator": position and position.creator,
+            "creator": position and self.ledger.creator_name(order.account, position.creator),
             "program": position and position.program,
             "types": list(position.types) if position else [],
             "commission": money(*reports.commission(self.ledger, order)),
@@ -283,11 +285,16 @@ class Example:
         for name, members in wanted.items():
             payout = self.ledger.payouts[self.payouts[name]]
             for member, value in members.items():
-                found = PAYOUT_MEMBERS[member](payout)
+                found = self.payout_member(payout, member)
                 if member == "items":
                     self.same_rows(f"{name}.items", found, value)
                 else:
                     self.equal(f"{name}.{member}", found, value)
+
+    def payout_member(self, payout, member):
+        if member == "creator":
+            return self.ledger.creator_name(payout.account, payout.creator)
+        return PAYOUT_MEMBERS[member](payout)
 
     @staticmethod
     def old_payout(payout):
@@ -298,8 +305,9 @@ class Example:
         for balances in wanted:
             at = instant(balances["at"]) if "at" in balances else self.now
             found = {
-                key: row for account in self.ledger.registry
-                for key, row in reports.balances(self.ledger, account, at).items()
+                (program, self.ledger.creator_name(account, creator), currency): row
+                for account in self.ledger.registry
+                for (program, creator, currency), row in reports.balances(self.ledger, account, at).items()
             }
             rows = {(row["program"], row["creator"], row["currency"]): row for row in balances["rows"]}
             self.equal("balances of", sorted(found), sorted(rows))
@@ -309,7 +317,7 @@ class Example:
 
     def expect_statements(self, wanted):
         for row in wanted:
-            found = periods.statement(self.ledger, "acme", row["creator"], row["month"])
+            found = periods.statement(self.ledger, "acme", self.ledger.creator_id("acme", row["creator"]), row["month"])
             self.equal("status", found["status"], row["status"])
             self.equal("rows", len(found["rows"]), row["rows"])
             sums = [
@@ -339,7 +347,6 @@ def sums_text(sums):
 
 
 PAYOUT_MEMBERS = {
-    "creator": lambda payout: payout.creator,
     "amount": lambda payout: money(payout.amount, payout.currency),
     "state": lambda payout: payout.state,
     "items": lambda payout: [

@@ -89,9 +89,10 @@ def changed_row(at, command, program, rows, changed, asked, given_from):
 
 
 def concerns(ledger, order, row):
-    """A code row may matter to orders with the code; a creator who joins brings touches along."""
+    """A creator who joins brings codes and touches along, also those of another row."""
     codes = {ascii_lower(discount["code"]) for discount in order.payload.get("discounts") or []}
-    if row.get("code") and ascii_lower(row["code"]) in codes:
+    owned = ledger.programs[row["program"]].codes
+    if any(code.creator == row["creator"] for name in codes for code in owned.get(name, [])):
         return True
     touched = ledger.touches.get(order.device, [])
     return any((touch.creator, touch.program) == (row["creator"], row["program"]) for touch in touched)
@@ -170,15 +171,15 @@ def set_creator(ledger, at, command):
 
 
 def rename(ledger, at, command):
-    """Entries keep the old id; reports show the new one."""
-    old, new = command["old"], command["new"]
-    if (at.account, old) not in ledger.profiles:
-        raise Refused(f"account {at.account} has no creator {old}")
-    if (at.account, old) in ledger.renamed:
-        if ledger.renamed[(at.account, old)] == new:
-            raise Nothing(f"creator {old} is called {new} already")
-        raise Refused(f"creator {old} was renamed to {ledger.renamed[(at.account, old)]}")
-    if (at.account, new) in ledger.profiles or new in [n for (a, _), n in ledger.renamed.items() if a == at.account]:
-        raise Refused(f"creator id {new} is in use in account {at.account}")
-    ledger.renamed[(at.account, old)] = new
-    ledger.mark(at, "RENAMED", account=at.account, creator=old, line=new)
+    """Entries keep the first id; reports show the newest; every one of them is understood."""
+    first = ledger.creator_id(at.account, command["old"])
+    new = command["new"]
+    if (at.account, first) not in ledger.profiles:
+        raise Refused(f"account {at.account} has no creator {command['old']}")
+    if ledger.creator_name(at.account, first) == new:
+        raise Nothing(f"creator {first} is called {new} already")
+    if (at.account, new) in ledger.profiles or (at.account, new) in ledger.aliases:
+        raise Refused(f"creator id {new} was used in account {at.account} before")
+    ledger.aliases[(at.account, new)] = first
+    ledger.called[(at.account, first)] = new
+    ledger.mark(at, "RENAMED", account=at.account, creator=first, line=new)

@@ -26,7 +26,8 @@ class Ledger:
         self.policies = {}  # account -> policy as in the file
         self.policy_setters = {}  # account -> who set it last
         self.profiles = {}  # (account, creator) -> {name, payee}
-        self.renamed = {}  # (account, old) -> new
+        self.aliases = {}  # (account, later id of a creator) -> the first one, which entries have
+        self.called = {}  # (account, first id) -> the newest, which reports show
         self.touches = {}  # device -> [Touch]
         self.touch_number = 0
         self.catalogs = {}
@@ -162,6 +163,12 @@ class Ledger:
 
     def policy(self, account):
         return self.policies.get(account, {})
+
+    def creator_id(self, account, given):
+        return self.aliases.get((account, given), given)
+
+    def creator_name(self, account, first):
+        return self.called.get((account, first), first)
 
     def reversed_by(self, command_id):
         return self.reversals.get(command_id)
