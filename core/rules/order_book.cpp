@@ -29,7 +29,7 @@ void show_cancel_anomalies(OrderStep& step, const OrderState& state, const Order
     if (!event.cancelled_at) {
         show(step, AnomalyKind::kCancelWithoutCancelledAt,
              "ORDER_CANCEL without platform_cancelled_at: taken as an update");
-    } else if (event.updated_at <= state.version) {
+    } else if (event.updated_at <= state.version && event.cancelled_at != state.cancelled_at) {
         show(step, AnomalyKind::kCancelNotLater,
              "ORDER_CANCEL of version " + event.updated_at.to_string() +
                  " is not later than the stored version " + state.version.to_string());

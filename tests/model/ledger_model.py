@@ -137,7 +137,7 @@ class Ledger:
         if not first and topic == "ORDER_CANCEL":
             if not payload.get("platform_cancelled_at"):
                 self._anomaly(order, "CANCEL_WITHOUT_CANCELLED_AT", seq)
-            elif version <= order.version:
+            elif version <= order.version and instant(payload["platform_cancelled_at"]) != order.cancelled_at:
                 self._anomaly(order, "CANCEL_NOT_LATER", seq)
         if not stale:
             self._replace(order, topic, payload, version, first, payload.get(anon_field))

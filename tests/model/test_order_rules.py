@@ -123,7 +123,7 @@ def test_O2_same_body_under_another_topic_is_no_duplicate(earning):
     earning.send(body, "ORDER_CANCEL")
     assert earning.only_order()["cancelled_at"] == at(9)
     assert earning.sluice.stats()["duplicate"] == count
-    assert list(earning.anomalies()) == ["CANCEL_NOT_LATER"]
+    assert earning.anomalies() == {}  # C1: that cancellation stands already
 
 
 def test_O2_same_body_for_another_shop_is_another_order(earning):
@@ -175,6 +175,16 @@ def test_C1_cancel_at_the_same_version_does_not_cancel_but_the_rest_applies(earn
     row = earning.only_order()
     assert (row["cancelled_at"], row["amount"], row["commission_amount"]) == (None, "9", "8.00")
     assert earning.anomalies() == {"CANCEL_NOT_LATER": (seq, 1)}
+
+
+def test_C1_a_cancellation_that_stands_and_comes_again_is_no_anomaly(earning):
+    cancelled = with_code(platform_updated_at=at(2), platform_cancelled_at=at(2))
+    earning.send(with_code(platform_updated_at=at(1)))
+    earning.send(cancelled)
+    earning.send(cancelled, "ORDER_CANCEL")
+    earning.send(dict(cancelled, phone="1"), "ORDER_CANCEL")
+    assert earning.only_order()["cancelled_at"] is not None
+    assert earning.anomalies() == {}
 
 
 def test_C1_older_cancel_does_not_cancel(earning):

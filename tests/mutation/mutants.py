@@ -218,7 +218,7 @@ LEDGER = [
           "                                                                : event.cancelled_at;\n",
           "ledger:*C1_CancelWithoutTheFieldIsAnUpdateWithAnAnomaly*"),
     fault("a cancellation that is not later counts", "core/rules/order_book.cpp",
-          "} else if (event.updated_at <= state.version) {", "} else if (event.updated_at < state.version) {",
+          "} else if (event.updated_at <= state.version &&", "} else if (event.updated_at < state.version &&",
           "ledger:*C1_CancelAtTheSameVersionDoesNotCancelButTheRestApplies*"),
     fault("a rate is not frozen", "core/rules/order_book.cpp",
           "            line.frozen = std::move(old->frozen);\n", "", "ledger:*M3_*"),

@@ -57,7 +57,7 @@ def note_versions(ledger, order, at, topic, payload, version, first):
     if topic == "ORDER_CANCEL" and not first:
         if not payload.get("platform_cancelled_at"):
             plausibility.show(ledger, at, order, "CANCEL_WITHOUT_CANCELLED_AT")
-        elif version <= order.version:
+        elif version <= order.version and instant(payload["platform_cancelled_at"]) != order.cancelled_at:
             plausibility.show(ledger, at, order, "CANCEL_NOT_LATER")
 
 

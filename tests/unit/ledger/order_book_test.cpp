@@ -201,6 +201,22 @@ TEST_P(OrderApplier, C1_CancelAtTheSameVersionLeavesACancellationAsItWas) {
                 ElementsAre("CANCEL_NOT_LATER o1 first=" + event_no(0) + " count=1"));
 }
 
+/// A back-fill sends with a topic, or in a layout, that the shop did not use: no duplicate (O2).
+TEST_P(OrderApplier, C1_ACancellationThatStandsAndComesAgainIsNoAnomaly) {
+    books.create(at(kDay1));
+    OrderText order = at(kDay2);
+    order.cancelled = kDay2;
+    books.update(order);
+    EXPECT_EQ(books.cancel(order).input_class, InputClass::kApplied);
+    order.updated = kDay3;
+    books.update(order);
+    order.updated = kDay2;
+    order.lines[0].amount = "100.0";
+    EXPECT_EQ(books.cancel(order).input_class, InputClass::kStale);
+    EXPECT_EQ(books.order().cancelled_at, instant(kDay2));
+    EXPECT_THAT(books.anomalies(), IsEmpty());
+}
+
 TEST_P(OrderApplier, C1_AStaleCancelDoesNotCancelAndIsAnAnomaly) {
     books.create(at(kDay2));
     OrderText order = at(kDay1);
