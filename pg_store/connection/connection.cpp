@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "pg_store/connection/error.hpp"
+#include "pg_store/connection/words.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -16,37 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPollMs = 100;
-constexpr std::chrono::seconds kConnectTime{10};
 /// Between two looks at what the server answers, while statements are queued.
 constexpr std::size_t kSendStride = 64;
-
-/// For what the URL does not say. A peer that vanished is noticed within 15 s; a server that is a
-/// standby after a failover is not taken for the ledger.
-constexpr std::array<std::pair<const char*, const char*>, 7> kDefaults{{
-    {"fallback_application_name", "sluice"},
-    {"keepalives_idle", "5"},
-    {"keepalives_interval", "5"},
-    {"keepalives_count", "2"},
-    {"tcp_user_timeout", "15000"},
-    {"connect_timeout", "10"},
-    {"client_encoding", "UTF8"},
-}};
-
-std::string one_line(const char* text) {
-    std::string line(text == nullptr ? "" : text);
-    line.erase(line.find_last_not_of(" \n") + 1);
-    for (std::size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n')) {
-        line.replace(at, 1, "; ");
-    }
-    std::replace(line.begin(), line.end(), '\t', ' ');
-    return line;
-}
-
-LedgerFailure no_connection(const char* why) {
-    const std::string words = one_line(why);
-    return LedgerFailure({ErrorCode::kIo, words.empty() ? "the connection to PostgreSQL is gone"
-                                                        : "PostgreSQL: " + words});
-}
 
 Error error_of(const pg_result* result) {
     const char* const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -106,68 +77,11 @@ std::string_view Rows::tag() const noexcept {
     return PQcmdStatus(result_.get());
 }
 
-// ---- Connecting ---------------------------------------------------------------------------------
-
 Connection::Connection(pg_conn* conn, Waiting waiting)
     : conn_(conn), waiting_(std::move(waiting)) {}
 
 Connection::~Connection() {
     PQfinish(conn_);
-}
-
-std::unique_ptr<Connection> Connection::open(const Url& url, Waiting waiting) {
-    std::vector<const char*> keywords;
-    std::vector<const char*> values;
-    for (const auto& [keyword, value] : url.parameters()) {
-        keywords.push_back(keyword.c_str());
-        values.push_back(value.c_str());
-    }
-    for (const auto& [keyword, value] : kDefaults) {
-        const bool given = std::any_of(url.parameters().begin(), url.parameters().end(),
-                                       [k = keyword](const auto& p) { return p.first == k; });
-        if (!given || std::strcmp(keyword, "client_encoding") == 0) {
-            keywords.push_back(keyword);
-            values.push_back(value);
-        }
-    }
-    keywords.push_back(nullptr);
-    values.push_back(nullptr);
-    pg_conn* const conn = PQconnectStartParams(keywords.data(), values.data(), 0);
-    if (conn == nullptr) {
-        throw std::bad_alloc();
-    }
-    std::unique_ptr<Connection> opened(new Connection(conn, std::move(waiting)));
-    opened->connect();
-    return opened;
-}
-
-void Connection::connect() {
-    const Clock::time_point began = Clock::now();
-    // libpq asks to be polled for writing first.
-    for (PostgresPollingStatusType status = PGRES_POLLING_WRITING; status != PGRES_POLLING_OK;) {
-        if (status == PGRES_POLLING_FAILED || PQstatus(conn_) == CONNECTION_BAD) {
-            throw no_connection(PQerrorMessage(conn_));
-        }
-        pollfd ready{PQsocket(conn_),
-                     static_cast<short>(status == PGRES_POLLING_READING ? POLLIN : POLLOUT), 0};
-        const bool moved = ::poll(&ready, 1, kPollMs) > 0;
-        const auto waited =
-            std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
-        if (waited > kConnectTime) {
-            throw no_connection("no answer to the attempt to connect");
-        }
-        if (!moved && waiting_ && !waiting_(waited)) {
-            throw LedgerFailure({ErrorCode::kBusy, "connecting to PostgreSQL was interrupted"});
-        }
-        if (moved) {
-            status = PQconnectPoll(conn_);
-        }
-    }
-    PQsetNoticeProcessor(
-        conn_, [](void*, const char*) {}, nullptr);
-    if (PQsetnonblocking(conn_, 1) != 0) {
-        throw no_connection(PQerrorMessage(conn_));
-    }
 }
 
 bool Connection::broken() const noexcept {

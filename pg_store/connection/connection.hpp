@@ -60,9 +60,15 @@ class Connection {
 public:
     using Handler = std::function<void(Rows)>;
 
-    /// Connects. kIo: not reachable now (also: starting up, a standby, too
-    /// many connections). kPermission, kUnsupported: will not pass by itself.
-    [[nodiscard]] static std::unique_ptr<Connection> open(const Url& url, Waiting waiting);
+    /// Throws LedgerFailure if the server at hand will not do.
+    using Suits = std::function<void(Connection&)>;
+
+    /// Connects to the first server of the URL that answers and suits; each address has its own
+    /// limit of time (connect_timeout, 5 s by default). kIo: none now (also: starting up, too many
+    /// connections). kPermission, kNotFound, kUnsupported, kInvalid: will not pass by itself.
+    /// @param suits  May be empty: then `target_session_attrs` of the URL decides.
+    [[nodiscard]] static std::unique_ptr<Connection> open(const Url& url, const Waiting& waiting,
+                                                          const Suits& suits = {});
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -88,13 +94,14 @@ public:
     [[nodiscard]] bool reset() noexcept;
 
 private:
+    friend class Search;
     Connection(pg_conn* conn, Waiting waiting);
     struct Pending {
         Handler handler;
         const char* prepares = nullptr;  ///< The statement, if this only prepares it.
     };
 
-    void connect();
+    void connect(std::chrono::seconds patience);
     void queue(int sent, Pending pending);
     void flush_some();
     void enter_pipeline();

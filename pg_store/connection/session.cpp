@@ -57,15 +57,18 @@ void check_isolation(Connection& session) {
 void check_writable(Connection& session) {
     if (show(session, "transaction_read_only") == "on") {
         throw LedgerFailure({ErrorCode::kIo,
-                             "PostgreSQL: this server is a standby or read-only; waiting for the "
-                             "primary"});
+                             "PostgreSQL: a standby or read-only, the ledger is written where "
+                             "the primary is"});
     }
 }
 
 }  // namespace
 
 std::unique_ptr<Connection> open_session(const Url& url, bool writes, const Waiting& waiting) {
-    std::unique_ptr<Connection> session = Connection::open(url, waiting);
+    // The server is asked itself: what a pooler remembers of it may be from before a failover.
+    const Connection::Suits writable = [](Connection& session) { check_writable(session); };
+    std::unique_ptr<Connection> session =
+        Connection::open(url, waiting, writes ? writable : Connection::Suits());
     session->script("SET statement_timeout = 0; SET lock_timeout = 0");
     const std::string encoding = show(*session, "server_encoding");
     if (encoding != "UTF8") {
@@ -73,7 +76,6 @@ std::unique_ptr<Connection> open_session(const Url& url, bool writes, const Wait
                                                           encoding + "; the ledger needs UTF8"});
     }
     if (writes) {
-        check_writable(*session);
         check_isolation(*session);
         make_durable(*session);
         for (const char* setting : kWriterSettings) {

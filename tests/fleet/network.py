@@ -16,9 +16,9 @@ def missing():
     """Why there can be no namespaces here; None if there can."""
     if os.geteuid() != 0:
         return "network namespaces need root"
-    for tool in ("ip", "nsenter", "unshare", "setpriv"):
+    for tool in ("ip", "nsenter", "unshare", "setpriv", "iptables"):
         if subprocess.run(["which", tool], capture_output=True, check=False).returncode != 0:
-            return f"no {tool}: scripts/install-deps test installs iproute2 and util-linux"
+            return f"no {tool}: scripts/install-deps test installs iproute2, iptables and util-linux"
     try:
         Network([]).close()
     except (AssertionError, OSError) as why:
@@ -65,10 +65,13 @@ class Network:
         return ["nsenter", f"--net=/proc/{self.holders[name].pid}/ns/net"]
 
     def _ip(self, name, *words):
+        self._run(name, "ip", *words)
+
+    def _run(self, name, *words):
         done = subprocess.run(
-            [*self.inside(name), "ip", *words], capture_output=True, text=True, check=False
+            [*self.inside(name), *words], capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, f"ip {' '.join(words)}: {done.stderr.strip()}"
+        assert done.returncode == 0, f"{' '.join(words)}: {done.stderr.strip()}"
 
     def cut(self, name):
         """From now on what the node sends and what is sent to it is lost."""
@@ -76,6 +79,15 @@ class Network:
 
     def heal(self, name):
         self._ip("hub", "link", "set", name, "up")
+
+    def drop(self, name):
+        """The node is silent from now on: what reaches it, and what it sends, is dropped."""
+        for chain in ("INPUT", "OUTPUT"):
+            self._run(name, "iptables", "-I", chain, "-i" if chain == "INPUT" else "-o", "eth0",
+                      "-j", "DROP")
+
+    def heal_drop(self, name):
+        self._run(name, "iptables", "-F")
 
     def close(self):
         for holder in self.holders.values():

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 
 from harness import paths
@@ -9,22 +10,28 @@ from harness.postgres import Server
 
 
 class Cluster(Server):
-    """As durable as shipped, in a folder of its own; the database is the one that is always there."""
+    """As durable as shipped, unless the settings say otherwise, in a folder of its own; the database
+    is the one that is always there."""
 
     database = "postgres"
 
-    def __init__(self, folder, name, inside=(), address=""):
-        super().__init__(inside, address, "0.0.0.0/0" if address else "", settings=(),
+    def __init__(self, folder, name, inside=(), address="", settings=()):
+        super().__init__(inside, address, "0.0.0.0/0" if address else "", settings=settings,
                          folder=pathlib.Path(folder) / name)
 
     def follow(self, primary):
         """A copy of a running primary that streams from it, under the name of its folder."""
         self._run("pg_basebackup", "-D", self.data, "-h", primary.folder, "-U", "sluice", "-R",
-                  "-X", "stream", "-c", "fast")
+                  "-X", "stream", "-c", "fast", "--no-sync")
         with open(self.data / "postgresql.auto.conf", "a") as conf:
             conf.write(f"primary_conninfo = 'host={primary.folder} user=sluice "
                        f"application_name={self.folder.name}'\n")
         return self
+
+    def start_over(self, primary):
+        """What it has is given up: it follows another from now on."""
+        shutil.rmtree(self.data)
+        return self.follow(primary).start()
 
     def kill(self):
         """Every process of the server at once, as a power cut would."""

@@ -1,0 +1,50 @@
+// Servers: the addresses behind a URL, in the order in which they are asked. Internal to this room.
+//
+// libpq tries several hosts by itself, but not with a limit for each when it is driven without
+// blocking: one silent host would hold it until the kernel gives up. So each address is an attempt
+// of its own, with all of the time that an attempt has.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/values/result.hpp"
+#include "pg_store/connection/url.hpp"
+
+namespace sluice::pg {
+
+/// Keywords of libpq and their values.
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+/// One host of a URL, as libpq understands it together with service file and environment.
+struct Server {
+    std::string host;     ///< Name, address or folder of a Unix socket; empty: libpq's default.
+    std::string address;  ///< `hostaddr`; empty: the name is looked up.
+    std::string port;     ///< Empty: 5432.
+};
+
+struct Servers {
+    std::vector<Server> all;  ///< At least one.
+    /// What all attempts have in common, with what the URL leaves open.
+    Parameters common;
+    /// `target_session_attrs`: `any` unless it is given.
+    std::string wanted;
+    std::chrono::seconds patience{};  ///< For each address: 1 to 25 s.
+};
+
+/// kInvalid: libpq cannot make sense of it; the message names what is wrong, never a password.
+[[nodiscard]] Result<Servers> servers_of(const Url& url);
+
+/// The addresses of one server. A name that cannot be looked up is kIo. Blocks as long as the
+/// system's resolver does.
+[[nodiscard]] Result<std::vector<Server>> addresses_of(const Server& server);
+
+/// For libpq: `common`, and this address alone.
+[[nodiscard]] Parameters parameters_of(const Servers& servers, const Server& address);
+
+/// `server at "db1" (10.0.0.1), port 5432`
+[[nodiscard]] std::string shown(const Server& address);
+
+}  // namespace sluice::pg
