@@ -53,6 +53,9 @@ struct NewToken {
     std::string secret;  ///< Shown once.
 };
 
+/// A secret for a new token: 64 hexadecimal digits, 256 random bits.
+[[nodiscard]] std::string random_secret();
+
 struct TokenRequest {
     AccountId account_id;
     std::uint8_t scopes = 0;

@@ -73,6 +73,10 @@ Status check_request(const TokenRequest& request) {
 
 }  // namespace
 
+std::string random_secret() {
+    return random_hex<32>();
+}
+
 StoredToken LmdbRegistry::load_token(const Txn& txn, std::string_view id) {
     const auto bytes = find(txn, tables_.tokens, id);
     std::optional<StoredToken> token = bytes ? decode_token(id, *bytes) : std::nullopt;
@@ -139,7 +143,7 @@ Result<NewToken> LmdbRegistry::create_token(const TokenRequest& request, const M
         return ok.error();
     }
     NewToken created{TokenId("tok_" + random_hex<8>()),
-                     request.secret ? *request.secret : random_hex<32>()};
+                     request.secret ? *request.secret : random_secret()};
     const Status stored = write([&](WriteTxn& txn) -> Status {
         const std::optional<AccountRow> account = load_account(txn, request.account_id);
         if (!account) {

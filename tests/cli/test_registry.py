@@ -91,6 +91,39 @@ def test_a_secret_may_be_given(acme, tmp_path):
     assert run.status == 1 and "too short" not in run.err
 
 
+def test_a_secret_goes_into_a_new_file(acme, tmp_path):
+    """For scripts and shared screens: the secret is in the file and nowhere else."""
+    line = ["token", "create", "--account", "acme", "--scope", "write_orders", "--format", "json"]
+    path = tmp_path / "acme.secret"
+    run = sluice(*line, "--secret-file", path, store=acme)
+    assert run.status == 0, run.err
+    assert run.json() == {"token_id": listing(acme, "token", "list")[0]["token_id"], "secret_file": str(path)}
+    secret = path.read_text()
+    assert len(secret.strip()) >= 32 and secret.strip() not in run.out + run.err
+    assert path.stat().st_mode & 0o777 == 0o600
+
+    body = tmp_path / "body"
+    body.write_text("{}")
+    signature = sluice("sign", body, "--token-file", path).out.strip()
+    assert sluice("verify", body, "--signature", signature, "--shop", "shop-1", store=acme).status == 0
+
+
+@pytest.mark.parametrize("name", ["acme.secret", "no-such-folder/acme.secret"])
+def test_a_secret_file_that_cannot_be_made_makes_no_token(acme, tmp_path, name):
+    (tmp_path / "acme.secret").write_text("keep me")
+    run = sluice("token", "create", "--account", "acme", "--scope", "write_orders", "--secret-file", tmp_path / name,
+                 store=acme)
+    assert run.status == 1 and str(tmp_path / name) in run.err
+    assert listing(acme, "token", "list") == []
+    assert (tmp_path / "acme.secret").read_text() == "keep me"
+
+
+def test_a_token_that_cannot_be_made_leaves_no_secret_file(acme, tmp_path):
+    path = tmp_path / "acme.secret"
+    run = sluice("token", "create", "--account", "nope", "--scope", "write_orders", "--secret-file", path, store=acme)
+    assert run.status == 1 and not path.exists()
+
+
 def test_expiry_as_time_or_span(acme):
     for when, expected in [("2031-01-31T00:00:00+01:00", "2031-01-30T23:00:00Z"), ("90d", None)]:
         run = sluice("token", "create", "--account", "acme", "--scope", "write_orders", "--expires", when, store=acme)

@@ -1,5 +1,7 @@
 // sluice token create|list|revoke
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/master_key.hpp"
@@ -16,6 +18,7 @@ using store::Registry;
 struct CreateCommand {
     store::TokenRequest request;
     std::string secret_from;
+    std::string secret_file;
     Format format = Format::kTable;
 };
 
@@ -28,7 +31,7 @@ struct RevokeCommand {
     TokenId id;
 };
 
-Status create_token(const Frame& frame, const CreateCommand& command) {
+Result<store::TokenRequest> request_of(const CreateCommand& command) {
     store::TokenRequest request = command.request;
     if (!command.secret_from.empty()) {
         auto secret = read_secret(command.secret_from, Exposed::kWarn);
@@ -37,6 +40,10 @@ Status create_token(const Frame& frame, const CreateCommand& command) {
         }
         request.secret = std::move(secret).value();
     }
+    return request;
+}
+
+Result<store::NewToken> add_token(const Frame& frame, const store::TokenRequest& request) {
     auto key = store::MasterKey::load(frame.paths().master_key);
     if (!key.ok()) {
         return key.error();
@@ -45,7 +52,38 @@ Status create_token(const Frame& frame, const CreateCommand& command) {
     if (!registry.ok()) {
         return registry.error();
     }
-    auto token = registry.value()->create_token(request, key.value(), now_ms());
+    return registry.value()->create_token(request, key.value(), now_ms());
+}
+
+/// The file first: a token whose secret nobody got would be worth nothing.
+Status create_into_file(const Frame& frame, const CreateCommand& command,
+                        store::TokenRequest request) {
+    if (!request.secret) {
+        request.secret = store::random_secret();
+    }
+    auto file = NewSecretFile::create(command.secret_file, *request.secret);
+    if (!file.ok()) {
+        return file.error();
+    }
+    const auto token = add_token(frame, request);
+    if (!token.ok()) {
+        return token.error();
+    }
+    file->keep();
+    write_object(command.format,
+                 {{"token_id", token->token_id.str()}, {"secret_file", command.secret_file}});
+    return Status::success();
+}
+
+Status create_token(const Frame& frame, const CreateCommand& command) {
+    auto request = request_of(command);
+    if (!request.ok()) {
+        return request.error();
+    }
+    if (!command.secret_file.empty()) {
+        return create_into_file(frame, command, std::move(request).value());
+    }
+    const auto token = add_token(frame, request.value());
     if (!token.ok()) {
         return token.error();
     }
@@ -120,6 +158,10 @@ void declare_token(CLI::App& app, Frame& frame) {
         .add_option("--secret-from", created.secret_from,
                     "Take the secret (16 bytes or more) from a file, - is standard input")
         ->type_name("FILE|-");
+    create
+        .add_option("--secret-file", created.secret_file,
+                    "Write the secret to a new file, mode 0600, instead of showing it")
+        ->type_name("FILE");
     add_format(create, created.format);
 
     CLI::App& list = add_command(group, "list", "List the tokens (never their secrets)");

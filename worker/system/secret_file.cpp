@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <utility>
 
+#include "lmdb_store/files/file_io.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {
@@ -76,6 +78,33 @@ Result<std::string> read_secret(const std::string& file, Exposed exposed) {
         return Error{ErrorCode::kInvalid, name + ": expected a secret of 1 to 4096 bytes"};
     }
     return text;
+}
+
+NewSecretFile::NewSecretFile(NewSecretFile&& other) noexcept
+    : path_(std::move(other.path_)), keeps_(std::exchange(other.keeps_, true)) {}
+
+NewSecretFile::~NewSecretFile() {
+    if (!keeps_) {
+        ::unlink(path_.c_str());
+    }
+}
+
+Result<NewSecretFile> NewSecretFile::create(const std::string& path, const std::string& secret) {
+    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!fd.valid() && errno == EEXIST) {
+        return Error{ErrorCode::kConflict, path + " exists; name a file that does not exist yet"};
+    }
+    if (!fd.valid()) {
+        return system_error(path, errno);
+    }
+    NewSecretFile file(path);
+    if (const int failed = store::write_all(fd.get(), secret + "\n"); failed != 0) {
+        return system_error(path, failed);
+    }
+    if (::fsync(fd.get()) != 0) {
+        return system_error(path, errno);
+    }
+    return file;
 }
 
 }  // namespace sluice::cli

@@ -1,8 +1,10 @@
 #include "worker/system/secret_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -54,6 +56,40 @@ TEST_F(SecretFile, EmptyLongOrMissingIsAnError) {
     const auto missing = read_secret(folder_ / "none");
     ASSERT_FALSE(missing.ok());
     EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(SecretFile, ANewFileIsPrivateAndGoesUnlessItIsKept) {
+    const std::string path = folder_ / "new";
+    { ASSERT_TRUE(NewSecretFile::create(path, "0123456789abcdef").ok()); }
+    EXPECT_FALSE(std::filesystem::exists(path));
+    {
+        auto file = NewSecretFile::create(path, "0123456789abcdef");
+        ASSERT_TRUE(file.ok());
+        file->keep();
+    }
+    EXPECT_EQ(read_secret(path).value(), "0123456789abcdef");
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777U, 0600U);
+    const auto again = NewSecretFile::create(path, "another-secret-1");
+    ASSERT_FALSE(again.ok());
+    EXPECT_EQ(again.error().code, ErrorCode::kConflict);
+    EXPECT_EQ(read_secret(path).value(), "0123456789abcdef");
+}
+
+TEST_F(SecretFile, ANewFileThatCannotBeWrittenIsNotLeft) {
+    const std::string path = folder_ / "new";
+    ::rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+    const ::rlimit none{0, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+    const auto file = NewSecretFile::create(path, "0123456789abcdef");
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    ::signal(SIGXFSZ, handler);
+    ASSERT_FALSE(file.ok());
+    EXPECT_NE(file.error().message.find(path), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST_F(SecretFile, ReplaceFileIsAtomicAndPrivate) {
