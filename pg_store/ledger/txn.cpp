@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/values/assert.hpp"
+#include "pg_store/schema/migrate.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -110,12 +111,13 @@ void PgTxn::read_shared(const Rows& rows) {
     node_.head.programs_revision = shared_.programs_revision;
 }
 
-/// What the state says counts from when the gate was passed.
+/// What the state says, and which schema it is, counts from when the gate was passed.
 void PgTxn::send_gate(Gate wanted) {
     if (gate_ >= wanted) {
         return;
     }
     connection_.send(wanted == Gate::kShared ? kGateShared : kGateExclusive);
+    send_fence(connection_);
     connection_.send(kSelectShared, {}, [this](Rows rows) { read_shared(rows); });
     gate_ = wanted;
 }
@@ -175,6 +177,7 @@ void PgTxn::send_head() {
 
 void PgTxn::commit() {
     check_sums();
+    pass_gate(gate_ == Gate::kOpen ? Gate::kShared : gate_);
     flush();
     flush_chains();
     send_head();

@@ -42,10 +42,20 @@ std::string name_of(const Migration& migration) {
            migration.name;
 }
 
+/// In the order in which batches take theirs: the heads of the nodes, then the gate. Each head is
+/// written, so that a serializable batch that began before finds that it must begin again.
+void shut_out_batches(Connection& session) {
+    session.script("UPDATE sluice_ledger.heads SET applied_seq = applied_seq");
+    session.script("SELECT pg_advisory_xact_lock(1397511491, 1)");
+}
+
 Result<Migrated> migrate(Connection& session) {
     session.script("BEGIN");
     session.script(kLock);
     Migrated result;
+    if (stored_version(session) != 0) {
+        shut_out_batches(session);
+    }
     result.before = stored_version(session);
     result.now = schema_version();
     if (result.before > result.now) {
@@ -92,12 +102,33 @@ Status check_schema(Connection& session) {
                  what + ": run `sluice ledger migrate --ledger URL` first"};
 }
 
+void send_fence(Connection& session) {
+    static constexpr Statement kNumber{
+        "SELECT coalesce(max(number), 0)::bigint FROM sluice_ledger.migrations"};
+    session.send(kNumber, {}, [](Rows rows) {
+        const int stored = static_cast<int>(rows.row(0).i8());
+        if (stored != schema_version()) {
+            throw LedgerFailure({ErrorCode::kUnsupported,
+                                 "the ledger's schema was changed meanwhile, to version " +
+                                     std::to_string(stored) + "; this program knows version " +
+                                     std::to_string(schema_version()) +
+                                     ": nothing of this batch was stored. Install the sluice that "
+                                     "migrated it, and start the worker again"});
+        }
+    });
+}
+
 Result<Migrated> migrate(const Url& url) {
-    try {
-        const std::unique_ptr<Connection> session = open_session(url, true, {});
-        return migrate(*session);
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
+    constexpr int kTries = 10;  // of a serializable one that meets batches or another migration
+    for (int tried = 1;; ++tried) {
+        try {
+            const std::unique_ptr<Connection> session = open_session(url, true, {});
+            return migrate(*session);
+        } catch (const LedgerFailure& failure) {
+            if (failure.error().code != ErrorCode::kBusy || tried == kTries) {
+                return failure.error();
+            }
+        }
     }
 }
 

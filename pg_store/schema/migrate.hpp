@@ -1,7 +1,8 @@
 // Migrate: the schema of the PostgreSQL ledger, brought up to date step by step.
 //
 // Migrations are numbered files (pg_store/schema/migrations), applied in one transaction under a
-// lock: any number of programs may try at once, and each may be killed at any instant.
+// lock: any number of programs may try at once, and each may be killed at any instant. Batches of
+// workers that run are done before it begins, and those that wait for it find the new number.
 #pragma once
 
 #include <string>
@@ -28,5 +29,9 @@ struct Migrated {
 /// kNotFound: there is no ledger. kUnsupported: it is older or newer. Throws LedgerFailure if the
 /// server cannot be asked. Internal to this room.
 [[nodiscard]] Status check_schema(Connection& session);
+/// Queues the look at the schema's number that every batch takes once it has passed the gate, which
+/// migrate() holds alone. The sync() that follows throws kUnsupported if it is another one: the
+/// batch must not commit. Internal to this room.
+void send_fence(Connection& session);
 
 }  // namespace sluice::pg

@@ -225,6 +225,20 @@ def test_unmigrated_and_newer_databases_are_refused(cluster, twins):
     assert sluice.stats()["applied_seq"] == 0
 
 
+def test_a_running_worker_stops_at_another_schema(cluster, twins):
+    """N3: somebody migrates while it runs; nothing more is applied, and nothing is lost."""
+    sluice = twins.copy("fenced")
+    sluice("ledger", "migrate", "--ledger", cluster.url())
+    worker = Worker(sluice, cluster.url())
+    paths.wait_until(lambda: applied(cluster) > 50, "some batches")
+    cluster.query("INSERT INTO sluice_ledger.migrations (number, name) VALUES (9999, 'later')")
+    assert worker.process.wait(30) == 1
+    stopped_at = applied(cluster)
+    assert stopped_at < INPUTS and "9999" in worker.text().splitlines()[-1], worker.text()
+    cluster.query("DELETE FROM sluice_ledger.migrations WHERE number = 9999")
+    finish(sluice, twins, cluster.url())
+
+
 def test_reports_equal_the_embedded_ledgers(cluster, twins):
     sluice = twins.copy("plain")
     sluice("ledger", "migrate", "--ledger", cluster.url())
