@@ -226,7 +226,7 @@ def test_unmigrated_and_newer_databases_are_refused(cluster, twins):
 
 
 def test_a_running_worker_stops_at_another_schema(cluster, twins):
-    """N3: somebody migrates while it runs; nothing more is applied, and nothing is lost."""
+    """N3: an administrator migrates while it runs; nothing more is applied, and nothing is lost."""
     sluice = twins.copy("fenced")
     sluice("ledger", "migrate", "--ledger", cluster.url())
     worker = Worker(sluice, cluster.url())
