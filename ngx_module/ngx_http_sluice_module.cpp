@@ -6,8 +6,8 @@
 #include "ngx_module/conf/setup.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/process/process.hpp"
+#include "ngx_module/request/answer_filter.hpp"
 #include "ngx_module/request/handler.hpp"
-#include "ngx_module/request/late_error.hpp"
 #include "ngx_module/request/variables.hpp"
 #include "ngx_module/status/status.hpp"
 
@@ -32,7 +32,14 @@ static ngx_int_t preconfiguration(ngx_conf_t* cf) noexcept {
 static ngx_int_t postconfiguration(ngx_conf_t* cf) noexcept {
     sluice::ngx::finish_configuration(cf);
     if (sluice::ngx::main_conf(cf).ingest_locations > 0) {
-        sluice::ngx::install_late_error_filters();
+        sluice::ngx::install_late_error_filter();
+    }
+    return NGX_OK;
+}
+
+static ngx_int_t guard_postconfiguration(ngx_conf_t* cf) noexcept {
+    if (sluice::ngx::main_conf(cf).ingest_locations > 0) {
+        sluice::ngx::install_guard_filters();
     }
     return NGX_OK;
 }
@@ -78,6 +85,9 @@ ngx_http_module_t context = {
     ngx_http_sluice_merge_loc_conf,
 };
 
+ngx_http_module_t guard_context = {
+    nullptr, guard_postconfiguration, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+
 }  // namespace
 
 #pragma GCC diagnostic pop
@@ -96,5 +106,11 @@ ngx_module_t ngx_http_sluice_module = {
     nullptr,
     nullptr,
     NGX_MODULE_V1_PADDING,
+};
+
+/// Stands among nginx's own filters (ngx_modules.c says where); see request/answer_filter.hpp.
+ngx_module_t ngx_http_sluice_guard_module = {
+    NGX_MODULE_V1, &guard_context, nullptr, NGX_HTTP_MODULE, nullptr, nullptr,
+    nullptr,       nullptr,        nullptr, nullptr,         nullptr, NGX_MODULE_V1_PADDING,
 };
 }

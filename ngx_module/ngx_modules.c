@@ -7,6 +7,7 @@
 
 
 extern ngx_module_t  ngx_http_sluice_module;
+extern ngx_module_t  ngx_http_sluice_guard_module;
 extern ngx_module_t  *ngx_modules[];
 extern char          *ngx_module_names[];
 extern char          *ngx_module_order[];
@@ -15,6 +16,7 @@ extern char          *ngx_module_order[];
 __attribute__((visibility("default")))
 ngx_module_t  *ngx_modules[] = {
     &ngx_http_sluice_module,
+    &ngx_http_sluice_guard_module,
     NULL
 };
 
@@ -22,11 +24,22 @@ ngx_module_t  *ngx_modules[] = {
 __attribute__((visibility("default")))
 char  *ngx_module_names[] = {
     "ngx_http_sluice_module",
+    "ngx_http_sluice_guard_module",
     NULL
 };
 
 
 __attribute__((visibility("default")))
 char  *ngx_module_order[] = {
+    /* An answer passes it after all that may follow it here have changed it: nginx calls filters
+     * from the last to the first. Those that compress and frame it come before it in the list. */
+    "ngx_http_sluice_guard_module",
+    "ngx_http_postpone_filter_module",
+    "ngx_http_ssi_filter_module",
+    "ngx_http_charset_filter_module",
+    "ngx_http_addition_filter_module",
+    "ngx_http_sub_filter_module",
+    "ngx_http_headers_filter_module",
+    "ngx_http_copy_filter_module",
     NULL
 };

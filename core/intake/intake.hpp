@@ -96,6 +96,7 @@ enum class Reason : std::uint8_t {
     kMemory,
     kTooLarge,
     kIdempotencyConflict,
+    kNotServable,  ///< Another part of the configuration leads it here, and not whole.
 };
 [[nodiscard]] std::string_view to_string(Reason reason) noexcept;
 

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 14> kOutcomeNames{
     "limited",   "too_large",          "unavailable", "error"};
 static_assert(kOutcomeNames.size() == static_cast<std::size_t>(Outcome::kError) + 1);
 
-constexpr std::array<std::string_view, 25> kReasonNames{"",
+constexpr std::array<std::string_view, 26> kReasonNames{"",
                                                         "shop_missing",
                                                         "shop_malformed",
                                                         "shop_unknown",
@@ -36,8 +36,9 @@ constexpr std::array<std::string_view, 25> kReasonNames{"",
                                                         "store_unavailable",
                                                         "memory",
                                                         "too_large",
-                                                        "idempotency_conflict"};
-static_assert(kReasonNames.size() == static_cast<std::size_t>(Reason::kIdempotencyConflict) + 1);
+                                                        "idempotency_conflict",
+                                                        "not_servable"};
+static_assert(kReasonNames.size() == static_cast<std::size_t>(Reason::kNotServable) + 1);
 
 }  // namespace
 

@@ -89,7 +89,7 @@ struct alignas(64) MetricsBlock {
 };
 static_assert(std::is_standard_layout_v<MetricsBlock>);
 static_assert(std::is_trivially_destructible_v<MetricsBlock>);
-static_assert(static_cast<std::size_t>(Reason::kIdempotencyConflict) < kReasonsMax);
+static_assert(static_cast<std::size_t>(Reason::kNotServable) < kReasonsMax);
 
 /// The sum of one histogram over all blocks. buckets[i] counts values <= bounds[i], not cumulative.
 struct HistogramValues {

@@ -26,11 +26,11 @@ RateLimit limit_here(const MainConf& conf, std::optional<RateLimit> own) noexcep
 ScanNames::ScanNames(std::string_view prefix)
     : names(prefix), shop_lower(lower(names.shop)), topic_lower(lower(names.topic)) {}
 
-MainConf* main_conf(ngx_http_request_t* r) noexcept {
+MainConf* main_conf(const ngx_http_request_t* r) noexcept {
     return static_cast<MainConf*>(ngx_http_get_module_main_conf(r, ngx_http_sluice_module));
 }
 
-LocConf* loc_conf(ngx_http_request_t* r) noexcept {
+LocConf* loc_conf(const ngx_http_request_t* r) noexcept {
     return static_cast<LocConf*>(ngx_http_get_module_loc_conf(r, ngx_http_sluice_module));
 }
 

@@ -96,8 +96,8 @@ struct LocConf {
 static_assert(std::is_standard_layout_v<MainConf> && std::is_trivially_destructible_v<MainConf>);
 static_assert(std::is_standard_layout_v<LocConf> && std::is_trivially_destructible_v<LocConf>);
 
-[[nodiscard]] MainConf* main_conf(ngx_http_request_t* r) noexcept;
-[[nodiscard]] LocConf* loc_conf(ngx_http_request_t* r) noexcept;
+[[nodiscard]] MainConf* main_conf(const ngx_http_request_t* r) noexcept;
+[[nodiscard]] LocConf* loc_conf(const ngx_http_request_t* r) noexcept;
 /// nullptr: the cycle has no http block.
 [[nodiscard]] MainConf* main_conf(ngx_cycle_t* cycle) noexcept;
 [[nodiscard]] MainConf& main_conf(ngx_conf_t* cf) noexcept;

@@ -142,6 +142,7 @@ ngx_int_t send_answer(IngestRequest& request) noexcept {
     if (answer.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE && request.is_events()) {
         return NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;  // nginx's own page
     }
+    request.guarded = true;
     return send_text(r, answer.status, answer.content_type, answer.text());
 }
 

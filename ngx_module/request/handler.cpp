@@ -4,6 +4,7 @@
 
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/request/answer.hpp"
+#include "ngx_module/request/arrival.hpp"
 #include "ngx_module/request/body_deadline.hpp"
 #include "ngx_module/request/check.hpp"
 #include "ngx_module/request/open.hpp"
@@ -19,6 +20,25 @@ static void on_body_read(ngx_http_request_t* r) noexcept;
 static void on_woken(ngx_http_request_t* r) noexcept;
 }
 
+Step arrive(IngestRequest& request) {
+    ngx_http_request_t* r = request.r;
+    switch (arrival_of(r)) {
+        case Arrival::kWhole:
+            return Step::kOpen;
+        case Arrival::kTooLarge:
+            settle_too_large(request);
+            break;
+        case Arrival::kIncomplete:
+            request.tools->notes.not_servable(r,
+                                              "its body or method is not there any more, or an "
+                                              "error page has settled its status");
+            settle_unavailable(request, Reason::kNotServable);
+            break;
+    }
+    r->err_status = 0;  // the sender is told this answer's status, not that of an error page
+    return Step::kAnswerEarly;
+}
+
 Step read_body(IngestRequest& request) noexcept {
     const ngx_int_t rc = ngx_http_read_client_request_body(request.r, on_body_read);
     if (rc == NGX_AGAIN) {
@@ -29,6 +49,8 @@ Step read_body(IngestRequest& request) noexcept {
 
 Step take_step(IngestRequest& request, Step step) {
     switch (step) {
+        case Step::kArrive:
+            return arrive(request);
         case Step::kOpen:
             return open(request);
         case Step::kReadBody:
@@ -109,12 +131,30 @@ static void on_woken(ngx_http_request_t* r) noexcept {
 }
 }
 
-/// A rewrite, try_files or a named location may lead here. Not what was answered or read before,
-/// which would be stored on behalf of another location, perhaps twice; and not an error page whose
-/// status is settled, which would tell the sender something else than this location's answer.
-bool is_first_hand(const ngx_http_request_t* r) noexcept {
-    return r == r->main && !r->header_sent && r->request_body == nullptr && !r->discard_body &&
-           r->err_status == 0;
+/// Refuses what has an answer of its own: a subrequest, or what post_action repeats.
+ngx_int_t refuse_repetition(ngx_http_request_t* r, RequestPool* pool) noexcept {
+    if (pool != nullptr) {
+        pool->tools().notes.not_servable(
+            r, r != r->main ? "it is a subrequest" : "it was answered already");
+    }
+    return r->header_sent ? NGX_OK : NGX_HTTP_SERVICE_UNAVAILABLE;
+}
+
+/// An error page leads from one ingest location to another: what was decided stays so, and it is
+/// one request.
+Step enter_again(IngestRequest& request, ngx_http_request_t* r) noexcept {
+    ngx_http_clean_header(r);
+    request.conf = loc_conf(r);
+    ngx_http_set_ctx(r, &request, ngx_http_sluice_module);
+    return request.answer ? Step::kAnswerEarly : Step::kArrive;
+}
+
+ngx_int_t enter(ngx_http_request_t* r, RequestPool& pool) {
+    r->disable_not_modified = 1;  // If-Match and the like are about pages, not about events
+    if (IngestRequest* earlier = RequestPool::find(r)) {
+        return walk(*earlier, enter_again(*earlier, r)).value_or(NGX_DONE);
+    }
+    return walk(pool.acquire(r), Step::kArrive).value_or(NGX_DONE);
 }
 
 }  // namespace
@@ -124,18 +164,10 @@ using namespace sluice::ngx;
 
 ngx_int_t ngx_http_sluice_handler(ngx_http_request_t* r) noexcept {
     RequestPool* pool = main_conf(r)->requests;
-    if (!is_first_hand(r)) {
-        if (pool != nullptr) {
-            pool->tools().notes.redirect(r);
-        }
-        return NGX_HTTP_NOT_FOUND;
+    if (r != r->main || r->header_sent) {
+        return refuse_repetition(r, pool);
     }
-    IngestRequest* request = nullptr;
-    if (pool != nullptr) {
-        guarded(r->connection->log, [&] { request = &pool->acquire(r); });
-    }
-    if (request == nullptr) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-    return walk(*request, Step::kOpen).value_or(NGX_DONE);
+    const ngx_int_t failed = NGX_HTTP_INTERNAL_SERVER_ERROR;
+    return pool == nullptr ? failed
+                           : guarded(r->connection->log, failed, [&] { return enter(r, *pool); });
 }

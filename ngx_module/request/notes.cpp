@@ -2,12 +2,12 @@
 
 namespace sluice::ngx {
 
-void Notes::redirect(const ngx_http_request_t* r) noexcept {
-    if (redirect_.allow()) {
+void Notes::not_servable(const ngx_http_request_t* r, const char* why) noexcept {
+    if (not_servable_.allow()) {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                      "sluice_ingest takes no subrequests, and no redirects of requests that were "
-                      "answered or read before: \"%V\"",
-                      &r->uri);
+                      "sluice_ingest cannot take a request that another part of the configuration "
+                      "leads to \"%V\": %s",
+                      &r->uri, why);
     }
 }
 

@@ -11,9 +11,9 @@ class Notes {
 public:
     explicit Notes(ngx_log_t* log) noexcept : log_(log) {}
 
-    /// Once a minute at most: an error_page, rewrite or the like leads to an ingest location. Event
+    /// Once a minute at most: the configuration leads requests here that cannot be taken. Event
     /// loop.
-    void redirect(const ngx_http_request_t* r) noexcept;
+    void not_servable(const ngx_http_request_t* r, const char* why) noexcept;
     /// Once a minute at most: an account's slot has no cell, so its limit cannot be held. Any
     /// thread.
     void slot_beyond_zone() noexcept;
@@ -22,7 +22,7 @@ public:
 
 private:
     ngx_log_t* log_;
-    LogLimit redirect_{60};
+    LogLimit not_servable_{60};
     LogLimit beyond_zone_{60};
     LogLimit store_error_{1};
 };

@@ -39,26 +39,6 @@ HeaderValue* field_of(std::string_view name, const ScanNames& scan, RequestHead&
     }
 }
 
-/// One pass. nginx has no common answer to headers that are sent twice, so all are looked at.
-void scan_headers(const ngx_http_request_t* r, const ScanNames& scan, RequestHead& head) noexcept {
-    for (const ngx_list_part_t* part = &r->headers_in.headers.part; part != nullptr;
-         part = part->next) {
-        const auto* headers = static_cast<const ngx_table_elt_t*>(part->elts);
-        for (ngx_uint_t i = 0; i < part->nelts; ++i) {
-            const ngx_table_elt_t& header = headers[i];
-            const auto* name = reinterpret_cast<const char*>(header.lowcase_key);
-            HeaderValue* field = field_of({name, header.key.len}, scan, head);
-            if (field == nullptr) {
-                continue;
-            }
-            if (field->count == 0) {
-                field->value = trimmed(to_view(header.value));
-            }
-            ++field->count;
-        }
-    }
-}
-
 /// Computed on the event loop, where nginx's variables live.
 std::string_view request_id_of(ngx_http_request_t* r, ngx_int_t index) noexcept {
     if (index == NGX_ERROR) {
@@ -105,6 +85,26 @@ void find_sender(IngestRequest& request, RegistryView* registry) {
 }
 
 }  // namespace
+
+/// One pass. nginx has no common answer to headers that are sent twice, so all are looked at.
+void scan_headers(const ngx_http_request_t* r, const ScanNames& scan, RequestHead& head) noexcept {
+    for (const ngx_list_part_t* part = &r->headers_in.headers.part; part != nullptr;
+         part = part->next) {
+        const auto* headers = static_cast<const ngx_table_elt_t*>(part->elts);
+        for (ngx_uint_t i = 0; i < part->nelts; ++i) {
+            const ngx_table_elt_t& header = headers[i];
+            const auto* name = reinterpret_cast<const char*>(header.lowcase_key);
+            HeaderValue* field = field_of({name, header.key.len}, scan, head);
+            if (field == nullptr) {
+                continue;
+            }
+            if (field->count == 0) {
+                field->value = trimmed(to_view(header.value));
+            }
+            ++field->count;
+        }
+    }
+}
 
 void look_up_sender(IngestRequest& request) noexcept {
     const bool looked_up = guarded(request.r->connection->log, false, [&] {

@@ -5,6 +5,9 @@
 
 namespace sluice::ngx {
 
+/// The headers that sluice reads, with the names of a location. Event loop.
+void scan_headers(const ngx_http_request_t* r, const ScanNames& scan, RequestHead& head) noexcept;
+
 /// @return kReadBody, or kAnswerEarly: what can be told without the body. Event loop.
 [[nodiscard]] Step open(IngestRequest& request) noexcept;
 

@@ -17,14 +17,15 @@ void IngestRequest::reset() noexcept {
     answer.reset();
     counted = false;
     authenticated = false;
-    replaces_page = false;
+    guarded = false;
+    body_sent = false;
     diagnosis = {};
     committed = false;
     queue = nullptr;
     resume = Step::kEnd;
 }
 
-IngestRequest* request_of(ngx_http_request_t* r) noexcept {
+IngestRequest* request_of(const ngx_http_request_t* r) noexcept {
     return static_cast<IngestRequest*>(ngx_http_get_module_ctx(r, ngx_http_sluice_module));
 }
 

@@ -24,6 +24,7 @@ namespace sluice::ngx {
 /// What happens to a request next. Each stage returns it, and handler.cpp walks from one to the
 /// next.
 enum class Step : std::uint8_t {
+    kArrive,       ///< Is it there as the client sent it?
     kOpen,         ///< Look at the head: who claims to send it?
     kReadBody,     ///< Have nginx read the body.
     kCheck,        ///< The body is there: check it here, or say that it is offloaded.
@@ -66,7 +67,8 @@ struct IngestRequest {
     std::optional<Answer> answer;  ///< Set: the request is settled.
     bool counted = false;
     bool authenticated = false;  ///< The sender is who it says: its account may be named in a log.
-    bool replaces_page = false;  ///< The body that nginx sends is `answer`'s; see late_error.hpp.
+    bool guarded = false;        ///< What is sent is `answer`, exactly; see answer_filter.hpp.
+    bool body_sent = false;      ///< Its body, if guarded.
     bool committed = false;      ///< job.item.outcome is what the store said.
     std::string_view diagnosis;  ///< Static text; empty: not worked out, or nothing found.
 
@@ -83,7 +85,7 @@ struct IngestRequest {
 };
 
 /// nullptr: the module has not seen this request, or a redirect took it elsewhere.
-[[nodiscard]] IngestRequest* request_of(ngx_http_request_t* r) noexcept;
+[[nodiscard]] IngestRequest* request_of(const ngx_http_request_t* r) noexcept;
 
 /// Ends the request with `code`, for ngx_http_finalize_request().
 [[nodiscard]] inline Step end_with(IngestRequest& request, ngx_int_t code) noexcept {

@@ -38,6 +38,21 @@ IngestRequest& RequestPool::acquire(ngx_http_request_t* r) {
     return request;
 }
 
+IngestRequest* RequestPool::find(const ngx_http_request_t* r) noexcept {
+    IngestRequest* request = request_of(r);
+    if (request != nullptr || !r->internal) {
+        return request;
+    }
+    // A redirect wipes what modules keep of a request, but not its cleanups.
+    for (ngx_pool_cleanup_t* cleanup = r->pool->cleanup; cleanup != nullptr;
+         cleanup = cleanup->next) {
+        if (cleanup->handler == &RequestPool::on_cleanup) {
+            return static_cast<IngestRequest*>(cleanup->data);
+        }
+    }
+    return nullptr;
+}
+
 void RequestPool::on_cleanup(void* data) noexcept {
     auto& request = *static_cast<IngestRequest*>(data);
     request.pool->give_back(request);

@@ -24,6 +24,9 @@ public:
     /// std::bad_alloc.
     [[nodiscard]] IngestRequest& acquire(ngx_http_request_t* r);
 
+    /// The one that `r` has, also after a redirect took it elsewhere. nullptr: none. Any caller.
+    [[nodiscard]] static IngestRequest* find(const ngx_http_request_t* r) noexcept;
+
     [[nodiscard]] RequestTools& tools() noexcept { return tools_; }
 
 private:

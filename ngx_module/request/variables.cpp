@@ -10,10 +10,13 @@
 
 #include "core/intake/diagnosis.hpp"
 #include "core/values/ids.hpp"
+#include "lmdb_store/files/store_failure.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/request/answer.hpp"
+#include "ngx_module/request/open.hpp"
 #include "ngx_module/request/request.hpp"
+#include "ngx_module/request/request_pool.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -68,20 +71,19 @@ Text account(const IngestRequest& request) noexcept {
 
 /// As the sender named it, if that can be an id at all. People send a token there by mistake: what
 /// is no shop of ours and as long as a secret is cut, so that no secret gets into a log.
-Text shop(const IngestRequest& request, ngx_pool_t* pool) {
+Text shop(std::string_view name, bool known, ngx_pool_t* pool) {
     constexpr std::size_t kSecretBytesMin = 16;
     constexpr std::size_t kShownBytes = 8;
-    const std::string_view name = request.head.shop.value;
     if (!is_admin_id(name)) {
         return std::nullopt;
     }
-    return request.sender.shop == nullptr && name.size() >= kSecretBytesMin
+    return !known && name.size() >= kSecretBytesMin
                ? copy(pool, std::string(name.substr(0, kShownBytes)) + "...")
                : Text(name);
 }
 
-Text topic(const IngestRequest& request) noexcept {
-    const std::optional<Topic> topic = parse_topic(request.head.topic.value);
+Text topic(const RequestHead& head) noexcept {
+    const std::optional<Topic> topic = parse_topic(head.topic.value);
     return topic && !is_command(*topic) ? Text(to_string(*topic)) : std::nullopt;
 }
 
@@ -146,9 +148,9 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
         case kAccount:
             return account(request);
         case kShop:
-            return shop(request, pool);
+            return shop(request.head.shop.value, request.sender.shop != nullptr, pool);
         case kTopic:
-            return topic(request);
+            return topic(request.head);
         case kResult:
             return result(request);
         case kReason:
@@ -166,21 +168,56 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
     }
 }
 
-/// nginx refuses a body that is too long before it asks the module.
-Text without_request(ngx_http_request_t* r, uintptr_t variable) noexcept {
+bool is_known_shop(const ngx_http_request_t* r, std::string_view name) {
+    RequestPool* pool = main_conf(r)->requests;
+    store::RegistryReader* registry = pool != nullptr ? pool->tools().store.registry() : nullptr;
+    try {
+        return registry != nullptr && is_admin_id(name) && registry->find_shop(name) != nullptr;
+    } catch (const store::StoreFailure&) {
+        return false;  // the handler meets it, too, and logs it
+    }
+}
+
+/// Before the handler is asked, as for the key of a limit_req_zone: what the head says.
+Text value_of_head(ngx_http_request_t* r, uintptr_t variable) {
+    RequestHead head;
+    scan_headers(r, *loc_conf(r)->scan, head);
+    if (variable == kTopic) {
+        return topic(head);
+    }
+    return shop(head.shop.value, is_known_shop(r, head.shop.value), r->pool);
+}
+
+Text without_request(ngx_http_request_t* r, uintptr_t variable) {
+    if (loc_conf(r)->ingest == kIngestNone) {
+        return std::nullopt;
+    }
+    // nginx refuses a body that is too long before it asks the module.
     const bool too_large = r->headers_out.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;
-    return variable == kResult && too_large && loc_conf(r)->ingest != kIngestNone
-               ? Text(to_string(Outcome::kTooLarge))
-               : std::nullopt;
+    if (variable == kResult && too_large) {
+        return Text(to_string(Outcome::kTooLarge));
+    }
+    return variable == kShop || variable == kTopic ? value_of_head(r, variable) : std::nullopt;
+}
+
+/// A log with subrequests in it (log_subrequest) shows what became of an event once.
+bool is_result(uintptr_t variable) noexcept {
+    return variable == kResult || variable == kReason || variable == kSeq ||
+           variable == kCommitTime || variable == kRecords;
+}
+
+Text text_of(ngx_http_request_t* r, uintptr_t variable) {
+    if (r != r->main && is_result(variable)) {
+        return std::nullopt;
+    }
+    IngestRequest* request = RequestPool::find(r->main);
+    return request != nullptr ? value_of(*request, variable) : without_request(r, variable);
 }
 
 extern "C" {
 static ngx_int_t get_variable(ngx_http_request_t* r, ngx_http_variable_value_t* value,
                               uintptr_t data) noexcept {
-    IngestRequest* request = request_of(r->main);
-    const Text text = guarded(r->connection->log, Text(), [&] {
-        return request != nullptr ? value_of(*request, data) : without_request(r, data);
-    });
+    const Text text = guarded(r->connection->log, Text(), [&] { return text_of(r, data); });
     value->not_found = text ? 0 : 1;
     if (text) {
         value->valid = 1;
