@@ -346,11 +346,16 @@ def sums_text(sums):
     return ", ".join(money(sums[currency], currency) for currency in sorted(sums) if sums[currency])
 
 
+def item_name(item):
+    line = "" if item.kind == "CREDIT" else item.line
+    return f"{item.order}/{line}" if item.order else ""
+
+
 PAYOUT_MEMBERS = {
     "amount": lambda payout: money(payout.amount, payout.currency),
     "state": lambda payout: payout.state,
     "items": lambda payout: [
-        [i.program, f"{i.order}/{'' if i.kind == 'CREDIT' else i.line}", i.kind, text(i.amount, digits(payout.currency))]
+        [i.program, item_name(i), i.kind, text(i.amount, digits(payout.currency))]
         for i in payout.items
     ],
 }

@@ -45,12 +45,10 @@ def put(ledger, at, command, row):
     for shop in row["shops"] or ["*"]:
         old = covered.get(shop, covered.get("*"))
         program.reach[shop] = reach if old is None else old
-        if opens:  # an explicit date is honoured whole: the apply that opens the interval tries it all
-            program.reach[shop] = min(program.reach[shop], row["starts_at"])
     if not row["shops"]:  # shops that were named before keep what they had
         program.reach.update({shop: old for shop, old in covered.items() if shop != "*"})
-        if opens:
-            program.reach = {shop: min(old, row["starts_at"]) for shop, old in program.reach.items()}
+    if opens:  # an explicit date is honoured whole: the apply that opens the interval tries it all
+        program.reach = {shop: min(old, row["starts_at"]) for shop, old in program.reach.items()}
 
 
 # Refusals -----------------------------------------------------------------------------------------------------
