@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from model.books import attribution, events, imports, payouts, periods, plausibility, policy
+from model.books import attribution, events, forget, imports, payouts, periods, plausibility, policy
 from model.books.rates import parse_money
 from model.books.state import Credit, Nothing, Refused, Result, Waiting
 from model.values import digits, time_text
@@ -15,7 +15,7 @@ MOVES = ("sent", "settle", "failed", "returned", "void")
 def run(ledger, at, command):
     do, command = command["do"], with_first_ids(ledger, at, command)
     if do in MOVES:
-        return Result("done", payouts.move(ledger, at, do, command["ids"]))
+        return Result("done", payouts.move(ledger, at, do, command["ids"], command.get("bank_ref")))
     if do in MONEY:
         return money(ledger, at, command)
     answer = HANDLERS[do](ledger, at, command)
@@ -406,6 +406,7 @@ HANDLERS = {
     "payout close": close,
     "old payout close": old_close,
     "period close": period_close,
+    "forget": forget.forget,
     "program apply": policy.apply,
     "creator import": imports.creators,
     "creator remove": imports.remove,

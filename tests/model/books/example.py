@@ -20,11 +20,6 @@ def money(amount, currency):
     return f"{text(amount, digits(currency))} {currency}"
 
 
-def added(rows, name):
-    scales = [getattr(row, "scale" if name == "amount" else "tax_scale") for row in rows]
-    return text(sum((getattr(row, name) for row in rows), Fraction(0)), max(scales, default=0))
-
-
 class Example:
     def __init__(self, example):
         self.example = example
@@ -253,8 +248,8 @@ class Example:
             "program": position and position.program,
             "types": list(position.types) if position else [],
             "commission": money(*reports.commission(self.ledger, order)),
-            "refund": added(rows, "amount"),
-            "refund_tax": added(rows, "tax"),
+            "refund": reports.added(rows, "amount"),
+            "refund_tax": reports.added(rows, "tax"),
             "cancelled": order.cancelled_at is not None,
             "status": reports.status(self.ledger, order, self.now),
             "blocked_by": reports.blocked_by(self.ledger, order),

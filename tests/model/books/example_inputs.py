@@ -34,7 +34,7 @@ def payload(order, device):
             for r in order.get("refunds", [])
         ],
     }
-    for name, field in (("cancelled", "platform_cancelled_at"), ("customer", "platform_customer_id"), ("email", "email")):
+    for name, field in (("cancelled", "platform_cancelled_at"), ("customer", "platform_customer_id"), ("email", "email"), ("phone", "phone")):
         if name in order:
             made[field] = order[name]
     if device:
@@ -140,6 +140,7 @@ VERBS = {
     "ack": simple("anomaly ack", "ack"),
     "reset": simple("order reset", "reset"),
     "period": simple("period close", "period"),
+    "forget": simple("forget", "forget"),
     "set": simple("creator set", "set"),
     "rename": lambda _, step: {"do": "creator rename", "old": step["rename"][0], "new": step["rename"][1]},
 }

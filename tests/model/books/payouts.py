@@ -249,7 +249,7 @@ def named(ledger, at, ids):
     return found
 
 
-def move(ledger, at, verb, ids):
+def move(ledger, at, verb, ids, bank_ref=None):
     """All or nothing. What is in the state already is told and left alone."""
     moving, told = [], []
     for payout in named(ledger, at, ids):
@@ -264,6 +264,7 @@ def move(ledger, at, verb, ids):
     for payout in moving:
         payout.state = MOVES[verb][payout.state]
         payout.moves[payout.state] = (at.actor, at.received)
+        payout.bank_ref = bank_ref or payout.bank_ref
         if payout.state not in STANDING:
             for item in payout.items:
                 stand(unit_of(ledger, payout, item), payout, [item], -1)

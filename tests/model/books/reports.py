@@ -6,6 +6,7 @@ from fractions import Fraction
 from model.books import payouts, plausibility
 from model.books.journal import OWED, PAID, PAYOUT
 from model.books.state import STANDING
+from model.values import text
 
 COLUMNS = ("owed", "in_payout", "paid", "pending", "blocked", "payable", "total")
 
@@ -118,3 +119,8 @@ def dry_run(ledger, at, command):
             row = rows.setdefault(key[1:], [0, Fraction(0), Fraction(0)])
             row[0], row[1], row[2] = row[0] + 1, row[1] + then, row[2] + now
     return result, rows
+
+
+def added(rows, name):
+    scales = [getattr(row, "scale" if name == "amount" else "tax_scale") for row in rows]
+    return text(sum((getattr(row, name) for row in rows), Fraction(0)), max(scales, default=0))

@@ -242,6 +242,7 @@ class Payout:
     closed_at: int
     closed_by: str
     state: str
+    bank_ref: str | None = None
     moves: dict = field(default_factory=dict)  # state -> (actor, instant)
 
 

@@ -1,0 +1,185 @@
+"""The listings as JSON rows, with the columns that people and programs get. Absent is None."""
+
+from model.books import payouts, periods, plausibility, reports
+from model.books.journal import OWED
+from model.values import digits, text, time_text
+
+
+def amount(value, currency):
+    return text(value, digits(currency))
+
+
+def when(at):
+    return None if at is None else time_text(at)
+
+
+def balances(ledger, account, now):
+    return [
+        {
+            "account_id": account, "program_id": program, "creator_id": ledger.creator_name(account, creator),
+            "currency": currency,
+            **{name: amount(row[name], currency)
+               for name in ("pending", "blocked", "payable", "in_payout", "paid", "total")},
+        }
+        for (program, creator, currency), row in sorted(reports.balances(ledger, account, now).items())
+    ]
+
+
+def journal(ledger, account):
+    """Entries keep the creator's first id."""
+    return [
+        {
+            "node": e.node, "entry": e.number, "event_seq": e.seq, "command_id": e.command_id or None,
+            "account_id": e.account, "program_id": e.program or None, "creator_id": e.creator or None,
+            "shop_id": e.shop or None, "order_id": e.order or None, "line_item_id": e.line or None,
+            "currency": e.currency or None, "amount": None if e.is_mark else amount(e.amount, e.currency),
+            "from": e.books[0] or None, "to": e.books[1] or None, "reason": e.reason, "payout_id": e.payout or None,
+            "recorded_at": when(e.recorded_at), "accounting_date": when(e.accounting_date),
+            "refers_to": e.refers_to or None, "note": e.note or None, "actor": e.actor or None,
+        }
+        for e in ledger.journal.entries
+        if e.account == account
+    ]
+
+
+def payout_rows(ledger, account):
+    return [payout_row(ledger, ledger.payouts[p]) for p in sorted(ledger.payouts) if ledger.payouts[p].account == account]
+
+
+def payout_row(ledger, payout):
+    profile = ledger.profiles.get((payout.account, payout.creator), {})
+    ended = [payout.moves[state] for state in ("RETURNED", "FAILED", "VOID", "PAID") if state in payout.moves]
+    return {
+        "payout_id": payout.payout_id, "run": payout.run, "account_id": payout.account,
+        "creator_id": ledger.creator_name(payout.account, payout.creator), "name": profile.get("name"),
+        "payee": profile.get("payee"), "currency": payout.currency, "amount": amount(payout.amount, payout.currency),
+        "state": payout.state, "until": when(payout.until), "closed_at": when(payout.closed_at),
+        "closed_by": payout.closed_by, "approved_by": payout.moves.get("APPROVED", (None,))[0],
+        "sent_at": when(payout.moves.get("SENT", (None, None))[1]), "ended_at": when(ended[0][1]) if ended else None,
+        "bank_ref": payout.bank_ref, "orders": len({(i.shop, i.order) for i in payout.items if i.order}),
+        "items": len(payout.items),
+    }
+
+
+def payout_items(ledger, payout):
+    rows = []
+    for item in sorted(payout.items, key=lambda item: item.key):
+        order = ledger.orders.get((item.shop, item.order))
+        rows.append({
+            "payout_id": payout.payout_id, "program_id": item.program, "shop_id": item.shop or None,
+            "order_id": item.order or None, "line_item_id": None if item.kind == "CREDIT" else item.line or None,
+            "kind": item.kind, "amount": amount(item.amount, payout.currency),
+            "ordered_at": when(order.ordered_at) if order else None,
+        })
+    return rows
+
+
+def preview(ledger, at, command):
+    """{payouts, skipped, digest}."""
+    paid, skipped = payouts.plan(ledger, at, command)
+    return {
+        "payouts": [preview_row(ledger, at, share, command) for share in paid],
+        "skipped": [
+            {"creator_id": ledger.creator_name(at.account, creator), "currency": of, "amount": amount(value, of), "why": why}
+            for creator, of, value, why in skipped
+        ],
+        "digest": payouts.run_digest(paid),
+    }
+
+
+def preview_row(ledger, at, share, command):
+    profile = ledger.profiles.get((at.account, share.creator), {})
+    wait = payouts.needs_approval(ledger, at.account, "approve_payout_above", share.amount, share.currency)
+    return {
+        "payout_id": None, "run": None, "account_id": at.account,
+        "creator_id": ledger.creator_name(at.account, share.creator), "name": profile.get("name"),
+        "payee": profile.get("payee"), "currency": share.currency, "amount": amount(share.amount, share.currency),
+        "state": "CLOSED" if wait else "APPROVED", "until": when(command["until"]), "closed_at": None,
+        "closed_by": None, "approved_by": None, "sent_at": None, "ended_at": None, "bank_ref": None,
+        "orders": len({(i.shop, i.order) for i in share.items if i.order}), "items": len(share.items),
+    }
+
+
+def statement(ledger, account, creator, month):
+    """`book` and `amount`: what a transfer adds to owed; one that does not touch owed, to paid."""
+    found = periods.statement(ledger, account, ledger.creator_id(account, creator), month)
+    rows = []
+    for e in found["rows"]:
+        book = OWED if e.into(OWED) else "paid"
+        rows.append({
+            "accounting_date": when(e.accounting_date), "program_id": e.program, "currency": e.currency, "book": book,
+            "reason": e.reason, "amount": amount(e.into(book), e.currency), "shop_id": e.shop or None,
+            "order_id": e.order or None, "line_item_id": e.line or None, "refers_to": e.refers_to or None,
+            "payout_id": e.payout or None,
+        })
+    sums = [
+        {"program_id": program, "currency": currency, **{name: amount(v, currency) for name, v in row.items()}}
+        for (program, currency), row in found["sums"].items()
+    ]
+    return {**found, "creator_id": ledger.creator_name(account, found["creator_id"]), "rows": rows, "sums": sums}
+
+
+def orders(ledger, account, now):
+    return [
+        order_row(ledger, order, now)
+        for order in sorted(ledger.orders.values(), key=lambda order: order.key)
+        if order.account == account
+    ]
+
+
+def order_row(ledger, order, now):
+    rows = list(order.standing_rows().values())
+    position = order.position
+    commission, currency = reports.commission(ledger, order)
+    payout_ids = {
+        payout.payout_id for payout in ledger.payouts.values()
+        if any((i.shop, i.order) == (order.shop, order.order_id) and i.kind != "CREDIT" for i in payout.items)
+    }
+    return {
+        "order_id": order.order_id, "shop_id": order.shop, "account_id": order.account,
+        "creator_id": ledger.creator_name(order.account, position.creator) if position else None,
+        "program_id": position.program if position else None,
+        "attribution_types": sorted(position.types) if position else [],
+        "commission_amount": amount(commission, currency), "commission_currency": currency,
+        "amount": order.payload["amount"], "tax": order.payload["tax"], "shipping": order.payload["shipping"],
+        "refund_amount": reports.added(rows, "amount"), "refund_tax": reports.added(rows, "tax"),
+        "currency": order.currency, "cancelled_at": when(order.cancelled_at), "ordered_at": when(order.ordered_at),
+        "last_updated_at": when(order.version), "status": reports.status(ledger, order, now),
+        "blocked_by": reports.blocked_by(ledger, order), "payouts": sorted(payout_ids),
+    }
+
+
+def anomalies(ledger, account):
+    return [
+        {
+            "event_seq": found.first or None, "shop_id": order.shop, "order_id": order.order_id, "kind": kind,
+            "count": found.count, "blocks": kind in plausibility.blocking(ledger, order),
+            "acknowledged_by": found.acknowledged_by, "acknowledged_at": when(found.acknowledged_at),
+        }
+        for order in sorted(ledger.orders.values(), key=lambda order: order.key)
+        if order.account == account
+        for kind, found in sorted(order.anomalies.items())
+    ]
+
+
+def approvals(ledger, account):
+    """What waits: commands, and payouts that are closed and not approved."""
+    rows = [
+        {
+            "id": waiting.waiting_id, "command": waiting.command["do"], "account_id": account,
+            "amount": None if waiting.amount is None else amount(waiting.amount, waiting.currency),
+            "currency": waiting.currency, "actor": waiting.given.actor, "reason": waiting.given.reason or None,
+            "received_at": when(waiting.given.received),
+        }
+        for waiting in ledger.waiting.values()
+        if waiting.state == "WAITING" and waiting.given.account == account
+    ]
+    rows += [
+        {
+            "id": p.payout_id, "command": "payout close", "account_id": account, "amount": amount(p.amount, p.currency),
+            "currency": p.currency, "actor": p.closed_by, "reason": None, "received_at": when(p.closed_at),
+        }
+        for p in ledger.payouts.values()
+        if p.state == "CLOSED" and p.account == account
+    ]
+    return sorted(rows, key=lambda row: row["id"])
