@@ -106,6 +106,64 @@ def test_rejected_events_are_named_by_line_and_the_rest_goes_on(tmp_path, token)
     assert len(endpoint.accepted()) == 2
 
 
+def test_rejected_records_are_summed_up_and_all_of_them_are_in_the_file(tmp_path, token):
+    file = ndjson(tmp_path / "o.ndjson", [order(i) for i in range(200)])
+    rejects = tmp_path / "rejects"
+    details = {"details": [{"field": "line_items[0].sku", "code": "REQUIRED", "message": "m"}]}
+    with Endpoint(SECRET, answer=lambda *_: (400, {}, json.dumps(details))) as endpoint:
+        run = send("events", file, endpoint, token, "--rejects", rejects)
+    assert run.status == 1
+    lines = run.out.splitlines()
+    assert len(lines) == 6 and lines[3] == "... and 197 more: line_items[].sku: REQUIRED: m", lines
+    assert all(line.endswith(": line_items[0].sku: REQUIRED: m") for line in lines[:3])
+    assert lines[4:] == [f"all of them: {rejects}", "0 sent, 200 rejected"]
+    written = rejects.read_text().splitlines()
+    assert sorted(written) == sorted(f"{file}:{i}: line_items[0].sku: REQUIRED: m" for i in range(1, 201))
+    ndjson(file, [{**order(1), "tax": 1}] * 5)
+    run = sluice("send", "events", file, "--check", "--rejects", rejects)
+    assert run.status == 1 and "... and 2 more: tax: INVALID_FORMAT" in run.out
+    assert len(rejects.read_text().splitlines()) == 5
+
+
+def test_without_a_terminal_a_long_wait_is_told_at_once(tmp_path, token):
+    file = ndjson(tmp_path / "o.ndjson", [order(1)])
+    with Endpoint(SECRET, [(429, {"Retry-After": "3"}, "")]) as endpoint:
+        run = send("events", file, endpoint, token)
+    assert run.status == 0
+    assert run.err == "  0%  0 sent  0 rejected  (rate limited, waits 3 s)\n"
+
+
+class Window:
+    """An account's limit, as the server keeps it: fixed windows, counted once per request."""
+
+    def __init__(self, limit, seconds):
+        self.limit, self.seconds, self.used = limit, seconds, {}
+
+    def __call__(self, *_):
+        now = int(time.time())
+        reset = now - now % self.seconds + self.seconds
+        used = self.used[reset] = self.used.get(reset, 0) + 1
+        headers = {"X-RateLimit-Limit": str(self.limit), "X-RateLimit-Remaining": str(max(self.limit - used, 0)),
+                   "X-RateLimit-Reset": str(reset)}
+        if used > self.limit:
+            return 429, {**headers, "Retry-After": str(reset - now)}, ""
+        return 200, headers, "success"
+
+
+def test_half_of_the_limit_is_left_to_live_traffic_unless_told_otherwise(tmp_path, token):
+    file = ndjson(tmp_path / "o.ndjson", [order(i) for i in range(50)])
+    half, all_of_it = Window(40, 3), Window(40, 3)
+    with Endpoint(SECRET, answer=half) as endpoint:
+        run = send("events", file, endpoint, token)
+    assert (run.status, run.out) == (0, "50 sent, 0 rejected\n")
+    assert max(half.used.values()) <= 20, half.used
+    assert run.err.count("takes 20 of 40 requests a window") == 1, run.err
+    with Endpoint(SECRET, answer=all_of_it) as endpoint:
+        run = send("events", file, endpoint, token, "--share", "100")
+    assert run.status == 0 and "a window" not in run.err
+    assert max(all_of_it.used.values()) > 40, all_of_it.used
+
+
 def test_retry_after_is_honoured(tmp_path, token):
     file = ndjson(tmp_path / "o.ndjson", [order(1)])
     with Endpoint(SECRET, [(429, {"Retry-After": "1"}, ""), (503, {"Retry-After": "1"}, "")]) as endpoint:
@@ -241,8 +299,8 @@ def test_rejected_products_are_named_by_line_and_the_batch_goes_on_without_them(
     with Endpoint(SECRET, answer=answer) as endpoint:
         run = send("products", file, endpoint, token)
     assert run.status == 1
-    assert f"{file}:2: products[1].title: INVALID_FORMAT: empty\n" in run.out
-    assert f"{file}:4: products[3].title: INVALID_FORMAT: empty\n" in run.out
+    assert f"{file}:2: title: INVALID_FORMAT: empty\n" in run.out
+    assert f"{file}:4: title: INVALID_FORMAT: empty\n" in run.out
     assert "2 sent, 2 rejected" in run.out
     assert [p["platform_product_id"] for p in json.loads(endpoint.accepted()[0]["body"])["products"]] == ["p1", "p3"]
 
@@ -280,6 +338,10 @@ def test_products_from_csv(tmp_path, token):
         {"platform_product_id": "p2", "title": "B"},
     ]}
     assert b'"list_price":1.10' in endpoint.requests[0]["body"]
+    file.write_text('platform_product_id,list_price,title\n"p\n1",1,A\np2,2,\np3,3\n')
+    run = sluice("send", "products", file, "--check")
+    assert f"{file}:4: row 3, column 3: title: REQUIRED" in run.out
+    assert f"{file}:5: row 4: expected 3 fields, found 2" in run.out
     file.write_text("platform_product_id,colour\np1,red\n")
     run = sluice("send", "products", file, "--check")
     assert run.status == 1 and f"{file}:1: no product record has a field 'colour'" in run.err

@@ -96,6 +96,15 @@ std::string csv_field(std::string_view text) {
     return quoted + "\"";
 }
 
+std::string grouped(std::uint64_t number) {
+    std::string text = std::to_string(number);
+    for (std::size_t place = text.size(); place > 3;) {
+        place -= 3;
+        text.insert(place, ",");
+    }
+    return text;
+}
+
 std::string printable(std::string_view text) {
     static constexpr std::string_view kHex = "0123456789abcdef";
     std::string safe;

@@ -79,6 +79,8 @@ private:
 /// Quoted as RFC 4180 demands, if it must be.
 [[nodiscard]] std::string csv_field(std::string_view text);
 /// Safe to show on a terminal: control characters as \xNN.
+/// 1234567 becomes 1,234,567.
+[[nodiscard]] std::string grouped(std::uint64_t number);
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// One object: `name  value` lines, a JSON object, or a CSV file of one row.

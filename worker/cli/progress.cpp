@@ -6,22 +6,14 @@
 #include <cmath>
 #include <cstdio>
 
+#include "worker/cli/output.hpp"
+
 namespace sluice::cli {
 namespace {
 
 constexpr std::size_t kBarWidth = 24;
 constexpr auto kTerminalInterval = std::chrono::milliseconds(100);
 constexpr auto kLineInterval = std::chrono::seconds(10);
-
-/// 1234567 -> 1,234,567
-std::string grouped(std::uint64_t number) {
-    std::string text = std::to_string(number);
-    for (std::size_t place = text.size(); place > 3;) {
-        place -= 3;
-        text.insert(place, ",");
-    }
-    return text;
-}
 
 std::string minutes(double seconds) {
     const auto whole = static_cast<std::uint64_t>(std::min(std::max(seconds, 0.0), 3.6e7));
@@ -31,19 +23,23 @@ std::string minutes(double seconds) {
 
 }  // namespace
 
-std::string progress_line(const ProgressFigures& figures, double seconds) {
+std::string progress_line(const ProgressFigures& figures, bool with_bar) {
     const double fraction = std::clamp(figures.fraction, 0.0, 1.0);
     const auto filled = static_cast<std::size_t>(fraction * static_cast<double>(kBarWidth));
     const std::string percent = std::to_string(static_cast<int>(fraction * 100));
-    std::string line = "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "] ";
+    std::string line;
+    if (with_bar) {
+        line = "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "] ";
+    }
     line += std::string(3 - std::min<std::size_t>(percent.size(), 3), ' ') + percent + "%  ";
     line += grouped(figures.sent) + " sent  " + grouped(figures.rejected) + " rejected";
-    if (seconds >= 1) {
-        const double rate = static_cast<double>(figures.sent) / seconds;
-        line += "  " + grouped(static_cast<std::uint64_t>(std::llround(rate))) + "/s";
+    if (figures.per_second) {
+        const auto tenths = static_cast<std::uint64_t>(std::llround(*figures.per_second * 10));
+        line += "  " + grouped(tenths / 10);
+        line += tenths < 100 ? "." + std::to_string(tenths % 10) + "/s" : "/s";
     }
-    if (seconds >= 1 && fraction > 0 && fraction < 1) {
-        line += "  " + minutes(seconds / fraction - seconds) + " left";
+    if (figures.seconds_left && fraction < 1) {
+        line += "  " + minutes(*figures.seconds_left) + " left";
     }
     return figures.note.empty() ? line : line + "  (" + figures.note + ")";
 }

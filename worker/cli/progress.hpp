@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace sluice::cli {
@@ -11,7 +12,9 @@ struct ProgressFigures {
     double fraction = 0;  ///< 0 to 1
     std::uint64_t sent = 0;
     std::uint64_t rejected = 0;
-    std::string note;  ///< Why it waits, if it does.
+    std::optional<double> per_second;    ///< Records.
+    std::optional<double> seconds_left;  ///< Until the end.
+    std::string note;                    ///< Why it waits, if it does.
 };
 
 class Progress {
@@ -24,6 +27,7 @@ public:
     /// Time for a line: ten times a second on a terminal, else every ten seconds, after the first
     /// ten.
     [[nodiscard]] bool is_due() const;
+    [[nodiscard]] bool is_terminal() const noexcept { return terminal_; }
     void show(const std::string& line);
     /// Takes the line away from a terminal, so that another can be written.
     void clear();
@@ -36,7 +40,7 @@ private:
     Clock::time_point drawn_ = Clock::now();
 };
 
-/// `[####......]  40%  1,234 sent  0 rejected  617/s  0:03 left`
-[[nodiscard]] std::string progress_line(const ProgressFigures& figures, double seconds);
+/// `[####......]  40%  1,234 sent  0 rejected  617/s  0:03 left  (why it waits)`
+[[nodiscard]] std::string progress_line(const ProgressFigures& figures, bool with_bar);
 
 }  // namespace sluice::cli

@@ -23,6 +23,7 @@ struct SendCommand {
     SendCredentials credentials;
     std::string token_file;
     SendLimits limits;
+    std::string rejects_file;
     bool check = false;
     bool products = false;
 };
@@ -46,15 +47,24 @@ std::unique_ptr<SendProtocol> protocol_of(const SendCommand& command, std::strin
                             : event_protocol(std::move(credentials));
 }
 
-void print_problem(const std::string& file, std::uint64_t line, const std::string& problem) {
-    std::printf("%s:%llu: %s\n", printable(file).c_str(), static_cast<unsigned long long>(line),
-                problem.c_str());
+Result<Rejects> open_rejects(const SendCommand& command, bool append) {
+    Rejects rejects(command.file);
+    if (!command.rejects_file.empty()) {
+        if (Status opened = rejects.write_to(command.rejects_file, append); !opened.ok()) {
+            return opened.error();
+        }
+    }
+    return rejects;
 }
 
 Status check_records(const SendCommand& command) {
     auto source = open_source(command);
     if (!source.ok()) {
         return source.error();
+    }
+    auto rejects = open_rejects(command, false);
+    if (!rejects.ok()) {
+        return rejects.error();
     }
     const auto protocol = protocol_of(command, {});
     std::uint64_t records = 0;
@@ -73,10 +83,14 @@ Status check_records(const SendCommand& command) {
                                                       ? protocol->check(record)
                                                       : std::vector<std::string>{record.problem};
         for (const std::string& problem : problems) {
-            print_problem(command.file, record.line, problem);
+            rejects->add(record.line, source.value()->placed(record, problem));
         }
         ++records;
         wrong += problems.empty() ? 0u : 1u;
+    }
+    rejects->print_summary(stdout);
+    if (Status written = rejects->flush(); !written.ok()) {
+        return written;
     }
     if (wrong > 0) {
         return Error{ErrorCode::kInvalid, std::to_string(wrong) + " of " + std::to_string(records) +
@@ -144,11 +158,13 @@ Status send_records(const SendCommand& command) {
     if (!source.ok()) {
         return source.error();
     }
-    Sender sender(*source.value(), *protocol, state.value(), command.limits,
-                  [&](std::uint64_t line, const std::string& problem) {
-                      print_problem(command.file, line, problem);
-                  });
+    auto rejects = open_rejects(command, !state->is_new());
+    if (!rejects.ok()) {
+        return rejects.error();
+    }
+    Sender sender(*source.value(), *protocol, state.value(), command.limits, rejects.value());
     Status ended = sender.run(catch_stop_signals());
+    rejects->print_summary(stdout);
     if (!ended.ok()) {
         return ended;
     }
@@ -198,6 +214,17 @@ void declare_target(CLI::App& app, SendCommand& command) {
                                        "Address in front of the endpoint's path");
     const CLI::Option& shop =
         add_id(app, "--shop", "S", command.credentials.shop, "The shop that the records belong to");
+    app.add_option("--rejects", command.rejects_file,
+                   "Write every rejected record's line and problem to this file")
+        ->type_name("FILE");
+    add_value(
+        app, "--share", "PERCENT", command.limits.share_percent,
+        [](std::string_view text) -> Result<unsigned> {
+            const auto percent = parse_count(text, 1, 100);
+            return percent.ok() ? Result<unsigned>(static_cast<unsigned>(*percent))
+                                : Result<unsigned>(percent.error());
+        },
+        "Take at most this part of the account's rate limit (default 50; 100: leave none)");
     CLI::Option& token_file = *app.add_option("--token-file", command.token_file,
                                               "File with the token's secret, - is standard input");
     token_file.type_name("F");

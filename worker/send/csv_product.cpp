@@ -78,6 +78,15 @@ Result<CsvProducts> CsvProducts::from_header(const std::vector<std::string>& nam
     return products;
 }
 
+std::string CsvProducts::placed(const std::string& problem) const {
+    const std::string_view name = std::string_view(problem).substr(0, problem.find_first_of(":.["));
+    const auto column = std::find_if(fields_.begin(), fields_.end(),
+                                     [&](const auto* field) { return field->name == name; });
+    const std::string place =
+        column == fields_.end() ? "" : ", column " + std::to_string(column - fields_.begin() + 1);
+    return place + ": " + problem;
+}
+
 Result<std::string> CsvProducts::to_json(const std::vector<std::string>& fields) const {
     if (fields.size() != fields_.size()) {
         return invalid("expected " + std::to_string(fields_.size()) + " fields, found " +

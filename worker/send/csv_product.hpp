@@ -25,6 +25,10 @@ public:
     /// JSON is none.
     [[nodiscard]] Result<std::string> to_json(const std::vector<std::string>& fields) const;
 
+    /// A problem that begins with a field's name, behind the number of its column:
+    /// `title: REQUIRED` becomes `, column 2: title: REQUIRED`; another problem `: problem`.
+    [[nodiscard]] std::string placed(const std::string& problem) const;
+
 private:
     std::vector<const ProductField*> fields_;  ///< Of each column; static.
 };

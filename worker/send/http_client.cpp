@@ -3,6 +3,8 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <charconv>
+#include <ctime>
 #include <stdexcept>
 
 #include "core/values/assert.hpp"
@@ -28,6 +30,35 @@ void require_curl_ready() {
     if (ready != CURLE_OK) {
         throw std::runtime_error("libcurl cannot start");
     }
+}
+
+std::optional<std::string> header_of(CURL* easy, const char* name) {
+    curl_header* found = nullptr;
+    const bool there = curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK;
+    return there ? std::optional<std::string>(found->value) : std::nullopt;
+}
+
+std::optional<std::int64_t> number_of(CURL* easy, const char* name) {
+    const auto text = header_of(easy, name);
+    std::int64_t number = 0;
+    const char* const end = text ? text->data() + text->size() : nullptr;
+    const bool whole = text && std::from_chars(text->data(), end, number).ptr == end;
+    return whole && !text->empty() && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+/// By the server's clock, if it tells the time; ours may stand elsewhere.
+std::optional<RateWindow> window_of(CURL* easy) {
+    const auto limit = number_of(easy, "X-RateLimit-Limit");
+    const auto remaining = number_of(easy, "X-RateLimit-Remaining");
+    const auto reset = number_of(easy, "X-RateLimit-Reset");
+    if (!limit || !remaining || !reset) {
+        return std::nullopt;
+    }
+    const auto date = header_of(easy, "Date");
+    const time_t told = date ? curl_getdate(date->c_str(), nullptr) : -1;
+    const std::int64_t now = told >= 0 ? told : std::time(nullptr);
+    return RateWindow{static_cast<std::uint64_t>(*limit), static_cast<std::uint64_t>(*remaining),
+                      *reset, std::clamp<std::int64_t>(*reset - now, 0, 86'400)};
 }
 
 }  // namespace
@@ -140,6 +171,7 @@ std::vector<HttpResponse> HttpClient::wait(int timeout_ms) {
             if (retry_after_s > 0) {
                 response.retry_after_s = retry_after_s;
             }
+            response.window = window_of(easy);
         } else {
             response.error = curl_easy_strerror(result);
         }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "worker/send/limit_share.hpp"
+
 namespace sluice::cli {
 
 struct HttpRequest {
@@ -22,6 +24,7 @@ struct HttpResponse {
     std::string body;
     std::string error;
     std::optional<std::int64_t> retry_after_s;  ///< As the answer's Retry-After says.
+    std::optional<RateWindow> window;           ///< As its X-RateLimit headers say.
 };
 
 /// Certificates are checked, redirects are not followed. Thread: the one that made it.

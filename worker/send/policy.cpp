@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::int64_t kWaitFirstMs = 250;
 constexpr std::int64_t kWaitMaxMs = 30'000;
+constexpr std::chrono::minutes kFailingMax{2};
+constexpr unsigned kFailuresMin = 3;
 
 bool is_temporary(long status) {
     return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 ||
@@ -48,6 +50,18 @@ std::vector<RecordProblem> problems_in(const std::string& body, const char* list
     return problems;
 }
 
+/// sluice's own 503 says when to come again.
+std::string temporary_text(const HttpResponse& response) {
+    if (response.status == 429) {
+        return "rate limited";
+    }
+    std::string text = "the server answers " + std::to_string(response.status);
+    if (response.status == 503 && !response.retry_after_s) {
+        text += " without Retry-After (limit_req, limit_conn or a proxy in front of sluice?)";
+    }
+    return text;
+}
+
 /// What every endpoint's answers have in common.
 Judgement judge_status(const HttpResponse& response) {
     const std::string status = std::to_string(response.status);
@@ -56,7 +70,7 @@ Judgement judge_status(const HttpResponse& response) {
     }
     if (is_temporary(response.status)) {
         const bool all_wait = response.status == 429 || response.status == 503;
-        return {Verdict::kRetry, "the server answers " + status, {}, all_wait};
+        return {Verdict::kRetry, temporary_text(response), {}, all_wait};
     }
     if (response.status == 413) {
         return {Verdict::kTooLarge, "413: larger than the server accepts", {}, false};
@@ -111,12 +125,29 @@ Judgement judge_batch(const HttpResponse& response, std::size_t records_count) {
     }
     Judgement judgement{Verdict::kRejected, "422", problems_in(response.body, "recordErrors"),
                         false};
+    for (RecordProblem& problem : judgement.problems) {
+        problem.text = without_place(problem.text);
+    }
     const bool placed =
         std::all_of(judgement.problems.begin(), judgement.problems.end(),
                     [&](const RecordProblem& problem) { return problem.index < records_count; });
     return judgement.problems.empty() || !placed
                ? fatal("the server answers 422 without saying which records")
                : judgement;
+}
+
+bool gives_up(unsigned failures, std::chrono::milliseconds failing_for, bool reached) noexcept {
+    return failures >= kFailuresMin && (!reached || failing_for >= kFailingMax);
+}
+
+std::string without_place(const std::string& problem) {
+    constexpr std::string_view kList = "products[";
+    const std::size_t end = problem.find(']');
+    if (!problem.starts_with(kList) || end == std::string::npos) {
+        return problem;
+    }
+    const std::size_t rest = problem.find_first_not_of(".: ", end + 1);
+    return rest == std::string::npos ? std::string() : problem.substr(rest);
 }
 
 std::int64_t retry_wait_ms(unsigned failures, std::optional<std::int64_t> retry_after_s) noexcept {

@@ -1,6 +1,7 @@
 // What an answer means for `sluice send`, and how long to wait before trying again. Pure.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,7 +41,13 @@ struct Judgement {
 /// but not less than the server asks for.
 [[nodiscard]] std::int64_t retry_wait_ms(unsigned failures,
                                          std::optional<std::int64_t> retry_after_s) noexcept;
-/// Failures of one request after which the run gives up (about two minutes); 429 does not count.
-inline constexpr unsigned kFailuresMax = 10;
+/// Does the run give up on one request that failed time after time, for so long? 429 is no failure.
+/// @param reached  An answer came from there before: else it is more likely a wrong address than a
+/// server that is away.
+[[nodiscard]] bool gives_up(unsigned failures, std::chrono::milliseconds failing_for,
+                            bool reached) noexcept;
+/// A batch's problem without the record's place in it: `products[3].title: REQUIRED` becomes
+/// `title: REQUIRED`.
+[[nodiscard]] std::string without_place(const std::string& problem);
 
 }  // namespace sluice::cli

@@ -167,7 +167,7 @@ public:
         }
         if (verdict == BatchVerdict::kRecordErrors) {
             for (const FieldError& error : parser_.errors()) {
-                problems.push_back(described(error));
+                problems.push_back(without_place(described(error)));
             }
         }
         return problems;

@@ -7,8 +7,9 @@
 #include <unordered_map>
 
 #include "core/values/assert.hpp"
-#include "worker/cli/progress.hpp"
+#include "worker/send/display.hpp"
 #include "worker/send/keyed_order.hpp"
+#include "worker/send/limit_share.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -22,15 +23,14 @@ constexpr std::size_t kBatchBytesMax = 16u << 20;
 constexpr auto kSaveInterval = std::chrono::seconds(1);
 constexpr auto kBurst = milliseconds(10);
 constexpr int kWaitMsMax = 200;
-/// A server that was never reached is more likely a wrong address than a server that is away.
-constexpr unsigned kFirstContactsMax = 3;
 
 /// Records that travel together. What was accepted or rejected leaves it.
 struct Job {
     std::vector<SendRecord> records;
-    std::size_t chunk = 0;  ///< Records of the request now.
-    unsigned waits = 0;     ///< Temporary failures in a row.
-    unsigned failures = 0;  ///< Those of them that count against kFailuresMax.
+    std::size_t chunk = 0;              ///< Records of the request now.
+    unsigned waits = 0;                 ///< Temporary failures in a row.
+    unsigned failures = 0;              ///< Those of them that gives_up() counts, and
+    Clock::time_point failing_since{};  ///< the first of them.
     SignedRequest request;
 };
 
@@ -46,7 +46,7 @@ struct Sender::State {
     SendProtocol& protocol;
     SendState& settled;
     SendLimits limits;
-    RejectionSink rejected;
+    Rejects& rejects;
 
     SendSummary summary{};
     HttpClient http;
@@ -54,16 +54,17 @@ struct Sender::State {
     std::unordered_map<std::uint64_t, Job> jobs{};
     std::vector<Retry> retries{};
     std::uint64_t next_job = 1;
-    std::size_t bytes_ahead = 0;
+    std::size_t bytes_ahead = 0;            ///< Of the texts in `jobs`.
+    std::uint64_t file_bytes_ahead = 0;     ///< Their part of the file.
     std::optional<SendRecord> held_back{};  ///< Read, but too much for the job before it.
     bool at_end = false;
     std::optional<Error> failure{};
     Clock::time_point not_before{};  ///< The server asked all requests to wait.
     Clock::time_point next_start{};  ///< --rate
+    LimitShare share{limits.share_percent};
+    bool reached = false;  ///< An answer came.
     Clock::time_point saved_at{};
-    Clock::time_point started_at = Clock::now();
-    Progress progress{};
-    std::string note{};
+    SendDisplay display{};
 
     // -- Reading -------------------------------------------------------------------------------
     /// The next record that is to be sent; false at the end, and where a batch must end because
@@ -73,13 +74,14 @@ struct Sender::State {
     void read_ahead();
 
     // -- Sending -------------------------------------------------------------------------------
-    [[nodiscard]] bool may_start(Clock::time_point now) const;
+    [[nodiscard]] bool may_start(Clock::time_point now);
     [[nodiscard]] std::optional<std::uint64_t> take_job(Clock::time_point now);
     void start_requests();
     [[nodiscard]] int wait_ms() const;
 
     // -- Answers -------------------------------------------------------------------------------
     void on_response(const HttpResponse& response);
+    void settle(const SendRecord& record);
     void accept_chunk(std::uint64_t id, Job& job);
     void reject_records(std::uint64_t id, Job& job, const std::vector<RecordProblem>& problems);
     void try_later(std::uint64_t id, Job& job, const HttpResponse& response,
@@ -132,8 +134,7 @@ void Sender::State::read_job() {
         std::string key = protocol.examine(record);
         if (!record.problem.empty()) {
             ++summary.rejected;
-            progress.clear();
-            rejected(record.line, record.problem);
+            rejects.add(record.line, source.placed(record, record.problem));
             settled.settle(record.line);
             continue;
         }
@@ -141,6 +142,7 @@ void Sender::State::read_job() {
             keys.push_back(std::move(key));
         }
         bytes += record.text.size();
+        file_bytes_ahead += record.file_bytes;
         job.records.push_back(std::move(record));
     }
     if (job.records.empty()) {
@@ -159,9 +161,16 @@ void Sender::State::read_ahead() {
     }
 }
 
-bool Sender::State::may_start(Clock::time_point now) const {
-    return !failure && http.in_flight() < protocol.connections() && now >= not_before &&
-           now >= next_start;
+bool Sender::State::may_start(Clock::time_point now) {
+    if (failure || http.in_flight() >= protocol.connections() || now < not_before ||
+        now < next_start) {
+        return false;
+    }
+    const auto shared = share.next_start(now);
+    if (shared && *shared > now) {
+        display.holds_back(share.text().value_or(""));
+    }
+    return shared && *shared <= now;
 }
 
 std::optional<std::uint64_t> Sender::State::take_job(Clock::time_point now) {
@@ -185,6 +194,7 @@ void Sender::State::start_requests() {
         Job& job = jobs.at(*id);
         job.request = protocol.sign({job.records.data(), job.chunk}, settled.run_id());
         http.start(*id, {job.request.url, job.request.headers, job.request.body});
+        share.started(now);
         if (limits.requests_per_second > 0) {
             const auto gap = std::chrono::nanoseconds(1'000'000'000 / limits.requests_per_second);
             next_start = std::max<Clock::time_point>(next_start, now - kBurst) + gap;
@@ -192,14 +202,18 @@ void Sender::State::start_requests() {
     }
 }
 
+/// An answer ends the waiting earlier; without one, nothing can start before this.
 int Sender::State::wait_ms() const {
     const auto now = Clock::now();
-    auto until = now + milliseconds(kWaitMsMax);
-    for (const Retry& retry : retries) {
-        until = std::min(until, std::max(retry.at, not_before));
-    }
-    if (next_start > now) {
-        until = std::min(until, next_start);
+    const auto longest = now + milliseconds(kWaitMsMax);
+    const auto shared = share.next_start(now);
+    auto until = longest;
+    if (shared && http.in_flight() < protocol.connections()) {
+        const auto start = std::max({not_before, next_start, *shared});
+        until = start > now ? std::min(start, longest) : longest;
+        for (const Retry& retry : retries) {
+            until = std::min(until, std::max(retry.at, start));
+        }
     }
     const auto wait = std::chrono::ceil<milliseconds>(until - now).count();
     return static_cast<int>(std::clamp<std::int64_t>(wait, 0, kWaitMsMax));
@@ -208,7 +222,8 @@ int Sender::State::wait_ms() const {
 void Sender::State::on_response(const HttpResponse& response) {
     Job& job = jobs.at(response.id);
     Judgement judgement = protocol.judge(response, job.chunk);
-    note.clear();
+    share.answered(response.window, response.status == 200, Clock::now());
+    reached = reached || response.status != 0;
     switch (judgement.verdict) {
         case Verdict::kDone:
             accept_chunk(response.id, job);
@@ -233,10 +248,16 @@ void Sender::State::on_response(const HttpResponse& response) {
     }
 }
 
+void Sender::State::settle(const SendRecord& record) {
+    settled.settle(record.line);
+    bytes_ahead -= record.text.size();
+    file_bytes_ahead -= record.file_bytes;
+    display.settled(1, record.file_bytes);
+}
+
 void Sender::State::accept_chunk(std::uint64_t id, Job& job) {
     for (std::size_t i = 0; i < job.chunk; ++i) {
-        settled.settle(job.records[i].line);
-        bytes_ahead -= job.records[i].text.size();
+        settle(job.records[i]);
     }
     summary.sent += job.chunk;
     job.records.erase(job.records.begin(),
@@ -248,17 +269,16 @@ void Sender::State::accept_chunk(std::uint64_t id, Job& job) {
 void Sender::State::reject_records(std::uint64_t id, Job& job,
                                    const std::vector<RecordProblem>& problems) {
     std::vector<std::size_t> places;
-    progress.clear();
     for (const RecordProblem& problem : problems) {
-        rejected(job.records[problem.index].line, problem.text);
+        const SendRecord& record = job.records[problem.index];
+        rejects.add(record.line, source.placed(record, problem.text));
         places.push_back(problem.index);
     }
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
     for (auto place = places.rbegin(); place != places.rend(); ++place) {
         const auto record = job.records.begin() + static_cast<std::ptrdiff_t>(*place);
-        settled.settle(record->line);
-        bytes_ahead -= record->text.size();
+        settle(*record);
         job.records.erase(record);
     }
     summary.rejected += places.size();
@@ -268,20 +288,20 @@ void Sender::State::reject_records(std::uint64_t id, Job& job,
 
 void Sender::State::try_later(std::uint64_t id, Job& job, const HttpResponse& response,
                               const Judgement& judgement) {
+    const auto now = Clock::now();
     ++job.waits;
     job.failures += response.status == 429 ? 0u : 1u;
-    const bool never_reached = response.status == 0 && summary.sent + summary.rejected == 0;
-    if (job.failures >= (never_reached ? kFirstContactsMax : kFailuresMax)) {
+    job.failing_since = job.failures == 1 ? now : job.failing_since;
+    const auto failing_for = std::chrono::duration_cast<milliseconds>(now - job.failing_since);
+    if (gives_up(job.failures, failing_for, reached)) {
         failure = Error{ErrorCode::kBusy, judgement.why};
         return;
     }
-    const auto wait = milliseconds(retry_wait_ms(job.waits, response.retry_after_s));
-    const auto at = Clock::now() + wait;
+    const auto at = now + milliseconds(retry_wait_ms(job.waits, response.retry_after_s));
     if (judgement.all_wait) {
         not_before = std::max(not_before, at);
+        display.waits(at, judgement.why);
     }
-    note = judgement.why + ", waits " +
-           std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count()) + " s";
     retries.push_back({at, id});
 }
 
@@ -302,22 +322,28 @@ void Sender::State::save_now_and_then(bool now) {
         return;
     }
     saved_at = Clock::now();
-    if (Status saved = settled.save(); !saved.ok() && !failure) {
+    Status saved = rejects.flush();
+    if (saved.ok()) {
+        saved = settled.save();
+    }
+    if (!saved.ok() && !failure) {
         failure = saved.error();
     }
 }
 
 void Sender::State::show() {
-    if (progress.is_due()) {
-        const double seconds = std::chrono::duration<double>(Clock::now() - started_at).count();
-        progress.show(
-            progress_line({source.fraction(), summary.sent, summary.rejected, note}, seconds));
-    }
+    const std::uint64_t total = source.bytes_total();
+    const std::uint64_t done = std::min(source.bytes_read() - file_bytes_ahead, total);
+    const double fraction = total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
+    display.show({summary.sent, summary.rejected, fraction, total - done});
 }
 
 Status Sender::State::finish() {
-    progress.clear();
+    display.clear();
     if (!failure) {
+        if (Status written = rejects.flush(); !written.ok()) {
+            return written;
+        }
         settled.remove();
         return Status::success();
     }
@@ -327,12 +353,12 @@ Status Sender::State::finish() {
 }
 
 Sender::Sender(RecordSource& source, SendProtocol& protocol, SendState& state, SendLimits limits,
-               RejectionSink rejected)
+               Rejects& rejects)
     : impl_(new State{source,
                       protocol,
                       state,
                       limits,
-                      std::move(rejected),
+                      rejects,
                       {},
                       HttpClient(protocol.connections(), "sluice/" SLUICE_VERSION)}) {}
 

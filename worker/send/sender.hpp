@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "core/values/result.hpp"
 #include "worker/send/protocol.hpp"
+#include "worker/send/rejects.hpp"
 #include "worker/send/source.hpp"
 #include "worker/send/state.hpp"
 
@@ -16,6 +16,7 @@ namespace sluice::cli {
 
 struct SendLimits {
     std::uint64_t requests_per_second = 0;  ///< 0: as fast as the server takes them.
+    unsigned share_percent = 50;            ///< Of the account's rate limit; see LimitShare.
 };
 
 struct SendSummary {
@@ -24,13 +25,10 @@ struct SendSummary {
     std::uint64_t skipped = 0;   ///< Settled by an earlier run.
 };
 
-/// Told of each problem of a rejected record.
-using RejectionSink = std::function<void(std::uint64_t line, const std::string& problem)>;
-
 class Sender {
 public:
     Sender(RecordSource& source, SendProtocol& protocol, SendState& state, SendLimits limits,
-           RejectionSink rejected);
+           Rejects& rejects);
     ~Sender();
     Sender(const Sender&) = delete;
     Sender& operator=(const Sender&) = delete;

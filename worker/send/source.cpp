@@ -22,22 +22,25 @@ public:
         }
         struct stat info {};
         const bool sized = ::fstat(::fileno(file->get()), &info) == 0 && info.st_size > 0;
-        return Input(std::move(file).value(), path, sized ? static_cast<double>(info.st_size) : 0);
+        return Input(std::move(file).value(), path,
+                     sized ? static_cast<std::uint64_t>(info.st_size) : 0);
     }
 
     [[nodiscard]] std::FILE* file() const noexcept { return file_.get(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    [[nodiscard]] double fraction() const noexcept {
-        return bytes_ <= 0 ? 0 : static_cast<double>(::ftello(file_.get())) / bytes_;
+    [[nodiscard]] std::uint64_t bytes_total() const noexcept { return bytes_; }
+    [[nodiscard]] std::uint64_t bytes_read() const noexcept {
+        const off_t at = ::ftello(file_.get());
+        return at > 0 ? static_cast<std::uint64_t>(at) : 0;
     }
 
 private:
-    Input(UniqueFile file, std::string path, double bytes)
+    Input(UniqueFile file, std::string path, std::uint64_t bytes)
         : file_(std::move(file)), path_(std::move(path)), bytes_(bytes) {}
 
     UniqueFile file_;
     std::string path_;
-    double bytes_;
+    std::uint64_t bytes_;
 };
 
 class NdjsonSource : public RecordSource {
@@ -63,12 +66,13 @@ public:
                 }
             }
             if (text.find_first_not_of(" \t") != std::string_view::npos) {
-                record = {line_, std::string(text), {}};
+                record = {line_, 0, static_cast<std::uint64_t>(got), std::string(text), {}};
                 return true;
             }
         }
     }
-    double fraction() const noexcept override { return input_.fraction(); }
+    std::uint64_t bytes_total() const noexcept override { return input_.bytes_total(); }
+    std::uint64_t bytes_read() const noexcept override { return input_.bytes_read(); }
 
 private:
     Input input_;
@@ -89,16 +93,24 @@ public:
             return got;
         }
         auto text = products_.to_json(row.fields);
-        record = {row.line, text.ok() ? std::move(text).value() : std::string(),
+        const std::uint64_t end = input_.bytes_read();
+        record = {row.line, ++row_, end - end_, text.ok() ? std::move(text).value() : std::string(),
                   text.ok() ? std::string() : text.error().message};
+        end_ = end;
         return true;
     }
-    double fraction() const noexcept override { return input_.fraction(); }
+    std::uint64_t bytes_total() const noexcept override { return input_.bytes_total(); }
+    std::uint64_t bytes_read() const noexcept override { return input_.bytes_read(); }
+    std::string placed(const SendRecord& record, const std::string& problem) const override {
+        return "row " + std::to_string(record.row) + products_.placed(problem);
+    }
 
 private:
     Input input_;
     CsvReader reader_;
     CsvProducts products_;
+    std::uint64_t row_ = 1;  ///< The header.
+    std::uint64_t end_ = 0;  ///< Of the row that was read last.
 };
 
 }  // namespace

@@ -12,9 +12,11 @@
 namespace sluice::cli {
 
 struct SendRecord {
-    std::uint64_t line = 0;  ///< Where it begins, from 1.
-    std::string text;        ///< JSON, without the line's end.
-    std::string problem;     ///< Not empty: it cannot be sent, and why.
+    std::uint64_t line = 0;        ///< Where it begins, from 1.
+    std::uint64_t row = 0;         ///< Of a CSV file, the header is 1; 0 elsewhere.
+    std::uint64_t file_bytes = 0;  ///< Its part of the file.
+    std::string text;              ///< JSON, without the line's end.
+    std::string problem;           ///< Not empty: it cannot be sent, and why.
 };
 
 class RecordSource {
@@ -26,8 +28,15 @@ public:
 
     /// @return false at the end. Empty lines are passed over.
     [[nodiscard]] virtual Result<bool> next(SendRecord& record) = 0;
-    /// Part of the file that was read, 0 to 1.
-    [[nodiscard]] virtual double fraction() const noexcept = 0;
+    /// The file's size, and what of it was read.
+    [[nodiscard]] virtual std::uint64_t bytes_total() const noexcept = 0;
+    [[nodiscard]] virtual std::uint64_t bytes_read() const noexcept = 0;
+    /// A record's problem, with the place in the file where its field stands.
+    [[nodiscard]] virtual std::string placed(const SendRecord& record,
+                                             const std::string& problem) const {
+        (void)record;
+        return problem;
+    }
 };
 
 /// kNotFound, kPermission, kIo; for CSV also kInvalid (the header).

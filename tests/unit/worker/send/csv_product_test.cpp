@@ -53,10 +53,20 @@ TEST(CsvProduct, HeadersAreChecked) {
     EXPECT_EQ(json_of({"platform_product_id"}, {"p1", "x"}), "expected 1 fields, found 2");
 }
 
+TEST(CsvProduct, AProblemIsPlacedAtItsColumn) {
+    const auto products = CsvProducts::from_header({"platform_product_id", "title", "prices"});
+    ASSERT_TRUE(products.ok());
+    EXPECT_EQ(products->placed("title: REQUIRED"), ", column 2: title: REQUIRED");
+    EXPECT_EQ(products->placed("prices[0].amount: X"), ", column 3: prices[0].amount: X");
+    EXPECT_EQ(products->placed("expected 3 fields, found 2"), ": expected 3 fields, found 2");
+}
+
 TEST(Progress, LineSaysHowFarAndHowLong) {
-    EXPECT_EQ(progress_line({0.25, 1234, 5, ""}, 2),
-              "[######..................]  25%  1,234 sent  5 rejected  617/s  0:06 left");
-    EXPECT_EQ(progress_line({1, 10, 0, "waits 3 s"}, 0),
+    EXPECT_EQ(progress_line({0.25, 1234, 5, 617, 66, ""}, true),
+              "[######..................]  25%  1,234 sent  5 rejected  617/s  1:06 left");
+    EXPECT_EQ(progress_line({0.25, 1234, 5, 4.96, {}, ""}, false),
+              " 25%  1,234 sent  5 rejected  5.0/s");
+    EXPECT_EQ(progress_line({1, 10, 0, {}, {}, "waits 3 s"}, true),
               "[########################] 100%  10 sent  0 rejected  (waits 3 s)");
 }
 

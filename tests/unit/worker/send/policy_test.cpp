@@ -60,7 +60,7 @@ TEST(SendPolicy, RecordErrorsNameTheirRecord) {
     EXPECT_EQ(judgement.verdict, Verdict::kRejected);
     ASSERT_EQ(judgement.problems.size(), 1u);
     EXPECT_EQ(judgement.problems[0].index, 1u);
-    EXPECT_EQ(judgement.problems[0].text, "products[1].title: REQUIRED: is required");
+    EXPECT_EQ(judgement.problems[0].text, "title: REQUIRED: is required");
     EXPECT_EQ(judge_batch(answer(422, R"({"recordErrors":[{"index":2}]})"), 2).verdict,
               Verdict::kFatal);
     EXPECT_EQ(judge_batch(answer(422, "{}"), 2).verdict, Verdict::kFatal);
@@ -74,6 +74,32 @@ TEST(SendPolicy, WaitsDoubleUpToACapAndRespectRetryAfter) {
     EXPECT_EQ(retry_wait_ms(1, 7), 7'000);
     EXPECT_EQ(retry_wait_ms(5, 1), 4'000);
     EXPECT_EQ(retry_wait_ms(1, -5), 250);
+}
+
+TEST(SendPolicy, GivesUpByTheClockAndNotByTheNumberOfFailures) {
+    using std::chrono::seconds;
+    EXPECT_FALSE(gives_up(10'000, seconds(119), true));
+    EXPECT_TRUE(gives_up(3, seconds(120), true));
+    EXPECT_FALSE(gives_up(2, seconds(4000), true));  // a long Retry-After is no long failure
+    EXPECT_FALSE(gives_up(2, seconds(0), false));
+    EXPECT_TRUE(gives_up(3, seconds(0), false));  // never reached: a wrong address
+}
+
+TEST(SendPolicy, SaysWhoMayHaveRefusedWithoutRetryAfter) {
+    HttpResponse response = answer(503, "");
+    EXPECT_NE(judge_event(response).why.find("limit_req"), std::string::npos);
+    response.retry_after_s = 1;
+    EXPECT_EQ(judge_event(response).why, "the server answers 503");
+    EXPECT_EQ(judge_event(answer(429, "")).why, "rate limited");
+}
+
+TEST(SendPolicy, ABatchsProblemStandsWithoutItsPlaceInTheBatch) {
+    EXPECT_EQ(without_place("products[12].variants[0].price: REQUIRED"),
+              "variants[0].price: REQUIRED");
+    EXPECT_EQ(without_place("products[3]: INVALID_FORMAT: expected an object"),
+              "INVALID_FORMAT: expected an object");
+    EXPECT_EQ(without_place("products: REQUIRED"), "products: REQUIRED");
+    EXPECT_EQ(without_place("products[3]"), "");
 }
 
 }  // namespace

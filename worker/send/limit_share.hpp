@@ -1,0 +1,62 @@
+// Limit share: keeps a run within its part of the account's rate limit, so that live traffic gets
+// the rest. Pure: times are given.
+//
+// The limit and its windows are known from the answers' X-RateLimit headers alone. Until the first
+// answer, and at the beginning of each window, one request finds out; an eighth of the part may
+// then go at once, the rest is spread over the window. A tenth of the limit, and what the others
+// need until the window's end at their pace so far, is left to them in any case.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sluice::cli {
+
+/// X-RateLimit-Limit, -Remaining, -Reset of one answer.
+struct RateWindow {
+    std::uint64_t limit = 0;      ///< Requests in a window.
+    std::uint64_t remaining = 0;  ///< Of everybody who signs for the account.
+    std::int64_t reset = 0;       ///< Seconds since the epoch, by the server's clock.
+    std::int64_t resets_in = 0;   ///< Seconds from the answer on, 0 or more.
+};
+
+class LimitShare {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    /// @param percent  1 to 100; 100: as fast as the server takes them, to the last request.
+    explicit LimitShare(unsigned percent) : percent_(percent) {}
+
+    /// When the next request may start; `now` or earlier: at once. Nothing: first an answer must
+    /// come.
+    [[nodiscard]] std::optional<Clock::time_point> next_start(Clock::time_point now) const;
+    void started(Clock::time_point now);
+    /// A request ended.
+    /// @param accepted  With the status 200: without headers there is no limit.
+    void answered(const std::optional<RateWindow>& window, bool accepted, Clock::time_point now);
+
+    /// `takes 300 of 600 requests a window`; nothing while no limit is known or none is kept.
+    [[nodiscard]] std::optional<std::string> text() const;
+
+private:
+    enum class Known : std::uint8_t { kNothing, kNoLimit, kLimit };
+
+    [[nodiscard]] std::uint64_t budget() const noexcept;
+    [[nodiscard]] std::uint64_t others() const noexcept;
+    [[nodiscard]] bool others_need_the_rest() const noexcept;
+
+    unsigned percent_;
+    Known known_ = Known::kNothing;
+    RateWindow window_{};         ///< As told last.
+    Clock::time_point seen_{};    ///< The first answer of this window, and
+    std::uint64_t others_then_ = 0;  ///< what others had used at that time.
+    Clock::time_point ends_{};       ///< Of this window.
+    Clock::time_point told_{};       ///< The last answer of this window.
+    std::uint64_t used_ = 0;      ///< Requests of this run in this window.
+    std::size_t in_flight_ = 0;   ///< Requests of this run without an answer.
+    Clock::time_point spread_{};  ///< Before this, no further request.
+};
+
+}  // namespace sluice::cli
