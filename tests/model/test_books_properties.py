@@ -173,7 +173,7 @@ def test_a_preview_is_what_a_close_does(history):
 @settings(max_examples=100 * MORE, **COMMON)
 @given(HISTORY)
 def test_what_an_import_did_not_find_no_later_event_finds(history):
-    """A2: after every import and apply, no order waits that A1 would give to somebody."""
+    """A2: after every import and apply, no order waits that A1 would give to a creator."""
     world = World()
     for step in history:
         world.step(*step)
@@ -222,3 +222,44 @@ def test_the_device_id_does_not_depend_on_the_order_of_arrival(arrival, devices)
         events.state_device(Known, {"svc_anon_id": devices[version]}, version)
     stated = [(version, device) for version, device in enumerate(devices) if device]
     assert (Known.device_version, Known.device) == (max(stated) if stated else (None, None))
+
+
+@settings(max_examples=150 * MORE, **COMMON)
+@given(HISTORY, NUMBER)
+def test_detach_and_attribute_undo_each_other(history, which):
+    """A3: back to the creator it had, an order has its frozen rates and what was due."""
+    world = played(history)
+    order = world.order(which)
+    if order is None or order.live is None:
+        return
+    program, creator = order.live
+    position = order.position
+    due, frozen = dict(position.due), dict(position.frozen)
+    assert world.command({"do": "detach", "order": order.order_id}).outcome == "done"
+    assert all(not line for line, _ in position.due), "only what was posted by hand stays"
+    command = {"do": "attribute", "order": order.order_id, "creator": creator, "program": program}
+    assert world.command(command).outcome == "done"
+    assert order.position is position
+    assert (position.due, position.frozen) == (due, frozen)
+
+
+@settings(max_examples=150 * MORE, **COMMON)
+@given(HISTORY, NUMBER, NUMBER, NUMBER)
+def test_a_dry_run_says_what_the_command_does(history, what, which, how):
+    world = played(history)
+    command = {"do": "creator import", "rows": [
+        {"creator": ("ann", "ben")[which % 2], "program": "spring", "code": ("ANN", "BEN", "LATE")[what % 3],
+         "valid_from": world.now - how % 100 * 86400 * 10**9},
+    ]}
+    at = world.input()
+    before, hashes = reports.dues(world.ledger), list(world.ledger.journal.hashes)
+    trial, rows = reports.dry_run(world.ledger, at, command)
+    assert world.ledger.journal.hashes == hashes and reports.dues(world.ledger) == before
+    assert world.ledger.command(at, command).outcome == trial.outcome
+    after, found = reports.dues(world.ledger), {}
+    for key in set(before) | set(after):
+        change = after.get(key, 0) - before.get(key, 0)
+        if change:
+            orders, sum_ = found.get(key[1:], (0, 0))
+            found[key[1:]] = (orders + 1, sum_ + change)
+    assert found == {key: (orders, now - then) for key, (orders, then, now) in rows.items()}

@@ -61,7 +61,7 @@ def choose(ledger, order):
 
 
 def attribute(ledger, at, order, cause):
-    """A1. The caller books."""
+    """A1. The caller posts."""
     if order.barred:
         return False
     chosen = choose(ledger, order)

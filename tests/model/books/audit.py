@@ -54,9 +54,9 @@ def payouts_(ledger):
         if sum(item.amount for item in payout.items) != payout.amount:
             yield f"{name}: amount {payout.amount}, items {sum(item.amount for item in payout.items)}"
         per_program = program_sums((item.program, item.amount) for item in payout.items)
-        booked = program_sums((e.program, e.amount) for e in moved if e.reason == "PAYOUT")
-        if per_program != booked:
-            yield f"{name}: items {per_program}, transfers {booked}"
+        posted = program_sums((e.program, e.amount) for e in moved if e.reason == "PAYOUT")
+        if per_program != posted:
+            yield f"{name}: items {per_program}, transfers {posted}"
         digest = payouts.items_digest(payout.currency, payout.items).hex()
         if [e.line for e in entries if e.reason == "CLOSED"] != [digest]:
             yield f"{name}: its items are not those of its mark CLOSED"
@@ -96,11 +96,11 @@ def positions(ledger):
                 counts = numbers.setdefault(id(unit), [0, 0])
                 counts[0] += 1
                 counts[1] += item.kind == "COMMISSION"
-    booked = booked_dues(ledger)
+    posted = posted_dues(ledger)
     for account in ledger.registry:
         for order, unit in ledger.units(account):
             name = f"{getattr(unit, 'order', '')} {unit.creator}@{unit.program}"
-            if {k: v for k, v in unit.due.items() if v} != booked.get(unit_key(order, unit), {}):
+            if {k: v for k, v in unit.due.items() if v} != posted.get(unit_key(order, unit), {}):
                 yield f"position {name}: due is {unit.due}"
             standing = {(line, c): v for (i, line, c), v in taken.items() if i == id(unit) and v}
             if unit.taken != standing:
@@ -127,7 +127,7 @@ def unit_key(order, unit):
     return order.key, unit.program, unit.creator
 
 
-def booked_dues(ledger):
+def posted_dues(ledger):
     sums = {}
     for entry in ledger.journal.entries:
         if entry.is_mark or REASONS[entry.reason][1] != EXPENSE:

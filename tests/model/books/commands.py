@@ -85,7 +85,7 @@ def attribute(ledger, at, command):
         order.live = None
         ledger.count_volume(order)
     attribution.give(ledger, at, order, program, creator, (attribution.MANUAL,), at.command_id)
-    events.book(ledger, at, order, reason="ATTRIBUTION")
+    events.post(ledger, at, order, reason="ATTRIBUTION")
     plausibility.judge(ledger, at, order, event=False)
 
 
@@ -113,7 +113,7 @@ def detach(ledger, at, command):
 
 def go_on(ledger, at, order, was, retry):
     """The order, that belonged to `was`, is barred or tried again. Who gets it back keeps it: nothing is
-    booked and marked then (J1: one transfer per line, currency and input)."""
+    posted and marked then (J1: one transfer per line, currency and input)."""
     chosen = attribution.choose(ledger, order) if retry else None
     if (chosen[:2] if chosen else None) == was:
         order.live = was
@@ -124,7 +124,7 @@ def go_on(ledger, at, order, was, retry):
         leave(ledger, at, order, order.positions[was])
     if chosen:
         attribution.give(ledger, at, order, *chosen, at.command_id)
-        events.book(ledger, at, order, reason="ATTRIBUTION")
+        events.post(ledger, at, order, reason="ATTRIBUTION")
     plausibility.judge(ledger, at, order, event=False)
     return True
 
@@ -143,7 +143,7 @@ def reject(ledger, at, command):
     if order.rejected:
         raise Nothing(f"order {order.order_id} is rejected already")
     order.rejected = True
-    events.book(ledger, at, order, reason="REJECT")
+    events.post(ledger, at, order, reason="REJECT")
     ledger.mark(at, "REJECTED", order=order)
     plausibility.judge(ledger, at, order, event=False)
 
@@ -190,7 +190,7 @@ def release(ledger, at, command):
         order.held = False
     else:
         order.rejected = False
-        events.book(ledger, at, order, reason="RELEASE")
+        events.post(ledger, at, order, reason="RELEASE")
     ledger.mark(at, "RELEASED", order=order, line=of)
     plausibility.judge(ledger, at, order, event=False)
 
@@ -229,18 +229,18 @@ def reset(ledger, at, command):
 
 
 def money(ledger, at, command):
-    """Checked now; booked now, or when another actor approves (H3)."""
+    """Checked now; posted now, or when another actor approves (H3)."""
     need_reason(at)
     checked = CHECKS[command["do"]](ledger, at, command)
     amount, currency = checked["amount"], checked["currency"]
     if payouts.needs_approval(ledger, at.account, "approve_adjust_above", amount, currency):
         ledger.waiting[at.command_id] = Waiting(at.command_id, command, at, amount, currency, checked.get("live"))
         return Result("waiting", f"{at.command_id} waits for another actor's approve")
-    return Result("done", book_money(ledger, at, at, command, checked))
+    return Result("done", post_money(ledger, at, at, command, checked))
 
 
-def book_money(ledger, at, asked, command, checked):
-    BOOKINGS[command["do"]](ledger, at, asked, command, checked)
+def post_money(ledger, at, asked, command, checked):
+    POSTINGS[command["do"]](ledger, at, asked, command, checked)
     return asked.command_id
 
 
@@ -260,7 +260,7 @@ def check_adjust(ledger, at, command):
     return {"amount": amount, "currency": order.currency, "order": order, "live": order.live}
 
 
-def book_adjust(ledger, at, asked, command, checked):
+def post_adjust(ledger, at, asked, command, checked):
     order = checked["order"]
     position = order.position
     ledger.transfer(at, position, "", checked["currency"], checked["amount"], "MANUAL", order.shop, order.order_id)
@@ -280,7 +280,7 @@ def check_credit(ledger, at, command):
     return {"amount": amount, "currency": currency}
 
 
-def book_credit(ledger, at, asked, command, checked):
+def post_credit(ledger, at, asked, command, checked):
     shop = command.get("shop", "shop-1") if "order" in command else ""
     credit = ledger.credits[asked.command_id] = Credit(
         at.account, command["program"], command["creator"], credit_id=asked.command_id, shop=shop,
@@ -297,13 +297,13 @@ def check_reverse(ledger, at, command):
         raise Refused(f"{which} was reversed by {ledger.reversals[which]}")
     if which in ledger.waiting and ledger.waiting[which].state == "WAITING":
         raise Refused(f"{which} waits for an approval; withdraw it")
-    booked = ledger.money.get(which)
-    if booked is None or booked[0].account != at.account:
+    posted = ledger.money.get(which)
+    if posted is None or posted[0].account != at.account:
         raise Refused(f"account {at.account} has no adjust or credit {which}")
-    return {"amount": -booked[3], "currency": booked[2]}
+    return {"amount": -posted[3], "currency": posted[2]}
 
 
-def book_reverse(ledger, at, asked, command, checked):
+def post_reverse(ledger, at, asked, command, checked):
     unit, order, currency, amount = ledger.money[command["id"]]
     shop, order_id = (order.shop, order.order_id) if order else (unit.shop, unit.order)
     ledger.transfer(at, unit, "", currency, -amount, "REVERSAL", shop, order_id)
@@ -314,7 +314,7 @@ def book_reverse(ledger, at, asked, command, checked):
 
 
 CHECKS = {"adjust": check_adjust, "credit": check_credit, "reverse": check_reverse}
-BOOKINGS = {"adjust": book_adjust, "credit": book_credit, "reverse": book_reverse}
+POSTINGS = {"adjust": post_adjust, "credit": post_credit, "reverse": post_reverse}
 
 
 # H3: approvals -----------------------------------------------------------------------------------------------------
@@ -333,15 +333,15 @@ def approve(ledger, at, command):
         raise Refused(said)
     check_approver(ledger, at, waiting)
     # Entries: the receipt and the input of the approval, the id and the actor of who asked.
-    booked = replace(at, command_id=waiting.waiting_id, actor=waiting.given.actor, account=waiting.given.account,
+    posted = replace(at, command_id=waiting.waiting_id, actor=waiting.given.actor, account=waiting.given.account,
                      reason=waiting.given.reason)
     if waiting.command["do"] in MONEY:
-        checked = CHECKS[waiting.command["do"]](ledger, booked, waiting.command)
+        checked = CHECKS[waiting.command["do"]](ledger, posted, waiting.command)
         if (checked["currency"], checked.get("live")) != (waiting.currency, waiting.live):
             raise Refused(f"what {waiting.waiting_id} was about has changed since; withdraw it and ask again")
-        book_money(ledger, booked, waiting.given, waiting.command, checked)
+        post_money(ledger, posted, waiting.given, waiting.command, checked)
     else:
-        policy.apply(ledger, booked, waiting.command, approved=True)
+        policy.apply(ledger, posted, waiting.command, approved=True)
     waiting.state, waiting.ended_by, waiting.ended_at = "APPROVED", at.actor, at.received
     ledger.mark(at, "APPROVED", account=at.account, line=waiting.waiting_id)
 

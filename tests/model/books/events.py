@@ -34,7 +34,7 @@ def apply(ledger, at, shop, topic, body):
     reason = None
     if order.live is None and attribution.attribute(ledger, at, order, cause=""):
         reason = "ACCRUAL"
-    book(ledger, at, order, before, reason)
+    post(ledger, at, order, before, reason)
     plausibility.judge(ledger, at, order, event=True)
     return "stale" if stale else "applied"
 
@@ -98,10 +98,10 @@ def refund(ledger, order, at, statement, version):
         )
 
 
-# What is booked (J1) -----------------------------------------------------------------------------------
+# What is posted (J1) -----------------------------------------------------------------------------------
 
 
-def book(ledger, at, order, before=None, reason=None):
+def post(ledger, at, order, before=None, reason=None):
     """Brings the live position to what the rules give now. `reason`: of all its transfers."""
     position = order.position
     if position is not None:

@@ -107,7 +107,7 @@ def try_waiting(ledger, at, accounts, concerned):
     ]
     for order in sorted(waiting, key=lambda order: (order.ordered_at, *order.key)):
         if attribution.attribute(ledger, at, order, at.command_id):
-            events.book(ledger, at, order, reason="ATTRIBUTION")
+            events.post(ledger, at, order, reason="ATTRIBUTION")
             plausibility.judge(ledger, at, order, event=False)
 
 

@@ -36,7 +36,7 @@ class Ledger:
         self.volumes = {}  # (program, creator, month, currency) -> net sales
         self.payouts = {}  # id -> Payout
         self.credits = {}  # command id -> Credit
-        self.money = {}  # command id of adjust, credit, reverse -> what it booked
+        self.money = {}  # command id of adjust, credit, reverse -> what it posted
         self.reversals = {}  # command id -> command id of its reversal
         self.held_creators = set()  # (account, creator, program or "")
         self.keys = {}  # (account, key) -> (content, Result)
@@ -138,7 +138,7 @@ class Ledger:
             refers_to=unit.first_entry.get(line, 0) if late else 0,
         )
         unit.first_entry.setdefault(line, entry.number)
-        unit.bookings.append((entry.accounting_date, line, currency, amount))
+        unit.postings.append((entry.accounting_date, line, currency, amount))
         add(unit.due, (line, currency), amount)
 
     def payout_transfer(self, at, payout, program, amount, reason):

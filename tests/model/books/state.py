@@ -86,7 +86,7 @@ class Unit:
     account: str
     program: str
     creator: str
-    bookings: list = field(default_factory=list)  # (accounting date, line, currency, amount)
+    postings: list = field(default_factory=list)  # (accounting date, line, currency, amount)
     due: dict = field(default_factory=dict)  # (line, currency) -> Fraction; line "" is manual
     taken: dict = field(default_factory=dict)  # (line, currency) -> Fraction, standing items
     standing: int = 0  # items in standing payouts
@@ -105,8 +105,8 @@ class Unit:
     def side(self, currency, until=None):
         """line -> due in the currency; with `until` as it was by accounting date."""
         sums = {}
-        for date, line, booked, amount in self.bookings:
-            if booked == currency and (until is None or date <= until):
+        for date, line, posted, amount in self.postings:
+            if posted == currency and (until is None or date <= until):
                 sums[line] = sums.get(line, Fraction(0)) + amount
         return sums
 
