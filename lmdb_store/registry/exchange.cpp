@@ -1,8 +1,11 @@
 // The whole registry out of a store.
 #include "lmdb_store/registry/exchange.hpp"
 
+#include <algorithm>
+
 #include "lmdb_store/environment/key_bytes.hpp"
 #include "lmdb_store/registry/impl.hpp"
+#include "lmdb_store/registry/lineage.hpp"
 
 namespace sluice::store {
 
@@ -17,6 +20,23 @@ Status check_snapshot_key(const RegistrySnapshot& snapshot, const MasterKey& key
     return Status::success();
 }
 
+bool descends_from(const RegistrySnapshot& snapshot, const RegistryRevision& earlier) {
+    if (earlier.source != snapshot.revision.source) {
+        return false;
+    }
+    if (earlier.number == snapshot.revision.number) {
+        return earlier.digest == snapshot.revision.digest || earlier.digest.empty();
+    }
+    const auto past = std::lower_bound(
+        snapshot.history.begin(), snapshot.history.end(), earlier.number,
+        [](const PastRevision& at, std::uint64_t number) { return at.number < number; });
+    if (earlier.digest.size() < sizeof(std::uint64_t)) {  // taken over by a release that kept none
+        return earlier.number < snapshot.revision.number;
+    }
+    return past != snapshot.history.end() && past->number == earlier.number &&
+           past->digest == get_big_endian<std::uint64_t>(earlier.digest.data());
+}
+
 Result<RegistrySnapshot> LmdbRegistry::snapshot(Timestamp now) {
     const Result<StoreFormat> format = read_store_format(paths_);
     if (!format) {
@@ -29,7 +49,8 @@ Result<RegistrySnapshot> LmdbRegistry::snapshot(Timestamp now) {
             return ok.error();
         }
         RegistrySnapshot all;
-        all.revision = {format->uuid, txn.id()};
+        all.revision = revision_of(tables_, txn, format->uuid);
+        all.history = history_of(tables_, txn);
         all.exported_at = now;
         all.key_check = find(txn, tables_.main, kKeyCheckKey).value_or("");
         scan(txn, tables_.accounts, "", [&](std::string_view id, std::string_view) {
@@ -57,8 +78,16 @@ std::optional<RegistryRevision> LmdbRegistry::load_followed(const Txn& txn) {
     if (stored->size() <= sizeof(std::uint64_t)) {
         throw StoreFailure(tables_.damaged("source"));
     }
-    return RegistryRevision{std::string(stored->substr(sizeof(std::uint64_t))),
-                            get_big_endian<std::uint64_t>(stored->data())};
+    RegistryRevision followed{std::string(stored->substr(sizeof(std::uint64_t))),
+                              get_big_endian<std::uint64_t>(stored->data()),
+                              {}};
+    // Of this number only: an older release moves the one and not the other.
+    const auto digest = find(txn, tables_.main, kFollowsDigestKey);
+    if (digest && digest->size() > sizeof(std::uint64_t) &&
+        get_big_endian<std::uint64_t>(digest->data()) == followed.number) {
+        followed.digest = digest->substr(sizeof(std::uint64_t));
+    }
+    return followed;
 }
 
 Status LmdbRegistry::check_independent(const Txn& txn) {

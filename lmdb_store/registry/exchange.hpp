@@ -12,6 +12,7 @@
 
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/registry/revision.hpp"
 
 namespace sluice::store {
 
@@ -20,15 +21,9 @@ struct SealedToken {
     std::string sealed_secret;  ///< MasterKey::seal(secret, token id)
 };
 
-/// A place in the history of a source.
-struct RegistryRevision {
-    std::string source;        ///< UUID of the store.
-    std::uint64_t number = 0;  ///< Grows with every change there.
-    friend bool operator==(const RegistryRevision&, const RegistryRevision&) = default;
-};
-
 struct RegistrySnapshot {
     RegistryRevision revision;
+    std::vector<PastRevision> history;  ///< By number, `revision` last; empty: an older release's.
     Timestamp exported_at;
     std::string key_check;             ///< Tells whether a key is the one that sealed the secrets.
     std::vector<AccountRow> accounts;  ///< Sorted by id, as the others.
@@ -39,6 +34,10 @@ struct RegistrySnapshot {
 /// kInvalid, if `snapshot` was sealed with another key.
 [[nodiscard]] Status check_snapshot_key(const RegistrySnapshot& snapshot, const MasterKey& key);
 
+/// Whether `snapshot` is a later state of what was `earlier`, or that itself. False: another
+/// source's, an older one, or a fork, as after a backup was restored at the source.
+[[nodiscard]] bool descends_from(const RegistrySnapshot& snapshot, const RegistryRevision& earlier);
+
 /// What a merge did to one row: "account" "acme" "suspended".
 struct RegistryChange {
     std::string_view kind;  ///< account, shop, token
@@ -47,7 +46,7 @@ struct RegistryChange {
 };
 
 enum class MergeFrom {
-    kSameSource,  ///< Refuses another source than before, and an older revision.
+    kSameSource,  ///< Refuses another source than before, an older revision, and a fork.
     kAny,
 };
 

@@ -6,6 +6,7 @@
 #include "lmdb_store/environment/key_bytes.hpp"
 #include "lmdb_store/registry/exchange.hpp"
 #include "lmdb_store/registry/impl.hpp"
+#include "lmdb_store/registry/lineage.hpp"
 
 namespace sluice::store {
 namespace {
@@ -28,12 +29,18 @@ Error number_conflict(const std::string& what, std::uint32_t here, std::uint32_t
 /// One merge, within one transaction. Throws StoreFailure: the transaction is then undone.
 class RegistryMerge {
 public:
+    /// @param own  Where this store's own history is.
     RegistryMerge(LmdbRegistry& registry, WriteTxn& txn, const RegistrySnapshot& from,
-                  const MasterKey& key)
-        : registry_(registry), tables_(registry.tables_), txn_(txn), from_(from), key_(key) {}
+                  const MasterKey& key, RegistryRevision own)
+        : registry_(registry),
+          tables_(registry.tables_),
+          txn_(txn),
+          from_(from),
+          key_(key),
+          own_(std::move(own)) {}
 
     /// False: it is this store's own registry, as it is now.
-    [[nodiscard]] bool check_source(MergeFrom allowed, const std::string& own_uuid);
+    [[nodiscard]] bool check_source(MergeFrom allowed);
     void take_key();
     void merge_accounts(std::uint32_t accounts_max);
     void merge_shops();
@@ -55,13 +62,14 @@ private:
     WriteTxn& txn_;
     const RegistrySnapshot& from_;
     const MasterKey& key_;
+    RegistryRevision own_;
     std::vector<RegistryChange> changes_;
     bool key_taken_ = false;
 };
 
-bool RegistryMerge::check_source(MergeFrom allowed, const std::string& own_uuid) {
-    if (from_.revision.source == own_uuid) {
-        if (from_.revision.number + 1 == txn_.id()) {
+bool RegistryMerge::check_source(MergeFrom allowed) {
+    if (from_.revision.source == own_.source) {
+        if (from_.revision == own_) {
             return false;
         }
         throw StoreFailure({ErrorCode::kConflict,
@@ -82,6 +90,16 @@ bool RegistryMerge::check_source(MergeFrom allowed, const std::string& own_uuid)
                             "it is older (revision " + std::to_string(from_.revision.number) +
                                 ") than what is here (revision " + std::to_string(before->number) +
                                 "): --force takes it over"});
+    }
+    if (!descends_from(from_, *before)) {
+        throw StoreFailure(
+            {ErrorCode::kConflict,
+             "it is no later state of what is here (revision " + std::to_string(before->number) +
+                 "): the history of store " + before->source +
+                 " was forked, as by a backup that was restored there. Nothing was taken over. "
+                 "Look "
+                 "at accounts, shops and tokens on both sides; --force takes it over, and tokens "
+                 "that are revoked here stay revoked"});
     }
     return true;
 }
@@ -246,6 +264,7 @@ bool RegistryMerge::finish() {
     std::string value(sizeof(std::uint64_t), '\0');
     put_big_endian(reinterpret_cast<unsigned char*>(value.data()), from_.revision.number);
     put(txn_, tables_.main, kFollowsKey, value + from_.revision.source);
+    put(txn_, tables_.main, kFollowsDigestKey, value + from_.revision.digest);
     return true;
 }
 
@@ -258,8 +277,8 @@ Result<std::vector<RegistryChange>> LmdbRegistry::merge(const RegistrySnapshot& 
         }
         WriteTxn txn;
         check(txn.begin(*tables_.environment), *tables_.environment, "write");
-        RegistryMerge merge(*this, txn, snapshot, key);
-        if (!merge.check_source(from, format->uuid)) {
+        RegistryMerge merge(*this, txn, snapshot, key, revision_of(tables_, txn, format->uuid));
+        if (!merge.check_source(from)) {
             return std::vector<RegistryChange>{};
         }
         merge.take_key();
@@ -267,6 +286,7 @@ Result<std::vector<RegistryChange>> LmdbRegistry::merge(const RegistrySnapshot& 
         merge.merge_shops();
         merge.merge_tokens();
         if (merge.finish()) {
+            record_revision(tables_, txn);
             check(txn.commit(), *tables_.environment, "write");
         }
         return std::move(merge.changes());

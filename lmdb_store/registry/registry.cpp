@@ -4,6 +4,7 @@
 
 #include "lmdb_store/environment/key_bytes.hpp"
 #include "lmdb_store/registry/impl.hpp"
+#include "lmdb_store/registry/lineage.hpp"
 
 namespace sluice::store {
 namespace {
@@ -59,6 +60,7 @@ Status LmdbRegistry::write(const std::function<Status(WriteTxn&)>& change) {
         if (Status ok = change(txn); !ok) {
             return ok;
         }
+        record_revision(tables_, txn);
         check(txn.commit(), *tables_.environment, "write");
         return Status::success();
     });

@@ -2,6 +2,8 @@
 //
 //   main table      "format" u32 LE | "next_account" | "next_shop" u32 BE | "key_check" sealed
 //                   "follows" u64 BE revision and UUID of the store that this registry follows
+//                   "follows_digest" u64 BE revision and its digest
+//                   "history/" u64 BE revision -> digest, u64 BE id of the transaction
 //   accounts        account id -> Account            account_ids  number u32 BE -> account id
 //   shops           shop id -> Shop
 //   tokens          token id -> Token
@@ -33,6 +35,7 @@ inline constexpr std::string_view kNextShopKey = "next_shop";
 inline constexpr std::string_view kKeyCheckKey = "key_check";
 inline constexpr std::string_view kKeyCheckText = "sluice";
 inline constexpr std::string_view kFollowsKey = "follows";
+inline constexpr std::string_view kFollowsDigestKey = "follows_digest";
 
 /// An open registry environment and its tables.
 struct RegistryTables {

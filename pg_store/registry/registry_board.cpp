@@ -11,15 +11,15 @@ namespace {
 constexpr std::chrono::seconds kPatience{30};
 
 constexpr const char* kPublish =
-    "INSERT INTO sluice_ledger.registry AS r (one, source, revision, file) "
-    "VALUES (true, $1, $2, $3) ON CONFLICT (one) DO UPDATE "
-    "SET source = excluded.source, revision = excluded.revision, file = excluded.file, "
-    "published_at = now() "
-    "WHERE $4 OR (r.source = excluded.source AND r.revision <= excluded.revision)";
-constexpr const char* kMark = "SELECT source, revision FROM sluice_ledger.registry";
+    "INSERT INTO sluice_ledger.registry AS r (one, source, revision, digest, file) "
+    "VALUES (true, $1, $2, $3, $4) ON CONFLICT (one) DO UPDATE "
+    "SET source = excluded.source, revision = excluded.revision, digest = excluded.digest, "
+    "file = excluded.file, published_at = now() "
+    "WHERE r.source = $5 AND r.revision = $6 AND r.digest = $7";
+constexpr const char* kMark = "SELECT source, revision, digest FROM sluice_ledger.registry";
 constexpr const char* kFetch =
-    "SELECT source, revision, "
-    "CASE WHEN source = $1 AND revision = $2 THEN ''::bytea ELSE file END "
+    "SELECT source, revision, digest, "
+    "CASE WHEN source = $1 AND revision = $2 AND digest = $3 THEN ''::bytea ELSE file END "
     "FROM sluice_ledger.registry";
 
 /// Runs `use` in a session of its own. What it throws becomes an error.
@@ -42,34 +42,43 @@ RegistryMark read_mark(RowReader& row) {
     RegistryMark mark;
     mark.source = row.string();
     mark.revision = row.u8();
+    mark.digest = row.string();
     return mark;
+}
+
+void write_mark(const RegistryMark& mark, RowWriter& row) {
+    row.text(mark.source).u8(mark.revision).bytes(mark.digest);
 }
 
 }  // namespace
 
-Status publish_registry(const Url& url, const PublishedRegistry& registry, bool force) {
+Status publish_registry(const Url& url, const PublishedRegistry& registry,
+                        const GivesWay& gives_way) {
     return in_session(url, true, [&](Connection& session) -> Status {
-        RowWriter row;
-        row.text(registry.mark.source)
-            .u8(registry.mark.revision)
-            .bytes(registry.text)
-            .boolean(force);
-        if (session.query_text(kPublish, row).affected() != 0) {
-            return Status::success();
+        RegistryMark seen;
+        if (const Rows there = session.query_text(kMark); !there.empty()) {
+            RowReader first = there.row(0);
+            seen = read_mark(first);
+            if (Status gives = gives_way(seen); !gives) {
+                return gives;
+            }
         }
-        const Rows there = session.query_text(kMark);
-        RowReader first = there.row(0);
-        const RegistryMark mark = read_mark(first);
-        return Error{ErrorCode::kConflict, "revision " + std::to_string(mark.revision) +
-                                               " of store " + mark.source +
-                                               " is published there already: --force replaces it"};
+        RowWriter row;
+        write_mark(registry.mark, row);
+        row.bytes(registry.text);
+        write_mark(seen, row);
+        if (session.query_text(kPublish, row).affected() == 0) {
+            return Error{ErrorCode::kConflict,
+                         "another program published there meanwhile: look, and try again"};
+        }
+        return Status::success();
     });
 }
 
 Result<PublishedRegistry> fetch_registry(const Url& url, const std::optional<RegistryMark>& known) {
     return in_session(url, false, [&](Connection& session) -> Result<PublishedRegistry> {
         RowWriter row;
-        row.text(known ? known->source : "").u8(known ? known->revision : 0);
+        write_mark(known.value_or(RegistryMark()), row);
         const Rows there = session.query_text(kFetch, row);
         if (there.empty()) {
             return Error{ErrorCode::kNotFound,

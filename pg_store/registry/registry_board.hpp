@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ namespace sluice::pg {
 struct RegistryMark {
     std::string source;  ///< UUID of the store.
     std::uint64_t revision = 0;
+    std::string digest;  ///< Of the source's history up to here; empty: an older release's.
     friend bool operator==(const RegistryMark&, const RegistryMark&) = default;
 };
 
@@ -24,9 +26,12 @@ struct PublishedRegistry {
     std::string text;  ///< Empty: the one that is known already.
 };
 
-/// kConflict: another source's, or a newer one, is published there; `force` replaces it.
+/// Whether what is published may give way. Else an Error that says why not.
+using GivesWay = std::function<Status(const RegistryMark&)>;
+
+/// What `gives_way` says, or kConflict: another program published meanwhile.
 [[nodiscard]] Status publish_registry(const Url& url, const PublishedRegistry& registry,
-                                      bool force);
+                                      const GivesWay& gives_way);
 /// kNotFound: nothing is published there. A standby will do.
 /// @param known  Its text is not fetched again.
 [[nodiscard]] Result<PublishedRegistry> fetch_registry(const Url& url,

@@ -168,6 +168,33 @@ def test_the_database_never_sees_a_secret_or_the_key(source, database, server):
     assert (source.store / "master.key").read_text().strip() not in file
 
 
+def test_a_restored_source_is_a_fork_and_no_revocation_is_skipped(source, edge, database, tmp_path):
+    """The backup counts up to the number that the edges have, with other content."""
+    token, secret = source.token("acme", "write_orders")
+    backup = tmp_path / "backup"
+    shutil.copytree(source.store, backup)
+    source("account", "set", "acme", "--rate-limit", "5000/60")
+    publish(source, database)
+    sync(edge, database)
+    edge.start()
+    assert status(edge, secret) == 200
+
+    shutil.rmtree(source.store)
+    shutil.copytree(backup, source.store)
+    source("token", "revoke", token)
+    refused = source.refuses("registry", "export", "--to", database)
+    assert "restored from a backup" in refused and "--force" in refused and refused.count("\n") == 1
+    source("registry", "export", "--to", database, "--force")
+    refused = edge.sluice.refuses("registry", "sync", "--from", database)
+    assert "forked" in refused and refused.count("\n") == 1
+    assert status(edge, secret) == 200  # it serves with what it has, and its timer fails
+    assert {"kind": "token", "id": token, "change": "revoked"} in sync(edge, database, "--force")
+    assert status(edge, secret) == 401
+    source("account", "set", "acme", "--rate-limit", "7000/60")
+    publish(source, database)
+    assert [change["kind"] for change in sync(edge, database)] == ["account"]
+
+
 def test_another_source_needs_a_word(source, edge, database, tmp_path):
     publish(source, database)
     sync(edge, database)

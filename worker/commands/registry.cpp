@@ -42,7 +42,7 @@ Error about(const std::string& what, Error error) {
 }
 
 struct Exported {
-    store::RegistryRevision revision;
+    store::RegistrySnapshot snapshot;
     std::string text;
 };
 
@@ -63,7 +63,30 @@ Result<Exported> export_text(const Frame& frame) {
     if (!snapshot.ok()) {
         return snapshot.error();
     }
-    return Exported{snapshot->revision, encode_registry(snapshot.value(), key.value())};
+    std::string text = encode_registry(snapshot.value(), key.value());
+    return Exported{std::move(snapshot).value(), std::move(text)};
+}
+
+pg::RegistryMark mark_of(const store::RegistryRevision& revision) {
+    return {revision.source, revision.number, revision.digest};
+}
+
+/// Whether what is published is a state that this registry had, or has.
+Status gives_way(const pg::RegistryMark& there, const store::RegistrySnapshot& here) {
+    if (descends_from(here, {there.source, there.revision, there.digest})) {
+        return Status::success();
+    }
+    const std::string which =
+        "revision " + std::to_string(there.revision) + " of store " + there.source;
+    if (there.source == here.revision.source && there.revision <= here.revision.number) {
+        return Error{ErrorCode::kConflict,
+                     which +
+                         " is published there, and this store never had it: was it restored "
+                         "from a backup? What changed there since is not here, revoked tokens "
+                         "among it. Make a follower the source (\"sluice registry detach\"), or "
+                         "give --force here and on every follower"};
+    }
+    return Error{ErrorCode::kConflict, which + " is published there already: --force replaces it"};
 }
 
 Status publish(const Exported& exported, const ExportCommand& command) {
@@ -71,9 +94,11 @@ Status publish(const Exported& exported, const ExportCommand& command) {
     if (!url.ok()) {
         return url.error();
     }
-    const store::RegistryRevision& revision = exported.revision;
+    const store::RegistryRevision& revision = exported.snapshot.revision;
     Status published = pg::publish_registry(
-        *url, {{revision.source, revision.number}, exported.text}, command.force);
+        *url, {mark_of(revision), exported.text}, [&](const pg::RegistryMark& there) {
+            return command.force ? Status::success() : gives_way(there, exported.snapshot);
+        });
     if (!published.ok()) {
         return about(url->shown(), published.error());
     }
@@ -158,7 +183,7 @@ Result<std::optional<pg::RegistryMark>> known_mark(const Frame& frame, store::Me
     if (!followed.value() || from == store::MergeFrom::kAny) {
         return std::optional<pg::RegistryMark>();
     }
-    return std::optional(pg::RegistryMark{(*followed)->source, (*followed)->number});
+    return std::optional(mark_of(**followed));
 }
 
 Status run_sync(const Frame& frame, const SyncCommand& command) {
@@ -175,7 +200,7 @@ Status run_sync(const Frame& frame, const SyncCommand& command) {
         return about(url->shown(), published.error());
     }
     if (published->text.empty()) {
-        show_changes(command.format, {published->mark.source, published->mark.revision}, {});
+        show_changes(command.format, {published->mark.source, published->mark.revision, {}}, {});
         return Status::success();
     }
     return import_text(frame, url->shown(), published->text, command);

@@ -18,6 +18,9 @@ constexpr std::string_view kFormatName = "sluice-registry";
 /// Associated data of the file's seal: no token's id begins like this.
 constexpr std::string_view kSealName = "registry file ";
 
+/// Of one revision in the history.
+constexpr std::size_t kPastBytes = 16;
+
 std::string hex(std::string_view bytes) {
     return to_hex({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
@@ -37,12 +40,27 @@ void write_head(JsonWriter& json, const RegistrySnapshot& all) {
         .field("version", kRegistryFileVersion)
         .field("source", all.revision.source)
         .field("revision", all.revision.number)
+        .field("digest", hex(all.revision.digest))
         .field("exported_at", all.exported_at.to_string())
         .field("accounts", std::uint64_t{all.accounts.size()})
         .field("shops", std::uint64_t{all.shops.size()})
         .field("tokens", std::uint64_t{all.tokens.size()})
         .field("key_check", hex(all.key_check))
         .end_object();
+}
+
+/// One text: 8 bytes of the number and 8 of the digest for each, big-endian.
+void write_history(JsonWriter& json, const std::vector<store::PastRevision>& history) {
+    std::string bytes;
+    bytes.reserve(history.size() * kPastBytes);
+    for (const store::PastRevision& past : history) {
+        for (const std::uint64_t word : {past.number, past.digest}) {
+            for (int shift = 56; shift >= 0; shift -= 8) {
+                bytes += static_cast<char>(word >> shift & 0xFF);
+            }
+        }
+    }
+    json.begin_object().field("history", hex(bytes)).end_object();
 }
 
 void write_account(JsonWriter& json, const store::AccountRow& row) {
@@ -251,14 +269,41 @@ private:
     JsonDocument json_;
 };
 
+std::vector<store::PastRevision> read_history(element line) {
+    const std::string bytes = bytes_of(line, "history");
+    if (bytes.size() % kPastBytes != 0) {
+        throw Damaged();
+    }
+    const auto word_at = [&bytes](std::size_t at) {
+        std::uint64_t word = 0;
+        for (std::size_t i = 0; i < kPastBytes / 2; ++i) {
+            word = word << 8 | static_cast<unsigned char>(bytes[at + i]);
+        }
+        return word;
+    };
+    std::vector<store::PastRevision> history;
+    for (std::size_t at = 0; at < bytes.size(); at += kPastBytes) {
+        history.push_back({word_at(at), word_at(at + kPastBytes / 2)});
+        if (at != 0 && history[history.size() - 2].number >= history.back().number) {
+            throw Damaged();
+        }
+    }
+    return history;
+}
+
 struct Counts {
     std::uint64_t accounts = 0, shops = 0, tokens = 0;
 };
 
 Counts read_head(element line, RegistrySnapshot& all) {
     constexpr std::uint64_t kMany = std::uint64_t{1} << 32;
+    const bool dated = number_of(line, "version", kRegistryFileVersion) > 1;
     all.revision = {std::string(text_of(line, "source")),
-                    number_of(line, "revision", ~std::uint64_t{0})};
+                    number_of(line, "revision", ~std::uint64_t{0}),
+                    dated ? bytes_of(line, "digest") : std::string()};
+    if (dated && all.revision.digest.size() != sizeof(Digest256)) {
+        throw Damaged();
+    }
     all.exported_at = need(time_or_null(line, "exported_at"));
     all.key_check = bytes_of(line, "key_check");
     return {number_of(line, "accounts", kMany), number_of(line, "shops", kMany),
@@ -278,7 +323,7 @@ Status check_format(std::string_view text) {
         return Error{ErrorCode::kInvalid,
                      "it is not a registry that \"sluice registry export\" made"};
     }
-    if (version != kRegistryFileVersion) {
+    if (version == 0 || version > kRegistryFileVersion) {
         return Error{ErrorCode::kUnsupported, "it has version " + std::to_string(version) +
                                                   ", which this release does not know: use a "
                                                   "newer one"};
@@ -312,6 +357,9 @@ Result<RegistrySnapshot> decode(std::string_view text, const store::MasterKey& k
     if (!take_seal(text, all.revision.source, key)) {
         throw Damaged();
     }
+    if (!all.revision.digest.empty()) {
+        all.history = read_history(lines.next());
+    }
     AccountNumbers accounts;
     for (std::uint64_t i = 0; i < counts.accounts; ++i) {
         const auto& row = all.accounts.emplace_back(read_account(lines.next()));
@@ -336,6 +384,7 @@ std::string encode_registry(const RegistrySnapshot& snapshot, const store::Maste
         text += '\n';
     };
     line(write_head, snapshot);
+    line(write_history, snapshot.history);
     for (const store::AccountRow& row : snapshot.accounts) {
         line(write_account, row);
     }

@@ -12,7 +12,8 @@
 
 namespace sluice::cli {
 
-inline constexpr std::uint64_t kRegistryFileVersion = 1;
+/// Version 1 had neither digest nor history; it is read.
+inline constexpr std::uint64_t kRegistryFileVersion = 2;
 inline constexpr std::size_t kRegistryFileBytesMax = std::size_t{1} << 30;
 
 /// @param key  The one that sealed the snapshot's secrets.

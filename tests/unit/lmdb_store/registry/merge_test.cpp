@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 
 #include "core/intake/registry_view.hpp"
+#include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/exchange.hpp"
 #include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/registry/tables.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
@@ -241,6 +244,74 @@ TEST_F(RegistryMergeTest, OlderStatesAndOtherSourcesNeedAWord) {
     EXPECT_THAT(refused.error().message, HasSubstr("--force"));
     EXPECT_EQ(words(edge_->merge(older, key_, MergeFrom::kAny)),
               (std::vector<std::string>{"account beta resumed"}));
+}
+
+TEST_F(RegistryMergeTest, ARestoredSourceIsAForkHoweverFarItCounts) {
+    const auto files = source_store_.paths().registry;
+    const auto backup = files.parent_path() / "backup";
+    source_.reset();
+    std::filesystem::copy(files, backup);
+    source_ = open(source_store_);
+    ASSERT_TRUE(source_->set_rate_limit(AccountId("acme"), RateLimit{1, 60}).ok());
+    ASSERT_TRUE(merge().ok());
+    const auto mark = edge_->followed();
+
+    source_.reset();
+    std::filesystem::remove_all(files);
+    std::filesystem::rename(backup, files);
+    source_ = open(source_store_);
+    ASSERT_TRUE(source_->revoke_token(token_, kLater).ok());
+    ASSERT_EQ(snapshot().revision.number, (*mark)->number) << "another state, the same number";
+    for (int more = 0; more < 2; ++more) {
+        const auto refused = merge();
+        ASSERT_FALSE(refused.ok()) << "revision " << snapshot().revision.number;
+        EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+        EXPECT_THAT(refused.error().message, HasSubstr("forked"));
+        EXPECT_EQ(**edge_->followed(), **mark);
+        ASSERT_TRUE(source_->suspend_account(AccountId("beta"), true).ok());
+    }
+    EXPECT_THAT(words(merge(MergeFrom::kAny)),
+                ::testing::Contains("token " + token_.str() + " revoked"));
+    ASSERT_TRUE(source_->suspend_account(AccountId("beta"), false).ok());
+    EXPECT_EQ(words(merge()), (std::vector<std::string>{"account beta resumed"}));
+}
+
+TEST_F(RegistryMergeTest, EachChangeHasADigestOfItsOwn) {
+    const RegistrySnapshot before = snapshot();
+    EXPECT_EQ(snapshot().revision, before.revision);
+    EXPECT_EQ(snapshot().history, before.history);
+    EXPECT_EQ(before.revision.digest.size(), 32U);
+    ASSERT_TRUE(source_->suspend_account(AccountId("beta"), true).ok());
+    const RegistrySnapshot after = snapshot();
+    EXPECT_EQ(after.history.size(), before.history.size() + 1);
+    EXPECT_TRUE(descends_from(after, before.revision));
+    EXPECT_TRUE(descends_from(after, after.revision));
+    EXPECT_FALSE(descends_from(before, after.revision));
+    RegistryRevision other = before.revision;
+    other.digest[0] = static_cast<char>(other.digest[0] ^ 1);
+    EXPECT_FALSE(descends_from(after, other));
+    other.digest.clear();  // taken over by an older release
+    EXPECT_TRUE(descends_from(after, other));
+    EXPECT_FALSE(descends_from(before, {before.revision.source, before.revision.number + 1, {}}));
+    EXPECT_FALSE(descends_from(after, {"another", 1, {}}));
+}
+
+TEST_F(RegistryMergeTest, AChangeThatAnOlderReleaseMadeIsARevisionToo) {
+    const RegistrySnapshot before = snapshot();
+    {
+        auto tables = RegistryTables::open(source_store_.paths(), false);
+        ASSERT_TRUE(tables.ok());
+        WriteTxn txn;
+        ASSERT_EQ(txn.begin(*tables->environment), 0);
+        put(txn, tables->main, "of an older release", "x");
+        ASSERT_EQ(txn.commit(), 0);
+    }
+    const RegistrySnapshot between = snapshot();
+    EXPECT_GT(between.revision.number, before.revision.number);
+    EXPECT_NE(between.revision.digest, before.revision.digest);
+    ASSERT_TRUE(source_->suspend_account(AccountId("beta"), true).ok());
+    EXPECT_TRUE(descends_from(snapshot(), between.revision));
+    EXPECT_TRUE(descends_from(snapshot(), before.revision));
 }
 
 TEST_F(RegistryMergeTest, OwnRegistryIsNothingNewOrRefused) {

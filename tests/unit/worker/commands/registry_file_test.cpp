@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/intake/registry_view.hpp"
+#include "core/protocol/signature.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -16,7 +17,8 @@ constexpr Timestamp kTime{1'700'000'000, 123'000'000};
 
 store::RegistrySnapshot sample(const store::MasterKey& key) {
     store::RegistrySnapshot all;
-    all.revision = {"0b5e7d0c-5e0a-4f5e-9b1c-3c2b1a000000", 42};
+    all.revision = {"0b5e7d0c-5e0a-4f5e-9b1c-3c2b1a000000", 42, std::string(32, 'd')};
+    all.history = {{7, 0x1122334455667788}, {42, 0x6464646464646464}};
     all.exported_at = kTime;
     all.key_check = key.seal("sluice", "key_check");
     all.accounts = {{AccountId("acme"), {1}, {0}, std::nullopt, false, kTime},
@@ -38,6 +40,7 @@ TEST(RegistryFile, WhatIsWrittenIsReadBack) {
     const auto read = decode_registry(text, key);
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(read->revision, all.revision);
+    EXPECT_EQ(read->history, all.history);
     EXPECT_EQ(read->exported_at, kTime);
     ASSERT_EQ(read->accounts.size(), 2U);
     EXPECT_EQ(read->accounts[1].number.value, 7U);
@@ -105,9 +108,32 @@ TEST(RegistryFile, ALineOfAnotherFileIsFound) {
     EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
 }
 
+TEST(RegistryFile, Version1IsRead) {
+    const store::MasterKey key = store::MasterKey::random();
+    const store::RegistrySnapshot all = sample(key);
+    std::string text = encode_registry(all, key);
+    const auto cut = [&text](const std::string& from, const std::string& to) {
+        const std::size_t begin = text.find(from);
+        text.erase(begin, text.find(to, begin) - begin);
+    };
+    cut("\"digest\":", "\"exported_at\"");
+    cut("{\"history\"", "{\"account\":\"acme\"");
+    text.replace(text.find("\"version\":2"), 11, "\"version\":1");
+    text.erase(text.find("{\"seal\""));
+    const std::string seal = key.seal(to_hex(sha256(text)), "registry file " + all.revision.source);
+    text += "{\"seal\":\"" +
+            to_hex({reinterpret_cast<const std::uint8_t*>(seal.data()), seal.size()}) + "\"}\n";
+    const auto read = decode_registry(text, key);
+    ASSERT_TRUE(read.ok()) << read.error().message << text;
+    EXPECT_EQ(read->revision.number, 42U);
+    EXPECT_TRUE(read->revision.digest.empty());
+    EXPECT_TRUE(read->history.empty());
+    EXPECT_EQ(read->tokens.size(), 2U);
+}
+
 TEST(RegistryFile, ANewerVersionAndOtherFilesAreTold) {
     const store::MasterKey key = store::MasterKey::random();
-    const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":2}\n", key);
+    const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":3}\n", key);
     EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);
     for (const char* text : {"", "\n", "[]\n", "{}\n", "hello", "{\"format\":\"other\"}\n"}) {
         const auto other = decode_registry(text, key);
