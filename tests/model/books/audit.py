@@ -58,10 +58,11 @@ def payouts_(ledger):
         if per_program != posted:
             yield f"{name}: items {per_program}, transfers {posted}"
         digest = payouts.items_digest(payout.currency, payout.items).hex()
-        if [e.line for e in entries if e.reason == "CLOSED"] != [digest]:
+        closed = [e.line.split(" ") for e in entries if e.reason == "CLOSED"]
+        if [mark[0] for mark in closed] != [digest]:
             yield f"{name}: its items are not those of its mark CLOSED"
-        if payout.state != state_of(payout, entries):
-            yield f"{name}: state {payout.state}, by its entries {state_of(payout, entries)}"
+        elif payout.state != state_of(entries, closed[0][1]):
+            yield f"{name}: state {payout.state}, by its entries {state_of(entries, closed[0][1])}"
         left = sum((e.into(PAYOUT) for e in moved), Fraction(0))
         if left != (0 if payout.state in ENDED else payout.amount):
             yield f"{name}: {left} is left on its book"
@@ -74,15 +75,13 @@ def program_sums(rows):
     return {program: amount for program, amount in sums.items() if amount}
 
 
-def state_of(payout, entries):
-    """By marks and transfers; CLOSED and APPROVED differ by a mark only if an approval was needed."""
+def state_of(entries, first):
+    """By marks and transfers; `first`: what it was closed as, CLOSED or (no approval needed) APPROVED."""
     reasons = [e.reason for e in entries]
     for state, reason in (("RETURNED", "RETURNED"), ("FAILED", "FAILED"), ("VOID", "VOID"), ("PAID", "SETTLE"), ("SENT", "SENT")):
         if reason in reasons:
             return state
-    if "APPROVED" in reasons:
-        return "APPROVED"
-    return "CLOSED" if payout.state == "CLOSED" else "APPROVED"
+    return "APPROVED" if "APPROVED" in reasons else first
 
 
 def positions(ledger):

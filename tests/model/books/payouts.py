@@ -197,7 +197,7 @@ def make(ledger, at, share, number, until, approval):
     move_money(ledger, at, payout, "PAYOUT")
     ledger.mark(
         at, "CLOSED", account=at.account, creator=share.creator, payout=payout_id,
-        line=items_digest(share.currency, share.items).hex(),
+        line=f"{items_digest(share.currency, share.items).hex()} {state}",
     )
     return payout
 
