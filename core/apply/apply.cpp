@@ -14,7 +14,7 @@ Applied Applier::apply(const Input& input, LedgerTxn& txn) {
     RecordView record;
     Applied applied = inputs_->apply(input, meta, record, txn);
     if (applied.input_class == InputClass::kDead) {
-        txn.put_dead_letter(letter_of(input, meta, applied.text));
+        txn.put(letter_of(input, meta, applied.text));
     }
     LedgerHead& head = txn.mutable_head();
     ++counter(head.totals, applied.input_class);
@@ -24,10 +24,6 @@ Applied Applier::apply(const Input& input, LedgerTxn& txn) {
 
 bool Applier::work(LedgerTxn& txn, std::size_t orders_max) {
     return inputs_->work(txn, orders_max);
-}
-
-std::size_t Applier::prefetch(std::span<const Input> inputs, bool begun, LedgerTxn& txn) {
-    return inputs_->prefetch(inputs, begun, txn);
 }
 
 void Applier::discard() noexcept {

@@ -7,29 +7,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "core/ledger/ledger.hpp"
-#include "core/protocol/signature.hpp"
-#include "core/values/ids.hpp"
 
 namespace sluice {
-
-/// An input as it came from the queue or the archive.
-struct Input {
-    SequenceNumber seq;
-    std::string_view record;  ///< decode_record() reads it.
-    /// The body that lies beside the queue, already compared with its SHA-256.
-    std::string_view bulk_body;
-    /// Set if that body could not be had: the input goes to the dead letters with this reason.
-    std::optional<std::string> bulk_error;
-    /// SHA-256 of the body as it was sent, if `record` no longer holds those bytes (forgotten
-    /// customers); duplicates are recognised by it.
-    std::optional<Digest256> body_sha256;
-};
 
 struct Applied {
     InputClass input_class = InputClass::kApplied;
@@ -58,13 +40,6 @@ public:
     /// @return true if some is left.
     bool work(LedgerTxn& txn, std::size_t orders_max);
     static constexpr std::size_t kWorkInline = 256;
-
-    /// Tells a ledger that wants to know what the inputs are about to touch. A command of a person
-    /// begins a transaction of its own there, since no other node's may run beside it.
-    /// @param begun  The transaction holds inputs already.
-    /// @return how many of the inputs, from the front, may be applied in this transaction: those
-    /// before the next command; if the first one is a command, 1, or 0 if `begun`.
-    [[nodiscard]] std::size_t prefetch(std::span<const Input> inputs, bool begun, LedgerTxn& txn);
 
     /// Forgets what was cached from a transaction that was let go.
     void discard() noexcept;

@@ -110,7 +110,7 @@ bool join(const Program& program, const CreatorId& creator, const CommandContext
     if (stored && !stored->removed) {
         return false;
     }
-    txn.put_membership({program.account, program.id, creator, false, context.seq});
+    txn.put(Membership{program.account, program.id, creator, false, context.seq});
     return true;
 }
 
@@ -132,7 +132,7 @@ Result<std::string> remove_code(const CreatorRemove& command, const Program& pro
         return Error{ErrorCode::kNotFound, "creator " + command.creator.str() + " has no code " +
                                                *command.code + " in program " + program.id.str()};
     }
-    txn.delete_code(*owner);
+    txn.erase(*owner);
     return "code " + *command.code + " removed";
 }
 
@@ -176,7 +176,7 @@ Result<std::string> import_creators(const CreatorImport& command, const CommandC
         }
         const Digest256 digest = code_digest(row.code);
         if (!owner_of(txn, program, digest)) {
-            txn.put_code({program.account, program.id, digest, row.code, row.creator});
+            txn.put(CodeRow{program.account, program.id, digest, row.code, row.creator});
         }
         keys.insert({program.account, WaitKind::kCode, digest});
     }
@@ -204,9 +204,9 @@ Result<std::string> remove_creator(const CreatorRemove& command, const CommandCo
         return remove_code(command, program, txn);
     }
     for (const CodeRow& code : codes_of(txn, program, command.creator)) {
-        txn.delete_code(code);
+        txn.erase(code);
     }
-    txn.put_membership({program.account, program.id, command.creator, true, context.seq});
+    txn.put(Membership{program.account, program.id, command.creator, true, context.seq});
     return "creator " + command.creator.str() + " removed from program " + program.id.str();
 }
 
@@ -223,8 +223,8 @@ Result<std::string> import_touches(const TouchImport& command, const CommandCont
     for (const TouchImport::Row& row : command.rows) {
         const Program& program = programs.find(row.program)->program;
         const Digest256 anon = anon_digest(row.anon.view());
-        txn.put_touch({program.account, anon, program.id, row.occurred_at, row.creator, context.seq,
-                       number++});
+        txn.put(Touch{program.account, anon, program.id, row.occurred_at, row.creator, context.seq,
+                      number++});
         keys.insert({program.account, WaitKind::kAnon, anon});
     }
     leave_work(keys, context, txn);

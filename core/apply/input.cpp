@@ -5,7 +5,6 @@
 #include <variant>
 #include <vector>
 
-#include "core/apply/batch_keys.hpp"
 #include "core/apply/catalog.hpp"
 #include "core/apply/command.hpp"
 #include "core/apply/retry_work.hpp"
@@ -79,8 +78,8 @@ Applied InputApplier::apply(const Input& input, const RecordMeta*& meta_out, Rec
     }
     record = *decoded;
     meta_out = &record.meta;
-    if (input.bulk_error) {
-        return dead(*input.bulk_error);
+    if (input.dead_reason) {
+        return dead(*input.dead_reason);
     }
     if (record.meta.bulk && input.bulk_body.size() != record.meta.bulk->bytes) {
         return dead("its body, which lay beside the queue, is missing");
@@ -141,8 +140,8 @@ Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
     const Result<std::string> result = sluice::apply_command(
         *command, context, [&](const DeadReplay& c) { return replay(c, txn); }, txn);
     Applied applied{InputClass::kCommand, !result.ok(), result ? *result : result.error().message};
-    txn.put_command({context.seq, context.topic, context.actor, context.received_at,
-                     !applied.failed, applied.text});
+    txn.put(CommandRow{context.seq, context.topic, context.actor, context.received_at,
+                       !applied.failed, applied.text});
     do_work(order_applier_, txn, Applier::kWorkInline);
     return applied;
 }
@@ -180,22 +179,18 @@ bool InputApplier::replay(DeadLetter letter, LedgerTxn& txn) {
     if (applied.input_class == InputClass::kDead) {
         ++letter.attempts;
         letter.reason = applied.text;
-        txn.put_dead_letter(letter);
+        txn.put(letter);
         return false;
     }
     Totals& totals = txn.mutable_head().totals;
     --totals.dead;
     ++counter(totals, applied.input_class);
-    txn.delete_dead_letter(letter.seq);
+    txn.erase(letter);
     return true;
 }
 
 bool InputApplier::work(LedgerTxn& txn, std::size_t orders_max) {
     return do_work(order_applier_, txn, orders_max);
-}
-
-std::size_t InputApplier::prefetch(std::span<const Input> inputs, bool begun, LedgerTxn& txn) {
-    return prefetch_keys({orders_, products_, programs_}, inputs, begun, txn);
 }
 
 void InputApplier::discard() noexcept {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 
 #include "core/apply/apply.hpp"
@@ -30,8 +29,6 @@ public:
                   LedgerTxn& txn);
     /// Does about `orders_max` orders of pending work. @return true if some is left.
     bool work(LedgerTxn& txn, std::size_t orders_max);
-    /// See Applier::prefetch().
-    [[nodiscard]] std::size_t prefetch(std::span<const Input> inputs, bool begun, LedgerTxn& txn);
     void discard() noexcept;
 
 private:

@@ -22,7 +22,7 @@ void record(LedgerTxn& txn, const OrderKey& order, const ShownAnomaly& shown,
         ++txn.mutable_head().totals.anomalies[static_cast<std::size_t>(shown.kind)];
     }
     ++anomaly->count;
-    txn.put_anomaly(*anomaly);
+    txn.put(*anomaly);
 }
 
 std::uint16_t bits_of(const std::vector<ShownAnomaly>& anomalies) noexcept {
@@ -59,8 +59,7 @@ void OrderApplier::attribute(LedgerTxn& txn, std::string_view shop_id, SequenceN
 void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step,
                               std::uint64_t first_entry, LedgerTxn& txn) {
     for (const auto& [refund_id, line] : step.new_refund_ids) {
-        txn.put_refund_owner(arrival.account, arrival.shop, refund_id.view(),
-                             {state_.key.order_id, line});
+        txn.put(RefundOwner{arrival.account, arrival.shop, refund_id, state_.key.order_id, line});
     }
     for (const ShownAnomaly& shown : step.anomalies) {
         record(txn, state_.key, shown, arrival.arrival);

@@ -21,17 +21,15 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
         const bool stays = std::any_of(after.begin(), after.end(),
                                        [&](const OpenAmount& row) { return same_row(row, old); });
         if (!stays) {
-            txn.delete_open(old);
+            txn.erase(old);
         }
     }
     for (const OpenAmount& row : after) {
         const auto old = std::find_if(before.begin(), before.end(), [&](const OpenAmount& other) {
             return same_row(row, other);
         });
-        if (old == before.end()) {
-            txn.put_open(row);
-        } else if (old->amount != row.amount) {
-            txn.change_open(row);
+        if (old == before.end() || old->amount != row.amount) {
+            txn.put(row);
         }
     }
 }
@@ -40,12 +38,12 @@ void reindex_waiting(LedgerTxn& txn, const OrderKey& order, const std::vector<Wa
                      const std::vector<WaitKey>& after) {
     for (const WaitKey& key : before) {
         if (!std::binary_search(after.begin(), after.end(), key)) {
-            txn.delete_waiting(key, order);
+            txn.erase(WaitingOrder{key, order.shop, order.order_id});
         }
     }
     for (const WaitKey& key : after) {
         if (!std::binary_search(before.begin(), before.end(), key)) {
-            txn.put_waiting(key, order);
+            txn.put(WaitingOrder{key, order.shop, order.order_id});
         }
     }
 }

@@ -47,14 +47,6 @@ const RateBook& ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
     return *book;
 }
 
-bool ProgramCache::needs_products(LedgerReader& ledger, AccountNumber account) {
-    const std::vector<ProgramRow>& rows = account_of(ledger, account).rows;
-    return std::any_of(rows.begin(), rows.end(), [](const ProgramRow& row) {
-        return std::any_of(row.program.rules.begin(), row.program.rules.end(),
-                           [](const Rule& rule) { return rule.match >= RuleMatch::kProduct; });
-    });
-}
-
 void ProgramCache::clear() noexcept {
     accounts_.clear();
     revision_ = 0;

@@ -25,8 +25,6 @@ public:
     /// The current rates of a program. Requires: the account has it.
     [[nodiscard]] const RateBook& rates(LedgerReader& ledger, AccountNumber account,
                                         const ProgramId& program);
-    /// True if some current rule of the account asks for a line's product.
-    [[nodiscard]] bool needs_products(LedgerReader& ledger, AccountNumber account);
     void clear() noexcept;
 
 private:

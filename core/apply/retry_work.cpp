@@ -30,6 +30,13 @@ std::optional<WaitKey> successor(WaitKey key) {
     return WaitKey{key.account, WaitKind::kCode, {}};
 }
 
+/// The last order of the key that was tried, if any was.
+std::optional<WaitingOrder> done_orders(const Work& work) {
+    return work.after_shop && work.after_order
+               ? std::optional(WaitingOrder{work.key, *work.after_shop, *work.after_order})
+               : std::nullopt;
+}
+
 /// One slice of one piece of work.
 class WorkSlice {
 public:
@@ -44,7 +51,7 @@ public:
             return finish_key(work);
         }
         while (steps_ > 0) {
-            const bool resumed = work.after.has_value();
+            const bool resumed = work.after_order.has_value();
             if (!resumed && !seek(work)) {
                 if (work.key.kind == WaitKind::kCode) {
                     return true;
@@ -55,7 +62,8 @@ public:
             if (!finish_key(work)) {
                 return false;
             }
-            work.after.reset();
+            work.after_shop.reset();
+            work.after_order.reset();
             const std::optional<WaitKey> next = successor(work.key);
             if (!next) {
                 return true;
@@ -87,10 +95,12 @@ private:
     bool finish_key(Work& work) {
         while (steps_ > 0) {
             const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
-            const std::vector<OrderKey> orders = txn_.waiting_orders(work.key, work.after, wanted);
-            for (const OrderKey& order : orders) {
-                orders_.retry_order(order, work, txn_);
-                work.after = order;
+            const std::vector<WaitingOrder> orders =
+                txn_.waiting_orders(work.key, done_orders(work), wanted);
+            for (const WaitingOrder& order : orders) {
+                orders_.retry_order({work.key.account, order.shop, order.order_id}, work, txn_);
+                work.after_shop = order.shop;
+                work.after_order = order.order_id;
             }
             steps_ -= orders.size();
             if (orders.size() < wanted) {
@@ -112,7 +122,7 @@ void leave_work(const std::set<WaitKey>& keys, const CommandContext& context, Le
         if (txn.next_waiting(key) == key) {
             Work work = new_work(context, txn);
             work.key = key;
-            txn.put_work(work);
+            txn.put(work);
         }
     }
 }
@@ -121,7 +131,7 @@ void leave_account_work(AccountNumber account, const CommandContext& context, Le
     Work work = new_work(context, txn);
     work.whole_account = true;
     work.key = {account, WaitKind::kAnon, {}};
-    txn.put_work(work);
+    txn.put(work);
 }
 
 bool do_work(OrderApplier& orders, LedgerTxn& txn, std::size_t steps_max) {
@@ -137,9 +147,9 @@ bool do_work(OrderApplier& orders, LedgerTxn& txn, std::size_t steps_max) {
         }
         WorkSlice slice(orders, txn, steps);
         if (slice.finish(*work)) {
-            txn.delete_work(work->number);
+            txn.erase(*work);
         } else {
-            txn.put_work(*work);
+            txn.put(*work);
         }
         steps = slice.steps_left();
     }

@@ -12,8 +12,8 @@ void ShopNames::learn(const RecordMeta& meta, LedgerTxn& txn) {
     }
     const std::optional<ShopRow> stored = txn.shop(meta.shop_number);
     if (!stored) {
-        txn.put_shop({meta.account_number, meta.shop_number, AccountId(meta.account_id),
-                      ShopId(meta.shop_id)});
+        txn.put(ShopRow{meta.account_number, meta.shop_number, AccountId(meta.account_id),
+                        ShopId(meta.shop_id)});
     } else if (stored->account != meta.account_number || stored->shop_id.view() != meta.shop_id) {
         throw LedgerFailure(
             {ErrorCode::kConflict,

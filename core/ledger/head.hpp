@@ -59,7 +59,9 @@ struct Work {
     std::uint64_t number = 0;
     bool whole_account = false;  ///< A program changed: every key that has a touch or a code.
     WaitKey key;                 ///< The key to work on; for whole_account, the one it has got to.
-    std::optional<OrderKey> after;  ///< Orders up to this one are done.
+    /// Orders up to this one, in the order of waiting orders, are done; both or neither.
+    std::optional<ShopNumber> after_shop;
+    std::optional<OrderId> after_order;
     SequenceNumber cause;
     Topic cause_topic = Topic::kTouchImport;
     Timestamp received_at;

@@ -10,36 +10,23 @@
 // Reads in a transaction see its own writes.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "core/ledger/failure.hpp"
 #include "core/ledger/head.hpp"
+#include "core/ledger/input.hpp"
+#include "core/ledger/row_tables.hpp"
 #include "core/ledger/rows.hpp"
 #include "core/values/ids.hpp"
-#include "core/values/result.hpp"
 
 namespace sluice {
 
-class LedgerFailure : public std::exception {
-public:
-    explicit LedgerFailure(Error error) : error_(std::move(error)) {}
-    [[nodiscard]] const Error& error() const noexcept { return error_; }
-    [[nodiscard]] const char* what() const noexcept override { return error_.message.c_str(); }
-
-private:
-    Error error_;
-};
-
-/// Called for each row of a scan; false ends it. The row is valid during the call only.
-template <class Row>
-using Visitor = std::function<bool(const Row&)>;
-
 /// Reads of one consistent state.
-class LedgerReader {
+class LedgerReader : public TableReaders<DescribedRows> {
 public:
     LedgerReader() = default;
     LedgerReader(const LedgerReader&) = delete;
@@ -52,16 +39,9 @@ public:
     /// Events beyond kEventsInlineMax: is there one with this topic and digest?
     [[nodiscard]] virtual bool has_event(const OrderKey& key, Topic topic,
                                          const EventDigest& digest) = 0;
-    [[nodiscard]] virtual std::optional<RefundOwner> refund_owner(AccountNumber account,
-                                                                  ShopNumber shop,
-                                                                  std::string_view refund_id) = 0;
-    [[nodiscard]] virtual std::optional<Anomaly> anomaly(const OrderKey& key, AnomalyKind kind) = 0;
     /// The owners of a code in the account's programs, by program id.
     [[nodiscard]] virtual std::vector<CodeRow> code_owners(AccountNumber account,
-                                                           const Digest256& code) = 0;
-    [[nodiscard]] virtual std::optional<Membership> membership(AccountNumber account,
-                                                               const ProgramId& program,
-                                                               const CreatorId& creator) = 0;
+                                                           const Digest256& code);
     /// Touches of one anonymous id in one program at or before `upto`, the latest first; at one
     /// instant in any order.
     virtual void visit_touches(AccountNumber account, const Digest256& anon,
@@ -82,12 +62,9 @@ public:
     // -- Point reads of commands, reports and explanations -------------------------------------
     [[nodiscard]] virtual const LedgerHead& head() const = 0;
     [[nodiscard]] virtual ChainHead chain(AccountNumber account) = 0;
-    [[nodiscard]] virtual std::optional<ShopRow> shop(ShopNumber shop) = 0;
     [[nodiscard]] virtual std::optional<ProgramRow> program(const ProgramId& program) = 0;
     [[nodiscard]] virtual std::optional<ProgramRow> program_version(const ProgramId& program,
                                                                     std::uint32_t version) = 0;
-    [[nodiscard]] virtual std::optional<CommandRow> command(SequenceNumber seq) = 0;
-    [[nodiscard]] virtual std::optional<DeadLetter> dead_letter(SequenceNumber seq) = 0;
     [[nodiscard]] virtual std::optional<Balance> balance(const BalanceKey& key) = 0;
     /// An order's journal, by entry number. `state` is the stored order: its traces and
     /// other_groups name the groups.
@@ -103,94 +80,66 @@ public:
     /// By entry number, groups whose first entry is `from_entry` or later.
     virtual void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) = 0;
     virtual void scan_balances(const Visitor<Balance>& visit) = 0;  ///< By key.
-    /// In the key's order, rows of one kind with ordered_at in [from, to].
-    virtual void scan_open(AccountNumber account, const ProgramId& program, bool adjustment,
-                           Timestamp from, Timestamp to, const Visitor<OpenAmount>& visit) = 0;
-    virtual void scan_anomalies(AccountNumber account, ShopNumber shop,
-                                const Visitor<Anomaly>& visit) = 0;  ///< By order, kind.
     virtual void scan_catalog(AccountNumber account, ShopNumber shop,
                               const Visitor<CatalogRecord>& visit) = 0;  ///< By key.
     virtual void scan_payouts(const Visitor<Payout>& visit) = 0;       ///< In the order of closing.
     virtual void scan_programs(const Visitor<ProgramRow>& visit) = 0;  ///< By program id.
-    virtual void scan_memberships(AccountNumber account, const ProgramId& program,
-                                  const Visitor<Membership>& visit) = 0;  ///< By creator id.
-    virtual void scan_codes(AccountNumber account, const ProgramId& program,
-                            const Visitor<CodeRow>& visit) = 0;        ///< In any stable order.
-    virtual void scan_commands(const Visitor<CommandRow>& visit) = 0;  ///< By sequence number.
-    virtual void scan_dead(const Visitor<DeadLetter>& visit) = 0;      ///< By sequence number.
-    [[nodiscard]] virtual std::optional<Work> first_work() = 0;        ///< By number.
 
-    // -- What waits for a creator ---------------------------------------------------------------
-    /// Orders that wait for `key`, after `after` in key order, at most `max`.
-    [[nodiscard]] virtual std::vector<OrderKey> waiting_orders(const WaitKey& key,
-                                                               const std::optional<OrderKey>& after,
-                                                               std::size_t max) = 0;
+    // -- Reads of the described tables, by what they mean ---------------------------------------
+    [[nodiscard]] std::optional<RefundOwner> refund_owner(AccountNumber account, ShopNumber shop,
+                                                          std::string_view refund_id);
+    [[nodiscard]] std::optional<Anomaly> anomaly(const OrderKey& key, AnomalyKind kind);
+    [[nodiscard]] std::optional<Membership> membership(AccountNumber account,
+                                                       const ProgramId& program,
+                                                       const CreatorId& creator);
+    [[nodiscard]] std::optional<ShopRow> shop(ShopNumber shop);
+    [[nodiscard]] std::optional<CommandRow> command(SequenceNumber seq);
+    [[nodiscard]] std::optional<DeadLetter> dead_letter(SequenceNumber seq);
+    /// In the key's order, rows of one kind with ordered_at in [from, to].
+    void scan_open(AccountNumber account, const ProgramId& program, bool adjustment, Timestamp from,
+                   Timestamp to, const Visitor<OpenAmount>& visit);
+    void scan_anomalies(AccountNumber account, ShopNumber shop,
+                        const Visitor<Anomaly>& visit);  ///< By order, kind.
+    void scan_memberships(AccountNumber account, const ProgramId& program,
+                          const Visitor<Membership>& visit);  ///< By creator id.
+    void scan_codes(AccountNumber account, const ProgramId& program,
+                    const Visitor<CodeRow>& visit);        ///< By digest.
+    void scan_commands(const Visitor<CommandRow>& visit);  ///< By sequence number.
+    void scan_dead(const Visitor<DeadLetter>& visit);      ///< By sequence number.
+    [[nodiscard]] std::optional<Work> first_work();        ///< By number.
+    /// Orders that wait for `key`, behind `after` in the order of their keys, at most `max`.
+    [[nodiscard]] std::vector<WaitingOrder> waiting_orders(const WaitKey& key,
+                                                           const std::optional<WaitingOrder>& after,
+                                                           std::size_t max);
     /// The first key at or after `from`, of the same account and kind, that orders wait for.
-    [[nodiscard]] virtual std::optional<WaitKey> next_waiting(const WaitKey& from) = 0;
+    [[nodiscard]] std::optional<WaitKey> next_waiting(const WaitKey& from);
     /// Likewise, the first that has a touch (kAnon) or an owner (kCode).
-    [[nodiscard]] virtual std::optional<WaitKey> next_source(const WaitKey& from) = 0;
-};
-
-/// What inputs are about to read. Repetitions do no harm.
-struct BatchKeys {
-    struct ShopText {
-        AccountNumber account;
-        ShopNumber shop;
-        std::string text;
-    };
-    std::vector<OrderKey> orders;
-    std::vector<ShopText> refund_ids;
-    std::vector<WaitKey> sources;    ///< Anonymous ids and codes of the orders.
-    std::vector<ShopText> products;  ///< Product ids that are about to change.
-    bool commands = false;           ///< The transaction may hold commands, or work they left.
+    [[nodiscard]] std::optional<WaitKey> next_source(const WaitKey& from);
 };
 
 /// The ledger's one writer. Destroyed without commit(): nothing happened.
-class LedgerTxn : public LedgerReader {
+class LedgerTxn : public virtual LedgerReader, public TableWriters<DescribedRows> {
 public:
-    /// A hint: a ledger behind a network fetches these at once, and one with several writers takes
-    /// the locks for them. Without it, everything works one by one.
-    virtual void prefetch(const BatchKeys& keys) = 0;
-    /// Likewise: texts of lines whose products are asked for.
-    virtual void prefetch_skus(std::span<const BatchKeys::ShopText> skus) = 0;
-    /// False: prefetch() does nothing, do not work out keys for it.
-    [[nodiscard]] virtual bool wants_prefetch() const noexcept = 0;
+    /// Says which inputs come next, before the first of them is applied. A ledger may read ahead
+    /// what they will touch, and says how many of them, from the front, this transaction takes: at
+    /// least one, but none if it `holds_some` already and what comes first needs another one.
+    [[nodiscard]] virtual std::size_t expect(std::span<const Input> inputs, bool holds_some);
 
     /// Written with commit(). Only core/apply/apply changes them.
     [[nodiscard]] virtual LedgerHead& mutable_head() = 0;
     [[nodiscard]] virtual ChainHead& mutable_chain(AccountNumber account) = 0;
 
-    virtual void put_shop(const ShopRow& row) = 0;
     virtual void put_order(const OrderState& state) = 0;
     virtual void put_event(const OrderKey& key, const EventTrace& event) = 0;
-    virtual void put_refund_owner(AccountNumber account, ShopNumber shop,
-                                  std::string_view refund_id, const RefundOwner& owner) = 0;
-    virtual void put_anomaly(const Anomaly& anomaly) = 0;
     virtual void append_journal(const JournalGroup& group) = 0;
     /// Folded in memory, written once with commit(). Reads see the sum.
     virtual void add_to_balance(const BalanceKey& key, const Decimal& total,
                                 const Decimal& paid) = 0;
-    virtual void put_open(const OpenAmount& row) = 0;  ///< Insert or replace.
-    /// A row that is there, with another amount. Nothing to do for a ledger whose scan_open() takes
-    /// amounts from the orders. Requires: put_order() follows before the next scan_open().
-    virtual void change_open(const OpenAmount& row) { put_open(row); }
-    virtual void delete_open(const OpenAmount& row) = 0;  ///< By key; it may be missing.
-    virtual void put_waiting(const WaitKey& key, const OrderKey& order) = 0;
-    virtual void delete_waiting(const WaitKey& key, const OrderKey& order) = 0;
-    virtual void put_code(const CodeRow& row) = 0;
-    virtual void delete_code(const CodeRow& row) = 0;
-    virtual void put_membership(const Membership& row) = 0;
-    virtual void put_touch(const Touch& touch) = 0;       ///< Insert, or replace the same touch.
     virtual void put_program(const ProgramRow& row) = 0;  ///< Current one and its version.
     /// Replaces the copy and its variant lookups. `old`: the stored copy, nullptr if it is new.
     virtual void put_catalog(const CatalogRecord& record, const CatalogRecord* old) = 0;
     virtual void delete_catalog(const CatalogRecord& old) = 0;
     virtual void put_payout(const Payout& payout) = 0;
-    virtual void put_command(const CommandRow& row) = 0;
-    virtual void put_dead_letter(const DeadLetter& letter) = 0;
-    virtual void delete_dead_letter(SequenceNumber seq) = 0;
-    virtual void put_work(const Work& work) = 0;
-    virtual void delete_work(std::uint64_t number) = 0;
 
     /// Durable when it returns. Throws LedgerFailure.
     virtual void commit() = 0;

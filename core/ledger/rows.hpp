@@ -31,7 +31,11 @@ struct ShopRow {
     ShopId shop_id;
 };
 
+/// A refund id belongs for ever to the first order and line that used it (rule R2).
 struct RefundOwner {
+    AccountNumber account;
+    ShopNumber shop;
+    RefundLineItemId refund_id;
     OrderId order_id;
     LineItemId line;
 };
@@ -64,6 +68,13 @@ struct WaitKey {
     WaitKind kind = WaitKind::kAnon;
     Digest256 digest{};  ///< SHA-256 of the anonymous id, or of the code folded to lower case.
     friend auto operator<=>(const WaitKey&, const WaitKey&) = default;
+};
+
+/// An order that waits for `key`, in the account of the key.
+struct WaitingOrder {
+    WaitKey key;
+    ShopNumber shop;
+    OrderId order_id;
 };
 
 struct CodeRow {

@@ -1,6 +1,7 @@
 // Rows that say how far the ledger is.
 #include <algorithm>
 
+#include "core/ledger/valid.hpp"
 #include "lmdb_store/ledger/row_value.hpp"
 
 namespace sluice::store {
@@ -8,10 +9,6 @@ namespace {
 
 std::vector<std::uint8_t> bytes_of(std::string_view text) {
     return {text.begin(), text.end()};
-}
-
-bool is_known(Topic topic) noexcept {
-    return is_order(topic) || is_catalog(topic) || is_command(topic);
 }
 
 }  // namespace
@@ -35,7 +32,7 @@ bool RowValue::decode(std::string_view value, CommandRow& row) {
     row.received_at = from_instant(*stored->received_at());
     row.ok = stored->ok();
     row.result = view_of(stored->result());
-    return is_command(row.topic);
+    return is_command(row.topic) && is_valid(row.topic);
 }
 
 std::string_view RowValue::encode(const DeadLetter& letter) {
@@ -76,19 +73,20 @@ bool RowValue::decode(std::string_view value, DeadLetter& letter) {
     if (stored->body_sha256() != nullptr) {
         letter.body_sha256 = from_hash(*stored->body_sha256());
     }
-    return !letter.topic || is_known(*letter.topic);
+    return !letter.topic || is_valid(*letter.topic);
 }
 
 std::string_view RowValue::encode(const Work& work) {
     builder_.Clear();
-    const auto after =
-        work.after ? text(work.after->order_id.view()) : flatbuffers::Offset<flatbuffers::String>();
+    const auto after = work.after_order ? text(work.after_order->view())
+                                        : flatbuffers::Offset<flatbuffers::String>();
     const fbs::Hash digest = to_hash(work.key.digest);
     const fbs::Instant received_at = to_instant(work.received_at);
     return finish(fbs::CreateWork(builder_, work.whole_account, work.key.account.value,
                                   static_cast<std::uint8_t>(work.key.kind), &digest,
-                                  work.after ? work.after->shop.value : 0, after, work.cause.value,
-                                  static_cast<std::uint8_t>(work.cause_topic), &received_at));
+                                  work.after_shop.value_or(ShopNumber{}).value, after,
+                                  work.cause.value, static_cast<std::uint8_t>(work.cause_topic),
+                                  &received_at));
 }
 
 bool RowValue::decode(std::string_view value, Work& work) {
@@ -103,12 +101,13 @@ bool RowValue::decode(std::string_view value, Work& work) {
     work.cause = {stored->cause()};
     work.cause_topic = static_cast<Topic>(stored->cause_topic());
     work.received_at = from_instant(*stored->received_at());
-    work.after.reset();
+    work.after_shop.reset();
+    work.after_order.reset();
     if (stored->after_order() != nullptr) {
-        work.after = OrderKey{
-            work.key.account, {stored->after_shop()}, OrderId(view_of(stored->after_order()))};
+        work.after_shop = ShopNumber{stored->after_shop()};
+        work.after_order = OrderId(view_of(stored->after_order()));
     }
-    return (stored->kind() == 1 || stored->kind() == 2) && is_known(work.cause_topic);
+    return is_valid(work.key.kind) && is_valid(work.cause_topic);
 }
 
 std::string_view RowValue::encode(const ChainHead& chain) {

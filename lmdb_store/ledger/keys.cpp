@@ -74,7 +74,9 @@ LedgerKey& LedgerKey::id(std::string_view id, std::size_t whole_max) noexcept {
     if (!id_is_cut(id, whole_max)) {
         return bytes(id);
     }
-    return bytes(id.substr(0, whole_max)).u8(kCutMark).digest(sha256(id));
+    bytes(id.substr(0, whole_max)).u8(kCutMark);
+    uncut_ = uncut_ == 0 ? size_ : uncut_;
+    return digest(sha256(id));
 }
 
 std::string_view LedgerKeyParser::bytes(std::size_t count) noexcept {
@@ -170,72 +172,18 @@ LedgerKey event_digest_key(const OrderKey& order, Topic topic, const EventDigest
         .bytes({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
-LedgerKey anomaly_key(const OrderKey& order, AnomalyKind kind) noexcept {
-    return order_key(order).end().u8(static_cast<std::uint8_t>(kind));
-}
-
-LedgerKey refund_key(AccountNumber account, ShopNumber shop, std::string_view refund_id) noexcept {
-    return shop_prefix(account, shop).id(refund_id, kIdBytesWhole);
-}
-
-LedgerKey program_prefix(AccountNumber account, const ProgramId& program) noexcept {
-    return account_prefix(account).bytes(program.view()).end();
-}
-
 LedgerKey balance_key(const BalanceKey& balance) noexcept {
-    return membership_key(balance.account, balance.program, balance.creator)
+    return account_prefix(balance.account)
+        .bytes(balance.program.view())
+        .end()
+        .bytes(balance.creator.view())
         .end()
         .bytes(balance.currency.code());
 }
 
-LedgerKey open_prefix(AccountNumber account, const ProgramId& program, bool adjustment) noexcept {
-    return program_prefix(account, program).u8(adjustment ? 1 : 0);
-}
-
-LedgerKey open_key(const OpenAmount& open) noexcept {
-    return open_prefix(open.account, open.program, open.adjustment)
-        .instant(open.ordered_at)
-        .u32(open.shop.value)
-        .id(open.order_id.view(), kIdBytesWholeOpen)
-        .end()
-        .bytes(open.currency.code());
-}
-
-LedgerKey wait_prefix(const WaitKey& key) noexcept {
-    return account_prefix(key.account).u8(static_cast<std::uint8_t>(key.kind)).digest(key.digest);
-}
-
-LedgerKey wait_key(const WaitKey& key, const OrderKey& order) noexcept {
-    SLUICE_ASSERT(key.account == order.account);
-    return wait_prefix(key).u32(order.shop.value).id(order.order_id.view(), kIdBytesWhole);
-}
-
-LedgerKey code_prefix(AccountNumber account, const Digest256& code) noexcept {
-    return account_prefix(account).digest(code);
-}
-
-LedgerKey code_key(const CodeRow& code) noexcept {
-    return code_prefix(code.account, code.digest).bytes(code.program.view());
-}
-
-LedgerKey membership_key(AccountNumber account, const ProgramId& program,
-                         const CreatorId& creator) noexcept {
-    return program_prefix(account, program).bytes(creator.view());
-}
-
-LedgerKey touch_prefix(AccountNumber account, const Digest256& anon) noexcept {
-    return account_prefix(account).digest(anon);
-}
-
 LedgerKey touch_program_prefix(AccountNumber account, const Digest256& anon,
                                const ProgramId& program) noexcept {
-    return touch_prefix(account, anon).bytes(program.view()).end();
-}
-
-LedgerKey touch_key(const Touch& touch) noexcept {
-    return touch_program_prefix(touch.account, touch.anon, touch.program)
-        .instant(touch.occurred_at)
-        .bytes(touch.creator.view());
+    return account_prefix(account).digest(anon).bytes(program.view()).end();
 }
 
 LedgerKey program_version_key(const ProgramId& program, std::uint32_t version) noexcept {
@@ -270,12 +218,6 @@ LedgerKey variant_key(const CatalogKey& key, std::string_view variant_sku) noexc
 LedgerKey number_key(std::uint64_t number) noexcept {
     LedgerKey key;
     key.u64(number);
-    return key;
-}
-
-LedgerKey node_key(std::uint32_t node, std::uint64_t number) noexcept {
-    LedgerKey key;
-    key.u32(node).u64(number);
     return key;
 }
 

@@ -13,8 +13,11 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "core/ledger/ledger.hpp"
+#include "core/ledger/sort_key.hpp"
+#include "core/ledger/valid.hpp"
 
 namespace sluice::store {
 
@@ -27,7 +30,7 @@ inline constexpr std::size_t kIdBytesWholeVariant = 150;
 class LedgerKey {
 public:
     LedgerKey() noexcept {}  // bytes_ is written before it is read
-    LedgerKey(const LedgerKey& other) noexcept : size_(other.size_) {
+    LedgerKey(const LedgerKey& other) noexcept : size_(other.size_), uncut_(other.uncut_) {
         std::memcpy(bytes_.data(), other.bytes_.data(), size_);
     }
     LedgerKey& operator=(const LedgerKey&) = delete;
@@ -46,10 +49,16 @@ public:
     LedgerKey& end() noexcept { return u8(0); }
 
     [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
+    /// The key up to the first id that was cut, without that id's digest: what all keys that were
+    /// cut there share.
+    [[nodiscard]] std::string_view uncut() const noexcept {
+        return {bytes_.data(), uncut_ == 0 ? size_ : uncut_};
+    }
 
 private:
     std::array<char, kKeyBytesMax> bytes_;
     std::size_t size_ = 0;
+    std::size_t uncut_ = 0;  ///< 0: no id was cut.
 };
 
 /// Takes components off the front of a stored key. After a failed take, ok() is false and values
@@ -84,29 +93,82 @@ private:
     return id.size() > whole_max;
 }
 
+/// Longest id that stays whole in the key of a table that core/ledger/tables.hpp describes.
+template <class Row>
+[[nodiscard]] constexpr std::size_t id_bytes_whole() {
+    return std::is_same_v<Row, OpenAmount> ? kIdBytesWholeOpen : kIdBytesWhole;
+}
+
+/// Takes what sort_key.hpp writes; ids are cut.
+struct KeySink {
+    LedgerKey& key;
+    std::size_t whole_max;
+
+    void bytes(std::string_view raw) { key.bytes(raw); }
+    void id(std::string_view id) { key.id(id, whole_max); }
+};
+
+/// The key of a row that core/ledger/tables.hpp describes, or the first columns of it.
+/// @param node  The ledger's number of the queue, for rows that belong to one.
+template <class Row>
+[[nodiscard]] LedgerKey row_key(const Row& row, std::uint32_t node = 0, unsigned columns = ~0U) {
+    LedgerKey key;
+    if constexpr (TableOf<Row>::kPerNode) {
+        key.u32(node);
+    }
+    KeySink sink{key, id_bytes_whole<Row>()};
+    TableOf<Row>::key(row, KeyColumns<KeySink>(sink, columns));
+    return key;
+}
+
+/// Columns of a described key, taken off its front. An id that was cut stays empty.
+struct KeyFields {
+    LedgerKeyParser& parser;
+    std::size_t whole_max;
+    bool cut = false;
+    bool sound = true;  ///< Every value is one that its type has.
+
+    void operator()(const char*, AccountNumber& value) { value = {parser.u32()}; }
+    void operator()(const char*, ShopNumber& value) { value = {parser.u32()}; }
+    void operator()(const char*, SequenceNumber& value) { value = {parser.u64()}; }
+    void operator()(const char*, std::uint64_t& value) { value = parser.u64(); }
+    void operator()(const char*, bool& value) {
+        const std::uint8_t stored = parser.u8();
+        sound = sound && stored <= 1;
+        value = stored != 0;
+    }
+    void operator()(const char*, Timestamp& value) {
+        value = parser.instant();
+        sound = sound && is_valid(value);
+    }
+    void operator()(const char*, Digest256& value) { value = parser.digest(); }
+    void operator()(const char*, Currency& value) {
+        const auto currency = Currency::parse(parser.bytes(3));
+        sound = sound && currency;
+        value = currency.value_or(Currency());
+    }
+    template <class Enum>
+    requires std::is_enum_v<Enum>
+    void operator()(const char*, Enum& value) {
+        value = static_cast<Enum>(parser.u8());
+        sound = sound && is_valid(value);
+    }
+    template <class Tag>
+    void operator()(const char*, TextId<Tag>& value) {
+        const auto whole = parser.id(whole_max);
+        cut = cut || !whole;
+        value = TextId<Tag>(whole.value_or(std::string_view{}));
+    }
+};
+
 [[nodiscard]] LedgerKey shop_prefix(AccountNumber account, ShopNumber shop) noexcept;
 [[nodiscard]] LedgerKey order_key(const OrderKey& order) noexcept;
 [[nodiscard]] LedgerKey event_key(const OrderKey& order, SequenceNumber seq) noexcept;
 [[nodiscard]] LedgerKey event_digest_key(const OrderKey& order, Topic topic,
                                          const EventDigest& digest) noexcept;
-[[nodiscard]] LedgerKey anomaly_key(const OrderKey& order, AnomalyKind kind) noexcept;
-[[nodiscard]] LedgerKey refund_key(AccountNumber account, ShopNumber shop,
-                                   std::string_view refund_id) noexcept;
 [[nodiscard]] LedgerKey balance_key(const BalanceKey& balance) noexcept;
-[[nodiscard]] LedgerKey open_prefix(AccountNumber account, const ProgramId& program,
-                                    bool adjustment) noexcept;
-[[nodiscard]] LedgerKey open_key(const OpenAmount& open) noexcept;
-[[nodiscard]] LedgerKey wait_prefix(const WaitKey& key) noexcept;
-[[nodiscard]] LedgerKey wait_key(const WaitKey& key, const OrderKey& order) noexcept;
-[[nodiscard]] LedgerKey code_prefix(AccountNumber account, const Digest256& code) noexcept;
-[[nodiscard]] LedgerKey code_key(const CodeRow& code) noexcept;
-[[nodiscard]] LedgerKey program_prefix(AccountNumber account, const ProgramId& program) noexcept;
-[[nodiscard]] LedgerKey membership_key(AccountNumber account, const ProgramId& program,
-                                       const CreatorId& creator) noexcept;
-[[nodiscard]] LedgerKey touch_prefix(AccountNumber account, const Digest256& anon) noexcept;
 [[nodiscard]] LedgerKey touch_program_prefix(AccountNumber account, const Digest256& anon,
                                              const ProgramId& program) noexcept;
-[[nodiscard]] LedgerKey touch_key(const Touch& touch) noexcept;
 [[nodiscard]] LedgerKey program_version_key(const ProgramId& program,
                                             std::uint32_t version) noexcept;
 [[nodiscard]] LedgerKey product_prefix(AccountNumber account, ShopNumber shop,
@@ -116,7 +178,5 @@ private:
                                        std::string_view variant_sku) noexcept;
 [[nodiscard]] LedgerKey variant_key(const CatalogKey& key, std::string_view variant_sku) noexcept;
 [[nodiscard]] LedgerKey number_key(std::uint64_t number) noexcept;
-/// Rows that belong to one queue: the ledger's number of that queue, then the row's number.
-[[nodiscard]] LedgerKey node_key(std::uint32_t node, std::uint64_t number) noexcept;
 
 }  // namespace sluice::store

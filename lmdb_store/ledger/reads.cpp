@@ -8,8 +8,7 @@
 
 namespace sluice::store {
 
-template <class Base>
-void LedgerPointReads<Base>::load_head(std::string_view node) {
+void RowReads::load_head(std::string_view node) {
     node_.head.node = node;
     if (node.empty()) {
         return;  // asks for no queue: the tables that belong to one look empty
@@ -19,9 +18,15 @@ void LedgerPointReads<Base>::load_head(std::string_view node) {
     }
 }
 
-template <class Base>
+/// What the order says of the row: whom, and how much.
+void RowReads::complete(OpenAmount& row) {
+    const auto value =
+        rows_.get(Table::kOrders, order_key({row.account, row.shop, row.order_id}).view());
+    rows_.check(value && order_value_.decode_open(*value, row), Table::kOpen);
+}
+
 template <class Row>
-std::optional<Row> LedgerPointReads<Base>::find(Table table, const LedgerKey& key, Row row) {
+std::optional<Row> Reads::find(Table table, const LedgerKey& key, Row row) {
     const auto value = rows_.get(table, key.view());
     if (!value) {
         return std::nullopt;
@@ -30,8 +35,7 @@ std::optional<Row> LedgerPointReads<Base>::find(Table table, const LedgerKey& ke
     return row;
 }
 
-template <class Base>
-bool LedgerPointReads<Base>::load_order(const OrderKey& key, OrderState& state) {
+bool Reads::load_order(const OrderKey& key, OrderState& state) {
     const auto value = rows_.get(Table::kOrders, order_key(key).view());
     if (!value) {
         return false;
@@ -41,62 +45,12 @@ bool LedgerPointReads<Base>::load_order(const OrderKey& key, OrderState& state) 
     return true;
 }
 
-template <class Base>
-bool LedgerPointReads<Base>::has_event(const OrderKey& key, Topic topic,
-                                       const EventDigest& digest) {
+bool Reads::has_event(const OrderKey& key, Topic topic, const EventDigest& digest) {
     return rows_.has(Table::kEventDigests, event_digest_key(key, topic, digest).view());
 }
 
-template <class Base>
-std::optional<RefundOwner> LedgerPointReads<Base>::refund_owner(AccountNumber account,
-                                                                ShopNumber shop,
-                                                                std::string_view refund_id) {
-    const auto value = rows_.get(Table::kRefunds, refund_key(account, shop, refund_id).view());
-    if (!value) {
-        return std::nullopt;
-    }
-    RefundOwner owner;
-    rows_.check(row_value_.decode_refund_owner(*value, refund_id, owner), Table::kRefunds);
-    return owner;
-}
-
-template <class Base>
-std::optional<Anomaly> LedgerPointReads<Base>::anomaly(const OrderKey& key, AnomalyKind kind) {
-    Anomaly row;
-    row.order = key;
-    row.kind = kind;
-    return find(Table::kAnomalies, anomaly_key(key, kind), std::move(row));
-}
-
-template <class Base>
-std::vector<CodeRow> LedgerPointReads<Base>::code_owners(AccountNumber account,
-                                                         const Digest256& code) {
-    std::vector<CodeRow> owners;
-    const LedgerKey prefix = code_prefix(account, code);
-    visit_prefix(rows_, Table::kCodes, prefix.view(),
-                 [&](std::string_view key, std::string_view value) {
-                     CodeRow& row = owners.emplace_back();
-                     row.account = account;
-                     row.digest = code;
-                     row.program = ProgramId(key.substr(prefix.view().size()));
-                     rows_.check(row_value_.decode(value, row), Table::kCodes);
-                     return true;
-                 });
-    return owners;
-}
-
-template <class Base>
-std::optional<Membership> LedgerPointReads<Base>::membership(AccountNumber account,
-                                                             const ProgramId& program,
-                                                             const CreatorId& creator) {
-    return find(Table::kMemberships, membership_key(account, program, creator),
-                Membership{account, program, creator, false, {}});
-}
-
-template <class Base>
-void LedgerPointReads<Base>::visit_touches(AccountNumber account, const Digest256& anon,
-                                           const ProgramId& program, Timestamp upto,
-                                           const Visitor<Touch>& visit) {
+void Reads::visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                          Timestamp upto, const Visitor<Touch>& visit) {
     const LedgerKey prefix = touch_program_prefix(account, anon, program);
     LedgerKey behind = prefix;
     behind.instant(upto).u8(0xFF);  // no creator id begins with it
@@ -119,8 +73,7 @@ void LedgerPointReads<Base>::visit_touches(AccountNumber account, const Digest25
     }
 }
 
-template <class Base>
-std::vector<ProgramRow> LedgerPointReads<Base>::programs(AccountNumber account) {
+std::vector<ProgramRow> Reads::programs(AccountNumber account) {
     std::vector<ProgramRow> programs;
     LedgerKey prefix;
     prefix.u32(account.value);
@@ -134,10 +87,8 @@ std::vector<ProgramRow> LedgerPointReads<Base>::programs(AccountNumber account) 
     return programs;
 }
 
-template <class Base>
-std::optional<CatalogKey> LedgerPointReads<Base>::find_variant(AccountNumber account,
-                                                               ShopNumber shop,
-                                                               std::string_view variant_sku) {
+std::optional<CatalogKey> Reads::find_variant(AccountNumber account, ShopNumber shop,
+                                              std::string_view variant_sku) {
     const LedgerKey prefix = variant_prefix(account, shop, variant_sku);
     RowCursor cursor(rows_, Table::kVariants);
     if (!cursor.seek(prefix.view()) || !cursor.key().starts_with(prefix.view())) {
@@ -156,10 +107,8 @@ std::optional<CatalogKey> LedgerPointReads<Base>::find_variant(AccountNumber acc
 
 /// Ids that the key had to cut sort by their digests: among those that share the beginning, the
 /// lowest is found by looking at each.
-template <class Base>
-std::optional<CatalogKey> LedgerPointReads<Base>::lowest_cut_product(RowCursor& cursor,
-                                                                     CatalogKey found,
-                                                                     std::string_view prefix) {
+std::optional<CatalogKey> Reads::lowest_cut_product(RowCursor& cursor, CatalogKey found,
+                                                    std::string_view prefix) {
     const std::string shared(cursor.key().substr(0, prefix.size() + 4 + kIdBytesWholeVariant + 1));
     bool more = true;
     while (more && cursor.key().starts_with(shared)) {
@@ -173,10 +122,8 @@ std::optional<CatalogKey> LedgerPointReads<Base>::lowest_cut_product(RowCursor& 
     return found;
 }
 
-template <class Base>
-std::vector<CatalogKey> LedgerPointReads<Base>::product_copies(AccountNumber account,
-                                                               ShopNumber shop,
-                                                               const ProductId& product) {
+std::vector<CatalogKey> Reads::product_copies(AccountNumber account, ShopNumber shop,
+                                              const ProductId& product) {
     std::vector<CatalogKey> copies;
     const LedgerKey prefix = product_prefix(account, shop, product);
     visit_prefix(rows_, Table::kCatalog, prefix.view(),
@@ -191,75 +138,46 @@ std::vector<CatalogKey> LedgerPointReads<Base>::product_copies(AccountNumber acc
     return copies;
 }
 
-template <class Base>
-std::optional<CatalogRecord> LedgerPointReads<Base>::catalog(const CatalogKey& key) {
+std::optional<CatalogRecord> Reads::catalog(const CatalogKey& key) {
     CatalogRecord record;
     record.key = key;
     return find(Table::kCatalog, catalog_key(key), std::move(record));
 }
 
-template <class Base>
-ChainHead LedgerPointReads<Base>::chain(AccountNumber account) {
+ChainHead Reads::chain(AccountNumber account) {
     LedgerKey key;
     key.u32(node_.node).u32(account.value);
     return find(Table::kChains, key, ChainHead{}).value_or(ChainHead{});
 }
 
-template <class Base>
-std::optional<ShopRow> LedgerPointReads<Base>::shop(ShopNumber shop) {
-    LedgerKey key;
-    key.u32(shop.value);
-    return find(Table::kShops, key, ShopRow{{}, shop, {}, {}});
-}
-
-template <class Base>
-std::optional<ProgramRow> LedgerPointReads<Base>::program_row(Table table, const LedgerKey& key,
-                                                              const ProgramId& program) {
+std::optional<ProgramRow> Reads::program_row(Table table, const LedgerKey& key,
+                                             const ProgramId& program) {
     ProgramRow row;
     row.program.id = program;
     return find(table, key, std::move(row));
 }
 
-template <class Base>
-std::optional<ProgramRow> LedgerPointReads<Base>::program(const ProgramId& program) {
+std::optional<ProgramRow> Reads::program(const ProgramId& program) {
     LedgerKey key;
     key.bytes(program.view());
     return program_row(Table::kPrograms, key, program);
 }
 
-template <class Base>
-std::optional<ProgramRow> LedgerPointReads<Base>::program_version(const ProgramId& program,
-                                                                  std::uint32_t version) {
+std::optional<ProgramRow> Reads::program_version(const ProgramId& program, std::uint32_t version) {
     return program_row(Table::kProgramVersions, program_version_key(program, version), program);
 }
 
-template <class Base>
-std::optional<CommandRow> LedgerPointReads<Base>::command(SequenceNumber seq) {
-    CommandRow row;
-    row.seq = seq;
-    return find(Table::kCommands, node_key(node_.node, seq.value), std::move(row));
-}
-
-template <class Base>
-std::optional<DeadLetter> LedgerPointReads<Base>::dead_letter(SequenceNumber seq) {
-    DeadLetter letter;
-    letter.seq = seq;
-    return find(Table::kDead, node_key(node_.node, seq.value), std::move(letter));
-}
-
-template <class Base>
-std::optional<Balance> LedgerPointReads<Base>::balance(const BalanceKey& key) {
+std::optional<Balance> Reads::balance(const BalanceKey& key) {
     return find(Table::kBalances, balance_key(key), Balance{key, {}, {}});
 }
 
-template <class Base>
-std::vector<JournalGroup> LedgerPointReads<Base>::order_journal(const OrderState& state) {
+std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
     std::vector<std::uint64_t> entries = state.other_groups;
     for (const EventTrace& event : state.events) {
         entries.push_back(event.first_entry);
     }
     if (state.events_count > state.events.size()) {
-        this->scan_events(state.key, [&](const EventTrace& event) {
+        scan_events(state.key, [&](const EventTrace& event) {
             entries.push_back(event.first_entry);
             return true;
         });
@@ -280,71 +198,5 @@ std::vector<JournalGroup> LedgerPointReads<Base>::order_journal(const OrderState
     }
     return groups;
 }
-
-template <class Base>
-std::vector<OrderKey> LedgerPointReads<Base>::waiting_orders(const WaitKey& key,
-                                                             const std::optional<OrderKey>& after,
-                                                             std::size_t max) {
-    std::vector<OrderKey> orders;
-    const LedgerKey prefix = wait_prefix(key);
-    const LedgerKey start = after ? wait_key(key, *after) : prefix;
-    RowCursor cursor(rows_, Table::kWaiting);
-    bool found = cursor.seek(start.view());
-    if (found && after && cursor.key() == start.view()) {
-        found = cursor.next();
-    }
-    for (; found && orders.size() < max && cursor.key().starts_with(prefix.view());
-         found = cursor.next()) {
-        LedgerKeyParser parser(cursor.key().substr(prefix.view().size()));
-        OrderKey& order = orders.emplace_back();
-        order.account = key.account;
-        order.shop = {parser.u32()};
-        if (const auto whole = parser.id(kIdBytesWhole)) {
-            order.order_id = OrderId(*whole);
-        }
-        rows_.check(parser.complete() && row_value_.decode_waiting(cursor.value(), order.order_id),
-                    Table::kWaiting);
-    }
-    return orders;
-}
-
-template <class Base>
-std::optional<WaitKey> LedgerPointReads<Base>::next_waiting(const WaitKey& from) {
-    RowCursor cursor(rows_, Table::kWaiting);
-    if (!cursor.seek(wait_prefix(from).view())) {
-        return std::nullopt;
-    }
-    LedgerKeyParser parser(cursor.key());
-    const AccountNumber account{parser.u32()};
-    const auto kind = static_cast<WaitKind>(parser.u8());
-    const Digest256 digest = parser.digest();
-    rows_.check(parser.ok(), Table::kWaiting);
-    if (account != from.account || kind != from.kind) {
-        return std::nullopt;
-    }
-    return WaitKey{account, kind, digest};
-}
-
-template <class Base>
-std::optional<WaitKey> LedgerPointReads<Base>::next_source(const WaitKey& from) {
-    const Table table = from.kind == WaitKind::kAnon ? Table::kTouches : Table::kCodes;
-    LedgerKey key;
-    key.u32(from.account.value).digest(from.digest);
-    RowCursor cursor(rows_, table);
-    if (!cursor.seek(key.view())) {
-        return std::nullopt;
-    }
-    LedgerKeyParser parser(cursor.key());
-    const AccountNumber account{parser.u32()};
-    const Digest256 digest = parser.digest();
-    rows_.check(parser.ok(), table);
-    if (account != from.account) {
-        return std::nullopt;
-    }
-    return WaitKey{account, from.kind, digest};
-}
-
-template class LedgerPointReads<LedgerReader>;
-template class LedgerPointReads<LedgerTxn>;
 
 }  // namespace sluice::store

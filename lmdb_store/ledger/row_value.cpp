@@ -93,20 +93,17 @@ bool RowValue::decode(std::string_view value, StoredGroup& stored_group) {
     return ok && wides.ok() && text.complete();
 }
 
-std::string_view RowValue::encode_refund_owner(std::string_view refund_id,
-                                               const RefundOwner& owner) {
+std::string_view RowValue::encode(const RefundOwner& owner) {
     builder_.Clear();
-    const auto id = cut_id(refund_id, kIdBytesWhole);
+    const auto id = cut_id(owner.refund_id.view(), kIdBytesWhole);
     const auto order_id = text(owner.order_id.view());
     const auto line = text(owner.line.view());
     return finish(fbs::CreateRefundOwner(builder_, id, order_id, line));
 }
 
-bool RowValue::decode_refund_owner(std::string_view value, std::string_view refund_id,
-                                   RefundOwner& owner) {
+bool RowValue::decode(std::string_view value, RefundOwner& owner) {
     const auto* stored = copy_.verified<fbs::RefundOwner>(value);
-    if (stored == nullptr ||
-        (stored->refund_id() != nullptr && view_of(stored->refund_id()) != refund_id)) {
+    if (stored == nullptr || !complete_id(owner.refund_id, stored->refund_id())) {
         return false;
     }
     assign(owner.order_id, view_of(stored->order_id()));
@@ -148,36 +145,36 @@ bool RowValue::decode(std::string_view value, Balance& balance) {
            from_wide(*stored->paid(), balance.paid);
 }
 
-std::string_view RowValue::encode_open(const OrderId& order) {
-    if (!id_is_cut(order.view(), kIdBytesWholeOpen)) {
+std::string_view RowValue::encode(const OpenAmount& open) {
+    if (!id_is_cut(open.order_id.view(), kIdBytesWholeOpen)) {
         return {};
     }
     builder_.Clear();
-    return finish(fbs::CreateOpenAmount(builder_, text(order.view())));
+    return finish(fbs::CreateOpenAmount(builder_, text(open.order_id.view())));
 }
 
-bool RowValue::decode_open(std::string_view value, OrderId& order) {
+bool RowValue::decode(std::string_view value, OpenAmount& open) {
     if (value.empty()) {
-        return !order.empty();
+        return !open.order_id.empty();
     }
     const auto* stored = copy_.verified<fbs::OpenAmount>(value);
-    return stored != nullptr && complete_id(order, stored->order_id());
+    return stored != nullptr && complete_id(open.order_id, stored->order_id());
 }
 
-std::string_view RowValue::encode_waiting(const OrderId& order) {
-    if (!id_is_cut(order.view(), kIdBytesWhole)) {
+std::string_view RowValue::encode(const WaitingOrder& waiting) {
+    if (!id_is_cut(waiting.order_id.view(), kIdBytesWhole)) {
         return {};
     }
     builder_.Clear();
-    return finish(fbs::CreateWaitingOrder(builder_, text(order.view())));
+    return finish(fbs::CreateWaitingOrder(builder_, text(waiting.order_id.view())));
 }
 
-bool RowValue::decode_waiting(std::string_view value, OrderId& order) {
+bool RowValue::decode(std::string_view value, WaitingOrder& waiting) {
     if (value.empty()) {
-        return !order.empty();
+        return !waiting.order_id.empty();
     }
     const auto* stored = copy_.verified<fbs::WaitingOrder>(value);
-    return stored != nullptr && complete_id(order, stored->order_id());
+    return stored != nullptr && complete_id(waiting.order_id, stored->order_id());
 }
 
 std::string_view RowValue::encode_variant(const ProductId& product) {

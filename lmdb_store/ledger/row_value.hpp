@@ -31,17 +31,16 @@ class RowValue {
 public:
     [[nodiscard]] std::string_view encode_event(const OrderKey& order, const EventTrace& event);
     [[nodiscard]] std::string_view encode(const JournalGroup& group, std::uint32_t node);
-    [[nodiscard]] std::string_view encode_refund_owner(std::string_view refund_id,
-                                                       const RefundOwner& owner);
+    [[nodiscard]] std::string_view encode(const RefundOwner& owner);
     [[nodiscard]] std::string_view encode(const Anomaly& anomaly);
     [[nodiscard]] std::string_view encode(const Balance& balance);
     /// Empty unless the key had to cut the id.
-    [[nodiscard]] std::string_view encode_open(const OrderId& order);
+    [[nodiscard]] std::string_view encode(const OpenAmount& open);
     [[nodiscard]] std::string_view encode(const CodeRow& code);
     [[nodiscard]] std::string_view encode(const Membership& membership);
     [[nodiscard]] std::string_view encode(const Touch& touch);
     /// Empty unless the key had to cut the id.
-    [[nodiscard]] std::string_view encode_waiting(const OrderId& order);
+    [[nodiscard]] std::string_view encode(const WaitingOrder& waiting);
     [[nodiscard]] std::string_view encode_variant(const ProductId& product);
     [[nodiscard]] std::string_view encode(const ProgramRow& row);
     [[nodiscard]] std::string_view encode(const CatalogRecord& record);
@@ -55,15 +54,15 @@ public:
 
     [[nodiscard]] bool decode_event(std::string_view value, OrderKey& order, EventTrace& event);
     [[nodiscard]] bool decode(std::string_view value, StoredGroup& stored);
-    [[nodiscard]] bool decode_refund_owner(std::string_view value, std::string_view refund_id,
-                                           RefundOwner& owner);
+    [[nodiscard]] bool decode(std::string_view value, RefundOwner& owner);
     [[nodiscard]] bool decode(std::string_view value, Anomaly& anomaly);
     [[nodiscard]] bool decode(std::string_view value, Balance& balance);
-    [[nodiscard]] bool decode_open(std::string_view value, OrderId& order);
+    /// Creator and amount are the order's.
+    [[nodiscard]] bool decode(std::string_view value, OpenAmount& open);
     [[nodiscard]] bool decode(std::string_view value, CodeRow& code);
     [[nodiscard]] bool decode(std::string_view value, Membership& membership);
     [[nodiscard]] bool decode(std::string_view value, Touch& touch);
-    [[nodiscard]] bool decode_waiting(std::string_view value, OrderId& order);
+    [[nodiscard]] bool decode(std::string_view value, WaitingOrder& waiting);
     [[nodiscard]] bool decode_variant(std::string_view value, ProductId& product);
     [[nodiscard]] bool decode(std::string_view value, ProgramRow& row);
     [[nodiscard]] bool decode(std::string_view value, CatalogRecord& record);

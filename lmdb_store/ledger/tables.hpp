@@ -69,6 +69,16 @@ inline constexpr std::array<const char*, 25> kLedgerTables = {"heads",
                                                               "work"};
 static_assert(kLedgerTables.size() == static_cast<std::size_t>(Table::kWork) + 1);
 
+/// The table of the rows that core/ledger/tables.hpp describes.
+template <class Row>
+[[nodiscard]] constexpr Table table_of() {
+    std::size_t at = 0;
+    while (std::string_view(kLedgerTables[at]) != TableOf<Row>::kName) {
+        ++at;
+    }
+    return static_cast<Table>(at);
+}
+
 using LedgerHandles = std::array<MDB_dbi, kLedgerTables.size()>;
 
 [[nodiscard]] inline const char* name_of(Table table) noexcept {

@@ -11,9 +11,7 @@ namespace sluice::store {
 
 EmbeddedTxn::EmbeddedTxn(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
                          std::string_view node, MapIsFull map_is_full)
-    : TxnHolder{std::move(txn)},
-      LedgerReads(RowAccess(env, handles, txn_)),
-      map_is_full_(std::move(map_is_full)) {
+    : TableWrites(env, handles, std::move(txn), std::move(map_is_full)) {
     load_head(node);
     adopt_node(node);
 }
@@ -40,14 +38,14 @@ void EmbeddedTxn::adopt_node(std::string_view node) {
 }
 
 /// LMDB reports a write that the disk took only in part as an I/O error.
-bool EmbeddedTxn::disk_is_full() const {
+bool RowWrites::disk_is_full() const {
     constexpr std::uintmax_t kNextToNothing = 4U << 20;
     std::error_code unknown;
     const auto room = std::filesystem::space(rows_.folder(), unknown);
     return !unknown && room.available < kNextToNothing;
 }
 
-void EmbeddedTxn::failed(int rc, std::string_view doing, Table table) {
+void RowWrites::failed(int rc, std::string_view doing, Table table) {
     if (rc == EIO && disk_is_full()) {
         rc = ENOSPC;
     }
@@ -57,16 +55,17 @@ void EmbeddedTxn::failed(int rc, std::string_view doing, Table table) {
     rows_.fail(rc, doing, table);
 }
 
-void EmbeddedTxn::put(Table table, std::string_view key, std::string_view value, unsigned flags) {
+void RowWrites::put(Table table, std::string_view key, std::string_view value, unsigned flags) {
     MDB_val key_val = to_val(key);
     MDB_val value_val = to_val(value);
     const int rc = mdb_put(txn_.get(), rows_.handle(table), &key_val, &value_val, flags);
-    if (rc != 0) {
+    const bool stays = rc == MDB_KEYEXIST && (flags & MDB_NOOVERWRITE) != 0;
+    if (rc != 0 && !stays) {
         failed(rc, "write", table);
     }
 }
 
-void EmbeddedTxn::remove(Table table, const LedgerKey& key) {
+void RowWrites::remove(Table table, const LedgerKey& key) {
     MDB_val key_val = to_val(key.view());
     const int rc = mdb_del(txn_.get(), rows_.handle(table), &key_val, nullptr);
     if (rc != 0 && rc != MDB_NOTFOUND) {
@@ -79,16 +78,16 @@ ChainHead& EmbeddedTxn::mutable_chain(AccountNumber account) {
     if (known != chains_.end()) {
         return known->second;
     }
-    return chains_.emplace(account.value, LedgerPointReads::chain(account)).first->second;
+    return chains_.emplace(account.value, Reads::chain(account)).first->second;
 }
 
 ChainHead EmbeddedTxn::chain(AccountNumber account) {
     const auto known = chains_.find(account.value);
-    return known != chains_.end() ? known->second : LedgerPointReads::chain(account);
+    return known != chains_.end() ? known->second : Reads::chain(account);
 }
 
 std::optional<Balance> EmbeddedTxn::balance(const BalanceKey& key) {
-    std::optional<Balance> stored = LedgerPointReads::balance(key);
+    std::optional<Balance> stored = Reads::balance(key);
     const auto delta = balances_.find(key);
     if (delta == balances_.end()) {
         return stored;
@@ -103,13 +102,11 @@ std::optional<Balance> EmbeddedTxn::balance(const BalanceKey& key) {
 
 void EmbeddedTxn::scan_balances(const Visitor<Balance>& visit) {
     flush_balances();
-    LedgerReads::scan_balances(visit);
+    Reads::scan_balances(visit);
 }
 
-void EmbeddedTxn::put_shop(const ShopRow& row) {
-    LedgerKey number;
-    number.u32(row.shop.value);
-    put(Table::kShops, number, row_value_.encode(row));
+void EmbeddedTxn::put(const ShopRow& row) {
+    put_row(row);
     LedgerKey by_id;
     by_id.bytes(row.shop_id.view()).end().u32(row.shop.value);
     put(Table::kShopIds, by_id, {});
@@ -122,16 +119,6 @@ void EmbeddedTxn::put_order(const OrderState& state) {
 void EmbeddedTxn::put_event(const OrderKey& key, const EventTrace& event) {
     put(Table::kEvents, event_key(key, event.seq), row_value_.encode_event(key, event));
     put(Table::kEventDigests, event_digest_key(key, event.topic, event.digest), {});
-}
-
-void EmbeddedTxn::put_refund_owner(AccountNumber account, ShopNumber shop,
-                                   std::string_view refund_id, const RefundOwner& owner) {
-    put(Table::kRefunds, refund_key(account, shop, refund_id),
-        row_value_.encode_refund_owner(refund_id, owner));
-}
-
-void EmbeddedTxn::put_anomaly(const Anomaly& anomaly) {
-    put(Table::kAnomalies, anomaly_key(anomaly.order, anomaly.kind), row_value_.encode(anomaly));
 }
 
 void EmbeddedTxn::append_journal(const JournalGroup& group) {
@@ -152,37 +139,9 @@ void EmbeddedTxn::add_to_balance(const BalanceKey& key, const Decimal& total, co
     delta.unbalanced = delta.unbalanced - total;
 }
 
-void EmbeddedTxn::put_open(const OpenAmount& row) {
-    put(Table::kOpen, open_key(row), row_value_.encode_open(row.order_id));
-}
-
-void EmbeddedTxn::delete_open(const OpenAmount& row) {
-    remove(Table::kOpen, open_key(row));
-}
-
-void EmbeddedTxn::put_waiting(const WaitKey& key, const OrderKey& order) {
-    put(Table::kWaiting, wait_key(key, order), row_value_.encode_waiting(order.order_id));
-}
-
-void EmbeddedTxn::delete_waiting(const WaitKey& key, const OrderKey& order) {
-    remove(Table::kWaiting, wait_key(key, order));
-}
-
-void EmbeddedTxn::put_code(const CodeRow& row) {
-    put(Table::kCodes, code_key(row), row_value_.encode(row));
-}
-
-void EmbeddedTxn::delete_code(const CodeRow& row) {
-    remove(Table::kCodes, code_key(row));
-}
-
-void EmbeddedTxn::put_membership(const Membership& row) {
-    put(Table::kMemberships, membership_key(row.account, row.program, row.creator),
-        row_value_.encode(row));
-}
-
-void EmbeddedTxn::put_touch(const Touch& touch) {
-    put(Table::kTouches, touch_key(touch), row_value_.encode(touch));
+/// How much is open stands in the order: a row that is there stays as it is.
+void EmbeddedTxn::put(const OpenAmount& row) {
+    put(Table::kOpen, key_of(row).view(), row_value_.encode(row), MDB_NOOVERWRITE);
 }
 
 void EmbeddedTxn::put_program(const ProgramRow& row) {
@@ -229,24 +188,10 @@ void EmbeddedTxn::put_payout(const Payout& payout) {
     put(Table::kPayouts, number_key(last + 1), row_value_.encode(payout));
 }
 
-void EmbeddedTxn::put_command(const CommandRow& row) {
-    put(Table::kCommands, node_key(node_.node, row.seq.value), row_value_.encode(row));
-}
-
-void EmbeddedTxn::put_dead_letter(const DeadLetter& letter) {
-    put(Table::kDead, node_key(node_.node, letter.seq.value), row_value_.encode(letter));
-}
-
-void EmbeddedTxn::delete_dead_letter(SequenceNumber seq) {
-    remove(Table::kDead, node_key(node_.node, seq.value));
-}
-
-void EmbeddedTxn::put_work(const Work& work) {
-    put(Table::kWork, node_key(node_.node, work.number), row_value_.encode(work));
-}
-
-void EmbeddedTxn::delete_work(std::uint64_t number) {
-    remove(Table::kWork, node_key(node_.node, number));
+void RowWrites::commit_rows() {
+    if (const int rc = txn_.commit(); rc != 0) {
+        failed(rc, "commit", Table::kHeads);
+    }
 }
 
 void EmbeddedTxn::check_sums() const {
@@ -262,7 +207,7 @@ void EmbeddedTxn::check_sums() const {
 
 void EmbeddedTxn::flush_balances() {
     for (auto& [key, delta] : balances_) {
-        Balance row = LedgerPointReads::balance(key).value_or(Balance{key, {}, {}});
+        Balance row = Reads::balance(key).value_or(Balance{key, {}, {}});
         row.total = row.total + delta.total;
         row.paid = row.paid + delta.paid;
         put(Table::kBalances, balance_key(key), row_value_.encode(row));
@@ -287,9 +232,7 @@ void EmbeddedTxn::commit() {
     flush_balances();
     flush_chains();
     flush_head();
-    if (const int rc = txn_.commit(); rc != 0) {
-        failed(rc, "commit", Table::kHeads);
-    }
+    commit_rows();
 }
 
 }  // namespace sluice::store

@@ -196,16 +196,16 @@ void Verifier::check_order(const OrderState& state) {
     check_dues(state, groups);
     for (const OpenAmount& open : open_amounts(state)) {
         ++open_count_;
-        OrderId stored = open.order_id;
-        const auto value = rows_.get(Table::kOpen, open_key(open).view());
-        if (!value || !row_value_.decode_open(*value, stored)) {
+        OpenAmount stored = open;
+        if (!load(stored)) {
             problem("what order " + state.key.order_id.str() +
                     " has open is not where payouts look for it");
         }
     }
     for (const WaitKey& key : wait_keys(state)) {
         ++waiting_count_;
-        if (!rows_.has(Table::kWaiting, wait_key(key, state.key).view())) {
+        WaitingOrder stored{key, state.key.shop, state.key.order_id};
+        if (!load(stored)) {
             problem("order " + state.key.order_id.str() +
                     " waits for a creator, but imports would not find it");
         }

@@ -48,7 +48,7 @@ public:
     }
     std::string_view bytes(std::size_t count) {
         if (rest_.size() < count) {
-            throw_damaged();
+            throw_damaged("packed bytes end too early");
         }
         const std::string_view taken = rest_.substr(0, count);
         rest_.remove_prefix(count);

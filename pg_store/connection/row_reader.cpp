@@ -2,14 +2,13 @@
 
 #include <libpq-fe.h>
 
-#include "core/ledger/ledger.hpp"
-
 namespace sluice::pg {
 namespace {
 
 constexpr std::uint16_t kNegative = 0x4000;
 constexpr int kDigitWidth = 4;
 constexpr int kPowerMax = 38;
+constexpr int kDigitGroupsMax = 9;  ///< 36 digits, which an Int128 holds.
 
 /// Takes numbers off the front; damage throws.
 class Cursor {
@@ -27,7 +26,7 @@ public:
     std::int16_t i2() { return static_cast<std::int16_t>(number(2)); }
     std::string_view take(std::size_t count) {
         if (rest_.size() < count) {
-            throw_damaged();
+            throw_damaged("a field ends too early");
         }
         const std::string_view taken = rest_.substr(0, count);
         rest_.remove_prefix(count);
@@ -40,7 +39,7 @@ private:
 
 Int128 power_of_ten(int exponent) {
     if (exponent < 0 || exponent > kPowerMax) {
-        throw_damaged();
+        throw_damaged("an amount has too many digits");
     }
     Int128 power = 1;
     for (int i = 0; i < exponent; ++i) {
@@ -51,15 +50,13 @@ Int128 power_of_ten(int exponent) {
 
 }  // namespace
 
-void throw_damaged() {
-    throw LedgerFailure({ErrorCode::kCorrupt,
-                         "the PostgreSQL ledger holds a row that is not as sluice writes it; "
-                         "nothing was changed"});
+void throw_damaged(const std::string& what) {
+    throw DamagedField(what);
 }
 
 std::int64_t to_integer(const Field& field) {
     if (!field) {
-        throw_damaged();
+        throw_damaged("a number is missing");
     }
     Cursor cursor(*field);
     switch (field->size()) {
@@ -70,20 +67,34 @@ std::int64_t to_integer(const Field& field) {
         case 8:
             return static_cast<std::int64_t>(cursor.number(8));
         default:
-            throw_damaged();
+            throw_damaged("a number has " + std::to_string(field->size()) + " bytes");
+    }
+}
+
+std::uint64_t to_count(const Field& field) {
+    const std::int64_t value = to_integer(field);
+    if (value < 0) {
+        throw_damaged("a number is negative");
+    }
+    return static_cast<std::uint64_t>(value);
+}
+
+void check(const Timestamp& at) {
+    if (!is_valid(at)) {
+        throw_damaged("an instant is out of range");
     }
 }
 
 bool to_boolean(const Field& field) {
     if (!field || field->size() != 1) {
-        throw_damaged();
+        throw_damaged("a truth value is missing");
     }
     return field->front() != '\0';
 }
 
 std::string_view to_text(const Field& field) {
     if (!field) {
-        throw_damaged();
+        throw_damaged("a text is missing");
     }
     return *field;
 }
@@ -94,8 +105,9 @@ Decimal to_decimal(const Field& field) {
     const int weight = cursor.i2();
     const auto sign = static_cast<std::uint16_t>(cursor.i2());
     const int scale = cursor.i2();
-    if (count < 0 || scale < 0 || scale > kPowerMax || (sign != 0 && sign != kNegative)) {
-        throw_damaged();
+    if (count < 0 || count > kDigitGroupsMax || scale < 0 || scale > kPowerMax ||
+        (sign != 0 && sign != kNegative)) {
+        throw_damaged("an amount is no number, or has too many digits");
     }
     Int128 value = 0;
     for (int i = 0; i < count; ++i) {
@@ -103,14 +115,21 @@ Decimal to_decimal(const Field& field) {
     }
     // The digits end at 10^(4 * (weight - count + 1)); the value ends at 10^-scale.
     const int shift = count == 0 ? 0 : kDigitWidth * (weight - count + 1) + scale;
+    if (shift > 0 && value > kUnscaledMax / power_of_ten(shift)) {
+        throw_damaged("an amount has too many digits");
+    }
     value = shift >= 0 ? value * power_of_ten(shift) : value / power_of_ten(-shift);
-    return {sign == 0 ? value : -value, static_cast<std::uint8_t>(scale)};
+    const Decimal decimal(sign == 0 ? value : -value, static_cast<std::uint8_t>(scale));
+    if (!is_valid(decimal)) {
+        throw_damaged("an amount has too many digits");
+    }
+    return decimal;
 }
 
 Currency to_currency(const Field& field) {
     const std::optional<Currency> currency = Currency::parse(to_text(field));
     if (!currency) {
-        throw_damaged();
+        throw_damaged("\"" + std::string(to_text(field)) + "\" is no currency");
     }
     return *currency;
 }
@@ -128,8 +147,8 @@ std::vector<Field> to_elements(const Field& field) {
     }
     const std::int32_t count = cursor.i4();
     cursor.take(4);  // counts from
-    if (dimensions != 1 || count < 0) {
-        throw_damaged();
+    if (dimensions != 1 || count < 0 || static_cast<std::size_t>(count) > field->size()) {
+        throw_damaged("a list is none");
     }
     elements.reserve(static_cast<std::size_t>(count));
     for (std::int32_t i = 0; i < count; ++i) {
@@ -141,7 +160,7 @@ std::vector<Field> to_elements(const Field& field) {
 
 Field RowReader::next() {
     if (at_ >= PQnfields(result_)) {
-        throw_damaged();
+        throw_damaged("a column is missing");
     }
     const int at = at_++;
     if (PQgetisnull(result_, row_, at) != 0) {
@@ -157,7 +176,9 @@ bool RowReader::next_is_null() const {
 
 Timestamp RowReader::instant() {
     const std::int64_t seconds = i8();
-    return {seconds, u4()};
+    const Timestamp at{seconds, u4()};
+    check(at);
+    return at;
 }
 
 std::optional<Timestamp> RowReader::instant_or_null() {

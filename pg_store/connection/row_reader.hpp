@@ -1,7 +1,7 @@
 // Row reader: fields of a result in PostgreSQL's binary formats, taken one after the other.
 //
-// A field that is not what its table says throws LedgerFailure (kCorrupt): somebody changed the
-// schema, or the bytes are damaged. Views are valid for as long as the result is.
+// A field that is not what its table says throws DamagedField: somebody changed the row. Whoever
+// reads the row says which one it is. Views are valid for as long as the result is.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ledger/failure.hpp"
+#include "core/ledger/valid.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
@@ -24,20 +26,43 @@ namespace sluice::pg {
 /// Nothing: null.
 using Field = std::optional<std::string_view>;
 
-[[noreturn]] void throw_damaged();
+/// What is wrong with a field of a row that its reader names.
+class DamagedField : public LedgerFailure {
+public:
+    explicit DamagedField(const std::string& what)
+        : LedgerFailure({ErrorCode::kCorrupt, "the ledger holds a damaged row: " + what}),
+          wrong(what) {}
+    std::string wrong;
+};
+[[noreturn]] void throw_damaged(const std::string& what);
 
 [[nodiscard]] std::int64_t to_integer(const Field& field);  ///< int2, int4 or int8.
 [[nodiscard]] bool to_boolean(const Field& field);
 [[nodiscard]] std::string_view to_text(const Field& field);
 [[nodiscard]] Decimal to_decimal(const Field& field);
 [[nodiscard]] Currency to_currency(const Field& field);
+[[nodiscard]] std::uint64_t to_count(const Field& field);  ///< Not negative.
+/// One of the type's values.
+template <class Enum>
+[[nodiscard]] Enum checked(std::int64_t stored) {
+    const auto value = static_cast<Enum>(stored);
+    if (stored < 0 || stored > 0xFF || !is_valid(value)) {
+        throw_damaged("a kind is " + std::to_string(stored));
+    }
+    return value;
+}
+template <class Enum>
+[[nodiscard]] Enum to_enum(const Field& field) {
+    return checked<Enum>(to_integer(field));
+}
+void check(const Timestamp& at);
 
 template <class Bytes>
 [[nodiscard]] Bytes to_digest(const Field& field) {
     const std::string_view text = to_text(field);
     Bytes bytes{};
     if (text.size() != bytes.size()) {
-        throw_damaged();
+        throw_damaged("a digest has " + std::to_string(text.size()) + " bytes");
     }
     std::copy(text.begin(), text.end(), reinterpret_cast<char*>(bytes.data()));
     return bytes;
@@ -56,7 +81,7 @@ public:
     void skip(int count) { at_ += count; }
 
     [[nodiscard]] std::int64_t i8() { return to_integer(next()); }
-    [[nodiscard]] std::uint64_t u8() { return static_cast<std::uint64_t>(i8()); }
+    [[nodiscard]] std::uint64_t u8() { return to_count(next()); }
     [[nodiscard]] std::uint32_t u4() { return static_cast<std::uint32_t>(i8()); }
     [[nodiscard]] bool boolean() { return to_boolean(next()); }
     [[nodiscard]] std::string_view text() { return to_text(next()); }

@@ -1,6 +1,6 @@
-// Texts as PostgreSQL takes them: keys that fit an index entry, and UTF-8.
+#include "pg_store/ledger/key_text.hpp"
+
 #include "core/protocol/signature.hpp"
-#include "pg_store/ledger/rows.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -32,7 +32,7 @@ public:
 
     std::unique_ptr<LedgerTxn> begin(std::string_view node) override {
         return with_session([&](Lease lease) {
-            return std::make_unique<PgTxn>(std::move(lease), node, commit_events());
+            return std::make_unique<PgTxn>(std::move(lease), node, commit_events(), ahead_);
         });
     }
     std::unique_ptr<LedgerReader> snapshot(std::string_view node) override {
@@ -88,6 +88,7 @@ private:
     Mode mode_;
     LedgerOptions options_;
     std::shared_ptr<InDoubt> in_doubt_;
+    ReadAhead ahead_;
     std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
 };
 

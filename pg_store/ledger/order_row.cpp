@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "pg_store/connection/packed.hpp"
+#include "core/ledger/failure.hpp"
+#include "core/ledger/row_name.hpp"
+#include "pg_store/ledger/packed_rows.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -111,7 +113,7 @@ template <class Item, class Set>
 void read_next(RowReader& row, std::vector<Item>& items, Set&& set) {
     const std::vector<Field> elements = row.elements();
     if (elements.size() != items.size()) {
-        throw_damaged();
+        throw_damaged("lists that belong together differ in length");
     }
     for (std::size_t i = 0; i < items.size(); ++i) {
         set(items[i], elements[i]);
@@ -175,7 +177,7 @@ void encode_rates(const std::vector<FrozenRate>& rates, RowWriter& row) {
 std::vector<FrozenRate> decode_rates(RowReader& row) {
     std::vector<FrozenRate> rates;
     read_first(row, rates, [](FrozenRate& rate, const Field& field) {
-        rate.rate.kind = static_cast<RateKind>(to_integer(field));
+        rate.rate.kind = to_enum<RateKind>(field);
     });
     read_next(row, rates,
               [](FrozenRate& rate, const Field& field) { rate.rate.value = to_decimal(field); });
@@ -184,12 +186,10 @@ std::vector<FrozenRate> decode_rates(RowReader& row) {
             rate.rate.currency = to_currency(field);
         }
     });
-    read_next(row, rates, [](FrozenRate& rate, const Field& field) {
-        rate.base = static_cast<BaseKind>(to_integer(field));
-    });
-    read_next(row, rates, [](FrozenRate& rate, const Field& field) {
-        rate.match = static_cast<RuleMatch>(to_integer(field));
-    });
+    read_next(row, rates,
+              [](FrozenRate& rate, const Field& field) { rate.base = to_enum<BaseKind>(field); });
+    read_next(row, rates,
+              [](FrozenRate& rate, const Field& field) { rate.match = to_enum<RuleMatch>(field); });
     read_next(row, rates,
               [](FrozenRate& rate, const Field& field) { rate.program_version = u4_of(field); });
     read_next(row, rates, [](FrozenRate& rate, const Field& field) { rate.rule = u4_of(field); });
@@ -240,13 +240,13 @@ void decode_lines(RowReader& row, std::vector<OrderLine>& lines) {
     const std::vector<Field> numbers = row.elements();
     const std::vector<FrozenRate> rates = decode_rates(row);
     if (numbers.size() != lines.size()) {
-        throw_damaged();
+        throw_damaged("lists that belong together differ in length");
     }
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (numbers[i]) {
-            const auto number = static_cast<std::uint64_t>(to_integer(numbers[i]));
+            const std::uint64_t number = to_count(numbers[i]);
             if (number == 0 || number > rates.size()) {
-                throw_damaged();
+                throw_damaged("a line has no such rate");
             }
             lines[i].frozen = rates[number - 1];
         }
@@ -277,13 +277,17 @@ void decode_refunds(RowReader& row, OrderState& state) {
     read_next(row, refunds, [](RefundRow& r, const Field& f) { r.line = id_of<LineItemId>(f); });
     read_next(row, refunds,
               [](RefundRow& r, const Field& f) { r.version.seconds = to_integer(f); });
-    read_next(row, refunds, [](RefundRow& r, const Field& f) { r.version.nanos = u4_of(f); });
     read_next(row, refunds, [](RefundRow& r, const Field& f) {
-        r.stated = static_cast<std::uint64_t>(to_integer(f));
+        r.version.nanos = u4_of(f);
+        check(r.version);
     });
+    read_next(row, refunds, [](RefundRow& r, const Field& f) { r.stated = to_count(f); });
     read_next(row, refunds,
               [](RefundRow& r, const Field& f) { r.refunded_at.seconds = to_integer(f); });
-    read_next(row, refunds, [](RefundRow& r, const Field& f) { r.refunded_at.nanos = u4_of(f); });
+    read_next(row, refunds, [](RefundRow& r, const Field& f) {
+        r.refunded_at.nanos = u4_of(f);
+        check(r.refunded_at);
+    });
     read_next(row, refunds, [](RefundRow& r, const Field& f) { r.amount = to_decimal(f); });
     read_next(row, refunds, [](RefundRow& r, const Field& f) { r.tax = to_decimal(f); });
     read_next(row, refunds, [](RefundRow& r, const Field& f) { r.quantity = u4_of(f); });
@@ -291,35 +295,6 @@ void decode_refunds(RowReader& row, OrderState& state) {
 }
 
 // ---- Attribution --------------------------------------------------------------------------------
-
-std::string pack_candidates(const std::vector<Candidate>& candidates) {
-    Packer packer;
-    for (const Candidate& candidate : candidates) {
-        packer.number(static_cast<std::uint8_t>(candidate.type))
-            .number(static_cast<std::uint8_t>(candidate.verdict))
-            .number(candidate.code)
-            .number(candidate.touched_at.seconds)
-            .number(candidate.touched_at.nanos)
-            .text(candidate.program.view())
-            .text(candidate.creator.view());
-    }
-    return std::move(packer).take();
-}
-
-std::vector<Candidate> unpack_candidates(std::string_view bytes) {
-    std::vector<Candidate> candidates;
-    for (Unpacker in(bytes); !in.empty();) {
-        Candidate& candidate = candidates.emplace_back();
-        candidate.type = static_cast<AttributionType>(in.number<std::uint8_t>());
-        candidate.verdict = static_cast<CandidateVerdict>(in.number<std::uint8_t>());
-        candidate.code = in.number<std::uint32_t>();
-        candidate.touched_at.seconds = in.number<std::int64_t>();
-        candidate.touched_at.nanos = in.number<std::uint32_t>();
-        candidate.program = ProgramId(in.text());
-        candidate.creator = CreatorId(in.text());
-    }
-    return candidates;
-}
 
 void encode_attribution(const std::optional<Attribution>& attribution, RowWriter& row) {
     if (!attribution) {
@@ -344,7 +319,7 @@ std::optional<Attribution> decode_attribution(RowReader& row) {
     attribution.creator = CreatorId(row.text());
     attribution.types = static_cast<std::uint8_t>(row.u4());
     attribution.cause = {row.u8()};
-    attribution.cause_topic = static_cast<Topic>(row.u4());
+    attribution.cause_topic = to_enum<Topic>(row.next());
     attribution.at = row.instant();
     attribution.candidates = unpack_candidates(row.text());
     return attribution;
@@ -400,42 +375,6 @@ std::size_t order_columns_count() {
     return kColumns.size();
 }
 
-std::string pack_events(const EventTrace* events, std::size_t count) {
-    Packer packer;
-    for (const EventTrace* event = events; event != events + count; ++event) {
-        packer.number(event->seq.value)
-            .number(static_cast<std::uint8_t>(event->topic))
-            .number(static_cast<std::uint8_t>(event->decision))
-            .number(static_cast<std::uint8_t>(event->cancelled))
-            .number(event->anomalies)
-            .bytes({reinterpret_cast<const char*>(event->digest.data()), event->digest.size()})
-            .number(event->version.seconds)
-            .number(event->version.nanos)
-            .number(event->received_at.seconds)
-            .number(event->received_at.nanos)
-            .number(event->first_entry);
-    }
-    return std::move(packer).take();
-}
-
-void unpack_events(std::string_view bytes, std::vector<EventTrace>& events) {
-    events.clear();
-    for (Unpacker in(bytes); !in.empty();) {
-        EventTrace& event = events.emplace_back();
-        event.seq = {in.number<std::uint64_t>()};
-        event.topic = static_cast<Topic>(in.number<std::uint8_t>());
-        event.decision = static_cast<EventDecision>(in.number<std::uint8_t>());
-        event.cancelled = in.number<std::uint8_t>() != 0;
-        event.anomalies = in.number<std::uint16_t>();
-        event.digest = to_digest<EventDigest>(in.bytes(event.digest.size()));
-        event.version.seconds = in.number<std::int64_t>();
-        event.version.nanos = in.number<std::uint32_t>();
-        event.received_at.seconds = in.number<std::int64_t>();
-        event.received_at.nanos = in.number<std::uint32_t>();
-        event.first_entry = in.number<std::uint64_t>();
-    }
-}
-
 void encode_order(const OrderState& state, RowWriter& row) {
     row.instant(state.version).instant(state.ordered_at).instant(state.cancelled_at);
     row.text(state.currency.code());
@@ -452,7 +391,9 @@ void encode_order(const OrderState& state, RowWriter& row) {
     longs(row, state.other_groups, [](std::uint64_t entry) { return entry; });
 }
 
-void decode_order(RowReader& row, OrderState& state) {
+namespace {
+
+void read_fields(RowReader& row, OrderState& state) {
     state.version = row.instant();
     state.ordered_at = row.instant();
     state.cancelled_at = row.instant_or_null();
@@ -471,9 +412,18 @@ void decode_order(RowReader& row, OrderState& state) {
     unpack_events(row.text(), state.events);
     state.events_count = row.u8();
     state.duplicates_count = row.u8();
-    read_first(row, state.other_groups, [](std::uint64_t& entry, const Field& f) {
-        entry = static_cast<std::uint64_t>(to_integer(f));
-    });
+    read_first(row, state.other_groups,
+               [](std::uint64_t& entry, const Field& f) { entry = to_count(f); });
+}
+
+}  // namespace
+
+void decode_order(RowReader& row, OrderState& state) {
+    try {
+        read_fields(row, state);
+    } catch (const DamagedField& damaged) {
+        throw DamagedRow(row_name("orders", state.key), damaged.wrong, state.key);
+    }
 }
 
 }  // namespace sluice::pg

@@ -21,12 +21,7 @@ namespace sluice::pg {
 
 /// Writes one field for each of order_columns().
 void encode_order(const OrderState& state, RowWriter& row);
-/// Reads them; `state.key` is left alone, all else is set.
+/// Reads them; `state.key` says which order it is, all else is set. Throws DamagedRow.
 void decode_order(RowReader& row, OrderState& state);
-
-/// 61 bytes each, big endian: seq 8, topic 1, decision 1, cancelled 1, anomalies 2, digest 16,
-/// version 8 + 4, received 8 + 4, first entry 8.
-[[nodiscard]] std::string pack_events(const EventTrace* events, std::size_t count);
-void unpack_events(std::string_view bytes, std::vector<EventTrace>& events);
 
 }  // namespace sluice::pg

@@ -5,29 +5,101 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
 #include "pg_store/connection/connection.hpp"
+#include "pg_store/ledger/described.hpp"
 #include "pg_store/ledger/rows.hpp"
 
 namespace sluice::pg {
 
-/// `Base` is LedgerReader or LedgerTxn.
-template <class Base>
-class PointReads : public Base {
+/// What reading needs, and the reads of described tables.
+class RowReads : public virtual LedgerReader {
+protected:
+    explicit RowReads(Connection& connection) : connection_(connection) {}
+
+    /// Before one row is read that the writer has not touched.
+    virtual void begin_reading() {}
+    /// Before rows are read: the writer writes what it still holds.
+    virtual void settle() {}
+    [[nodiscard]] Rows rows(const Statement& statement, const RowWriter& parameters) {
+        settle();
+        return connection_.query(statement, parameters);
+    }
+    template <class Row>
+    [[nodiscard]] bool load_row(Row& row);
+    template <class Row>
+    void scan_rows(const Row& first, KeyRange range, const Visitor<Row>& visit);
+
+    Connection& connection_;
+    NodeHead node_;
+};
+
+/// The statement with this text, kept for ever.
+[[nodiscard]] Statement kept_statement(const std::string& text);
+/// The statement `SELECT columns FROM sluice_ledger.rest`, likewise.
+[[nodiscard]] Statement select_statement(const std::string& columns, const std::string& rest);
+
+template <class Row>
+bool RowReads::load_row(Row& row) {
+    static const Statement kSelect = kept_statement(table_text<Row>().select_one());
+    begin_reading();
+    const Rows found = connection_.query(kSelect, key_parameters(row, node_.number));
+    if (found.empty()) {
+        return false;
+    }
+    RowReader from = found.row(0);
+    row = read_row<Row>(from);
+    return true;
+}
+
+/// Page by page, each behind the last row of the one before: bounded memory, and `visit` may run
+/// other statements meanwhile.
+template <class Row>
+void RowReads::scan_rows(const Row& first, KeyRange range, const Visitor<Row>& visit) {
+    settle();
+    Statement page = kept_statement(table_text<Row>().select_page(range, false));
+    RowWriter parameters = key_parameters(first, node_.number, range.from);
+    for (;;) {
+        const Rows found = connection_.query(page, parameters);
+        for (int i = 0; i < found.count(); ++i) {
+            RowReader from = found.row(i);
+            const Row row = read_row<Row>(from);
+            if (!visit(row)) {
+                return;
+            }
+            if (i + 1 == kPageRows) {
+                parameters = key_parameters(row, node_.number);
+            }
+        }
+        if (found.count() < kPageRows) {
+            return;
+        }
+        page = kept_statement(table_text<Row>().select_page(range, true));
+    }
+}
+
+template <class Row, class Base>
+class ReadsTable : public Base {
+public:
+    using Base::Base;
+    using Base::load;
+    using Base::scan;
+    bool load(Row& row) override { return this->load_row(row); }
+    void scan(const Row& first, KeyRange range, const Visitor<Row>& visit) override {
+        this->scan_rows(first, range, visit);
+    }
+};
+using TableReads = ForEachTable<ReadsTable, RowReads>;
+
+class Reads : public TableReads {
 public:
     bool load_order(const OrderKey& key, OrderState& state) override;
     bool has_event(const OrderKey& key, Topic topic, const EventDigest& digest) override;
-    std::optional<RefundOwner> refund_owner(AccountNumber account, ShopNumber shop,
-                                            std::string_view refund_id) override;
-    std::optional<Anomaly> anomaly(const OrderKey& key, AnomalyKind kind) override;
-    std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
-    std::optional<Membership> membership(AccountNumber account, const ProgramId& program,
-                                         const CreatorId& creator) override;
     void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
                        Timestamp upto, const Visitor<Touch>& visit) override;
     std::vector<ProgramRow> programs(AccountNumber account) override;
@@ -39,78 +111,32 @@ public:
 
     const LedgerHead& head() const override { return node_.head; }
     ChainHead chain(AccountNumber account) override;
-    std::optional<ShopRow> shop(ShopNumber shop) override;
     std::optional<ProgramRow> program(const ProgramId& program) override;
     std::optional<ProgramRow> program_version(const ProgramId& program,
                                               std::uint32_t version) override;
-    std::optional<CommandRow> command(SequenceNumber seq) override;
-    std::optional<DeadLetter> dead_letter(SequenceNumber seq) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
     std::vector<JournalGroup> order_journal(const OrderState& state) override;
 
-    std::vector<OrderKey> waiting_orders(const WaitKey& key, const std::optional<OrderKey>& after,
-                                         std::size_t max) override;
-    std::optional<WaitKey> next_waiting(const WaitKey& from) override;
-    std::optional<WaitKey> next_source(const WaitKey& from) override;
-
-protected:
-    explicit PointReads(Connection& connection) : connection_(connection) {}
-
-    /// Before rows are read: the writer writes what it still holds.
-    virtual void settle() {}
-    [[nodiscard]] Rows rows(const Statement& statement, const RowWriter& parameters) {
-        settle();
-        return connection_.query(statement, parameters);
-    }
-
-    Connection& connection_;
-    NodeHead node_;
-};
-
-template <class Base>
-class Reads : public PointReads<Base> {
-public:
     void scan_shops(const Visitor<ShopRow>& visit) override;
     void scan_orders(AccountNumber account, ShopNumber shop,
                      const Visitor<OrderState>& visit) override;
     void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) override;
     void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) override;
     void scan_balances(const Visitor<Balance>& visit) override;
-    void scan_open(AccountNumber account, const ProgramId& program, bool adjustment, Timestamp from,
-                   Timestamp to, const Visitor<OpenAmount>& visit) override;
-    void scan_anomalies(AccountNumber account, ShopNumber shop,
-                        const Visitor<Anomaly>& visit) override;
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override;
     void scan_payouts(const Visitor<Payout>& visit) override;
     void scan_programs(const Visitor<ProgramRow>& visit) override;
-    void scan_memberships(AccountNumber account, const ProgramId& program,
-                          const Visitor<Membership>& visit) override;
-    void scan_codes(AccountNumber account, const ProgramId& program,
-                    const Visitor<CodeRow>& visit) override;
-    void scan_commands(const Visitor<CommandRow>& visit) override;
-    void scan_dead(const Visitor<DeadLetter>& visit) override;
-    std::optional<Work> first_work() override;
 
 protected:
-    using PointReads<Base>::PointReads;
-    using PointReads<Base>::connection_;
-    using PointReads<Base>::node_;
+    using TableReads::TableReads;
 
 private:
     /// Rows in bounded memory, through a cursor; `visit` may run other statements meanwhile.
-    void scan(const std::string& sql, const RowWriter& parameters,
-              const std::function<bool(RowReader&)>& visit);
+    void scan_sql(const std::string& sql, const RowWriter& parameters,
+                  const std::function<bool(RowReader&)>& visit);
 
     unsigned cursors_count_ = 0;
 };
-
-extern template class PointReads<LedgerReader>;
-extern template class PointReads<LedgerTxn>;
-extern template class Reads<LedgerReader>;
-extern template class Reads<LedgerTxn>;
-
-/// The statement `SELECT columns FROM sluice_ledger.rest`, kept for ever under its text.
-[[nodiscard]] Statement select_statement(const std::string& columns, const std::string& rest);
 
 }  // namespace sluice::pg

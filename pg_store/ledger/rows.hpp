@@ -1,5 +1,5 @@
-// Rows: the columns of the smaller tables, one list, one writer and one reader for each. Internal
-// to this room; pure.
+// Rows of the tables that core/ledger/tables.hpp does not describe: the columns, one writer and one
+// reader for each. Readers throw DamagedRow. Internal to this room; pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,20 @@
 #include "core/ledger/ledger.hpp"
 #include "pg_store/connection/row_reader.hpp"
 #include "pg_store/connection/row_writer.hpp"
+#include "pg_store/ledger/key_text.hpp"
 
 namespace sluice::pg {
+
+/// Says which row it was that could not be read.
+template <class Read>
+auto read_named(const std::string& row, const std::optional<OrderKey>& order, Read&& read)
+    -> decltype(read()) {
+    try {
+        return read();
+    } catch (const DamagedField& damaged) {
+        throw DamagedRow(row, damaged.wrong, order);
+    }
+}
 
 /// A node's head, and the number that its rows carry instead of its UUID. 0: it is new.
 struct NodeHead {
@@ -23,37 +35,12 @@ inline constexpr const char* kHeadColumns =
 void read_head(RowReader& row, NodeHead& node);
 void write_head(const NodeHead& node, RowWriter& row);
 
-inline constexpr const char* kShopColumns = "account, shop, account_id, shop_id";
-[[nodiscard]] ShopRow read_shop(RowReader& row);
-void write_shop(const ShopRow& shop, RowWriter& row);
-
 inline constexpr const char* kJournalColumns =
     "account, shop, order_id, node, first_entry, event_seq, program, creator, recorded_s, "
     "recorded_ns, note, actor, line_ids, currencies, amounts, reasons, hash";
 inline constexpr std::int16_t kJournalColumnsCount = 17;
 [[nodiscard]] JournalGroup read_journal(RowReader& row);
 void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row);
-
-inline constexpr const char* kAnomalyColumns =
-    "account, shop, order_id, kind, first_seq, recorded_s, recorded_ns, count, message";
-[[nodiscard]] Anomaly read_anomaly(RowReader& row);
-
-inline constexpr const char* kOpenColumns =
-    "account, program, adjustment, ordered_s, ordered_ns, shop, order_id, currency, creator, "
-    "amount";
-[[nodiscard]] OpenAmount read_open(RowReader& row);
-
-inline constexpr const char* kCodeColumns = "account, digest, program, code, creator";
-[[nodiscard]] CodeRow read_code(RowReader& row);
-void write_code(const CodeRow& code, RowWriter& row);
-
-inline constexpr const char* kMembershipColumns = "account, program, creator, removed, changed_by";
-[[nodiscard]] Membership read_membership(RowReader& row);
-void write_membership(const Membership& member, RowWriter& row);
-
-inline constexpr const char* kTouchColumns =
-    "account, anon, program, occurred_s, occurred_ns, creator, import, import_row";
-[[nodiscard]] Touch read_touch(RowReader& row);
 
 inline constexpr const char* kProgramColumns =
     "program, version, account, account_id, shops, window_days, base, precedence, hold_days, "
@@ -74,30 +61,5 @@ inline constexpr const char* kPayoutColumns =
     "closed_ns, orders_count, actor";
 [[nodiscard]] Payout read_payout(RowReader& row);
 void write_payout(const Payout& payout, RowWriter& row);
-
-inline constexpr const char* kCommandColumns =
-    "seq, topic, actor, received_s, received_ns, ok, result";
-[[nodiscard]] CommandRow read_command(RowReader& row);
-void write_command(const CommandRow& command, RowWriter& row);
-
-inline constexpr const char* kDeadColumns =
-    "seq, topic, account, shop, account_id, shop_id, received_s, received_ns, reason, attempts, "
-    "record, bulk_body, body_sha256";
-[[nodiscard]] DeadLetter read_dead(RowReader& row);
-void write_dead(const DeadLetter& letter, RowWriter& row);
-
-inline constexpr const char* kWorkColumns =
-    "number, whole_account, account, kind, digest, after_shop, after_order, cause, cause_topic, "
-    "received_s, received_ns";
-[[nodiscard]] Work read_work(RowReader& row);
-void write_work(const Work& work, RowWriter& row);
-
-/// Ids of products have no limit, index entries do: a long one is cut and marked with its SHA-256.
-inline constexpr std::size_t kKeyTextBytesMax = 1024;
-[[nodiscard]] std::string key_text(std::string_view id);
-
-/// PostgreSQL takes UTF-8 without U+0000 only; what people and damaged records bring may be
-/// anything. Every other byte becomes '?'.
-[[nodiscard]] std::string clean_text(std::string_view text);
 
 }  // namespace sluice::pg

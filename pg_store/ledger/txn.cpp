@@ -27,7 +27,7 @@ Statement select_head(bool locks) {
 
 Statement select_first_work() {
     static const Statement kSelect = select_statement(
-        kWorkColumns,
+        table_text<Work>().columns(),
         "work WHERE node = (SELECT number FROM sluice_ledger.heads WHERE node = $1) "
         "ORDER BY sluice_ledger.work.number LIMIT 1");
     return kSelect;
@@ -53,14 +53,15 @@ PgSnapshot::PgSnapshot(Lease lease, std::string_view node)
     });
     connection_.send(kSelectShared, {}, [this](Rows rows) {
         if (!rows.empty()) {
-            node_.head.programs_revision = rows.row(0).u8();
+            read_named("table state", std::nullopt,
+                       [&] { node_.head.programs_revision = rows.row(0).u8(); });
         }
     });
     connection_.sync();
 }
 
-PgTxn::PgTxn(Lease lease, std::string_view node, CommitEvents events)
-    : LeaseHolder{std::move(lease)}, Reads(*lease_), events_(std::move(events)) {
+PgTxn::PgTxn(Lease lease, std::string_view node, CommitEvents events, ReadAhead& ahead)
+    : TableKeeps(std::move(lease)), events_(std::move(events)), ahead_(ahead) {
     node_.head.node = node;
     connection_.send(kBegin);
     connection_.send(select_head(true), node_parameters(node), [this](Rows rows) {
@@ -74,7 +75,7 @@ PgTxn::PgTxn(Lease lease, std::string_view node, CommitEvents events)
         first_work_.emplace();
         if (!rows.empty()) {
             RowReader row = rows.row(0);
-            *first_work_ = read_work(row);
+            *first_work_ = read_row<Work>(row);
         }
     });
     connection_.sync();
@@ -100,13 +101,15 @@ void PgTxn::adopt_head() {
 // ---- The gate -----------------------------------------------------------------------------------
 
 void PgTxn::read_shared(const Rows& rows) {
-    if (rows.empty()) {
-        throw_damaged();
-    }
-    RowReader row = rows.row(0);
-    shared_.programs_revision = row.u8();
-    shared_.imports = row.u8();
-    shared_.payouts = row.u8();
+    read_named("table state", std::nullopt, [&] {
+        if (rows.empty()) {
+            throw_damaged("it is missing");
+        }
+        RowReader row = rows.row(0);
+        shared_.programs_revision = row.u8();
+        shared_.imports = row.u8();
+        shared_.payouts = row.u8();
+    });
     shared_before_ = shared_;
     node_.head.programs_revision = shared_.programs_revision;
 }
@@ -129,11 +132,15 @@ void PgTxn::pass_gate(Gate wanted) {
     }
 }
 
-/// Before the server is asked: it must know what was written here. Whoever asks without prefetch()
-/// may be about to do anything.
+/// Before the server is asked: it must know what was written here. What asks without expect() may
+/// be about to do anything.
 void PgTxn::settle() {
-    pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
+    begin_reading();
     flush();
+}
+
+void PgTxn::begin_reading() {
+    pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
 }
 
 // ---- Commit -------------------------------------------------------------------------------------

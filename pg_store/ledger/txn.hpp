@@ -1,5 +1,5 @@
 // The writing half of the PostgreSQL ledger: caches in front of the server, and rows that are
-// written together. Internal to this room.
+// written together (kept_rows.hpp has those of the described tables). Internal to this room.
 //
 // Locks, always in this order, so that nodes wait for each other in a line:
 //   1. the node's head (another process of the same node is done before this one reads)
@@ -9,21 +9,19 @@
 // New rows take none: where two nodes make the same one, the second fails and is tried again.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
-#include "pg_store/ledger/reads.hpp"
+#include "pg_store/ledger/kept_rows.hpp"
+#include "pg_store/ledger/read_ahead.hpp"
 
 namespace sluice::pg {
-
-/// The connection of a transaction goes back to the ledger when it ends.
-using Lease = std::unique_ptr<Connection, std::function<void(Connection*)>>;
 
 /// The ledger's row that all nodes share; written under the exclusive gate.
 struct SharedState {
@@ -41,23 +39,18 @@ struct CommitEvents {
     std::function<void(SequenceNumber)> checkpoint;
 };
 
-/// A base, so that the connection is there before the reads that refer to it.
-struct LeaseHolder {
-    Lease lease_;
-};
-
-class PgTxn final : private LeaseHolder, public Reads<LedgerTxn> {
+class PgTxn final : public TableKeeps {
 public:
     /// Begins, locks the head of `node` and reads it.
-    PgTxn(Lease lease, std::string_view node, CommitEvents events);
+    /// @param ahead  Works out what inputs will touch; outlives the transaction.
+    PgTxn(Lease lease, std::string_view node, CommitEvents events, ReadAhead& ahead);
+
+    std::size_t expect(std::span<const Input> inputs, bool holds_some) override;
 
     bool load_order(const OrderKey& key, OrderState& state) override;
-    std::optional<RefundOwner> refund_owner(AccountNumber account, ShopNumber shop,
-                                            std::string_view refund_id) override;
-    std::optional<Anomaly> anomaly(const OrderKey& key, AnomalyKind kind) override;
+    using TableKeeps::load;
+    bool load(Anomaly& row) override;
     std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
-    std::optional<Membership> membership(AccountNumber account, const ProgramId& program,
-                                         const CreatorId& creator) override;
     void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
                        Timestamp upto, const Visitor<Touch>& visit) override;
     std::optional<CatalogKey> find_variant(AccountNumber account, ShopNumber shop,
@@ -66,43 +59,34 @@ public:
                                            const ProductId& product) override;
     std::optional<CatalogRecord> catalog(const CatalogKey& key) override;
     ChainHead chain(AccountNumber account) override { return mutable_chain(account); }
-    std::optional<Work> first_work() override;
-
-    void prefetch(const BatchKeys& keys) override;
-    void prefetch_skus(std::span<const BatchKeys::ShopText> skus) override;
-    bool wants_prefetch() const noexcept override { return true; }
+    using TableKeeps::scan;
+    void scan(const Work& first, KeyRange range, const Visitor<Work>& visit) override;
 
     LedgerHead& mutable_head() override { return node_.head; }
     ChainHead& mutable_chain(AccountNumber account) override;
-    void put_shop(const ShopRow& row) override;
+    using TableKeeps::erase;
+    using TableKeeps::put;
+    void put(const ShopRow& row) override;
+    void put(const CodeRow& row) override;
+    void put(const Membership& row) override;
+    void put(const Touch& touch) override;
+    void put(const DeadLetter& letter) override;
+    void put(const Work& work) override;
+    void erase(const CodeRow& row) override;
+    void erase(const Work& work) override;
     void put_order(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
-    void put_refund_owner(AccountNumber account, ShopNumber shop, std::string_view refund_id,
-                          const RefundOwner& owner) override;
-    void put_anomaly(const Anomaly& anomaly) override;
     void append_journal(const JournalGroup& group) override;
     void add_to_balance(const BalanceKey& key, const Decimal& total, const Decimal& paid) override;
-    void put_open(const OpenAmount& row) override;
-    void delete_open(const OpenAmount& row) override;
-    void put_waiting(const WaitKey& key, const OrderKey& order) override;
-    void delete_waiting(const WaitKey& key, const OrderKey& order) override;
-    void put_code(const CodeRow& row) override;
-    void delete_code(const CodeRow& row) override;
-    void put_membership(const Membership& row) override;
-    void put_touch(const Touch& touch) override;
     void put_program(const ProgramRow& row) override;
     void put_catalog(const CatalogRecord& record, const CatalogRecord* old) override;
     void delete_catalog(const CatalogRecord& old) override;
     void put_payout(const Payout& payout) override;
-    void put_command(const CommandRow& row) override;
-    void put_dead_letter(const DeadLetter& letter) override;
-    void delete_dead_letter(SequenceNumber seq) override;
-    void put_work(const Work& work) override;
-    void delete_work(std::uint64_t number) override;
 
     void commit() override;
 
 protected:
+    void begin_reading() override;
     void settle() override;
 
 private:
@@ -113,14 +97,7 @@ private:
         bool exists = false;
         bool changed = false;
         std::uint64_t revision = 0;
-    };
-    struct CachedRefund {
-        std::optional<RefundOwner> owner;
-        bool changed = false;
-    };
-    struct CachedAnomaly {
-        Anomaly row;
-        bool changed = false;
+        std::exception_ptr damage;  ///< It could not be read.
     };
     struct OrderHash {
         std::size_t operator()(const OrderKey& key) const noexcept {
@@ -134,11 +111,8 @@ private:
         bool changed = false;
     };
     using ShopKey = std::tuple<AccountNumber, ShopNumber, std::string>;
-    using OpenKey =
-        std::tuple<AccountNumber, ProgramId, bool, Timestamp, ShopNumber, OrderId, Currency>;
     using VariantKey =
         std::tuple<AccountNumber, ShopNumber, std::string, std::string, std::string, std::string>;
-    using TouchKey = std::tuple<AccountNumber, Digest256, ProgramId, Timestamp, CreatorId>;
     using AnonKey = std::pair<AccountNumber, Digest256>;
     using Copies = std::map<std::pair<std::string, std::string>, CatalogRecord>;
 
@@ -149,42 +123,36 @@ private:
     void read_shared(const Rows& rows);
     void check_sums() const;
     void send_head();
-    // txn_prefetch.cpp
-    void fetch_orders(const BatchKeys& keys);
-    void fetch_refunds(const BatchKeys& keys);
+    // txn_ahead.cpp
+    void fetch(const UpcomingKeys& keys);
+    void fetch_orders(const std::vector<OrderKey>& keys);
+    void fetch_refunds(const UpcomingKeys& keys);
     void fetch_sources(std::vector<WaitKey> keys);
     void fetch_codes(const std::vector<WaitKey>& keys);
     void fetch_touches(const std::vector<WaitKey>& keys);
-    void fetch_chains(const BatchKeys& keys);
+    void fetch_chains(const UpcomingKeys& keys);
     void fetch_products(const std::vector<ShopKey>& keys);
-    void add_copies(const Rows& rows, const std::vector<ShopKey>& keys);
+    void fetch_variants(const std::vector<ShopText>& skus);
     CachedOrder& cached(const OrderKey& key);
     Copies& copies(AccountNumber account, ShopNumber shop, const ProductId& product);
     // txn_flush.cpp
     void flush();
     void flush_orders();
     void update_order(const OrderKey& key, CachedOrder& order);
-    void flush_refunds();
-    void flush_anomalies();
     void flush_journal();
     void flush_balances();
-    void flush_open();
-    void flush_waiting();
-    void flush_touches();
     void flush_variants();
     void flush_chains();
 
     CommitEvents events_;
+    ReadAhead& ahead_;
     SequenceNumber checkpoint_;  ///< Before this transaction.
     Gate gate_ = Gate::kOpen;
     SharedState shared_, shared_before_;
 
     std::unordered_map<OrderKey, CachedOrder, OrderHash> orders_;
-    std::map<ShopKey, CachedRefund> refunds_;
-    std::map<std::pair<OrderKey, AnomalyKind>, CachedAnomaly> anomalies_;
     std::map<AnonKey, std::vector<CodeRow>> codes_;
     std::map<AnonKey, std::vector<Touch>> touches_;  ///< All of an id, the latest first.
-    std::map<std::tuple<AccountNumber, ProgramId, CreatorId>, std::optional<Membership>> members_;
     std::map<ShopKey, std::optional<CatalogKey>> variants_;
     std::map<ShopKey, Copies> products_;
     std::map<std::uint32_t, ChainHead> chains_;
@@ -192,14 +160,11 @@ private:
 
     RowWriter journal_;
     std::map<BalanceKey, Delta> balances_;
-    std::map<OpenKey, std::optional<OpenAmount>> open_;     ///< Nothing: it goes.
-    std::map<std::pair<WaitKey, OrderKey>, bool> waiting_;  ///< False: it goes.
-    std::map<VariantKey, bool> variant_rows_;
-    std::map<TouchKey, Touch> touch_rows_;
+    std::map<VariantKey, bool> variant_rows_;         ///< False: it goes.
     std::map<std::uint64_t, std::uint64_t> imports_;  ///< Of inputs of this transaction.
 };
 
-class PgSnapshot final : private LeaseHolder, public Reads<LedgerReader> {
+class PgSnapshot final : private LeaseHolder, public Reads {
 public:
     PgSnapshot(Lease lease, std::string_view node);
 };

@@ -22,12 +22,8 @@ RowWriter parameters_of(const std::array<Column, N>& columns) {
 void PgTxn::flush() {
     flush_orders();
     flush_journal();
-    flush_refunds();
-    flush_anomalies();
+    flush_tables();
     flush_balances();
-    flush_open();
-    flush_waiting();
-    flush_touches();
     flush_variants();
 }
 
@@ -98,50 +94,6 @@ void PgTxn::flush_journal() {
     }
 }
 
-void PgTxn::flush_refunds() {
-    static constexpr Statement kInsert{
-        "INSERT INTO sluice_ledger.refunds (account, shop, refund_id, order_id, line_id) "
-        "SELECT * FROM unnest($1::integer[], $2::integer[], $3::text[], $4::text[], $5::text[])"};
-    std::array<Column, 5> columns{Column(Type::kInt4), Column(Type::kInt4), Column(Type::kText),
-                                  Column(Type::kText), Column(Type::kText)};
-    for (auto& [key, refund] : refunds_) {
-        if (!refund.changed) {
-            continue;
-        }
-        refund.changed = false;
-        const auto& [account, shop, id] = key;
-        columns[0].add().u4(account.value);
-        columns[1].add().u4(shop.value);
-        columns[2].add().text(id);
-        columns[3].add().text(refund.owner->order_id.view());
-        columns[4].add().text(refund.owner->line.view());
-    }
-    if (columns[0].count() != 0) {
-        connection_.send(kInsert, parameters_of(columns));
-    }
-}
-
-void PgTxn::flush_anomalies() {
-    static constexpr Statement kUpsert{
-        "INSERT INTO sluice_ledger.anomalies (account, shop, order_id, kind, node, first_seq, "
-        "recorded_s, recorded_ns, count, message) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
-        "ON CONFLICT (account, shop, order_id, kind) DO UPDATE SET count = EXCLUDED.count"};
-    for (auto& [key, anomaly] : anomalies_) {
-        if (!anomaly.changed) {
-            continue;
-        }
-        anomaly.changed = false;
-        const Anomaly& row = anomaly.row;
-        RowWriter parameters;
-        parameters.u4(row.order.account.value).u4(row.order.shop.value);
-        parameters.text(row.order.order_id.view()).i2(static_cast<std::int16_t>(row.kind));
-        parameters.u4(node_.number).u8(row.first_seq.value).instant(row.recorded_at);
-        parameters.u8(row.count).text(clean_text(row.message));
-        connection_.send(kUpsert, parameters);
-    }
-}
-
 // ---- Money --------------------------------------------------------------------------------------
 
 void PgTxn::flush_balances() {
@@ -173,120 +125,7 @@ void PgTxn::flush_balances() {
     }
 }
 
-void PgTxn::flush_open() {
-    static constexpr Statement kDelete{
-        "DELETE FROM sluice_ledger.open o USING unnest($1::integer[], $2::text[], $3::boolean[], "
-        "$4::bigint[], $5::integer[], $6::integer[], $7::text[], $8::text[]) AS k (account, "
-        "program, adjustment, ordered_s, ordered_ns, shop, order_id, currency) "
-        "WHERE o.account = k.account AND o.program = k.program AND o.adjustment = k.adjustment "
-        "AND o.ordered_s = k.ordered_s AND o.ordered_ns = k.ordered_ns AND o.shop = k.shop "
-        "AND o.order_id = k.order_id AND o.currency = k.currency"};
-    static constexpr Statement kUpsert{
-        "INSERT INTO sluice_ledger.open (account, program, adjustment, ordered_s, ordered_ns, "
-        "shop, order_id, currency, creator, amount) SELECT * FROM unnest($1::integer[], "
-        "$2::text[], $3::boolean[], $4::bigint[], $5::integer[], $6::integer[], $7::text[], "
-        "$8::text[], $9::text[], $10::numeric[]) ON CONFLICT (account, program, adjustment, "
-        "ordered_s, ordered_ns, shop, order_id, currency) DO UPDATE SET "
-        "creator = EXCLUDED.creator, amount = EXCLUDED.amount"};
-    using Key = std::array<Column, 8>;
-    const auto key_columns = [] {
-        return Key{Column(Type::kInt4), Column(Type::kText), Column(Type::kBool),
-                   Column(Type::kInt8), Column(Type::kInt4), Column(Type::kInt4),
-                   Column(Type::kText), Column(Type::kText)};
-    };
-    Key gone = key_columns();
-    Key put = key_columns();
-    std::array<Column, 2> values{Column(Type::kText), Column(Type::kNumeric)};
-    for (const auto& [key, row] : open_) {
-        const auto& [account, program, adjustment, ordered_at, shop, order, currency] = key;
-        Key& to = row ? put : gone;
-        to[0].add().u4(account.value);
-        to[1].add().text(program.view());
-        to[2].add().boolean(adjustment);
-        to[3].add().i8(ordered_at.seconds);
-        to[4].add().u4(ordered_at.nanos);
-        to[5].add().u4(shop.value);
-        to[6].add().text(order.view());
-        to[7].add().text(currency.code());
-        if (row) {
-            values[0].add().text(row->creator.view());
-            values[1].add().numeric(row->amount);
-        }
-    }
-    open_.clear();
-    if (gone[0].count() != 0) {
-        connection_.send(kDelete, parameters_of(gone));
-    }
-    if (put[0].count() != 0) {
-        RowWriter parameters = parameters_of(put);
-        values[0].write_to(parameters);
-        values[1].write_to(parameters);
-        connection_.send(kUpsert, parameters);
-    }
-}
-
-void PgTxn::flush_waiting() {
-    static constexpr Statement kDelete{
-        "DELETE FROM sluice_ledger.waiting w USING unnest($1::integer[], $2::smallint[], "
-        "$3::bytea[], $4::integer[], $5::text[]) AS k (account, kind, digest, shop, order_id) "
-        "WHERE w.account = k.account AND w.kind = k.kind AND w.digest = k.digest "
-        "AND w.shop = k.shop AND w.order_id = k.order_id"};
-    static constexpr Statement kInsert{
-        "INSERT INTO sluice_ledger.waiting (account, kind, digest, shop, order_id) "
-        "SELECT * FROM unnest($1::integer[], $2::smallint[], $3::bytea[], $4::integer[], "
-        "$5::text[]) ON CONFLICT DO NOTHING"};
-    using Key = std::array<Column, 5>;
-    const auto key_columns = [] {
-        return Key{Column(Type::kInt4), Column(Type::kInt2), Column(Type::kBytes),
-                   Column(Type::kInt4), Column(Type::kText)};
-    };
-    Key gone = key_columns();
-    Key put = key_columns();
-    for (const auto& [key, stays] : waiting_) {
-        const auto& [wait, order] = key;
-        Key& to = stays ? put : gone;
-        to[0].add().u4(wait.account.value);
-        to[1].add().i2(static_cast<std::int16_t>(wait.kind));
-        to[2].add().digest(wait.digest);
-        to[3].add().u4(order.shop.value);
-        to[4].add().text(order.order_id.view());
-    }
-    waiting_.clear();
-    if (gone[0].count() != 0) {
-        connection_.send(kDelete, parameters_of(gone));
-    }
-    if (put[0].count() != 0) {
-        connection_.send(kInsert, parameters_of(put));
-    }
-}
-
 // ---- The rest -----------------------------------------------------------------------------------
-
-void PgTxn::flush_touches() {
-    static constexpr Statement kUpsert{
-        "INSERT INTO sluice_ledger.touches (account, anon, program, occurred_s, occurred_ns, "
-        "creator, import, import_row) SELECT * FROM unnest($1::integer[], $2::bytea[], "
-        "$3::text[], $4::bigint[], $5::integer[], $6::text[], $7::bigint[], $8::integer[]) "
-        "ON CONFLICT (account, anon, program, occurred_s, occurred_ns, creator) DO UPDATE SET "
-        "import = EXCLUDED.import, import_row = EXCLUDED.import_row"};
-    std::array<Column, 8> columns{Column(Type::kInt4), Column(Type::kBytes), Column(Type::kText),
-                                  Column(Type::kInt8), Column(Type::kInt4),  Column(Type::kText),
-                                  Column(Type::kInt8), Column(Type::kInt4)};
-    for (const auto& [key, touch] : touch_rows_) {
-        columns[0].add().u4(touch.account.value);
-        columns[1].add().digest(touch.anon);
-        columns[2].add().text(touch.program.view());
-        columns[3].add().i8(touch.occurred_at.seconds);
-        columns[4].add().u4(touch.occurred_at.nanos);
-        columns[5].add().text(touch.creator.view());
-        columns[6].add().u8(touch.imported.value);
-        columns[7].add().u4(touch.imported_row);
-    }
-    touch_rows_.clear();
-    if (columns[0].count() != 0) {
-        connection_.send(kUpsert, parameters_of(columns));
-    }
-}
 
 void PgTxn::flush_variants() {
     static constexpr Statement kDelete{

@@ -104,19 +104,15 @@ void check_event(std::string_view bytes) {
 }
 
 void check_refund_owner(std::string_view bytes) {
-    static RowValue value;
-    check_codec<RefundOwner>(
-        bytes, [](const auto& owner) { return value.encode_refund_owner("r", owner); },
-        [](std::string_view text, auto& owner) {
-            return value.decode_refund_owner(text, "r", owner);
-        });
+    check_keyed_row<RefundOwner>(
+        bytes, [](auto& row) -> auto& { return row.refund_id; });
 }
 
 void check_cut_ids(std::string_view bytes) {
     static RowValue value;
-    OrderId order("o");
+    WaitingOrder waiting{{}, {}, OrderId("o")};
     ProductId product("p");
-    static_cast<void>(value.decode_waiting(bytes, order));
+    static_cast<void>(value.decode(bytes, waiting));
     static_cast<void>(value.decode_variant(bytes, product));
 }
 

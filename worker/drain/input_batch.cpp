@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <span>
 
 #include "worker/system/crash_point.hpp"
 
@@ -13,10 +14,9 @@ using Clock = std::chrono::steady_clock;
 
 /// Orders tried again in one transaction; the next input waits for them all.
 constexpr std::size_t kWorkSlice = 1000;
-/// Inputs whose rows are fetched at once: worth the way, and applied well within a batch's time.
-constexpr std::size_t kPrefetch = 1000;
-/// Inputs between two looks at the clock.
-constexpr std::size_t kClockStride = 16;
+/// Inputs that a ledger is told of at once: worth a way to a database, and applied well within a
+/// batch's time.
+constexpr std::size_t kInputsExpected = 1000;
 
 /// Thrown by the applier at one input; what it did is undone with the transaction.
 struct PoisonFound {
@@ -41,7 +41,7 @@ Input OwnedInput::view() const {
 InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
     Input view = input.view();
     if (const auto known = poison_.find(input.seq); known != poison_.end()) {
-        view.bulk_error = known->second;
+        view.dead_reason = known->second;
     }
     try {
         return applier_.apply(view, txn).input_class;
@@ -54,32 +54,27 @@ InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
     }
 }
 
-/// @return how many of the inputs from `first` on may be applied now; 0: the transaction ends here.
-std::size_t BatchApplier::prefetch(LedgerTxn& txn, const std::vector<OwnedInput>& inputs,
-                                   std::size_t first, std::size_t count, bool begun) {
-    std::vector<Input> views;
-    for (std::size_t at = first; txn.wants_prefetch() && at < first + count; ++at) {
-        views.push_back(inputs[at].view());
-    }
-    return txn.wants_prefetch() ? applier_.prefetch(views, begun, txn) : count;
-}
-
 void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
                                 const BatchLimits& limits, BatchOutcome& outcome) {
     const Clock::time_point end = Clock::now() + limits.time_max;
     const std::size_t last = first + std::min(limits.records_max, inputs.size() - first);
-    std::size_t fetched = first;
+    std::vector<Input> views;
+    views.reserve(last - first);
     for (std::size_t at = first; at < last; ++at) {
-        // What was fetched is applied: to fetch it again would cost more than the time.
-        const bool looks = txn.wants_prefetch() ? at == fetched && at != first
-                                                : at % kClockStride == kClockStride - 1;
-        if (looks && Clock::now() >= end) {
-            return;
+        views.push_back(inputs[at].view());
+    }
+    std::size_t expected = first;
+    for (std::size_t at = first; at < last; ++at) {
+        if (at == expected) {
+            // What was read ahead is applied: to read it again would cost more than the time.
+            if (at != first && Clock::now() >= end) {
+                return;
+            }
+            const std::span<const Input> next(&views[at - first],
+                                              std::min(kInputsExpected, last - at));
+            expected += txn.expect(next, at != first);
         }
-        if (at == fetched) {
-            fetched += prefetch(txn, inputs, at, std::min(kPrefetch, last - at), at != first);
-        }
-        if (at == fetched) {
+        if (at == expected) {
             return;
         }
         if (++outcome.inputs_tried == 1) {

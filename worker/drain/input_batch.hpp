@@ -65,8 +65,6 @@ public:
 private:
     void apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
                       const BatchLimits& limits, BatchOutcome& outcome);
-    std::size_t prefetch(LedgerTxn& txn, const std::vector<OwnedInput>& inputs, std::size_t first,
-                         std::size_t count, bool begun);
     std::size_t narrow(const BatchOutcome& outcome, const LedgerFailure& failure);
     InputClass apply_one(LedgerTxn& txn, const OwnedInput& input);
 

@@ -134,7 +134,7 @@ Applied Books::apply_and_commit(const Input& input) {
     for (;;) {
         try {
             const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
-            (void)applier_.prefetch({&input, 1}, false, *txn);
+            (void)txn->expect({&input, 1}, false);
             const Applied applied = applier_.apply(input, *txn);
             if (before_commit) {
                 std::exchange(before_commit, nullptr)();

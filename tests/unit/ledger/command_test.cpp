@@ -323,7 +323,7 @@ TEST_P(CommandRules, AReplayThatSucceedsCountsAsWhatItThenIs) {
     meta.account_id = "acme";
     envelope.encode(meta, body);
     letter.record = std::string(envelope.prefix()) + body;
-    txn->put_dead_letter(letter);
+    txn->put(letter);
     txn->commit();
     EXPECT_EQ(books.command(DeadReplay{{dead}}).text, "1 replayed, 0 still dead");
     EXPECT_EQ(books.commission(), "5.00 USD");

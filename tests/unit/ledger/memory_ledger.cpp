@@ -1,7 +1,10 @@
 #include "unit/ledger/memory_ledger.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+
+#include "core/ledger/sort_key.hpp"
 
 namespace sluice::test {
 namespace {
@@ -21,12 +24,49 @@ void scan_map(const Map& map, const Visitor<Row>& visit) {
     }
 }
 
-class MemoryTxn final : public LedgerTxn {
+/// The root that the described tables are kept on top of.
+class MemoryRoot : public LedgerTxn {
+protected:
+    explicit MemoryRoot(const MemoryTables& tables) : t_(std::make_shared<MemoryTables>(tables)) {}
+    std::shared_ptr<MemoryTables> t_;
+};
+
+template <class Row, class Base>
+class MemoryTable : public Base {
+public:
+    using Base::Base;
+    using Base::erase;
+    using Base::load;
+    using Base::put;
+    using Base::scan;
+
+    bool load(Row& row) override {
+        const auto found = rows().find(sort_key(row));
+        if (found != rows().end()) {
+            row = found->second;
+        }
+        return found != rows().end();
+    }
+    void scan(const Row& first, KeyRange range, const Visitor<Row>& visit) override {
+        const std::string same = sort_key(first, range.same);
+        for (auto at = rows().lower_bound(sort_key(first, range.from));
+             at != rows().end() && at->first.starts_with(same) && visit(at->second); ++at) {
+        }
+    }
+    void put(const Row& row) override { rows()[sort_key(row)] = row; }
+    void erase(const Row& row) override { rows().erase(sort_key(row)); }
+
+private:
+    std::map<std::string, Row>& rows() { return this->t_->rows.template of<Row>(); }
+};
+using MemoryTableRows = ForEachTable<MemoryTable, MemoryRoot>;
+
+class MemoryTxn final : public MemoryTableRows {
 public:
     /// `home`: where commit() puts the tables; nullptr: a snapshot.
     MemoryTxn(std::shared_ptr<MemoryTables>* home, const MemoryTables& tables,
               std::string_view node)
-        : home_(home), t_(std::make_shared<MemoryTables>(tables)) {
+        : MemoryTableRows(tables), home_(home) {
         t_->head.node = node;
     }
 
@@ -43,35 +83,19 @@ public:
             return event.topic == topic && event.digest == digest;
         });
     }
-    std::optional<RefundOwner> refund_owner(AccountNumber account, ShopNumber shop,
-                                            std::string_view refund_id) override {
-        return find_in(t_->refund_owners, std::tuple(account, shop, std::string(refund_id)));
-    }
-    std::optional<Anomaly> anomaly(const OrderKey& key, AnomalyKind kind) override {
-        return find_in(t_->anomalies, std::pair(key, kind));
-    }
-    std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override {
-        std::vector<CodeRow> rows;
-        for (auto at = t_->codes.lower_bound({account, code, ProgramId()});
-             at != t_->codes.end() && at->second.account == account && at->second.digest == code;
-             ++at) {
-            rows.push_back(at->second);
-        }
-        return rows;
-    }
-    std::optional<Membership> membership(AccountNumber account, const ProgramId& program,
-                                         const CreatorId& creator) override {
-        return find_in(t_->memberships, std::tuple(account, program, creator));
-    }
     void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
                        Timestamp upto, const Visitor<Touch>& visit) override {
         std::vector<Touch> touches;
-        for (const auto& [key, touch] : t_->touches) {
-            if (touch.account == account && touch.anon == anon && touch.program == program &&
-                touch.occurred_at <= upto) {
+        Touch first;
+        first.account = account;
+        first.anon = anon;
+        first.program = program;
+        scan(first, {3, 3}, [&](const Touch& touch) {
+            if (touch.occurred_at <= upto) {
                 touches.push_back(touch);
             }
-        }
+            return true;
+        });
         for (auto at = touches.rbegin(); at != touches.rend() && visit(*at); ++at) {
         }
     }
@@ -110,14 +134,6 @@ public:
 
     const LedgerHead& head() const override { return t_->head; }
     ChainHead chain(AccountNumber account) override { return t_->chains[account]; }
-    std::optional<ShopRow> shop(ShopNumber shop) override {
-        for (const auto& [id, row] : t_->shops) {
-            if (row.shop == shop) {
-                return row;
-            }
-        }
-        return std::nullopt;
-    }
     std::optional<ProgramRow> program(const ProgramId& program) override {
         const auto found = t_->programs.find(program);
         return found == t_->programs.end() ? std::nullopt
@@ -127,12 +143,6 @@ public:
                                               std::uint32_t version) override {
         const auto found = t_->programs.find(program);
         return found == t_->programs.end() ? std::nullopt : find_in(found->second, version);
-    }
-    std::optional<CommandRow> command(SequenceNumber seq) override {
-        return find_in(t_->commands, seq);
-    }
-    std::optional<DeadLetter> dead_letter(SequenceNumber seq) override {
-        return find_in(t_->dead, seq);
     }
     std::optional<Balance> balance(const BalanceKey& key) override {
         return find_in(t_->balances, key);
@@ -153,7 +163,14 @@ public:
         return groups;
     }
 
-    void scan_shops(const Visitor<ShopRow>& visit) override { scan_map(t_->shops, visit); }
+    void scan_shops(const Visitor<ShopRow>& visit) override {
+        std::map<ShopId, ShopRow> by_id;
+        scan(ShopRow{}, {}, [&](const ShopRow& row) {
+            by_id[row.shop_id] = row;
+            return true;
+        });
+        scan_map(by_id, visit);
+    }
     void scan_orders(AccountNumber account, ShopNumber shop,
                      const Visitor<OrderState>& visit) override {
         for (const auto& [key, state] : t_->orders) {
@@ -177,25 +194,6 @@ public:
         }
     }
     void scan_balances(const Visitor<Balance>& visit) override { scan_map(t_->balances, visit); }
-    void scan_open(AccountNumber account, const ProgramId& program, bool adjustment, Timestamp from,
-                   Timestamp to, const Visitor<OpenAmount>& visit) override {
-        const MemoryTables::OpenKey first{account, program, adjustment, from, {}, {}, {}};
-        for (auto at = t_->open.lower_bound(first); at != t_->open.end(); ++at) {
-            const OpenAmount& row = at->second;
-            if (row.account != account || row.program != program || row.adjustment != adjustment ||
-                row.ordered_at > to || !visit(row)) {
-                return;
-            }
-        }
-    }
-    void scan_anomalies(AccountNumber account, ShopNumber shop,
-                        const Visitor<Anomaly>& visit) override {
-        for (const auto& [key, row] : t_->anomalies) {
-            if (key.first.account == account && key.first.shop == shop && !visit(row)) {
-                return;
-            }
-        }
-    }
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override {
         for (const auto& [key, row] : t_->catalog) {
@@ -218,80 +216,11 @@ public:
             }
         }
     }
-    void scan_memberships(AccountNumber account, const ProgramId& program,
-                          const Visitor<Membership>& visit) override {
-        for (const auto& [key, row] : t_->memberships) {
-            if (row.account == account && row.program == program && !visit(row)) {
-                return;
-            }
-        }
-    }
-    void scan_codes(AccountNumber account, const ProgramId& program,
-                    const Visitor<CodeRow>& visit) override {
-        for (const auto& [key, row] : t_->codes) {
-            if (row.account == account && row.program == program && !visit(row)) {
-                return;
-            }
-        }
-    }
-    void scan_commands(const Visitor<CommandRow>& visit) override { scan_map(t_->commands, visit); }
-    void scan_dead(const Visitor<DeadLetter>& visit) override { scan_map(t_->dead, visit); }
-    std::optional<Work> first_work() override {
-        return t_->work.empty() ? std::nullopt : std::optional(t_->work.begin()->second);
-    }
-
-    std::vector<OrderKey> waiting_orders(const WaitKey& key, const std::optional<OrderKey>& after,
-                                         std::size_t max) override {
-        std::vector<OrderKey> orders;
-        const std::set<OrderKey>& all = t_->waiting[key];
-        auto at = after ? all.upper_bound(*after) : all.begin();
-        for (; at != all.end() && orders.size() < max; ++at) {
-            orders.push_back(*at);
-        }
-        return orders;
-    }
-    std::optional<WaitKey> next_waiting(const WaitKey& from) override {
-        for (auto at = t_->waiting.lower_bound(from); at != t_->waiting.end(); ++at) {
-            if (at->first.account != from.account || at->first.kind != from.kind) {
-                break;
-            }
-            if (!at->second.empty()) {
-                return at->first;
-            }
-        }
-        return std::nullopt;
-    }
-    std::optional<WaitKey> next_source(const WaitKey& from) override {
-        if (from.kind == WaitKind::kAnon) {
-            const auto at = t_->touches.lower_bound({from.account, from.digest, {}, {}, {}});
-            if (at != t_->touches.end() && at->second.account == from.account) {
-                return WaitKey{from.account, from.kind, at->second.anon};
-            }
-            return std::nullopt;
-        }
-        const auto at = t_->codes.lower_bound({from.account, from.digest, {}});
-        if (at != t_->codes.end() && at->second.account == from.account) {
-            return WaitKey{from.account, from.kind, at->second.digest};
-        }
-        return std::nullopt;
-    }
-
-    void prefetch(const BatchKeys& /*keys*/) override {}
-    void prefetch_skus(std::span<const BatchKeys::ShopText> /*skus*/) override {}
-    bool wants_prefetch() const noexcept override { return true; }
     LedgerHead& mutable_head() override { return t_->head; }
     ChainHead& mutable_chain(AccountNumber account) override { return t_->chains[account]; }
-    void put_shop(const ShopRow& row) override { t_->shops[row.shop_id] = row; }
     void put_order(const OrderState& state) override { t_->orders[state.key] = state; }
     void put_event(const OrderKey& key, const EventTrace& event) override {
         t_->events[key].push_back(event);
-    }
-    void put_refund_owner(AccountNumber account, ShopNumber shop, std::string_view refund_id,
-                          const RefundOwner& owner) override {
-        t_->refund_owners[{account, shop, std::string(refund_id)}] = owner;
-    }
-    void put_anomaly(const Anomaly& anomaly) override {
-        t_->anomalies[{anomaly.order, anomaly.kind}] = anomaly;
     }
     void append_journal(const JournalGroup& group) override {
         if (!t_->journal.emplace(group.first_entry, group).second) {
@@ -303,26 +232,6 @@ public:
         row.key = key;
         row.total = row.total + total;
         row.paid = row.paid + paid;
-    }
-    void put_open(const OpenAmount& row) override { t_->open[key_of(row)] = row; }
-    void delete_open(const OpenAmount& row) override { t_->open.erase(key_of(row)); }
-    void put_waiting(const WaitKey& key, const OrderKey& order) override {
-        t_->waiting[key].insert(order);
-    }
-    void delete_waiting(const WaitKey& key, const OrderKey& order) override {
-        t_->waiting[key].erase(order);
-    }
-    void put_code(const CodeRow& row) override {
-        t_->codes[{row.account, row.digest, row.program}] = row;
-    }
-    void delete_code(const CodeRow& row) override {
-        t_->codes.erase({row.account, row.digest, row.program});
-    }
-    void put_membership(const Membership& row) override {
-        t_->memberships[{row.account, row.program, row.creator}] = row;
-    }
-    void put_touch(const Touch& row) override {
-        t_->touches[{row.account, row.anon, row.program, row.occurred_at, row.creator}] = row;
     }
     void put_program(const ProgramRow& row) override {
         t_->programs[row.program.id][row.version] = row;
@@ -343,25 +252,14 @@ public:
         t_->catalog.erase(old.key);
     }
     void put_payout(const Payout& payout) override { t_->payouts.push_back(payout); }
-    void put_command(const CommandRow& row) override { t_->commands[row.seq] = row; }
-    void put_dead_letter(const DeadLetter& letter) override { t_->dead[letter.seq] = letter; }
-    void delete_dead_letter(SequenceNumber seq) override { t_->dead.erase(seq); }
-    void put_work(const Work& work) override { t_->work[work.number] = work; }
-    void delete_work(std::uint64_t number) override { t_->work.erase(number); }
-
     void commit() override { *home_ = t_; }
 
 private:
-    static MemoryTables::OpenKey key_of(const OpenAmount& row) {
-        return {row.account, row.program,  row.adjustment, row.ordered_at,
-                row.shop,    row.order_id, row.currency};
-    }
     static MemoryTables::VariantKey variant_key(const CatalogKey& key, const std::string& sku) {
         return {key.account, key.shop, sku, key.language, key.country, key.product_id};
     }
 
     std::shared_ptr<MemoryTables>* home_;
-    std::shared_ptr<MemoryTables> t_;
 };
 
 }  // namespace

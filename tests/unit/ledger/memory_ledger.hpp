@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,36 +12,35 @@
 
 namespace sluice::test {
 
+/// Rows of the described tables, each table sorted by its keys.
+template <class Rows>
+struct MemoryRows;
+template <class... Rows>
+struct MemoryRows<RowTypes<Rows...>> {
+    std::tuple<std::map<std::string, Rows>...> tables;
+
+    template <class Row>
+    std::map<std::string, Row>& of() {
+        return std::get<std::map<std::string, Row>>(tables);
+    }
+};
+
 /// All tables as sorted maps; a transaction works on a copy and swaps it in.
 struct MemoryTables {
-    using ProgramKey = std::pair<AccountNumber, ProgramId>;
-    using OpenKey =
-        std::tuple<AccountNumber, ProgramId, bool, Timestamp, ShopNumber, OrderId, Currency>;
     using VariantKey =
         std::tuple<AccountNumber, ShopNumber, std::string, std::string, std::string, ProductId>;
-    using TouchKey = std::tuple<AccountNumber, Digest256, ProgramId, Timestamp, CreatorId>;
 
+    MemoryRows<DescribedRows> rows;
     LedgerHead head;
     std::map<AccountNumber, ChainHead> chains;
-    std::map<ShopId, ShopRow> shops;
     std::map<OrderKey, OrderState> orders;
     std::map<OrderKey, std::vector<EventTrace>> events;
-    std::map<std::tuple<AccountNumber, ShopNumber, std::string>, RefundOwner> refund_owners;
-    std::map<std::pair<OrderKey, AnomalyKind>, Anomaly> anomalies;
     std::map<std::uint64_t, JournalGroup> journal;
     std::map<BalanceKey, Balance> balances;
-    std::map<OpenKey, OpenAmount> open;
-    std::map<WaitKey, std::set<OrderKey>> waiting;
-    std::map<std::tuple<AccountNumber, Digest256, ProgramId>, CodeRow> codes;
-    std::map<std::tuple<AccountNumber, ProgramId, CreatorId>, Membership> memberships;
-    std::map<TouchKey, Touch> touches;
     std::map<ProgramId, std::map<std::uint32_t, ProgramRow>> programs;
     std::map<CatalogKey, CatalogRecord> catalog;
     std::map<VariantKey, CatalogKey> variants;
     std::vector<Payout> payouts;
-    std::map<SequenceNumber, CommandRow> commands;
-    std::map<SequenceNumber, DeadLetter> dead;
-    std::map<std::uint64_t, Work> work;
 };
 
 class MemoryLedger : public Ledger {

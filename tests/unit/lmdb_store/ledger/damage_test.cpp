@@ -98,7 +98,7 @@ TEST_F(LedgerDamageTest, AKeyThatIsCutIsNoticedWithItsTable) {
             EXPECT_THAT(noticed(), HasSubstr("(table " + std::string(name) + ")"));
         }
     }
-    for (const std::string_view name : {"shop_ids", "chains", "journal", "balances", "commands"}) {
+    for (const std::string_view name : {"shop_ids", "chains", "journal", "balances"}) {
         const auto [key, value] = table(name).all().front();
         for (const std::size_t kept : {std::size_t{1}, std::size_t{5}}) {
             const RestoredFile restored(folder_.path());

@@ -50,8 +50,9 @@ TEST(LedgerKeys, NeverExceedWhatLmdbTakes) {
     const CatalogKey product{{1}, {2}, ProductId(longest), "de", "AT"};
     for (const LedgerKey& key :
          {order_key(order), event_digest_key(order, Topic::kOrderCreate, {}),
-          wait_key({{1}, WaitKind::kAnon, {}}, order), open_key(open), touch_key(touch),
-          catalog_key(product), variant_key(product, longest), refund_key({1}, {2}, longest)}) {
+          row_key(WaitingOrder{{{1}, WaitKind::kAnon, {}}, {2}, order.order_id}), row_key(open),
+          row_key(touch), catalog_key(product), variant_key(product, longest),
+          row_key(RefundOwner{{1}, {2}, RefundLineItemId(longest), {}, {}})}) {
         EXPECT_LE(key.view().size(), kKeyBytesMax);
     }
 }
@@ -71,19 +72,22 @@ TEST(LedgerKeys, AnOpenAmountSortsByOrderTimeThenShopThenOrder) {
     third.order_id = OrderId("a");
     OpenAmount fourth = third;
     fourth.order_id = OrderId("aa");
-    EXPECT_LT(open_key(first).view(), open_key(second).view());
-    EXPECT_LT(open_key(second).view(), open_key(third).view());
-    EXPECT_LT(open_key(third).view(), open_key(fourth).view());
+    EXPECT_LT(row_key(first).view(), row_key(second).view());
+    EXPECT_LT(row_key(second).view(), row_key(third).view());
+    EXPECT_LT(row_key(third).view(), row_key(fourth).view());
     fourth.adjustment = true;
     first.adjustment = false;
-    EXPECT_LT(open_key(first).view(), open_key(fourth).view());
+    EXPECT_LT(row_key(first).view(), row_key(fourth).view());
 }
 
 TEST(LedgerKeys, AProgramIsNoPrefixOfAnother) {
-    const LedgerKey prefix = program_prefix({1}, ProgramId("spring"));
-    EXPECT_FALSE(program_prefix({1}, ProgramId("spring2")).view().starts_with(prefix.view()));
-    EXPECT_TRUE(
-        membership_key({1}, ProgramId("spring"), CreatorId("c")).view().starts_with(prefix.view()));
+    const LedgerKey prefix = row_key(Membership{{1}, ProgramId("spring"), {}, false, {}}, 0, 2);
+    EXPECT_FALSE(row_key(Membership{{1}, ProgramId("spring2"), {}, false, {}}, 0, 2)
+                     .view()
+                     .starts_with(prefix.view()));
+    EXPECT_TRUE(row_key(Membership{{1}, ProgramId("spring"), CreatorId("c"), false, {}})
+                    .view()
+                    .starts_with(prefix.view()));
 }
 
 TEST(LedgerKeys, ComponentsComeBack) {

@@ -162,11 +162,11 @@ TEST_F(LedgerTest, TouchesComeLatestFirstAndTheBoundIsInclusive) {
     const Digest256 anon = sha256("device");
     auto txn = ledger_->begin(kNode);
     for (const int second : {10, 30, 20, 40}) {
-        txn->put_touch({kAccount, anon, ProgramId("p"), {second, 0}, CreatorId("c"), {1}, 1});
+        txn->put(Touch{kAccount, anon, ProgramId("p"), {second, 0}, CreatorId("c"), {1}, 1});
     }
-    txn->put_touch({kAccount, anon, ProgramId("p"), {30, 1}, CreatorId("later"), {1}, 1});
-    txn->put_touch({kAccount, anon, ProgramId("p2"), {30, 0}, CreatorId("other"), {1}, 1});
-    txn->put_touch({kAccount, anon, ProgramId("o"), {30, 0}, CreatorId("other"), {1}, 1});
+    txn->put(Touch{kAccount, anon, ProgramId("p"), {30, 1}, CreatorId("later"), {1}, 1});
+    txn->put(Touch{kAccount, anon, ProgramId("p2"), {30, 0}, CreatorId("other"), {1}, 1});
+    txn->put(Touch{kAccount, anon, ProgramId("o"), {30, 0}, CreatorId("other"), {1}, 1});
     std::vector<std::int64_t> seconds;
     const auto collect = [&](const Touch& touch) {
         EXPECT_EQ(touch.creator.view(), "c");
@@ -191,19 +191,21 @@ TEST_F(LedgerTest, WaitingOrdersComeInSlices) {
     }
     all.push_back(order(std::string(1000, 'z')));
     for (const OrderKey& waiting : all) {
-        txn->put_waiting(key, waiting);
-        txn->put_waiting(other, waiting);
+        txn->put(WaitingOrder{key, waiting.shop, waiting.order_id});
+        txn->put(WaitingOrder{other, waiting.shop, waiting.order_id});
     }
     std::vector<OrderKey> seen;
-    std::optional<OrderKey> after;
+    std::optional<WaitingOrder> after;
     for (;;) {
         const auto slice = txn->waiting_orders(key, after, 7);
-        seen.insert(seen.end(), slice.begin(), slice.end());
+        for (const WaitingOrder& row : slice) {
+            seen.push_back({kAccount, row.shop, row.order_id});
+        }
         if (slice.size() < 7) {
             break;
         }
         after = slice.back();
-        txn->delete_waiting(key, slice.front());
+        txn->erase(slice.front());
     }
     EXPECT_EQ(seen, all);
     EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kAnon, {}}), std::nullopt);
@@ -329,7 +331,7 @@ TEST_F(LedgerTest, TheFirstDifferenceIsNamedByTableAndKey) {
     };
     const auto put = [](EmbeddedLedger& ledger, const char* code, const char* creator) {
         auto txn = ledger.begin(kNode);
-        txn->put_code({kAccount, ProgramId("spring"), sha256(code), code, CreatorId(creator)});
+        txn->put(CodeRow{kAccount, ProgramId("spring"), sha256(code), code, CreatorId(creator)});
         txn->commit();
     };
     EXPECT_FALSE(difference().has_value());
@@ -363,18 +365,18 @@ TEST_F(LedgerTest, AVisitorThatHasSeenEnoughIsNotCalledAgain) {
             state.attribution = samples_.attribution();
             state.dues = {{currency_of("USD"), Decimal(1, 2), {}, {}}};
             txn->put_order(state);
-            txn->put_open({kAccount,
-                           ProgramId("spring"),
-                           false,
-                           {},
-                           kShop,
-                           key.order_id,
-                           currency_of("USD"),
-                           CreatorId("anna"),
-                           Decimal(1, 2)});
+            txn->put(OpenAmount{kAccount,
+                                ProgramId("spring"),
+                                false,
+                                {},
+                                kShop,
+                                key.order_id,
+                                currency_of("USD"),
+                                CreatorId("anna"),
+                                Decimal(1, 2)});
             txn->append_journal(group_of(static_cast<std::uint64_t>(i), key, 100));
             txn->add_to_balance(annas(), Decimal(100, 2), {});
-            txn->put_anomaly({key, AnomalyKind::kCancelNotLater, {1}, {}, 1, "text"});
+            txn->put(Anomaly{key, AnomalyKind::kCancelNotLater, {1}, {}, 1, "text"});
         }
         txn->put_order(samples_.order(order("zz")));
         txn->commit();
@@ -397,8 +399,8 @@ TEST_F(LedgerTest, AVisitorThatHasSeenEnoughIsNotCalledAgain) {
 
 TEST_F(LedgerTest, WhoAsksForNoQueueSeesNoneOfItsRows) {
     auto txn = ledger_->begin(kNode);
-    txn->put_command({{1}, Topic::kProgramApply, "me", {}, true, ""});
-    txn->put_dead_letter({{2}, {}, {}, {}, "", "", {}, "because", 1, "x", "", {}});
+    txn->put(CommandRow{{1}, Topic::kProgramApply, "me", {}, true, ""});
+    txn->put(DeadLetter{{2}, {}, {}, {}, "", "", {}, "because", 1, "x", "", {}});
     txn->commit();
     txn.reset();
     const auto snapshot = ledger_->snapshot("");
@@ -411,12 +413,12 @@ TEST_F(LedgerTest, WhoAsksForNoQueueSeesNoneOfItsRows) {
 TEST_F(LedgerTest, WhatIsWaitingEndsWithItsAccount) {
     const WaitKey key{kAccount, WaitKind::kCode, sha256("spring10")};
     auto txn = ledger_->begin(kNode);
-    txn->put_waiting({{kAccount.value + 1}, WaitKind::kCode, sha256("a")},
-                     {{kAccount.value + 1}, kShop, OrderId("o")});
-    txn->put_code({{kAccount.value + 1}, ProgramId("p"), sha256("a"), "a", CreatorId("c")});
+    txn->put(
+        WaitingOrder{{{kAccount.value + 1}, WaitKind::kCode, sha256("a")}, kShop, OrderId("o")});
+    txn->put(CodeRow{{kAccount.value + 1}, ProgramId("p"), sha256("a"), "a", CreatorId("c")});
     EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kCode, {}}), std::nullopt);
     EXPECT_EQ(txn->next_source({kAccount, WaitKind::kCode, {}}), std::nullopt);
-    txn->put_waiting(key, order("o"));
+    txn->put(WaitingOrder{key, order("o").shop, order("o").order_id});
     EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kAnon, {}}), std::nullopt) << "of this kind";
     EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kCode, {}}), key);
 }

@@ -126,7 +126,10 @@ std::vector<RowKind> ledger_kinds() {
     DeadLetter commands_letter = letter;
     commands_letter.topic = Topic::kAdjust;
     Work work;
-    work.after = OrderKey{{0}, {2}, OrderId("o")};
+    work.after_shop = ShopNumber{2};
+    work.after_order = OrderId("o");
+    OpenAmount open;
+    open.order_id = kCutKey.order_id;
     NodeHead head;
     head.node = 1;
     head.head.next_entry = 1;
@@ -149,22 +152,11 @@ std::vector<RowKind> ledger_kinds() {
             "journal", {7, sample_group()}, {},
             [=](std::string_view bytes, StoredGroup& row) { return value->decode(bytes, row); },
             [=](const StoredGroup& row) { return value->encode(row.group, row.node); }),
-        kind_of<RefundOwner>(
-            "refund", {OrderId("o"), LineItemId("l")}, {},
-            [=](std::string_view bytes, RefundOwner& row) {
-                return value->decode_refund_owner(bytes, std::string(500, 'r'), row);
-            },
-            [=](const RefundOwner& row) {
-                return value->encode_refund_owner(std::string(500, 'r'), row);
-            }),
-        kind_of<OrderId>(
-            "open", kCutKey.order_id, {},
-            [=](std::string_view bytes, OrderId& row) { return value->decode_open(bytes, row); },
-            [=](const OrderId& row) { return value->encode_open(row); }),
-        kind_of<OrderId>(
-            "waiting", kCutKey.order_id, {},
-            [=](std::string_view bytes, OrderId& row) { return value->decode_waiting(bytes, row); },
-            [=](const OrderId& row) { return value->encode_waiting(row); }),
+        row_kind<RefundOwner>(
+            "refund",
+            {{}, {}, RefundLineItemId(std::string(500, 'r')), OrderId("o"), LineItemId("l")}),
+        row_kind<OpenAmount>("open", open),
+        row_kind<WaitingOrder>("waiting", {{}, {}, kCutKey.order_id}),
         kind_of<ProductId>(
             "variant", record.key.product_id, {},
             [=](std::string_view bytes, ProductId& row) {

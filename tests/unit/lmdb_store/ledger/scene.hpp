@@ -41,7 +41,7 @@ struct LedgerScene {
     static void write_rows(LedgerTxn& txn, int number) {
         OrderSamples samples(static_cast<std::uint64_t>(number));
         const SequenceNumber seq{static_cast<std::uint64_t>(number)};
-        txn.put_shop({kAccount, kShop, AccountId("acme"), ShopId("shop-1")});
+        txn.put(ShopRow{kAccount, kShop, AccountId("acme"), ShopId("shop-1")});
         OrderState state = samples.order(order(number));
         state.events.clear();
         state.other_groups.clear();
@@ -52,24 +52,26 @@ struct LedgerScene {
         EventTrace event = samples.event();
         event.seq = seq;
         txn.put_event(order(number), event);
-        txn.put_refund_owner(kAccount, kShop, id(number), {OrderId("o"), LineItemId("l")});
-        txn.put_anomaly({order(number), AnomalyKind::kCancelNotLater, seq, kAt, 1, "text"});
+        txn.put(RefundOwner{kAccount, kShop, RefundLineItemId(id(number)), OrderId("o"),
+                            LineItemId("l")});
+        txn.put(Anomaly{order(number), AnomalyKind::kCancelNotLater, seq, kAt, 1, "text"});
         write_journal(txn, number);
-        txn.put_open(open_amount(number));
-        txn.put_waiting({kAccount, WaitKind::kCode, digest_of(number)}, order(number));
-        txn.put_code({kAccount, ProgramId("spring"), digest_of(number), "CODE", CreatorId("anna")});
-        txn.put_membership({kAccount, ProgramId("spring"), CreatorId("anna"), false, seq});
-        txn.put_touch(
-            {kAccount, digest_of(number), ProgramId("spring"), kAt, CreatorId("anna"), seq, 1});
+        txn.put(open_amount(number));
+        txn.put(waiting_order(number));
+        txn.put(
+            CodeRow{kAccount, ProgramId("spring"), digest_of(number), "CODE", CreatorId("anna")});
+        txn.put(Membership{kAccount, ProgramId("spring"), CreatorId("anna"), false, seq});
+        txn.put(Touch{kAccount, digest_of(number), ProgramId("spring"), kAt, CreatorId("anna"), seq,
+                      1});
         txn.put_program(program(static_cast<std::uint32_t>(number)));
         const CatalogRecord old = copy_of(number, "old");
         txn.put_catalog(old, nullptr);
         txn.put_catalog(copy_of(number, "new"), &old);
-        txn.put_command({seq, Topic::kProgramApply, "tester", kAt, true, "done"});
-        txn.put_dead_letter(dead_letter(seq));
+        txn.put(CommandRow{seq, Topic::kProgramApply, "tester", kAt, true, "done"});
+        txn.put(dead_letter(seq));
         Work work;
         work.number = seq.value;
-        txn.put_work(work);
+        txn.put(work);
     }
     static void write_journal(LedgerTxn& txn, int number) {
         JournalGroup group;
@@ -111,14 +113,19 @@ struct LedgerScene {
         letter.record = "bytes";
         return letter;
     }
+    static WaitingOrder waiting_order(int number) {
+        return {{kAccount, WaitKind::kCode, digest_of(number)}, kShop, order(number).order_id};
+    }
     static void delete_rows(LedgerTxn& txn, int number) {
-        txn.delete_open(open_amount(number));
-        txn.delete_waiting({kAccount, WaitKind::kCode, digest_of(number)}, order(number));
-        txn.delete_code(
-            {kAccount, ProgramId("spring"), digest_of(number), "CODE", CreatorId("anna")});
+        txn.erase(open_amount(number));
+        txn.erase(waiting_order(number));
+        txn.erase(
+            CodeRow{kAccount, ProgramId("spring"), digest_of(number), "CODE", CreatorId("anna")});
         txn.delete_catalog(copy_of(number, "new"));
-        txn.delete_dead_letter({static_cast<std::uint64_t>(number)});
-        txn.delete_work(static_cast<std::uint64_t>(number));
+        txn.erase(dead_letter({static_cast<std::uint64_t>(number)}));
+        Work work;
+        work.number = static_cast<std::uint64_t>(number);
+        txn.erase(work);
     }
     /// Asks for everything. How many rows there were.
     static int read_rows(LedgerReader& reader, int number) {

@@ -1,7 +1,8 @@
-// What a batch is about to read, in two round trips; and the reads that find it there.
+// What the next inputs will touch, read in a few round trips; and the reads that find it there.
 #include <algorithm>
 #include <utility>
 
+#include "core/ledger/row_name.hpp"
 #include "pg_store/ledger/order_row.hpp"
 #include "pg_store/ledger/txn.hpp"
 
@@ -48,22 +49,18 @@ RowWriter source_parameters(const std::vector<WaitKey>& keys) {
     return row;
 }
 
-Statement kept(const std::string& columns, const std::string& from) {
-    return select_statement(columns, from);
-}
-
 }  // namespace
 
 // ---- Orders and what hangs on them --------------------------------------------------------------
 
-void PgTxn::fetch_orders(const BatchKeys& keys) {
+void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
     static const Statement kSelect =
-        kept("o.account, o.shop, o.order_id, o.revision, " + order_columns(),
-             "orders o JOIN " + std::string(kShopTextKeys) +
-                 "ON o.account = k.account AND o.shop = k.shop AND o.order_id = k.text "
-                 "ORDER BY o.account, o.shop, o.order_id FOR UPDATE OF o");
+        select_statement("o.account, o.shop, o.order_id, o.revision, " + order_columns(),
+                         "orders o JOIN " + std::string(kShopTextKeys) +
+                             "ON o.account = k.account AND o.shop = k.shop AND o.order_id = k.text "
+                             "ORDER BY o.account, o.shop, o.order_id FOR UPDATE OF o");
     ShopTextColumns columns;
-    for (const OrderKey& key : keys.orders) {
+    for (const OrderKey& key : keys) {
         const auto [entry, added] = orders_.try_emplace(key);
         if (added) {
             columns.add(key.account, key.shop, key.order_id.view());
@@ -81,21 +78,25 @@ void PgTxn::fetch_orders(const BatchKeys& keys) {
             key.order_id = OrderId(row.text());
             CachedOrder& order = orders_[key];
             order.state.key = std::move(key);
-            order.revision = row.u8();
             order.stored = order.exists = true;
-            decode_order(row, order.state);
+            try {
+                order.revision = row.u8();
+                decode_order(row, order.state);
+            } catch (const LedgerFailure&) {
+                order.damage = std::current_exception();  // told to the input that loads it
+            }
         }
     });
 }
 
-void PgTxn::fetch_refunds(const BatchKeys& keys) {
-    static const Statement kSelect =
-        kept("r.account, r.shop, r.refund_id, r.order_id, r.line_id",
-             "refunds r JOIN " + std::string(kShopTextKeys) +
-                 "ON r.account = k.account AND r.shop = k.shop AND r.refund_id = k.text");
+void PgTxn::fetch_refunds(const UpcomingKeys& keys) {
+    static const Statement kSelect = select_statement(
+        table_text<RefundOwner>().columns("r."),
+        "refunds r JOIN " + std::string(kShopTextKeys) +
+            "ON r.account = k.account AND r.shop = k.shop AND r.refund_id = k.text");
     ShopTextColumns columns;
-    for (const BatchKeys::ShopText& key : keys.refund_ids) {
-        if (refunds_.try_emplace({key.account, key.shop, key.text}).second) {
+    for (const ShopText& key : keys.refund_ids) {
+        if (asks_for(RefundOwner{key.account, key.shop, RefundLineItemId(key.text), {}, {}})) {
             columns.add(key.account, key.shop, key.text);
         }
     }
@@ -105,16 +106,12 @@ void PgTxn::fetch_refunds(const BatchKeys& keys) {
     connection_.send(kSelect, columns.parameters(), [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
-            const AccountNumber account{row.u4()};
-            const ShopNumber shop{row.u4()};
-            CachedRefund& refund = refunds_[{account, shop, row.string()}];
-            OrderId order(row.text());
-            refund.owner = RefundOwner{std::move(order), LineItemId(row.text())};
+            know(read_row<RefundOwner>(row), true);
         }
     });
 }
 
-void PgTxn::fetch_chains(const BatchKeys& keys) {
+void PgTxn::fetch_chains(const UpcomingKeys& keys) {
     std::set<std::uint32_t> accounts;
     for (const OrderKey& key : keys.orders) {
         if (!chains_.contains(key.account.value)) {
@@ -135,10 +132,12 @@ void PgTxn::fetch_chains(const BatchKeys& keys) {
     }
     connection_.send(kSelect, parameters, [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
-            ChainHead& chain = chains_[row.u4()];
-            chain.hash = to_digest<Digest256>(row.next());
-            chain.entries = row.u8();
+            read_named("table chains", std::nullopt, [&] {
+                RowReader row = rows.row(i);
+                ChainHead& chain = chains_[row.u4()];
+                chain.hash = to_digest<Digest256>(row.next());
+                chain.entries = row.u8();
+            });
         }
     });
 }
@@ -147,14 +146,14 @@ void PgTxn::fetch_chains(const BatchKeys& keys) {
 
 void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
     static const Statement kSelect =
-        kept("c.account, c.digest, c.program, c.code, c.creator",
-             "codes c JOIN unnest($1::integer[], $2::bytea[]) AS k (account, digest) "
-             "ON c.account = k.account AND c.digest = k.digest "
-             "ORDER BY c.account, c.digest, c.program");
+        select_statement(table_text<CodeRow>().columns("c."),
+                         "codes c JOIN unnest($1::integer[], $2::bytea[]) AS k (account, digest) "
+                         "ON c.account = k.account AND c.digest = k.digest "
+                         "ORDER BY c.account, c.digest, c.program");
     connection_.send(kSelect, source_parameters(keys), [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
-            CodeRow code = read_code(row);
+            CodeRow code = read_row<CodeRow>(row);
             codes_[{code.account, code.digest}].push_back(std::move(code));
         }
     });
@@ -174,13 +173,16 @@ void PgTxn::fetch_touches(const std::vector<WaitKey>& keys) {
         std::set<AnonKey> seen;
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
-            Touch touch = read_touch(row);
-            std::optional<Membership> member;
-            if (!row.next_is_null()) {
-                member = Membership{touch.account, touch.program, touch.creator, row.boolean(), {}};
-                member->changed_by = {row.u8()};
+            Touch touch = read_row<Touch>(row);
+            Membership member{touch.account, touch.program, touch.creator, false, {}};
+            const bool joined = !row.next_is_null();
+            if (joined) {
+                read_named(row_name(member), std::nullopt, [&] {
+                    member.removed = row.boolean();
+                    member.changed_by = {row.u8()};
+                });
             }
-            members_[{touch.account, touch.program, touch.creator}] = std::move(member);
+            know(member, joined);
             const AnonKey key{touch.account, touch.anon};
             seen.insert(key);
             touches_[key].push_back(std::move(touch));
@@ -226,13 +228,13 @@ void PgTxn::fetch_sources(std::vector<WaitKey> keys) {
     }
 }
 
-void PgTxn::prefetch(const BatchKeys& keys) {
-    send_gate(keys.commands ? Gate::kExclusive : Gate::kShared);
-    fetch_orders(keys);
+void PgTxn::fetch(const UpcomingKeys& keys) {
+    send_gate(keys.command ? Gate::kExclusive : Gate::kShared);
+    fetch_orders(keys.orders);
     fetch_refunds(keys);
     fetch_chains(keys);
     std::vector<ShopKey> products;
-    for (const BatchKeys::ShopText& key : keys.products) {
+    for (const ShopText& key : keys.products) {
         products.emplace_back(key.account, key.shop, key.text);
     }
     fetch_products(products);
@@ -241,10 +243,25 @@ void PgTxn::prefetch(const BatchKeys& keys) {
     connection_.sync();
 }
 
+std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
+    const UpcomingKeys keys = ahead_.keys(inputs, holds_some);
+    if (keys.inputs_count != 0) {
+        fetch(keys);
+        std::vector<ShopText> skus;
+        for (const ShopText& sku : keys.skus) {
+            if (ahead_.needs_products(*this, sku.account)) {
+                skus.push_back(sku);
+            }
+        }
+        fetch_variants(skus);
+    }
+    return keys.inputs_count;
+}
+
 // ---- Products -----------------------------------------------------------------------------------
 
 void PgTxn::fetch_products(const std::vector<ShopKey>& keys) {
-    static const Statement kSelect = kept(
+    static const Statement kSelect = select_statement(
         "c.account, c.shop, c.product_id, c.language, c.country, c.full_id, c.record, "
         "c.brand, c.collections, c.tags, c.variant_skus",
         "catalog c JOIN " + std::string(kShopTextKeys) +
@@ -272,7 +289,7 @@ void PgTxn::fetch_products(const std::vector<ShopKey>& keys) {
 }
 
 /// Which product a text of a line means: as a variant's first, then as the product's id.
-void PgTxn::prefetch_skus(std::span<const BatchKeys::ShopText> skus) {
+void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
     static const Statement kSelect = {
         "SELECT k.account, k.shop, k.text, v.product_id, v.language, v.country, v.full_id "
         "FROM unnest($1::integer[], $2::integer[], $3::text[]) AS k (account, shop, text) "
@@ -283,7 +300,7 @@ void PgTxn::prefetch_skus(std::span<const BatchKeys::ShopText> skus) {
         "ORDER BY v.language, v.country, v.product_id LIMIT 1) v"};
     ShopTextColumns columns;
     std::vector<ShopKey> products;
-    for (const BatchKeys::ShopText& sku : skus) {
+    for (const ShopText& sku : skus) {
         if (variants_.try_emplace({sku.account, sku.shop, sku.text}).second) {
             columns.add(sku.account, sku.shop, sku.text);
             products.emplace_back(sku.account, sku.shop, sku.text);
@@ -352,9 +369,7 @@ std::optional<CatalogRecord> PgTxn::catalog(const CatalogKey& key) {
 PgTxn::CachedOrder& PgTxn::cached(const OrderKey& key) {
     if (!orders_.contains(key)) {
         pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
-        BatchKeys keys;
-        keys.orders.push_back(key);
-        fetch_orders(keys);
+        fetch_orders({key});
         connection_.sync();
     }
     return orders_[key];
@@ -362,46 +377,27 @@ PgTxn::CachedOrder& PgTxn::cached(const OrderKey& key) {
 
 bool PgTxn::load_order(const OrderKey& key, OrderState& state) {
     const CachedOrder& order = cached(key);
+    if (order.damage) {
+        std::rethrow_exception(order.damage);
+    }
     if (order.exists) {
         state = order.state;
     }
     return order.exists;
 }
 
-std::optional<RefundOwner> PgTxn::refund_owner(AccountNumber account, ShopNumber shop,
-                                               std::string_view refund_id) {
-    const ShopKey key{account, shop, std::string(refund_id)};
-    const auto known = refunds_.find(key);
-    if (known != refunds_.end()) {
-        return known->second.owner;
-    }
-    return (refunds_[key].owner = Reads::refund_owner(account, shop, refund_id));
-}
-
-std::optional<Anomaly> PgTxn::anomaly(const OrderKey& key, AnomalyKind kind) {
-    const auto known = anomalies_.find({key, kind});
-    if (known != anomalies_.end()) {
-        return known->second.row;
-    }
-    const auto order = orders_.find(key);
+/// An order that is new has none.
+bool PgTxn::load(Anomaly& row) {
+    const auto order = orders_.find(row.order);
     if (order != orders_.end() && !order->second.stored) {
-        return std::nullopt;  // an order that is new has none
+        know_missing(row);
     }
-    return Reads::anomaly(key, kind);
+    return TableKeeps::load(row);
 }
 
 std::vector<CodeRow> PgTxn::code_owners(AccountNumber account, const Digest256& code) {
     const auto known = codes_.find({account, code});
     return known != codes_.end() ? known->second : Reads::code_owners(account, code);
-}
-
-std::optional<Membership> PgTxn::membership(AccountNumber account, const ProgramId& program,
-                                            const CreatorId& creator) {
-    const auto [known, added] = members_.try_emplace({account, program, creator});
-    if (added) {
-        known->second = Reads::membership(account, program, creator);
-    }
-    return known->second;
 }
 
 void PgTxn::visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
@@ -426,11 +422,20 @@ ChainHead& PgTxn::mutable_chain(AccountNumber account) {
     return chains_.emplace(account.value, Reads::chain(account)).first->second;
 }
 
-std::optional<Work> PgTxn::first_work() {
+/// The first one is asked for before every input.
+void PgTxn::scan(const Work& first, KeyRange range, const Visitor<Work>& visit) {
     if (!first_work_) {
-        first_work_ = Reads::first_work();
+        first_work_.emplace();
+        TableKeeps::scan(first, range, [this](const Work& work) {
+            *first_work_ = work;
+            return false;
+        });
     }
-    return *first_work_;
+    if (*first_work_ && visit(**first_work_)) {
+        TableKeeps::scan(**first_work_, {0, 1}, [&](const Work& work) {
+            return work.number == (*first_work_)->number || visit(work);
+        });
+    }
 }
 
 }  // namespace sluice::pg

@@ -1,0 +1,27 @@
+// An input as it came from the queue or the archive.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/protocol/signature.hpp"
+#include "core/values/ids.hpp"
+
+namespace sluice {
+
+struct Input {
+    SequenceNumber seq;
+    std::string_view record;  ///< decode_record() reads it.
+    /// The body that lies beside the queue, already compared with its SHA-256.
+    std::string_view bulk_body;
+    /// Set if it cannot be applied, whatever it says: no body, no memory, damage in the ledger. It
+    /// goes to the dead letters with this reason; a command is refused with it if the ledger's
+    /// damage is the cause.
+    std::optional<std::string> dead_reason;
+    /// SHA-256 of the body as it was sent, if `record` no longer holds those bytes (forgotten
+    /// customers); duplicates are recognised by it.
+    std::optional<Digest256> body_sha256;
+};
+
+}  // namespace sluice

@@ -1,0 +1,224 @@
+// Tables: the ledger's smaller rows, each described once: its name, its key, and the rest of it.
+// Interfaces, codecs and statements of every ledger follow from these descriptions.
+//
+// key() and rest() call `column(name, value)` for each column, in the order of the key; `row` may
+// be const. A name is the column's name in SQL, where an instant is two (`name_s`, `name_ns`).
+// `column.bytes()` marks what is no text. A key column is never absent.
+//
+// Traits, false unless a table says otherwise:
+//   kPerNode    rows of one node are apart from those of others: its number comes before the key
+//   kMadeBy     SQL also holds the number of the node that made the row (`node`)
+//   kWriteOnce  a row never changes; two writers of one key are a conflict
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/ledger/head.hpp"
+#include "core/ledger/rows.hpp"
+
+namespace sluice {
+
+struct TableTraits {
+    static constexpr bool kPerNode = false;
+    static constexpr bool kMadeBy = false;
+    static constexpr bool kWriteOnce = false;
+};
+
+template <class Row>
+struct TableOf;
+
+template <>
+struct TableOf<ShopRow> : TableTraits {
+    static constexpr const char* kName = "shops";
+    static void key(auto& row, auto&& column) { column("shop", row.shop); }
+    static void rest(auto& row, auto&& column) {
+        column("account", row.account);
+        column("account_id", row.account_id);
+        column("shop_id", row.shop_id);
+    }
+};
+
+template <>
+struct TableOf<RefundOwner> : TableTraits {
+    static constexpr const char* kName = "refunds";
+    static constexpr bool kWriteOnce = true;
+    static void key(auto& row, auto&& column) {
+        column("account", row.account);
+        column("shop", row.shop);
+        column("refund_id", row.refund_id);
+    }
+    static void rest(auto& row, auto&& column) {
+        column("order_id", row.order_id);
+        column("line_id", row.line);
+    }
+};
+
+template <>
+struct TableOf<Anomaly> : TableTraits {
+    static constexpr const char* kName = "anomalies";
+    static constexpr bool kMadeBy = true;
+    static void key(auto& row, auto&& column) {
+        column("account", row.order.account);
+        column("shop", row.order.shop);
+        column("order_id", row.order.order_id);
+        column("kind", row.kind);
+    }
+    static void rest(auto& row, auto&& column) {
+        column("first_seq", row.first_seq);
+        column("recorded", row.recorded_at);
+        column("count", row.count);
+        column("message", row.message);
+    }
+};
+
+template <>
+struct TableOf<OpenAmount> : TableTraits {
+    static constexpr const char* kName = "open";
+    static void key(auto& row, auto&& column) {
+        column("account", row.account);
+        column("program", row.program);
+        column("adjustment", row.adjustment);
+        column("ordered", row.ordered_at);
+        column("shop", row.shop);
+        column("order_id", row.order_id);
+        column("currency", row.currency);
+    }
+    static void rest(auto& row, auto&& column) {
+        column("creator", row.creator);
+        column("amount", row.amount);
+    }
+};
+
+template <>
+struct TableOf<WaitingOrder> : TableTraits {
+    static constexpr const char* kName = "waiting";
+    static void key(auto& row, auto&& column) {
+        column("account", row.key.account);
+        column("kind", row.key.kind);
+        column("digest", row.key.digest);
+        column("shop", row.shop);
+        column("order_id", row.order_id);
+    }
+    static void rest(auto& /*row*/, auto&& /*column*/) {}
+};
+
+template <>
+struct TableOf<CodeRow> : TableTraits {
+    static constexpr const char* kName = "codes";
+    static void key(auto& row, auto&& column) {
+        column("account", row.account);
+        column("digest", row.digest);
+        column("program", row.program);
+    }
+    static void rest(auto& row, auto&& column) {
+        column("code", row.code);
+        column("creator", row.creator);
+    }
+};
+
+template <>
+struct TableOf<Membership> : TableTraits {
+    static constexpr const char* kName = "memberships";
+    static void key(auto& row, auto&& column) {
+        column("account", row.account);
+        column("program", row.program);
+        column("creator", row.creator);
+    }
+    static void rest(auto& row, auto&& column) {
+        column("removed", row.removed);
+        column("changed_by", row.changed_by);
+    }
+};
+
+template <>
+struct TableOf<Touch> : TableTraits {
+    static constexpr const char* kName = "touches";
+    static void key(auto& row, auto&& column) {
+        column("account", row.account);
+        column("anon", row.anon);
+        column("program", row.program);
+        column("occurred", row.occurred_at);
+        column("creator", row.creator);
+    }
+    static void rest(auto& row, auto&& column) {
+        column("import", row.imported);
+        column("import_row", row.imported_row);
+    }
+};
+
+template <>
+struct TableOf<CommandRow> : TableTraits {
+    static constexpr const char* kName = "commands";
+    static constexpr bool kPerNode = true;
+    static void key(auto& row, auto&& column) { column("seq", row.seq); }
+    static void rest(auto& row, auto&& column) {
+        column("topic", row.topic);
+        column("actor", row.actor);
+        column("received", row.received_at);
+        column("ok", row.ok);
+        column("result", row.result);
+    }
+};
+
+template <>
+struct TableOf<DeadLetter> : TableTraits {
+    static constexpr const char* kName = "dead";
+    static constexpr bool kPerNode = true;
+    static void key(auto& row, auto&& column) { column("seq", row.seq); }
+    static void rest(auto& row, auto&& column) {
+        column("topic", row.topic);
+        column("account", row.account);
+        column("shop", row.shop);
+        column("account_id", row.account_id);
+        column("shop_id", row.shop_id);
+        column("received", row.received_at);
+        column("reason", row.reason);
+        column("attempts", row.attempts);
+        column.bytes("record", row.record);
+        column.bytes("bulk_body", row.bulk_body);
+        column("body_sha256", row.body_sha256);
+    }
+};
+
+template <>
+struct TableOf<Work> : TableTraits {
+    static constexpr const char* kName = "work";
+    static constexpr bool kPerNode = true;
+    static void key(auto& row, auto&& column) { column("number", row.number); }
+    static void rest(auto& row, auto&& column) {
+        column("whole_account", row.whole_account);
+        column("account", row.key.account);
+        column("kind", row.key.kind);
+        column("digest", row.key.digest);
+        column("after_shop", row.after_shop);
+        column("after_order", row.after_order);
+        column("cause", row.cause);
+        column("cause_topic", row.cause_topic);
+        column("received", row.received_at);
+    }
+};
+
+template <class... Rows>
+struct RowTypes {};
+
+/// Every table that is described here. What has a table of its own shape in each ledger is not:
+/// orders and their events, journal, balances, programs, catalog, payouts.
+using DescribedRows = RowTypes<ShopRow, RefundOwner, Anomaly, OpenAmount, WaitingOrder, CodeRow,
+                               Membership, Touch, CommandRow, DeadLetter, Work>;
+
+/// A visitor of columns that counts them.
+struct ColumnCount {
+    unsigned columns = 0;
+    void operator()(const char* /*name*/, const auto& /*value*/) { ++columns; }
+};
+/// How many columns a key has.
+template <class Row>
+[[nodiscard]] unsigned key_columns() {
+    ColumnCount count;
+    const Row row{};
+    TableOf<Row>::key(row, count);
+    return count.columns;
+}
+
+}  // namespace sluice

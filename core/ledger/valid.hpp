@@ -1,0 +1,54 @@
+// Valid: is a stored value one that its type has? Bytes from a disk or a database may be anything.
+#pragma once
+
+#include "core/ledger/head.hpp"
+#include "core/ledger/rows.hpp"
+
+namespace sluice {
+
+[[nodiscard]] constexpr bool is_valid(Topic topic) noexcept {
+    return is_order(topic) || is_catalog(topic) || (is_command(topic) && topic <= Topic::kForget);
+}
+[[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
+    return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kRefundExceedsLine;
+}
+[[nodiscard]] constexpr bool is_valid(WaitKind kind) noexcept {
+    return kind == WaitKind::kAnon || kind == WaitKind::kCode;
+}
+[[nodiscard]] constexpr bool is_valid(JournalReason reason) noexcept {
+    return reason >= JournalReason::kAccrual && reason <= JournalReason::kManual;
+}
+[[nodiscard]] constexpr bool is_valid(EventDecision decision) noexcept {
+    return decision == EventDecision::kApplied || decision == EventDecision::kStale;
+}
+[[nodiscard]] constexpr bool is_valid(CandidateVerdict verdict) noexcept {
+    return verdict >= CandidateVerdict::kWon && verdict <= CandidateVerdict::kHigherProgramId;
+}
+[[nodiscard]] constexpr bool is_valid(AttributionType type) noexcept {
+    return type == AttributionType::kAffiliateCode || type == AttributionType::kLanded;
+}
+[[nodiscard]] constexpr bool is_valid(BaseKind base) noexcept {
+    return base == BaseKind::kNet || base == BaseKind::kGross;
+}
+[[nodiscard]] constexpr bool is_valid(RateKind kind) noexcept {
+    return kind <= RateKind::kFixed;
+}
+[[nodiscard]] constexpr bool is_valid(RuleMatch match) noexcept {
+    return match >= RuleMatch::kVariantSku && match <= RuleMatch::kDefault;
+}
+/// In the years 0000 to 9999, which is all that RFC 3339 can say.
+[[nodiscard]] constexpr bool is_valid(const Timestamp& at) noexcept {
+    constexpr std::int64_t kYear0000 = -62'167'219'200;
+    constexpr std::int64_t kYear10000 = 253'402'300'800;
+    return at.seconds >= kYear0000 && at.seconds < kYear10000 && at.nanos < 1'000'000'000;
+}
+/// Far beyond any amount and any sum of amounts that inputs can state; two of them add up and meet
+/// at any scale without leaving 128 bits.
+inline constexpr Int128 kUnscaledMax = Int128{1'000'000'000'000} * 1'000'000'000'000;
+[[nodiscard]] constexpr bool is_valid(const Decimal& value) noexcept {
+    constexpr std::uint8_t kScaleMax = 12;
+    return value.scale() <= kScaleMax && value.unscaled() <= kUnscaledMax &&
+           value.unscaled() >= -kUnscaledMax;
+}
+
+}  // namespace sluice

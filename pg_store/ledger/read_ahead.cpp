@@ -1,0 +1,76 @@
+#include "pg_store/ledger/read_ahead.hpp"
+
+#include <algorithm>
+
+#include "core/rules/attribution.hpp"
+#include "core/rules/catalog.hpp"
+
+namespace sluice::pg {
+
+UpcomingKeys ReadAhead::keys(std::span<const Input> inputs, bool holds_some) {
+    UpcomingKeys keys;
+    for (const Input& input : inputs) {
+        const Result<RecordView> record = decode_record(input.record);
+        if (record && is_command(record->meta.topic)) {
+            keys.command = keys.inputs_count == 0 && !holds_some;
+            keys.inputs_count += keys.command ? 1 : 0;
+            break;
+        }
+        if (record) {
+            add(input, *record, keys);
+        }
+        ++keys.inputs_count;
+    }
+    return keys;
+}
+
+bool ReadAhead::needs_products(LedgerReader& ledger, AccountNumber account) {
+    if (revision_ != ledger.head().programs_revision) {
+        revision_ = ledger.head().programs_revision;
+        needs_products_.clear();
+    }
+    const auto [known, added] = needs_products_.try_emplace(account.value);
+    if (added) {
+        for (const ProgramRow& row : ledger.programs(account)) {
+            known->second =
+                known->second ||
+                std::any_of(row.program.rules.begin(), row.program.rules.end(),
+                            [](const Rule& rule) { return rule.match >= RuleMatch::kProduct; });
+        }
+    }
+    return known->second;
+}
+
+void ReadAhead::add(const Input& input, const RecordView& record, UpcomingKeys& keys) {
+    const AccountNumber account = record.meta.account_number;
+    const ShopNumber shop = record.meta.shop_number;
+    const std::string_view body = record.meta.bulk ? input.bulk_body : record.body;
+    if (!is_order(record.meta.topic)) {
+        if (products_.validate(body, record.meta.topic) == BatchVerdict::kValid) {
+            for (const ProductName& name : product_names(body)) {
+                keys.products.push_back({account, shop, name.product_id.str()});
+            }
+        }
+        return;
+    }
+    const OrderEvent* event = orders_.parse(body, record.meta.topic, {});
+    if (event == nullptr) {
+        return;
+    }
+    keys.orders.push_back({account, shop, OrderId(event->order_id)});
+    for (const RefundLineItem& refund : event->refund_line_items) {
+        keys.refund_ids.push_back({account, shop, std::string(refund.refund_line_item_id)});
+    }
+    if (!record.meta.anon_id.empty()) {
+        keys.sources.push_back({account, WaitKind::kAnon, anon_digest(record.meta.anon_id)});
+    }
+    for (const Discount& discount : event->discounts) {
+        keys.sources.push_back({account, WaitKind::kCode, code_digest(discount.code)});
+    }
+    for (const LineItem& line : event->line_items) {
+        keys.skus.push_back({account, shop, std::string(line.variant_sku.value_or(line.sku))});
+        keys.skus.push_back({account, shop, std::string(line.sku)});
+    }
+}
+
+}  // namespace sluice::pg

@@ -1,0 +1,54 @@
+// Read ahead: which rows inputs are about to touch, so that a batch asks for them at once. Internal
+// to this room.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+#include "core/protocol/order_event.hpp"
+#include "core/protocol/product_batch.hpp"
+#include "core/protocol/record.hpp"
+
+namespace sluice::pg {
+
+struct ShopText {
+    AccountNumber account;
+    ShopNumber shop;
+    std::string text;
+};
+
+/// Repetitions do no harm.
+struct UpcomingKeys {
+    std::vector<OrderKey> orders;
+    std::vector<ShopText> refund_ids;
+    std::vector<WaitKey> sources;    ///< Anonymous ids and codes of the orders.
+    std::vector<ShopText> products;  ///< Product ids that are about to change.
+    std::vector<ShopText> skus;      ///< Texts of lines whose products may be asked for.
+    std::size_t inputs_count = 0;    ///< Those that one transaction takes, from the front.
+    bool command = false;            ///< The one input is a person's command.
+};
+
+/// One for each ledger: its parsers keep their buffers.
+class ReadAhead {
+public:
+    /// A command begins a transaction of its own, since no other node's may run beside it: inputs
+    /// end before the next one; if the first one is a command, it is the only one, or there is none
+    /// if the transaction `holds_some` already.
+    [[nodiscard]] UpcomingKeys keys(std::span<const Input> inputs, bool holds_some);
+    /// True if some current rule of the account asks for a line's product.
+    [[nodiscard]] bool needs_products(LedgerReader& ledger, AccountNumber account);
+
+private:
+    void add(const Input& input, const RecordView& record, UpcomingKeys& keys);
+
+    OrderEventParser orders_;
+    ProductBatchParser products_;
+    std::uint64_t revision_ = 0;  ///< Of the programs that the next line is about.
+    std::unordered_map<std::uint32_t, bool> needs_products_;
+};
+
+}  // namespace sluice::pg
