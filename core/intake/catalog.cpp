@@ -1,6 +1,7 @@
 #include "core/intake/answers.hpp"
 #include "core/intake/intake.hpp"
 #include "core/intake/request_head.hpp"
+#include "core/json/fault.hpp"
 
 namespace sluice {
 namespace {
@@ -136,7 +137,8 @@ Accepting accept_catalog(const RequestHead& head, const Sender& sender, std::str
     switch (scratch.products.validate(body, sender.topic)) {
         case BatchVerdict::kNotABatch:
             result.answer = catalog_error(400, Outcome::kBadRequest, Reason::kBodyNotJson,
-                                          scratch.products.batch_error(), result.rate);
+                                          explain_json_error(scratch.products.batch_error(), body),
+                                          result.rate);
             return result;
         case BatchVerdict::kRecordErrors:
             result.answer = catalog_invalid_records(scratch.products.errors(), result.rate);

@@ -3,6 +3,7 @@
 #include "core/intake/answers.hpp"
 #include "core/intake/intake.hpp"
 #include "core/intake/request_head.hpp"
+#include "core/json/fault.hpp"
 
 namespace sluice {
 namespace {
@@ -142,8 +143,14 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
     const OrderEvent* event = scratch.orders.parse(body, *topic, names.anon_field);
     if (event == nullptr) {
         const std::span<const FieldError> errors = scratch.orders.errors();
-        const Reason reason = errors.front().field.empty() ? Reason::kBodyNotJson : Reason::kFields;
-        result.answer = event_bad_request(reason, errors, result.rate);
+        if (!errors.front().field.empty()) {
+            result.answer = event_bad_request(Reason::kFields, errors, result.rate);
+            return result;
+        }
+        // Its sender is authenticated by now: it may see where its own bytes are wrong.
+        FieldError placed = errors.front();
+        placed.message = explain_json_error(placed.message, body);
+        result.answer = event_bad_request(Reason::kBodyNotJson, {&placed, 1}, result.rate);
         return result;
     }
     result.accepted.meta = meta_of(*event, *sender.shop);

@@ -8,6 +8,7 @@
 #include "lmdb_store/store/master_key.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/subcommands.hpp"
+#include "worker/commands/body_layouts.hpp"
 #include "worker/system/file.hpp"
 #include "worker/system/secret_file.hpp"
 
@@ -128,6 +129,19 @@ bool is_signed_by(const ShopView& shop, std::string_view body, const Digest256& 
     return false;
 }
 
+/// @param is_signed  Was this what was signed?
+/// @param otherwise  If no likely layout was.
+Error layout_mismatch(std::string_view body, Error otherwise,
+                      const std::function<bool(const std::string&)>& is_signed) {
+    const std::string layout = find_signed_layout(body, is_signed);
+    if (layout.empty()) {
+        return otherwise;
+    }
+    return {ErrorCode::kInvalid, "the signature does not match: the body was signed " + layout +
+                                     "; something wrote it anew after that: send the bytes that "
+                                     "were signed"};
+}
+
 Status verify_event(const Frame& frame, const SignCommand& command) {
     const Result<Signers> tried = signers(frame, command);
     if (!tried.ok()) {
@@ -143,8 +157,14 @@ Status verify_event(const Frame& frame, const SignCommand& command) {
         std::printf("the signature matches\n");
         return Status::success();
     }
-    return mismatch(diagnose_signature({command.signature, 1}, body.value(), signers.shop.get(),
-                                       signers.barred, now()));
+    const std::string_view reason = diagnose_signature({command.signature, 1}, body.value(),
+                                                       signers.shop.get(), signers.barred, now());
+    if (digest && (reason.empty() || reason == "body_reformatted")) {
+        return layout_mismatch(body.value(), mismatch(reason), [&](const std::string& form) {
+            return is_signed_by(*signers.shop, form, *digest);
+        });
+    }
+    return mismatch(reason);
 }
 
 Status run_verify(const Frame& frame, const SignCommand& command) {
@@ -156,9 +176,14 @@ Status run_verify(const Frame& frame, const SignCommand& command) {
         return body.error();
     }
     const auto digest = parse_hex_digest(command.signature, HexCase::kEither);
-    if (!digest || *digest != sha256(body.value())) {
-        return Error{ErrorCode::kInvalid,
-                     "the signature is not the hexadecimal SHA-256 digest of these bytes"};
+    if (!digest) {
+        return Error{ErrorCode::kInvalid, "the signature is no hexadecimal SHA-256 digest"};
+    }
+    if (*digest != sha256(body.value())) {
+        const Error otherwise{ErrorCode::kInvalid,
+                              "the signature is not the SHA-256 digest of these bytes"};
+        return layout_mismatch(body.value(), otherwise,
+                               [&](const std::string& form) { return sha256(form) == *digest; });
     }
     std::printf("the signature matches\n");
     return Status::success();

@@ -34,10 +34,10 @@ void SendDisplay::show(const Figures& figures) {
         note = why_ + ", waits " +
                std::to_string(std::chrono::ceil<std::chrono::seconds>(until_ - now).count()) + " s";
     }
-    progress_.show(progress_line({figures.fraction, figures.sent, figures.rejected,
-                                  pace_.per_second(now),
-                                  pace_.seconds_for(figures.bytes_left, now), note},
-                                 progress_.is_terminal()));
+    progress_.show(
+        progress_line({figures.fraction, figures.sent, figures.rejected, pace_.per_second(now),
+                       pace_.seconds_for(figures.bytes_left, now), note},
+                      progress_.is_terminal()));
 }
 
 }  // namespace sluice::cli

@@ -22,7 +22,8 @@ std::uint64_t LimitShare::others() const noexcept {
 }
 
 bool LimitShare::others_need_the_rest() const noexcept {
-    const auto watched = std::chrono::duration_cast<std::chrono::milliseconds>(told_ - seen_).count();
+    const auto watched =
+        std::chrono::duration_cast<std::chrono::milliseconds>(told_ - seen_).count();
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(ends_ - told_).count();
     if (watched < kWatchMs || left <= 0) {
         return false;

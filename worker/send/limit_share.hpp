@@ -17,7 +17,7 @@ namespace sluice::cli {
 /// X-RateLimit-Limit, -Remaining, -Reset of one answer.
 struct RateWindow {
     std::uint64_t limit = 0;      ///< Requests in a window.
-    std::uint64_t remaining = 0;  ///< Of everybody who signs for the account.
+    std::uint64_t remaining = 0;  ///< For all that the account's tokens sign.
     std::int64_t reset = 0;       ///< Seconds since the epoch, by the server's clock.
     std::int64_t resets_in = 0;   ///< Seconds from the answer on, 0 or more.
 };
@@ -49,14 +49,14 @@ private:
 
     unsigned percent_;
     Known known_ = Known::kNothing;
-    RateWindow window_{};         ///< As told last.
-    Clock::time_point seen_{};    ///< The first answer of this window, and
+    RateWindow window_{};            ///< As told last.
+    Clock::time_point seen_{};       ///< The first answer of this window, and
     std::uint64_t others_then_ = 0;  ///< what others had used at that time.
     Clock::time_point ends_{};       ///< Of this window.
     Clock::time_point told_{};       ///< The last answer of this window.
-    std::uint64_t used_ = 0;      ///< Requests of this run in this window.
-    std::size_t in_flight_ = 0;   ///< Requests of this run without an answer.
-    Clock::time_point spread_{};  ///< Before this, no further request.
+    std::uint64_t used_ = 0;         ///< Requests of this run in this window.
+    std::size_t in_flight_ = 0;      ///< Requests of this run without an answer.
+    Clock::time_point spread_{};     ///< Before this, no further request.
 };
 
 }  // namespace sluice::cli

@@ -1,6 +1,7 @@
 #include "worker/send/protocol.hpp"
 
 #include "core/json/document.hpp"
+#include "core/json/fault.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"
 #include "core/protocol/signature.hpp"
@@ -67,7 +68,9 @@ public:
         std::vector<std::string> problems;
         if (parser_.parse(record.text, topic_of(record.text), anon_field_) == nullptr) {
             for (const FieldError& error : parser_.errors()) {
-                problems.push_back(described(error));
+                problems.push_back(error.field.empty()
+                                       ? explain_json_error(described(error), record.text)
+                                       : described(error));
             }
         }
         return problems;
@@ -129,7 +132,7 @@ public:
             return {};
         }
         if (!json_.parse(record.text)) {
-            record.problem = "not JSON: " + std::string(json_.error());
+            record.problem = "not JSON: " + explain_json_error(json_.error(), record.text);
             return {};
         }
         if (!json_.root().is_object()) {

@@ -28,8 +28,7 @@ std::string reason_of(const std::string& problem) {
         at = problem.compare(at, 2, ", ") == 0 || problem.compare(at, 2, ": ") == 0 ? at + 2 : 0;
     }
     for (bool in_index = false; at < problem.size(); ++at) {
-        in_index = is_digit(problem[at]) &&
-                   (in_index || (!reason.empty() && reason.back() == '['));
+        in_index = is_digit(problem[at]) && (in_index || (!reason.empty() && reason.back() == '['));
         if (!in_index) {
             reason += problem[at];
         }
@@ -73,7 +72,8 @@ void Rejects::add(std::uint64_t line, const std::string& problem) {
 
 Status Rejects::flush() {
     const bool written = !file_ || (std::fflush(file_.get()) == 0 && !std::ferror(file_.get()));
-    return written ? Status::success() : Status(Error{ErrorCode::kIo, path_ + ": cannot be written"});
+    return written ? Status::success()
+                   : Status(Error{ErrorCode::kIo, path_ + ": cannot be written"});
 }
 
 void Rejects::print_summary(std::FILE* out) const {

@@ -333,7 +333,8 @@ TEST(EventIntakeRules, AnErrorOfTheWholeBodyHasNoField) {
     ASSERT_TRUE(got.answer);
     EXPECT_EQ(got.answer->text(),
               R"({"error":"Invalid request data","details":[)"
-              R"({"code":"INVALID_FORMAT","message":"the body is not valid JSON"}]})");
+              R"({"code":"INVALID_FORMAT","message":"the body is not valid JSON, line 1, )"
+              R"(column 3: expected , or ], but after [1 the body ends"}]})");
     EXPECT_EQ(got.answer->reason, Reason::kBodyNotJson);
 }
 

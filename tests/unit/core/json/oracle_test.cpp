@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "core/json/document.hpp"
+#include "core/json/fault.hpp"
 #include "core/protocol/product_batch.hpp"
 #include "unit/core/json/strict_json.hpp"
 #include "unit/core/protocol/order_fixture.hpp"
@@ -75,6 +77,7 @@ std::size_t compare_with_strict_reader(std::size_t rounds, unsigned seed) {
     std::mt19937_64 random(seed);
     OrderEventParser orders;
     ProductBatchParser products;
+    JsonDocument json;
     std::size_t accepted = 0;
     for (std::size_t round = 0; round < rounds; ++round) {
         const std::string body = damaged(round % 2 == 0 ? std::string(test::kOrder) : deep, random);
@@ -86,6 +89,7 @@ std::size_t compare_with_strict_reader(std::size_t rounds, unsigned seed) {
             std::any_of(errors.begin(), errors.end(),
                         [](const FieldError& error) { return error.field.empty(); });
         EXPECT_FALSE(valid && !strict) << body;
+        EXPECT_EQ(json.parse(body), !find_json_fault(body)) << body;
         // U+0000 in a named field is that field's error.
         if (body.find("\\u0000") == std::string::npos) {
             EXPECT_EQ(strict, !body_error) << body;

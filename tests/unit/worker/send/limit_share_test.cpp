@@ -7,11 +7,11 @@ namespace {
 
 using Clock = LimitShare::Clock;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 using testing::AllOf;
 using testing::Each;
 using testing::Ge;
 using testing::Le;
-using std::chrono::seconds;
 
 const Clock::time_point kStart{seconds(1'000'000)};
 
