@@ -192,7 +192,7 @@ private:
         long value = 0;
         for (std::size_t i = at; i < at + 4; ++i) {
             const char c = i < body_.size() ? body_[i] : '\0';
-            const int digit = is_digit(c)             ? c - '0'
+            const int digit = is_digit(c)            ? c - '0'
                               : c >= 'a' && c <= 'f' ? c - 'a' + 10
                               : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                                      : -1;
@@ -311,11 +311,9 @@ std::string place_of(std::string_view body, std::size_t at) {
     const std::string_view before = body.substr(0, at);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const std::size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0
-    const auto column = 1 + std::count_if(before.begin() + static_cast<std::ptrdiff_t>(begin),
-                                          before.end(), [](char c) {
-                                              return (static_cast<unsigned char>(c) & 0xC0U) !=
-                                                     0x80U;
-                                          });
+    const auto column =
+        1 + std::count_if(before.begin() + static_cast<std::ptrdiff_t>(begin), before.end(),
+                          [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 

@@ -1,5 +1,5 @@
-// Fields: visitors of described columns (core/ledger/tables.hpp) that list, write and read them in SQL.
-// Internal to this room; pure.
+// Fields: visitors of described columns (core/ledger/tables.hpp) that list, write and read them in
+// SQL. Internal to this room; pure.
 #pragma once
 
 #include <array>

@@ -23,22 +23,26 @@ TEST(JsonFault, IsNamedWithLineColumnAndTheBytesAround) {
     EXPECT_EQ(told(R"({"a":1,})"),
               "the body is not valid JSON, line 1, column 8: expected a key in double quotes, but "
               "after {\"a\":1, comes }");
-    EXPECT_EQ(told(R"({"a":[1,2})"),
-              "the body is not valid JSON, line 1, column 10: expected , or ], but after {\"a\":[1,2 "
-              "comes }");
+    EXPECT_EQ(
+        told(R"({"a":[1,2})"),
+        "the body is not valid JSON, line 1, column 10: expected , or ], but after {\"a\":[1,2 "
+        "comes }");
     EXPECT_EQ(told("{'a':1}"),
               "the body is not valid JSON, line 1, column 2: expected a key in double quotes, but "
               "after { comes 'a':1}");
-    EXPECT_EQ(told("None"),
-              "the body is not valid JSON, line 1, column 1: expected a value, but there comes None");
-    EXPECT_EQ(told("[1] x"),
-              "the body is not valid JSON, line 1, column 5: expected nothing behind the value, but "
-              "after [1]  comes x");
+    EXPECT_EQ(
+        told("None"),
+        "the body is not valid JSON, line 1, column 1: expected a value, but there comes None");
+    EXPECT_EQ(
+        told("[1] x"),
+        "the body is not valid JSON, line 1, column 5: expected nothing behind the value, but "
+        "after [1]  comes x");
 }
 
 TEST(JsonFault, ColumnsCountCharactersAndNotBytes) {
-    EXPECT_NE(told("{\"name\":\"\xc3\xa9\xe2\x82\xac\" 1}").find("line 1, column 14: expected , or }"),
-              std::string::npos);
+    EXPECT_NE(
+        told("{\"name\":\"\xc3\xa9\xe2\x82\xac\" 1}").find("line 1, column 14: expected , or }"),
+        std::string::npos);
 }
 
 TEST(JsonFault, SaysWhatAStringOrNumberLacks) {
@@ -63,8 +67,9 @@ TEST(JsonFault, SaysWhatAStringOrNumberLacks) {
 }
 
 TEST(JsonFault, AnotherEncodingIsNamed) {
-    EXPECT_EQ(told("\xef\xbb\xbf{}"),
-              "the body is not valid JSON: it begins with a byte order mark: send UTF-8 without it");
+    EXPECT_EQ(
+        told("\xef\xbb\xbf{}"),
+        "the body is not valid JSON: it begins with a byte order mark: send UTF-8 without it");
     EXPECT_NE(told("{\0\"\0}\0"sv).find("it is UTF-16"), std::string::npos);
     EXPECT_NE(told("\0{\0}"sv).find("it is UTF-16"), std::string::npos);
     EXPECT_NE(told("\xff\xfe{\0}\0"sv).find("it is UTF-16"), std::string::npos);
