@@ -142,8 +142,7 @@ void measure_shops(const store::StorePaths& paths, std::uint64_t shops_max) {
             }
             need(registry->create_shop(ShopId(shop_name(made)), account, kNow));
         }
-        auto reader = need(store::RegistryReader::open(
-            paths, [&paths] { return store::MasterKey::load(paths.master_key); }));
+        auto reader = need(store::RegistryReader::open(paths, key));
         std::printf("%lu\t%lu", static_cast<unsigned long>(shops),
                     static_cast<unsigned long>(shops / 10));
         for (const std::uint64_t among : {std::uint64_t{1}, std::uint64_t{1000}, shops}) {

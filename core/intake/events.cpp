@@ -13,12 +13,13 @@ Opened answered(Answer answer) {
 }
 
 /// kNone: a usable token of the shop's account signed the body. kStoreUnavailable: perhaps one did.
-Reason check_signature(const ShopView* shop, std::string_view body, const Digest256& signature,
-                       Timestamp now) {
+Reason check_signature(const Sender& sender, std::string_view body, Timestamp now) {
+    const ShopView* shop = sender.shop.get();
+    const Digest256& signature = sender.signature;
     Reason reason = shop == nullptr   ? Reason::kShopUnknown
                     : !shop->active() ? Reason::kShopSuspended
                                       : Reason::kNoUsableToken;
-    bool unreadable = false;
+    bool unreadable = sender.is_key_outdated;
     if (reason == Reason::kNoUsableToken) {
         for (const std::shared_ptr<const TokenView>& token : shop->account->tokens) {
             if ((token->scopes & kWriteOrders) == 0 || !token->active(now)) {
@@ -114,6 +115,7 @@ Opened open_event(const RequestHead& head, RegistryView& registry) {
     opened.sender.signature = *digest;
     if (is_admin_id(head.shop.value)) {
         opened.sender.shop = registry.find_shop(head.shop.value);
+        opened.sender.is_key_outdated = registry.is_key_outdated();
     }
     return opened;
 }
@@ -122,7 +124,7 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
                        std::string_view body, RateGate& gate, Timestamp now,
                        IntakeScratch& scratch) {
     Accepting result;
-    const Reason refused = check_signature(sender.shop.get(), body, sender.signature, now);
+    const Reason refused = check_signature(sender, body, now);
     if (refused != Reason::kNone) {
         result.answer = refused == Reason::kStoreUnavailable
                             ? event_unavailable(refused, std::nullopt)

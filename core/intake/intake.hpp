@@ -96,7 +96,8 @@ enum class Reason : std::uint8_t {
     kMemory,
     kTooLarge,
     kIdempotencyConflict,
-    kNotServable,  ///< Another part of the configuration leads it here, and not whole.
+    kZoneTooSmall,  ///< The account lies beyond the shared zone: its limit cannot be held.
+    kNotServable,   ///< Another part of the configuration leads it here, and not whole.
 };
 [[nodiscard]] std::string_view to_string(Reason reason) noexcept;
 
@@ -123,6 +124,9 @@ struct Sender {
     std::shared_ptr<const TokenView> bearer;  ///< Catalog.
     Digest256 signature{};
     Topic topic = Topic::kOrderCreate;  ///< Catalog: known after step 1.
+    /// Events: RegistryView::is_key_outdated(). No signature can be called wrong meanwhile, that of
+    /// an unknown shop included: the difference would tell which shops there are.
+    bool is_key_outdated = false;
 };
 
 /// Counts one authenticated request. nginx: the rate word in shared memory. Any thread.

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 14> kOutcomeNames{
     "limited",   "too_large",          "unavailable", "error"};
 static_assert(kOutcomeNames.size() == static_cast<std::size_t>(Outcome::kError) + 1);
 
-constexpr std::array<std::string_view, 26> kReasonNames{"",
+constexpr std::array<std::string_view, 27> kReasonNames{"",
                                                         "shop_missing",
                                                         "shop_malformed",
                                                         "shop_unknown",
@@ -37,6 +37,7 @@ constexpr std::array<std::string_view, 26> kReasonNames{"",
                                                         "memory",
                                                         "too_large",
                                                         "idempotency_conflict",
+                                                        "zone_too_small",
                                                         "not_servable"};
 static_assert(kReasonNames.size() == static_cast<std::size_t>(Reason::kNotServable) + 1);
 

@@ -76,6 +76,10 @@ public:
     /// unknown.
     [[nodiscard]] virtual BearerView find_bearer(std::string_view secret) = 0;
 
+    /// As of the last find: the secrets are sealed with another key than the one that is known.
+    /// Tokens that were used before go on working, others are unreadable.
+    [[nodiscard]] virtual bool is_key_outdated() const noexcept { return false; }
+
     /// Tokens of an account that may not sign events, with their signing keys: those without the
     /// scope, then the last that were revoked; at most `count`. For core/intake/diagnosis only,
     /// never on the hot path. Takes the same time for an account without any. A registry that does

@@ -26,20 +26,27 @@ struct TokenEntry {
     TokenPtr view;
 };
 
-// Each entry says which snapshot it was compared with last; in the same one it needs no look.
-struct AccountEntry {
+/// What an entry was compared with last: a snapshot, and the master key as it was. With the same
+/// ones it needs no look.
+struct Seen {
     std::uint64_t snapshot = 0;
+    std::uint64_t key = 0;
+    friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+struct AccountEntry {
+    Seen seen;
     std::string bytes;
     std::vector<TokenEntry> tokens;
     AccountPtr view;
 };
 struct ShopEntry {
-    std::uint64_t snapshot = 0;
+    Seen seen;
     std::string bytes;
     ShopPtr view;
 };
 struct BearerEntry {
-    std::uint64_t snapshot = 0;
+    Seen seen;
     TokenEntry token;
     AccountPtr account;
 };
@@ -69,20 +76,44 @@ bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_vi
     return encode_token(*first) == encode_token(*second);
 }
 
+/// Rows of a shop that there is not.
+struct Decoy {
+    std::string id;
+    std::string shop, account, token;
+};
+
+Decoy make_decoy(const MasterKey& key) {
+    Decoy decoy;
+    decoy.id = "no-shop-of-anybody";
+    ShopRow shop;
+    shop.shop_id = ShopId(decoy.id);
+    shop.number = {1};
+    shop.account_id = AccountId(decoy.id);
+    decoy.shop = encode_shop(shop);
+    AccountRow account;
+    account.account_id = AccountId(decoy.id);
+    account.number = {1};
+    decoy.account = encode_account(account);
+    StoredToken token;
+    token.row.token_id = TokenId(decoy.id);
+    token.row.account_id = AccountId(decoy.id);
+    token.row.scopes = kWriteOrders;
+    token.sealed_secret = key.seal("a secret that nobody has, as long as ours", decoy.id);
+    decoy.token = encode_token(token);
+    return decoy;
+}
+
 class LmdbRegistryReader final : public RegistryReader {
 public:
-    LmdbRegistryReader(RegistryTables tables, KeySource key_source)
-        : tables_(std::move(tables)), key_source_(std::move(key_source)) {}
+    LmdbRegistryReader(RegistryTables tables, const MasterKey& key)
+        : tables_(std::move(tables)), key_(key) {}
 
     /// Takes the reader's slot now, so that no request can fail for want of one.
     [[nodiscard]] Status start() {
         return attempt([&]() -> Status {
-            Result<MasterKey> key = key_source_();
-            if (!key) {
-                return key.error();
-            }
-            key_ = *key;
             const Snapshot snapshot(txn_, *tables_.environment);
+            checked_snapshot_ = txn_.id();
+            decoy_ = make_decoy(key_);
             return tables_.check_key(txn_, key_);
         });
     }
@@ -92,8 +123,9 @@ public:
             return nullptr;
         }
         const Snapshot snapshot(txn_, *tables_.environment);
+        check_key_once();
         ShopEntry* cached = shops_.find(shop_id);
-        if (cached != nullptr && cached->snapshot == txn_.id()) {
+        if (cached != nullptr && cached->seen == now()) {
             return cached->view;
         }
         if (cached == nullptr && is_known_unknown(shop_id)) {
@@ -107,7 +139,8 @@ public:
         const std::string_view key(reinterpret_cast<const char*>(digest.data()), digest.size());
         const Snapshot snapshot(txn_, *tables_.environment);
         BearerEntry* cached = bearers_.find(key);
-        if (cached == nullptr || cached->snapshot != txn_.id()) {
+        check_key_once();
+        if (cached == nullptr || cached->seen != now()) {
             cached = refresh_bearer(key, digest, cached);
         }
         return cached != nullptr ? BearerView{cached->token.view, cached->account} : BearerView{};
@@ -144,6 +177,19 @@ public:
 
     bool is_key_outdated() const noexcept override { return is_key_outdated_; }
 
+    bool use_key(const MasterKey& key) override {
+        const Snapshot snapshot(txn_, *tables_.environment);
+        if (!tables_.check_key(txn_, key)) {
+            return false;
+        }
+        key_ = key;
+        decoy_ = make_decoy(key_);
+        ++keys_used_;
+        is_key_outdated_ = false;
+        checked_snapshot_ = txn_.id();
+        return true;
+    }
+
     std::optional<AccountSummary> find_account(AccountSlot slot) override {
         const Snapshot snapshot(txn_, *tables_.environment);
         const auto id = find(txn_, tables_.account_ids, account_number_key(number_of(slot)));
@@ -155,20 +201,72 @@ public:
         return row ? std::optional(AccountSummary{row->account_id, row->rate_limit}) : std::nullopt;
     }
 
+    std::uint64_t slots_used() override {
+        const Snapshot snapshot(txn_, *tables_.environment);
+        const auto next = find(txn_, tables_.main, kNextAccountKey);
+        if (!next || next->size() != sizeof(std::uint32_t)) {
+            throw StoreFailure(tables_.damaged("counter of accounts"));
+        }
+        std::uint64_t number = 0;
+        for (const char byte : *next) {
+            number = number << 8U | static_cast<std::uint8_t>(byte);
+        }
+        return number - 1;
+    }
+
 private:
     static constexpr std::size_t kUnknownShopsMax = 1024;
+    static constexpr std::size_t kDecoysMax = 16;
+
+    [[nodiscard]] Seen now() const noexcept { return {txn_.id(), keys_used_}; }
+
+    /// Once for each snapshot: was the master key replaced?
+    void check_key_once() {
+        if (checked_snapshot_ != txn_.id()) {
+            checked_snapshot_ = txn_.id();
+            is_key_outdated_ = !tables_.check_key(txn_, key_);
+        }
+    }
 
     /// So that an unknown shop costs no more and no less than a known one.
     [[nodiscard]] bool is_known_unknown(std::string_view shop_id) {
-        const std::uint64_t* snapshot = unknown_shops_.find(shop_id);
-        return snapshot != nullptr && *snapshot == txn_.id();
+        const Seen* seen = unknown_shops_.find(shop_id);
+        return seen != nullptr && *seen == now();
+    }
+
+    /// The work of preparing a shop whose account has one token: what an unknown shop costs when it
+    /// is asked for first.
+    void prepare_decoy(std::string_view shop_id) {
+        const std::string prefix = account_number_key({0});  // no account's
+        static_cast<void>(find(txn_, tables_.accounts, shop_id));
+        scan(txn_, tables_.account_tokens, prefix,
+             [](std::string_view, std::string_view) { return false; });
+        static_cast<void>(find(txn_, tables_.tokens, shop_id));
+        const std::optional<ShopRow> row = decode_shop(decoy_.id, decoy_.shop);
+        const std::optional<AccountRow> account = decode_account(decoy_.id, decoy_.account);
+        if (!row || !account) {
+            return;
+        }
+        AccountEntry entry;
+        entry.bytes = decoy_.account;
+        entry.tokens.push_back({decoy_.id, decoy_.token, prepare_token(decoy_.id, decoy_.token)});
+        auto account_view = std::make_shared<AccountView>();
+        account_view->account_id = account->account_id;
+        account_view->tokens.push_back(entry.tokens.front().view);
+        entry.view = account_view;
+        decoy_accounts_.put(shop_id, std::move(entry));
+        auto view = std::make_shared<ShopView>();
+        view->shop_id = row->shop_id;
+        view->account = std::move(account_view);
+        decoy_shops_.put(shop_id, {now(), decoy_.shop, std::move(view)});
     }
 
     ShopPtr refresh_shop(std::string_view shop_id, ShopEntry* cached) {
         const auto bytes = find(txn_, tables_.shops, shop_id);
         if (!bytes) {
+            prepare_decoy(shop_id);
             shops_.erase(shop_id);
-            unknown_shops_.put(shop_id, txn_.id());
+            unknown_shops_.put(shop_id, now());
             return nullptr;
         }
         const std::optional<ShopRow> row = decode_shop(shop_id, *bytes);
@@ -176,9 +274,8 @@ private:
             throw StoreFailure(tables_.damaged("shop"));
         }
         AccountPtr account = current_account(row->account_id.view());
-        const std::uint64_t snapshot = snapshot_of(*account);
         if (cached != nullptr && cached->bytes == *bytes && cached->view->account == account) {
-            cached->snapshot = snapshot;
+            cached->seen = now();
             return cached->view;
         }
         auto view = std::make_shared<ShopView>();
@@ -186,12 +283,12 @@ private:
         view->number = row->number;
         view->suspended = row->suspended;
         view->account = std::move(account);
-        return shops_.put(shop_id, {snapshot, std::string(*bytes), std::move(view)}).view;
+        return shops_.put(shop_id, {now(), std::string(*bytes), std::move(view)}).view;
     }
 
     AccountPtr current_account(std::string_view account_id) {
         AccountEntry* cached = accounts_.find(account_id);
-        if (cached != nullptr && cached->snapshot == txn_.id()) {
+        if (cached != nullptr && cached->seen == now()) {
             return cached->view;
         }
         const auto bytes = find(txn_, tables_.accounts, account_id);
@@ -203,7 +300,7 @@ private:
         std::vector<TokenEntry> tokens = current_tokens(row->number, cached);
         if (cached != nullptr && cached->bytes == *bytes && same_views(cached->tokens, tokens)) {
             cached->tokens = std::move(tokens);
-            cached->snapshot = snapshot_of(*cached->view);
+            cached->seen = now();
             return cached->view;
         }
         auto view = std::make_shared<AccountView>();
@@ -215,16 +312,8 @@ private:
         for (const TokenEntry& token : tokens) {
             view->tokens.push_back(token.view);
         }
-        const std::uint64_t snapshot = snapshot_of(*view);
-        AccountEntry entry{snapshot, std::string(*bytes), std::move(tokens), std::move(view)};
+        AccountEntry entry{now(), std::string(*bytes), std::move(tokens), std::move(view)};
         return accounts_.put(account_id, std::move(entry)).view;
-    }
-
-    /// None, so that it is looked at again, while one of its tokens cannot be read.
-    [[nodiscard]] std::uint64_t snapshot_of(const AccountView& account) {
-        const bool all_read = std::none_of(account.tokens.begin(), account.tokens.end(),
-                                           [](const TokenPtr& token) { return token->unreadable; });
-        return all_read ? txn_.id() : 0;
     }
 
     [[nodiscard]] static bool same_views(const std::vector<TokenEntry>& a,
@@ -303,31 +392,15 @@ private:
         return view;
     }
 
-    /// nullptr: the master key was replaced, and the new one is not to be had.
+    /// nullptr: the master key was replaced, and the new one is not here; or the row is damaged.
     std::unique_ptr<const SigningKey> open_key(const StoredToken& stored) {
-        const std::string_view id = stored.row.token_id.view();
-        Result<std::string> secret = key_.open(stored.sealed_secret, id);
-        if (!secret && renew_key()) {
-            secret = key_.open(stored.sealed_secret, id);
-        }
+        Result<std::string> secret = key_.open(stored.sealed_secret, stored.row.token_id.view());
         if (!secret) {
-            is_key_outdated_ = true;
             return nullptr;
         }
         auto key = std::make_unique<const SigningKey>(*secret);
         OPENSSL_cleanse(secret->data(), secret->size());
         return key;
-    }
-
-    /// True: it has the key that seals the secrets in this snapshot.
-    bool renew_key() {
-        const Result<MasterKey> key = key_source_();
-        if (!key || !tables_.check_key(txn_, *key)) {
-            return false;
-        }
-        key_ = *key;
-        is_key_outdated_ = false;
-        return true;
     }
 
     BearerEntry* refresh_bearer(std::string_view key, const Digest256& digest,
@@ -344,12 +417,12 @@ private:
         }
         AccountPtr account = current_account(stored->row.account_id.view());
         if (cached != nullptr && cached->token.bytes == *bytes && cached->account == account) {
-            cached->snapshot = txn_.id();
+            cached->seen = now();
             return cached;
         }
         TokenEntry token{std::string(*id), std::string(*bytes),
                          bearer_token(*account, *id, *bytes)};
-        return &bearers_.put(key, {txn_.id(), std::move(token), std::move(account)});
+        return &bearers_.put(key, {now(), std::move(token), std::move(account)});
     }
 
     /// The account's own view of the token; a revoked one is not in its list.
@@ -361,20 +434,24 @@ private:
     }
 
     RegistryTables tables_;
-    KeySource key_source_;
     MasterKey key_;
+    std::uint64_t keys_used_ = 0;
+    std::uint64_t checked_snapshot_ = 0;
     bool is_key_outdated_ = false;
+    Decoy decoy_;
     ReadTxn txn_;
     LruCache<ShopEntry> shops_{kCachedShopsMax};
     LruCache<AccountEntry> accounts_{kCachedShopsMax};
     LruCache<BearerEntry> bearers_{kCachedShopsMax};
-    LruCache<std::uint64_t> unknown_shops_{kUnknownShopsMax};
+    LruCache<ShopEntry> decoy_shops_{kDecoysMax};
+    LruCache<AccountEntry> decoy_accounts_{kDecoysMax};
+    LruCache<Seen> unknown_shops_{kUnknownShopsMax};
 };
 
 }  // namespace
 
 Result<std::unique_ptr<RegistryReader>> RegistryReader::open(const StorePaths& paths,
-                                                             KeySource key_source) {
+                                                             const MasterKey& key) {
     if (const Result<StoreFormat> format = read_store_format(paths); !format) {
         return format.error();
     }
@@ -382,7 +459,7 @@ Result<std::unique_ptr<RegistryReader>> RegistryReader::open(const StorePaths& p
     if (!tables) {
         return tables.error();
     }
-    auto reader = std::make_unique<LmdbRegistryReader>(std::move(*tables), std::move(key_source));
+    auto reader = std::make_unique<LmdbRegistryReader>(std::move(*tables), key);
     if (Status ok = reader->start(); !ok) {
         return ok.error();
     }

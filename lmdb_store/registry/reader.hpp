@@ -2,13 +2,13 @@
 //
 // Every find renews a kept read transaction and compares its id (no system call); entries of the
 // cache are read again only when the id has moved, and prepared again only when their bytes
-// changed. Between two calls it holds no snapshot, so no page of the file waits for it.
+// changed. It never opens a file: who has it gives it the master key, again when that was replaced
+// (is_key_outdated()). Between two calls it holds no snapshot, so no page of the file waits for it.
 //
 // Thread: one at a time. What it returns may be used on any thread.
 // Errors: find_*() throw StoreFailure when the registry cannot be read: not the same as unknown.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -25,10 +25,6 @@ struct AccountSummary {
     std::optional<RateLimit> rate_limit;  ///< Its own, if it has one.
 };
 
-/// Gives the master key as it is now. Called when it is opened, and when a secret does not open,
-/// which means that the key was replaced. Must not block for long: on the reader's thread.
-using KeySource = std::function<Result<MasterKey>()>;
-
 class RegistryReader : public RegistryView {
 public:
     static constexpr std::size_t kCachedShopsMax = 16'384;  ///< Least recently used go first.
@@ -36,12 +32,16 @@ public:
     /// Nothing: no account has this slot. Two point reads, not cached: for a few dozen accounts.
     [[nodiscard]] virtual std::optional<AccountSummary> find_account(AccountSlot slot) = 0;
 
-    /// The registry's secrets were sealed with a key that `key_source` did not give: tokens that
-    /// were used before go on working, others are unreadable.
-    [[nodiscard]] virtual bool is_key_outdated() const noexcept = 0;
+    /// How many slots accounts have taken: every slot is below it. One point read.
+    [[nodiscard]] virtual std::uint64_t slots_used() = 0;
 
+    /// The registry's secrets were sealed with `key`: those that could not be read are read with it
+    /// from now on. False: they were not, and nothing changed. Neither blocks nor reads a file.
+    [[nodiscard]] virtual bool use_key(const MasterKey& key) = 0;
+
+    /// @param key  kCorrupt if it is not the one that sealed the registry's secrets.
     [[nodiscard]] static Result<std::unique_ptr<RegistryReader>> open(const StorePaths& paths,
-                                                                      KeySource key_source);
+                                                                      const MasterKey& key);
 };
 
 }  // namespace sluice::store

@@ -21,9 +21,10 @@ public:
           store_(conf, cycle->log, [this] { return uses_queue(); }),
           commits_(conf.commit_pool, cycle->log, metrics_, [this] { return store_.queue(); }),
           offload_(conf.offload_pool, static_cast<std::uint64_t>(conf.large_memory), cycle->log),
+          keys_(store_, offload_),
           sampler_(conf, store_, paths_, cycle->log),
-          tools_{conf,          store_, commits_, offload_,         {},
-                 PerSecond(10), paths_, metrics_, Notes(cycle->log)},
+          tools_{conf, store_,        commits_, offload_, keys_,
+                 {},   PerSecond(10), paths_,   metrics_, Notes(cycle->log)},
           requests_(tools_),
           status_sources_{store_, sampler_} {}
 
@@ -45,6 +46,7 @@ private:
     StoreLink store_;
     GroupCommit commits_;
     Offload offload_;
+    KeyRenewal keys_;
     StatusSampler sampler_;
     RequestTools tools_;
     RequestPool requests_;

@@ -6,6 +6,7 @@
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/nginx/response.hpp"
 #include "ngx_module/request/answer.hpp"
+#include "ngx_module/request/body_deadline.hpp"
 #include "ngx_module/request/request.hpp"
 
 namespace sluice::ngx {
@@ -69,6 +70,9 @@ void restore_head(ngx_http_request_t* r, const Answer& answer) noexcept {
 extern "C" {
 static ngx_int_t filter_late_error(ngx_http_request_t* r) noexcept {
     IngestRequest* request = r == r->main ? request_of(r) : nullptr;
+    if (request != nullptr) {
+        stop_body_deadline(*request);  // what still comes of the body is read and thrown away
+    }
     if (request != nullptr && !request->answer) {
         const bool settled = guarded(r->connection->log, false,
                                      [&] { return settle_late(*request, r->headers_out.status); });

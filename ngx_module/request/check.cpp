@@ -27,6 +27,7 @@ public:
             return std::nullopt;
         }
         if (request_.cell == nullptr) {
+            is_beyond_zone_ = true;
             request_.tools->notes.slot_beyond_zone();
             return std::nullopt;
         }
@@ -37,18 +38,28 @@ public:
         return verdict;
     }
 
+    /// The account was to be counted and has no cell.
+    [[nodiscard]] bool is_beyond_zone() const noexcept { return is_beyond_zone_; }
+
 private:
     IngestRequest& request_;
     std::int64_t now_second_;
+    bool is_beyond_zone_ = false;
 };
 
 Accepting accept(IngestRequest& request, IntakeScratch& scratch, Timestamp now) {
     ZoneGate gate(request, now.seconds);
     const std::string_view body = request.body.view();
-    return request.is_events()
-               ? accept_event(request.head, request.conf->scan->names, request.sender, body, gate,
-                              now, scratch)
-               : accept_catalog(request.head, request.sender, body, gate, now, scratch);
+    Accepting accepting =
+        request.is_events()
+            ? accept_event(request.head, request.conf->scan->names, request.sender, body, gate, now,
+                           scratch)
+            : accept_catalog(request.head, request.sender, body, gate, now, scratch);
+    if (gate.is_beyond_zone()) {
+        // Without a limit that can be held, nothing of the account is taken.
+        settle_unavailable(request, Reason::kZoneTooSmall);
+    }
+    return accepting;
 }
 
 /// True: the key was used before, and what becomes of the request is known without storing it.
@@ -128,6 +139,8 @@ void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now
     request.rate = accepting.rate;
     if (accepting.answer) {
         settle(request, std::move(*accepting.answer));
+    }
+    if (request.answer) {
         return;
     }
     prepare_record(request, accepting.accepted, now);
@@ -169,6 +182,10 @@ void run_offloaded(OffloadJob& job, ngx_log_t* log) noexcept {
     }
 }
 
+void on_renewed(KeyWaiter& waiter) noexcept {
+    wake(*static_cast<IngestRequest*>(waiter.owner));
+}
+
 void on_offloaded(OffloadJob& job) noexcept {
     wake(*static_cast<IngestRequest*>(job.owner));
 }
@@ -176,6 +193,11 @@ void on_offloaded(OffloadJob& job) noexcept {
 }  // namespace
 
 Step check(IngestRequest& request) {
+    if (request.sender.is_key_outdated && request.tools->keys.wait(request.key_waiter)) {
+        request.key_waiter.owner = &request;
+        request.key_waiter.renewed = on_renewed;
+        return park_until(request, Step::kRenewed);
+    }
     if (is_offloaded(request)) {
         return Step::kOffload;
     }

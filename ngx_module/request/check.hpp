@@ -8,8 +8,8 @@ namespace sluice::ngx {
 // Each settles the request, or fills what the commit needs (envelope, claim, bulk file). Event
 // loop. Throws std::bad_alloc.
 
-/// Here and now, where that takes neither long nor waits for a disk. @return kAnswer, kCommit, or
-/// kOffload.
+/// Here and now, where that takes neither long nor waits for a disk. @return kAnswer, kCommit,
+/// kOffload, or kParked: the master key is looked for first.
 [[nodiscard]] Step check(IngestRequest& request);
 /// On a thread. @return kParked, or kAnswer: no memory or no thread is left for it.
 [[nodiscard]] Step offload(IngestRequest& request);

@@ -55,6 +55,9 @@ Step take_step(IngestRequest& request, Step step) {
             return open(request);
         case Step::kReadBody:
             return read_body(request);
+        case Step::kRenewed:
+            look_up_sender(request);
+            return request.answer ? Step::kAnswer : Step::kCheck;
         case Step::kCheck:
             return check(request);
         case Step::kOffload:

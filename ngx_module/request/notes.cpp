@@ -14,8 +14,8 @@ void Notes::not_servable(const ngx_http_request_t* r, const char* why) noexcept 
 void Notes::slot_beyond_zone() noexcept {
     if (beyond_zone_.allow()) {
         ngx_log_error(NGX_LOG_ERR, log_, 0,
-                      "sluice: an account lies beyond the shared zone and is not limited: set a "
-                      "larger \"sluice_zone\" and restart nginx");
+                      "sluice: an account lies beyond the shared zone, so that its limit cannot be "
+                      "held: its requests get 503. Set a larger \"sluice_zone\" and reload nginx");
     }
 }
 

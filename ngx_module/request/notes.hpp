@@ -14,7 +14,7 @@ public:
     /// Once a minute at most: the configuration leads requests here that cannot be taken. Event
     /// loop.
     void not_servable(const ngx_http_request_t* r, const char* why) noexcept;
-    /// Once a minute at most: an account's slot has no cell, so its limit cannot be held. Any
+    /// Once a minute at most: an account's slot has no cell, so that its limit cannot be held. Any
     /// thread.
     void slot_beyond_zone() noexcept;
     /// Once a second at most. Any thread.

@@ -27,6 +27,7 @@ enum class Step : std::uint8_t {
     kArrive,       ///< Is it there as the client sent it?
     kOpen,         ///< Look at the head: who claims to send it?
     kReadBody,     ///< Have nginx read the body.
+    kRenewed,      ///< The master key was looked for again: look the sender up again.
     kCheck,        ///< The body is there: check it here, or say that it is offloaded.
     kOffload,      ///< Check it on a thread.
     kOffloaded,    ///< The thread has checked it.
@@ -76,6 +77,7 @@ struct IngestRequest {
     ngx_event_t body_timer{};  ///< See body_deadline.hpp.
 
     // Offload.
+    KeyWaiter key_waiter;           ///< owner: the request.
     OffloadJob offload_job;         ///< owner: the request.
     store::Queue* queue = nullptr;  ///< Open while the job runs; nullptr: the store is not open.
 

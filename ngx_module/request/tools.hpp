@@ -9,6 +9,7 @@
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/nginx/log_limit.hpp"
 #include "ngx_module/offload/offload.hpp"
+#include "ngx_module/request/key_renewal.hpp"
 #include "ngx_module/request/notes.hpp"
 #include "ngx_module/store/store_link.hpp"
 
@@ -21,6 +22,7 @@ struct RequestTools {
     StoreLink& store;
     GroupCommit& commits;
     Offload& offload;  ///< borrow() and give_back(): any thread.
+    KeyRenewal& keys;
     IntakeScratch scratch;
     /// $sluice_reason hashes the body several times: ten times a second at most.
     PerSecond diagnoses{10};

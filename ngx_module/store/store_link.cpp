@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "lmdb_store/files/store_failure.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/store/refusal.hpp"
@@ -42,8 +43,21 @@ std::optional<Reason> StoreLink::closed_reason() noexcept {
     if (open_queue == nullptr) {
         return Reason::kStoreUnavailable;
     }
-    const std::optional<store::AppendOutcome> closed = open_queue->closed_reason();
-    return closed ? std::optional<Reason>(reason_of(*closed)) : std::nullopt;
+    if (const std::optional<store::AppendOutcome> closed = open_queue->closed_reason()) {
+        return reason_of(*closed);
+    }
+    return zone_reason();
+}
+
+/// An account may have been created beyond the zone since nginx looked at the store's size.
+std::optional<Reason> StoreLink::zone_reason() noexcept {
+    try {
+        return registry_->slots_used() > conf_.zone_view.cells_count
+                   ? std::optional<Reason>(Reason::kZoneTooSmall)
+                   : std::nullopt;
+    } catch (const store::StoreFailure&) {
+        return Reason::kStoreUnavailable;
+    }
 }
 
 /// Of the file that the master opened; if another took its place, this process may perhaps read it.
@@ -63,8 +77,13 @@ void StoreLink::open_into(Look& look) const {
         look.problem = queue.error().message;
         return;
     }
+    const Result<store::MasterKey> key = current_key();
+    if (!key) {
+        look.problem = key.error().message;
+        return;
+    }
     Result<std::unique_ptr<store::RegistryReader>> registry =
-        store::RegistryReader::open(paths, [this] { return current_key(); });
+        store::RegistryReader::open(paths, *key);
     if (!registry) {
         look.problem = registry.error().message;
         return;
@@ -145,16 +164,16 @@ void StoreLink::heartbeat() noexcept {
     words.module_format.store(store::kStoreFormat, std::memory_order_relaxed);
 }
 
-/// Once for each time that it happens.
+/// Once for each time that it happens; not for the moment that a request takes to read the new key.
 void StoreLink::report_key() noexcept {
     const bool outdated = registry_ != nullptr && registry_->is_key_outdated();
-    if (outdated && !key_reported_) {
+    looks_without_key_ = outdated ? looks_without_key_ + 1 : 0;
+    if (looks_without_key_ == 2) {
         ngx_log_error(NGX_LOG_ALERT, log_, 0,
                       "sluice: the master key \"%V\" was replaced by another file: reload nginx; "
                       "until then events signed with tokens new to this process get 503",
                       &conf_.key_path);
     }
-    key_reported_ = outdated;
 }
 
 /// Once for each new problem.

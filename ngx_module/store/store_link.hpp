@@ -32,10 +32,12 @@ public:
         return usable_ ? registry_.get() : nullptr;
     }
     [[nodiscard]] store::Queue* queue() noexcept { return usable_ ? queue_.get() : nullptr; }
-    /// Nothing: the store can take a record now.
+    /// Nothing: the store can take a record of every account now.
     [[nodiscard]] std::optional<Reason> closed_reason() noexcept;
     /// Why the store is not open, for the operator; empty: it is.
     [[nodiscard]] std::string_view problem() const noexcept { return reported_; }
+    /// The master key's file as it is now. Any thread; blocks for the disk.
+    [[nodiscard]] Result<store::MasterKey> current_key() const;
     /// Opens now, blocking: for init_process. Starts the timer.
     void start() noexcept;
 
@@ -54,7 +56,7 @@ private:
     static void run(void* link, ngx_log_t* log) noexcept;
     static void on_looked(ngx_event_t* event) noexcept;
 
-    [[nodiscard]] Result<store::MasterKey> current_key() const;
+    [[nodiscard]] std::optional<Reason> zone_reason() noexcept;
     void open_into(Look& look) const;
     void look() noexcept;
     void looked() noexcept;
@@ -69,8 +71,8 @@ private:
     std::unique_ptr<store::RegistryReader> registry_;
     bool usable_ = false;
     Look look_;
-    std::string reported_;  ///< The problem that was logged last.
-    bool key_reported_ = false;
+    std::string reported_;            ///< The problem that was logged last.
+    unsigned looks_without_key_ = 0;  ///< One after the other.
     EventIdent ident_;
     ngx_event_t timer_{};
 };

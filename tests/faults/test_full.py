@@ -9,7 +9,9 @@ import time
 
 import pytest
 
-from harness import paths
+from conftest import CONFIG, Merchant
+from harness import answers, orders, paths
+from harness.edge import Edge
 
 pytestmark = pytest.mark.crash
 DISK_BYTES = 96 << 20
@@ -144,3 +146,20 @@ def test_queue_full(site, stalled):
     assert resumed <= 15
     assert verdict.good, str(verdict)
 
+
+def test_a_worker_that_is_to_end_gives_up_on_a_full_disk(small_disk):
+    """`--until-empty` says what is wrong, and ends; the orders are still there."""
+    edge = Edge(CONFIG, store=small_disk / "store")
+    edge.sluice("init")
+    with edge:
+        edge.start()
+        merchant = Merchant(edge, "acme")
+        for _ in range(20):
+            answers.is_success(merchant.event("ORDER_CREATE", orders.order()))
+        filler = fill(small_disk)
+        run = edge.sluice.run("worker", "--until-empty", "--patience", 1)
+        assert run.returncode == 1, run
+        assert "No space left" in run.stderr, run.stderr
+        filler.unlink()
+        edge.sluice("worker", "--until-empty")
+        assert edge.sluice.stats()["depth"] == 0

@@ -158,8 +158,7 @@ int main(int argc, char** argv) {
             {AccountId("acme"), kWriteOrders | kWriteProducts, std::nullopt, kSecret}, key, kNow));
     }
     Series series;
-    series.registry =
-        need(store::RegistryReader::open(paths, [key] { return Result<store::MasterKey>(key); }));
+    series.registry = need(store::RegistryReader::open(paths, key));
     series.queue = need(store::Queue::open(paths, {.map_bytes = 1U << 30, .sync = false}));
     std::uint64_t last = 0;
     for (int batch = 0; batch < std::atoi(argv[2]); ++batch) {

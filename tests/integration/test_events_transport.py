@@ -3,6 +3,7 @@
 import random
 import socket
 import struct
+import time
 
 import pytest
 
@@ -376,3 +377,33 @@ def test_h2_lost_connections_disturb_nobody(edge_h2, merchant_h2):
         body = sized(700)
         h2_success(connection.request("POST", EVENTS, signed(merchant_h2, body), body))
     wait_until(lambda: edge_h2.sluice.stats()["depth"] > 0, "the queue to be read")
+
+
+def test_an_answered_request_has_no_body_deadline(start_edge, new_merchant):
+    """Once nginx has refused a body it reads and drops the rest; nobody is too slow any more."""
+    edge = start_edge(CONFIG_H2.replace("http2 reuseport", "reuseport").replace(
+        "client_max_body_size 1m;\n            sluice_ingest",
+        "client_max_body_size 1k; client_body_timeout 1s; lingering_timeout 30s;\n            sluice_ingest"))
+    edge.expect_log("client intended to send too large")
+    merchant = new_merchant(edge, "acme")
+    headers = signed(merchant, b"") + [("Transfer-Encoding", "chunked")]
+    with edge.connect() as connection:
+        connection.send(http1.head("POST", EVENTS, headers) + b"5\r\n{    \r\n")
+        wait_until(lambda: connection_is_read(connection), "nginx to wait for the rest")
+        connection.send(b"1000\r\n" + b" " * 4096 + b"\r\n")
+        assert connection.read().status == 413
+        until = time.monotonic() + 2.5
+        while time.monotonic() < until:
+            connection.send(b"1\r\n \r\n")  # refused if nginx has closed the connection
+            time.sleep(0.1)
+    assert "too slowly" not in edge.log()
+
+
+def connection_is_read(connection):
+    """Everything that was sent has left this socket's buffer, and nginx has seen it."""
+    import fcntl
+    import termios
+
+    unsent = bytearray(4)
+    fcntl.ioctl(connection.socket, termios.TIOCOUTQ, unsent)
+    return int.from_bytes(unsent, "little") == 0

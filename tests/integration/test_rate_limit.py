@@ -1,13 +1,14 @@
 """Rate limits: exact header arithmetic over windows, several workers, both endpoints."""
 
 import json
+import re
 import threading
 import time
 
 import pytest
 
 from harness import answers, orders, paths, sign
-from harness.edge import next_window
+from harness.edge import Edge, next_window
 
 HEAD = """
     sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
@@ -362,3 +363,36 @@ def test_a_reload_that_changes_the_share_keeps_the_used_count(start_edge, new_me
     edge.reload()
     assert limits(event(merchant))[:2] == (4, 0)
     limited_event(event(merchant))
+
+
+def test_an_account_beyond_the_zone_is_refused(start_edge, new_merchant):
+    """Its limit cannot be held: 503, and `ready` says so, until nginx has a larger zone."""
+    http = HEAD + "sluice_zone @ZONE@; sluice_rate_limit 600 60s;" + SERVER.replace(
+        "location = /which", "location /status/ { sluice_status; } location = /which")
+    edge = Edge(http.replace("@ZONE@", "80k"), create=False)
+    edge.sluice("init", "--max-accounts", 1)
+    with edge:
+        edge.start()
+        first = new_merchant(edge, "first")
+        edge.sluice("store", "set", "--max-accounts", 100_000)
+        edge.expect_log("has room for")
+        _, said = edge.test_configuration()
+        room = int(re.search(r"has room for (\d+) accounts", said)[1])
+        for number in range(2, room):
+            edge.sluice.account(f"account-{number}")
+        last = new_merchant(edge, "last")
+        assert limits(event(last))[0] == 600
+        assert edge.request("GET", "/status/ready", []).status == 200
+        beyond = new_merchant(edge, "beyond")
+        edge.expect_log("lies beyond the shared zone")
+        for answer in (event(beyond), catalog(beyond)):
+            assert answer.status == 503 and answer.header("Retry-After") == "1", answer
+        assert event(beyond).header("X-RateLimit-Limit") is None
+        assert limits(event(first))[0] == 600
+        ready = edge.request("GET", "/status/ready", [])
+        assert (ready.status, ready.body) == (503, b"zone_too_small\n")
+        assert "lies beyond the shared zone" in edge.log()
+        edge.configure(http.replace("@ZONE@", "5m"))
+        edge.reload()
+        assert limits(event(beyond))[0] == 600
+        assert edge.request("GET", "/status/ready", []).status == 200

@@ -66,7 +66,7 @@ SIGNATURE = [
           "    if (sender.shop != nullptr) {\n        (void)gate.count(*sender.shop->account);\n    }\n"
           "    const Reason refused = check_signature(", "core:EventIntakeRules.*"),
     fault("a cached registry entry is never looked at again", "lmdb_store/registry/reader.cpp",
-          "if (cached != nullptr && cached->snapshot == txn_.id()) {\n            return cached->view;\n        }\n"
+          "if (cached != nullptr && cached->seen == now()) {\n            return cached->view;\n        }\n"
           "        if (cached == nullptr && is_known_unknown(shop_id)) {",
           "if (cached != nullptr) {\n            return cached->view;\n        }\n"
           "        if (cached == nullptr && is_known_unknown(shop_id)) {",
@@ -102,6 +102,18 @@ REQUESTS = [
     fault("an error page with a status of its own stores", "ngx_module/request/arrival.cpp",
           "r->err_status != 0 || ", "",
           "tests/integration/test_beside_modules.py::test_what_is_not_whole_is_refused_for_now[/forced]"),
+    fault("an account beyond the zone is not limited", "ngx_module/request/check.cpp",
+          "            is_beyond_zone_ = true;\n", "",
+          "tests/integration/test_rate_limit.py::test_an_account_beyond_the_zone_is_refused"),
+    fault("a refused body keeps its deadline", "ngx_module/request/answer_filter.cpp",
+          "        stop_body_deadline(*request);", "        static_cast<void>(*request);",
+          "tests/integration/test_events_transport.py::test_an_answered_request_has_no_body_deadline"),
+    fault("an unknown shop costs less than a known one", "lmdb_store/registry/reader.cpp",
+          "            prepare_decoy(shop_id);\n", "",
+          "lmdb_store:RegistryTimingTest.AShopThatIsAskedForFirstCostsWhatAnUnknownOneCosts"),
+    fault("an unknown shop is 401 while the master key is not known", "core/intake/events.cpp",
+          "bool unreadable = sender.is_key_outdated;", "bool unreadable = false;",
+          "core:EventIntakeRules.WithoutTheMasterKeyEveryWrongSignatureIs503"),
     fault("a condition of the client answers an event", "ngx_module/request/handler.cpp",
           "    r->disable_not_modified = 1;  // If-Match and the like are about pages, not about events\n", "",
           "tests/integration/test_beside_modules.py::test_conditions_are_not_about_events[If-None-Match]"),

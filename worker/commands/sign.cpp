@@ -56,8 +56,7 @@ Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
     if (!key.ok()) {
         return key.error();
     }
-    auto registry = store::RegistryReader::open(
-        frame.paths(), [key = key.value()] { return Result<store::MasterKey>(key); });
+    auto registry = store::RegistryReader::open(frame.paths(), *key);
     if (!registry.ok()) {
         return registry.error();
     }

@@ -23,6 +23,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::uint64_t kBatchMax = 1'000'000;
+constexpr std::uint64_t kPatienceMax = 86'400;
 /// A wait for the database that shows, and one that a stop ends.
 constexpr std::chrono::milliseconds kTrouble{1000};
 constexpr std::chrono::milliseconds kStopAfter{2000};
@@ -30,6 +31,7 @@ constexpr std::chrono::milliseconds kStopAfter{2000};
 struct WorkerCommand {
     std::string ledger;
     bool until_empty = false;
+    std::uint64_t patience_seconds = 30;
     std::uint64_t batch = worker::BatchLimits{}.records_max;
     bool no_archive = false;
     std::uint64_t archive_days = 0;
@@ -51,6 +53,9 @@ worker::DrainOptions drain_options(const WorkerCommand& command) {
     worker::DrainOptions options;
     options.batch.records_max = command.batch;
     options.version = version_number();
+    if (command.until_empty) {
+        options.retry_seconds_max = static_cast<std::uint32_t>(command.patience_seconds);
+    }
     if (command.no_archive) {
         options.archive.reset();
     } else {
@@ -158,6 +163,10 @@ void declare_worker(CLI::App& app, Frame& frame) {
     WorkerCommand& command = on_run(worker, frame, run_worker);
     add_ledger(worker, command.ledger);
     worker.add_flag("--until-empty", command.until_empty, "End when everything is applied");
+    add_value(
+        worker, "--patience", "SECONDS", command.patience_seconds,
+        [](std::string_view text) { return parse_count(text, 1, kPatienceMax); },
+        "With --until-empty: give up when trouble lasts longer (default 30)");
     add_value(
         worker, "--batch", "N", command.batch,
         [](std::string_view text) { return parse_count(text, 1, kBatchMax); },

@@ -104,6 +104,21 @@ TEST(EventIntakeRules, ASecretThatDoesNotOpenNowIs503AndNot401) {
     expect_unauthorized(send(world, request), Reason::kSignatureMismatch);
 }
 
+/// Else the answer would tell which shops there are, or an honest sender that it is wrong.
+TEST(EventIntakeRules, WithoutTheMasterKeyEveryWrongSignatureIs503) {
+    World world;
+    world.registry.key_outdated = true;
+    EXPECT_FALSE(send(world, order_request()).answer) << "a token that was used before";
+    for (const char* shop : {"shop-1", "nobody"}) {
+        Request request = order_request().set("X-SVC-SHOP-ID", {shop});
+        request.set("X-Signature", {signature_of(request.body, "not a secret of ours")});
+        const Outcomes got = send(world, request);
+        ASSERT_TRUE(got.answer) << shop;
+        EXPECT_EQ(got.answer->status, 503) << shop;
+        EXPECT_EQ(got.answer->reason, Reason::kStoreUnavailable) << shop;
+    }
+}
+
 TEST(EventIntakeRules, AnyOfTheTokensThatCannotBeReadMayHaveSigned) {
     World world;
     for (const char* secret : {"one sealed secret", "another sealed secret"}) {

@@ -16,6 +16,10 @@ inline constexpr Timestamp kNow{1'706'702'400, 0};
 /// Counts its look-ups: what is answered without one, and what is not.
 class FakeRegistry : public RegistryView {
 public:
+    bool key_outdated = false;
+
+    bool is_key_outdated() const noexcept override { return key_outdated; }
+
     std::shared_ptr<AccountView> add_account(const std::string& id, std::uint32_t number) {
         auto account = std::make_shared<AccountView>();
         account->account_id = AccountId(id);

@@ -197,8 +197,7 @@ TEST_F(RegistryCallsTest, ARotationThatFailsIsFinishedByTheNextOne) {
 }
 
 TEST_F(RegistryCallsTest, TheReaderOfNginxThrowsAndRecovers) {
-    const auto source = [&] { return MasterKey::load(store_.paths().master_key); };
-    auto opened = RegistryReader::open(store_.paths(), source);
+    auto opened = RegistryReader::open(store_.paths(), *MasterKey::load(store_.paths().master_key));
     ASSERT_TRUE(opened.ok());
     RegistryReader& reader = **opened;
     const std::vector<std::function<void()>> looks = {

@@ -72,7 +72,7 @@ protected:
     /// What nginx asks for.
     template <class Note>
     void note_finds(Note& note) const {
-        auto reader = RegistryReader::open(store_.paths(), [this] { return key_; });
+        auto reader = RegistryReader::open(store_.paths(), key_);
         if (!reader.ok()) {
             note("reader", Status(reader.error()));
             return;
@@ -179,7 +179,7 @@ TEST_F(RegistryDamageTest, TheFormat) {
         const RestoredFile restored(store_.paths().registry);
         format ? table("").put("format", *format) : table("").remove("format");
         const auto opened = Registry::open(store_.paths(), Registry::Mode::kReadOnly);
-        const auto reader = RegistryReader::open(store_.paths(), [this] { return key_; });
+        const auto reader = RegistryReader::open(store_.paths(), key_);
         EXPECT_FALSE(opened.ok() || reader.ok());
         EXPECT_EQ(opened.error().code, reader.error().code);
         return opened.error().code;
@@ -193,8 +193,7 @@ TEST_F(RegistryDamageTest, AStoreWithoutItsFormatIsNotOpened) {
     std::filesystem::remove(store_.paths().format);
     EXPECT_EQ(Registry::open(store_.paths(), Registry::Mode::kReadOnly).error().code,
               ErrorCode::kNotFound);
-    EXPECT_EQ(RegistryReader::open(store_.paths(), [this] { return key_; }).error().code,
-              ErrorCode::kNotFound);
+    EXPECT_EQ(RegistryReader::open(store_.paths(), key_).error().code, ErrorCode::kNotFound);
 }
 
 /// The secret of another token does not open under this one's id: a row that was swapped.

@@ -1,0 +1,90 @@
+// What a stranger must not learn from how long a look-up takes, told without a clock.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "lmdb_store/registry/reader.hpp"
+#include "lmdb_store/registry/registry.hpp"
+#include "unit/core/intake/instruction_count.hpp"
+#include "unit/lmdb_store/temp_store.hpp"
+
+namespace sluice::store {
+namespace {
+
+using sluice::test::instructions_of;
+
+constexpr Timestamp kNow{1'700'000'000, 0};
+constexpr int kShops = 200;
+
+std::string name_of(int shop) {
+    return "merchant-" + std::to_string(1000 + shop);
+}
+
+class RegistryTimingTest : public testing::Test {
+protected:
+    void SetUp() override {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+        GTEST_SKIP() << "the sanitizer's own instructions would be counted";
+#endif
+        auto registry = Registry::open(store_.paths(), Registry::Mode::kReadWrite);
+        ASSERT_TRUE(registry.ok()) << registry.error().message;
+        const MasterKey key = *MasterKey::load(store_.paths().master_key);
+        for (int shop = 0; shop < kShops; ++shop) {
+            const AccountId account(name_of(shop));
+            ASSERT_TRUE((*registry)->create_account(account, std::nullopt, kNow).ok());
+            ASSERT_TRUE((*registry)->create_shop(ShopId(name_of(shop)), account, kNow).ok());
+            ASSERT_TRUE((*registry)->create_token({account, kWriteOrders, {}, {}}, key, kNow).ok());
+        }
+        auto reader = RegistryReader::open(store_.paths(), key);
+        ASSERT_TRUE(reader.ok()) << reader.error().message;
+        reader_ = std::move(*reader);
+        // Code, allocator and files are warm; what is counted below is asked for first there.
+        ASSERT_NE(reader_->find_shop(name_of(0)), nullptr);
+        ASSERT_EQ(reader_->find_shop("merchant-9000"), nullptr);
+    }
+
+    std::optional<std::uint64_t> cost_of(const std::string& shop) {
+        return instructions_of([&] { static_cast<void>(reader_->find_shop(shop)); });
+    }
+
+    TempStore store_;
+    std::unique_ptr<RegistryReader> reader_;
+};
+
+TEST_F(RegistryTimingTest, AShopThatIsAskedForFirstCostsWhatAnUnknownOneCosts) {
+    if (!reader_) {
+        return;
+    }
+    std::vector<std::uint64_t> known;
+    std::vector<std::uint64_t> unknown;
+    for (int i = 50; i <= 150; i += 50) {
+        const auto here = cost_of(name_of(i));
+        const auto nowhere = cost_of(name_of(i) + "x");
+        if (!here || !nowhere) {
+            GTEST_SKIP() << "this system lets no process trace its child";
+        }
+        known.push_back(*here);
+        unknown.push_back(*nowhere);
+    }
+    std::sort(known.begin(), known.end());
+    std::sort(unknown.begin(), unknown.end());
+    const std::uint64_t a = known[known.size() / 2];
+    const std::uint64_t b = unknown[unknown.size() / 2];
+    EXPECT_LE(std::max(a, b) - std::min(a, b), std::max(a, b) / 20) << a << " against " << b;
+}
+
+TEST_F(RegistryTimingTest, AShopThatIsAskedForAgainCostsWhatAnUnknownOneCosts) {
+    if (!reader_) {
+        return;
+    }
+    const auto here = cost_of(name_of(0));
+    const auto nowhere = cost_of("merchant-9000");
+    if (!here || !nowhere) {
+        GTEST_SKIP() << "this system lets no process trace its child";
+    }
+    EXPECT_LE(*here > *nowhere ? *here - *nowhere : *nowhere - *here, 300U)
+        << *here << " against " << *nowhere;
+}
+
+}  // namespace
+}  // namespace sluice::store
