@@ -50,7 +50,7 @@ build:
 
 install:
 	scripts/install-deps
-	scripts/build release
+	scripts/build release sluice ngx_http_sluice_module
 	cmake --install build/release --prefix "$(PREFIX)"
 
 bench:

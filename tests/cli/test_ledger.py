@@ -241,8 +241,8 @@ def test_a_wrong_program_file_is_named_by_file_and_line(store, tmp_path, text, e
 def test_the_example_program_applies(store):
     from program import ROOT
     assert sluice("account", "create", "acme", store=store).status == 0
-    assert sluice("shop", "create", "shop-1", "--account", "acme", store=store).status == 0
-    assert sluice("program", "apply", ROOT / "conf" / "example-program.toml", store=store).status == 0
+    assert sluice("shop", "create", "acme-us", "--account", "acme", store=store).status == 0
+    assert sluice("program", "apply", ROOT / "conf" / "samples" / "program.toml", store=store).status == 0
     (row,) = sluice("program", "list", "--format", "json", store=store).json()
     assert (row["program_id"], row["hold_days"], row["default_rate"], len(row["rules"])) == ("spring", 14, "10%", 3)
 

@@ -1,4 +1,4 @@
-// Program file: TOML with one [[program]] table for each program (conf/example-program.toml).
+// Program file: TOML with one [[program]] table for each program (conf/samples/program.toml).
 #pragma once
 
 #include <cstdint>
