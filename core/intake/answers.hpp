@@ -1,5 +1,5 @@
-// Answers: the bodies and statuses of both endpoints, in one place. Those that the caller of intake
-// gives itself are declared in core/intake/intake.hpp.
+// Answers: the bodies and statuses of both endpoints, in one place. core/intake/intake.hpp declares
+// the answers that the caller gives after it has stored a record.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace sluice {
 [[nodiscard]] Answer event_bad_request(Reason reason, std::span<const FieldError> errors,
                                        std::optional<RateVerdict> rate);
 
-// Catalog. `message` is for the merchant's developer.
+// Catalog. `message` is for the shop's developer.
 [[nodiscard]] Answer catalog_method_not_allowed();
 [[nodiscard]] Answer catalog_limited(const RateVerdict& rate);
 [[nodiscard]] Answer catalog_invalid_records(std::span<const FieldError> errors,

@@ -24,7 +24,7 @@ unsigned base64_digit(char c) noexcept {
     return value == std::string_view::npos ? 64 : static_cast<unsigned>(value);
 }
 
-/// 32 bytes are 43 digits and, in most hands, one `=`.
+/// 32 bytes are 43 digits, and most encoders add one `=`.
 std::optional<Digest256> parse_base64_digest(std::string_view text) noexcept {
     constexpr std::size_t kDigits = 43;
     if (text.ends_with('=')) {
@@ -77,12 +77,13 @@ Written read_signature(std::string_view text) noexcept {
 
 using Keys = std::vector<const SigningKey*>;
 
-/// As many as there can be, so that their number costs no time: the dummy signs nothing.
+/// Always the largest possible number of keys, filled up with the dummy (which signs nothing), so
+/// that the time does not depend on how many tokens the account has.
 void pad(Keys& keys, std::size_t count) {
     keys.resize(count, &dummy_signing_key());
 }
 
-/// Looks at all of them, whichever signed.
+/// Looks at all of them, also after one has matched.
 bool any_signed(const Keys& keys, std::string_view body, const Digest256& digest) noexcept {
     bool any = false;
     for (const SigningKey* key : keys) {
@@ -140,7 +141,7 @@ std::string_view why_barred(const TokenView& token, Timestamp now) noexcept {
     return token.active(now) ? "token_scope" : "token_expired";
 }
 
-/// Keys of the tokens that may not sign: expired ones of the account's list, then `barred`.
+/// Keys of tokens that may not sign: first the expired ones of the account's list, then `barred`.
 std::vector<const TokenView*> unusable_tokens(const ShopView* shop, Tokens barred, Timestamp now) {
     std::vector<const TokenView*> tokens;
     const auto add = [&](Tokens more) {
@@ -158,7 +159,7 @@ std::vector<const TokenView*> unusable_tokens(const ShopView* shop, Tokens barre
     return tokens;
 }
 
-/// Whether a token signed that may not, and why not.
+/// The reason, if a token that may not sign has signed.
 std::string_view diagnose_tokens(const std::vector<const TokenView*>& tokens, std::string_view body,
                                  const Digest256& digest, Timestamp now) {
     std::string_view mistake;

@@ -14,14 +14,14 @@
 
 namespace sluice {
 
-/// Keys of tokens that may not sign that are tried; and of those that may, as many as there can be.
+/// How many keys of tokens that may not sign are tried. Of those that may, all are.
 inline constexpr std::size_t kDiagnosisBarredMax = 16;
 inline constexpr std::size_t kDiagnosisUsableMax = 8;
 /// Bodies above this are hashed as sent only, and with no key.
 inline constexpr std::size_t kDiagnosisBodyBytesMax = 8 * 1024;
 
-/// @param shop     As in Sender; null if unknown. Unknown and suspended ones take as long as any
-///                 other, and get nothing of what depends on a shop.
+/// @param shop     As in Sender; null if unknown. An unknown or suspended shop takes as long as any
+///                 other; no result that depends on a shop is given for it.
 /// @param barred   RegistryView::find_barred_tokens() of the shop's account; may be empty. Those
 ///                 without a signing key are passed over.
 /// @return the name of the likely mistake, or nothing, and then the Reason of the answer stands:

@@ -4,8 +4,7 @@
 //   1. open_*()  looks at method, head and registry; it answers at once where the protocol allows
 //      an answer before the body was read, or says who the sender claims to be.
 //   2. accept_*() checks signature, rate and body, in docs/protocol.md's order, and gives either
-//   the
-//      final answer or what is to be stored. It may run on any thread; a Sender is self-contained.
+//      the final answer or what is to be stored. Any thread: a Sender needs no registry.
 // nginx, the dry run, `sluice send --check`, the fuzzers and the tests all run this code.
 #pragma once
 
@@ -118,7 +117,7 @@ struct Answer {
     }
 };
 
-/// Who a request says that it comes from; enough to check it without the registry.
+/// The sender that a request names; enough to check the request without the registry.
 struct Sender {
     std::shared_ptr<const ShopView> shop;     ///< Events: null if unknown (a dummy key is used).
     std::shared_ptr<const TokenView> bearer;  ///< Catalog.
@@ -158,8 +157,8 @@ struct Accepting {
     std::optional<RateVerdict> rate;  ///< For the answer that the caller gives later.
 };
 
-/// Validating a body needs at most this much memory for each of its bytes, while it lasts: 12 for a
-/// body of nothing but numbers, 2 to 4 for ordinary ones.
+/// Validating a body takes at most this many bytes of memory for each byte of the body: 12 for a
+/// body of numbers only, 2 to 4 for ordinary ones. The memory is free again afterwards.
 inline constexpr std::size_t kScratchBytesPerBodyByte = 14;
 
 /// Parsers and buffers that one thread reuses from request to request.
@@ -191,7 +190,7 @@ struct IntakeScratch {
                                        std::string_view body, RateGate& gate, Timestamp now,
                                        IntakeScratch& scratch);
 
-// The answers that the caller gives after the store has spoken.
+// The answers that the caller gives once the store has reported the outcome.
 [[nodiscard]] Answer event_success(std::optional<RateVerdict> rate);
 [[nodiscard]] Answer event_unavailable(Reason reason, std::optional<RateVerdict> rate);
 [[nodiscard]] Answer event_internal_error(std::optional<RateVerdict> rate);

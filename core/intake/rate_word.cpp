@@ -23,8 +23,8 @@ Window window_at(std::uint64_t word, std::int64_t length, std::int64_t now) noex
     if (now >= stored.end) {
         return {end, 0};
     }
-    // A worker whose clock lags meets the window that another has begun already: it counts there,
-    // or each such request would open the old window anew.
+    // A worker process whose clock lags finds a window that another process began. It counts in
+    // that one; else each such request would open the old window again.
     const bool next_window = stored.end == end + length && end - now <= kClockLagSeconds;
     if (next_window) {
         return stored;

@@ -21,7 +21,7 @@ enum Scope : std::uint8_t {
     kReadOrders = 4,
 };
 
-/// A token that may sign or be borne. Immutable.
+/// A token: it signs events, or is sent as a bearer token. Immutable.
 struct TokenView {
     TokenId token_id;
     AccountNumber account_number;

@@ -67,7 +67,8 @@ std::size_t count_nul_escapes(std::string_view json) noexcept {
 }
 
 /// simdjson reads up to SIMDJSON_PADDING bytes beyond the end (and ignores what it finds). Within
-/// the last page of the body that is harmless, and saves a copy of it. Sanitizers disagree.
+/// the last page of the body that is harmless, and saves a copy of it. Sanitizers report it, so
+/// builds with one make the copy.
 bool is_readable_beyond(std::string_view body) noexcept {
 #ifdef SLUICE_NO_READ_BEYOND
     static_cast<void>(body);

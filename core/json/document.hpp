@@ -1,8 +1,8 @@
 // JSON document: strict JSON as both endpoints demand it, on simdjson's DOM.
 //
-// UTF-8 without BOM, the whole grammar also where nobody looks, no lone surrogates, at most 64
-// levels (the root is level 1, an empty container counts), integers within 64 bits, numbers within
-// a double. U+0000 in strings is counted, not refused: the caller knows the field's name.
+// UTF-8 without BOM, valid everywhere (also in fields that no rule reads), no lone surrogates, at
+// most 64 levels (the root is level 1, an empty container counts), integers within 64 bits, numbers
+// within a double. U+0000 in strings is counted, not refused: the caller knows the field's name.
 //
 // Threads: one per thread. Memory: keeps its buffers from parse to parse, see trim().
 #pragma once
@@ -26,7 +26,7 @@ class JsonDocument {
 public:
     static constexpr std::size_t kLevelsMax = 64;
 
-    /// @return false if the body is no such JSON; error() then says why.
+    /// @return false if the body is not strict JSON; error() then says why.
     /// Throws std::bad_alloc when memory is short: that is not the sender's fault.
     [[nodiscard]] bool parse(std::string_view body);
 

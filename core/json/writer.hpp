@@ -1,6 +1,6 @@
 // JsonWriter: appends JSON to a string, with the commas and the escaping right.
 //
-// The caller opens and closes in order; nothing is checked but by the tests of what it writes.
+// The caller opens and closes in order. The writer does not check that; tests of its users do.
 // Strings must be UTF-8; control characters are escaped. `<` is escaped too, so that the text may
 // stand inside a page.
 #pragma once

@@ -17,7 +17,7 @@ enum class FieldErrorCode : std::uint8_t {
 struct FieldError {
     std::string field;  ///< `line_items[0].sku`, a header's name, or empty: the body as a whole.
     FieldErrorCode code = FieldErrorCode::kInvalidFormat;
-    std::string message;  ///< For the merchant's developer. Never repeats the value that was sent.
+    std::string message;      ///< For the shop's developer. Never repeats the value that was sent.
     std::uint32_t index = 0;  ///< Catalog: position in `products`. Events: unused.
 };
 

@@ -148,8 +148,8 @@ void ProductBatchParser::State::check_products(const array& products) {
     }
 }
 
-/// One pass sorts the fields by the table, whatever order and rubbish were sent; then they are
-/// looked at in the table's order.
+/// A first pass puts the fields that the table knows into the table's order, whatever order and
+/// unknown fields the sender chose. A second pass checks them in that order.
 void ProductBatchParser::State::check_object(const ProductTable& table, const object& from,
                                              const Path& path) {
     std::array<JsonSlot, NameIndex::kNamesMax> values;

@@ -37,7 +37,7 @@ public:
     /// Number of records of the batch that was validated last, if it was kValid.
     [[nodiscard]] std::uint32_t products_count() const noexcept;
 
-    /// Frees what a large body left behind; a small one does so, too.
+    /// Frees the buffers of the last body, large or small.
     void trim() noexcept;
 
 private:

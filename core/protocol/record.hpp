@@ -42,7 +42,7 @@ struct RecordMeta {
     std::string_view request_id;       ///< nginx's $request_id, or empty.
     std::string_view idempotency_key;  ///< Catalog only.
     std::string_view
-        anon_id;  ///< Orders: the anonymous id, so that nobody behind needs its field's name.
+        anon_id;  ///< Orders: the anonymous id, so that no reader needs its field's name.
     std::string_view actor;           ///< Commands: who ran it (user name).
     std::uint32_t records_count = 1;  ///< Products in a batch.
     std::optional<BulkRef> bulk;
@@ -76,8 +76,8 @@ struct RecordView {
 /// Checks magic, format, lengths, CRC and the FlatBuffers structure. kCorrupt or kUnsupported.
 [[nodiscard]] Result<RecordView> decode_record(std::string_view bytes);
 
-/// Does the head say that the body lies in a bulk file? Checks nothing: for those who decode only
-/// then. False for bytes that are no record.
+/// Does the head say that the body lies in a bulk file? Checks nothing else: for callers that
+/// decode only such records. False for bytes that are no record.
 [[nodiscard]] bool claims_bulk(std::string_view bytes) noexcept;
 
 /// CRC32C (Castagnoli), continuing from `seed` (0 to start).

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kBlockBytes = 64;
 constexpr std::uint8_t kInnerPad = 0x36;
 constexpr std::uint8_t kOuterPad = 0x5c;
-/// Larger than any digit, also after two of them were put together.
+/// No digit: larger than any digit, and still larger when it was combined with another one.
 constexpr std::uint8_t kNoHexDigit = 0xff;
 
 using HexTable = std::array<std::uint8_t, 256>;

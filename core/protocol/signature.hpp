@@ -44,8 +44,9 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// What a signature is checked against where there is no key to check it with, so that the time
-/// which that takes tells nothing. It opens no door. Any thread, at any time.
+/// A key for senders without a key: the check takes as long as a real one, so that a sender cannot
+/// tell unknown shops from known ones by time. No signature that verifies under it lets a request
+/// in. Any thread, at any time.
 [[nodiscard]] const SigningKey& dummy_signing_key();
 
 }  // namespace sluice

@@ -54,7 +54,7 @@ HistoryPoint SharedHistory::since_last(const MetricsSnapshot& metrics) noexcept 
 bool SharedHistory::offer(const MetricsSnapshot& metrics, const HistoryGauges& gauges,
                           std::uint64_t now_ms) noexcept {
     std::uint64_t last = last_ms_.load(std::memory_order_relaxed);
-    // A clock that stepped back by more than a period begins anew from there.
+    // The clock stepped back by more than a period: go on from the new time.
     if (now_ms < last + kHistoryPeriodMs && last < now_ms + kHistoryPeriodMs) {
         return false;
     }

@@ -1,7 +1,7 @@
-// Status history: the last minutes in shared memory, so that a page that is opened after an
-// incident has begun can show it.
+// Status history: the last minutes in shared memory, so that a page that a person opens during an
+// incident also shows how it began.
 //
-// Every nginx worker offers a point now and then; the one that claims the moment writes it.
+// Every nginx worker offers a point every few seconds; the first one to claim the time slot writes.
 #pragma once
 
 #include <array>

@@ -33,7 +33,8 @@ std::string version_text(std::uint64_t packed) {
            std::to_string(packed % 1'000);
 }
 
-/// @param unit  What one of the histogram's units is in the unit of its name (0.001 for ms).
+/// @param unit  One of the histogram's units, in the unit that the name says (ms for `_ms`: 0.001
+///              if the histogram counts microseconds).
 void write_histogram(JsonWriter& json, std::string_view name, const HistogramValues& values,
                      double unit) {
     json.key(name).begin_object();

@@ -69,7 +69,7 @@ struct EndpointMetrics {
     SharedHistogram<kRequestBoundsMs> request_ms;
 };
 
-/// What one nginx worker counts. Any thread of it may.
+/// The counters of one nginx worker. Any of its threads may count.
 struct alignas(64) MetricsBlock {
     std::array<EndpointMetrics, kEndpoints> endpoints;
     SharedHistogram<kCommitBoundsUs> commit_us;

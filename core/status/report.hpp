@@ -1,7 +1,8 @@
 // Status report: everything that the status page, status.json and the metrics say, as plain values.
 //
-// The module gathers them (what costs I/O on a thread, once a second); the renderers are pure. A
-// part that is not known is absent: a broken store leaves a report of what is known, and why.
+// The module gathers the values; those that cost I/O, on a thread, once a second. The renderers are
+// pure. A value that is not known is absent: with a broken store the report has the rest, and says
+// why.
 #pragma once
 
 #include <cstdint>
@@ -104,8 +105,8 @@ inline constexpr std::uint64_t kHeartbeatStaleMs = 5'000;
 [[nodiscard]] constexpr std::uint64_t to_ms(Timestamp time) noexcept {
     return static_cast<std::uint64_t>(time.seconds) * 1000 + time.nanos / 1'000'000;
 }
-/// The worker's state as a person sees it: a stale heartbeat makes `stale` of all but `stopped`
-/// and `unknown`.
+/// The worker's state for people: with an old heartbeat it is `stale`, unless it is `stopped` or
+/// `unknown`.
 [[nodiscard]] std::string_view worker_state(const WorkerFigures& worker, std::uint64_t now_ms);
 /// Everything that is wrong, the worst first.
 [[nodiscard]] std::vector<Problem> find_problems(const StatusReport& report);

@@ -1,4 +1,4 @@
-// Decimal: an exact non-negative or signed decimal number as money amounts are sent.
+// Decimal: an exact decimal number. Amounts are sent without a sign; people's adjustments have one.
 //
 // Value = unscaled / 10^scale. No floating point anywhere. Cheap to copy, no allocation.
 #pragma once

@@ -13,7 +13,7 @@ namespace sluice {
 
 class IdSet {
 public:
-    /// @param ids  Empty ones are no ids: they repeat nothing. Views must outlive the set's use.
+    /// @param ids  An empty one is no id and never a repetition. Views must outlive the set's use.
     void assign(std::span<const std::string_view> ids);
 
     [[nodiscard]] bool has_repeats() const noexcept { return has_repeats_; }

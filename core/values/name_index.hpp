@@ -1,6 +1,6 @@
 // Name index: finds a JSON key among the few names that a table knows, by a perfect hash that the
-// compiler searches for. A key that the table does not know costs one comparison at most, whatever
-// the sender invents.
+// compiler searches for. A key that the table does not know costs one comparison at most, so a
+// sender cannot make the look-up slow by its choice of keys.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Result: what an operation that can fail returns. std::expected is not in C++20, so this is the
-// small part of it that sluice needs.
+// Result: what an operation that can fail returns. std::expected is not in C++20; this has the part
+// of it that sluice needs (docs/decisions/0004-our-own-result.md).
 //
 // Operational failures (input, disk, peers) are Results. Programmer errors are SLUICE_ASSERT.
 #pragma once
@@ -19,7 +19,7 @@ enum class ErrorCode {
     kNotFound,     ///< The named thing does not exist.
     kConflict,     ///< It exists already, or is in a state that forbids this.
     kLimit,        ///< A documented limit is reached.
-    kFull,         ///< No room now (map at its mark). Later it can succeed.
+    kFull,         ///< No room now (at the high-water mark). Later it can succeed.
     kNoSpace,      ///< The disk is full. Succeeds once something frees room.
     kBusy,         ///< Another process holds it. Later it can succeed.
     kIo,           ///< An I/O error: the outcome of a write may be in doubt.

@@ -321,7 +321,8 @@ int Environment::set_map_bytes(std::size_t map_bytes) noexcept {
     return rc;
 }
 
-/// LMDB unmaps before it maps anew, and is beyond help if that fails: so first it is tried beside.
+/// LMDB unmaps before it maps anew, and cannot recover if that fails. So a map of the new size is
+/// tried first, beside the old one.
 int Environment::remap(std::size_t map_bytes) noexcept {
     if (map_lost_) {
         return ENOMEM;
@@ -438,7 +439,7 @@ int ReadTxn::renew(Environment& env) noexcept {
     if (enter() && mdb_txn_renew(txn_) == 0) {
         return 0;
     }
-    // The slot may have been taken away, or the map is too small: begin() knows what to do.
+    // Another process may have freed the slot, or the map is too small: begin() handles both.
     abort();
     return begin(env);
 }

@@ -44,8 +44,9 @@ struct EnvironmentOptions {
 
 class Environment {
 public:
-    /// Refuses what is missing, empty, shorter than its last page, on a network or read-only file
-    /// system: nothing is ever created. Retries what LMDB may report while another process opens.
+    /// Refuses files that are missing, empty, shorter than their last page, or on a network or
+    /// read-only file system; creates nothing. Retries errors that LMDB may give while another
+    /// process opens the same environment.
     [[nodiscard]] static Result<std::shared_ptr<Environment>> open(
         const EnvironmentOptions& options);
     ~Environment();

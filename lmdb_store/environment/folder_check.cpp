@@ -99,7 +99,7 @@ const char* network_name(std::uint64_t magic) noexcept {
             return "GFS2";
         case kOcfs2:
             return "OCFS2";
-        case kFuse:  // sshfs, GlusterFS, s3fs: nobody can tell what is behind it
+        case kFuse:  // sshfs, GlusterFS, s3fs: may be a network file system
             return "FUSE";
         default:
             return nullptr;

@@ -16,7 +16,7 @@ constexpr std::uint32_t kXfsMagic = 0x58465342;
 constexpr std::int64_t kPauseMs = 1000;
 /// What a commit adds beside its records: the copied paths of its trees.
 constexpr std::uint64_t kTreesBytes = 128U << 10;
-/// The last of a disk is for those who need it.
+/// Room on the disk that is never taken for zeros: others need it more.
 constexpr std::uint64_t kDiskRoomMin = 128 * Headroom::kChunkBytes;
 constexpr std::size_t kAlignBytes = 4096;
 
@@ -53,7 +53,7 @@ void Headroom::prepare(const Environment& env, std::uint64_t bytes) noexcept {
     if (needed_bytes <= file_bytes_ || now_ms() < paused_until_ms_) {
         return;
     }
-    // LMDB or another process may have made it longer. -1, which is not known to come, ends this.
+    // LMDB or another process may have made it longer. -1 (no case is known) ends this.
     file_bytes_ = static_cast<std::uint64_t>(::lseek(fd_.get(), 0, SEEK_END));
     if (needed_bytes > file_bytes_) {
         grow(env);

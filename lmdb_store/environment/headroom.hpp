@@ -5,7 +5,7 @@
 // So the file grows by a chunk now and then and not with every commit. Reserving room (fallocate)
 // does not help: writing into a reserved extent changes the file's tree of extents.
 //
-// The zeros are never needed: whatever fails here, LMDB makes the file longer by itself, as ever.
+// The zeros only save time: if a write here fails, LMDB makes the file longer by itself.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ namespace sluice::store {
 
 class Headroom {
 public:
-    /// One pwrite each: longer ones would be felt by the batch that has to wait for them.
+    /// Written by one pwrite: a longer chunk would make the batch that waits for it noticeably
+    /// slower.
     static constexpr std::uint64_t kChunkBytes = 512U << 10;
 
     /// @param folder  Of the environment. Elsewhere than on ext4 and XFS nothing is ever written.
     explicit Headroom(const std::filesystem::path& folder);
 
-    /// Sees to it that a commit which adds about `bytes` finds zeros, if that is worth it: not for
-    /// large commits, not beyond the map, not on a disk that is nearly full.
+    /// Writes zeros, if need be, so that a commit of about `bytes` finds them. Not for large
+    /// commits, not beyond the map, not on a disk that is nearly full.
     /// Requires: the caller holds the writer lock. Waits for the disk, not for a sync.
     void prepare(const Environment& env, std::uint64_t bytes) noexcept;
 
@@ -34,7 +35,7 @@ private:
     [[nodiscard]] bool disk_has_room() const noexcept;
 
     Fd fd_;  ///< O_DIRECT: zeros need not pass through the page cache. Not open: nothing to do.
-    std::uint64_t file_bytes_ = 0;      ///< As long it is at least, as far as is known.
+    std::uint64_t file_bytes_ = 0;  ///< Length that the file is known to have; it may be longer.
     std::int64_t paused_until_ms_ = 0;  ///< After a failure.
 };
 

@@ -1,7 +1,7 @@
 // Table access: rows of an environment by key, with failures thrown. Internal to this room.
 //
-// For code that is not on a hot path and would read as error handling otherwise; attempt() turns
-// what was thrown into a Status or Result at the room's border.
+// For code off the hot path, where a check after each call would hide what the code does. At the
+// room's border attempt() turns the exception into a Status or Result.
 #pragma once
 
 #include <new>

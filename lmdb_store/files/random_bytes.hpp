@@ -6,7 +6,7 @@
 
 namespace sluice::store {
 
-/// From the kernel (getrandom). There is nothing to do without it: it aborts.
+/// From the kernel (getrandom). If that fails there is no safe way on: the process aborts.
 void fill_random(std::span<std::uint8_t> bytes) noexcept;
 
 }  // namespace sluice::store

@@ -1,8 +1,9 @@
 // Admission: when the queue stops taking records. Internal to this room.
 //
-// The tree is copy-on-write, so deleting needs free pages too: admission stops at a mark well below
-// the map, and what lies above is for the drain only. Used are all pages up to the last one, less
-// the free ones that no reader still holds: a stalled reader makes pages unusable, not free.
+// The tree is copy-on-write, so deleting needs free pages too. Admission therefore stops at the
+// high-water mark, well below the map's size; the pages above it are for the worker's deletions.
+// Used pages are all pages up to the last one, less the free ones that no reader still holds: a
+// stalled reader makes pages unusable, not free.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,7 @@ public:
     /// @param folder  Where the queue's files lie.
     explicit Admission(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    /// Three quarters of the map.
+    /// The high-water mark: three quarters of the map.
     [[nodiscard]] static std::uint64_t mark_of(std::uint64_t map_bytes) noexcept {
         return map_bytes / 4 * 3;
     }
@@ -42,9 +43,9 @@ public:
     /// Bytes that may be taken now; 0 closes admission. Below the mark by the file's length alone
     /// this is one look at the environment; above it, the free list is counted now and then.
     [[nodiscard]] std::uint64_t measure(Environment& env) noexcept;
-    /// A batch that costs this was stored: until the next count there is so much less room.
+    /// A batch of this cost was stored: it is subtracted from the room until the next count.
     void took(std::uint64_t cost_bytes) noexcept;
-    /// The map turned out to be full all the same.
+    /// LMDB reported a full map, in spite of the mark.
     void saw_map_full(Environment& env) noexcept;
     void saw_disk_full() noexcept;
     void saw_success() noexcept;

@@ -180,7 +180,7 @@ Result<std::uint64_t> sweep_bulk(const StorePaths& paths, Queue& queue, std::int
         for (const QueuedRecord& record : *records) {
             if (may_name_a_file(record.bytes)) {
                 const auto view = decode_record(record.bytes);
-                if (!view.ok()) {  // whose file is it? Rather none goes than the wrong one.
+                if (!view.ok()) {  // its bulk file is not known, so no file is removed
                     return view.error();
                 }
                 found->erase(std::string(view->meta.bulk->file_name));

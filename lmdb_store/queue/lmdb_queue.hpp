@@ -75,7 +75,7 @@ private:
     MDB_dbi idempotency_ = 0;
     MDB_dbi idempotency_by_age_ = 0;
     Admission admission_;
-    std::optional<Headroom> headroom_;  ///< None where nothing waits for the disk.
+    std::optional<Headroom> headroom_;  ///< None if commits are not synced.
     ReadTxn claims_txn_;  ///< append(): kept for its reader's slot, reset after each use.
     std::int64_t looked_at_ms_ = 0;
     std::atomic<bool> in_place_{true};

@@ -137,7 +137,8 @@ Status LmdbQueue::begin_drain(SequenceNumber applied) {
         return Status::success();
     }
     page_.publish_applied(applied);
-    // Appends read the hint under the writer lock: who had read the old one is through after this.
+    // Appends read the position under the writer lock. So once this process has held that lock, no
+    // append goes on with the old one.
     WriteTxn barrier;
     const int rc = barrier.begin(*env_);
     return rc == 0 ? Status::success() : Status(env_->error(rc, "write"));

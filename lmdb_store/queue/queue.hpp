@@ -2,7 +2,7 @@
 //
 // Writers: nginx workers and the command line, each through its own Queue object (one per process
 // and store: LMDB forbids two). Reader: the holder of the worker's lock.
-// Durable means: append() returned, both syncs of the LMDB commit done, before anyone is told.
+// Durable means: append() returned, after both syncs of the LMDB commit.
 // Threads: append() from one thread at a time; the other calls may run meanwhile on other threads.
 #pragma once
 

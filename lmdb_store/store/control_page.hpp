@@ -55,8 +55,9 @@ struct ControlWords {
     std::atomic<std::uint64_t> archive_bytes;
     std::array<std::atomic<std::uint64_t>, 16> anomalies_by_kind;  ///< Index: AnomalyKind.
     std::array<std::atomic<std::uint64_t>, 8> dead_by_kind;        ///< Open ones. Index: DeadKind.
-    std::atomic<std::uint64_t> applied_check;  ///< Makes a scribbled applied_seq harmless.
-    std::atomic<std::uint64_t> map_bytes;      ///< nginx: the queue's `map_size`.
+    std::atomic<std::uint64_t>
+        applied_check;  ///< Of applied_seq; if it does not fit, applied_seq is ignored.
+    std::atomic<std::uint64_t> map_bytes;  ///< nginx: the queue's `map_size`.
     /// Worker: codes, devices and programs whose waiting orders are to be tried again.
     std::atomic<std::uint64_t> attribution_left;
 };
@@ -74,8 +75,8 @@ public:
     /// delete it. It may also go down, after an older ledger was restored: see
     /// Queue::begin_drain().
     void publish_applied(SequenceNumber seq) noexcept;
-    /// What was published last. 0 if nothing was, or if the words are not what publish_applied()
-    /// of this queue's worker wrote: this is the one hint that deletes data.
+    /// The position that was published last. 0 if there is none, or if this queue's worker did not
+    /// write it (applied_check): appenders delete data by this hint.
     [[nodiscard]] SequenceNumber applied() const noexcept;
 
     /// Appenders, after a commit: wakes the worker if it sleeps (one system call then, else none).
@@ -88,7 +89,7 @@ private:
     std::uint64_t key_;
 };
 
-/// Ties the page to its queue, so that a page from elsewhere is not believed.
+/// Ties the page to its queue, so that a page of another queue is ignored.
 [[nodiscard]] std::uint64_t queue_key(std::string_view queue_uuid) noexcept;
 
 }  // namespace sluice::store

@@ -56,7 +56,7 @@ struct InitOptions {
 /// Creates the store with owners and modes as docs/operations.md lists them, the master key, and
 /// the empty registry, queue and ledger environments. Run by root, everything belongs to the user
 /// `sluice`, if there is one. kConflict if there is a store already, or a folder that is not empty.
-/// The format file comes last: what has none is no store.
+/// The format file is written last: a folder without one is no store.
 [[nodiscard]] Status init_store(const StorePaths& paths, const InitOptions& options);
 
 }  // namespace sluice::store

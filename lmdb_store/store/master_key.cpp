@@ -169,7 +169,8 @@ Result<std::string> MasterKey::open(std::string_view sealed, std::string_view to
                           static_cast<int>(text.size())) == 1 &&
         EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_GCM_SET_TAG, static_cast<int>(kTagBytes),
                             bytes_of(tag)) == 1;
-    if (!ready) {  // not the key's fault: nobody may be refused for it
+    if (!ready) {  // no memory, perhaps: not the same as a wrong key, and no sender may be refused
+                   // for it
         throw std::bad_alloc();
     }
     if (EVP_DecryptFinal_ex(gcm, bytes_of(secret) + secret.size(), &written) != 1) {

@@ -21,8 +21,8 @@ public:
 
     /// 64 hex digits and a newline. kPermission if group or others may read it.
     [[nodiscard]] static Result<MasterKey> load(const std::filesystem::path& path);
-    /// As load(), of a file that is open for reading: for a process that may not open it any more,
-    /// as nginx's workers. `path` is for the error. No error of the mode: load() has looked at it.
+    /// As load(), from an open descriptor: for a process that may not open the file, such as an
+    /// nginx worker. `path` is for the message. The mode is not checked: load() did that.
     [[nodiscard]] static Result<MasterKey> read(int fd, const std::filesystem::path& path);
     [[nodiscard]] static MasterKey random();
     /// Atomically, mode 0400.

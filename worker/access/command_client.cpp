@@ -17,7 +17,7 @@ namespace sluice::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kPoll{10};
-/// A worker that has been retrying for so long is not waited for.
+/// After a worker has retried for so long, the command stops waiting for it.
 constexpr std::chrono::seconds kWorkerTrouble{15};
 constexpr std::uint32_t kOwnTroubleSeconds = 15;
 

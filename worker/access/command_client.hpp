@@ -1,4 +1,4 @@
-// Command client: has a person's command applied, by the worker or, if none runs, right here.
+// Command client: gets a person's command applied, by the worker or, if none runs, by this process.
 #pragma once
 
 #include <atomic>

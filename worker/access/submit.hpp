@@ -1,4 +1,4 @@
-// Submit: brings a person's command to the ledger and prints what came of it.
+// Submit: brings a person's command to the ledger and prints its result.
 #pragma once
 
 #include <optional>

@@ -16,7 +16,7 @@ public:
     std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
         return "Usage: " + synopsis(*app) + "\n";
     }
-    /// What is required stands in the usage line.
+    /// The usage line shows required options without brackets.
     std::string make_option_opts(const CLI::Option* option) const override {
         const std::string type = option->get_type_name();
         return type.empty() ? "" : " " + type;
@@ -62,7 +62,7 @@ std::string subcommand_names(const CLI::App& app) {
     return names;
 }
 
-/// CLI11's word for the mistake, or a better one.
+/// CLI11's sentence about the mistake, or a clearer one of ours.
 std::string explain_mistake(const CLI::App& root, const CLI::App& inner,
                             const CLI::ParseError& mistake) {
     const std::string names = subcommand_names(inner);

@@ -196,7 +196,7 @@ Result<Month> parse_month(std::string_view text) {
     if (!from) {
         return invalid("expected a month such as 2025-01");
     }
-    // 31 days later it is the next month, on one of its first days.
+    // 31 days after the first of a month is one of the first days of the next.
     const std::string next = from->plus_seconds(31 * 86'400).to_string().substr(0, 7);
     const auto to = Timestamp::parse(next + "-01T00:00:00Z");
     if (!to) {

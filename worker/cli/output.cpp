@@ -24,7 +24,7 @@ std::size_t display_width(std::string_view text) {
     }));
 }
 
-/// U+0080 to U+009F, which terminals obey as they obey ESC.
+/// U+0080 to U+009F: control characters, which a terminal obeys as it obeys ESC.
 bool begins_c1_control(std::string_view text) {
     return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0;
 }

@@ -32,7 +32,7 @@ enum class Align : std::uint8_t { kLeft, kRight };
 struct Column {
     std::string_view name;
     Align align = Align::kLeft;
-    bool in_table = true;  ///< False: too much for a table; in CSV (and JSON) all the same.
+    bool in_table = true;  ///< False: too wide for a table; CSV and JSON have it.
 };
 
 /// One listing, written to `out` (not owned). Write errors are found when the program ends.
@@ -49,7 +49,7 @@ public:
     /// The same for a row whose members are JSON text already. JSON shows every member of it, not
     /// only the columns.
     void add_raw(const std::vector<JsonMember>& row);
-    /// Writes what is still held back and the end. Call once, after the last row.
+    /// Writes the rows that are still held back, and the end. Call once, after the last row.
     void finish();
 
 private:

@@ -29,7 +29,7 @@ public:
     [[nodiscard]] bool is_due() const;
     [[nodiscard]] bool is_terminal() const noexcept { return terminal_; }
     void show(const std::string& line);
-    /// Takes the line away from a terminal, so that another can be written.
+    /// Clears the line on a terminal, so that another one can be written.
     void clear();
 
 private:

@@ -1,5 +1,5 @@
-// The subcommands, noun by noun. Each function declares one noun's; the .cpp files are
-// cmd_<noun>.cpp.
+// The subcommands, noun by noun. Each function declares one noun's; it is in
+// worker/commands/<noun>.cpp.
 #pragma once
 
 #include "worker/cli/cli.hpp"

@@ -26,7 +26,7 @@ struct ListCommand {
     std::optional<AccountId> account;
 };
 
-/// Opens the registry for writing and changes it by `change`; then says what was done.
+/// Opens the registry for writing, calls `change` with it, then prints what was done.
 template <class Change>
 Status change_registry(const Frame& frame, const std::string& done, Change change) {
     auto registry = Registry::open(frame.paths(), Registry::Mode::kReadWrite);

@@ -20,7 +20,7 @@ struct RemoveCommand {
     std::string ledger;
 };
 
-/// Reads every row of a CSV file through `add`, which says what is wrong with one.
+/// Reads every row of a CSV file and gives it to `add`, which returns an error for a wrong row.
 Status read_rows(const std::string& file, const std::vector<std::string>& columns,
                  const std::function<Status(const CsvRow&)>& add) {
     auto input = open_for_reading(file);
@@ -46,7 +46,7 @@ Status read_rows(const std::string& file, const std::vector<std::string>& column
     }
 }
 
-/// The rule that refused a row says `line N: ...`; the file's name belongs in front of it.
+/// A rule that refuses a row says `line N: ...`; this puts the file's name in front of it.
 Status submit_file(const Frame& frame, const ImportCommand& options, const Command& command) {
     Status done = submit(frame, command, {std::nullopt, options.ledger, options.no_wait});
     constexpr std::string_view kLine = "line ";

@@ -89,8 +89,8 @@ Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
     return compare_with_store(frame, *rebuild.value());
 }
 
-/// What the database lacks of this archive: all of it, or what came after the backup that was
-/// restored there.
+/// Fills the database with the inputs of this archive that it lacks: all of them, or those that
+/// came after the backup that was restored there.
 Status rebuild_database(const RebuildCommand& command) {
     const auto url = pg::Url::parse(command.into);
     if (!url.ok()) {

@@ -1,8 +1,8 @@
 #include "worker/commands/program_file.hpp"
 
-// toml++ 3.3 asserts (and with NDEBUG lets clang assume) what a file can bring about, a "[" at the
-// end of a line for instance, and takes U+FB26 to U+FEFE for impossible. Without that it goes on to
-// the right error.
+// toml++ 3.3 asserts (and with NDEBUG lets clang assume) that some mistakes of a file cannot
+// happen: a "[" at the end of a line, or U+FB26 to U+FEFE. Without its assertions it reports them
+// as errors.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #include <toml++/impl/preprocessor.h>

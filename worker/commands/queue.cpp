@@ -36,7 +36,7 @@ struct ExportCommand {
     std::string file;
 };
 
-/// What the ledger has already; PostgreSQL's is asked only when it is named.
+/// The ledger's checkpoint. A PostgreSQL ledger is asked only when it is named.
 struct LedgerPlace {
     LedgerHead head;
     WorkLeft work;
@@ -82,7 +82,7 @@ Status run_stats(const Frame& frame, const StatsCommand& command) {
     return Status::success();
 }
 
-/// The body, wherever it lies; what is wrong with a damaged record stands in its place.
+/// The body, from the record or from its bulk file. For a damaged record: what is wrong with it.
 Json record_row(const store::StorePaths& paths, const store::QueuedRecord& queued) {
     Json row = {{"seq", queued.seq.value}, {"topic", nullptr}, {"shop_id", nullptr},
                 {"received_at", nullptr},  {"bytes", nullptr}, {"body", nullptr}};
@@ -151,7 +151,7 @@ Status run_peek(const Frame& frame, const PeekCommand& command) {
 }
 
 Result<UniqueFile> create_private_file(const std::string& path) {
-    // The bodies hold customer data: nobody else reads them.
+    // The bodies hold customer data: only the owner of the file may read it.
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) {
         return system_error(path, errno);

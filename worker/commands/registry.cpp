@@ -170,7 +170,7 @@ Status run_import(const Frame& frame, const ImportCommand& command) {
     return import_text(frame, from_stdin ? "standard input" : command.file, text.value(), command);
 }
 
-/// What this store follows, and how far it is.
+/// The registry that this store follows, and the last revision that it took over.
 Result<std::optional<pg::RegistryMark>> known_mark(const Frame& frame, store::MergeFrom from) {
     auto registry = Registry::open(frame.paths(), Registry::Mode::kReadOnly);
     if (!registry.ok()) {

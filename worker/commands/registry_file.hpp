@@ -1,7 +1,7 @@
 // Registry file: a registry as text, one JSON object a line. docs/registry.md is for readers.
 //
-// Secrets stay encrypted with the master key, which also seals the whole file: who does not have it
-// can neither read a secret nor change, cut or forge a line unnoticed.
+// Secrets stay encrypted with the master key, which also seals the whole file. Without that key
+// nobody can read a secret, or change, cut or forge a line unnoticed.
 #pragma once
 
 #include <string>

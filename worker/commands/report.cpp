@@ -41,7 +41,8 @@ Status run_statement(const Frame& frame, const StatementCommand& command) {
     });
 }
 
-/// A filter that would change nothing is a mistake of the caller, not something to pass over.
+/// A filter that a report does not know is a mistake in the command line; ignoring it would give
+/// figures that were not asked for.
 void refuse_idle_filters(CLI::App& app, const Report& report) {
     app.parse_complete_callback([&app, &report] {
         const auto refuse = [&](const char* option, bool means_something) {

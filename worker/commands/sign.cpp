@@ -45,7 +45,7 @@ Result<std::shared_ptr<const ShopView>> shop_of_file(const std::string& token_fi
     return std::shared_ptr<const ShopView>(std::move(shop));
 }
 
-/// Whose tokens are tried; of a shop of the store also those that may not sign.
+/// The shop whose tokens are tried. For a shop of the store, also tokens that may not sign.
 struct Signers {
     std::shared_ptr<const ShopView> shop;
     std::vector<std::shared_ptr<const TokenView>> barred;

@@ -1,7 +1,7 @@
 // Doctor: looks at a store, its worker and the nginx in front of it, and says what to do.
 //
-// Each check looks at one thing and never changes anything. It runs as far as the caller's rights
-// reach: what cannot be looked at is a finding of its own.
+// Each check looks at one thing and never changes anything. What the user who runs it may not read
+// becomes a finding of its own.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@ using Findings = std::vector<Finding>;
 
 /// A part of the store that cannot be opened.
 void add_damage(const char* check, const Error& error, Findings& findings);
-// doctor_store.cpp
+// worker/doctor/store.cpp
 void check_format(const store::StorePaths& paths, Findings& findings);
 void check_permissions(const store::StorePaths& paths, Findings& findings);
 void check_key(const store::StorePaths& paths, Findings& findings);
 void check_disk(const store::StorePaths& paths, Findings& findings);
 void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findings);
-// doctor_rows.cpp
+// worker/doctor/rows.cpp
 /// Before the others, which open the environments.
 void check_readers(const store::StorePaths& paths, Findings& findings);
 void check_registry(const store::StorePaths& paths, Findings& findings);
 void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings);
-// doctor_ledger.cpp
+// worker/doctor/ledger.cpp
 void check_ledger(const Frame& frame, Findings& findings);
-// doctor_nginx.cpp
+// worker/doctor/nginx.cpp
 void check_nginx(const store::StorePaths& paths, Findings& findings);
 
 }  // namespace sluice::cli

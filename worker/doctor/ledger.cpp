@@ -1,4 +1,4 @@
-// Doctor: the ledger's books.
+// Doctor: is the ledger right? Chains, balances, checkpoint.
 #include "lmdb_store/ledger/ledger.hpp"
 
 #include <algorithm>

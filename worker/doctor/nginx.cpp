@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kNginx = "/usr/sbin/nginx";
 
-/// Last line that nginx marks as an error: what a person reads first.
+/// The last line that nginx marks as an error; it names the cause.
 std::string first_complaint(const std::string& output) {
     for (std::size_t begin = 0; begin < output.size();) {
         const std::size_t end = std::min(output.find('\n', begin), output.size());

@@ -1,8 +1,8 @@
 // Product records from CSV rows: the header names the record's fields, an empty cell is an absent
 // field.
 //
-// Text stays text. Numbers and booleans are taken as they stand; what is none becomes a string,
-// which the server then refuses with its line. Lists are words separated by `;`. A list or object
+// Text stays text. Numbers and booleans are taken as they stand; a cell that is neither becomes a
+// string, and the server refuses it by its line. Lists are words separated by `;`. A list or object
 // may also be written as JSON (`variants`, `prices`).
 #pragma once
 
@@ -22,7 +22,7 @@ public:
     [[nodiscard]] static Result<CsvProducts> from_header(const std::vector<std::string>& names);
 
     /// One JSON object. kInvalid: the row has another number of fields, or a cell that should be
-    /// JSON is none.
+    /// JSON is not.
     [[nodiscard]] Result<std::string> to_json(const std::vector<std::string>& fields) const;
 
     /// A problem that begins with a field's name, behind the number of its column:

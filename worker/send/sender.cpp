@@ -116,8 +116,8 @@ bool Sender::State::read_record(SendRecord& record, bool& gap) {
     return false;
 }
 
-/// Batches begin and end at the same lines when an interrupted run goes on, so that a batch whose
-/// fate is unknown is sent again as the same request.
+/// When an interrupted run goes on, batches begin and end at the same lines as before. So a batch
+/// whose answer never came is sent again as the same request, with the same Idempotency-Key.
 void Sender::State::read_job() {
     Job job;
     std::vector<std::string> keys;

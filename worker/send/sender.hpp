@@ -1,5 +1,5 @@
-// Sender: brings the records of a file to an endpoint, each exactly once as far as the server's
-// answers tell, several requests in flight, those of one order or product one after the other.
+// Sender: brings the records of a file to an endpoint. Each is sent until the server accepts or
+// rejects it. Several requests are in flight; those of one order or product follow each other.
 #pragma once
 
 #include <atomic>

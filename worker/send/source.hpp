@@ -16,7 +16,7 @@ struct SendRecord {
     std::uint64_t row = 0;         ///< Of a CSV file, the header is 1; 0 elsewhere.
     std::uint64_t file_bytes = 0;  ///< Its part of the file.
     std::string text;              ///< JSON, without the line's end.
-    std::string problem;           ///< Not empty: it cannot be sent, and why.
+    std::string problem;           ///< Why the record cannot be sent; empty if it can.
 };
 
 class RecordSource {

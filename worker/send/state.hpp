@@ -33,8 +33,8 @@ public:
     [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
     /// Nothing is settled yet.
     [[nodiscard]] bool is_new() const noexcept { return upto_ == 0 && beyond_.empty(); }
-    /// Reads `file` from its start as far as lines are settled. kConflict: one of them is another
-    /// line now. Call before the first visit(), with a source of its own.
+    /// Reads the settled lines of `file` from its start. kConflict: a settled line has changed.
+    /// Call before the first visit(), with a source that nothing else reads.
     [[nodiscard]] Status verify(RecordSource& file) const;
 
     /// Every record passes here once, in order of lines.

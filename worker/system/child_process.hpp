@@ -1,4 +1,4 @@
-// Child process: runs a program without a shell and collects what it says.
+// Child process: runs a program without a shell and collects its output.
 #pragma once
 
 #include <string>

@@ -13,8 +13,8 @@
 namespace sluice::cli {
 namespace {
 
-/// The owner cannot work in a store below a folder that only root may enter; then nobody but root
-/// uses it, and it may stay root.
+/// Can the owner reach the store at all? If a folder above it is root's alone, only root uses the
+/// store, and the process may stay root.
 bool owner_can_enter(const store::StorePaths& paths, const struct stat& owner) {
     if (::setegid(owner.st_gid) != 0 || ::seteuid(owner.st_uid) != 0) {
         return false;

@@ -1,5 +1,5 @@
-// Privileges: what root starts for a store goes on as the store's owner, so that every file it
-// makes is one that the service can use.
+// Privileges: a program that root starts for a store goes on as the store's owner, so that the
+// service can use every file that the program makes.
 #pragma once
 
 #include "core/values/result.hpp"
@@ -7,9 +7,9 @@
 
 namespace sluice::cli {
 
-/// Run by root, becomes the user and group that own the ledger (unless they cannot even enter the
-/// store: then it is root's alone); else does nothing. For good: call it after everything that only
-/// root can read was read.
+/// If root runs the process, it becomes the user and group that own the ledger, for good (unless
+/// they cannot enter the store: then root keeps it). Other users stay as they are. Read everything
+/// that only root can read before this call.
 [[nodiscard]] Status become_store_owner(const store::StorePaths& paths);
 
 }  // namespace sluice::cli

@@ -10,9 +10,8 @@ namespace sluice::cli {
 
 /// What to do with a secret that group or others may read, write or run.
 enum class Exposed {
-    kRefuse,  ///< kPermission: what is signed with it is worth nothing.
-    kWarn,    ///< One line on stderr: it is about to become a secret, and may have been made for
-              ///< that.
+    kRefuse,  ///< kPermission: others could sign with it, too.
+    kWarn,    ///< One line on stderr: the file is read to make a token, and may be deleted next.
 };
 
 /// Reads the secret in `file` (`-`: standard input) without one final newline.

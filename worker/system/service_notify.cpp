@@ -28,7 +28,7 @@ void notify_service(std::string_view state) noexcept {
     }
     const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket.valid()) {
-        // A lost sign of life is made good by the next one.
+        // If a sign of life is lost, the next one follows soon.
         (void)::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,
                        reinterpret_cast<const sockaddr*>(&address),
                        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + bytes));

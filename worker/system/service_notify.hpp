@@ -6,7 +6,7 @@
 
 namespace sluice::cli {
 
-/// `READY=1`, `WATCHDOG=1`, `STOPPING=1`, `STATUS=...`. Does nothing when nobody asked for it;
+/// `READY=1`, `WATCHDOG=1`, `STOPPING=1`, `STATUS=...`. Does nothing without NOTIFY_SOCKET;
 /// never blocks.
 void notify_service(std::string_view state) noexcept;
 
