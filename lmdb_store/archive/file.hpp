@@ -1,6 +1,6 @@
 // Archive files: the few file operations that the archive needs, with errors that name the path.
 //
-// Inner header of the room: archive_writer.cpp and archive_reader.cpp use it.
+// Inner header of the room: only its sources use it.
 #pragma once
 
 #include <sys/types.h>

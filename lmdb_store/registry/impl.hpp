@@ -1,4 +1,4 @@
-// The registry over LMDB. Internal to this room: registry.cpp and registry_tokens.cpp share it.
+// The registry over LMDB. Internal to this room: its sources share it.
 #pragma once
 
 #include <functional>

@@ -19,7 +19,7 @@ def promtool(*arguments):
 
 
 def metrics_of_the_source():
-    source = (paths.ROOT / "core" / "status_prometheus.cpp").read_text()
+    source = (paths.ROOT / "core" / "status" / "prometheus.cpp").read_text()
     return set(re.findall(r'"(sluice_[a-z_]+)"', source))
 
 
