@@ -5,7 +5,7 @@
 namespace sluice {
 
 /// Numbers come from the registry, so nodes that share a ledger must share a registry, too: else
-/// one shop's orders would be booked on another's.
+/// one shop's orders would be posted to another's.
 void ShopNames::learn(const RecordMeta& meta, LedgerTxn& txn) {
     if (known_.contains(meta.shop_number.value)) {
         return;

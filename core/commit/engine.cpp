@@ -18,7 +18,7 @@ bool CommitEngine::arrived(Waiter& waiter, Actions& actions) noexcept {
     return true;
 }
 
-/// Somebody waits, and no commit is announced that would take him.
+/// A request waits, and no announced commit will take it.
 void CommitEngine::go_on(std::uint64_t now_ms, Actions& actions) noexcept {
     if (!in_flight()) {
         actions.add({Do::kLookAtTurnEnd});
@@ -141,7 +141,7 @@ WaiterChain CommitEngine::overdue(std::uint64_t now_ms, Actions& actions) noexce
     return late;
 }
 
-/// Set while somebody waits. It may come early for those who wait now, and is set again then.
+/// Set while a request waits. It may fire early for the oldest of them, and is then set again.
 void CommitEngine::set_timer(std::uint64_t now_ms, Actions& actions) noexcept {
     if (timer_set_ == !waiting_.empty()) {
         return;

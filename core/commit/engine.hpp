@@ -1,11 +1,11 @@
 // CommitEngine: who is stored with whom, and when. A state machine: events come in, actions go out.
 //
-// It knows no nginx, thread, file or clock: whoever drives it tells it what happened and when, and
-// does what it asks for. One commit works at a time. Who arrives meanwhile waits and forms the next
+// It knows no nginx, thread, file or clock: its driver tells it what happened and when, and does
+// what it asks for. One commit works at a time. Requests that arrive meanwhile form the next
 // batch: there is no timer, and when nothing is under way a lone request is committed at the end of
 // the event loop's turn, together with all that were read in that turn. CommitPace says whether the
 // next commit is announced while one works, so that the disk does not wait for the event loop, or
-// is held back. Who was announced a commit is taken by it at the instant when it has the disk, not
+// is held back. A commit takes the requests that wait when it has the disk, not those that waited
 // when the loop last looked.
 //
 // A batch's way: free -> announced (kStart) -> taken -> committed -> answered -> free.

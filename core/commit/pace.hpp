@@ -21,13 +21,13 @@ public:
     static constexpr std::uint64_t kHoldPart = 4;
     /// Reading and checking a request takes about twice as long as writing its answer.
     static constexpr std::uint64_t kGatherFactor = 3;
-    /// Holding back ends when it was in vain as often as this, one time after the other,
+    /// Holding back ends when it gathered nothing so many times in a row,
     static constexpr unsigned kTrust = 8;
     /// and is tried again after as many commits.
     static constexpr unsigned kTryEvery = 64;
 
     /// A commit took `us`; its requests and those that have arrived meanwhile are `parked`. One
-    /// that was slow, because somebody else wrote to the disk, says little about the next.
+    /// that was slow, because another program wrote to the disk, says little about the next.
     void committed(std::uint64_t us, std::size_t parked) noexcept {
         const std::uint64_t counted = us < 2 * commit_us_ ? us : 2 * commit_us_;
         commit_us_ = commit_us_ == 0 ? us : (commit_us_ * 7 + counted) / 8;
@@ -72,7 +72,7 @@ private:
     [[nodiscard]] bool gathers() const noexcept { return trust_ > 0 || untried_ >= kTryEvery; }
 
     std::uint64_t commit_us_ = 0;  ///< Averaged; without the outliers.
-    std::size_t count_ = 0;        ///< Clients that are believed to send: nobody else is missing.
+    std::size_t count_ = 0;        ///< Clients that sent lately: as many may send again.
     std::uint64_t answer_ns_ = 0;  ///< Of one answer, averaged.
     std::uint64_t hold_until_us_ = 0;
     unsigned trust_ = kTrust;

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// What became of an input. Each one is in exactly one class.
+/// The outcome of an input. Each one is in exactly one class.
 enum class InputClass : std::uint8_t {
     kApplied = 1,
     kStale = 2,

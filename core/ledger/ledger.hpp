@@ -3,8 +3,8 @@
 // The rules (core/apply/apply and what it calls) see only these interfaces; the embedded ledger
 // (lmdb_store) and PostgreSQL (pg_store) implement them.
 //
-// Errors:  storage failures are thrown as LedgerFailure, so that rules read as rules. Whoever began
-//          the transaction catches it there and lets the transaction go (its destructor aborts);
+// Errors:  storage failures are thrown as LedgerFailure, so that rules read as rules. The code that
+//          began the transaction catches it and lets the transaction go (its destructor aborts);
 //          nothing of it is then visible.
 // Threads: one object is used by one thread at a time. Snapshots do not block the writer.
 // Reads in a transaction see its own writes.

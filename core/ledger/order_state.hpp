@@ -49,7 +49,7 @@ struct OrderLine {
     std::uint32_t quantity = 1;
     bool present = true;
     std::optional<FrozenRate> frozen;  ///< Set once the order is attributed.
-    Decimal commission;                ///< As booked, in the order's currency.
+    Decimal commission;                ///< As posted, in the order's currency.
 };
 
 /// The last statement made under one refund id. One row per id, for ever.

@@ -87,7 +87,7 @@ OrderLine line_of(const LineItem& item) {
     return line;
 }
 
-/// Lines keep what was frozen and booked. Lines that are gone stay behind the others if they were
+/// Lines keep what was frozen and posted. Lines that are gone stay behind the others if they were
 /// ever priced: their rate comes back with them.
 void replace_lines(OrderState& state, const OrderEvent& event) {
     std::vector<OrderLine> stored = std::move(state.lines);

@@ -1,6 +1,6 @@
 // The embedded ledger: core/ledger/ledger.hpp on LMDB.
 //
-// One writer (whoever holds the worker's lock), any number of readers in other processes, which
+// One writer (the holder of the worker's lock), any number of readers in other processes, which
 // never wait. Every commit is durable (two syncs). The map grows by itself; a full disk is
 // kNoSpace, and the same transaction succeeds once there is room.
 #pragma once

@@ -24,7 +24,7 @@ namespace sluice::ngx {
 /// Something to be stored. Its owner keeps it, and what `item` views, where it is from join() until
 /// `completed` is called.
 struct CommitJob : Waiter {
-    store::AppendItem item;               ///< In: what is stored. Out: what became of it.
+    store::AppendItem item;               ///< In: what is stored. Out: its outcome.
     std::optional<store::BulkFile> bulk;  ///< In: the file that the record names, if any.
     ngx_msec_t commit_ms = 0;             ///< Out: from join() to the outcome.
     void* owner = nullptr;

@@ -23,7 +23,7 @@ constexpr std::string_view kDefaultPrefix = "X-SVC-";
 constexpr std::string_view kDefaultPool = "default";
 
 /// Named pools may be declared after the http block: they are looked up when all is read. Only
-/// "default" exists undeclared, once someone asks for it.
+/// "default" exists undeclared, once a directive names it.
 bool request_default_pool(ngx_conf_t* cf, ngx_str_t& name) noexcept {
     if (name.data != nullptr && to_view(name) != kDefaultPool) {
         return true;

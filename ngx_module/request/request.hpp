@@ -62,7 +62,7 @@ struct IngestRequest {
     AccountCell* cell = nullptr;  ///< Of the authenticated account.
     Topic topic = Topic::kOrderCreate;
     RecordEnvelope envelope;
-    CommitJob job;  ///< What is stored, and what became of it; owner: the request.
+    CommitJob job;  ///< What is stored, and its outcome; owner: the request.
     std::uint32_t records_count = 0;
 
     std::optional<Answer> answer;  ///< Set: the request is settled.

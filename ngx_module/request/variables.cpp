@@ -92,8 +92,8 @@ Text result(const IngestRequest& request) noexcept {
     return outcome ? Text(to_string(*outcome)) : std::nullopt;
 }
 
-/// Was the signature wrong? Also of unknown shops, for which there is nothing to tell: whoever
-/// sends the next request on the connection must not be able to measure which shops there are.
+/// Was the signature wrong? Also of unknown shops, for which there is nothing to tell: the sender
+/// of the next request on the connection must not be able to measure which shops there are.
 bool is_undiagnosed(const IngestRequest& request) noexcept {
     switch (request.answer->reason) {
         case Reason::kShopUnknown:
@@ -200,7 +200,7 @@ Text without_request(ngx_http_request_t* r, uintptr_t variable) {
     return variable == kShop || variable == kTopic ? value_of_head(r, variable) : std::nullopt;
 }
 
-/// A log with subrequests in it (log_subrequest) shows what became of an event once.
+/// A log with subrequests in it (log_subrequest) shows the outcome of an event once.
 bool is_result(uintptr_t variable) noexcept {
     return variable == kResult || variable == kReason || variable == kSeq ||
            variable == kCommitTime || variable == kRecords;

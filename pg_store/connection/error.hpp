@@ -1,4 +1,4 @@
-// Error: what a failure of PostgreSQL means for whoever applies. Internal to this room.
+// Error: what a failure of PostgreSQL means for the drain. Internal to this room.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // Row reader: fields of a result in PostgreSQL's binary formats, taken one after the other.
 //
-// A field that is not what its table says throws DamagedField: somebody changed the row. Whoever
-// reads the row says which one it is. Views are valid for as long as the result is.
+// A field that is not what its table says throws DamagedField: the row was changed by hand. The
+// reader of the row says which one it is. Views are valid for as long as the result is.
 #pragma once
 
 #include <algorithm>

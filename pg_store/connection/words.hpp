@@ -15,7 +15,7 @@ namespace sluice::pg {
 [[nodiscard]] LedgerFailure no_connection(const char* why);
 
 /// Why an attempt to connect failed: libpq's words at PQERRORS_VERBOSE, where SQLSTATEs stand, and
-/// what they mean for whoever wants to try again.
+/// what they mean: is it worth trying again?
 [[nodiscard]] Error refusal(const char* verbose);
 
 }  // namespace sluice::pg

