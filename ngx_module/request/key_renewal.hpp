@@ -31,7 +31,8 @@ public:
     KeyRenewal(const KeyRenewal&) = delete;
     KeyRenewal& operator=(const KeyRenewal&) = delete;
 
-    /// @return false: the key is the right one, or it was looked for within the last second, without effect.
+    /// @return false: the key is the right one, or it was looked for within the last second,
+    /// without effect.
     [[nodiscard]] bool wait(KeyWaiter& waiter) noexcept;
 
 private:
