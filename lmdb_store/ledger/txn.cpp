@@ -55,7 +55,7 @@ void RowWrites::failed(int rc, std::string_view doing, Table table) {
     rows_.fail(rc, doing, table);
 }
 
-void RowWrites::put(Table table, std::string_view key, std::string_view value, unsigned flags) {
+void RowWrites::write(Table table, std::string_view key, std::string_view value, unsigned flags) {
     MDB_val key_val = to_val(key);
     MDB_val value_val = to_val(value);
     const int rc = mdb_put(txn_.get(), rows_.handle(table), &key_val, &value_val, flags);
@@ -109,22 +109,22 @@ void EmbeddedTxn::put(const ShopRow& row) {
     put_row(row);
     LedgerKey by_id;
     by_id.bytes(row.shop_id.view()).end().u32(row.shop.value);
-    put(Table::kShopIds, by_id, {});
+    write(Table::kShopIds, by_id, {});
 }
 
 void EmbeddedTxn::put_order(const OrderState& state) {
-    put(Table::kOrders, order_key(state.key), order_value_.encode(state));
+    write(Table::kOrders, order_key(state.key), order_value_.encode(state));
 }
 
 void EmbeddedTxn::put_event(const OrderKey& key, const EventTrace& event) {
-    put(Table::kEvents, event_key(key, event.seq), row_value_.encode_event(key, event));
-    put(Table::kEventDigests, event_digest_key(key, event.topic, event.digest), {});
+    write(Table::kEvents, event_key(key, event.seq), row_value_.encode_event(key, event));
+    write(Table::kEventDigests, event_digest_key(key, event.topic, event.digest), {});
 }
 
 void EmbeddedTxn::append_journal(const JournalGroup& group) {
     // An entry that is there already, or one behind the last, must never be changed.
-    put(Table::kJournal, number_key(group.first_entry).view(), row_value_.encode(group, node_.node),
-        MDB_APPEND);
+    write(Table::kJournal, number_key(group.first_entry).view(),
+          row_value_.encode(group, node_.node), MDB_APPEND);
     for (const JournalLine& line : group.lines) {
         const BalanceKey key{group.order.account, group.program, group.creator, line.currency};
         Delta& delta = balances_[key];
@@ -141,16 +141,16 @@ void EmbeddedTxn::add_to_balance(const BalanceKey& key, const Decimal& total, co
 
 /// How much is open stands in the order: a row that is there stays as it is.
 void EmbeddedTxn::put(const OpenAmount& row) {
-    put(Table::kOpen, key_of(row).view(), row_value_.encode(row), MDB_NOOVERWRITE);
+    write(Table::kOpen, key_of(row).view(), row_value_.encode(row), MDB_NOOVERWRITE);
 }
 
 void EmbeddedTxn::put_program(const ProgramRow& row) {
     const std::string value(row_value_.encode(row));
-    put(Table::kPrograms, row.program.id.view(), value);
-    put(Table::kProgramVersions, program_version_key(row.program.id, row.version), value);
+    write(Table::kPrograms, row.program.id.view(), value);
+    write(Table::kProgramVersions, program_version_key(row.program.id, row.version), value);
     LedgerKey by_account;
     by_account.u32(row.program.account.value).bytes(row.program.id.view());
-    put(Table::kAccountPrograms, by_account, {});
+    write(Table::kAccountPrograms, by_account, {});
 }
 
 void EmbeddedTxn::delete_variants(const CatalogRecord& old,
@@ -170,11 +170,11 @@ void EmbeddedTxn::put_catalog(const CatalogRecord& record, const CatalogRecord* 
     }
     for (const std::string& variant : record.variant_skus) {
         if (before.count(variant) == 0) {
-            put(Table::kVariants, variant_key(record.key, variant),
-                row_value_.encode_variant(record.key.product_id));
+            write(Table::kVariants, variant_key(record.key, variant),
+                  row_value_.encode_variant(record.key.product_id));
         }
     }
-    put(Table::kCatalog, catalog_key(record.key), row_value_.encode(record));
+    write(Table::kCatalog, catalog_key(record.key), row_value_.encode(record));
 }
 
 void EmbeddedTxn::delete_catalog(const CatalogRecord& old) {
@@ -185,7 +185,7 @@ void EmbeddedTxn::delete_catalog(const CatalogRecord& old) {
 void EmbeddedTxn::put_payout(const Payout& payout) {
     RowCursor cursor(rows_, Table::kPayouts);
     const std::uint64_t last = cursor.last() ? LedgerKeyParser(cursor.key()).u64() : 0;
-    put(Table::kPayouts, number_key(last + 1), row_value_.encode(payout));
+    write(Table::kPayouts, number_key(last + 1), row_value_.encode(payout));
 }
 
 void RowWrites::commit_rows() {
@@ -210,7 +210,7 @@ void EmbeddedTxn::flush_balances() {
         Balance row = Reads::balance(key).value_or(Balance{key, {}, {}});
         row.total = row.total + delta.total;
         row.paid = row.paid + delta.paid;
-        put(Table::kBalances, balance_key(key), row_value_.encode(row));
+        write(Table::kBalances, balance_key(key), row_value_.encode(row));
         delta.total = delta.paid = Decimal();
     }
 }
@@ -219,12 +219,12 @@ void EmbeddedTxn::flush_chains() {
     for (const auto& [account, chain] : chains_) {
         LedgerKey key;
         key.u32(node_.node).u32(account);
-        put(Table::kChains, key, row_value_.encode(chain));
+        write(Table::kChains, key, row_value_.encode(chain));
     }
 }
 
 void EmbeddedTxn::flush_head() {
-    put(Table::kHeads, node_.head.node, row_value_.encode(node_));
+    write(Table::kHeads, node_.head.node, row_value_.encode(node_));
 }
 
 void EmbeddedTxn::commit() {

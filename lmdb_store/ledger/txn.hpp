@@ -29,14 +29,14 @@ protected:
           Reads(RowAccess(env, handles, txn_)),
           map_is_full_(std::move(map_is_full)) {}
 
-    void put(Table table, std::string_view key, std::string_view value, unsigned flags = 0);
-    void put(Table table, const LedgerKey& key, std::string_view value) {
-        put(table, key.view(), value);
+    void write(Table table, std::string_view key, std::string_view value, unsigned flags = 0);
+    void write(Table table, const LedgerKey& key, std::string_view value) {
+        write(table, key.view(), value);
     }
     void remove(Table table, const LedgerKey& key);
     template <class Row>
     void put_row(const Row& row) {
-        put(table_of<Row>(), key_of(row), row_value_.encode(row));
+        write(table_of<Row>(), key_of(row), row_value_.encode(row));
     }
     template <class Row>
     void remove_row(const Row& row) {
