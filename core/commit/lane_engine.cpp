@@ -1,0 +1,268 @@
+#include "core/commit/lane_engine.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+
+void LaneEngine::opened(std::uint64_t size, std::uint64_t end, std::uint64_t floor) noexcept {
+    SLUICE_ASSERT(used_ == 0 && !open_);
+    size_ = size;
+    floor_ = floor;
+    end_ = durable_ = answered_ = moved_ = end;
+    open_ = true;
+    full_ = reopens_ = false;
+}
+
+void LaneEngine::close(Actions& actions) noexcept {
+    open_ = false;
+    reopens_ = false;
+    if (!waiting_.empty()) {
+        actions.add({Do::kRefuse});
+    }
+}
+
+std::uint64_t LaneEngine::record_bytes_max() const noexcept {
+    // A batch that takes an eighth of the ring finds room as soon as anything was moved.
+    const std::uint64_t batch = std::min(kLaneBatchBytesMax, size_ / 8);
+    return batch - kLaneBatchHeadBytes - kLaneRecordHeadBytes;
+}
+
+bool LaneEngine::arrived(Waiter& waiter, Actions& actions) noexcept {
+    if (!open_ || (writing() > 0 && waiter.joined_ms - progress_ms_ >= kWaitMaxMs)) {
+        return false;
+    }
+    SLUICE_ASSERT(waiter.bytes <= record_bytes_max());
+    waiting_.push(waiter);
+    if (writing() > 0 || waiting_.count() > 1) {
+        set_wait_timer(waiter.joined_ms, actions);
+    }
+    actions.add({Do::kLookAtTurnEnd});
+    return true;
+}
+
+std::size_t LaneEngine::writing() const noexcept {
+    std::size_t count = 0;
+    for (std::size_t n = 0; n < used_; ++n) {
+        count += slots_[(oldest_ + n) % kSlots].reported ? 0U : 1U;
+    }
+    return count;
+}
+
+void LaneEngine::turn_ended(Now now, Actions& actions) noexcept {
+    const std::size_t in_flight_max = write_us_ > kSlowWriteUs ? kInFlightMax : 1;
+    if (open_ && !full_ && !waiting_.empty() && writing() < in_flight_max && used_ < kSlots) {
+        begin(now, actions);
+    }
+    set_wait_timer(now.ms, actions);
+}
+
+WaiterChain LaneEngine::take_batch(std::uint64_t& bytes) noexcept {
+    const std::uint64_t room = floor_ + size_ - end_;
+    const std::uint64_t most = std::min({kLaneBatchBytesMax, size_ / 8, room});
+    std::uint64_t record_bytes = 0;
+    std::uint64_t count = 0;
+    const WaiterChain taken = waiting_.take([&](const Waiter& waiter) {
+        if (count == kBatchRequestsMax ||
+            lane_batch_bytes(record_bytes + waiter.bytes, count + 1) > most) {
+            return false;
+        }
+        record_bytes += waiter.bytes;
+        ++count;
+        return true;
+    });
+    bytes = lane_batch_bytes(record_bytes, count);
+    return taken;
+}
+
+void LaneEngine::begin(Now now, Actions& actions) noexcept {
+    std::uint64_t bytes = 0;
+    const WaiterChain taken = take_batch(bytes);
+    if (taken.count == 0) {
+        full_ = true;
+        start_move(now.ms, actions);
+        return;
+    }
+    const std::size_t slot = (oldest_ + used_++) % kSlots;
+    Slot& batch = slots_[slot] = {};
+    batch.requests = taken;
+    batch.head.position = end_;
+    batch.head.stamp_ns = now.stamp_ns;
+    batch.head.answered = answered_;
+    batch.head.behind = kInFlightMax - 1;
+    batch.head.bytes = static_cast<std::uint32_t>(bytes);
+    end_ = batch.head.end();
+    if (writing() == 1) {
+        progress_ms_ = now.ms;
+    }
+    actions.add({Do::kWrite, slot});
+}
+
+void LaneEngine::written(std::size_t slot, LaneWrite outcome, std::uint64_t write_us,
+                         std::uint64_t now_ms, Actions& actions) noexcept {
+    Slot& batch = slots_[slot];
+    SLUICE_ASSERT(!batch.done && batch.requests.count > 0);
+    batch.done = true;
+    batch.outcome = outcome;
+    progress_ms_ = now_ms;
+    if (outcome == LaneWrite::kDurable) {
+        // One that was slow, because another process wrote to the disk, says little about the next.
+        const std::uint64_t counted = std::min(write_us, 2 * write_us_);
+        write_us_ = write_us_ == 0 ? write_us : (write_us_ * 7 + counted) / 8;
+    } else if (open_) {
+        open_ = false;
+        reopens_ = outcome == LaneWrite::kNoRoom;
+        if (!waiting_.empty()) {
+            actions.add({Do::kRefuse});
+        }
+    }
+    report(now_ms, actions);
+    if (open_ && !waiting_.empty()) {
+        actions.add({Do::kLookAtTurnEnd});
+    }
+}
+
+/// Asks for the answers of all batches that are done, up to the first one that is not. What lies
+/// behind a batch that failed is in doubt, whatever became of its own write.
+void LaneEngine::report(std::uint64_t now_ms, Actions& actions) noexcept {
+    const std::uint64_t before = durable_;
+    std::array<std::size_t, kSlots> ready{};
+    std::size_t count = 0;
+    for (std::size_t n = 0; n < used_ && nth(n).done; ++n) {
+        Slot& batch = nth(n);
+        if (batch.reported) {
+            continue;
+        }
+        batch.reported = true;
+        if (batch.outcome == LaneWrite::kDurable && durable_ == batch.head.position) {
+            durable_ = batch.head.end();
+        } else if (batch.outcome == LaneWrite::kDurable) {
+            batch.outcome = LaneWrite::kFailed;
+        }
+        ready[count++] = (oldest_ + n) % kSlots;
+    }
+    if (durable_ != before) {
+        actions.add({Do::kPublish, 0, durable_});
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        actions.add({Do::kAnswer, ready[i]});
+    }
+    if (durable_ != before) {
+        ask_for_move(now_ms, actions);
+    }
+}
+
+void LaneEngine::answered(std::size_t slot, std::uint64_t now_ms, Actions& actions) noexcept {
+    SLUICE_ASSERT(used_ > 0 && slot == oldest_ && slots_[slot].reported);
+    if (slots_[slot].outcome == LaneWrite::kDurable) {
+        answered_ = slots_[slot].head.end();
+    }
+    slots_[slot] = {};
+    oldest_ = (oldest_ + 1) % kSlots;
+    --used_;
+    set_wait_timer(now_ms, actions);
+    if (open_ && !waiting_.empty()) {
+        actions.add({Do::kLookAtTurnEnd});
+    }
+    reopen_if_idle(actions);
+}
+
+void LaneEngine::reopen_if_idle(Actions& actions) noexcept {
+    if (reopens_ && used_ == 0) {
+        reopens_ = false;
+        actions.add({Do::kReopen});
+    }
+}
+
+void LaneEngine::room(std::uint64_t floor, std::uint64_t moved) noexcept {
+    // A cell that says more than was written is not believed.
+    if (floor > floor_ && floor < moved && moved <= durable_) {
+        floor_ = floor;
+        moved_ = std::max(moved_, moved);
+        full_ = false;
+    }
+}
+
+/// At once if the last move is a while ago, so that a lone event does not wait for the next.
+void LaneEngine::ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept {
+    if (moving_ || moved_ == durable_) {
+        return;
+    }
+    const std::uint64_t since_ms = ever_moved_ ? now_ms - move_started_ms_ : kMoveEveryMs;
+    if (durable_ - moved_ >= kMoveBytes || since_ms >= kMoveEveryMs) {
+        start_move(now_ms, actions);
+    } else {
+        set_move_timer(kMoveEveryMs - since_ms, actions);
+    }
+}
+
+void LaneEngine::set_move_timer(std::uint64_t after_ms, Actions& actions) noexcept {
+    if (!move_timer_set_) {
+        move_timer_set_ = true;
+        actions.add({Do::kSetMoveTimer, 0, after_ms});
+    }
+}
+
+void LaneEngine::start_move(std::uint64_t now_ms, Actions& actions) noexcept {
+    if (!moving_) {
+        moving_ = ever_moved_ = true;
+        move_started_ms_ = now_ms;
+        actions.add({Do::kMove});
+    }
+}
+
+void LaneEngine::moved(std::uint64_t now_ms, Actions& actions) noexcept {
+    moving_ = false;
+    if (full_) {
+        set_move_timer(kFullLookMs, actions);  // another process moves, or the queue has no room
+    } else if (durable_ - moved_ >= kMoveBytes) {
+        start_move(now_ms, actions);
+    } else if (moved_ < durable_) {
+        set_move_timer(kMoveEveryMs, actions);
+    }
+    if (open_ && !full_ && !waiting_.empty()) {
+        actions.add({Do::kLookAtTurnEnd});
+    }
+}
+
+void LaneEngine::move_due(std::uint64_t now_ms, Actions& actions) noexcept {
+    move_timer_set_ = false;
+    if (moved_ < durable_) {
+        start_move(now_ms, actions);
+    }
+    if (open_ && !full_ && !waiting_.empty()) {
+        actions.add({Do::kLookAtTurnEnd});
+    }
+}
+
+WaiterChain LaneEngine::overdue(std::uint64_t now_ms, Actions& actions) noexcept {
+    wait_timer_set_ = false;
+    const WaiterChain late = waiting_.take(
+        [&](const Waiter& waiter) { return now_ms - waiter.joined_ms >= kWaitMaxMs; });
+    set_wait_timer(now_ms, actions);
+    return late;
+}
+
+WaiterChain LaneEngine::refused(Actions& actions) noexcept {
+    const WaiterChain all = waiting_.take([](const Waiter&) { return true; });
+    if (wait_timer_set_) {
+        wait_timer_set_ = false;
+        actions.add({Do::kClearWaitTimer});
+    }
+    return all;
+}
+
+/// Set while a request waits. It may come early for those who wait now, and is set again then.
+void LaneEngine::set_wait_timer(std::uint64_t now_ms, Actions& actions) noexcept {
+    if (wait_timer_set_ == !waiting_.empty()) {
+        return;
+    }
+    wait_timer_set_ = !wait_timer_set_;
+    if (!wait_timer_set_) {
+        actions.add({Do::kClearWaitTimer});
+        return;
+    }
+    const std::uint64_t waited_ms = now_ms - waiting_.oldest()->joined_ms;
+    actions.add({Do::kSetWaitTimer, 0, waited_ms < kWaitMaxMs ? kWaitMaxMs - waited_ms : 1});
+}
+
+}  // namespace sluice

@@ -1,0 +1,156 @@
+// A world of processes, lanes, a queue and clients that one seed moves: for the lanes' simulation.
+//
+// The engine, the format, the recovery and the move are the real ones. Simulated are the disk (a
+// write that is cut leaves any subset of its sectors), the queue (transactions are atomic), the
+// cells of the control page, the clock, process death, reload and power cuts. Everything may happen
+// between any two steps of a move, because each of its questions lets the others run.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/commit/lane_engine.hpp"
+#include "core/commit/lane_move.hpp"
+
+namespace sluice::sim {
+
+inline constexpr std::size_t kSector = 512;
+inline constexpr int kDepthMax = 3;  ///< Others run between the steps of others that far.
+
+inline Uuid uuid_of(std::uint8_t kind, std::uint64_t number) {
+    Uuid uuid{kind};
+    std::memcpy(uuid.data() + 8, &number, sizeof(number));
+    return uuid;
+}
+
+/// An event, from when its client sends it.
+struct Event : Waiter {
+    int id = 0;
+    int client = 0;
+    std::uint64_t sent_at = 0;   ///< Steps of the world.
+    std::uint64_t acked_at = 0;  ///< 0: never.
+    bool over = false;           ///< Answered, or its process died.
+    std::string record;
+};
+
+struct Row {
+    std::uint64_t moved = 0, floor = 0;
+    std::uint32_t floor_crc = 0;
+};
+
+/// A cell of the control page; believed in its boot only.
+struct Cell {
+    std::uint64_t durable = 0, floor = 0, moved = 0;
+    int boot = 0;
+};
+
+struct Lane {
+    LaneHead head;
+    std::vector<char> ring;
+    Row row;
+    Cell cell;
+    int owner = 0;  ///< A process; 0: nobody.
+};
+
+inline void put_ring(Lane& lane, std::uint64_t position, std::string_view bytes) {
+    for (std::size_t at = 0; at < bytes.size(); at += kSector) {
+        std::copy_n(bytes.data() + at, kSector,
+                    lane.ring.data() + (position + at) % lane.ring.size());
+    }
+}
+
+struct Write {
+    std::size_t slot = 0;
+    std::uint64_t position = 0, began_ns = 0, ends_ns = 0;
+    std::string bytes;
+    LaneWrite outcome = LaneWrite::kDurable;
+};
+
+struct Process {
+    int id = 0;
+    bool alive = true, quitting = false, look = false, wants_move = false, wants_reopen = false;
+    std::optional<std::size_t> lane;
+    LaneEngine engine;
+    std::vector<Write> writes;
+    std::vector<std::size_t> to_answer;
+    std::optional<std::uint64_t> wait_timer_ms, move_timer_ms;
+};
+
+struct Faults {
+    unsigned kill = 0, power_cut = 0, reload = 0, fail = 0, no_room = 0,
+             queue_full = 0;  ///< In 1000.
+};
+
+class World {
+public:
+    explicit World(std::uint64_t seed);
+    /// Runs `steps`, then lets everything come to rest, then checks.
+    void run(int steps);
+    /// What is wrong; empty: nothing.
+    [[nodiscard]] const std::string& verdict() const noexcept { return verdict_; }
+    [[nodiscard]] std::uint64_t acked() const noexcept { return acked_; }
+    [[nodiscard]] std::uint64_t faults() const noexcept { return faults_seen_; }
+
+private:
+    class Moving;
+    friend class Moving;
+
+    [[nodiscard]] std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
+    [[nodiscard]] bool chance(unsigned in_1000) { return below(1000) < in_1000; }
+    [[nodiscard]] std::uint64_t now_ms() const { return now_ns_ / 1'000'000; }
+    [[nodiscard]] std::uint64_t read_clock() { return ++now_ns_; }
+    void wrong(const std::string& what);
+    [[nodiscard]] Process* process(int id);
+    [[nodiscard]] std::size_t alive() const;
+
+    void step();
+    void others_run();
+    void send_something();
+    void turn(Process& process);
+    void finish_write(Process& process);
+    void obey(Process& process, const LaneEngine::Actions& actions);
+    void begin_write(Process& process, std::size_t slot);
+    void answer(Process& process, std::size_t slot);
+    void refuse(WaiterChain chain);
+    void move(Process& process);
+    void append_directly(Process& process);
+    [[nodiscard]] bool commit_move(int process, Moving& moving, const Result<Moved>& moved);
+    void publish_floors(const Moving& moving);
+    void start_process();
+    void take_lane(Process& process);
+    [[nodiscard]] bool recover();
+    void die(Process& process);
+    void tear(Lane& lane, const Write& write);
+    void power_cut();
+    void latch();
+    void unlatch();
+    void reload();
+    void come_to_rest();
+    void check();
+
+    std::mt19937_64 random_;
+    Faults faults_;
+    std::uint64_t now_ns_ = 1'000'000'000, step_ = 1, acked_ = 0, faults_seen_ = 0;
+    std::uint64_t slowest_us_ = 0, lane_bytes_ = 0;
+    int boot_ = 1, last_process_ = 0, last_event_ = 0, depth_ = 0;
+    std::size_t processes_wanted_ = 0;
+    bool locked_ = false, latched_ = false, resting_ = false;
+    Uuid store_{};
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::vector<std::unique_ptr<Process>> processes_;
+    std::map<int, std::unique_ptr<Event>> events_;
+    std::vector<int> clients_busy_;  ///< By client: the event that it waits for, or 0.
+    std::vector<int> queue_;
+    std::string verdict_;
+};
+
+}  // namespace sluice::sim
