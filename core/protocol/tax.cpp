@@ -3,6 +3,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include "core/values/assert.hpp"
+#include "core/values/half_even.hpp"
 
 namespace sluice {
 namespace {
@@ -13,17 +14,6 @@ cpp_int power_of_ten(unsigned exponent) {
     return boost::multiprecision::pow(cpp_int(10), exponent);
 }
 
-cpp_int divide_half_to_even(const cpp_int& dividend, const cpp_int& divisor) {
-    cpp_int quotient;
-    cpp_int rest;
-    boost::multiprecision::divide_qr(dividend, divisor, quotient, rest);
-    const cpp_int twice = rest * 2;
-    if (twice > divisor || (twice == divisor && (quotient & 1) != 0)) {
-        ++quotient;
-    }
-    return quotient;
-}
-
 }  // namespace
 
 Decimal tax_within(const Decimal& amount, const Decimal& rate) {
@@ -31,7 +21,7 @@ Decimal tax_within(const Decimal& amount, const Decimal& rate) {
     // amount - amount / (1 + rate) = amount * rate / (1 + rate), in hundredths.
     const cpp_int a(amount.unscaled());
     const cpp_int r(rate.unscaled());
-    const cpp_int hundredths = divide_half_to_even(
+    const cpp_int hundredths = divide_half_even<cpp_int>(
         a * r * 100, power_of_ten(amount.scale()) * (power_of_ten(rate.scale()) + r));
     return {static_cast<Int128>(hundredths), 2};
 }

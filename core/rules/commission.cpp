@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/values/assert.hpp"
+#include "core/values/half_even.hpp"
 
 namespace sluice {
 namespace {
@@ -49,19 +50,6 @@ Integer product(const std::array<Int128, 4>& factors) {
         result *= Integer(factor);
     }
     return result;
-}
-
-/// Half to even. Requires: numerator >= 0, denominator > 0.
-template <class Integer>
-Integer divide_half_even(const Integer& numerator, const Integer& denominator) {
-    Integer quotient = numerator / denominator;
-    const Integer rest = numerator % denominator;
-    const Integer missing = denominator - rest;
-    const bool odd = quotient % 2 != 0;
-    if (rest > missing || (rest == missing && odd)) {
-        quotient += 1;
-    }
-    return quotient;
 }
 
 /// The fraction times 10^digits, rounded: an amount with `digits` behind the point.

@@ -204,10 +204,10 @@ STORE = [
 ]
 
 LEDGER = [
-    fault("half up instead of half to even", "core/rules/commission.cpp",
+    fault("half up instead of half to even", "core/values/half_even.hpp",
           "if (rest > missing || (rest == missing && odd)) {", "(void)odd;\n    if (rest >= missing) {",
           "ledger:*M2_*:*WorkedExamples*"),
-    fault("commissions are cut off", "core/rules/commission.cpp",
+    fault("commissions are cut off", "core/values/half_even.hpp",
           "if (rest > missing || (rest == missing && odd)) {", "if (odd && rest > missing && rest < missing) {",
           "ledger:*M2_*:*WorkedExamples*"),
     fault("a fully refunded line still earns", "core/rules/commission.cpp",
@@ -274,13 +274,13 @@ LEDGER = [
           "return first.value > applied.value + 1 ? Status(gap(applied, first)) : Status::success();",
           "return first.value == 0 ? Status(gap(applied, first)) : Status::success();",
           "worker:Drain.AnOlderLedgerIsRefusedOnceInputsAreTrimmed"),
-    fault("the last input is applied again", "worker/drain/drain.cpp",
-          "read_inputs(queue, paths, {head.applied_seq.value + 1},",
-          "read_inputs(queue, paths, {std::max<std::uint64_t>(head.applied_seq.value, 1)},",
+    fault("the last input is applied again", "worker/drain/applying.cpp",
+          "read_inputs(queue_, paths_, {head_.applied_seq.value + 1},",
+          "read_inputs(queue_, paths_, {std::max<std::uint64_t>(head_.applied_seq.value, 1)},",
           "worker:Drain.ASecondDrainGoesOnBehindTheCheckpoint"),
-    fault("trimmed before the archive is durable", "worker/drain/drain.cpp",
-          "keeper.publish(std::min(archiver->durable_seq(), head.applied_seq));",
-          "keeper.publish(head.applied_seq);",
+    fault("trimmed before the archive is durable", "worker/drain/archive_follower.cpp",
+          "return std::min(archiver_->durable_seq(), applied);",
+          "return applied;",
           "worker:Drain.PublishesNothingThatTheArchiveDoesNotHold"),
 ]
 

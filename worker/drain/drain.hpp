@@ -20,13 +20,9 @@
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "worker/drain/input_batch.hpp"
+#include "worker/drain/ledger_opener.hpp"
 
 namespace sluice::worker {
-
-/// Opens the ledger; called again after an I/O error.
-using LedgerOpener = std::function<Result<std::unique_ptr<Ledger>>()>;
-/// The embedded ledger of a store.
-[[nodiscard]] LedgerOpener embedded_ledger(const store::StorePaths& paths);
 
 struct DrainOptions {
     BatchLimits batch;
@@ -77,9 +73,9 @@ public:
     [[nodiscard]] Ledger& ledger() noexcept;
 
 private:
-    struct State;
-    explicit Drain(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+    class Loop;
+    explicit Drain(std::unique_ptr<Loop> loop);
+    std::unique_ptr<Loop> loop_;
 };
 
 }  // namespace sluice::worker

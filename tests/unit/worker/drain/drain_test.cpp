@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <thread>
+#include <utility>
 
 #include "lmdb_store/archive/archive.hpp"
 #include "unit/worker/drain/fixture.hpp"
@@ -42,6 +45,62 @@ TEST(Drain, AppliesTheQueueInOrderAndCountsEveryInputOnce) {
     EXPECT_EQ(head.totals.catalog, 1U);
     EXPECT_EQ(due_of(store, "a"), "5.00");
     EXPECT_EQ(due_of(store, "b"), "10.00");
+}
+
+/// A ledger whose disk breaks when the test says so.
+class LedgerThatBreaks final : public Ledger {
+public:
+    LedgerThatBreaks(std::unique_ptr<Ledger> sound, const bool& broken)
+        : sound_(std::move(sound)), broken_(broken) {}
+    std::unique_ptr<LedgerTxn> begin(std::string_view node) override {
+        if (broken_) {
+            throw LedgerFailure({ErrorCode::kIo, "the disk is broken"});
+        }
+        return sound_->begin(node);
+    }
+    std::unique_ptr<LedgerReader> snapshot(std::string_view node) override {
+        return sound_->snapshot(node);
+    }
+
+private:
+    std::unique_ptr<Ledger> sound_;
+    const bool& broken_;
+};
+
+TEST(Drain, AStopWhileTheLedgerCannotBeOpenedEndsCleanly) {
+    DrainStore store;
+    store.orders(0, 3);
+    std::filesystem::remove_all(store.paths().archive);
+    std::ofstream(store.paths().archive) << "in the way";
+
+    bool broken = false;
+    const LedgerOpener sound = embedded_ledger(store.paths());
+    const LedgerOpener opener = [&]() -> Result<std::unique_ptr<Ledger>> {
+        if (broken) {
+            return Error{ErrorCode::kIo, "the disk is broken"};
+        }
+        auto opened = sound();
+        if (!opened) {
+            return opened.error();
+        }
+        return std::unique_ptr<Ledger>(
+            std::make_unique<LedgerThatBreaks>(std::move(*opened), broken));
+    };
+    std::atomic<bool> stop{false};
+    DrainEvents events;
+    events.warning = [&](const std::string&) {  // of the archive: it can be opened from now on
+        std::filesystem::remove(store.paths().archive);
+        std::filesystem::create_directory(store.paths().archive);
+        store.order("later", 1);
+        broken = true;
+    };
+    int told = 0;
+    events.retrying = [&](const Error&) { stop = ++told == 3; };  // the archive is due by then
+    auto drain = Drain::open(store.paths(), store.queue(), opener, {}, events);
+    ASSERT_TRUE(drain.ok()) << drain.error().message;
+    EXPECT_TRUE((*drain)->run(stop).ok());
+    EXPECT_TRUE(broken);
+    EXPECT_EQ((*drain)->applied_seq().value, 3U);
 }
 
 TEST(Drain, PublishesThePositionAndTrimsWhatIsApplied) {

@@ -1,0 +1,67 @@
+// Retry: errors that may pass are tried again, in pauses that double; others end the drain.
+#include "worker/drain/retry.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice::worker {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Retry::Time kStart{seconds(1000)};
+
+TEST(RetryRules, AnErrorThatCannotPassEndsTheDrain) {
+    for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kConflict, ErrorCode::kCorrupt,
+                                 ErrorCode::kPermission, ErrorCode::kUnsupported}) {
+        Retry retry(0);
+        EXPECT_EQ(retry.failed(code, kStart).next, Retry::Next::kGiveUp);
+    }
+}
+
+TEST(RetryRules, PausesDoubleUpToFiveSecondsAndBeginAnewAfterSuccess) {
+    Retry retry(0);
+    Retry::Time now = kStart;
+    for (const int ms : {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000}) {
+        const Retry::Decision decision = retry.failed(ErrorCode::kNoSpace, now);
+        EXPECT_EQ(decision.next, Retry::Next::kPause);
+        EXPECT_EQ(decision.pause, milliseconds(ms));
+        now += decision.pause;
+    }
+    retry.succeeded();
+    EXPECT_EQ(retry.failed(ErrorCode::kNoSpace, now).pause, milliseconds(50));
+}
+
+TEST(RetryRules, AFullMapIsTriedAtOnce) {
+    Retry retry(0);
+    const Retry::Decision decision = retry.failed(ErrorCode::kFull, kStart);
+    EXPECT_EQ(decision.next, Retry::Next::kAtOnce);
+    EXPECT_FALSE(decision.is_trouble);
+}
+
+TEST(RetryRules, ACommandGivesUpWhenItsTimeIsOver) {
+    Retry retry(15);
+    EXPECT_EQ(retry.failed(ErrorCode::kIo, kStart).next, Retry::Next::kPause);
+    EXPECT_EQ(retry.failed(ErrorCode::kIo, kStart + seconds(15)).next, Retry::Next::kPause);
+    EXPECT_EQ(retry.failed(ErrorCode::kIo, kStart + milliseconds(15'001)).next,
+              Retry::Next::kGiveUp);
+}
+
+TEST(RetryRules, NodesThatMeetForAMomentAreNoTrouble) {
+    Retry retry(0);
+    EXPECT_FALSE(retry.failed(ErrorCode::kBusy, kStart).is_trouble);
+    EXPECT_FALSE(retry.failed(ErrorCode::kBusy, kStart + milliseconds(999)).is_trouble);
+    EXPECT_TRUE(retry.failed(ErrorCode::kBusy, kStart + seconds(1)).is_trouble);
+}
+
+TEST(RetryRules, TroubleIsToldOnceASecond) {
+    Retry retry(0);
+    int told = 0;
+    for (int ms = 0; ms < 3000; ms += 50) {
+        told += retry.failed(ErrorCode::kIo, kStart + milliseconds(ms)).is_told ? 1 : 0;
+    }
+    EXPECT_EQ(told, 3);
+}
+
+}  // namespace
+}  // namespace sluice::worker

@@ -1,0 +1,120 @@
+#include "worker/drain/applying.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "worker/drain/queue_source.hpp"
+#include "worker/system/crash_point.hpp"
+
+namespace sluice::worker {
+namespace {
+
+constexpr unsigned kNoMemoryMax = 10;
+
+}  // namespace
+
+Applying::Applying(const store::StorePaths& paths, store::Queue& queue, LedgerOpener open_ledger,
+                   const Options& options)
+    : paths_(paths),
+      queue_(queue),
+      opener_(std::move(open_ledger)),
+      options_(options),
+      limits_(options.batch) {}
+
+Status Applying::open_ledger() {
+    auto opened = opener_();
+    if (!opened) {
+        return opened.error();
+    }
+    ledger_ = std::move(*opened);
+    return Status::success();
+}
+
+Status Applying::open() {
+    if (Status opened = open_ledger(); !opened) {
+        return opened;
+    }
+    try {
+        const auto snapshot = ledger_->snapshot(queue_.uuid());
+        head_ = snapshot->head();
+        work_ = work_left(*snapshot);
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+    return Status::success();
+}
+
+bool Applying::has_backlog() const noexcept {
+    return next_ < inputs_.size() || inputs_.size() >= limits_.records_max || work_.pieces != 0;
+}
+
+Result<Applying::Step> Applying::step() {
+    try {
+        if (!ledger_) {
+            if (Status opened = open_ledger(); !opened) {
+                return opened.error();
+            }
+        }
+        return apply_batch();
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    } catch (const std::bad_alloc&) {
+        return no_memory();
+    }
+}
+
+Status Applying::read_ahead() {
+    if (next_ < inputs_.size()) {
+        return Status::success();
+    }
+    inputs_.clear();
+    next_ = 0;
+    auto read = read_inputs(queue_, paths_, {head_.applied_seq.value + 1}, limits_.records_max,
+                            options_.read_bytes_max);
+    if (!read) {
+        return read.error();
+    }
+    inputs_ = std::move(*read);
+    crash_point("read");
+    return Status::success();
+}
+
+Result<Applying::Step> Applying::apply_batch() {
+    if (Status read = read_ahead(); !read) {
+        return read.error();
+    }
+    if (inputs_.empty() && work_.pieces == 0) {
+        return Step{};
+    }
+    batch_began_ = Clock::now();
+    auto outcome = applier_.apply(*ledger_, queue_.uuid(), inputs_, next_, limits_);
+    if (!outcome) {
+        return outcome.error();
+    }
+    Step step;
+    step.worked = outcome->inputs_done != 0 || work_.pieces != 0;
+    step.first = next_;
+    step.count = outcome->inputs_done;
+    step.applied_count = outcome->inputs_applied;
+    step.took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - batch_began_);
+    next_ += outcome->inputs_done;
+    work_ = outcome->work;
+    head_ = outcome->head;
+    limits_ = options_.batch;
+    no_memory_count_ = 0;
+    return step;
+}
+
+/// Smaller batches first; an input that alone needs more memory than there is, time after time,
+/// goes to the dead letters.
+Error Applying::no_memory() {
+    if (limits_.records_max == 1 && ++no_memory_count_ >= kNoMemoryMax && next_ < inputs_.size()) {
+        no_memory_count_ = 0;
+        applier_.give_up_on(inputs_[next_].seq, "there was not enough memory to apply it");
+    }
+    limits_.records_max = std::max<std::size_t>(1, limits_.records_max / 4);
+    return {ErrorCode::kBusy, "not enough memory for a batch; trying a smaller one"};
+}
+
+}  // namespace sluice::worker

@@ -1,0 +1,82 @@
+// Applying: the drain's next batch, from the queue into the ledger.
+//
+// Reads inputs ahead of the ledger, applies them batch by batch, and knows what the last commit
+// left. After an error nothing has changed: the next step() tries the same inputs. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/result.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "worker/drain/input_batch.hpp"
+#include "worker/drain/ledger_opener.hpp"
+
+namespace sluice::worker {
+
+class Applying {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    struct Options {
+        BatchLimits batch;
+        std::size_t read_bytes_max = 0;  ///< Of the queue, copied at once.
+    };
+    /// What one step did.
+    struct Step {
+        bool worked = false;               ///< False: the queue is empty and no work is left.
+        std::size_t first = 0, count = 0;  ///< Of inputs(): the ledger holds them now.
+        std::size_t applied_count = 0;     ///< Of these, not held before.
+        std::chrono::microseconds took{0};
+    };
+
+    /// Requires: the queue outlives it.
+    Applying(const store::StorePaths& paths, store::Queue& queue, LedgerOpener open_ledger,
+             const Options& options);
+
+    /// Opens the ledger and reads its checkpoint. Once, before step().
+    [[nodiscard]] Status open();
+    /// One batch. Throws nothing: a LedgerFailure, or memory that runs out, is an Error too.
+    [[nodiscard]] Result<Step> step();
+    /// Lets the ledger go, which may be beyond use after an I/O error. The next step() opens it.
+    void close_ledger() noexcept { ledger_.reset(); }
+
+    [[nodiscard]] const std::vector<OwnedInput>& inputs() const noexcept { return inputs_; }
+    [[nodiscard]] const LedgerHead& head() const noexcept { return head_; }
+    [[nodiscard]] const WorkLeft& work() const noexcept { return work_; }
+    /// When the last batch began.
+    [[nodiscard]] Clock::time_point batch_began() const noexcept { return batch_began_; }
+    /// More inputs are known to wait, or work is left.
+    [[nodiscard]] bool has_backlog() const noexcept;
+    [[nodiscard]] bool has_ledger() const noexcept { return ledger_ != nullptr; }
+    /// Requires: has_ledger().
+    [[nodiscard]] Ledger& ledger() noexcept { return *ledger_; }
+
+private:
+    [[nodiscard]] Status open_ledger();
+    [[nodiscard]] Status read_ahead();
+    [[nodiscard]] Result<Step> apply_batch();
+    [[nodiscard]] Error no_memory();
+
+    store::StorePaths paths_;
+    store::Queue& queue_;
+    LedgerOpener opener_;
+    Options options_;
+    std::unique_ptr<Ledger> ledger_;
+    BatchApplier applier_;
+    BatchLimits limits_;  ///< Smaller than the options' while memory is short.
+
+    LedgerHead head_;
+    WorkLeft work_;
+    std::vector<OwnedInput> inputs_;
+    std::size_t next_ = 0;  ///< In inputs_: not applied yet.
+    Clock::time_point batch_began_{};
+    unsigned no_memory_count_ = 0;  ///< For one input alone, in a row.
+};
+
+}  // namespace sluice::worker

@@ -1,0 +1,88 @@
+#include "worker/drain/archive_follower.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "worker/drain/housekeeping.hpp"
+
+namespace sluice::worker {
+namespace {
+
+constexpr std::chrono::milliseconds kRetry{1000};
+
+Timestamp wall_clock() {
+    const std::uint64_t ms = wall_clock_ms();
+    return {static_cast<std::int64_t>(ms / 1000),
+            static_cast<std::uint32_t>(ms % 1000) * 1'000'000};
+}
+
+}  // namespace
+
+ArchiveFollower::ArchiveFollower(const store::StorePaths& paths, store::Queue& queue,
+                                 std::optional<store::ArchiveOptions> options,
+                                 SnapshotMaker snapshot, std::function<void(const Error&)> failed)
+    : paths_(paths),
+      queue_(queue),
+      options_(options),
+      snapshot_(std::move(snapshot)),
+      failed_(std::move(failed)) {}
+
+void ArchiveFollower::fail(const Error& error) {
+    archiver_.reset();
+    retry_at_ = Clock::now() + kRetry;
+    failed_(error);
+}
+
+void ArchiveFollower::add(const std::vector<OwnedInput>& inputs, std::size_t first,
+                          std::size_t count) {
+    if (!archiver_) {
+        return;
+    }
+    try {
+        if (Status added = archiver_->add(inputs, first, count, wall_clock()); !added) {
+            fail(added.error());
+        }
+    } catch (const LedgerFailure& failure) {
+        fail(failure.error());
+    } catch (const std::bad_alloc&) {
+        fail({ErrorCode::kBusy, "not enough memory"});
+    }
+}
+
+Status ArchiveFollower::open_if_due() {
+    if (archiver_ || Clock::now() < retry_at_) {
+        return Status::success();
+    }
+    auto opened = Archiver::open(paths_, queue_, *options_, snapshot_);
+    if (!opened) {
+        return opened.error();
+    }
+    archiver_ = std::move(*opened);
+    return Status::success();
+}
+
+Status ArchiveFollower::follow(SequenceNumber applied, bool flush_now) {
+    if (Status opened = open_if_due(); !opened || !archiver_) {
+        return opened;
+    }
+    if (const auto behind = archiver_->catch_up(applied, wall_clock()); !behind) {
+        return behind.error();
+    }
+    return flush_now || archiver_->flush_is_due() ? archiver_->flush() : Status::success();
+}
+
+std::optional<SequenceNumber> ArchiveFollower::turn(SequenceNumber applied, bool flush_now) {
+    if (!options_) {
+        return applied;
+    }
+    if (Status followed = follow(applied, flush_now); !followed) {
+        fail(followed.error());
+    }
+    if (!archiver_) {
+        return std::nullopt;
+    }
+    return std::min(archiver_->durable_seq(), applied);
+}
+
+}  // namespace sluice::worker

@@ -1,0 +1,54 @@
+// Archive follower: an Archiver that is opened again after trouble, and says up to where the
+// archive is durable. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lmdb_store/archive/archive.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "worker/drain/archiver.hpp"
+#include "worker/drain/input_batch.hpp"
+
+namespace sluice::worker {
+
+class ArchiveFollower {
+public:
+    /// @param options   Nothing: there is no archive, and everything counts as durable in it.
+    /// @param snapshot  May throw LedgerFailure; turn() lets it pass.
+    /// @param failed    Called for each failure; the archive is tried again a second later.
+    ArchiveFollower(const store::StorePaths& paths, store::Queue& queue,
+                    std::optional<store::ArchiveOptions> options, SnapshotMaker snapshot,
+                    std::function<void(const Error&)> failed);
+
+    /// Inputs [first, first + count), which the ledger holds by now. After a failure the archive
+    /// reads them from the queue again.
+    void add(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count);
+    /// Opens the archive if it is due, lets it catch up with the ledger, and makes it durable if
+    /// that is due or `flush_now`.
+    /// @return the inputs up to this one, at most `applied`, are durable; nothing: a failure.
+    [[nodiscard]] std::optional<SequenceNumber> turn(SequenceNumber applied, bool flush_now);
+    [[nodiscard]] bool is_behind() const noexcept { return archiver_ && archiver_->is_behind(); }
+    /// nullptr: off, or not open now.
+    [[nodiscard]] const Archiver* archiver() const noexcept { return archiver_.get(); }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    [[nodiscard]] Status open_if_due();
+    [[nodiscard]] Status follow(SequenceNumber applied, bool flush_now);
+    void fail(const Error& error);
+
+    store::StorePaths paths_;
+    store::Queue& queue_;
+    std::optional<store::ArchiveOptions> options_;
+    SnapshotMaker snapshot_;
+    std::function<void(const Error&)> failed_;
+    std::unique_ptr<Archiver> archiver_;
+    Clock::time_point retry_at_{};
+};
+
+}  // namespace sluice::worker

@@ -1,0 +1,54 @@
+#include "worker/drain/retry.hpp"
+
+#include <algorithm>
+
+namespace sluice::worker {
+namespace {
+
+constexpr std::chrono::seconds kTellEvery{1};
+/// Two nodes that meet at one order are busy for less than this; only what goes on is trouble.
+constexpr std::chrono::seconds kBusyForAWhile{1};
+
+}  // namespace
+
+bool may_pass(ErrorCode code) noexcept {
+    switch (code) {
+        case ErrorCode::kFull:  // the map grows with the next transaction
+        case ErrorCode::kNoSpace:
+        case ErrorCode::kBusy:
+        case ErrorCode::kIo:
+        case ErrorCode::kLimit:
+            return true;
+        default:
+            return false;
+    }
+}
+
+Retry::Decision Retry::failed(ErrorCode code, Time now) noexcept {
+    if (failing_since_ == Time{}) {
+        failing_since_ = now;
+    }
+    const bool out_of_time =
+        seconds_max_ != 0 && now - failing_since_ > std::chrono::seconds(seconds_max_);
+    if (!may_pass(code) || out_of_time) {
+        return {};
+    }
+    if (code == ErrorCode::kFull) {
+        return {Next::kAtOnce, {}, false, false};
+    }
+    Decision decision{Next::kPause, pause_, false, false};
+    decision.is_trouble = code != ErrorCode::kBusy || now - failing_since_ >= kBusyForAWhile;
+    if (decision.is_trouble && (last_told_ == Time{} || now - last_told_ >= kTellEvery)) {
+        last_told_ = now;
+        decision.is_told = true;
+    }
+    pause_ = std::min(pause_ * 2, kPauseMax);
+    return decision;
+}
+
+void Retry::succeeded() noexcept {
+    pause_ = kPauseFirst;
+    failing_since_ = {};
+}
+
+}  // namespace sluice::worker

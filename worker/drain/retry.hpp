@@ -1,0 +1,43 @@
+// Retry: what the drain does after an error: give up, try again at once, or after a pause that
+// doubles. Pure: the caller passes the time in. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "core/values/result.hpp"
+
+namespace sluice::worker {
+
+/// Nothing in the inputs is wrong: the same again can succeed.
+[[nodiscard]] bool may_pass(ErrorCode code) noexcept;
+
+class Retry {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+    static constexpr std::chrono::milliseconds kPauseFirst{50};
+    static constexpr std::chrono::milliseconds kPauseMax{5000};
+
+    enum class Next : std::uint8_t { kGiveUp, kAtOnce, kPause };
+    struct Decision {
+        Next next = Next::kGiveUp;
+        std::chrono::milliseconds pause{0};
+        bool is_trouble = false;  ///< People should see it: the worker's state changes.
+        bool is_told = false;     ///< And hear of it: at most once a second.
+    };
+
+    /// @param seconds_max  How long errors in a row are retried; 0: without end.
+    explicit Retry(std::uint32_t seconds_max) noexcept : seconds_max_(seconds_max) {}
+
+    /// Another error in a row. `now` never goes back.
+    [[nodiscard]] Decision failed(ErrorCode code, Time now) noexcept;
+    void succeeded() noexcept;
+
+private:
+    std::uint32_t seconds_max_;
+    std::chrono::milliseconds pause_ = kPauseFirst;
+    Time failing_since_{};
+    Time last_told_{};
+};
+
+}  // namespace sluice::worker
