@@ -19,6 +19,19 @@ struct Pool {
     Idle idle;
 };
 
+void check_acknowledged(const InDoubt& doubt, std::string_view node, SequenceNumber applied) {
+    const auto acknowledged = doubt.acknowledged.find(node);
+    if (acknowledged != doubt.acknowledged.end() && applied < acknowledged->second) {
+        throw LedgerFailure(
+            {ErrorCode::kConflict,
+             "the database has this node's inputs up to " + std::to_string(applied.value) +
+                 ", and had acknowledged them up to " + std::to_string(acknowledged->second.value) +
+                 ": a server took over that lacks them, or a backup was restored. Nothing is "
+                 "applied on top of that. Start the worker again: it applies what is still in the "
+                 "queue, or says what to do (docs/postgresql.md)"});
+    }
+}
+
 class Opened final : public PostgresLedger {
 public:
     Opened(Url url, Mode mode, LedgerOptions options, std::shared_ptr<InDoubt> in_doubt,
@@ -32,12 +45,15 @@ public:
 
     std::unique_ptr<LedgerTxn> begin(std::string_view node) override {
         return with_session([&](Lease lease) {
-            return std::make_unique<PgTxn>(std::move(lease), node, commit_events(), ahead_);
+            return std::make_unique<PgTxn>(std::move(lease), node, commit_events(node), ahead_);
         });
     }
     std::unique_ptr<LedgerReader> snapshot(std::string_view node) override {
-        return with_session(
-            [&](Lease lease) { return std::make_unique<PgSnapshot>(std::move(lease), node); });
+        return with_session([&](Lease lease) {
+            auto read = std::make_unique<PgSnapshot>(std::move(lease), node);
+            check_acknowledged(*in_doubt_, node, read->head().applied_seq);
+            return read;
+        });
     }
 
 private:
@@ -68,11 +84,16 @@ private:
         });
     }
 
-    CommitEvents commit_events() {
+    CommitEvents commit_events(std::string_view node) {
         return {
             [doubt = in_doubt_](SequenceNumber checkpoint) { doubt->checkpoint = checkpoint; },
-            [doubt = in_doubt_] { doubt->checkpoint.reset(); },
-            [doubt = in_doubt_, notice = options_.notice](SequenceNumber applied) {
+            [doubt = in_doubt_, node = std::string(node)] {
+                doubt->acknowledged[node] = *doubt->checkpoint;
+                doubt->checkpoint.reset();
+            },
+            [doubt = in_doubt_, notice = options_.notice,
+             node = std::string(node)](SequenceNumber applied) {
+                check_acknowledged(*doubt, node, applied);
                 if (doubt->checkpoint && notice) {
                     notice(
                         "the outcome of a commit was unknown; the checkpoint says that "

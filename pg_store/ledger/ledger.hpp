@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,9 +30,12 @@ struct LedgerOptions {
     std::function<void(const std::string&)> notice;
 };
 
-/// What outlives a connection: a commit whose outcome is not known yet.
+/// What outlives a connection: a commit whose outcome is not known yet, and what was acknowledged.
 struct InDoubt {
     std::optional<SequenceNumber> checkpoint;  ///< That the commit would have set.
+    /// The last checkpoint that the database said it has, by node. If it has less later, a server
+    /// took over that lacks what was acknowledged: kConflict, before anything is applied on top.
+    std::map<std::string, SequenceNumber, std::less<>> acknowledged;
 };
 
 class PostgresLedger : public Ledger {

@@ -341,6 +341,36 @@ def test_fails_over_to_a_synchronous_standby(cluster, folder, twins):
         cluster.start()
 
 
+def test_a_failover_that_lost_what_was_acknowledged_is_noticed(cluster, folder, twins):
+    """Without synchronous replication: the standby that takes over lacks the last batches."""
+    sluice = twins.copy("behind")
+    sluice("ledger", "migrate", "--ledger", cluster.url())
+    standby = Cluster(folder, "lagging").follow(cluster).start()
+    try:
+        url = f"postgres://sluice@/postgres?host={cluster.folder},{standby.folder}"
+        worker = Worker(sluice, url)
+        paths.wait_until(lambda: applied(standby) > 50, "some batches")
+        standby.stop()
+        paths.wait_until(lambda: applied(cluster) > 300, "more of them")
+        cluster.kill()
+        worker.expect("tries again")
+        standby.start()
+        standby.promote()
+        behind = applied(standby)
+        assert worker.process.wait(30) == 1
+        assert "acknowledged" in worker.text().splitlines()[-1], worker.text()
+        assert applied(standby) == behind, "nothing is applied on top of a gap"
+        # Started again: the queue still has it, or the worker says how to rebuild; never a gap.
+        again = sluice.run("worker", "--until-empty", "--ledger", url)
+        if again.returncode != 0:
+            assert "ledger rebuild" in again.stderr and applied(standby) == behind
+            sluice("ledger", "rebuild", "--from", sluice.store / "archive", "--into", url)
+        finish(sluice, twins, url)
+    finally:
+        standby.remove()
+        cluster.start()
+
+
 @pytest.fixture
 def network(folder):
     """A namespace with a server in it, and the cable to it."""

@@ -221,6 +221,9 @@ Result<bool> Drain::Loop::guarded_turn(bool idle) {
         }
         warn(more.error().message);
     } catch (const LedgerFailure& failure) {
+        if (failure.error().code == ErrorCode::kConflict) {
+            return failure.error();
+        }
         warn(failure.error().message);
     } catch (const std::bad_alloc&) {
         warn("not enough memory for the housekeeping");
