@@ -117,20 +117,9 @@ std::unique_ptr<Connection> Search::ask(const Server& address, const std::string
 
 /// A pooler takes connections for a server that does not answer: the limit is for both.
 void Search::look_at(Connection& made) const {
-    bool out_of_time = false;
-    made.waiting_ = [&](milliseconds waited) {
-        out_of_time = waited >= servers_.patience;
-        return !out_of_time && (!waiting_ || waiting_(waited));
-    };
-    try {
-        suits_(made);
-    } catch (const LedgerFailure&) {
-        if (out_of_time) {
-            throw silent(servers_.patience);
-        }
-        throw;
+    if (!made.within(servers_.patience, [&] { suits_(made); })) {
+        throw silent(servers_.patience);
     }
-    made.waiting_ = waiting_;
 }
 
 std::unique_ptr<Connection> Connection::open(const Url& url, const Waiting& waiting,

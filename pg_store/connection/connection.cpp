@@ -84,6 +84,30 @@ Connection::~Connection() {
     PQfinish(conn_);
 }
 
+bool Connection::within(std::chrono::milliseconds limit, const std::function<void()>& use) {
+    const Waiting kept = waiting_;
+    bool late = false;
+    waiting_ = [&](std::chrono::milliseconds waited) {
+        late = waited >= limit;
+        return !late && (!kept || kept(waited));
+    };
+    try {
+        use();
+    } catch (const LedgerFailure&) {
+        waiting_ = kept;
+        if (late) {
+            return false;
+        }
+        throw;
+    }
+    waiting_ = kept;
+    return true;
+}
+
+int Connection::backend_pid() const noexcept {
+    return PQbackendPID(conn_);
+}
+
 bool Connection::broken() const noexcept {
     return given_up_ || PQstatus(conn_) != CONNECTION_OK;
 }

@@ -88,6 +88,11 @@ public:
     /// Several statements in one string, outside of pipelines (migrations).
     void script(const std::string& sql);
 
+    /// Runs `use`, in which each answer has at most `limit`. False: one was not there in time; the
+    /// session is of no use any more.
+    [[nodiscard]] bool within(std::chrono::milliseconds limit, const std::function<void()>& use);
+    /// The server's number of this session, as it was told when the session began.
+    [[nodiscard]] int backend_pid() const noexcept;
     /// The session is of no use any more.
     [[nodiscard]] bool broken() const noexcept;
     /// Ends a transaction that is open. False: the session is of no use any more.

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "pg_store/connection/pooler.hpp"
+
 namespace sluice::pg {
 namespace {
 
@@ -69,6 +71,7 @@ std::unique_ptr<Connection> open_session(const Url& url, bool writes, const Wait
     const Connection::Suits writable = [](Connection& session) { check_writable(session); };
     std::unique_ptr<Connection> session =
         Connection::open(url, waiting, writes ? writable : Connection::Suits());
+    check_pooler(url, *session);
     session->script("SET statement_timeout = 0; SET lock_timeout = 0");
     const std::string encoding = show(*session, "server_encoding");
     if (encoding != "UTF8") {

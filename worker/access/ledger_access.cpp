@@ -106,6 +106,19 @@ Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame, const std::s
     return worker::embedded_ledger(frame.paths());
 }
 
+Result<std::optional<pg::Url>> shared_ledger(const Frame& frame) {
+    const auto text = ledger_url_of(frame, {});
+    if (!text.ok()) {
+        return text.error();
+    }
+    if (text->empty()) {
+        return std::optional<pg::Url>();
+    }
+    auto url = pg::Url::parse(*text);
+    return url.ok() ? Result<std::optional<pg::Url>>(std::optional(std::move(url).value()))
+                    : Result<std::optional<pg::Url>>(url.error());
+}
+
 Result<bool> has_own_ledger(const Frame& frame) {
     auto url = ledger_url_of(frame, {});
     return url.ok() ? Result<bool>(url->empty()) : Result<bool>(url.error());

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/ledger/ledger.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "pg_store/connection/url.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "worker/cli/cli.hpp"
 #include "worker/drain/drain.hpp"
@@ -22,6 +24,8 @@ CLI::Option& add_ledger(CLI::App& app, std::string& target);
 
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame,
                                                               const std::string& ledger_url);
+/// The PostgreSQL ledger of this store; none: it has its own.
+[[nodiscard]] Result<std::optional<pg::Url>> shared_ledger(const Frame& frame);
 /// False: a PostgreSQL ledger belongs to this store.
 [[nodiscard]] Result<bool> has_own_ledger(const Frame& frame);
 /// @param options  Of a PostgreSQL ledger.

@@ -7,6 +7,7 @@
 #include "core/apply/apply.hpp"
 #include "core/rules/journal.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "pg_store/connection/examine.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/doctor/doctor.hpp"
 #include "worker/drain/position.hpp"
@@ -138,6 +139,54 @@ void check_work(const Frame& frame, Findings& findings) {
     }
 }
 
+void check_replication(const pg::Examined& found, Findings& findings) {
+    constexpr const char* kCheck = "replication";
+    if (found.standby) {
+        findings.push_back({kCheck, Health::kNote, "the server that answered is a standby", ""});
+        return;
+    }
+    const std::string standbys = std::to_string(found.standbys) + " standbys, ";
+    if (found.synchronous_names.empty()) {
+        findings.push_back(
+            {kCheck, Health::kNote,
+             standbys +
+                 "none synchronous: if this server is lost, so is what it took last, payouts "
+                 "among it",
+             "set synchronous_standby_names (Patroni: synchronous_mode), if money must survive the "
+             "loss of a machine"});
+    } else if (found.may_see_replication && found.synchronous == 0) {
+        findings.push_back({kCheck, Health::kProblem,
+                            standbys + "none synchronous, though synchronous_standby_names wants "
+                                       "one: commits wait",
+                            "bring a standby back"});
+    } else {
+        findings.push_back({kCheck, Health::kOk,
+                            found.may_see_replication
+                                ? standbys + std::to_string(found.synchronous) + " synchronous"
+                                : "synchronous_standby_names is set",
+                            ""});
+    }
+}
+
+/// Of the server that holds a fleet's ledger.
+void check_server(const pg::Url& url, Findings& findings) {
+    const auto found = pg::examine(url);
+    if (!found.ok()) {
+        return;  // the journal's check says why
+    }
+    if (found->gate_blocks) {
+        findings.push_back(
+            {"gate", Health::kOk, "two sessions shut each other out with an advisory lock", ""});
+    } else {
+        findings.push_back({"gate", Health::kProblem,
+                            "advisory locks do not block here: nodes of a fleet do not shut each "
+                            "other out",
+                            "connect past the pooler, or use an engine with advisory locks; see "
+                            "docs/postgresql.md"});
+    }
+    check_replication(*found, findings);
+}
+
 }  // namespace
 
 void check_ledger(const Frame& frame, Findings& findings) {
@@ -147,6 +196,9 @@ void check_ledger(const Frame& frame, Findings& findings) {
     if (own.ok() && *own) {
         check_own_ledger(frame.paths(), findings);
         return;
+    }
+    if (const auto shared = shared_ledger(frame); shared.ok() && *shared) {
+        check_server(**shared, findings);
     }
     std::vector<std::string> problems;
     const Status read = with_snapshot(frame, {}, [&](LedgerReader& reader) {

@@ -1,0 +1,26 @@
+// Examine: what a person should know about the server that holds the ledger (`sluice doctor`).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/values/result.hpp"
+#include "pg_store/connection/url.hpp"
+
+namespace sluice::pg {
+
+struct Examined {
+    /// Proved with two sessions: while one holds an advisory lock, the other waits for it. Where it
+    /// does not, the nodes of a fleet do not shut each other out.
+    bool gate_blocks = false;
+    bool standby = false;             ///< The server that answered is one.
+    std::string synchronous_names;    ///< `synchronous_standby_names`.
+    std::int64_t standbys = 0;        ///< That stream from it now.
+    std::int64_t synchronous = 0;     ///< Of these, as far as this user may see it.
+    bool may_see_replication = true;  ///< Rights of pg_monitor.
+};
+
+/// Opens two sessions, and leaves nothing behind. kIo: not reachable.
+[[nodiscard]] Result<Examined> examine(const Url& url);
+
+}  // namespace sluice::pg
