@@ -30,7 +30,7 @@ class Network:
     """@param names  Of the nodes; node number n has the address 10.99.0.(10 + n)."""
 
     def __init__(self, names):
-        self.holders = {}
+        self.holders, self.numbers = {}, {name: 10 + number for number, name in enumerate(names)}
         try:
             self._hold("hub")
             self._ip("hub", "link", "set", "lo", "up")
@@ -60,6 +60,9 @@ class Network:
         self._ip(name, "address", "add", f"10.99.0.{10 + number}/24", "dev", "eth0")
         self._ip(name, "link", "set", "eth0", "up")
 
+    def address(self, name):
+        return f"10.99.0.{self.numbers[name]}"
+
     def inside(self, name):
         """Words in front of a command that run it in a namespace; the pid stays the command's."""
         return ["nsenter", f"--net=/proc/{self.holders[name].pid}/ns/net"]
@@ -85,6 +88,11 @@ class Network:
         for chain in ("INPUT", "OUTPUT"):
             self._run(name, "iptables", "-I", chain, "-i" if chain == "INPUT" else "-o", "eth0",
                       "-j", "DROP")
+
+    def drop_between(self, name, other):
+        """These two hear nothing of each other any more."""
+        for chain, flag in (("INPUT", "-s"), ("OUTPUT", "-d")):
+            self._run(name, "iptables", "-I", chain, flag, self.address(other), "-j", "DROP")
 
     def heal_drop(self, name):
         self._run(name, "iptables", "-F")

@@ -3,14 +3,13 @@
 Hosts are silent when packets are dropped: no answer, not even that there is nobody.
 """
 
-import subprocess
 import time
 
 import pytest
 
 from fleet import history, network
 from fleet.node import Node
-from harness import orders, paths, postgres, sign
+from harness import orders, paths, postgres
 from harness.postgres_cluster import Cluster
 
 NAMES = ["edge", "db1", "db2"]

@@ -55,6 +55,10 @@ PostgresServer& PostgresServer::instance() {
 }
 
 PostgresServer::PostgresServer() {
+    if (const char* given = std::getenv("SLUICE_TEST_LEDGER")) {
+        given_ = given;
+        return;
+    }
     if (!std::filesystem::exists(kPrograms / "postgres")) {
         throw std::runtime_error("no " + (kPrograms / "postgres").string() +
                                  ": scripts/install-deps test installs postgresql-15");
@@ -102,12 +106,15 @@ PostgresServer::~PostgresServer() {
         int status = 0;
         ::waitpid(pid_, &status, 0);
     }
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    if (!folder_.empty()) {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
 }
 
 std::string PostgresServer::url(const std::string& database) const {
-    return "postgres://sluice@/" + database + "?host=" + folder_.string();
+    return !given_.empty() ? given_
+                           : "postgres://sluice@/" + database + "?host=" + folder_.string();
 }
 
 }  // namespace sluice::test

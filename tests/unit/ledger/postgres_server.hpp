@@ -1,5 +1,6 @@
 // A real PostgreSQL for tests: its own cluster in a folder of its own, on a Unix socket, started
-// with the first use and stopped with the program.
+// with the first use and stopped with the program. SLUICE_TEST_LEDGER=URL names another one, which
+// the tests empty: for engines that speak PostgreSQL's protocol.
 #pragma once
 
 #include <sys/types.h>
@@ -23,6 +24,7 @@ private:
     PostgresServer();
     void start();
 
+    std::string given_;  ///< SLUICE_TEST_LEDGER.
     std::filesystem::path folder_;
     pid_t pid_ = -1;
 };
