@@ -4,6 +4,7 @@
 
 #include "core/apply/post.hpp"
 #include "core/rules/posting.hpp"
+#include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
@@ -40,7 +41,7 @@ std::optional<Decimal> in_minor_units(const Decimal& amount, Currency currency) 
 Result<std::string> adjust_order(const Adjust& command, const CommandContext& context,
                                  LedgerTxn& txn) {
     OrderState state;
-    if (!txn.load_order({context.account, context.shop, command.order}, state)) {
+    if (!load_sound_order(txn, {context.account, context.shop, command.order}, state)) {
         return Error{ErrorCode::kNotFound, "the shop has no order " + command.order.str()};
     }
     if (Status fits = check_adjustment(command, state); !fits) {

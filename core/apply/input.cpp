@@ -89,6 +89,9 @@ Applied InputApplier::apply(const Input& input, const RecordMeta*& meta_out, Rec
     if (is_command(topic)) {
         return apply_command(whole, txn);
     }
+    if (input.damage) {
+        return dead("DAMAGED_ROW: " + *input.damage);
+    }
     if (record.meta.account_number.value == 0 || record.meta.shop_number.value == 0) {
         return dead("the record names no shop");
     }
@@ -137,8 +140,11 @@ Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
     }
     const CommandContext context{decoded.input.seq,       meta.topic,          meta.received_at,
                                  std::string(meta.actor), meta.account_number, meta.shop_number};
-    const Result<std::string> result = sluice::apply_command(
-        *command, context, [&](const DeadReplay& c) { return replay(c, txn); }, txn);
+    const Result<std::string> result =
+        decoded.input.damage
+            ? Result<std::string>(Error{ErrorCode::kCorrupt, *decoded.input.damage})
+            : sluice::apply_command(
+                  *command, context, [&](const DeadReplay& c) { return replay(c, txn); }, txn);
     Applied applied{InputClass::kCommand, !result.ok(), result ? *result : result.error().message};
     txn.put(CommandRow{context.seq, context.topic, context.actor, context.received_at,
                        !applied.failed, applied.text});
@@ -171,7 +177,7 @@ Result<std::string> InputApplier::replay(const DeadReplay& command, LedgerTxn& t
 }
 
 bool InputApplier::replay(DeadLetter letter, LedgerTxn& txn) {
-    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256};
+    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256, {}};
     const RecordMeta* meta = nullptr;
     RecordView record;
     const Applied applied = letter.topic == Topic::kDeadReplay ? dead("a replay is not replayed")

@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "core/apply/post.hpp"
+#include "core/ledger/row_name.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/posting.hpp"
+#include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
@@ -56,6 +58,17 @@ void OrderApplier::attribute(LedgerTxn& txn, std::string_view shop_id, SequenceN
     }
 }
 
+const RateBook& OrderApplier::rates(LedgerTxn& txn) {
+    const ProgramId& program = state_.attribution->program;
+    const RateBook* rates = programs_.rates(txn, state_.key.account, program);
+    if (rates == nullptr) {
+        throw DamagedRow(row_name("orders", state_.key),
+                         "there is no program " + program.str() + ", which it is attributed to",
+                         state_.key);
+    }
+    return *rates;
+}
+
 void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step,
                               std::uint64_t first_entry, LedgerTxn& txn) {
     for (const auto& [refund_id, line] : step.new_refund_ids) {
@@ -74,7 +87,7 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
 
 InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn) {
     const OrderKey key{arrival.account, arrival.shop, OrderId(arrival.event.order_id)};
-    const bool created = !txn.load_order(key, state_);
+    const bool created = !load_sound_order(txn, key, state_);
     if (created) {
         state_ = OrderState{};
         state_.key = key;
@@ -98,8 +111,7 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
     }
     std::uint64_t first_entry = 0;
     if (state_.attribution) {
-        cause.new_lines = freeze_rates(
-            state_, programs_.rates(txn, arrival.account, state_.attribution->program), txn);
+        cause.new_lines = freeze_rates(state_, rates(txn), txn);
         cause.cancellation_changed = step.cancellation_changed;
         cause.refunds_changed = std::move(step.refunds_changed);
         first_entry =
@@ -113,8 +125,15 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
 
 void OrderApplier::retry_order(const OrderKey& order, const Work& work, LedgerTxn& txn) {
     const std::optional<ShopRow> shop = txn.shop(order.shop);
-    if (!shop || !txn.load_order(order, state_) || state_.attribution) {
-        return;
+    try {
+        if (!shop || !load_sound_order(txn, order, state_) || state_.attribution) {
+            return;
+        }
+    } catch (const DamagedRow& damaged) {
+        if (!damaged.order()) {
+            throw;
+        }
+        return;  // doctor shows it; nothing of it was changed yet
     }
     const IndexedBefore before = indexed(state_);
     attribute(txn, shop->shop_id.view(), work.cause, work.cause_topic, work.received_at);
@@ -124,7 +143,7 @@ void OrderApplier::retry_order(const OrderKey& order, const Work& work, LedgerTx
     PostingCause cause;
     cause.attributed = JournalReason::kAttribution;
     cause.currency_before = state_.currency;
-    freeze_rates(state_, programs_.rates(txn, order.account, state_.attribution->program), txn);
+    freeze_rates(state_, rates(txn), txn);
     const std::uint64_t first_entry =
         post_entries(txn, state_, {state_.last_applied, work.received_at, {}, {}},
                      post_commissions(state_, cause));

@@ -33,6 +33,8 @@ private:
     /// Gives the order a creator if there is one for it.
     void attribute(LedgerTxn& txn, std::string_view shop_id, SequenceNumber cause,
                    Topic cause_topic, Timestamp at);
+    /// Of the program that the order is attributed to.
+    [[nodiscard]] const RateBook& rates(LedgerTxn& txn);
     void write_step(const OrderArrival& arrival, const OrderStep& step, std::uint64_t first_entry,
                     LedgerTxn& txn);
 

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "core/apply/post.hpp"
+#include "core/ledger/row_name.hpp"
 #include "core/rules/commission.hpp"
 #include "core/rules/posting.hpp"
+#include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
@@ -18,10 +20,8 @@ constexpr std::size_t kSliceRows = 4096;
 
 using PayoutKey = std::pair<CreatorId, Currency>;
 
-LedgerFailure corrupt_index() {
-    return LedgerFailure({ErrorCode::kCorrupt,
-                          "ledger: an open amount does not agree with its order; run "
-                          "sluice doctor"});
+DamagedRow corrupt_index(const OrderKey& order) {
+    return {row_name("open", order), "the order does not say that this is open", order};
 }
 
 /// One close of one program.
@@ -99,7 +99,7 @@ private:
                 taken = take_order(order) || taken;
             }
             if (!taken) {
-                throw corrupt_index();
+                throw corrupt_index(orders.front());
             }
         }
     }
@@ -107,8 +107,8 @@ private:
     /// All open amounts of the order whose payouts close, in every currency, at once: after the
     /// first of them the rest would be adjustments.
     bool take_order(const OrderKey& order) {
-        if (!txn_.load_order(order, state_)) {
-            throw corrupt_index();
+        if (!load_sound_order(txn_, order, state_)) {
+            throw corrupt_index(order);
         }
         const IndexedBefore before = indexed(state_);
         const bool was_paid = state_.paid.has_value();

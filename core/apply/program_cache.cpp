@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/values/assert.hpp"
-
 namespace sluice {
 
 ProgramCache::Account& ProgramCache::account_of(LedgerReader& ledger, AccountNumber account) {
@@ -34,7 +32,7 @@ const std::vector<const ProgramRow*>& ProgramCache::covering(LedgerReader& ledge
     return found->second;
 }
 
-const RateBook& ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
+const RateBook* ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
                                     const ProgramId& program) {
     Account& cached = account_of(ledger, account);
     std::unique_ptr<RateBook>& book = cached.rates[program.str()];
@@ -43,8 +41,7 @@ const RateBook& ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
             book = std::make_unique<RateBook>(row);
         }
     }
-    SLUICE_ASSERT(book != nullptr);
-    return *book;
+    return book.get();
 }
 
 void ProgramCache::clear() noexcept {

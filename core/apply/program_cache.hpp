@@ -22,8 +22,8 @@ public:
                                                                  AccountNumber account,
                                                                  ShopNumber shop,
                                                                  std::string_view shop_id);
-    /// The current rates of a program. Requires: the account has it.
-    [[nodiscard]] const RateBook& rates(LedgerReader& ledger, AccountNumber account,
+    /// The current rates of a program. nullptr: the account has no such program.
+    [[nodiscard]] const RateBook* rates(LedgerReader& ledger, AccountNumber account,
                                         const ProgramId& program);
     void clear() noexcept;
 

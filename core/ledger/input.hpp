@@ -15,13 +15,15 @@ struct Input {
     std::string_view record;  ///< decode_record() reads it.
     /// The body that lies beside the queue, already compared with its SHA-256.
     std::string_view bulk_body;
-    /// Set if it cannot be applied, whatever it says: no body, no memory, damage in the ledger. It
-    /// goes to the dead letters with this reason; a command is refused with it if the ledger's
-    /// damage is the cause.
+    /// Set if it cannot be applied, whatever it says: no body, no memory. It goes to the dead
+    /// letters with this reason.
     std::optional<std::string> dead_reason;
     /// SHA-256 of the body as it was sent, if `record` no longer holds those bytes (forgotten
     /// customers); duplicates are recognised by it.
     std::optional<Digest256> body_sha256;
+    /// Set if it met a damaged row of an order (O6): an event goes to the dead letters with this
+    /// reason, a command is refused with it.
+    std::optional<std::string> damage;
 };
 
 }  // namespace sluice

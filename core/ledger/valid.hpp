@@ -51,4 +51,11 @@ inline constexpr Int128 kUnscaledMax = Int128{1'000'000'000'000} * 1'000'000'000
            value.unscaled() >= -kUnscaledMax;
 }
 
+/// What a program file can state: not negative, 15 digits before the point and 6 behind it.
+[[nodiscard]] inline bool is_valid(const Rate& rate) noexcept {
+    return is_valid(rate.kind) && !rate.value.is_negative() &&
+           rate.value.scale() <= Decimal::kFractionDigitsMax &&
+           rate.value < Decimal(Int128{1'000'000'000'000'000}, 0);
+}
+
 }  // namespace sluice

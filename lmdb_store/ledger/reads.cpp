@@ -14,7 +14,7 @@ void RowReads::load_head(std::string_view node) {
         return;  // asks for no queue: the tables that belong to one look empty
     }
     if (const auto value = rows_.get(Table::kHeads, node)) {
-        rows_.check(row_value_.decode(*value, node_), Table::kHeads);
+        rows_.check(row_value_.decode(*value, node_), Table::kHeads, node);
     }
 }
 
@@ -22,7 +22,7 @@ void RowReads::load_head(std::string_view node) {
 void RowReads::complete(OpenAmount& row) {
     const auto value =
         rows_.get(Table::kOrders, order_key({row.account, row.shop, row.order_id}).view());
-    rows_.check(value && order_value_.decode_open(*value, row), Table::kOpen);
+    check_row(value && order_value_.decode_open(*value, row), row);
 }
 
 template <class Row>
@@ -31,7 +31,7 @@ std::optional<Row> Reads::find(Table table, const LedgerKey& key, Row row) {
     if (!value) {
         return std::nullopt;
     }
-    rows_.check(row_value_.decode(*value, row), table);
+    rows_.check(row_value_.decode(*value, row), table, key.view());
     return row;
 }
 
@@ -41,7 +41,7 @@ bool Reads::load_order(const OrderKey& key, OrderState& state) {
         return false;
     }
     state.key = key;
-    rows_.check(order_value_.decode(*value, state), Table::kOrders);
+    rows_.check(order_value_.decode(*value, state), Table::kOrders, key);
     return true;
 }
 
@@ -64,9 +64,9 @@ void Reads::visit_touches(AccountNumber account, const Digest256& anon, const Pr
         touch.program = program;
         touch.occurred_at = parser.instant();
         const std::size_t taken = prefix.view().size() + 12;
-        rows_.check(parser.ok(), Table::kTouches);
+        rows_.check(parser.ok(), Table::kTouches, cursor.key());
         touch.creator = CreatorId(cursor.key().substr(taken));
-        rows_.check(row_value_.decode(cursor.value(), touch), Table::kTouches);
+        rows_.check(row_value_.decode(cursor.value(), touch), Table::kTouches, cursor.key());
         if (!visit(touch)) {
             return;
         }
@@ -80,7 +80,7 @@ std::vector<ProgramRow> Reads::programs(AccountNumber account) {
     visit_prefix(rows_, Table::kAccountPrograms, prefix.view(),
                  [&](std::string_view key, std::string_view) {
                      auto row = program(ProgramId(key.substr(prefix.view().size())));
-                     rows_.check(row.has_value(), Table::kAccountPrograms);
+                     rows_.check(row.has_value(), Table::kAccountPrograms, key);
                      programs.push_back(std::move(*row));
                      return true;
                  });
@@ -97,7 +97,7 @@ std::optional<CatalogKey> Reads::find_variant(AccountNumber account, ShopNumber 
     LedgerKeyParser parser(cursor.key().substr(prefix.view().size()));
     CatalogKey found{account, shop, {}, std::string(parser.code2()), std::string(parser.code2())};
     const auto whole = parser.id(kIdBytesWholeVariant);
-    rows_.check(parser.complete(), Table::kVariants);
+    rows_.check(parser.complete(), Table::kVariants, cursor.key());
     if (whole) {
         found.product_id = ProductId(*whole);
         return found;
@@ -113,7 +113,8 @@ std::optional<CatalogKey> Reads::lowest_cut_product(RowCursor& cursor, CatalogKe
     bool more = true;
     while (more && cursor.key().starts_with(shared)) {
         ProductId product;
-        rows_.check(row_value_.decode_variant(cursor.value(), product), Table::kVariants);
+        rows_.check(row_value_.decode_variant(cursor.value(), product), Table::kVariants,
+                    cursor.key());
         if (found.product_id.empty() || product < found.product_id) {
             found.product_id = std::move(product);
         }
@@ -132,7 +133,7 @@ std::vector<CatalogKey> Reads::product_copies(AccountNumber account, ShopNumber 
                      CatalogKey& copy = copies.emplace_back();
                      copy = {account, shop, product, std::string(parser.code2()),
                              std::string(parser.code2())};
-                     rows_.check(parser.complete(), Table::kCatalog);
+                     rows_.check(parser.complete(), Table::kCatalog, key);
                      return true;
                  });
     return copies;
@@ -193,7 +194,7 @@ std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
         StoredGroup stored;
         stored.group.first_entry = entry;
         rows_.check(value && row_value_.decode(*value, stored) && stored.group.order == state.key,
-                    Table::kJournal);
+                    Table::kJournal, number_key(entry).view(), state.key);
         groups.push_back(std::move(stored.group));
     }
     return groups;

@@ -45,8 +45,14 @@ protected:
 
 private:
     template <class Row>
+    void check_row(bool sound, const Row& row) const {
+        if (!sound) {
+            rows_.damaged(row_name(row), order_of(row));
+        }
+    }
+    template <class Row>
     void decode_row(std::string_view value, Row& row) {
-        rows_.check(row_value_.decode(value, row), table_of<Row>());
+        check_row(row_value_.decode(value, row), row);
     }
     /// @return whether the key had to cut an id, which is then in the value.
     template <class Row>
@@ -56,7 +62,7 @@ private:
 
 template <>
 inline void RowReads::decode_row(std::string_view value, OpenAmount& row) {
-    rows_.check(row_value_.decode(value, row), Table::kOpen);
+    check_row(row_value_.decode(value, row), row);
     complete(row);
 }
 
@@ -69,7 +75,7 @@ bool RowReads::decode_row(std::string_view key, std::string_view value, Row& row
     KeyFields fields{parser, id_bytes_whole<Row>()};
     row = Row{};
     TableOf<Row>::key(row, fields);
-    rows_.check(parser.complete() && fields.sound, table_of<Row>());
+    rows_.check(parser.complete() && fields.sound, table_of<Row>(), key, order_of(row));
     decode_row(value, row);
     return fields.cut;
 }

@@ -84,7 +84,7 @@ void Reads::scan_shops(const Visitor<ShopRow>& visit) {
         LedgerKeyParser parser(key);
         (void)parser.text();
         const auto row = shop({parser.u32()});
-        rows_.check(parser.complete() && row, Table::kShopIds);
+        rows_.check(parser.complete() && row, Table::kShopIds, key);
         return visit(*row);
     });
 }
@@ -93,9 +93,9 @@ void Reads::scan_orders(AccountNumber account, ShopNumber shop, const Visitor<Or
     const auto decode = [&](std::string_view key, std::string_view value, OrderState& state) {
         const auto whole = LedgerKeyParser(key).id(kIdBytesWhole);
         const auto id = whole ? whole : order_value_.order_id(value);
-        rows_.check(id.has_value(), Table::kOrders);
+        rows_.check(id.has_value(), Table::kOrders, key, OrderKey{account, shop, {}});
         state.key = {account, shop, OrderId(*id)};
-        rows_.check(order_value_.decode(value, state), Table::kOrders);
+        rows_.check(order_value_.decode(value, state), Table::kOrders, state.key);
         return RowId{state.key.order_id.view(), !whole};
     };
     scan_by_id<OrderState>(rows_, Table::kOrders, shop_prefix(account, shop).view(), decode, visit);
@@ -105,12 +105,12 @@ void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {
     LedgerKey prefix = order_key(key);
     prefix.end();
     EventTrace event;
-    visit_prefix(rows_, Table::kEvents, prefix.view(),
-                 [&](std::string_view, std::string_view value) {
-                     OrderKey order = key;
-                     rows_.check(row_value_.decode_event(value, order, event), Table::kEvents);
-                     return visit(event);
-                 });
+    visit_prefix(
+        rows_, Table::kEvents, prefix.view(), [&](std::string_view place, std::string_view value) {
+            OrderKey order = key;
+            rows_.check(row_value_.decode_event(value, order, event), Table::kEvents, place, key);
+            return visit(event);
+        });
 }
 
 void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) {
@@ -119,8 +119,8 @@ void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& 
     for (bool found = cursor.seek(number_key(from_entry).view()); found; found = cursor.next()) {
         LedgerKeyParser parser(cursor.key());
         stored.group.first_entry = parser.u64();
-        rows_.check(parser.complete() && row_value_.decode(cursor.value(), stored),
-                    Table::kJournal);
+        rows_.check(parser.complete() && row_value_.decode(cursor.value(), stored), Table::kJournal,
+                    cursor.key());
         if (!visit(stored.group)) {
             return;
         }
@@ -136,7 +136,7 @@ void Reads::scan_balances(const Visitor<Balance>& visit) {
         row.key.creator = CreatorId(parser.text());
         const auto currency = Currency::parse(parser.bytes(3));
         rows_.check(parser.complete() && currency && row_value_.decode(value, row),
-                    Table::kBalances);
+                    Table::kBalances, key);
         row.key.currency = *currency;
         return visit(row);
     });
@@ -149,7 +149,7 @@ void Reads::scan_catalog(AccountNumber account, ShopNumber shop,
         const auto whole = parser.id(kIdBytesWhole);
         row.key = {account, shop, ProductId(whole.value_or(std::string_view{})),
                    std::string(parser.code2()), std::string(parser.code2())};
-        rows_.check(parser.complete() && row_value_.decode(value, row), Table::kCatalog);
+        rows_.check(parser.complete() && row_value_.decode(value, row), Table::kCatalog, key);
         return RowId{row.key.product_id.view(), !whole};
     };
     scan_by_id<CatalogRecord>(rows_, Table::kCatalog, shop_prefix(account, shop).view(), decode,
@@ -158,8 +158,8 @@ void Reads::scan_catalog(AccountNumber account, ShopNumber shop,
 
 void Reads::scan_payouts(const Visitor<Payout>& visit) {
     Payout row;
-    visit_prefix(rows_, Table::kPayouts, {}, [&](std::string_view, std::string_view value) {
-        rows_.check(row_value_.decode(value, row), Table::kPayouts);
+    visit_prefix(rows_, Table::kPayouts, {}, [&](std::string_view key, std::string_view value) {
+        rows_.check(row_value_.decode(value, row), Table::kPayouts, key);
         return visit(row);
     });
 }
@@ -168,7 +168,7 @@ void Reads::scan_programs(const Visitor<ProgramRow>& visit) {
     visit_prefix(rows_, Table::kPrograms, {}, [&](std::string_view key, std::string_view value) {
         ProgramRow row;
         row.program.id = ProgramId(key);
-        rows_.check(row_value_.decode(value, row), Table::kPrograms);
+        rows_.check(row_value_.decode(value, row), Table::kPrograms, key);
         return visit(row);
     });
 }

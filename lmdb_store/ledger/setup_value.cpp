@@ -1,6 +1,7 @@
 // Rows that people's commands and the catalog write.
 #include <utility>
 
+#include "core/ledger/valid.hpp"
 #include "lmdb_store/ledger/keys.hpp"
 #include "lmdb_store/ledger/row_value.hpp"
 
@@ -22,8 +23,8 @@ std::vector<std::string> strings_of(const Texts* stored) {
 
 bool decode_rate(const fbs::Rate& stored, Rate& rate) {
     rate.kind = static_cast<RateKind>(stored.kind());
-    return stored.kind() <= static_cast<std::uint8_t>(RateKind::kFixed) &&
-           from_wide(*stored.value(), rate.value) && from_money3(*stored.currency(), rate.currency);
+    return from_wide(*stored.value(), rate.value) && is_valid(rate) &&
+           from_money3(*stored.currency(), rate.currency);
 }
 
 bool decode_rule(const fbs::Rule& stored, Rule& rule) {

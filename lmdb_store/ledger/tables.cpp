@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace sluice::store {
 namespace {
@@ -76,12 +77,18 @@ void RowAccess::fail(int rc, std::string_view doing, Table table) const {
         env_->error(rc, std::string(doing) + " table \"" + name_of(table) + "\" in"));
 }
 
-void RowAccess::damaged(Table table) const {
-    throw LedgerFailure(
-        {ErrorCode::kCorrupt, "the ledger in \"" + env_->folder().string() +
-                                  "\" is damaged (table " + name_of(table) +
-                                  "): keep the files, then restore a backup or run `sluice ledger "
-                                  "rebuild` from the archive"});
+void RowAccess::damaged(const std::string& row, std::optional<OrderKey> order) const {
+    throw DamagedRow(
+        row,
+        "its bytes are not those that were written. Keep the files in \"" +
+            env_->folder().string() +
+            "\", then restore a backup or run `sluice ledger rebuild` from the archive",
+        std::move(order));
+}
+
+std::string RowAccess::place_of(Table table, std::string_view key) {
+    return std::string("table ") + name_of(table) + ", key " +
+           to_hex({reinterpret_cast<const std::uint8_t*>(key.data()), key.size()});
 }
 
 RowCursor::RowCursor(const RowAccess& rows, Table table) : rows_(&rows), table_(table) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/ledger/ledger.hpp"
+#include "core/ledger/row_name.hpp"
 #include "lmdb_store/environment/environment.hpp"
 
 namespace sluice::store {
@@ -110,15 +111,25 @@ public:
     [[nodiscard]] const Environment& environment() const noexcept { return *env_; }
 
     [[noreturn]] void fail(int rc, std::string_view doing, Table table) const;
-    /// Bytes that are not what was written.
-    [[noreturn]] void damaged(Table table) const;
-    void check(bool sound, Table table) const {
+    /// Bytes that are not what was written. @param row  As row_name() gives it.
+    [[noreturn]] void damaged(const std::string& row, std::optional<OrderKey> order) const;
+    /// @param key    Of the row in the table.
+    /// @param order  The one order whose row it is.
+    void check(bool sound, Table table, std::string_view key,
+               const std::optional<OrderKey>& order = std::nullopt) const {
         if (!sound) {
-            damaged(table);
+            damaged(place_of(table, key), order);
+        }
+    }
+    void check(bool sound, Table table, const OrderKey& order) const {
+        if (!sound) {
+            damaged(row_name(name_of(table), order), order);
         }
     }
 
 private:
+    [[nodiscard]] static std::string place_of(Table table, std::string_view key);
+
     const Environment* env_;
     const LedgerHandles* handles_;
     const Txn* txn_;

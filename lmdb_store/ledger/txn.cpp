@@ -26,7 +26,7 @@ void EmbeddedTxn::adopt_node(std::string_view node) {
             return true;
         }
         NodeHead other;
-        rows_.check(row_value_.decode(value, other), Table::kHeads);
+        rows_.check(row_value_.decode(value, other), Table::kHeads, key);
         LedgerHead& head = node_.head;
         head.next_entry = std::max(head.next_entry, other.head.next_entry);
         head.programs_revision = std::max(head.programs_revision, other.head.programs_revision);

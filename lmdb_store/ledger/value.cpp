@@ -4,14 +4,9 @@
 #include <array>
 #include <limits>
 
+#include "core/ledger/valid.hpp"
+
 namespace sluice::store {
-namespace {
-
-/// Decimal::rescaled()'s limit, which amounts, rates and commissions stay below.
-constexpr std::uint8_t kScaleMax = 12;
-
-}  // namespace
-
 fbs::Wide to_wide(const Decimal& value) noexcept {
     const auto bits = static_cast<UInt128>(value.unscaled());
     return {static_cast<std::uint64_t>(bits), static_cast<std::int64_t>(value.unscaled() >> 64),
@@ -21,7 +16,7 @@ fbs::Wide to_wide(const Decimal& value) noexcept {
 bool from_wide(const fbs::Wide& wide, Decimal& value) noexcept {
     const auto high = static_cast<UInt128>(static_cast<Int128>(wide.high()));
     value = Decimal(static_cast<Int128>((high << 64) | wide.low()), wide.scale());
-    return wide.scale() <= kScaleMax;
+    return is_valid(value);
 }
 
 std::int64_t WideDecimals::put(const Decimal& value, std::uint8_t& scale) {
@@ -38,14 +33,15 @@ std::int64_t WideDecimals::put(const Decimal& value, std::uint8_t& scale) {
 
 Decimal WideDecimalReader::get(std::int64_t value, std::uint8_t scale) noexcept {
     if ((scale & WideDecimals::kWideBit) == 0) {
-        ok_ = ok_ && scale <= kScaleMax;
-        return {value, scale};
+        const Decimal narrow(value, scale);
+        ok_ = ok_ && is_valid(narrow);
+        return ok_ ? narrow : Decimal();
     }
     Decimal wide;
     const auto index = static_cast<std::uint64_t>(value);
     ok_ = ok_ && wides_ != nullptr && index < wides_->size() &&
           from_wide(*wides_->Get(static_cast<flatbuffers::uoffset_t>(index)), wide);
-    return wide;
+    return ok_ ? wide : Decimal();
 }
 
 Digest256 from_hash(const fbs::Hash& hash) noexcept {

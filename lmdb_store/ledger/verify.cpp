@@ -5,6 +5,7 @@
 #include "core/rules/attribution.hpp"
 #include "core/rules/journal.hpp"
 #include "core/rules/posting.hpp"
+#include "core/rules/soundness.hpp"
 #include "lmdb_store/ledger/rows.hpp"
 #include "lmdb_store/ledger/txn.hpp"
 
@@ -104,7 +105,7 @@ void Verifier::check_journal() {
     visit_prefix(rows_, Table::kJournal, {}, [&](std::string_view key, std::string_view value) {
         LedgerKeyParser parser(key);
         stored.group.first_entry = parser.u64();
-        rows_.check(parser.complete() && row_value_.decode(value, stored), Table::kJournal);
+        rows_.check(parser.complete() && row_value_.decode(value, stored), Table::kJournal, key);
         check_group(stored, next_entry);
         next_entry = stored.group.first_entry + stored.group.lines.size();
         return true;
@@ -121,7 +122,7 @@ void Verifier::check_chains() {
         LedgerKeyParser parser(key);
         const ChainKey chain_key{parser.u32(), parser.u32()};
         ChainHead stored;
-        rows_.check(parser.complete() && row_value_.decode(value, stored), Table::kChains);
+        rows_.check(parser.complete() && row_value_.decode(value, stored), Table::kChains, key);
         const auto found = chains_.find(chain_key);
         if (found == chains_.end() || found->second.hash != stored.hash ||
             found->second.entries != stored.entries) {
@@ -191,6 +192,9 @@ void Verifier::check_dues(const OrderState& state, const std::vector<JournalGrou
 
 void Verifier::check_order(const OrderState& state) {
     ++orders_count_;
+    if (const std::optional<std::string> damage = damage_of(state)) {
+        problem(row_name("orders", state.key) + ": " + *damage);
+    }
     const std::vector<JournalGroup> groups = order_journal(state);
     groups_of_orders_ += groups.size();
     check_dues(state, groups);

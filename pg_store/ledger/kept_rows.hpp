@@ -88,6 +88,7 @@ protected:
     using LedgerTxn::put;
     void know() {}
     void know_missing() {}
+    void forget() {}
     void asks_for() {}
     void flush_table() {}
     void flush_tables() {}
@@ -101,10 +102,13 @@ public:
     using Base::put;
 
     bool load(Row& row) override {
-        const auto [kept, added] = kept_.try_emplace(sort_key(row));
-        if (added && Base::load(row)) {
-            kept->second.row = row;
-        } else if (kept->second.row) {
+        const auto kept = kept_.find(sort_key(row));
+        if (kept == kept_.end()) {
+            const bool exists = Base::load(row);
+            know(row, exists);
+            return exists;
+        }
+        if (kept->second.row) {
             row = *kept->second.row;
         }
         return kept->second.row.has_value();
@@ -116,6 +120,7 @@ protected:
     using Base::asks_for;
     using Base::Base;
     using Base::flush_table;
+    using Base::forget;
     using Base::know;
     using Base::know_missing;
 
@@ -126,6 +131,8 @@ protected:
             kept->second.row = exists ? std::optional(row) : std::nullopt;
         }
     }
+    /// Asks the server again.
+    void forget(const Row& key) { kept_.erase(sort_key(key)); }
     void know_missing(const Row& key) { (void)asks_for(key); }
     /// True if it was not known: now it counts as missing, until know() says that it exists.
     [[nodiscard]] bool asks_for(const Row& row) { return kept_.try_emplace(sort_key(row)).second; }

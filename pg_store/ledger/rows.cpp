@@ -28,6 +28,9 @@ Rate rate_of(const Field& kind, const Field& value, const Field& currency) {
     if (rate.kind == RateKind::kFixed) {
         rate.currency = to_currency(currency);
     }
+    if (!is_valid(rate)) {
+        throw_damaged("a rate is " + rate.value.to_string());
+    }
     return rate;
 }
 

@@ -95,18 +95,27 @@ void PgTxn::fetch_refunds(const UpcomingKeys& keys) {
         "refunds r JOIN " + std::string(kShopTextKeys) +
             "ON r.account = k.account AND r.shop = k.shop AND r.refund_id = k.text");
     ShopTextColumns columns;
+    std::vector<RefundOwner> asked;
     for (const ShopText& key : keys.refund_ids) {
-        if (asks_for(RefundOwner{key.account, key.shop, RefundLineItemId(key.text), {}, {}})) {
+        RefundOwner row{key.account, key.shop, RefundLineItemId(key.text), {}, {}};
+        if (asks_for(row)) {
             columns.add(key.account, key.shop, key.text);
+            asked.push_back(std::move(row));
         }
     }
     if (columns.empty()) {
         return;
     }
-    connection_.send(kSelect, columns.parameters(), [this](Rows rows) {
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
-            know(read_row<RefundOwner>(row), true);
+    connection_.send(kSelect, columns.parameters(), [this, asked = std::move(asked)](Rows rows) {
+        try {
+            for (int i = 0; i < rows.count(); ++i) {
+                RowReader row = rows.row(i);
+                know(read_row<RefundOwner>(row), true);
+            }
+        } catch (const DamagedRow&) {
+            for (const RefundOwner& row : asked) {
+                forget(row);  // the input that loads the damaged one is told
+            }
         }
     });
 }

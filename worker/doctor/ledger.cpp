@@ -5,7 +5,9 @@
 #include <map>
 
 #include "core/apply/apply.hpp"
+#include "core/ledger/row_name.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/soundness.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/connection/examine.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -67,10 +69,28 @@ public:
             }
             return problems_.size() < kLedgerProblemsMax;
         });
+        check_orders();
         return std::move(problems_);
     }
 
 private:
+    /// Rule O6: a damaged order is in no other order's way, so doctor tells of it.
+    void check_orders() {
+        std::vector<ShopRow> shops;
+        reader_.scan_shops([&shops](const ShopRow& shop) {
+            shops.push_back(shop);
+            return true;
+        });
+        for (const ShopRow& shop : shops) {
+            reader_.scan_orders(shop.account, shop.shop, [this](const OrderState& order) {
+                if (const auto damage = damage_of(order)) {
+                    problems_.push_back(row_name("orders", order.key) + ": " + *damage);
+                }
+                return problems_.size() < kLedgerProblemsMax;
+            });
+        }
+    }
+
     /// Node by node: each counts its entries from 1.
     void check_chain(const JournalGroup& group) {
         if (group.first_entry < next_entry_) {

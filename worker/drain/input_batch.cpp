@@ -21,7 +21,7 @@ constexpr std::size_t kInputsExpected = 1000;
 /// Thrown by the applier at one input; what it did is undone with the transaction.
 struct PoisonFound {
     SequenceNumber seq;
-    std::string reason;
+    Poison poison;
 };
 
 Error missing_inputs(SequenceNumber applied, SequenceNumber first) {
@@ -35,22 +35,28 @@ Error missing_inputs(SequenceNumber applied, SequenceNumber first) {
 }  // namespace
 
 Input OwnedInput::view() const {
-    return {seq, record, bulk_body, dead_reason, original_sha256};
+    return {seq, record, bulk_body, dead_reason, original_sha256, {}};
 }
 
 InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
     Input view = input.view();
     if (const auto known = poison_.find(input.seq); known != poison_.end()) {
-        view.dead_reason = known->second;
+        (known->second.is_damage ? view.damage : view.dead_reason) = known->second.reason;
     }
     try {
         return applier_.apply(view, txn).input_class;
+    } catch (const DamagedRow& damaged) {
+        if (!damaged.order() || view.damage) {
+            throw;  // in the way of more than this input
+        }
+        throw PoisonFound{input.seq, {damaged.error().message, true}};
     } catch (const LedgerFailure&) {
         throw;
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& failure) {
-        throw PoisonFound{input.seq, std::string("it could not be applied: ") + failure.what()};
+        throw PoisonFound{input.seq,
+                          {std::string("it could not be applied: ") + failure.what(), false}};
     }
 }
 
@@ -96,7 +102,7 @@ std::size_t BatchApplier::narrow(const BatchOutcome& outcome, const LedgerFailur
     if (outcome.inputs_tried > 1) {
         return outcome.inputs_tried / 2;
     }
-    if (!poison_.try_emplace(outcome.first_tried, failure.error().message).second) {
+    if (!poison_.try_emplace(outcome.first_tried, Poison{failure.error().message, false}).second) {
         throw failure;  // not even as a dead letter
     }
     return 1;
@@ -136,7 +142,7 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
             return outcome;
         } catch (const PoisonFound& found) {
             applier_.discard();
-            poison_[found.seq] = found.reason;
+            poison_[found.seq] = found.poison;
         } catch (const LedgerFailure& failure) {
             applier_.discard();
             if (failure.error().code != ErrorCode::kInvalid || outcome.inputs_tried == 0) {

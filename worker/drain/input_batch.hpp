@@ -48,6 +48,12 @@ struct BatchOutcome {
     SequenceNumber first_tried;
 };
 
+/// Why an input is not tried again as it is.
+struct Poison {
+    std::string reason;
+    bool is_damage = false;  ///< Of a row of an order that it touches.
+};
+
 class BatchApplier {
 public:
     /// One transaction: pending work first, then inputs while the limits allow. Skips inputs that
@@ -60,7 +66,9 @@ public:
                                              const BatchLimits& limits);
 
     /// The next try sends this input to the dead letters, with this reason.
-    void give_up_on(SequenceNumber seq, std::string reason) { poison_[seq] = std::move(reason); }
+    void give_up_on(SequenceNumber seq, std::string reason) {
+        poison_[seq] = {std::move(reason), false};
+    }
 
 private:
     void apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
@@ -70,7 +78,7 @@ private:
 
     Applier applier_;
     /// Inputs that made the applier throw: they go to the dead letters with what it said.
-    std::map<SequenceNumber, std::string> poison_;
+    std::map<SequenceNumber, Poison> poison_;
 };
 
 }  // namespace sluice::worker

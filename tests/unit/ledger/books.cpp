@@ -120,7 +120,8 @@ void Books::from_shop(std::string_view shop_id) {
 Applied Books::input(std::string_view record, std::string_view bulk_body,
                      std::optional<std::string> bulk_error) {
     ++seq_.value;
-    const Applied applied = apply_and_commit({seq_, record, bulk_body, std::move(bulk_error), {}});
+    const Applied applied =
+        apply_and_commit({seq_, record, bulk_body, std::move(bulk_error), {}, {}});
     for (bool left = true; left;) {
         const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
         left = applier_.work(*txn, work_slice);

@@ -408,7 +408,7 @@ TEST_P(CommandRules, ARedactedEventIsStillADuplicateOfItself) {
     const std::string record = std::string(envelope.prefix()) + redacted;
     Applier applier;
     auto txn = ledger->begin("11111111-2222-3333-4444-555555555555");
-    const Input input{{books.last_seq().value + 1}, record, {}, {}, sha256(body)};
+    const Input input{{books.last_seq().value + 1}, record, {}, {}, sha256(body), {}};
     EXPECT_EQ(applier.apply(input, *txn).input_class, InputClass::kDuplicate);
 }
 

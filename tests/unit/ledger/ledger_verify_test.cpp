@@ -185,7 +185,7 @@ TEST_F(LedgerVerifyTest, IndexesLeadToEveryOrder) {
         const RestoredFile restored(folder_.path());
         const std::string key = table("open").all().front().first;
         table("open").put(key, "no row");
-        EXPECT_THAT(problems(), Contains(HasSubstr("(table open)")));
+        EXPECT_THAT(problems(), Contains(HasSubstr("table open,")));
         table("open").remove(key);
         EXPECT_THAT(problems(), Contains(HasSubstr("is not where payouts look for it")));
     }

@@ -1,0 +1,18 @@
+// Soundness: does a stored order obey the rules that made it (rule O6)? What is read from a store
+// is input: a row that breaks a rule is an error that names it, never an assertion. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/ledger/ledger.hpp"
+
+namespace sluice {
+
+/// What is wrong with the order; nothing: it is sound.
+[[nodiscard]] std::optional<std::string> damage_of(const OrderState& state);
+
+/// LedgerReader::load_order() of what is about to be changed or paid. Throws DamagedRow.
+[[nodiscard]] bool load_sound_order(LedgerReader& ledger, const OrderKey& key, OrderState& state);
+
+}  // namespace sluice

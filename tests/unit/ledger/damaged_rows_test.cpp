@@ -1,0 +1,409 @@
+// Rule O6: every row of every table, edited to nonsense; then the next inputs, applied as the
+// worker and the rebuild do. An error or a dead letter, never a signal, and no wrong cent in other
+// orders.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/rules/soundness.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/ledger/tables.hpp"
+#include "pg_store/connection/connection.hpp"
+#include "pg_store/ledger/ledger.hpp"
+#include "pg_store/schema/migrate.hpp"
+#include "unit/ledger/postgres_server.hpp"
+#include "unit/lmdb_store/ledger/raw_rows.hpp"
+#include "unit/worker/drain/fixture.hpp"
+#include "worker/drain/input_batch.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::HasSubstr;
+using worker::DrainStore;
+using worker::order_body;
+using worker::OwnedInput;
+
+constexpr const char* kNode = "11111111-2222-3333-4444-555555555555";
+const std::vector<std::string> kOrders{"a", "b", "c", "d", "e", "w"};
+
+class Inputs {
+public:
+    void order(const std::string& id, int version, const std::string& refund = "",
+               const std::string& code = "SPRING") {
+        add(Topic::kOrderUpdate, order_body(id, version, refund, code));
+    }
+    void command(const Command& command) { add(topic_of(command), encode_command(command)); }
+    void add(Topic topic, const std::string& body) {
+        RecordEnvelope envelope;
+        envelope.encode(DrainStore::meta_of(topic), body);
+        raw(std::string(envelope.prefix()) + body);
+    }
+    void raw(std::string record) {
+        OwnedInput input;
+        input.seq = {++seq_};
+        input.record = std::move(record);
+        inputs_.push_back(std::move(input));
+    }
+    std::vector<OwnedInput> take() { return std::move(inputs_); }
+    explicit Inputs(std::uint64_t behind) : seq_(behind) {}
+
+private:
+    std::uint64_t seq_;
+    std::vector<OwnedInput> inputs_;
+};
+
+std::vector<OwnedInput> inputs_before() {
+    Inputs inputs(0);
+    inputs.command(ProgramApply{{worker::spring_program()}});
+    inputs.command(CreatorImport{{{2, CreatorId("anna"), ProgramId("spring"), "SPRING"}}});
+    inputs.command(TouchImport{
+        {{2, AnonId("device"), CreatorId("anna"), ProgramId("spring"), worker::kReceived}}});
+    inputs.order("a", 1);
+    inputs.order("b", 1);
+    inputs.order("w", 1, "", "LATER");
+    inputs.order("a", 2, "40.00");
+    inputs.raw("no record");
+    inputs.add(Topic::kProductUpsert,
+               R"([{"platform_product_id":"s","name":"Shirt","variants":[{"variant_sku":"v"}]}])");
+    inputs.command(PayoutClose{ProgramId("spring"), worker::kReceived});
+    inputs.order("d", 1);
+    inputs.order("a", 1, "", "OTHER");  // stale
+    return inputs.take();
+}
+
+std::vector<OwnedInput> inputs_after(std::uint64_t behind) {
+    Inputs inputs(behind);
+    inputs.order("a", 3, "50.00");
+    inputs.order("b", 2);
+    inputs.order("w", 2, "", "LATER");
+    inputs.order("c", 1);
+    inputs.command(CreatorImport{{{2, CreatorId("anna"), ProgramId("spring"), "LATER"}}});
+    inputs.command(Adjust{OrderId("d"), Decimal(100, 2), "goodwill"});
+    inputs.add(
+        Topic::kProductUpsert,
+        R"([{"platform_product_id":"s","name":"Shirt 2","variants":[{"variant_sku":"x"}]}])");
+    inputs.command(PayoutClose{ProgramId("spring"), worker::kReceived});
+    inputs.command(DeadReplay{});
+    inputs.order("e", 1);
+    return inputs.take();
+}
+
+/// What came of the inputs behind a damage.
+struct Outcome {
+    std::string error;  ///< It stopped, with this sentence. Empty: all were applied.
+    std::map<std::string, std::string> dues;
+    std::string dead;     ///< Reasons of the letters.
+    std::string refused;  ///< Results of refused commands.
+};
+
+void apply_all(Ledger& ledger, std::vector<OwnedInput> inputs) {
+    worker::BatchApplier applier;
+    bool work_left = true;
+    for (std::size_t next = 0; next < inputs.size() || work_left;) {
+        const auto outcome = applier.apply(ledger, kNode, inputs, next, {});
+        if (!outcome) {
+            throw LedgerFailure(outcome.error());
+        }
+        next += outcome->inputs_done;
+        work_left = outcome->work.pieces != 0;
+    }
+}
+
+std::string due_of(LedgerReader& ledger, const std::string& id) {
+    OrderState state;
+    try {
+        if (!load_sound_order(ledger, {{1}, {1}, OrderId(id)}, state)) {
+            return "none";
+        }
+    } catch (const DamagedRow&) {
+        return "damaged";
+    }
+    std::string text;
+    for (const OrderDue& due : state.dues) {
+        text += due.due.to_string() + " " + std::string(due.currency.code()) + ";";
+    }
+    return text;
+}
+
+Outcome run_after(Ledger& ledger, std::uint64_t behind) {
+    Outcome outcome;
+    try {
+        apply_all(ledger, inputs_after(behind));
+        const auto reader = ledger.snapshot(kNode);
+        for (const std::string& id : kOrders) {
+            outcome.dues[id] = due_of(*reader, id);
+        }
+        reader->scan_dead([&](const DeadLetter& letter) {
+            outcome.dead += letter.reason + "\n";
+            return true;
+        });
+        reader->scan_commands([&](const CommandRow& row) {
+            outcome.refused += row.ok ? "" : row.result + "\n";
+            return true;
+        });
+    } catch (const LedgerFailure& failure) {
+        outcome.error = failure.error().message;
+        EXPECT_NE(outcome.error, "");
+    }
+    return outcome;
+}
+
+/// Orders that a damage's sentence names are in its way; every other one owes what it should.
+void expect_others_unharmed(const Outcome& found, const Outcome& expected,
+                            const std::string& damaged_order) {
+    for (const auto& [id, due] : found.dues) {
+        const bool named = (found.dead + found.refused).find("order " + id) != std::string::npos ||
+                           (found.dead + found.refused).find("order_id " + id) != std::string::npos;
+        if (id != damaged_order && !named && due != "damaged") {
+            EXPECT_EQ(due, expected.dues.at(id)) << "order " << id << "\n"
+                                                 << found.dead << found.refused;
+        }
+    }
+}
+
+// ---- LMDB ---------------------------------------------------------------------------------------
+
+class EmbeddedDamage : public testing::Test {
+protected:
+    void SetUp() override {
+        ASSERT_TRUE(store::EmbeddedLedger::create(folder_.path()).ok());
+        auto before = inputs_before();
+        behind_ = before.size();
+        apply_all(*open(), std::move(before));
+        std::ifstream file(data(), std::ios::binary);
+        good_ = {std::istreambuf_iterator<char>(file), {}};
+        expected_ = run_after(*open(), behind_);
+        ASSERT_EQ(expected_.error, "");
+        restore();
+    }
+    std::unique_ptr<store::EmbeddedLedger> open() const {
+        auto opened =
+            store::EmbeddedLedger::open(folder_.path(), store::EmbeddedLedger::Mode::kReadWrite);
+        if (!opened) {
+            throw LedgerFailure(opened.error());
+        }
+        return std::move(*opened);
+    }
+    void restore() const {
+        std::ofstream(data(), std::ios::binary | std::ios::trunc)
+            .write(good_.data(), static_cast<std::streamsize>(good_.size()));
+    }
+    std::filesystem::path data() const { return folder_.path() / "data.mdb"; }
+
+    store::TempFolder folder_;
+    std::string good_;
+    std::uint64_t behind_ = 0;
+    Outcome expected_;
+};
+
+std::vector<std::string> nonsense_of(const std::string& value) {
+    std::vector<std::string> edits{"no row", value.substr(0, value.size() / 2), value + "x"};
+    for (std::size_t at = 0; at < value.size(); at += 11) {
+        for (const char flip : {'\xff', '\x80', '\x01'}) {
+            edits.push_back(value);
+            edits.back()[at] = static_cast<char>(edits.back()[at] ^ flip);
+        }
+    }
+    return edits;
+}
+
+TEST_F(EmbeddedDamage, AnyBytesOfAnyRowAreAnErrorOrADeadLetterAndNoSignal) {
+    std::size_t edits_count = 0;
+    std::size_t stopped = 0;
+    std::size_t dead = 0;
+    for (const char* name : store::kLedgerTables) {
+        const store::RawRows table(folder_.path(), name);
+        for (const auto& [key, value] : table.all()) {
+            if (value.empty()) {
+                continue;
+            }
+            for (const std::string& edit : nonsense_of(value)) {
+                table.put(key, edit);
+                const Outcome found = run_after(*open(), behind_);
+                stopped += found.error.empty() ? std::size_t{0} : std::size_t{1};
+                dead += found.dead.find("DAMAGED_ROW") == std::string::npos ? std::size_t{0}
+                                                                            : std::size_t{1};
+                ++edits_count;
+                restore();
+            }
+        }
+    }
+    std::cout << edits_count << " edits: " << stopped << " stopped with a sentence, " << dead
+              << " with a dead letter\n";
+    EXPECT_GT(edits_count, 1000U);
+    EXPECT_GT(stopped, 0U);
+    EXPECT_GT(dead, 0U);
+}
+
+TEST_F(EmbeddedDamage, ADamagedOrderIsInNobodysWay) {
+    const store::RawRows orders(folder_.path(), "orders");
+    const auto rows = orders.all();
+    ASSERT_GE(rows.size(), 4U);
+    for (const auto& [key, value] : rows) {
+        const std::string id = key.substr(8);
+        orders.put(key, "no row");
+        const Outcome found = run_after(*open(), behind_);
+        EXPECT_EQ(found.error, "") << id;
+        EXPECT_THAT(found.dead + found.refused, HasSubstr("order " + id));
+        expect_others_unharmed(found, expected_, id);
+        EXPECT_THAT(open()->verify(kNode, 100), testing::Contains(HasSubstr("table orders")));
+        restore();
+    }
+}
+
+// ---- PostgreSQL ---------------------------------------------------------------------------------
+
+struct SqlField {
+    std::string table, column, type;
+};
+
+class PostgresDamage : public testing::Test {
+protected:
+    void SetUp() override {
+        const std::string admin = PostgresServer::instance().url();
+        const auto root = pg::Connection::open(*pg::Url::parse(admin), {});
+        root->script("DROP DATABASE IF EXISTS damage");
+        root->script("CREATE DATABASE damage");
+        url_ = pg::Url::parse(PostgresServer::instance().url("damage"));
+        ASSERT_TRUE(pg::migrate(*url_).ok());
+        session_ = pg::Connection::open(*url_, {});
+        auto before = inputs_before();
+        behind_ = before.size();
+        apply_all(*open(), std::move(before));
+        session_->script("CREATE SCHEMA good");
+        for (const std::string& table : tables()) {
+            session_->script("CREATE TABLE good." + table + " AS SELECT * FROM sluice_ledger." +
+                             table);
+            restore_ += "DELETE FROM sluice_ledger." + table + "; INSERT INTO sluice_ledger." +
+                        table + " SELECT * FROM good." + table + "; ";
+        }
+        expected_ = run_after(*open(), behind_);
+        ASSERT_EQ(expected_.error, "");
+        restore();
+    }
+    std::unique_ptr<pg::PostgresLedger> open() const {
+        auto opened = pg::PostgresLedger::open(*url_, pg::PostgresLedger::Mode::kReadWrite, {});
+        if (!opened) {
+            throw LedgerFailure(opened.error());
+        }
+        return std::move(*opened);
+    }
+    std::vector<std::string> tables() const {
+        std::vector<std::string> names;
+        const pg::Rows rows = session_->query_text(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = 'sluice_ledger' "
+            "AND table_type = 'BASE TABLE' AND table_name NOT LIKE 'registry%' "
+            "AND table_name <> 'migrations' ORDER BY 1");
+        for (int i = 0; i < rows.count(); ++i) {
+            names.push_back(rows.row(i).string());
+        }
+        return names;
+    }
+    std::vector<SqlField> fields() const {
+        std::vector<SqlField> fields;
+        for (const std::string& table : tables()) {
+            const pg::Rows rows = session_->query_text(
+                "SELECT column_name::text, udt_name::text FROM information_schema.columns WHERE "
+                "table_schema = 'sluice_ledger' AND table_name = '" +
+                table + "' ORDER BY 1");
+            for (int i = 0; i < rows.count(); ++i) {
+                pg::RowReader row = rows.row(i);
+                const std::string column = row.string();
+                fields.push_back({table, column, row.string()});
+            }
+        }
+        return fields;
+    }
+    /// False: the server does not take this value.
+    bool edit(const SqlField& field, const std::string& value) {
+        const std::string which = field.table == "orders" ? "order_id = 'a'"
+                                                          : "ctid = (SELECT min(ctid) FROM "
+                                                            "sluice_ledger." +
+                                                                field.table + ")";
+        try {
+            session_->script("UPDATE sluice_ledger." + field.table + " SET " + field.column +
+                             " = " + value + " WHERE " + which);
+            return true;
+        } catch (const LedgerFailure&) {
+            (void)session_->reset();
+            return false;
+        }
+    }
+    void restore() { session_->script("BEGIN; " + restore_ + "COMMIT"); }
+
+    Result<pg::Url> url_ = Error{};
+    std::unique_ptr<pg::Connection> session_;
+    std::string restore_;
+    std::uint64_t behind_ = 0;
+    Outcome expected_;
+};
+
+std::vector<std::string> nonsense_of(const SqlField& field) {
+    if (field.type.starts_with("_")) {
+        return {"NULL", "'{}'", "'{NULL}'", "'{-1}'", "'{9999999}'", "'{1,2,3,4,5}'"};
+    }
+    if (field.type == "bool") {
+        return {"NULL", "NOT " + field.column};
+    }
+    if (field.type == "numeric") {
+        return {
+            "NULL", "-1", "1e30", "'NaN'", "0.00000000000000001", "-1e22", field.column + " + 1"};
+    }
+    if (field.type.starts_with("int")) {
+        return {"NULL", "-1", "0", "32767", "2147483647", "9223372036854775807"};
+    }
+    if (field.type == "bytea") {
+        return {"NULL", "''", "'\\x00ff'", "decode(repeat('ff', 61), 'hex')"};
+    }
+    return {"NULL", "''", "'nonsense'", "repeat('x', 300)"};
+}
+
+TEST_F(PostgresDamage, AnyValueOfAnyColumnIsAnErrorOrADeadLetterAndNoSignal) {
+    std::size_t edits_count = 0;
+    std::size_t stopped = 0;
+    std::size_t dead = 0;
+    for (const SqlField& field : fields()) {
+        for (const std::string& value : nonsense_of(field)) {
+            SCOPED_TRACE(field.table + "." + field.column + " = " + value);
+            if (!edit(field, value)) {
+                continue;
+            }
+            const Outcome found = run_after(*open(), behind_);
+            stopped += found.error.empty() ? std::size_t{0} : std::size_t{1};
+            dead += found.dead.find("DAMAGED_ROW") == std::string::npos ? std::size_t{0}
+                                                                        : std::size_t{1};
+            ++edits_count;
+            if (field.table == "orders") {
+                expect_others_unharmed(found, expected_, "a");
+            }
+            restore();
+        }
+    }
+    std::cout << edits_count << " edits: " << stopped << " stopped with a sentence, " << dead
+              << " with a dead letter\n";
+    EXPECT_GT(edits_count, 300U);
+    EXPECT_GT(stopped, 0U);
+    EXPECT_GT(dead, 0U);
+}
+
+TEST_F(PostgresDamage, O6_AnEditedDueGoesToTheDeadLettersAndTheQueueGoesOn) {
+    ASSERT_TRUE(edit({"orders", "due_amounts", "_numeric"}, "'{99.00}'"));
+    const Outcome found = run_after(*open(), behind_);
+    EXPECT_EQ(found.error, "");
+    EXPECT_THAT(found.dead, HasSubstr("DAMAGED_ROW: the ledger holds a damaged row: table orders, "
+                                      "account 1, shop 1, order a: it owes 99.00 USD"));
+    expect_others_unharmed(found, expected_, "a");
+}
+
+}  // namespace
+}  // namespace sluice::test
