@@ -8,6 +8,7 @@
 #include "ngx_module/process/process.hpp"
 #include "ngx_module/request/answer_filter.hpp"
 #include "ngx_module/request/handler.hpp"
+#include "ngx_module/request/refused_before.hpp"
 #include "ngx_module/request/variables.hpp"
 #include "ngx_module/status/status.hpp"
 
@@ -33,6 +34,7 @@ static ngx_int_t postconfiguration(ngx_conf_t* cf) noexcept {
     sluice::ngx::finish_configuration(cf);
     if (sluice::ngx::main_conf(cf).ingest_locations > 0) {
         sluice::ngx::install_late_error_filter();
+        return sluice::ngx::install_refusal_counter(cf) ? NGX_OK : NGX_ERROR;
     }
     return NGX_OK;
 }

@@ -226,9 +226,9 @@ std::string due_words(const OrderState& order, const OrderDue& due, LedgerReader
         return words + "; " + open.to_string() + " is an adjustment, payable at once";
     }
     const std::optional<ProgramRow> row = ledger.program(order.attribution->program);
-    return words + "; pending until " +
-           (row ? row->program.hold_end(order.ordered_at).to_string() : "its hold ends") +
-           ", then payable";
+    return words + "; its hold ends" +
+           (row ? " " + row->program.hold_end(order.ordered_at).to_string() : "") +
+           ": pending before that, payable from then on";
 }
 
 }  // namespace

@@ -97,7 +97,11 @@ enum class Reason : std::uint8_t {
     kIdempotencyConflict,
     kZoneTooSmall,  ///< The account lies beyond the shared zone: its limit cannot be held.
     kNotServable,   ///< Another part of the configuration leads it here, and not whole.
+    // Refused by nginx itself or another module before this one was asked; counted only.
+    kLimitedBefore,  ///< 429 or 503: limit_req, limit_conn.
+    kRefusedBefore,  ///< Another status: deny, auth_basic, client_max_body_size, a malformed head.
 };
+inline constexpr std::size_t kReasons = static_cast<std::size_t>(Reason::kRefusedBefore) + 1;
 [[nodiscard]] std::string_view to_string(Reason reason) noexcept;
 
 /// A complete answer. The body is owned; common bodies are static (no allocation).

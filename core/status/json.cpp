@@ -63,7 +63,7 @@ void write_endpoint(JsonWriter& json, const EndpointValues& values) {
         json.field(to_string(static_cast<Outcome>(i)), values.results[i]);
     }
     json.end_object().key("reasons").begin_object();
-    for (std::size_t i = 1; i <= static_cast<std::size_t>(Reason::kNotServable); ++i) {
+    for (std::size_t i = 1; i < kReasons; ++i) {
         if (values.reasons[i] != 0) {
             json.field(to_string(static_cast<Reason>(i)), values.reasons[i]);
         }

@@ -79,6 +79,8 @@ struct alignas(64) MetricsBlock {
     /// One finished request. `reason` kNone: nothing was wrong.
     void count_request(Endpoint endpoint, Outcome outcome, Reason reason,
                        std::uint64_t request_ms) noexcept;
+    /// One request that this module was never asked about.
+    void count_refused_before(Endpoint endpoint, std::uint64_t status) noexcept;
     void count_commit(std::uint64_t microseconds, std::uint64_t requests) noexcept {
         commit_us.observe(microseconds);
         commit_requests.observe(requests);
@@ -89,7 +91,7 @@ struct alignas(64) MetricsBlock {
 };
 static_assert(std::is_standard_layout_v<MetricsBlock>);
 static_assert(std::is_trivially_destructible_v<MetricsBlock>);
-static_assert(static_cast<std::size_t>(Reason::kNotServable) < kReasonsMax);
+static_assert(kReasons <= kReasonsMax);
 
 /// The sum of one histogram over all blocks. buckets[i] counts values <= bounds[i], not cumulative.
 struct HistogramValues {

@@ -86,7 +86,7 @@ void write_requests(MetricsText& text, const MetricsSnapshot& metrics) {
     text.family("sluice_refusals_total", "counter",
                 "Requests that were not accepted, by endpoint and reason.");
     for (const Endpoint endpoint : kBoth) {
-        for (std::size_t i = 1; i <= static_cast<std::size_t>(Reason::kNotServable); ++i) {
+        for (std::size_t i = 1; i < kReasons; ++i) {
             text.sample(label("endpoint", to_string(endpoint)) + ',' +
                             label("reason", to_string(static_cast<Reason>(i))),
                         metrics.of(endpoint).reasons[i]);

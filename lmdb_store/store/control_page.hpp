@@ -60,6 +60,9 @@ struct ControlWords {
     std::atomic<std::uint64_t> map_bytes;  ///< nginx: the queue's `map_size`.
     /// Worker: codes, devices and programs whose waiting orders are to be tried again.
     std::atomic<std::uint64_t> attribution_left;
+    /// nginx: what the error log was told of admission last: why it stopped (0: it goes on) : 8,
+    /// and when, milliseconds since the epoch : 56.
+    std::atomic<std::uint64_t> admission_told;
 };
 static_assert(sizeof(ControlWords) <= 4096);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -69,6 +69,21 @@ std::optional<Outcome> outcome_of_status(ngx_uint_t status) noexcept {
     }
 }
 
+/// Tells the log when admission stops and when it goes on.
+void note_admission(IngestRequest& request, Outcome outcome, Reason reason) noexcept {
+    store::Queue* queue = request.tools->store.queue();
+    if (queue == nullptr) {
+        return;  // the log says why the store is closed
+    }
+    const bool stopped =
+        reason == Reason::kQueueFull || reason == Reason::kDiskFull || reason == Reason::kIoError;
+    if (outcome == Outcome::kAccepted) {
+        request.tools->notes.admission(queue->control().words(), std::nullopt);
+    } else if (outcome == Outcome::kUnavailable && stopped) {
+        request.tools->notes.admission(queue->control().words(), reason);
+    }
+}
+
 }  // namespace
 
 void settle(IngestRequest& request, Answer answer) noexcept {
@@ -175,6 +190,7 @@ void count_once(IngestRequest& request) noexcept {
     }
     request.counted = true;
     MetricsBlock& metrics = request.tools->metrics;
+    note_admission(request, *outcome, request.answer ? request.answer->reason : Reason::kNone);
     metrics.count_request(endpoint_of(request), *outcome,
                           request.answer ? request.answer->reason : Reason::kNone,
                           elapsed_ms(request.r));

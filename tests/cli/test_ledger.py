@@ -9,7 +9,7 @@ import socket
 import subprocess
 
 import pytest
-from harness import orders
+from harness import orders, paths
 from harness.edge import Edge
 from program import PROGRAM, sluice
 
@@ -52,6 +52,10 @@ class Shop:
 
     def json(self, *line):
         return self.run(*line, "--format", "json").json()
+
+    def doctor(self, *line):
+        """Its findings, whatever its exit status."""
+        return sluice("doctor", *line, "--format", "json", store=self.store).json()
 
     def send(self, order_id, code="SAVE", **changes):
         discounts = [{"code": code, "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}]
@@ -315,14 +319,14 @@ def test_an_import_says_what_it_leaves_for_later(shop):
     left = "waiting orders of 2 codes, devices or programs are still to be tried again"
     assert shop.run("creator", "import", codes, "--no-wait").out == f"1 row imported; {left}\n"
     assert shop.json("queue", "stats")["attribution_left"] == 2
-    assert [row["finding"] for row in shop.json("doctor") if row["check"] == "attribution"] == [left]
+    assert [row["finding"] for row in shop.doctor() if row["check"] == "attribution"] == [left]
     shop.run("worker", "--until-empty")
     assert shop.json("queue", "stats")["attribution_left"] == 0
     assert {row["creator_id"] for row in shop.json("report", "orders")} == {"zoe"}
 
 
 def test_doctor(sold):
-    rows = sold.json("doctor")
+    rows = sold.doctor()
     assert {"store", "permissions", "key", "disk", "clock", "readers", "registry", "queue", "worker", "journal", "nginx"} <= {
         row["check"] for row in rows}
     assert all(row["remedy"] for row in rows if row["result"] == "problem")
@@ -331,6 +335,41 @@ def test_doctor(sold):
     assert run.status == 1 and "problem" in run.err
     problems = [row for row in run.json() if row["result"] == "problem"]
     assert any("data.mdb has mode 0644" in row["finding"] and "chmod 0600" in row["remedy"] for row in problems)
+
+
+def worker_finding(shop):
+    return [(row["result"], row["finding"]) for row in shop.doctor() if row["check"] == "worker"]
+
+
+def test_doctor_goes_by_the_workers_lock(shop):
+    shop.send("o1")
+    assert worker_finding(shop) == [("problem", "no worker runs; 3 inputs wait")] or (
+        worker_finding(shop) == [("problem", "no worker runs; 1 input waits")])
+    running = subprocess.Popen([PROGRAM, "--store", shop.store, "worker"], stderr=subprocess.DEVNULL)
+    try:
+        paths.wait_until(lambda: worker_finding(shop) == [("ok", "the worker runs; 0 inputs wait")], "the worker to run")
+        running.kill()
+        running.wait()
+        # It could say nothing, and its last sign of life is fresh: the lock tells all the same.
+        assert worker_finding(shop) == [("problem", "no worker runs; 0 inputs wait")]
+    finally:
+        running.kill()
+        running.wait()
+    assert shop.run("doctor", status=1).err == "sluice: 1 problem\n"
+
+
+def test_doctor_looks_at_the_configuration_that_it_is_given(shop):
+    def nginx_of(*line):
+        return [(row["result"], row["finding"]) for row in shop.doctor(*line) if row["check"] == "nginx"][0]
+
+    conf = shop.edge.folder / "nginx.conf"
+    assert nginx_of("--nginx-conf", conf) == ("ok", "its configuration is right and names this store")
+    other = shop.file("other.conf", conf.read_text().replace(str(shop.store), str(shop.folder)))
+    result, finding = nginx_of("--nginx-conf", other)
+    assert result == "problem", finding
+    broken = shop.file("broken.conf", "events {}\nnonsense;\n")
+    result, finding = nginx_of("--nginx-conf", broken)
+    assert result == "problem" and "nonsense" in finding
 
 
 READER = """
@@ -360,8 +399,8 @@ def test_doctor_finds_readers_that_died(sold, folder):
         dead.kill()
         dead.wait()
         try:
-            findings = [row["finding"] for row in sold.json("doctor") if row["check"] == "readers"]
-            again = [row["result"] for row in sold.json("doctor") if row["check"] == "readers"]
+            findings = [row["finding"] for row in sold.doctor() if row["check"] == "readers"]
+            again = [row["result"] for row in sold.doctor() if row["check"] == "readers"]
         finally:
             alive.kill()
     assert findings == [f"{folder}: 1 reader slots of dead processes were freed"]

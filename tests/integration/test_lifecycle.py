@@ -281,6 +281,13 @@ def test_503_when_the_queue_is_full_and_service_resumes(start_edge, new_merchant
         answers.catalog_success(
             merchant.catalog("PRODUCT_UPSERT", catalog, "k", connection=connection), 1
         )
+        resumed = "orders and products are taken again"
+        paths.wait_until(
+            lambda: merchant.event("ORDER_CREATE", orders.order(), connection=connection).status == 200
+            and resumed in edge.log(), "the log to say so")
+    log = edge.log()  # of two processes: each line stands there once
+    assert log.count("orders and products get 503 from now on: the queue is filled up to its mark") == 1, log[-2000:]
+    assert log.count(resumed) == 1
 
 
 def test_replay_is_answered_while_admission_is_stopped(start_edge, new_merchant):

@@ -209,7 +209,7 @@ def finish(sluice, twins, url):
     found = reports(sluice)
     for kind, expected in twins.expected.items():
         assert found[kind] == expected, kind
-    assert sluice("doctor").count("the chain of hashes holds") == 1
+    assert sluice.run("doctor").stdout.count("the chain of hashes holds") == 1
 
 
 def test_unmigrated_and_newer_databases_are_refused(cluster, twins):
@@ -270,7 +270,7 @@ def test_an_archive_rebuilds_a_database_that_was_lost(cluster, twins):
         assert sluice(*rebuild).startswith("0 inputs")
         sluice("worker", "--until-empty", "--ledger", url)
         assert reports(sluice) == own
-        assert sluice("doctor").count("the chain of hashes holds") == 1
+        assert sluice.run("doctor").stdout.count("the chain of hashes holds") == 1
         (sluice.store / "ledger.url").unlink()
 
 

@@ -233,3 +233,23 @@ def test_a_broken_store_is_shown_and_said(edge, new_merchant):
     assert metrics(edge)["sluice_ready"] == 0
     assert get(edge, "/sluice/").status == 200
     assert get(edge, "/sluice/health").status == 200
+
+
+def test_what_other_modules_refuse_is_counted(start_edge, new_merchant):
+    """limit_req's 503 never reaches this module: without this count no page would show it."""
+    limited = CONFIG.replace("sluice_ingest events;", "sluice_ingest events; limit_req zone=address;").replace(
+        "sluice_ingest catalog;", "sluice_ingest catalog; deny all;")
+    edge = start_edge("limit_req_zone $binary_remote_addr zone=address:1m rate=1r/m;\n" + limited)
+    merchant = new_merchant(edge, "acme")
+    answers = [merchant.event("ORDER_CREATE", orders.order()).status for _ in range(4)]
+    assert answers == [200, 503, 503, 503]
+    batch = {"products": [{"platform_product_id": "p", "title": "t"}]}
+    assert merchant.catalog("PRODUCT_UPSERT", batch, "k").status == 403
+    assert edge.request("POST", sign.EVENTS + "/other", [], b"{}").status == 404  # no location of ours
+    found = metrics(edge)
+    assert found['sluice_refusals_total{endpoint="events",reason="limited_before"}'] == 3
+    assert found['sluice_refusals_total{endpoint="events",reason="refused_before"}'] == 0
+    assert found['sluice_refusals_total{endpoint="catalog",reason="refused_before"}'] == 1
+    assert status(edge)["events"]["reasons"] == {"limited_before": 3}
+    assert found['sluice_requests_total{endpoint="events",result="accepted"}'] == 1
+    assert status(edge)["events"]["requests"] == 1

@@ -9,10 +9,11 @@ namespace sluice::cli {
 namespace {
 
 struct DoctorCommand {
+    std::string nginx_conf;
     Format format = Format::kTable;
 };
 
-Findings look(const Frame& frame) {
+Findings look(const Frame& frame, const std::string& nginx_conf) {
     const store::StorePaths paths = frame.paths();
     Findings findings;
     check_format(paths, findings);
@@ -26,14 +27,14 @@ Findings look(const Frame& frame) {
         check_queue(paths, now(), findings);
         check_ledger(frame, findings);
     }
-    check_nginx(paths, findings);
+    check_nginx(paths, nginx_conf, findings);
     return findings;
 }
 
 Status run_doctor(const Frame& frame, const DoctorCommand& command) {
     std::size_t problems = 0;
     Listing listing(command.format, {{"check"}, {"result"}, {"finding"}, {"remedy"}});
-    for (const Finding& finding : look(frame)) {
+    for (const Finding& finding : look(frame, command.nginx_conf)) {
         problems += finding.health == Health::kProblem ? 1u : 0u;
         listing.add({{"check", finding.check},
                      {"result", to_string(finding.health)},
@@ -52,7 +53,12 @@ Status run_doctor(const Frame& frame, const DoctorCommand& command) {
 
 void declare_doctor(CLI::App& app, Frame& frame) {
     CLI::App& doctor = add_command(app, "doctor", "Check store, worker and nginx; say what to do");
-    add_format(doctor, on_run(doctor, frame, run_doctor).format);
+    DoctorCommand& command = on_run(doctor, frame, run_doctor);
+    doctor
+        .add_option("--nginx-conf", command.nginx_conf,
+                    "The nginx.conf to look at (default: the one that nginx reads by itself)")
+        ->type_name("FILE");
+    add_format(doctor, command.format);
 }
 
 }  // namespace sluice::cli

@@ -72,6 +72,10 @@ worker::DrainEvents service_events(spdlog::logger& log) {
         log.warn("cannot apply now, tries again: {}", printable(error.message));
         notify_service("WATCHDOG=1\nSTATUS=Cannot apply now, see the log.");
     };
+    events.recovered = [&log](std::chrono::seconds failed_for) {
+        log.warn("applies again, after {} s", failed_for.count());
+        notify_service("STATUS=Applying.");
+    };
     events.warning = [&log](const std::string& text) { log.warn("{}", printable(text)); };
     events.heartbeat = [] { notify_service("WATCHDOG=1\nSTATUS=Applying."); };
     return events;
@@ -134,7 +138,7 @@ Status run_worker(const Frame& frame, const WorkerCommand& command) {
     if (!queue.ok()) {
         return queue.error();
     }
-    const auto lock = worker::WorkerLock::take(paths);
+    const auto lock = worker::WorkerLock::take_soon(paths);
     if (!lock.ok()) {
         return lock.error();
     }

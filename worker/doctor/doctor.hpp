@@ -43,6 +43,8 @@ void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findin
 // worker/doctor/ledger.cpp
 void check_ledger(const Frame& frame, Findings& findings);
 // worker/doctor/nginx.cpp
-void check_nginx(const store::StorePaths& paths, Findings& findings);
+/// @param configuration  nginx.conf; empty: the one that nginx was built to read.
+void check_nginx(const store::StorePaths& paths, const std::string& configuration,
+                 Findings& findings);
 
 }  // namespace sluice::cli

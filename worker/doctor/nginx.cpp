@@ -53,9 +53,14 @@ std::string configured_store(const std::string& configuration) {
 
 }  // namespace
 
-void check_nginx(const store::StorePaths& paths, Findings& findings) {
+void check_nginx(const store::StorePaths& paths, const std::string& configuration,
+                 Findings& findings) {
     const bool there = ::access(kNginx, X_OK) == 0;
-    auto said = run_child({there ? kNginx : "nginx", "-T"});
+    std::vector<std::string> command{there ? kNginx : "nginx", "-T"};
+    if (!configuration.empty()) {
+        command.insert(command.end(), {"-c", std::filesystem::absolute(configuration).string()});
+    }
+    auto said = run_child(command);
     if (!said.ok()) {
         findings.push_back({"nginx", Health::kNote, "no nginx is installed here", ""});
         return;

@@ -4,6 +4,7 @@
 #include "lmdb_store/registry/registry.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/doctor/doctor.hpp"
+#include "worker/drain/worker_lock.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -30,27 +31,47 @@ void check_fill(const store::QueueFill& fill, Findings& findings) {
                         near ? "see that the worker runs, or raise map_size of sluice_store" : ""});
 }
 
-void check_worker(store::Queue& queue, const store::QueueFill& fill, std::uint64_t now_ms,
-                  Findings& findings) {
-    const store::ControlWords& words = queue.control().words();
-    const std::uint64_t applied = words.applied_seq.load();
-    const std::uint64_t lag = fill.last_seq.value > applied ? fill.last_seq.value - applied : 0;
-    const std::uint64_t heartbeat = words.heartbeat_ms.load();
+std::string waiting_text(std::uint64_t lag) {
+    return std::to_string(lag) + (lag == 1 ? " input waits" : " inputs wait");
+}
+
+/// @param lag  Inputs that are not applied.
+void check_running_worker(const store::ControlWords& words, std::uint64_t pid, std::uint64_t lag,
+                          std::uint64_t now_ms, Findings& findings) {
     const auto state = static_cast<store::WorkerState>(words.worker_state.load());
-    const bool alive = heartbeat != 0 && now_ms < heartbeat + kHeartbeatMsMax &&
-                       state != store::WorkerState::kStopped;
-    const std::string waits = std::to_string(lag) + (lag == 1 ? " input waits" : " inputs wait");
-    if (!alive) {
-        findings.push_back({"worker", lag > 0 ? Health::kProblem : Health::kNote,
-                            "no worker runs; " + waits, "systemctl start sluice"});
-    } else if (state == store::WorkerState::kRetrying) {
-        findings.push_back({"worker", Health::kProblem, "the worker cannot apply now; " + waits,
+    const std::uint64_t heartbeat = words.heartbeat_ms.load();
+    if (state == store::WorkerState::kRetrying) {
+        findings.push_back({"worker", Health::kProblem,
+                            "the worker cannot apply now; " + waiting_text(lag),
                             "its log says why: journalctl -u sluice"});
+    } else if (now_ms > heartbeat + kHeartbeatMsMax) {
+        findings.push_back(
+            {"worker", Health::kProblem,
+             "the worker (pid " + std::to_string(pid) + ") gave no sign of life for " +
+                 std::to_string((now_ms - heartbeat) / 1000) + " s; " + waiting_text(lag),
+             "is it stopped, or does the disk hang? ps -p " + std::to_string(pid)});
     } else {
         const bool behind = lag > kLagProblem;
         findings.push_back({"worker", behind ? Health::kProblem : Health::kOk,
-                            "the worker runs; " + waits,
+                            "the worker runs; " + waiting_text(lag),
                             behind ? "it is behind: look at the disk and at its log" : ""});
+    }
+}
+
+/// The lock tells whether one runs; the control page only what it does.
+void check_worker(const store::StorePaths& paths, store::Queue& queue, const store::QueueFill& fill,
+                  std::uint64_t now_ms, Findings& findings) {
+    const store::ControlWords& words = queue.control().words();
+    const std::uint64_t applied = words.applied_seq.load();
+    const std::uint64_t lag = fill.last_seq.value > applied ? fill.last_seq.value - applied : 0;
+    const auto holder = worker::WorkerLock::holder(paths);
+    if (!holder.ok()) {
+        add_damage("worker", holder.error(), findings);
+    } else if (!*holder) {
+        findings.push_back({"worker", Health::kProblem, "no worker runs; " + waiting_text(lag),
+                            "systemctl start sluice"});
+    } else {
+        check_running_worker(words, **holder, lag, now_ms, findings);
     }
     const std::uint64_t dead = words.dead_open.load();
     if (dead > 0) {
@@ -145,7 +166,7 @@ void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findin
     }
     check_fill(fill.value(), findings);
     const auto now_ms = static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000;
-    check_worker(*queue.value(), fill.value(), now_ms, findings);
+    check_worker(paths, *queue.value(), fill.value(), now_ms, findings);
 }
 
 }  // namespace sluice::cli

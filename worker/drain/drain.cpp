@@ -128,7 +128,10 @@ Result<bool> Drain::Loop::step() {
         return step.error();
     }
     if (step->worked) {
-        retry_.succeeded();
+        if (const auto failed_for = retry_.succeeded(Clock::now());
+            failed_for && events_.recovered) {
+            events_.recovered(*failed_for);
+        }
         archive_.add(applying_.inputs(), step->first, step->count);
         try {
             keeper_.applied_bulk(applying_.inputs(), step->first, step->count);

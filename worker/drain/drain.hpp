@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -37,6 +38,8 @@ struct DrainOptions {
 struct DrainEvents {
     /// Cannot go on now and tries again: an error that may pass. At most one a second.
     std::function<void(const Error&)> retrying;
+    /// It goes on after that.
+    std::function<void(std::chrono::seconds failed_for)> recovered;
     /// Something that does not stop the loop, in words.
     std::function<void(const std::string&)> warning;
     /// The loop turns: at least once a second while it is well.

@@ -46,9 +46,14 @@ Retry::Decision Retry::failed(ErrorCode code, Time now) noexcept {
     return decision;
 }
 
-void Retry::succeeded() noexcept {
+std::optional<std::chrono::seconds> Retry::succeeded(Time now) noexcept {
+    std::optional<std::chrono::seconds> failed_for;
+    if (failing_since_ != Time{} && last_told_ >= failing_since_) {
+        failed_for = std::chrono::duration_cast<std::chrono::seconds>(now - failing_since_);
+    }
     pause_ = kPauseFirst;
     failing_since_ = {};
+    return failed_for;
 }
 
 }  // namespace sluice::worker

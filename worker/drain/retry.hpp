@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "core/values/result.hpp"
 
@@ -31,7 +32,8 @@ public:
 
     /// Another error in a row. `now` never goes back.
     [[nodiscard]] Decision failed(ErrorCode code, Time now) noexcept;
-    void succeeded() noexcept;
+    /// @return how long it had failed, if that was told.
+    [[nodiscard]] std::optional<std::chrono::seconds> succeeded(Time now) noexcept;
 
 private:
     std::uint32_t seconds_max_;

@@ -6,7 +6,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <string>
+#include <thread>
 
 namespace sluice::worker {
 namespace {
@@ -21,6 +24,32 @@ std::string holder_of(int file) {
 }
 
 }  // namespace
+
+Result<std::optional<std::uint64_t>> WorkerLock::holder(const store::StorePaths& paths) {
+    const std::string path = paths.worker_lock.string();
+    const cli::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid()) {
+        return cli::system_error(path, errno);
+    }
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
+        return std::optional<std::uint64_t>();
+    }
+    if (errno != EWOULDBLOCK) {
+        return cli::system_error(path, errno);
+    }
+    return std::optional<std::uint64_t>(std::strtoull(holder_of(file.get()).c_str(), nullptr, 10));
+}
+
+Result<WorkerLock> WorkerLock::take_soon(const store::StorePaths& paths) {
+    constexpr int kTries = 10;
+    constexpr std::chrono::milliseconds kBetween{20};
+    Result<WorkerLock> taken = take(paths);
+    for (int i = 1; i < kTries && !taken && taken.error().code == ErrorCode::kBusy; ++i) {
+        std::this_thread::sleep_for(kBetween);
+        taken = take(paths);
+    }
+    return taken;
+}
 
 Result<WorkerLock> WorkerLock::take(const store::StorePaths& paths) {
     const std::string path = paths.worker_lock.string();

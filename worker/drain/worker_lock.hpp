@@ -1,6 +1,9 @@
 // Worker lock: one process drains a queue at a time.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "core/values/result.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "worker/system/file.hpp"
@@ -12,6 +15,13 @@ class WorkerLock {
 public:
     /// kBusy: another process holds it; the message names its pid. Never waits.
     [[nodiscard]] static Result<WorkerLock> take(const store::StorePaths& paths);
+
+    /// For a worker that starts: holder() may be looking just now. Waits up to 200 ms.
+    [[nodiscard]] static Result<WorkerLock> take_soon(const store::StorePaths& paths);
+    /// The pid of the process that holds it (0: it is not known), nothing if none does. Shares the
+    /// lock for an instant, which keeps take() from it.
+    [[nodiscard]] static Result<std::optional<std::uint64_t>> holder(
+        const store::StorePaths& paths);
 
 private:
     explicit WorkerLock(cli::UniqueFd file) : file_(std::move(file)) {}

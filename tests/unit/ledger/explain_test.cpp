@@ -84,7 +84,7 @@ Journal
       by finance: goodwill
 
 Commission
-  due 5.00 USD (-0.36 of it by hand); pending until 2026-01-24T00:00:00Z, then payable
+  due 5.00 USD (-0.36 of it by hand); its hold ends 2026-01-24T00:00:00Z: pending before that, payable from then on
 )");
 }
 

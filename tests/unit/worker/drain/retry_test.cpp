@@ -28,7 +28,7 @@ TEST(RetryRules, PausesDoubleUpToFiveSecondsAndBeginAnewAfterSuccess) {
         EXPECT_EQ(decision.pause, milliseconds(ms));
         now += decision.pause;
     }
-    retry.succeeded();
+    (void)retry.succeeded(now);
     EXPECT_EQ(retry.failed(ErrorCode::kNoSpace, now).pause, milliseconds(50));
 }
 
@@ -61,6 +61,16 @@ TEST(RetryRules, TroubleIsToldOnceASecond) {
         told += retry.failed(ErrorCode::kIo, kStart + milliseconds(ms)).is_told ? 1 : 0;
     }
     EXPECT_EQ(told, 3);
+}
+
+TEST(RetryRules, RecoveryFromWhatWasToldIsToldOnce) {
+    Retry retry(0);
+    EXPECT_EQ(retry.succeeded(kStart), std::nullopt);
+    EXPECT_TRUE(retry.failed(ErrorCode::kNoSpace, kStart).is_told);
+    EXPECT_EQ(retry.succeeded(kStart + seconds(7)), seconds(7));
+    EXPECT_EQ(retry.succeeded(kStart + seconds(8)), std::nullopt);
+    (void)retry.failed(ErrorCode::kBusy, kStart + seconds(9));  // for a moment: nobody heard of it
+    EXPECT_EQ(retry.succeeded(kStart + seconds(9)), std::nullopt);
 }
 
 }  // namespace
