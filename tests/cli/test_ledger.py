@@ -116,7 +116,7 @@ def test_report_orders(sold):
     assert [r["order_id"] for r in sold.json("report", "orders", "--creator", "ann")] == ["o1"]
     assert [r["order_id"] for r in sold.json("report", "orders", "--from", "2024-05-01T00:00:00Z")] == ["o2"]
     assert [r["order_id"] for r in sold.json("report", "orders", "--to", "2024-05-01T00:00:00Z")] == ["o1"]
-    assert sold.json("report", "orders", "--shop", "shop-2") == []
+    assert "there is no shop shop-2" in sold.run("report", "orders", "--shop", "shop-2", status=1).err
     as_csv = list(csv.DictReader(io.StringIO(sold.run("report", "orders", "--format", "csv").out)))
     assert [row["commission_amount"] for row in as_csv] == ["8.00", "0.00"]
     assert "o1" in sold.run("report", "orders").out
@@ -133,7 +133,10 @@ def test_journal_balances_and_adjustment(sold):
         (balance,) = sold.json("report", "balances", *more)
         assert balance == {"account_id": "acme", "program_id": "spring", "creator_id": "ann", "currency": "USD",
                            "pending": "0.00", "payable": "6.50", "paid": "0.00", "total": "6.50"}
-    assert sold.json("report", "balances", "--creator", "bob") == []
+    assert "creator bob was never in a program" in sold.run("report", "balances", "--creator", "bob", status=1).err
+    assert "there is no shop shop-9" in sold.run("report", "orders", "--shop", "shop-9", status=1).err
+    sold.run("shop", "create", "shop-2", "--account", "acme")
+    assert sold.json("report", "orders", "--shop", "shop-2") == []  # nothing came yet
     assert "a gift" in sold.run("explain", "o1", "--shop", "shop-1").out
     sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "0", "--reason", "x", status=2)
     sold.run("adjust", "--order", "none", "--shop", "shop-1", "--amount", "1", "--reason", "x", status=1)
@@ -214,7 +217,7 @@ def test_an_import_is_all_or_nothing_and_names_its_line(sold):
     assert f"{path}:2: occurred_at: expected a time" in sold.run("touch", "import", path, status=1).err
     sold.send("o4", code="NEW")
     sold.drain()
-    assert sold.json("report", "orders", "--creator", "bob") == []
+    assert "was never in a program" in sold.run("report", "orders", "--creator", "bob", status=1).err
 
 
 @pytest.mark.parametrize(
@@ -335,6 +338,28 @@ def test_doctor(sold):
     assert run.status == 1 and "problem" in run.err
     problems = [row for row in run.json() if row["result"] == "problem"]
     assert any("data.mdb has mode 0644" in row["finding"] and "chmod 0600" in row["remedy"] for row in problems)
+
+
+def test_creators_and_programs_are_listed(shop):
+    shop.run("creator", "import", shop.file("d.csv", "creator_id,program_id,code\nann,spring,MORE\nbob,spring,\n"))
+    shop.run("creator", "remove", "bob", "--program", "spring")
+    rows = shop.json("creator", "list", "--program", "spring")
+    assert [(r["creator_id"], sorted(r["codes"]), r["removed"]) for r in rows] == [
+        ("ann", ["MORE", "SAVE"], False), ("bob", [], True)]
+    assert "there is no program autumn" in shop.run("creator", "list", "--program", "autumn", status=1).err
+    assert shop.json("program", "show", "spring")["default_rate"] == "10%"
+    assert "there is no program autumn" in shop.run("program", "show", "autumn", status=1).err
+
+
+def test_a_touch_of_a_stranger_is_warned_of(shop):
+    file = shop.file("t.csv", "svc_anon_id,creator_id,program_id,occurred_at\n"
+                     "d1,ann,spring,2024-03-01T00:00:00Z\nd2,anna,spring,2024-03-01T00:00:00Z\n"
+                     "d3,anna,spring,2024-03-02T00:00:00Z\n")
+    run = sluice("touch", "import", file, "--strict", store=shop.store)
+    assert run.status == 1 and f"{file}:3: creator anna is not in program spring\n" in run.err
+    assert "2 touches of creators who are in no such program; nothing was imported" in run.err
+    run = sluice("touch", "import", file, store=shop.store)
+    assert (run.status, run.out) == (0, "3 touches imported\n") and run.err.count("anna") == 1
 
 
 def worker_finding(shop):

@@ -1,8 +1,12 @@
 // sluice creator import|remove, touch import
+#include <cstdio>
+#include <map>
+
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/csv_reader.hpp"
+#include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
 #include "worker/system/file.hpp"
 
@@ -13,6 +17,17 @@ struct ImportCommand {
     std::string file;
     std::string ledger;
     bool no_wait = false;
+};
+
+struct TouchCommand {
+    ImportCommand import;
+    bool strict = false;
+};
+
+struct ListCommand {
+    std::optional<ProgramId> program;
+    std::string ledger;
+    Format format = Format::kTable;
 };
 
 struct RemoveCommand {
@@ -110,11 +125,86 @@ Status run_creator_import(const Frame& frame, const ImportCommand& command) {
     return read.ok() ? submit_file(frame, command, import) : read;
 }
 
-Status run_touch_import(const Frame& frame, const ImportCommand& command) {
+/// Touches of creators who are in no such program count only if they join later: more often than
+/// not it is a misspelling. @return how many touches there are of them; each is told once.
+std::size_t warn_of_strangers(LedgerReader& ledger, const std::string& file,
+                              const TouchImport& import) {
+    std::map<std::pair<ProgramId, CreatorId>, bool> known;
+    std::size_t strangers = 0;
+    for (const TouchImport::Row& row : import.rows) {
+        const auto [place, first] = known.try_emplace({row.program, row.creator}, false);
+        if (first) {
+            const auto program = ledger.program(row.program);
+            const auto member =
+                program ? ledger.membership(program->program.account, row.program, row.creator)
+                        : std::nullopt;
+            place->second = member && !member->removed;
+        }
+        strangers += place->second ? 0U : 1U;
+        if (first && !place->second) {
+            std::fprintf(stderr, "%s:%u: creator %s is not in program %s\n",
+                         printable(file).c_str(), row.line, row.creator.str().c_str(),
+                         row.program.str().c_str());
+        }
+    }
+    return strangers;
+}
+
+Status check_strangers(const Frame& frame, const TouchCommand& command, const TouchImport& import) {
+    std::size_t strangers = 0;
+    Status read = with_snapshot(frame, command.import.ledger, [&](LedgerReader& ledger) {
+        strangers = warn_of_strangers(ledger, command.import.file, import);
+        return Status::success();
+    });
+    if (!read.ok() || strangers == 0 || !command.strict) {
+        return read;
+    }
+    return Error{ErrorCode::kInvalid, command.import.file + ": " + std::to_string(strangers) +
+                                          " touches of creators who are in no such program; "
+                                          "nothing was imported"};
+}
+
+Status run_creator_list(const Frame& frame, const ListCommand& command) {
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
+        std::vector<ProgramRow> programs;
+        ledger.scan_programs([&](const ProgramRow& row) {
+            if (!command.program || row.program.id == *command.program) {
+                programs.push_back(row);
+            }
+            return true;
+        });
+        if (command.program && programs.empty()) {
+            return Error{ErrorCode::kNotFound, "there is no program " + command.program->str()};
+        }
+        Listing listing(command.format, {{"creator_id"}, {"program_id"}, {"codes"}, {"removed"}});
+        for (const ProgramRow& row : programs) {
+            std::map<CreatorId, Json> codes;
+            ledger.scan_codes(row.program.account, row.program.id, [&](const CodeRow& code) {
+                codes[code.creator].push_back(code.code);
+                return true;
+            });
+            ledger.scan_memberships(
+                row.program.account, row.program.id, [&](const Membership& member) {
+                    const auto own = codes.find(member.creator);
+                    listing.add({{"creator_id", member.creator.str()},
+                                 {"program_id", row.program.id.str()},
+                                 {"codes", own == codes.end() ? Json::array() : own->second},
+                                 {"removed", member.removed}});
+                    return true;
+                });
+        }
+        listing.finish();
+        return Status::success();
+    });
+}
+
+Status run_touch_import(const Frame& frame, const TouchCommand& touches) {
+    const ImportCommand& command = touches.import;
     TouchImport import;
     Status read =
         read_rows(command.file, {"svc_anon_id", "creator_id", "program_id", "occurred_at"},
                   [&](const CsvRow& row) { return add_touch(row, import); });
+    read = read.ok() ? check_strangers(frame, touches, import) : read;
     return read.ok() ? submit_file(frame, command, import) : read;
 }
 
@@ -129,10 +219,7 @@ Result<std::string> parse_code(std::string_view text) {
     return std::string(text);
 }
 
-void declare_import(CLI::App& group, Frame& frame, const std::string& description,
-                    Status (*run)(const Frame&, const ImportCommand&)) {
-    CLI::App& import = add_command(group, "import", description);
-    ImportCommand& command = on_run(import, frame, run);
+void declare_import(CLI::App& import, ImportCommand& command) {
     import.add_option("FILE", command.file, "FILE.csv; all of it is taken, or nothing")
         ->required()
         ->type_name("");
@@ -144,8 +231,14 @@ void declare_import(CLI::App& group, Frame& frame, const std::string& descriptio
 
 void declare_creator(CLI::App& app, Frame& frame) {
     CLI::App& creator = add_group(app, "creator", "Creators: members of programs, owners of codes");
-    declare_import(creator, frame, "Columns creator_id,program_id,code (code may be empty)",
-                   run_creator_import);
+    CLI::App& creators =
+        add_command(creator, "import", "Columns creator_id,program_id,code (code may be empty)");
+    declare_import(creators, on_run(creators, frame, run_creator_import));
+    CLI::App& list = add_command(creator, "list", "List the creators of programs and their codes");
+    ListCommand& listed = on_run(list, frame, run_creator_list);
+    add_id(list, "--program", "P", listed.program, "Only of this program");
+    add_ledger(list, listed.ledger);
+    add_format(list, listed.format);
     CLI::App& remove = add_command(creator, "remove", "Stop new attributions to a creator");
     RemoveCommand& command = on_run(remove, frame, run_remove);
     add_id(remove, "C", "C", command.remove.creator, "The creator").required();
@@ -154,8 +247,12 @@ void declare_creator(CLI::App& app, Frame& frame) {
     add_ledger(remove, command.ledger);
 
     CLI::App& touch = add_group(app, "touch", "Touches: which device came through whose link");
-    declare_import(touch, frame, "Columns svc_anon_id,creator_id,program_id,occurred_at",
-                   run_touch_import);
+    CLI::App& touches =
+        add_command(touch, "import", "Columns svc_anon_id,creator_id,program_id,occurred_at");
+    TouchCommand& imported = on_run(touches, frame, run_touch_import);
+    declare_import(touches, imported.import);
+    touches.add_flag("--strict", imported.strict,
+                     "Import nothing if a creator is not in the program (default: warn)");
 }
 
 }  // namespace sluice::cli

@@ -18,6 +18,12 @@ struct ApplyCommand {
     bool no_wait = false;
 };
 
+struct ShowCommand {
+    ProgramId program;
+    std::string ledger;
+    Format format = Format::kTable;
+};
+
 struct ListCommand {
     std::string ledger;
     Format format = Format::kTable;
@@ -102,6 +108,17 @@ Json row_of(const ProgramRow& row) {
             {"applied_at", row.applied_at.to_string()}};
 }
 
+Status run_show(const Frame& frame, const ShowCommand& command) {
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
+        const std::optional<ProgramRow> row = ledger.program(command.program);
+        if (!row) {
+            return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
+        }
+        write_object(command.format, row_of(*row));
+        return Status::success();
+    });
+}
+
 Status run_list(const Frame& frame, const ListCommand& command) {
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
         Listing listing(command.format, {{"program_id"},
@@ -135,6 +152,12 @@ void declare_program(CLI::App& app, Frame& frame) {
         ->type_name("");
     add_ledger(apply, applied.ledger);
     add_no_wait(apply, applied.no_wait);
+
+    CLI::App& show = add_command(group, "show", "One program, with its rules");
+    ShowCommand& shown = on_run(show, frame, run_show);
+    add_id(show, "P", "P", shown.program, "The program").required();
+    add_ledger(show, shown.ledger);
+    add_format(show, shown.format);
 
     CLI::App& list = add_command(group, "list", "List the programs as they are now");
     ListCommand& listed = on_run(list, frame, run_list);

@@ -1,7 +1,10 @@
 // sluice report ...
 #include "worker/reports/report.hpp"
 
+#include <algorithm>
+
 #include "worker/access/ledger_access.hpp"
+#include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/subcommands.hpp"
 #include "worker/reports/statement.hpp"
@@ -23,8 +26,44 @@ struct StatementCommand {
     Format format = Format::kTable;
 };
 
+bool is_creator(LedgerReader& ledger, const CreatorId& creator) {
+    std::vector<ProgramRow> programs;
+    ledger.scan_programs([&](const ProgramRow& row) {
+        programs.push_back(row);
+        return true;
+    });
+    return std::any_of(programs.begin(), programs.end(), [&](const ProgramRow& row) {
+        return ledger.membership(row.program.account, row.program.id, creator).has_value();
+    });
+}
+
+/// A shop without an applied input is known to the registry alone.
+Status check_shop(const Frame& frame, LedgerReader& ledger, const ReportFilter& filter) {
+    if (!filter.shop || !shops_of(ledger, filter).empty()) {
+        return Status::success();
+    }
+    auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    const auto shop = find_shop(*registry.value(), *filter.shop);
+    return shop.ok() ? Status::success() : Status(shop.error());
+}
+
+/// A name that does not exist is a mistake of the caller: it gets no empty report.
+Status check_names(const Frame& frame, LedgerReader& ledger, const ReportFilter& filter) {
+    if (filter.creator && !is_creator(ledger, *filter.creator)) {
+        return Error{ErrorCode::kNotFound,
+                     "creator " + filter.creator->str() + " was never in a program"};
+    }
+    return check_shop(frame, ledger, filter);
+}
+
 Status run_report(const Frame& frame, const ReportCommand& command) {
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
+        if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
+            return known;
+        }
         Listing listing(command.format, command.report->columns);
         command.report->write(ledger, command.filter, now(), listing);
         listing.finish();
@@ -34,6 +73,11 @@ Status run_report(const Frame& frame, const ReportCommand& command) {
 
 Status run_statement(const Frame& frame, const StatementCommand& command) {
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
+        ReportFilter named;
+        named.creator = command.creator;
+        if (Status known = check_names(frame, ledger, named); !known.ok()) {
+            return known;
+        }
         Listing listing(command.format, statement_columns());
         write_statement(ledger, command.creator, command.month, listing);
         listing.finish();
