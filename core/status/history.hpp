@@ -1,7 +1,7 @@
 // Status history: the last minutes in shared memory, so that a page that a person opens during an
 // incident also shows how it began.
 //
-// Every nginx worker offers a point every few seconds; the first one to claim the time slot writes.
+// The nginx worker that samples offers a point every second; it becomes one every few seconds.
 #pragma once
 
 #include <array>

@@ -172,6 +172,7 @@ Status Environment::open_files(const EnvironmentOptions& options) {
             break;
         }
         if ((rc = mdb_env_set_maxdbs(env, options.databases_max)) == 0 &&
+            (rc = mdb_env_set_maxreaders(env, kReadersMax)) == 0 &&
             (rc = mdb_env_set_mapsize(env, options.map_bytes)) == 0 &&
             (rc = mdb_env_open(env, folder_.c_str(), flags, 0600)) == 0) {
             env_ = env;
@@ -195,7 +196,7 @@ Status Environment::check_length() {
     bool moved = true;  // by a commit of another process between two of our looks
     int whole = 0;
     for (int tries = 0; tries < kTriesMax && moved && whole == 0; ++tries) {
-        ReadTxn snapshot;
+        LookTxn snapshot;
         if (const int rc = snapshot.begin(*this); rc != 0) {
             return error(rc, "read");
         }
@@ -249,6 +250,7 @@ Status Environment::create(const fs::path& folder, const FileOwner& data_owner,
         return lmdb_error(rc, "create", folder);
     }
     if ((rc = mdb_env_set_maxdbs(env, 64)) == 0 &&
+        (rc = mdb_env_set_maxreaders(env, kReadersMax)) == 0 &&
         (rc = mdb_env_open(env, folder.c_str(), MDB_NOTLS, 0600)) == 0 &&
         (rc = mdb_txn_begin(env, nullptr, 0, &txn)) == 0) {
         rc = fill(txn);
@@ -286,7 +288,7 @@ Status Environment::open_databases(std::span<const char* const> names, std::span
     // LMDB forbids two transactions of a process that open databases at the same time.
     const std::lock_guard lock(table().mutex);
     WriteTxn writer;
-    ReadTxn reader;
+    LookTxn reader;
     int rc = create ? writer.begin(*this) : reader.begin(*this);
     if (rc != 0) {
         return error(rc, "open");
@@ -422,6 +424,18 @@ void Txn::abort() noexcept {
     if (entered_) {
         leave();
     }
+}
+
+int LookTxn::begin(Environment& env) noexcept {
+    const int rc = Txn::begin(env, MDB_RDONLY);
+    is_writer_ = rc == MDB_READERS_FULL && !env.read_only();
+    return is_writer_ ? Txn::begin(env, 0) : rc;
+}
+
+int LookTxn::finish() noexcept {
+    const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
+    leave();
+    return rc;
 }
 
 void ReadTxn::reset() noexcept {

@@ -34,6 +34,11 @@ namespace sluice::store {
 /// LMDB's code and what it means to a caller; `path` and `doing` go into the message.
 [[nodiscard]] Error lmdb_error(int rc, std::string_view doing, const std::filesystem::path& path);
 
+/// Reader slots of an environment: a large machine's nginx workers, those of some reloads before
+/// that still serve a held connection, and the programs. LMDB sizes its lock file when the first
+/// process opens it; one that is in use keeps the slots that it has.
+inline constexpr unsigned kReadersMax = 4096;
+
 struct EnvironmentOptions {
     std::filesystem::path folder;
     std::size_t map_bytes = 0;  ///< Sparse: reserves addresses, not disk.
@@ -61,6 +66,13 @@ public:
     [[nodiscard]] MDB_env* get() const noexcept { return env_; }
     [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
     [[nodiscard]] std::size_t page_bytes() const noexcept { return page_bytes_; }
+    [[nodiscard]] bool read_only() const noexcept { return read_only_; }
+    /// Reader slots of the lock file as it is: kReadersMax, or what it was made with before.
+    [[nodiscard]] unsigned readers_max() const noexcept {
+        unsigned readers = 0;
+        mdb_env_get_maxreaders(env_, &readers);
+        return readers;
+    }
     /// Map, last page and last transaction as they are now. Any thread, also while another one
     /// remaps. All zero once the map was lost.
     [[nodiscard]] MDB_envinfo info() const noexcept;
@@ -159,6 +171,20 @@ protected:
     Environment* env_ = nullptr;
     MDB_txn* txn_ = nullptr;
     bool entered_ = false;
+};
+
+/// A short look, as for opening: where no reader's slot is free, and the environment may be
+/// written, it takes the writer lock for its time, so that a leaked token can be revoked then, too.
+class LookTxn : public Txn {
+public:
+    [[nodiscard]] int begin(Environment& env) noexcept;
+    /// Ends it so that database handles that it opened stay.
+    [[nodiscard]] int finish() noexcept;
+    /// Of what is committed.
+    [[nodiscard]] std::uint64_t id() const noexcept { return Txn::id() - (is_writer_ ? 1 : 0); }
+
+private:
+    bool is_writer_ = false;
 };
 
 /// Keeps a snapshot while active. May be used by one thread after the other.

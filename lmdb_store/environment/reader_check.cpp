@@ -44,6 +44,8 @@ Result<ReaderFindings> look_at_readers(const std::filesystem::path& folder) {
     }
     ReaderFindings findings;
     findings.dead_count = (*environment)->dead_readers_at_open();
+    findings.slots = (*environment)->readers_max();
+    findings.slots_wanted = kReadersMax;
     std::optional<Reader> oldest;
     mdb_reader_list((*environment)->get(), &see_reader, &oldest);
     const std::uint64_t last_txn = (*environment)->info().me_last_txnid;

@@ -15,6 +15,8 @@ struct ReaderFindings {
     int dead_count = 0;               ///< Slots of dead processes; they are free now.
     std::uint64_t oldest_behind = 0;  ///< Transactions since the oldest snapshot in use; 0: none.
     std::int64_t oldest_process = 0;  ///< Who has it.
+    unsigned slots = 0;               ///< Of the lock file as it is.
+    unsigned slots_wanted = 0;        ///< It gets them when no process has the environment open.
 };
 
 /// @param folder  registry/, queue/ or ledger/. Call it before anything else opens the environment

@@ -6,12 +6,9 @@
 
 #include <array>
 #include <cerrno>
-#include <ctime>
-#include <set>
 
 #include "lmdb_store/files/file_io.hpp"
 #include "lmdb_store/files/random_bytes.hpp"
-#include "lmdb_store/queue/queue.hpp"
 
 namespace sluice::store {
 namespace {
@@ -22,12 +19,6 @@ std::string random_name() {
     std::array<std::uint8_t, 16> bytes{};
     fill_random(bytes);
     return to_hex(bytes) + ".bulk";
-}
-
-/// Names come from records; one that leaves the folder is damage.
-bool is_bulk_name(std::string_view name) noexcept {
-    return name.size() == 37 && name.ends_with(".bulk") &&
-           name.find_first_not_of("0123456789abcdef") == 32;
 }
 
 /// nginx may run as root while the worker runs as the owner of the store.
@@ -71,6 +62,11 @@ Status write_synced(const fs::path& path, std::string_view body) {
 }
 
 }  // namespace
+
+bool is_bulk_name(std::string_view name) noexcept {
+    return name.size() == 37 && name.ends_with(".bulk") &&
+           name.find_first_not_of("0123456789abcdef") == 32;
+}
 
 Result<BulkFile> BulkFile::write(const StorePaths& paths, std::string_view body,
                                  const Digest256& sha256) {
@@ -134,64 +130,6 @@ void remove_bulk(const StorePaths& paths, std::string_view file_name) {
     if (is_bulk_name(file_name)) {
         ::unlink((paths.bulk / file_name).c_str());
     }
-}
-
-namespace {
-
-Result<std::set<std::string>> old_files(const StorePaths& paths, std::int64_t age_seconds) {
-    std::set<std::string> names;
-    const auto found = names_in(paths.bulk);
-    if (!found) {
-        return found.error();
-    }
-    for (const std::string& name : *found) {
-        struct stat info {};
-        if (is_bulk_name(name) && ::stat((paths.bulk / name).c_str(), &info) == 0 &&
-            info.st_mtime + age_seconds <= ::time(nullptr)) {
-            names.insert(name);
-        }
-    }
-    return names;
-}
-
-/// The flag in a record's head (core/protocol/record.hpp), so that few records need to be decoded.
-bool may_name_a_file(std::string_view record) noexcept {
-    constexpr std::size_t kFlagsOffset = 6;
-    return record.size() > kFlagsOffset && (record[kFlagsOffset] & 1) != 0;
-}
-
-}  // namespace
-
-Result<std::uint64_t> sweep_bulk(const StorePaths& paths, Queue& queue, std::int64_t age_seconds) {
-    constexpr std::size_t kRecordsPerRead = 1000;
-    constexpr std::size_t kBytesPerRead = 8U << 20;
-    Result<std::set<std::string>> found = old_files(paths, age_seconds);
-    if (!found.ok() || found->empty()) {
-        return found.ok() ? Result<std::uint64_t>(std::uint64_t{0}) : found.error();
-    }
-    for (SequenceNumber from{1}; !found->empty();) {
-        auto records = queue.read(from, kRecordsPerRead, kBytesPerRead);
-        if (!records.ok()) {
-            return records.error();
-        }
-        if (records->empty()) {
-            break;
-        }
-        for (const QueuedRecord& record : *records) {
-            if (may_name_a_file(record.bytes)) {
-                const auto view = decode_record(record.bytes);
-                if (!view.ok()) {  // its bulk file is not known, so no file is removed
-                    return view.error();
-                }
-                found->erase(std::string(view->meta.bulk->file_name));
-            }
-            from.value = record.seq.value + 1;
-        }
-    }
-    for (const std::string& name : *found) {
-        remove_bulk(paths, name);
-    }
-    return std::uint64_t{found->size()};
 }
 
 }  // namespace sluice::store

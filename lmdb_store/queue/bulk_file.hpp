@@ -38,12 +38,10 @@ private:
     Digest256 sha256_{};
 };
 
+/// As BulkFile names its files. Names come from records, too; one that leaves the folder is damage.
+[[nodiscard]] bool is_bulk_name(std::string_view name) noexcept;
 /// Reads a bulk body and checks length and digest. kNotFound, kCorrupt, kIo.
 [[nodiscard]] Result<std::string> read_bulk(const StorePaths& paths, const BulkRef& ref);
 void remove_bulk(const StorePaths& paths, std::string_view file_name);
-/// Removes files that no record of the queue names and that are older than `age_seconds`.
-class Queue;
-[[nodiscard]] Result<std::uint64_t> sweep_bulk(const StorePaths& paths, Queue& queue,
-                                               std::int64_t age_seconds);
 
 }  // namespace sluice::store

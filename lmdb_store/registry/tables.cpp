@@ -43,7 +43,7 @@ Result<RegistryTables> RegistryTables::open(const StorePaths& paths, bool read_o
     tables.account_tokens = handles[4];
     tables.bearers = handles[5];
     return attempt([&]() -> Result<RegistryTables> {
-        ReadTxn txn;
+        LookTxn txn;
         check(txn.begin(*tables.environment), *tables.environment, "read");
         const auto format = find(txn, tables.main, kFormatKey);
         if (!format || format->size() != kFormat.size()) {

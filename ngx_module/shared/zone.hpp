@@ -1,9 +1,10 @@
 // The shared zone: rate words and counters of all worker processes. No lock; survives reload.
 //
-// Layout (ZoneHeader, history, one MetricsBlock per worker number, account cells) is fixed when the
-// zone is created: the workers of an old and a new configuration use it at the same time.
+// Layout (ZoneHeader, history, sample, one MetricsBlock per worker number, account cells) is fixed
+// when the zone is created: the workers of an old and a new configuration use it at the same time.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,16 +12,42 @@
 
 #include "core/status/history.hpp"
 #include "core/status/metrics.hpp"
+#include "core/status/report.hpp"
+#include "core/status/shared_value.hpp"
 #include "core/values/ids.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
 
-/// One account, by its slot.
-struct AccountCell {
+/// One account, by its slot. On a cache line of its own: every worker counts in it.
+struct alignas(64) AccountCell {
     std::atomic<std::uint64_t> rate_word;  ///< core/intake/rate_word.hpp
     Counter accepted;
     Counter limited;
+};
+
+/// One of the busiest accounts. Its slot leads to its name.
+struct SampledAccount {
+    std::uint64_t slot = 0;
+    std::uint64_t used = 0;  ///< In the current window.
+    std::int64_t reset_second = 0;
+    std::uint64_t accepted = 0;
+    std::uint64_t limited = 0;
+};
+struct SampledAccounts {
+    std::uint64_t count = 0;
+    std::array<SampledAccount, kStatusAccountsMax> accounts{};
+};
+struct SampledQueue {
+    std::uint64_t is_open = 0;  ///< 0: the figures say nothing.
+    QueueFigures figures;
+};
+
+/// What one worker samples for all of them.
+struct alignas(64) SharedSample {
+    Lease lease;  ///< Which one.
+    SharedValue<SampledQueue> queue;
+    SharedValue<SampledAccounts> accounts;
 };
 
 struct ZoneHeader {
@@ -36,6 +63,7 @@ struct ZoneHeader {
 struct ZoneView {
     ZoneHeader* header;
     SharedHistory* history;
+    SharedSample* sample;
     MetricsBlock* blocks;
     AccountCell* cells;
     std::uint64_t cells_count;

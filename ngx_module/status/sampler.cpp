@@ -56,7 +56,9 @@ StatusSampler::StatusSampler(const MainConf& conf, StoreLink& store, const store
 
 void StatusSampler::start() noexcept {
     if (conf_.status_locations != 0) {
-        begin();
+        if (is_sampler()) {
+            begin();
+        }
         ngx_add_timer(&timer_, kEveryMs);
     }
 }
@@ -64,9 +66,16 @@ void StatusSampler::start() noexcept {
 void StatusSampler::on_timer(ngx_event_t* event) noexcept {
     event->timedout = 0;
     auto& sampler = *static_cast<StatusSampler*>(static_cast<EventIdent*>(event->data)->owner);
-    sampler.begin();
-    sampler.offer_history();
+    if (sampler.is_sampler()) {
+        sampler.begin();
+        sampler.offer_history();
+    }
     ngx_add_timer(&sampler.timer_, kEveryMs);
+}
+
+bool StatusSampler::is_sampler() noexcept {
+    return !ngx_exiting &&
+           conf_.zone_view.sample->lease.hold(lease_, monotonic_us() / 1000, kLeaseMs);
 }
 
 void StatusSampler::begin() noexcept {
@@ -75,7 +84,7 @@ void StatusSampler::begin() noexcept {
     }
     sample_.queue = store_.queue();
     if (sample_.queue == nullptr) {
-        queue_.reset();
+        conf_.zone_view.sample->queue.write({});
     }
     // A full pool is logged by the pool; the next turn of the timer tries again.
     static_cast<void>(ngx_thread_task_post(conf_.offload_pool, &task_));
@@ -156,29 +165,55 @@ void StatusSampler::on_taken(ngx_event_t* event) noexcept {
 }
 
 void StatusSampler::taken() {
+    SharedSample& shared = *conf_.zone_view.sample;
     if (sample_.queue != nullptr && sample_.queue == store_.queue()) {
-        queue_ = sample_.figures;
+        shared.queue.write(sample_.figures ? SampledQueue{1, *sample_.figures} : SampledQueue{});
     }
-    accounts_ = std::move(sample_.accounts);
-    name_accounts();
+    SampledAccounts busiest;
+    for (const AccountUse& use : sample_.accounts) {
+        busiest.accounts[busiest.count++] = {use.slot, use.used, use.reset_second, use.accepted,
+                                             use.limited};
+    }
+    shared.accounts.write(busiest);
 }
 
-void StatusSampler::name_accounts() {
-    store::RegistryReader* registry = store_.registry();
-    for (AccountUse& use : accounts_) {
-        std::optional<RateLimit> own;
-        if (registry != nullptr) {
-            if (const auto account = registry->find_account(AccountSlot{use.slot})) {
-                use.account = account->account_id.str();
-                own = account->rate_limit;
-            }
-        }
-        use.limit = limit_here(conf_, own).requests;
+std::optional<QueueFigures> StatusSampler::queue() const noexcept {
+    const std::optional<SampledQueue> sampled = conf_.zone_view.sample->queue.read();
+    return sampled && sampled->is_open != 0 ? std::optional(sampled->figures) : std::nullopt;
+}
+
+std::vector<AccountUse> StatusSampler::accounts() const {
+    std::vector<AccountUse> named;
+    const SampledAccounts busiest =
+        conf_.zone_view.sample->accounts.read().value_or(SampledAccounts{});
+    for (std::uint64_t i = 0; i < busiest.count; ++i) {
+        const SampledAccount& sampled = busiest.accounts[i];
+        AccountUse use;
+        use.slot = static_cast<std::uint32_t>(sampled.slot);
+        use.used = static_cast<std::uint32_t>(sampled.used);
+        use.reset_second = sampled.reset_second;
+        use.accepted = sampled.accepted;
+        use.limited = sampled.limited;
+        name_account(use);
+        named.push_back(std::move(use));
     }
+    return named;
+}
+
+void StatusSampler::name_account(AccountUse& use) const {
+    std::optional<RateLimit> own;
+    if (store::RegistryReader* registry = store_.registry()) {
+        if (const auto account = registry->find_account(AccountSlot{use.slot})) {
+            use.account = account->account_id.str();
+            own = account->rate_limit;
+        }
+    }
+    use.limit = limit_here(conf_, own).requests;
 }
 
 void StatusSampler::offer_history() noexcept {
-    const HistoryGauges gauges{queue_ ? queue_->depth : 0};
+    const std::optional<QueueFigures> figures = queue();
+    const HistoryGauges gauges{figures ? figures->depth : 0};
     conf_.zone_view.history->offer(sum_metrics(conf_.zone_view.all_blocks()), gauges,
                                    to_ms(loop_time()));
 }

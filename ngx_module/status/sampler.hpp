@@ -1,4 +1,5 @@
-// Status sampler: takes the figures that cost I/O, once a second, on the offload pool's thread.
+// Status sampler: takes the figures that cost I/O, once a second, on the offload pool's thread. One
+// worker process does it for all of them.
 //
 // The page and the metrics are rendered on the event loop from what was sampled last, so that they
 // never wait for the disk. A sample that does not come back (a hanging disk) only grows old, and
@@ -20,6 +21,8 @@ namespace sluice::ngx {
 class StatusSampler {
 public:
     static constexpr ngx_msec_t kEveryMs = 1000;
+    /// A worker that samples and dies is replaced after this.
+    static constexpr std::uint64_t kLeaseMs = 2500;
 
     /// Everything that is handed in outlives the sampler.
     StatusSampler(const MainConf& conf, StoreLink& store, const store::StorePaths& paths,
@@ -32,10 +35,10 @@ public:
     /// The thread reads the queue now: it must not be closed.
     [[nodiscard]] bool in_flight() const noexcept { return task_.event.active != 0; }
 
-    /// Nothing: not sampled since the store was opened.
-    [[nodiscard]] const std::optional<QueueFigures>& queue() const noexcept { return queue_; }
-    /// The busiest accounts, at most kStatusAccountsMax.
-    [[nodiscard]] const std::vector<AccountUse>& accounts() const noexcept { return accounts_; }
+    /// What any worker sampled last. Nothing: not sampled since the store was opened.
+    [[nodiscard]] std::optional<QueueFigures> queue() const noexcept;
+    /// The busiest accounts, at most kStatusAccountsMax, with their names.
+    [[nodiscard]] std::vector<AccountUse> accounts() const;
 
 private:
     /// What the thread found.
@@ -54,7 +57,8 @@ private:
     [[nodiscard]] std::optional<QueueFigures> look_at(store::Queue& queue) const;
     [[nodiscard]] std::vector<AccountUse> busiest_accounts() const;
     void taken();
-    void name_accounts();
+    void name_account(AccountUse& use) const;
+    [[nodiscard]] bool is_sampler() noexcept;
     void offer_history() noexcept;
 
     const MainConf& conf_;
@@ -62,8 +66,7 @@ private:
     const store::StorePaths& paths_;
     ngx_log_t* log_;
     Sample sample_;
-    std::optional<QueueFigures> queue_;
-    std::vector<AccountUse> accounts_;
+    std::uint64_t lease_ = 0;  ///< See Lease::hold().
     EventIdent task_ident_;
     ngx_thread_task_t task_{};
     EventIdent ident_;

@@ -392,7 +392,7 @@ def test_an_account_beyond_the_zone_is_refused(start_edge, new_merchant):
         ready = edge.request("GET", "/status/ready", [])
         assert (ready.status, ready.body) == (503, b"zone_too_small\n")
         assert "lies beyond the shared zone" in edge.log()
-        edge.configure(http.replace("@ZONE@", "5m"))
+        edge.configure(http.replace("@ZONE@", "8m"))
         edge.reload()
         assert limits(event(beyond))[0] == 600
         assert edge.request("GET", "/status/ready", []).status == 200

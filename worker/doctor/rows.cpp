@@ -93,6 +93,14 @@ void check_readers_of(const std::filesystem::path& folder, Findings& findings) {
                                 " reader slots of dead processes were freed",
                             "look for processes that were killed"});
     }
+    if (readers->slots < readers->slots_wanted) {
+        findings.push_back({"readers", Health::kNote,
+                            name + ": its lock file has " + std::to_string(readers->slots) +
+                                " reader slots of " + std::to_string(readers->slots_wanted) +
+                                ": many nginx workers may not find one",
+                            "stop nginx, sluice worker and every other sluice program once; what "
+                            "starts first makes room"});
+    }
     if (readers->oldest_behind > kSnapshotAgeMax) {
         const std::string process = std::to_string(readers->oldest_process);
         findings.push_back({"readers", Health::kProblem,

@@ -49,7 +49,10 @@ bool Housekeeping::Every::due() {
 }
 
 Housekeeping::Housekeeping(const store::StorePaths& paths, store::Queue& queue)
-    : paths_(paths), queue_(queue), words_(queue.control().words()) {}
+    : paths_(paths),
+      queue_(queue),
+      words_(queue.control().words()),
+      sweep_(paths, queue, kOrphanSeconds) {}
 
 void Housekeeping::starting(std::uint64_t version) {
     set(words_.worker_pid, static_cast<std::uint64_t>(::getpid()));
@@ -202,8 +205,9 @@ void Housekeeping::count_dead(Ledger& ledger, const std::string& node) {
 
 void Housekeeping::periodic(Ledger& ledger, const std::string& node, const Archiver* archiver) {
     if (sweep_orphans_.due()) {
-        (void)store::sweep_bulk(paths_, queue_, kOrphanSeconds);  // the next sweep finds the rest
+        (void)sweep_.begin();
     }
+    (void)sweep_.step();  // what fails is tried again by the next sweep
     if (!clear_readers_.due()) {
         return;
     }

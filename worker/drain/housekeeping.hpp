@@ -13,6 +13,7 @@
 #include "core/ledger/ledger.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
+#include "lmdb_store/queue/bulk_sweep.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "worker/drain/archiver.hpp"
@@ -86,6 +87,7 @@ private:
     Every look_at_files_{std::chrono::seconds(1)};
     Every clear_readers_{std::chrono::seconds(10)};
     Every sweep_orphans_{std::chrono::minutes(10)};
+    store::BulkSweep sweep_;
 };
 
 }  // namespace sluice::worker

@@ -7,6 +7,7 @@
 
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "unit/lmdb_store/queue/fixture.hpp"
+#include "unit/lmdb_store/whole_sweep.hpp"
 
 namespace sluice::store {
 namespace {
@@ -220,6 +221,62 @@ TEST_F(QueueTest, OrphanedBulkFilesAreSweptAndNamedOnesStay) {
     }
     EXPECT_EQ(*sweep_bulk(paths_, *queue_, 3600), 1U);
     EXPECT_TRUE(read_bulk(paths_, named->ref()).ok());
+}
+
+/// The drain goes on between slices, and no record is read twice, however long it waits.
+TEST_F(QueueTest, ASweepGoesInSlicesAndSeesEachRecordOnce) {
+    const auto append_named = [&](const BulkFile& file) {
+        RecordMeta meta;
+        meta.topic = Topic::kProductUpsert;
+        meta.bulk = file.ref();
+        RecordEnvelope envelope;
+        envelope.encode(meta, {});
+        std::vector<AppendItem> items(1);
+        items[0].prefix = envelope.prefix();
+        queue_->append(items, kNow);
+        return items[0].seq;
+    };
+    const auto write = [&] {
+        auto file = BulkFile::write(paths_, "body", sha256("body"));
+        file->keep();
+        make_old(paths_.bulk / file->ref().file_name);
+        return std::move(*file);
+    };
+    const auto files = [&] {
+        return std::distance(std::filesystem::directory_iterator(paths_.bulk), {});
+    };
+    RecordEnvelope plain;
+    plain.encode({}, "{}");
+    std::vector<AppendItem> many(BulkSweep::kRecordsPerStep + 10);
+    for (AppendItem& item : many) {
+        item.prefix = plain.prefix();
+        item.body = "{}";
+    }
+    const SequenceNumber first = append_named(write());
+    queue_->append(many, kNow);
+    write();  // an orphan
+    BulkSweep sweep(paths_, *queue_, 3600);
+    ASSERT_TRUE(sweep.begin().ok());
+    std::uint64_t removed = 0;
+    int slices = 0;
+    for (; sweep.is_under_way(); ++slices) {
+        removed += *sweep.step();
+    }
+    EXPECT_EQ(removed, 1U);
+    EXPECT_EQ(files(), 1);
+    EXPECT_EQ(slices, 3) << "two slices of records, and the end";
+    append_named(write());
+    write();  // another orphan
+    ASSERT_TRUE(sweep.begin().ok());
+    EXPECT_EQ(*sweep.step(), 0U) << "the new record alone";
+    EXPECT_EQ(*sweep.step(), 1U);
+    EXPECT_EQ(files(), 2);
+    queue_->control().publish_applied(first);
+    ASSERT_TRUE(sweep.begin().ok());
+    EXPECT_EQ(*sweep.step(), 1U)
+        << "it was applied, and the worker was killed before it removed it";
+    EXPECT_EQ(files(), 1);
+    EXPECT_FALSE(sweep.is_under_way());
 }
 
 }  // namespace

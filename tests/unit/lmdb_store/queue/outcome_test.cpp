@@ -12,6 +12,7 @@
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/ledger/raw_rows.hpp"
 #include "unit/lmdb_store/queue/fixture.hpp"
+#include "unit/lmdb_store/whole_sweep.hpp"
 
 namespace sluice::store {
 namespace {

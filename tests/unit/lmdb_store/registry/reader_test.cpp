@@ -224,6 +224,28 @@ TEST_F(RegistryReaderTest, AReplacedKeyShowsWithTheFirstShopThatIsAskedForKnownO
     EXPECT_FALSE(reader_->is_key_outdated());
 }
 
+/// L8: on a machine whose nginx workers use up every reader's slot.
+TEST_F(RegistryReaderTest, ATokenIsRevokedWithoutAReadersSlot) {
+    const NewToken leaked = token(kWriteOrders);
+    ASSERT_TRUE(signed_by(*reader_->find_shop("s"), leaked.secret));
+    registry_.reset();
+    auto environment = Environment::open({store_.paths().registry, 0, 16, false, true});
+    ASSERT_TRUE(environment.ok());
+    EXPECT_EQ((*environment)->readers_max(), kReadersMax);
+    std::vector<std::unique_ptr<ReadTxn>> readers;
+    int rc = 0;
+    while (rc == 0) {
+        readers.push_back(std::make_unique<ReadTxn>());
+        rc = readers.back()->begin(**environment);
+    }
+    ASSERT_EQ(rc, MDB_READERS_FULL);
+    EXPECT_GE(readers.size(), kReadersMax - 2);
+    auto registry = Registry::open(store_.paths(), Registry::Mode::kReadWrite);
+    ASSERT_TRUE(registry.ok()) << registry.error().message;
+    ASSERT_TRUE((*registry)->revoke_token(leaked.token_id, kNow).ok());
+    EXPECT_FALSE(signed_by(*reader_->find_shop("s"), leaked.secret));
+}
+
 TEST_F(RegistryReaderTest, SlotsAreCounted) {
     EXPECT_EQ(reader_->slots_used(), 1U);
     ASSERT_TRUE(registry_->create_account(AccountId("b"), std::nullopt, kNow).ok());

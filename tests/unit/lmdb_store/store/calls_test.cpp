@@ -13,6 +13,7 @@
 #include "lmdb_store/store/master_key.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
+#include "unit/lmdb_store/whole_sweep.hpp"
 
 namespace sluice::store {
 namespace {

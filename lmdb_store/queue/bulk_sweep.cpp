@@ -1,0 +1,86 @@
+#include "lmdb_store/queue/bulk_sweep.hpp"
+
+#include <sys/stat.h>
+
+#include <ctime>
+
+#include "core/protocol/record.hpp"
+#include "lmdb_store/files/file_io.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+
+namespace sluice::store {
+namespace {
+
+/// The flag in a record's head (core/protocol/record.hpp), so that few records need to be decoded.
+bool may_name_a_file(std::string_view record) noexcept {
+    constexpr std::size_t kFlagsOffset = 6;
+    return record.size() > kFlagsOffset && (record[kFlagsOffset] & 1) != 0;
+}
+
+}  // namespace
+
+Status BulkSweep::begin() {
+    old_files_.clear();
+    is_under_way_ = false;
+    const auto found = names_in(paths_.bulk);
+    if (!found) {
+        return found.error();
+    }
+    for (const std::string& name : *found) {
+        struct stat info {};
+        if (is_bulk_name(name) && ::stat((paths_.bulk / name).c_str(), &info) == 0 &&
+            info.st_mtime + age_seconds_ <= ::time(nullptr)) {
+            old_files_.insert(name);
+        }
+    }
+    is_under_way_ = !old_files_.empty();
+    return Status::success();
+}
+
+Result<std::uint64_t> BulkSweep::step() {
+    if (!is_under_way_) {
+        return std::uint64_t{0};
+    }
+    const Result<bool> more = see_records();
+    if (!more) {
+        is_under_way_ = false;
+        return more.error();
+    }
+    return *more ? std::uint64_t{0} : remove_unnamed();
+}
+
+/// @return there is more to see.
+Result<bool> BulkSweep::see_records() {
+    const auto records = queue_.read(next_, kRecordsPerStep, kBytesPerStep);
+    if (!records) {
+        return records.error();
+    }
+    for (const QueuedRecord& record : *records) {
+        if (may_name_a_file(record.bytes)) {
+            const auto view = decode_record(record.bytes);
+            if (!view) {  // whose file is it? Rather none goes than the wrong one.
+                return view.error();
+            }
+            named_.push_back({record.seq, std::string(view->meta.bulk->file_name)});
+        }
+        next_.value = record.seq.value + 1;
+    }
+    return !records->empty();
+}
+
+std::uint64_t BulkSweep::remove_unnamed() {
+    const std::uint64_t applied = queue_.control().words().applied_seq.load();
+    while (!named_.empty() && named_.front().seq.value <= applied) {
+        named_.pop_front();  // its file went when it was applied; if not, it goes now
+    }
+    for (const Named& named : named_) {
+        old_files_.erase(named.name);
+    }
+    for (const std::string& name : old_files_) {
+        remove_bulk(paths_, name);
+    }
+    is_under_way_ = false;
+    return old_files_.size();
+}
+
+}  // namespace sluice::store
