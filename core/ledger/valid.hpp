@@ -36,19 +36,28 @@ namespace sluice {
 [[nodiscard]] constexpr bool is_valid(RuleMatch match) noexcept {
     return match >= RuleMatch::kVariantSku && match <= RuleMatch::kDefault;
 }
-/// In the years 0000 to 9999, which is all that RFC 3339 can say.
+/// In the years 0000 to 9999, which is all that RFC 3339 can say, and a day more on either side: an
+/// offset can lead there.
 [[nodiscard]] constexpr bool is_valid(const Timestamp& at) noexcept {
     constexpr std::int64_t kYear0000 = -62'167'219'200;
     constexpr std::int64_t kYear10000 = 253'402'300'800;
-    return at.seconds >= kYear0000 && at.seconds < kYear10000 && at.nanos < 1'000'000'000;
+    constexpr std::int64_t kDay = 86'400;
+    return at.seconds >= kYear0000 - kDay && at.seconds < kYear10000 + kDay &&
+           at.nanos < 1'000'000'000;
 }
-/// Far beyond any amount and any sum of amounts that inputs can state; two of them add up and meet
-/// at any scale without leaving 128 bits.
-inline constexpr Int128 kUnscaledMax = Int128{1'000'000'000'000} * 1'000'000'000'000;
+/// Less than 10^25, which is beyond every amount and sum of amounts that inputs can state (the
+/// largest quantity of the dearest line earns 10^24); two of them add up and meet at any scale
+/// without leaving 128 bits.
 [[nodiscard]] constexpr bool is_valid(const Decimal& value) noexcept {
     constexpr std::uint8_t kScaleMax = 12;
-    return value.scale() <= kScaleMax && value.unscaled() <= kUnscaledMax &&
-           value.unscaled() >= -kUnscaledMax;
+    if (value.scale() > kScaleMax) {
+        return false;
+    }
+    Int128 bound = Int128{10'000'000'000'000} * 1'000'000'000'000;
+    for (std::uint8_t i = 0; i < value.scale(); ++i) {
+        bound *= 10;
+    }
+    return -bound < value.unscaled() && value.unscaled() < bound;
 }
 
 /// What a program file can state: not negative, 15 digits before the point and 6 behind it.

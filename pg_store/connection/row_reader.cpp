@@ -115,7 +115,7 @@ Decimal to_decimal(const Field& field) {
     }
     // The digits end at 10^(4 * (weight - count + 1)); the value ends at 10^-scale.
     const int shift = count == 0 ? 0 : kDigitWidth * (weight - count + 1) + scale;
-    if (shift > 0 && value > kUnscaledMax / power_of_ten(shift)) {
+    if (shift > 0 && value > power_of_ten(kPowerMax) / power_of_ten(shift)) {
         throw_damaged("an amount has too many digits");
     }
     value = shift >= 0 ? value * power_of_ten(shift) : value / power_of_ten(-shift);

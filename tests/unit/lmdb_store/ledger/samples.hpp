@@ -34,6 +34,11 @@ public:
         }
         return {chance() ? value : -value, static_cast<std::uint8_t>(number(7))};
     }
+    /// What a program file can state.
+    Decimal rate() {
+        return {static_cast<Int128>(number(1'000'000'000'000)),
+                static_cast<std::uint8_t>(number(7))};
+    }
     Timestamp instant() {
         return {static_cast<std::int64_t>(number(4'000'000'000)) - 2'000'000'000,
                 static_cast<std::uint32_t>(number(1'000'000'000))};
@@ -61,7 +66,7 @@ public:
         made.present = chance();
         if (chance()) {
             FrozenRate& rate = made.frozen.emplace();
-            rate.rate = {RateKind::kFixed, decimal(), currency()};
+            rate.rate = {RateKind::kFixed, this->rate(), currency()};
             rate.base = BaseKind::kGross;
             rate.match = static_cast<RuleMatch>(1 + number(7));
             rate.program_version = static_cast<std::uint32_t>(number(100));
