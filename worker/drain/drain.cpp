@@ -249,6 +249,9 @@ Status Drain::Loop::finish(bool trims) {
             break;
         }
     }
+    if (trims) {
+        keeper_.sweep_orphans(end);
+    }
     keeper_.state(store::WorkerState::kStopped, nullptr);
     return Status::success();
 }

@@ -16,6 +16,7 @@ constexpr std::size_t kTrimSlice = 1000;
 constexpr std::uint64_t kIdleMs = 100;
 /// A body is written before its record: younger ones may still get one.
 constexpr std::int64_t kOrphanSeconds = 3600;
+constexpr std::chrono::milliseconds kSweepSlice{20};
 
 store::DeadKind kind_of(const DeadLetter& letter) {
     if (!letter.topic) {
@@ -203,11 +204,17 @@ void Housekeeping::count_dead(Ledger& ledger, const std::string& node) {
     }
 }
 
-void Housekeeping::periodic(Ledger& ledger, const std::string& node, const Archiver* archiver) {
+void Housekeeping::sweep_orphans(Clock::time_point until) {
     if (sweep_orphans_.due()) {
-        (void)sweep_.begin();
+        (void)sweep_.begin();  // what fails is tried again by the next sweep
     }
-    (void)sweep_.step();  // what fails is tried again by the next sweep
+    do {
+        (void)sweep_.step();
+    } while (sweep_.is_under_way() && Clock::now() < until);
+}
+
+void Housekeeping::periodic(Ledger& ledger, const std::string& node, const Archiver* archiver) {
+    sweep_orphans(Clock::now() + kSweepSlice);
     if (!clear_readers_.due()) {
         return;
     }

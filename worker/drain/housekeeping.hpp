@@ -51,6 +51,9 @@ public:
     [[nodiscard]] Status trim_when_crowded();
     /// The queue is half way to its high-water mark: appending will soon need room.
     [[nodiscard]] bool is_crowded() const;
+    /// Removes bulk files that no record names, if that is due or under way: a slice at least, and
+    /// more until then. A short queue takes one call.
+    void sweep_orphans(std::chrono::steady_clock::time_point until);
     /// What is due every so often: stale readers, orphans, open dead letters, sizes.
     /// @param archiver  Nothing: off, or not open now.
     void periodic(Ledger& ledger, const std::string& node, const Archiver* archiver);
