@@ -132,6 +132,7 @@ def payouts(member, database):
     return {(name, node): Fraction(amount) for name, node, amount in rows}
 
 
+@pytest.mark.long
 def test_nothing_is_paid_from_a_primary_that_is_cut_off(fleet):
     """Split brain: the primary loses etcd, its standbys and its Patroni, but not its clients.
 
