@@ -110,6 +110,22 @@ TEST(CommitEngine, ABatchHasItsLimits) {
     EXPECT_EQ(large.engine.take(0).count, 2U);
 }
 
+/// A slow commit answers first, and is then not forgotten.
+TEST(CommitEngine, WhatAFullBatchLeavesOverGoesWithTheNextCommit) {
+    Bench bench;
+    bench.arrive(5, {Do::kLookAtTurnEnd}, CommitEngine::kBatchBytesMax);
+    bench.arrive(5, {Do::kLookAtTurnEnd}, CommitEngine::kBatchBytesMax);
+    EXPECT_EQ(bench.turn(5), (std::vector{Do::kSetTimer, Do::kStart}));
+    EXPECT_EQ(bench.engine.take(0).count, 1U);
+    const std::vector<Do> before_answers = bench.committed(0, 900'000, 905);
+    const std::vector<Do> after_answers = bench.answered(0, 1, 905);
+    EXPECT_EQ(before_answers.size() + after_answers.size(), 1U) << "it is asked to go on";
+    if (before_answers.empty() && after_answers[0] == Do::kLookNextTurn) {
+        EXPECT_EQ(bench.turn(2000), std::vector{Do::kStart});
+    }
+    EXPECT_EQ(bench.engine.take(1 - (before_answers.empty() ? 1U : 0U)).count, 1U);
+}
+
 TEST(CommitEngine, WhoCannotBeGivenToTheThreadIsToldAtOnce) {
     Bench bench;
     bench.arrive(5, {Do::kLookAtTurnEnd});

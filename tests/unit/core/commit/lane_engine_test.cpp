@@ -1,0 +1,213 @@
+#include "core/commit/lane_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using Do = LaneEngine::Do;
+
+constexpr std::uint64_t kSize = 64 * kLaneBlockBytes;
+
+/// An engine with an open lane, driven by hand.
+struct Bench {
+    Bench() { engine.opened(kSize, kLaneBlockBytes, 0); }
+
+    static std::vector<Do> kinds(const LaneEngine::Actions& actions) {
+        std::vector<Do> found;
+        for (const LaneEngine::Action& action : actions) {
+            found.push_back(action.what);
+        }
+        return found;
+    }
+    bool arrive(std::uint64_t ms, std::uint64_t bytes = 1000) {
+        Waiter& waiter = *waiters.emplace_back(std::make_unique<Waiter>());
+        waiter.joined_ms = ms;
+        waiter.bytes = bytes;
+        LaneEngine::Actions actions;
+        const bool taken = engine.arrived(waiter, actions);
+        last = kinds(actions);
+        return taken;
+    }
+    std::vector<Do> turn(std::uint64_t ms) {
+        LaneEngine::Actions actions;
+        engine.turn_ended({ms, ms * 1'000'000}, actions);
+        return kinds(actions);
+    }
+    std::vector<Do> written(std::size_t slot, std::uint64_t ms,
+                            LaneWrite outcome = LaneWrite::kDurable, std::uint64_t us = 100) {
+        LaneEngine::Actions actions;
+        engine.written(slot, outcome, us, ms, actions);
+        return kinds(actions);
+    }
+    std::vector<Do> answered(std::size_t slot, std::uint64_t ms) {
+        LaneEngine::Actions actions;
+        engine.answered(slot, ms, actions);
+        return kinds(actions);
+    }
+    std::vector<Do> moved(std::uint64_t ms) {
+        LaneEngine::Actions actions;
+        engine.moved(ms, actions);
+        return kinds(actions);
+    }
+    /// Batches of an eighth of the ring, written and answered, until there is no room.
+    void fill() {
+        for (std::size_t slot = 0;; slot = (slot + 1) % LaneEngine::kSlots) {
+            ASSERT_TRUE(arrive(10, engine.record_bytes_max()));
+            const std::vector<Do> asked = turn(10);
+            if (asked.empty() || asked[0] != Do::kWrite) {
+                return;
+            }
+            static_cast<void>(written(slot, 10));
+            static_cast<void>(answered(slot, 10));
+        }
+    }
+
+    LaneEngine engine;
+    std::vector<std::unique_ptr<Waiter>> waiters;
+    std::vector<Do> last;
+};
+
+TEST(LaneEngineRules, L2ABatchBeginsAtTheEndOfATurnWithAllThatWait) {
+    Bench bench;
+    EXPECT_TRUE(bench.arrive(5));
+    EXPECT_TRUE(bench.arrive(5));
+    EXPECT_EQ(bench.turn(5), (std::vector{Do::kWrite, Do::kClearWaitTimer}));
+    EXPECT_EQ(bench.engine.batch_of(0).count, 2U);
+    EXPECT_EQ(bench.engine.head_of(0).position, kLaneBlockBytes);
+    EXPECT_EQ(bench.engine.head_of(0).stamp_ns, 5'000'000U);
+    EXPECT_EQ(bench.engine.head_of(0).answered, kLaneBlockBytes);
+}
+
+TEST(LaneEngineRules, L3MoversAreToldBeforeTheAnswersLeave) {
+    Bench bench;
+    EXPECT_TRUE(bench.arrive(5));
+    EXPECT_EQ(bench.turn(5), std::vector{Do::kWrite});
+    EXPECT_EQ(bench.written(0, 6), (std::vector{Do::kPublish, Do::kAnswer, Do::kMove}));
+    EXPECT_EQ(bench.engine.outcome_of(0), LaneWrite::kDurable);
+    EXPECT_TRUE(bench.answered(0, 6).empty());
+    EXPECT_FALSE(bench.engine.in_flight());
+}
+
+TEST(LaneEngineRules, L2OneWriteIsUnderWayAndTwoWhereTheyAreSlow) {
+    Bench bench;
+    EXPECT_TRUE(bench.arrive(5));
+    EXPECT_EQ(bench.turn(5), std::vector{Do::kWrite});
+    EXPECT_TRUE(bench.arrive(6));
+    EXPECT_TRUE(bench.turn(6).empty());
+    static_cast<void>(bench.written(0, 7, LaneWrite::kDurable, 2000));
+    static_cast<void>(bench.answered(0, 7));
+    EXPECT_EQ(bench.turn(7)[0], Do::kWrite);
+    EXPECT_TRUE(bench.arrive(8));
+    EXPECT_EQ(bench.turn(8)[0], Do::kWrite);
+    EXPECT_EQ(bench.engine.head_of(1).end(), bench.engine.head_of(2).position);
+    EXPECT_TRUE(bench.arrive(9));
+    EXPECT_TRUE(bench.turn(9).empty()) << "three are slower";
+}
+
+TEST(LaneEngineRules, L2AnswersLeaveInTheOrderOfPositions) {
+    Bench bench;
+    EXPECT_TRUE(bench.arrive(5));
+    static_cast<void>(bench.turn(5));
+    static_cast<void>(bench.written(0, 7, LaneWrite::kDurable, 2000));
+    static_cast<void>(bench.answered(0, 7));
+    for (std::uint64_t ms : {8U, 9U}) {
+        EXPECT_TRUE(bench.arrive(ms));
+        static_cast<void>(bench.turn(ms));
+    }
+    EXPECT_TRUE(bench.written(2, 10).empty()) << "the one in front is not durable";
+    EXPECT_EQ(bench.written(1, 11)[0], Do::kPublish);
+    EXPECT_EQ(bench.engine.durable(), bench.engine.head_of(2).end());
+}
+
+TEST(LaneEngineRules, L5AfterAFailedWriteNothingIsWrittenAndWhatFollowsIsInDoubt) {
+    Bench bench;
+    EXPECT_TRUE(bench.arrive(5));
+    static_cast<void>(bench.turn(5));
+    static_cast<void>(bench.written(0, 7, LaneWrite::kDurable, 2000));
+    static_cast<void>(bench.answered(0, 7));
+    for (std::uint64_t ms : {8U, 9U, 10U}) {
+        EXPECT_TRUE(bench.arrive(ms));
+        static_cast<void>(bench.turn(ms));
+    }
+    EXPECT_EQ(bench.written(1, 11, LaneWrite::kFailed), (std::vector{Do::kRefuse, Do::kAnswer}));
+    EXPECT_FALSE(bench.engine.is_open());
+    EXPECT_FALSE(bench.arrive(11));
+    LaneEngine::Actions actions;
+    EXPECT_EQ(bench.engine.refused(actions).count, 1U);
+    static_cast<void>(bench.answered(1, 11));
+    EXPECT_EQ(bench.written(2, 12), std::vector{Do::kAnswer});
+    EXPECT_EQ(bench.engine.outcome_of(2), LaneWrite::kFailed) << "nobody finds it behind the gap";
+    EXPECT_TRUE(bench.answered(2, 12).empty()) << "a person has to look first";
+}
+
+TEST(LaneEngineRules, L5AfterAFullDiskTheLaneIsOpenedAnew) {
+    Bench bench;
+    EXPECT_TRUE(bench.arrive(5));
+    static_cast<void>(bench.turn(5));
+    EXPECT_EQ(bench.written(0, 6, LaneWrite::kNoRoom), std::vector{Do::kAnswer});
+    EXPECT_EQ(bench.answered(0, 6), std::vector{Do::kReopen});
+    bench.engine.opened(kSize, 5 * kLaneBlockBytes, 4 * kLaneBlockBytes);
+    EXPECT_TRUE(bench.arrive(7));
+    EXPECT_EQ(bench.turn(7)[0], Do::kWrite);
+    EXPECT_EQ(bench.engine.head_of(1).position, 5 * kLaneBlockBytes);
+}
+
+TEST(LaneEngineRules, L5AFullLaneStartsAMoveAndLooksAgainUntilThereIsRoom) {
+    Bench bench;
+    bench.fill();
+    EXPECT_GE(bench.engine.waiting(), 1U);
+    EXPECT_EQ(bench.moved(11), std::vector{Do::kSetMoveTimer}) << "another process moved, perhaps";
+    LaneEngine::Actions due;
+    bench.engine.move_due(16, due);
+    EXPECT_EQ(Bench::kinds(due), std::vector{Do::kMove});
+    EXPECT_TRUE(bench.turn(16).empty());
+    bench.engine.room(kSize / 2, kSize / 2 + kLaneBlockBytes);
+    EXPECT_EQ(bench.moved(17).back(), Do::kLookAtTurnEnd);
+    EXPECT_EQ(bench.turn(17)[0], Do::kWrite);
+}
+
+TEST(LaneEngineRules, L5WhoWaitsForRoomTooLongIsToldSo) {
+    Bench bench;
+    bench.fill();
+    LaneEngine::Actions actions;
+    EXPECT_EQ(bench.engine.overdue(9 + LaneEngine::kWaitMaxMs, actions).count, 0U);
+    LaneEngine::Actions more;
+    EXPECT_EQ(bench.engine.overdue(10 + LaneEngine::kWaitMaxMs, more).count, 1U);
+    EXPECT_EQ(bench.engine.waiting(), 0U);
+}
+
+TEST(LaneEngineRules, L5NothingIsTakenInBehindAWriteThatHangs) {
+    Bench bench;
+    EXPECT_TRUE(bench.arrive(5));
+    static_cast<void>(bench.turn(5));
+    EXPECT_TRUE(bench.arrive(4 + LaneEngine::kWaitMaxMs));
+    EXPECT_FALSE(bench.arrive(5 + LaneEngine::kWaitMaxMs));
+}
+
+TEST(LaneEngineRules, L3AMoveIsAskedForAtOnceAndThenEverySoOften) {
+    Bench bench;
+    EXPECT_TRUE(bench.arrive(100));
+    static_cast<void>(bench.turn(100));
+    EXPECT_EQ(bench.written(0, 100).back(), Do::kMove);
+    static_cast<void>(bench.answered(0, 100));
+    bench.engine.room(kLaneBlockBytes, 2 * kLaneBlockBytes);
+    EXPECT_TRUE(bench.moved(101).empty());
+    EXPECT_TRUE(bench.arrive(110));
+    static_cast<void>(bench.turn(110));
+    EXPECT_EQ(bench.written(1, 110).back(), Do::kSetMoveTimer);
+}
+
+TEST(LaneEngineRules, ACellThatSaysMoreThanWasWrittenIsNotTrusted) {
+    Bench bench;
+    bench.fill();
+    bench.engine.room(10 * kSize, 10 * kSize + kLaneBlockBytes);
+    static_cast<void>(bench.moved(11));
+    EXPECT_TRUE(bench.turn(11).empty());
+}
+
+}  // namespace
+}  // namespace sluice
