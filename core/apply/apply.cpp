@@ -19,6 +19,7 @@ Applied Applier::apply(const Input& input, LedgerTxn& txn) {
     LedgerHead& head = txn.mutable_head();
     ++counter(head.totals, applied.input_class);
     head.applied_seq = input.seq;
+    head.last_received = meta != nullptr ? meta->received_at : head.last_received;
     return applied;
 }
 

@@ -1,44 +1,200 @@
 #include "core/apply/command.hpp"
 
+#include <set>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/apply/adjust.hpp"
+#include "core/apply/approval.hpp"
+#include "core/apply/attribute.hpp"
 #include "core/apply/forget.hpp"
+#include "core/apply/hold.hpp"
 #include "core/apply/import.hpp"
 #include "core/apply/payout.hpp"
+#include "core/apply/payout_move.hpp"
+#include "core/apply/period.hpp"
+#include "core/apply/programs.hpp"
 
 namespace sluice {
+namespace {
 
-Result<std::string> apply_command(const Command& command, const CommandContext& context,
-                                  const Replay& replay, LedgerTxn& txn) {
-    struct Visit {
-        const CommandContext& context;
-        const Replay& replay;
-        LedgerTxn& txn;
-        Result<std::string> operator()(const ProgramApply& c) const {
-            return apply_programs(c, context, txn);
+/// Runs one command.
+struct Runner {
+    const CommandContext& context;
+    const Replay& replay;
+    ProgramCache& programs;
+    LedgerTxn& txn;
+
+    Result<Reply> operator()(const ProgramApply& c) const {
+        return apply_programs(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const CreatorImport& c) const {
+        return import_creators(c, context, txn);
+    }
+    Result<Reply> operator()(const CreatorRemove& c) const {
+        return remove_creator(c, context, txn);
+    }
+    Result<Reply> operator()(const TouchImport& c) const { return import_touches(c, context, txn); }
+    Result<Reply> operator()(const PayoutClose& c) const {
+        return close_payouts(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const Adjust& c) const {
+        return adjust_order(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const DeadReplay& c) const { return done(replay(c)); }
+    Result<Reply> operator()(const Forget& c) const {
+        return done(forget_customer(c, context, txn));
+    }
+    Result<Reply> operator()(const PayoutMove& c) const {
+        return move_payouts(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const Approve& c) const {
+        const auto run = [this](const Command& command, const CommandContext& approved) {
+            return std::visit(Runner{approved, replay, programs, txn}, command);
+        };
+        return approve(c, context, run, programs, txn);
+    }
+    Result<Reply> operator()(const Withdraw& c) const { return withdraw(c, context, txn); }
+    Result<Reply> operator()(const Hold& c) const { return hold(c, context, programs, txn); }
+    Result<Reply> operator()(const Release& c) const { return release(c, context, programs, txn); }
+    Result<Reply> operator()(const Reject& c) const {
+        return reject_order(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const Attribute& c) const {
+        return attribute_order(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const Detach& c) const { return detach(c, context, programs, txn); }
+    Result<Reply> operator()(const Credit& c) const {
+        return book_credit(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const Reverse& c) const {
+        return reverse_money(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const AnomalyAck& c) const {
+        return acknowledge_anomaly(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const OrderReset& c) const {
+        return reset_order(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const PeriodClose& c) const {
+        return close_period(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const CreatorSet& c) const { return set_creator(c, context, txn); }
+    Result<Reply> operator()(const CreatorRename& c) const {
+        return rename_creator(c, context, programs, txn);
+    }
+
+private:
+    static Result<Reply> done(Result<std::string> text) {
+        if (!text) {
+            return text.error();
         }
-        Result<std::string> operator()(const CreatorImport& c) const {
-            return import_creators(c, context, txn);
-        }
-        Result<std::string> operator()(const CreatorRemove& c) const {
-            return remove_creator(c, context, txn);
-        }
-        Result<std::string> operator()(const TouchImport& c) const {
-            return import_touches(c, context, txn);
-        }
-        Result<std::string> operator()(const PayoutClose& c) const {
-            return close_payout(c, context, txn);
-        }
-        Result<std::string> operator()(const Adjust& c) const {
-            return adjust_order(c, context, txn);
-        }
-        Result<std::string> operator()(const DeadReplay& c) const { return replay(c); }
-        Result<std::string> operator()(const Forget& c) const {
-            return forget_customer(c, context, txn);
+        return Reply{Outcome::kDone, *std::move(text)};
+    }
+};
+
+/// The key counts in each account that the command touches.
+std::set<AccountNumber> accounts_of(const Command& command, const CommandContext& context,
+                                    LedgerReader& ledger) {
+    std::set<AccountNumber> accounts;
+    ProgramsByName programs(ledger);
+    const auto add_rows = [&](const auto& rows) {
+        for (const auto& row : rows) {
+            if (const ProgramRow* program = programs.find(row.program)) {
+                accounts.insert(program->program.account);
+            }
         }
     };
-    return std::visit(Visit{context, replay, txn}, command);
+    if (const auto* apply = std::get_if<ProgramApply>(&command)) {
+        for (const Program& program : apply->programs) {
+            accounts.insert(program.account);
+        }
+        for (const Policy& policy : apply->policies) {
+            accounts.insert(policy.account);
+        }
+    } else if (const auto* creators = std::get_if<CreatorImport>(&command)) {
+        add_rows(creators->rows);
+    } else if (const auto* touches = std::get_if<TouchImport>(&command)) {
+        add_rows(touches->rows);
+    }
+    if (accounts.empty()) {
+        accounts.insert(context.account);
+    }
+    return accounts;
+}
+
+/// SHA-256 of topic, account, shop and the request without its key.
+Digest256 content_of(const Request& request, const CommandContext& context) {
+    Request bare = request;
+    bare.key.clear();
+    return sha256(std::to_string(static_cast<unsigned>(context.source.topic)) + " " +
+                  std::to_string(context.account.value) + " " + std::to_string(context.shop.value) +
+                  " " + encode_request(bare));
+}
+
+CommandRow row_of(const CommandContext& context) {
+    CommandRow row;
+    row.seq = context.source.seq;
+    row.topic = context.source.topic;
+    row.command_id = context.source.command_id;
+    row.actor = context.source.actor;
+    row.received_at = context.source.received_at;
+    return row;
+}
+
+/// What a key that was used before answers; nothing: it is new.
+std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts,
+                                         const Digest256& content, const CommandContext& context,
+                                         LedgerTxn& txn) {
+    for (const AccountNumber account : accounts) {
+        CommandKey key;
+        key.account = account;
+        key.key = context.key;
+        if (!txn.load(key)) {
+            continue;
+        }
+        CommandRow row = row_of(context);
+        if (key.content != content) {
+            row.outcome = Outcome::kRefused;
+            row.result = "key " + context.key + " was used by " + key.command_id +
+                         " with other content; nothing was done";
+            return row;
+        }
+        row.outcome = Outcome::kRepeated;
+        row.result = key.result;
+        row.first_command = key.command_id;
+        return row;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+CommandRow apply_command(const Request& request, const CommandContext& context,
+                         const Replay& replay, ProgramCache& programs, LedgerTxn& txn) {
+    std::set<AccountNumber> accounts;
+    Digest256 content{};
+    if (!context.key.empty()) {
+        accounts = accounts_of(request.command, context, txn);
+        content = content_of(request, context);
+        if (std::optional<CommandRow> known = answer_for_key(accounts, content, context, txn)) {
+            txn.put(*known);
+            return *std::move(known);
+        }
+    }
+    const Result<Reply> reply = std::visit(Runner{context, replay, programs, txn}, request.command);
+    CommandRow row = row_of(context);
+    row.outcome = reply ? reply->outcome : Outcome::kRefused;
+    row.result = reply ? reply->text : reply.error().message;
+    txn.put(row);
+    if (row.outcome != Outcome::kRefused) {
+        for (const AccountNumber account : accounts) {
+            txn.put(
+                CommandKey{account, context.key, content, row.command_id, row.outcome, row.result});
+        }
+    }
+    return row;
 }
 
 }  // namespace sluice

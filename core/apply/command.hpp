@@ -1,10 +1,10 @@
-// Commands of people, applied: which function does which.
+// Commands of people, applied: which function does which, and their keys (books K1).
 #pragma once
 
 #include <functional>
 #include <string>
 
-#include "core/apply/context.hpp"
+#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/values/result.hpp"
@@ -14,9 +14,9 @@ namespace sluice {
 /// Dead letters are inputs of any kind: applying them again is not this file's.
 using Replay = std::function<Result<std::string>(const DeadReplay&)>;
 
-/// @return one line for the person who ran it, or an Error and then nothing was changed.
-[[nodiscard]] Result<std::string> apply_command(const Command& command,
-                                                const CommandContext& context, const Replay& replay,
-                                                LedgerTxn& txn);
+/// Runs the command, or answers for its key, and stores what became of it.
+[[nodiscard]] CommandRow apply_command(const Request& request, const CommandContext& context,
+                                       const Replay& replay, ProgramCache& programs,
+                                       LedgerTxn& txn);
 
 }  // namespace sluice

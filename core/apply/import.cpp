@@ -1,11 +1,11 @@
 #include "core/apply/import.hpp"
 
-#include <map>
-#include <optional>
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "core/apply/code_book.hpp"
 #include "core/apply/retry_work.hpp"
 #include "core/rules/attribution.hpp"
 
@@ -16,219 +16,301 @@ Error at_line(std::uint32_t line, const std::string& what) {
     return {ErrorCode::kConflict, "line " + std::to_string(line) + ": " + what};
 }
 
-/// "1 touch", "2 touches": what a person reads.
-std::string counted(std::size_t count, const char* one, const char* many) {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
+/// How far back an input counts (A2).
+Timestamp reach_of(const Program& program, const std::optional<Timestamp>& reach, bool unbounded,
+                   const CommandContext& context) {
+    if (unbounded) {
+        return kFirstInstant;
+    }
+    return reach.value_or(program.reach_of(context.source.received_at));
 }
 
-/// Programs that the rows of an import name, each read once.
-class ProgramsByName {
+/// Codes that an import is about to change, each read once; written when all rows fit.
+class CodeBooks {
 public:
-    explicit ProgramsByName(LedgerTxn& txn) : txn_(txn) {}
+    explicit CodeBooks(LedgerTxn& txn) : txn_(txn) {}
 
-    const ProgramRow* find(const ProgramId& id) {
-        const auto [found, added] = rows_.try_emplace(id.str());
-        if (added) {
-            found->second = txn_.program(id);
+    CodeBook& of(const Program& program, const Digest256& digest) {
+        const auto key = std::pair(program.id.str(), digest);
+        const auto found = books_.find(key);
+        if (found != books_.end()) {
+            return found->second;
         }
-        return found->second ? &*found->second : nullptr;
+        std::vector<CodeRow> rows;
+        for (CodeRow& row : txn_.code_owners(program.account, digest)) {
+            if (row.program == program.id) {
+                rows.push_back(std::move(row));
+            }
+        }
+        return books_
+            .try_emplace(key, CodeBook(program.account, program.id, digest, std::move(rows)))
+            .first->second;
+    }
+
+    void write() {
+        for (const auto& [key, book] : books_) {
+            for (const CodeRow& row : book.gone()) {
+                txn_.erase(row);
+            }
+            for (const CodeRow& row : book.rows()) {
+                txn_.put(row);
+            }
+        }
     }
 
 private:
     LedgerTxn& txn_;
-    std::map<std::string, std::optional<ProgramRow>> rows_;
+    std::map<std::pair<std::string, Digest256>, CodeBook> books_;
 };
 
-std::optional<CodeRow> owner_of(LedgerTxn& txn, const Program& program, const Digest256& code) {
-    for (CodeRow& row : txn.code_owners(program.account, code)) {
-        if (row.program == program.id) {
-            return std::move(row);
-        }
-    }
-    return std::nullopt;
-}
-
-// ---- Programs ---------------------------------------------------------------------------------
-
-Status check_programs(const ProgramApply& command, LedgerTxn& txn) {
-    std::set<std::string_view> seen;
-    for (const Program& program : command.programs) {
-        if (!seen.insert(program.id.view()).second) {
-            return Error{ErrorCode::kConflict,
-                         "program " + program.id.str() + " is in the file twice"};
-        }
-        const std::optional<ProgramRow> stored = txn.program(program.id);
-        if (stored && stored->program.account != program.account) {
-            return Error{ErrorCode::kConflict, "program " + program.id.str() +
-                                                   " belongs to account " +
-                                                   stored->program.account_id.str()};
-        }
-    }
-    return {};
-}
-
-/// @return true if it was new or differs from what is stored.
-bool store_program(const Program& program, const CommandContext& context, LedgerTxn& txn) {
-    const std::optional<ProgramRow> stored = txn.program(program.id);
-    if (stored && stored->program == program) {
-        return false;
-    }
-    txn.put_program({program, stored ? stored->version + 1 : 1, context.seq, context.received_at});
-    ++txn.mutable_head().programs_revision;
-    return true;
-}
-
-// ---- Creators ---------------------------------------------------------------------------------
-
 /// Every row against the ledger and against the rows before it: nothing is written before all fit.
-Status check_creators(const CreatorImport& command, ProgramsByName& programs, LedgerTxn& txn) {
-    std::map<std::pair<std::string_view, std::string>, const CreatorImport::Row*> in_file;
+Status claim_codes(const CreatorImport& command, const CommandContext& context,
+                   ProgramsByName& programs, CodeBooks& books, LedgerTxn& txn) {
     for (const CreatorImport::Row& row : command.rows) {
-        const ProgramRow* program = programs.find(row.program);
-        if (program == nullptr) {
+        const ProgramRow* found = programs.find(row.program);
+        if (found == nullptr) {
             return at_line(row.line, "there is no program " + row.program.str());
         }
         if (row.code.empty()) {
             continue;
         }
-        const std::optional<CodeRow> owner = owner_of(txn, program->program, code_digest(row.code));
-        const auto [first, added] =
-            in_file.try_emplace({row.program.view(), fold_code(row.code)}, &row);
-        const CreatorId& holder = owner ? owner->creator : first->second->creator;
-        if (holder != row.creator) {
-            return at_line(row.line, "code " + row.code + " belongs to creator " + holder.str() +
-                                         " in program " + row.program.str());
+        const Program& program = found->program;
+        const CodeClaim claim{first_id(txn, program.account, row.creator),
+                              row.code,
+                              row.valid_from,
+                              row.valid_until,
+                              context.source.received_at,
+                              reach_of(program, command.reach, command.without_dates, context)};
+        if (Status fits = books.of(program, code_digest(row.code)).claim(claim); !fits) {
+            return at_line(row.line, fits.error().message);
         }
     }
     return {};
 }
 
 /// @return true if the creator was not in the program before.
-bool join(const Program& program, const CreatorId& creator, const CommandContext& context,
-          LedgerTxn& txn) {
-    const std::optional<Membership> stored = txn.membership(program.account, program.id, creator);
-    if (stored && !stored->removed) {
-        return false;
+bool join(const CreatorImport& command, const CreatorImport::Row& row, const Program& program,
+          const CreatorId& creator, const CommandContext& context, LedgerTxn& txn) {
+    std::optional<Membership> member = txn.membership(program.account, program.id, creator);
+    const bool joins = !member || member->removed;
+    if (joins) {
+        member = Membership{program.account,
+                            program.id,
+                            creator,
+                            false,
+                            context.source.seq,
+                            {},
+                            reach_of(program, command.reach, command.without_dates, context)};
     }
-    txn.put(Membership{program.account, program.id, creator, false, context.seq});
-    return true;
+    const bool regroups = row.group && !row.group->empty() && *row.group != member->group;
+    if (regroups) {
+        member->group = *row.group;
+    }
+    if (joins || regroups) {
+        txn.put(*member);
+    }
+    return joins;
 }
 
-std::vector<CodeRow> codes_of(LedgerTxn& txn, const Program& program, const CreatorId& creator) {
-    std::vector<CodeRow> codes;
-    txn.scan_codes(program.account, program.id, [&](const CodeRow& row) {
-        if (row.creator == creator) {
-            codes.push_back(row);
-        }
-        return true;
+void update_profile(const CreatorImport::Row& row, AccountNumber account, const CreatorId& creator,
+                    LedgerTxn& txn) {
+    CreatorRow profile{account, creator, {}, {}, {}};
+    const bool known = txn.load(profile);
+    const CreatorRow before = profile;
+    if (row.name && !row.name->empty()) {
+        profile.name = *row.name;
+    }
+    if (row.payee && !row.payee->empty()) {
+        profile.payee = *row.payee;
+    }
+    if (!known || profile.name != before.name || profile.payee != before.payee) {
+        txn.put(profile);
+    }
+}
+
+/// Ends codes of the creator; with `digest` this one alone.
+void end_codes(const Program& program, const CreatorId& creator, Timestamp at,
+               const std::optional<Digest256>& digest, LedgerTxn& txn) {
+    std::set<Digest256> digests;
+    if (digest) {
+        digests.insert(*digest);
+    } else {
+        txn.scan_codes(program.account, program.id, [&](const CodeRow& row) {
+            if (row.creator == creator) {
+                digests.insert(row.digest);
+            }
+            return true;
+        });
+    }
+    CodeBooks books(txn);
+    for (const Digest256& code : digests) {
+        books.of(program, code).end(creator, at);
+    }
+    books.write();
+}
+
+bool owns_code(const Program& program, const CreatorId& creator, const Digest256& digest,
+               LedgerTxn& txn) {
+    const std::vector<CodeRow> rows = txn.code_owners(program.account, digest);
+    return std::any_of(rows.begin(), rows.end(), [&](const CodeRow& row) {
+        return row.program == program.id && row.creator == creator;
     });
-    return codes;
-}
-
-Result<std::string> remove_code(const CreatorRemove& command, const Program& program,
-                                LedgerTxn& txn) {
-    const std::optional<CodeRow> owner = owner_of(txn, program, code_digest(*command.code));
-    if (!owner || owner->creator != command.creator) {
-        return Error{ErrorCode::kNotFound, "creator " + command.creator.str() + " has no code " +
-                                               *command.code + " in program " + program.id.str()};
-    }
-    txn.erase(*owner);
-    return "code " + *command.code + " removed";
 }
 
 }  // namespace
 
-Result<std::string> apply_programs(const ProgramApply& command, const CommandContext& context,
-                                   LedgerTxn& txn) {
-    if (Status fits = check_programs(command, txn); !fits) {
-        return fits.error();
+const ProgramRow* ProgramsByName::find(const ProgramId& id) {
+    const auto [found, added] = rows_.try_emplace(id.str());
+    if (added) {
+        found->second = ledger_.program(id);
     }
-    std::size_t changed = 0;
-    std::set<AccountNumber> accounts;
-    for (const Program& program : command.programs) {
-        if (store_program(program, context, txn)) {
-            ++changed;
-        }
-        accounts.insert(program.account);
-    }
-    for (const AccountNumber account : accounts) {
-        leave_account_work(account, context, txn);
-    }
-    return counted(command.programs.size(), "program", "programs") + " applied, " +
-           std::to_string(changed) + " changed";
+    return found->second ? &*found->second : nullptr;
 }
 
-Result<std::string> import_creators(const CreatorImport& command, const CommandContext& context,
-                                    LedgerTxn& txn) {
+Result<Reply> import_creators(const CreatorImport& command, const CommandContext& context,
+                              LedgerTxn& txn) {
     ProgramsByName programs(txn);
-    if (Status fits = check_creators(command, programs, txn); !fits) {
+    CodeBooks books(txn);
+    if (Status fits = claim_codes(command, context, programs, books, txn); !fits) {
         return fits.error();
     }
-    std::set<WaitKey> keys;
+    books.write();
+    std::vector<WaitKey> keys;
     std::set<AccountNumber> joined;
     for (const CreatorImport::Row& row : command.rows) {
         const Program& program = programs.find(row.program)->program;
-        if (join(program, row.creator, context, txn)) {
+        const CreatorId creator = first_id(txn, program.account, row.creator);
+        if (join(command, row, program, creator, context, txn)) {
             joined.insert(program.account);
         }
-        if (row.code.empty()) {
-            continue;
+        update_profile(row, program.account, creator, txn);
+        if (!row.code.empty()) {
+            keys.push_back({program.account, WaitKind::kCode, code_digest(row.code)});
         }
-        const Digest256 digest = code_digest(row.code);
-        if (!owner_of(txn, program, digest)) {
-            txn.put(CodeRow{program.account, program.id, digest, row.code, row.creator});
-        }
-        keys.insert({program.account, WaitKind::kCode, digest});
     }
     leave_work(keys, context, txn);
     for (const AccountNumber account : joined) {  // Touches that are there already count now.
         leave_account_work(account, context, txn);
     }
-    return counted(command.rows.size(), "row", "rows") + " imported";
+    return Reply{Outcome::kDone, counted(command.rows.size(), "row", "rows") + " imported"};
 }
 
-Result<std::string> remove_creator(const CreatorRemove& command, const CommandContext& context,
-                                   LedgerTxn& txn) {
+Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext& context,
+                             LedgerTxn& txn) {
     const std::optional<ProgramRow> row = txn.program(command.program);
-    if (!row) {
+    if (!row || (context.account.value != 0 && row->program.account != context.account)) {
         return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
     }
     const Program& program = row->program;
-    const std::optional<Membership> member =
-        txn.membership(program.account, program.id, command.creator);
+    const CreatorId creator = first_id(txn, program.account, command.creator);
+    std::optional<Membership> member = txn.membership(program.account, program.id, creator);
     if (!member || member->removed) {
         return Error{ErrorCode::kNotFound,
                      "creator " + command.creator.str() + " is not in program " + program.id.str()};
     }
+    const Timestamp at = command.at.value_or(context.source.received_at);
     if (command.code) {
-        return remove_code(command, program, txn);
+        const Digest256 digest = code_digest(*command.code);
+        if (!owns_code(program, creator, digest, txn)) {
+            return Error{ErrorCode::kNotFound, "creator " + command.creator.str() +
+                                                   " has no code " + *command.code +
+                                                   " in program " + program.id.str()};
+        }
+        end_codes(program, creator, at, digest, txn);
+        return Reply{Outcome::kDone, "code " + *command.code + " removed"};
     }
-    for (const CodeRow& code : codes_of(txn, program, command.creator)) {
-        txn.erase(code);
-    }
-    txn.put(Membership{program.account, program.id, command.creator, true, context.seq});
-    return "creator " + command.creator.str() + " removed from program " + program.id.str();
+    end_codes(program, creator, at, std::nullopt, txn);
+    member->removed = true;
+    member->changed_by = context.source.seq;
+    txn.put(*member);
+    return Reply{Outcome::kDone,
+                 "creator " + command.creator.str() + " removed from program " + program.id.str()};
 }
 
-Result<std::string> import_touches(const TouchImport& command, const CommandContext& context,
-                                   LedgerTxn& txn) {
+Result<Reply> import_touches(const TouchImport& command, const CommandContext& context,
+                             LedgerTxn& txn) {
     ProgramsByName programs(txn);
     for (const TouchImport::Row& row : command.rows) {
         if (programs.find(row.program) == nullptr) {
             return at_line(row.line, "there is no program " + row.program.str());
         }
     }
-    std::set<WaitKey> keys;
+    std::vector<WaitKey> keys;
     std::uint32_t number = 0;
     for (const TouchImport::Row& row : command.rows) {
         const Program& program = programs.find(row.program)->program;
         const Digest256 anon = anon_digest(row.anon.view());
-        txn.put(Touch{program.account, anon, program.id, row.occurred_at, row.creator, context.seq,
-                      number++});
-        keys.insert({program.account, WaitKind::kAnon, anon});
+        Touch touch{program.account,
+                    anon,
+                    program.id,
+                    row.occurred_at,
+                    first_id(txn, program.account, row.creator),
+                    {},
+                    0,
+                    {}};
+        const Timestamp reach = reach_of(program, command.reach, command.without_reach, context);
+        touch.reach = txn.load(touch) ? std::min(touch.reach, reach) : reach;
+        touch.imported = context.source.seq;
+        touch.imported_row = number++;
+        txn.put(touch);
+        keys.push_back({program.account, WaitKind::kAnon, anon});
     }
     leave_work(keys, context, txn);
-    return counted(command.rows.size(), "touch", "touches") + " imported";
+    return Reply{Outcome::kDone, counted(command.rows.size(), "touch", "touches") + " imported"};
+}
+
+Result<Reply> set_creator(const CreatorSet& command, const CommandContext& context,
+                          LedgerTxn& txn) {
+    const CreatorId creator = first_id(txn, context.account, command.creator);
+    CreatorRow profile{context.account, creator, {}, {}, {}};
+    if (!txn.load(profile)) {
+        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
+                                               " has no creator " + command.creator.str()};
+    }
+    if (command.group) {
+        const ProgramId program = command.program.value_or(ProgramId());
+        std::optional<Membership> member = txn.membership(context.account, program, creator);
+        if (!member || member->removed) {
+            return refused("creator " + command.creator.str() + " is not in program " +
+                           program.str());
+        }
+        member->group = *command.group;
+        txn.put(*member);
+    }
+    profile.name = command.name.value_or(profile.name);
+    profile.payee = command.payee.value_or(profile.payee);
+    txn.put(profile);
+    return Reply{Outcome::kDone, "creator " + command.creator.str() + " set"};
+}
+
+Result<Reply> rename_creator(const CreatorRename& command, const CommandContext& context,
+                             ProgramCache& programs, LedgerTxn& txn) {
+    const CreatorId first = first_id(txn, context.account, command.creator);
+    CreatorRow profile{context.account, first, {}, {}, {}};
+    if (!txn.load(profile)) {
+        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
+                                               " has no creator " + command.creator.str()};
+    }
+    if ((profile.shown_as.empty() ? first : profile.shown_as) == command.new_name) {
+        return nothing("creator " + first.str() + " is called " + command.new_name.str() +
+                       " already");
+    }
+    CreatorRow other{context.account, command.new_name, {}, {}, {}};
+    CreatorAlias alias{context.account, command.new_name, {}};
+    if (txn.load(other) || txn.load(alias)) {
+        return refused("creator id " + command.new_name.str() + " was used in account " +
+                       context.account_id.str() + " before");
+    }
+    txn.put(CreatorAlias{context.account, command.new_name, first});
+    profile.shown_as = command.new_name;
+    txn.put(profile);
+    JournalGroup group = group_of(context.source, context.account,
+                                  programs.settings(txn, context.account).row.closed_until);
+    group.creator = first;
+    group.entries.push_back(mark_of(JournalReason::kMarkRenamed, command.new_name.view()));
+    post_group(txn, std::move(group));
+    return Reply{Outcome::kDone,
+                 "creator " + command.creator.str() + " is called " + command.new_name.str()};
 }
 
 }  // namespace sluice

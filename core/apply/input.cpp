@@ -9,12 +9,13 @@
 #include "core/apply/command.hpp"
 #include "core/apply/retry_work.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/rules/command_id.hpp"
 
 namespace sluice {
 namespace {
 
 Applied dead(std::string reason) {
-    return {InputClass::kDead, false, std::move(reason)};
+    return {InputClass::kDead, false, std::move(reason), Outcome::kRefused};
 }
 
 /// Of a body that the endpoint's rules refuse: the first thing that is wrong with it.
@@ -89,9 +90,6 @@ Applied InputApplier::apply(const Input& input, const RecordMeta*& meta_out, Rec
     if (is_command(topic)) {
         return apply_command(whole, txn);
     }
-    if (input.damage) {
-        return dead("DAMAGED_ROW: " + *input.damage);
-    }
     if (record.meta.account_number.value == 0 || record.meta.shop_number.value == 0) {
         return dead("the record names no shop");
     }
@@ -105,12 +103,13 @@ Applied InputApplier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
         return dead(refusal(orders_.errors()));
     }
     shops_.learn(meta, txn);
-    EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}};
+    EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}};
     arrival.digest =
         first_half(decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body));
     if (!meta.anon_id.empty()) {
-        arrival.anon = anon_digest(meta.anon_id);
+        arrival.device = anon_digest(meta.anon_id);
     }
+    arrival.customer = customer_digest(*event);
     return {order_applier_.apply_order(
                 {*event, meta.account_number, meta.shop_number, meta.shop_id, arrival}, txn),
             false,
@@ -129,27 +128,30 @@ Applied InputApplier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
     shops_.learn(decoded.meta, txn);
     sluice::apply_catalog(decoded.meta.topic, decoded.body, decoded.meta.account_number,
                           decoded.meta.shop_number, txn);
-    return {InputClass::kCatalog, false, {}};
+    return {InputClass::kCatalog, false, {}, Outcome::kDone};
 }
 
 Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
     const RecordMeta& meta = decoded.meta;
-    const Result<Command> command = decode_command(meta.topic, decoded.body);
-    if (!command) {
-        return dead(command.error().message);
+    const Result<Request> request = decode_request(meta.topic, decoded.body);
+    if (!request) {
+        return dead(request.error().message);
     }
-    const CommandContext context{decoded.input.seq,       meta.topic,          meta.received_at,
-                                 std::string(meta.actor), meta.account_number, meta.shop_number};
-    const Result<std::string> result =
-        decoded.input.damage
-            ? Result<std::string>(Error{ErrorCode::kCorrupt, *decoded.input.damage})
-            : sluice::apply_command(
-                  *command, context, [&](const DeadReplay& c) { return replay(c, txn); }, txn);
-    Applied applied{InputClass::kCommand, !result.ok(), result ? *result : result.error().message};
-    txn.put(CommandRow{context.seq, context.topic, context.actor, context.received_at,
-                       !applied.failed, applied.text});
+    CommandContext context;
+    context.source = {
+        decoded.input.seq, meta.topic,
+        meta.received_at,  command_id(txn.head().node, decoded.input.seq, meta.received_at),
+        request->reason,   std::string(meta.actor)};
+    context.account = meta.account_number;
+    context.shop = meta.shop_number;
+    context.account_id = AccountId(meta.account_id);
+    context.shop_id = ShopId(meta.shop_id);
+    context.key = request->key;
+    context.body = decoded.body;
+    const CommandRow row = sluice::apply_command(
+        *request, context, [&](const DeadReplay& c) { return replay(c, txn); }, programs_, txn);
     do_work(order_applier_, txn, Applier::kWorkInline);
-    return applied;
+    return {InputClass::kCommand, row.outcome == Outcome::kRefused, row.result, row.outcome};
 }
 
 Result<std::string> InputApplier::replay(const DeadReplay& command, LedgerTxn& txn) {
@@ -177,7 +179,7 @@ Result<std::string> InputApplier::replay(const DeadReplay& command, LedgerTxn& t
 }
 
 bool InputApplier::replay(DeadLetter letter, LedgerTxn& txn) {
-    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256, {}};
+    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256};
     const RecordMeta* meta = nullptr;
     RecordView record;
     const Applied applied = letter.topic == Topic::kDeadReplay ? dead("a replay is not replayed")

@@ -2,11 +2,9 @@
 
 #include <utility>
 
-#include "core/apply/post.hpp"
-#include "core/ledger/row_name.hpp"
+#include "core/apply/anomaly.hpp"
+#include "core/apply/volume.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/rules/posting.hpp"
-#include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
@@ -16,23 +14,12 @@ bool came_before(const OrderState& state, Topic topic, const EventDigest& digest
            (state.events_count > state.events.size() && txn.has_event(state.key, topic, digest));
 }
 
-void record(LedgerTxn& txn, const OrderKey& order, const ShownAnomaly& shown,
-            const EventArrival& arrival) {
-    std::optional<Anomaly> anomaly = txn.anomaly(order, shown.kind);
-    if (!anomaly) {
-        anomaly = Anomaly{order, shown.kind, arrival.seq, arrival.received_at, 0, shown.message};
-        ++txn.mutable_head().totals.anomalies[static_cast<std::size_t>(shown.kind)];
-    }
-    ++anomaly->count;
-    txn.put(*anomaly);
-}
-
-std::uint16_t bits_of(const std::vector<ShownAnomaly>& anomalies) noexcept {
-    unsigned bits = 0;
+std::uint32_t bits_of(const std::vector<ShownAnomaly>& anomalies) noexcept {
+    std::uint32_t bits = 0;
     for (const ShownAnomaly& shown : anomalies) {
-        bits |= 1U << static_cast<unsigned>(shown.kind);
+        bits |= bit(shown.kind);
     }
-    return static_cast<std::uint16_t>(bits);
+    return bits;
 }
 
 void append_trace(LedgerTxn& txn, OrderState& state, EventTrace trace) {
@@ -44,50 +31,93 @@ void append_trace(LedgerTxn& txn, OrderState& state, EventTrace trace) {
     }
 }
 
-}  // namespace
-
-void OrderApplier::attribute(LedgerTxn& txn, std::string_view shop_id, SequenceNumber cause,
-                             Topic cause_topic, Timestamp at) {
-    const std::vector<const ProgramRow*>& programs =
-        programs_.covering(txn, state_.key.account, state_.key.shop, shop_id);
-    state_.attribution = choose(programs, find_candidates(state_, programs, txn));
-    if (state_.attribution) {
-        state_.attribution->cause = cause;
-        state_.attribution->cause_topic = cause_topic;
-        state_.attribution->at = at;
-    }
+Source source_of(const OrderArrival& arrival) {
+    return {arrival.arrival.seq, arrival.event.topic, arrival.arrival.received_at, {}, {}, {}};
 }
 
-const RateBook& OrderApplier::rates(LedgerTxn& txn) {
-    const ProgramId& program = state_.attribution->program;
-    const RateBook* rates = programs_.rates(txn, state_.key.account, program);
-    if (rates == nullptr) {
-        throw DamagedRow(row_name("orders", state_.key),
-                         "there is no program " + program.str() + ", which it is attributed to",
-                         state_.key);
+JournalEntry attributed_mark(const OrderState& state) {
+    return mark_of(JournalReason::kMarkAttributed, type_names(state.position()->attribution.types));
+}
+
+}  // namespace
+
+std::optional<Attribution> find_creator(const OrderState& state, std::string_view shop_id,
+                                        ProgramCache& programs, LedgerTxn& txn) {
+    const std::vector<Covering>& covering =
+        programs.covering(txn, state.key.account, state.key.shop, shop_id);
+    return covering.empty() ? std::nullopt
+                            : choose(covering, find_candidates(state, covering, txn));
+}
+
+void give(OrderState& state, Attribution attribution, const Source& source, ProgramCache& programs,
+          LedgerTxn& txn) {
+    attribution.cause = source.seq;
+    attribution.command_id = source.command_id;
+    attribution.cause_topic = source.topic;
+    attribution.at = source.received_at;
+    std::optional<std::uint32_t> index =
+        find_position(state, attribution.program, attribution.creator);
+    if (!index) {
+        index = static_cast<std::uint32_t>(state.positions.size());
+        Position position;
+        position.facts = frozen_facts(state, attribution, programs, txn);
+        state.positions.push_back(std::move(position));
     }
-    return *rates;
+    if (!source.command_id.empty()) {
+        txn.put(
+            GivenOrder{source.command_id, state.key.account, state.key.shop, state.key.order_id});
+    }
+    state.positions[*index].attribution = std::move(attribution);
+    state.live = index;
+    state.flags = static_cast<std::uint8_t>(state.flags & ~kOrderBarred);
+}
+
+void post_attribution(OrderState& state, const Source& source, ProgramCache& programs,
+                      LedgerTxn& txn) {
+    freeze_rates(
+        state, programs.rates(txn, state.key.account, state.position()->attribution.program), txn);
+    PostingCause cause;
+    cause.all = JournalReason::kAttribution;
+    const AccountSettings& settings = programs.settings(txn, state.key.account);
+    state.other_groups.push_back(post_owed(txn, state, *state.position(), source,
+                                           settings.row.closed_until, owed_changes(state, cause),
+                                           {attributed_mark(state)}));
+}
+
+std::uint64_t OrderApplier::post_event(const OrderArrival& arrival, OrderStep& step,
+                                       bool attributed, std::size_t frozen_before, LedgerTxn& txn) {
+    Position& position = *state_.position();
+    freeze_rates(state_, programs_.rates(txn, arrival.account, position.attribution.program), txn);
+    PostingCause cause;
+    cause.frozen_before = frozen_before;
+    cause.cancellation_changed = step.cancellation_changed;
+    cause.refunds_changed = std::move(step.refunds_changed);
+    std::vector<JournalEntry> marks;
+    if (attributed) {
+        cause.all = JournalReason::kAccrual;
+        marks.push_back(attributed_mark(state_));
+    }
+    return post_owed(txn, state_, position, source_of(arrival),
+                     programs_.settings(txn, arrival.account).row.closed_until,
+                     owed_changes(state_, cause), std::move(marks));
 }
 
 void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step,
-                              std::uint64_t first_entry, LedgerTxn& txn) {
+                              std::uint32_t anomalies, std::uint64_t first_entry, LedgerTxn& txn) {
     for (const auto& [refund_id, line] : step.new_refund_ids) {
         txn.put(RefundOwner{arrival.account, arrival.shop, refund_id, state_.key.order_id, line});
-    }
-    for (const ShownAnomaly& shown : step.anomalies) {
-        record(txn, state_.key, shown, arrival.arrival);
     }
     append_trace(txn, state_,
                  {arrival.arrival.seq, arrival.event.topic, step.decision, arrival.arrival.digest,
                   arrival.event.updated_at, arrival.arrival.received_at,
-                  arrival.event.cancelled_at.has_value(), bits_of(step.anomalies), first_entry});
+                  arrival.event.cancelled_at.has_value(), anomalies, first_entry});
     txn.mutable_head().totals.orders += step.created ? 1 : 0;
     txn.put_order(state_);
 }
 
 InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn) {
     const OrderKey key{arrival.account, arrival.shop, OrderId(arrival.event.order_id)};
-    const bool created = !load_sound_order(txn, key, state_);
+    const bool created = !txn.load_order(key, state_);
     if (created) {
         state_ = OrderState{};
         state_.key = key;
@@ -97,61 +127,51 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
         return InputClass::kDuplicate;
     }
     const IndexedBefore before = created ? IndexedBefore{} : indexed(state_);
-    PostingCause cause;
-    cause.currency_before = created ? arrival.event.currency : state_.currency;
+    const VolumeBefore volume = created ? VolumeBefore{} : counted_volume(state_, programs_, txn);
+    const CustomerBefore customer = created ? CustomerBefore{} : indexed_customer(state_);
+    const Source source = source_of(arrival);
     OrderStep step = apply_event(
         state_, created, arrival.event, arrival.arrival,
         [&](std::string_view id) { return txn.refund_owner(arrival.account, arrival.shop, id); });
-    if (!state_.attribution) {
-        attribute(txn, arrival.shop_id, arrival.arrival.seq, arrival.event.topic,
-                  arrival.arrival.received_at);
-        if (state_.attribution) {
-            cause.attributed = JournalReason::kAccrual;
+    const std::size_t frozen_before = state_.live ? state_.position()->frozen.size() : 0;
+    bool attributed = false;
+    if (!state_.live && !state_.has(kOrderBarred)) {
+        if (auto found = find_creator(state_, arrival.shop_id, programs_, txn)) {
+            give(state_, *std::move(found), source, programs_, txn);
+            attributed = true;
         }
     }
-    std::uint64_t first_entry = 0;
-    if (state_.attribution) {
-        cause.new_lines = freeze_rates(state_, rates(txn), txn);
-        cause.cancellation_changed = step.cancellation_changed;
-        cause.refunds_changed = std::move(step.refunds_changed);
-        first_entry =
-            post_entries(txn, state_, {arrival.arrival.seq, arrival.arrival.received_at, {}, {}},
-                         post_commissions(state_, cause));
+    const std::uint64_t first_entry =
+        state_.live ? post_event(arrival, step, attributed, frozen_before, txn) : 0;
+    for (const ShownAnomaly& shown : step.anomalies) {
+        show_anomaly(txn, state_, shown, source);
     }
+    const std::uint32_t lasting = judge_anomalies(
+        txn, state_, programs_.settings(txn, arrival.account), source, JudgedEvent{created});
     reindex(txn, state_, before);
-    write_step(arrival, step, first_entry, txn);
+    count_volume(state_, volume, programs_, txn);
+    index_customer(state_, customer, programs_, txn);
+    write_step(arrival, step, bits_of(step.anomalies) | lasting, first_entry, txn);
     return step.decision == EventDecision::kApplied ? InputClass::kApplied : InputClass::kStale;
 }
 
-void OrderApplier::retry_order(const OrderKey& order, const Work& work, LedgerTxn& txn) {
+bool OrderApplier::retry_order(const OrderKey& order, const Source& source, LedgerTxn& txn) {
     const std::optional<ShopRow> shop = txn.shop(order.shop);
-    try {
-        if (!shop || !load_sound_order(txn, order, state_) || state_.attribution) {
-            return;
-        }
-    } catch (const DamagedRow& damaged) {
-        if (!damaged.order()) {
-            throw;
-        }
-        return;  // doctor shows it; nothing of it was changed yet
+    if (!shop || !txn.load_order(order, state_) || state_.live || state_.has(kOrderBarred)) {
+        return false;
+    }
+    auto found = find_creator(state_, shop->shop_id.view(), programs_, txn);
+    if (!found) {
+        return false;
     }
     const IndexedBefore before = indexed(state_);
-    attribute(txn, shop->shop_id.view(), work.cause, work.cause_topic, work.received_at);
-    if (!state_.attribution) {
-        return;
-    }
-    PostingCause cause;
-    cause.attributed = JournalReason::kAttribution;
-    cause.currency_before = state_.currency;
-    freeze_rates(state_, rates(txn), txn);
-    const std::uint64_t first_entry =
-        post_entries(txn, state_, {state_.last_applied, work.received_at, {}, {}},
-                     post_commissions(state_, cause));
-    if (first_entry != 0) {
-        state_.other_groups.push_back(first_entry);
-    }
+    give(state_, *std::move(found), source, programs_, txn);
+    post_attribution(state_, source, programs_, txn);
+    judge_anomalies(txn, state_, programs_.settings(txn, order.account), source, {});
     reindex(txn, state_, before);
+    count_volume(state_, {}, programs_, txn);
     txn.put_order(state_);
+    return true;
 }
 
 }  // namespace sluice

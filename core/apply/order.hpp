@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/apply/context.hpp"
+#include "core/apply/post.hpp"
 #include "core/apply/program_cache.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/protocol/order_event.hpp"
@@ -26,20 +28,32 @@ public:
 
     /// kApplied, kStale or kDuplicate.
     InputClass apply_order(const OrderArrival& arrival, LedgerTxn& txn);
-    /// Tries once more to attribute an order that waits (rule A2).
-    void retry_order(const OrderKey& order, const Work& work, LedgerTxn& txn);
+    /// Tries once more to attribute an order that waits (A2). @return true if it has a creator now.
+    bool retry_order(const OrderKey& order, const Source& source, LedgerTxn& txn);
+
+    [[nodiscard]] ProgramCache& programs() noexcept { return programs_; }
 
 private:
-    /// Gives the order a creator if there is one for it.
-    void attribute(LedgerTxn& txn, std::string_view shop_id, SequenceNumber cause,
-                   Topic cause_topic, Timestamp at);
-    /// Of the program that the order is attributed to.
-    [[nodiscard]] const RateBook& rates(LedgerTxn& txn);
-    void write_step(const OrderArrival& arrival, const OrderStep& step, std::uint64_t first_entry,
-                    LedgerTxn& txn);
+    std::uint64_t post_event(const OrderArrival& arrival, OrderStep& step, bool attributed,
+                             std::size_t frozen_before, LedgerTxn& txn);
+    void write_step(const OrderArrival& arrival, const OrderStep& step, std::uint32_t anomalies,
+                    std::uint64_t first_entry, LedgerTxn& txn);
 
     ProgramCache& programs_;
     OrderState state_;  ///< Scratch: its buffers are reused from event to event.
 };
+
+/// Rule A1: who gets the order now; nothing: nobody.
+[[nodiscard]] std::optional<Attribution> find_creator(const OrderState& state,
+                                                      std::string_view shop_id,
+                                                      ProgramCache& programs, LedgerTxn& txn);
+/// The order gets its position: a new one with its facts frozen, or the one that it had before.
+/// Rates are not frozen yet, nothing is posted.
+void give(OrderState& state, Attribution attribution, const Source& source, ProgramCache& programs,
+          LedgerTxn& txn);
+/// Freezes rates and posts what an order that was given to a creator by an import or a person has
+/// due now, with the mark. The group is noted in the order.
+void post_attribution(OrderState& state, const Source& source, ProgramCache& programs,
+                      LedgerTxn& txn);
 
 }  // namespace sluice

@@ -1,176 +1,192 @@
 #include "core/apply/payout.hpp"
 
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "core/apply/post.hpp"
-#include "core/ledger/row_name.hpp"
-#include "core/rules/commission.hpp"
-#include "core/rules/posting.hpp"
-#include "core/rules/soundness.hpp"
+#include "core/apply/payout_plan.hpp"
+#include "core/apply/standing.hpp"
+#include "core/rules/command_id.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr Timestamp kFirstInstant{-62'167'219'200, 0};  // Year 0000.
-constexpr Timestamp kEndOfTime{253'402'300'800, 0};     // Year 10000.
-/// Rows that are collected before their orders are changed: a scan and its changes never overlap.
-constexpr std::size_t kSliceRows = 4096;
+/// A payout that was made; its mark is written when all transfers are.
+struct Made {
+    std::string payout_id;
+    CreatorId creator;
+    Currency currency;
+    Digest256 digest;
+    bool waits = false;  ///< For an approval.
+    std::vector<PayoutPart> parts;
+};
 
-using PayoutKey = std::pair<CreatorId, Currency>;
-
-DamagedRow corrupt_index(const OrderKey& order) {
-    return {row_name("open", order), "the order does not say that this is open", order};
-}
-
-/// One close of one program.
 class Closing {
 public:
-    Closing(const Program& program, const PayoutClose& command, const CommandContext& context,
-            LedgerTxn& txn)
-        : program_(program), command_(command), context_(context), txn_(txn) {}
+    Closing(const PayoutClose& command, const CommandContext& context,
+            const AccountSettings& settings, ProgramCache& programs, LedgerTxn& txn)
+        : command_(command),
+          context_(context),
+          settings_(settings),
+          programs_(programs),
+          txn_(txn) {}
 
-    std::string run() {
-        add_up(true, kEndOfTime);
-        add_up(false, program_.held_since(command_.until));
-        name_payouts();
-        if (!payouts_.empty()) {
-            take(true, kEndOfTime);
-            take(false, program_.held_since(command_.until));
+    std::size_t run(PayoutPlan& plan) {
+        plan.visit([this](const PlannedPayout& planned) { make(planned); });
+        for (const Made& made : made_) {
+            if (command_.settles) {
+                post_parts(made, JournalReason::kSettle);
+            }
         }
-        return write();
+        for (const Made& made : made_) {
+            post_mark(made);
+        }
+        txn_.put(PayoutRun{context_.source.command_id, context_.account, command_.until,
+                           context_.source.received_at, context_.actor(), made_.size(),
+                           plan.digest()});
+        for (const Skipped& row : plan.skipped()) {
+            if (!command_.settles) {
+                txn_.put(row);
+            }
+        }
+        return made_.size();
     }
 
 private:
-    void add_up(bool adjustment, Timestamp to) {
-        txn_.scan_open(program_.account, program_.id, adjustment, kFirstInstant, to,
-                       [this](const OpenAmount& row) {
-                           Decimal& sum = sums_[{row.creator, row.currency}];
-                           sum = sum + row.amount;
-                           return true;
-                       });
+    [[nodiscard]] PayoutState state_of(const PlannedPayout& planned) const {
+        if (command_.settles) {
+            return PayoutState::kPaid;
+        }
+        return needs_approval(settings_.policy.approve_payout_above,
+                              {planned.currency, planned.amount})
+                   ? PayoutState::kClosed
+                   : PayoutState::kApproved;
     }
 
-    void name_payouts() {
-        for (const auto& [key, sum] : sums_) {
-            if (sum <= Decimal()) {
-                continue;
-            }
-            Payout payout;
-            payout.payout_id =
-                std::to_string(context_.seq.value) + "-" + std::to_string(payouts_.size() + 1);
-            payout.account = program_.account;
-            payout.program = program_.id;
-            payout.creator = key.first;
-            payout.currency = key.second;
-            payout.amount = zero_amount(key.second);
-            payout.until = command_.until;
-            payout.closed_at = context_.received_at;
-            payout.actor = context_.actor;
-            payouts_.emplace(key, std::move(payout));
+    void make(const PlannedPayout& planned) {
+        Made made{payout_id(context_.source.command_id, made_.size() + 1),
+                  planned.creator,
+                  planned.currency,
+                  planned.digest,
+                  false,
+                  {}};
+        Payout payout;
+        payout.payout_id = made.payout_id;
+        payout.account = context_.account;
+        payout.creator = planned.creator;
+        payout.currency = planned.currency;
+        payout.amount = planned.amount;
+        payout.state = state_of(planned);
+        made.waits = payout.state == PayoutState::kClosed;
+        payout.until = command_.until;
+        payout.closed_at = context_.source.received_at;
+        payout.closed_by = context_.actor();
+        if (command_.settles) {
+            payout.ended_by = context_.actor();
+            payout.ended_at = context_.source.received_at;
+        }
+        payout.orders_count = planned.orders_count;
+        payout.items_count = planned.items.size();
+        payout.items_digest = planned.digest;
+        txn_.put(payout);
+        put_items(planned, made);
+        stand(payout, planned.items, context_.source, programs_, txn_);
+        post_parts(made, JournalReason::kPayout);
+        made_.push_back(std::move(made));
+    }
+
+    void put_items(const PlannedPayout& planned, Made& made) {
+        std::map<ProgramId, Decimal> sums;
+        for (PayoutItem item : planned.items) {
+            item.payout_id = made.payout_id;
+            txn_.put(item);
+            Decimal& sum =
+                sums.try_emplace(item.program, zero_amount(planned.currency)).first->second;
+            sum = sum + item.amount;
+        }
+        for (const auto& [program, amount] : sums) {
+            made.parts.push_back({made.payout_id, program, amount});
+            txn_.put(made.parts.back());
         }
     }
 
-    /// Orders of the next rows whose payout closes. What was taken is no longer open, so every
-    /// slice begins at the last one's instant and never sees it again.
-    std::vector<OrderKey> next_slice(bool adjustment, Timestamp& from, Timestamp to) {
-        std::vector<OrderKey> orders;
-        txn_.scan_open(program_.account, program_.id, adjustment, from, to,
-                       [&](const OpenAmount& row) {
-                           if (payouts_.contains({row.creator, row.currency})) {
-                               orders.push_back({row.account, row.shop, row.order_id});
-                               from = row.ordered_at;
-                           }
-                           return orders.size() < kSliceRows;
-                       });
-        return orders;
+    [[nodiscard]] JournalGroup group_of_payout(const Made& made) const {
+        JournalGroup group =
+            group_of(context_.source, context_.account, settings_.row.closed_until);
+        group.creator = made.creator;
+        group.payout_id = made.payout_id;
+        return group;
     }
 
-    void take(bool adjustment, Timestamp to) {
-        Timestamp from = kFirstInstant;
-        for (;;) {
-            const std::vector<OrderKey> orders = next_slice(adjustment, from, to);
-            if (orders.empty()) {
-                return;
-            }
-            bool taken = false;
-            for (const OrderKey& order : orders) {
-                taken = take_order(order) || taken;
-            }
-            if (!taken) {
-                throw corrupt_index(orders.front());
-            }
-        }
-    }
-
-    /// All open amounts of the order whose payouts close, in every currency, at once: after the
-    /// first of them the rest would be adjustments.
-    bool take_order(const OrderKey& order) {
-        if (!load_sound_order(txn_, order, state_)) {
-            throw corrupt_index(order);
-        }
-        const IndexedBefore before = indexed(state_);
-        const bool was_paid = state_.paid.has_value();
-        bool taken = false;
-        for (const OpenAmount& open : before.open) {
-            const auto payout = payouts_.find({open.creator, open.currency});
-            if (payout == payouts_.end()) {
-                continue;
-            }
-            taken = true;
-            settle(open, payout->second);
-            if (!was_paid && (!state_.paid || open.currency == state_.currency)) {
-                state_.paid = OrderPaid{open.currency, open.amount, payout->second.payout_id};
-            }
-        }
-        reindex(txn_, state_, before);
-        txn_.put_order(state_);
-        return taken;
-    }
-
-    void settle(const OpenAmount& open, Payout& payout) {
-        payout.amount = payout.amount + open.amount;
-        ++payout.orders_count;
-        txn_.add_to_balance({open.account, payout.program, payout.creator, payout.currency},
-                            zero_amount(open.currency), open.amount);
-        for (OrderDue& due : state_.dues) {
-            if (due.currency == open.currency) {
-                due.settled = due.due;
+    void post_parts(const Made& made, JournalReason reason) {
+        for (const PayoutPart& part : made.parts) {
+            if (!part.amount.is_zero()) {
+                JournalGroup group = group_of_payout(made);
+                group.program = part.program;
+                group.entries.push_back({LineItemId(), made.currency, part.amount, reason, 0});
+                post_group(txn_, std::move(group));
             }
         }
     }
 
-    std::string write() {
-        for (const auto& [key, payout] : payouts_) {
-            txn_.put_payout(payout);
-        }
-        return std::to_string(payouts_.size()) +
-               (payouts_.size() == 1 ? " payout closed" : " payouts closed");
+    void post_mark(const Made& made) {
+        JournalGroup group = group_of_payout(made);
+        group.entries.push_back(
+            mark_of(JournalReason::kMarkClosed,
+                    to_hex(made.digest) + (made.waits ? " CLOSED" : " APPROVED")));
+        post_group(txn_, std::move(group));
     }
 
-    const Program& program_;
     const PayoutClose& command_;
     const CommandContext& context_;
+    const AccountSettings& settings_;
+    ProgramCache& programs_;
     LedgerTxn& txn_;
-    std::map<PayoutKey, Decimal> sums_;
-    std::map<PayoutKey, Payout> payouts_;
-    OrderState state_;
+    std::vector<Made> made_;
 };
+
+/// The account of an old close, which names a program alone.
+Result<CommandContext> with_account(const PayoutClose& command, const CommandContext& context,
+                                    LedgerTxn& txn) {
+    CommandContext named = context;
+    if (!command.settles) {
+        return named;
+    }
+    const std::optional<ProgramRow> program = txn.program(command.programs.front());
+    if (!program) {
+        return Error{ErrorCode::kNotFound, "there is no program " + command.programs.front().str()};
+    }
+    named.account = program->program.account;
+    named.account_id = program->program.account_id;
+    return named;
+}
 
 }  // namespace
 
-Result<std::string> close_payout(const PayoutClose& command, const CommandContext& context,
-                                 LedgerTxn& txn) {
-    const std::optional<ProgramRow> row = txn.program(command.program);
-    if (!row) {
-        return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
+Result<Reply> close_payouts(const PayoutClose& command, const CommandContext& context,
+                            ProgramCache& programs, LedgerTxn& txn) {
+    const Result<CommandContext> named = with_account(command, context, txn);
+    if (!named) {
+        return named.error();
     }
-    if (command.until > context.received_at) {
-        return Error{ErrorCode::kInvalid,
-                     "--until " + command.until.to_string() + " lies in the future"};
+    const AccountSettings& settings = programs.settings(txn, named->account);
+    const PlanRequest request{named->account, named->account_id, command, named->source.received_at,
+                              named->source.command_id};
+    PayoutPlan plan(request, settings, txn);
+    if (Status possible = plan.add_up(); !possible) {
+        return possible.error();
     }
-    return Closing(row->program, command, context, txn).run();
+    if (!command.expect.empty()) {
+        plan.visit([](const PlannedPayout&) {});
+        if (to_hex(plan.digest()) != command.expect) {
+            return refused("the payouts would not be those of --expect " + command.expect +
+                           ": they are " + to_hex(plan.digest()) + "; preview again");
+        }
+    }
+    const std::size_t count = Closing(command, *named, settings, programs, txn).run(plan);
+    return Reply{Outcome::kDone, counted(count, "payout", "payouts") + " closed" +
+                                     (command.settles ? "" : ", run " + named->source.command_id)};
 }
 
 }  // namespace sluice

@@ -1,9 +1,9 @@
 #include "core/apply/post.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "core/rules/commission.hpp"
 #include "core/rules/journal.hpp"
 #include "core/values/assert.hpp"
 
@@ -11,8 +11,53 @@ namespace sluice {
 namespace {
 
 bool same_row(const OpenAmount& a, const OpenAmount& b) noexcept {
-    return a.adjustment == b.adjustment && a.ordered_at == b.ordered_at &&
-           a.currency == b.currency && a.program == b.program;
+    return a.matured == b.matured && a.sold_at == b.sold_at && a.currency == b.currency &&
+           a.program == b.program && a.creator == b.creator;
+}
+
+bool same_value(const OpenAmount& a, const OpenAmount& b) noexcept {
+    return a.amount == b.amount && a.last_booked == b.last_booked && a.blocks == b.blocks;
+}
+
+void reindex_waiting(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before,
+                     const std::vector<WaitKey>& after) {
+    const OrderKey& order = state.key;
+    const bool moved = before.ordered_at != state.ordered_at;
+    for (const WaitKey& key : before.waiting) {
+        if (moved || !std::binary_search(after.begin(), after.end(), key)) {
+            txn.erase(WaitingOrder{key, before.ordered_at, order.shop, order.order_id});
+        }
+    }
+    for (const WaitKey& key : after) {
+        if (moved || !std::binary_search(before.waiting.begin(), before.waiting.end(), key)) {
+            txn.put(WaitingOrder{key, state.ordered_at, order.shop, order.order_id});
+        }
+    }
+}
+
+void fold_into_balances(LedgerTxn& txn, const JournalGroup& group) {
+    for (std::size_t i = 0; i < group.entries.size();) {
+        if (is_mark(group.entries[i].reason)) {
+            return;
+        }
+        const Currency currency = group.entries[i].currency;
+        const Decimal zero = zero_amount(currency);
+        Balance change{{group.account, group.program, group.creator, currency}, zero, zero, zero};
+        for (; i < group.entries.size() && group.entries[i].currency == currency &&
+               !is_mark(group.entries[i].reason);
+             ++i) {
+            change.owed = change.owed + into(group.entries[i], Book::kOwed);
+            change.in_payout = change.in_payout + into(group.entries[i], Book::kPayout);
+            change.paid = change.paid + into(group.entries[i], Book::kPaid);
+        }
+        txn.add_to_balance(change);
+    }
+}
+
+}  // namespace
+
+IndexedBefore indexed(const OrderState& state) {
+    return {open_amounts(state), wait_keys(state), state.ordered_at};
 }
 
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
@@ -28,89 +73,71 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
         const auto old = std::find_if(before.begin(), before.end(), [&](const OpenAmount& other) {
             return same_row(row, other);
         });
-        if (old == before.end() || old->amount != row.amount) {
+        if (old == before.end() || !same_value(row, *old)) {
             txn.put(row);
         }
     }
 }
 
-void reindex_waiting(LedgerTxn& txn, const OrderKey& order, const std::vector<WaitKey>& before,
-                     const std::vector<WaitKey>& after) {
-    for (const WaitKey& key : before) {
-        if (!std::binary_search(after.begin(), after.end(), key)) {
-            txn.erase(WaitingOrder{key, order.shop, order.order_id});
-        }
-    }
-    for (const WaitKey& key : after) {
-        if (!std::binary_search(before.begin(), before.end(), key)) {
-            txn.put(WaitingOrder{key, order.shop, order.order_id});
-        }
-    }
-}
-
-void fold_into_balances(LedgerTxn& txn, const OrderState& state,
-                        const std::vector<JournalLine>& entries) {
-    BalanceKey key{state.key.account, state.attribution->program, state.attribution->creator, {}};
-    for (std::size_t i = 0; i < entries.size();) {
-        key.currency = entries[i].currency;
-        const Decimal zero = zero_amount(key.currency);
-        Decimal sum = zero;
-        for (; i < entries.size() && entries[i].currency == key.currency; ++i) {
-            sum = sum + entries[i].amount;
-        }
-        txn.add_to_balance(key, sum, zero);
-    }
-}
-
-/// The books of one order: what is due is what its lines earn and what was entered by hand.
-void check_sums(const OrderState& state) {
-    Decimal earned = zero_amount(state.currency);
-    for (const OrderLine& line : state.lines) {
-        earned = earned + line.commission;
-    }
-    bool found = false;
-    for (const OrderDue& due : state.dues) {
-        const bool own = due.currency == state.currency;
-        found = found || own;
-        SLUICE_ASSERT(due.due == due.manual + (own ? earned : Decimal()));
-    }
-    SLUICE_ASSERT(found || earned.is_zero());
-}
-
-}  // namespace
-
-IndexedBefore indexed(const OrderState& state) {
-    return {open_amounts(state), wait_keys(state)};
-}
-
 void reindex(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
     reindex_open(txn, before.open, open_amounts(state));
-    reindex_waiting(txn, state.key, before.waiting, wait_keys(state));
+    reindex_waiting(txn, state, before, wait_keys(state));
 }
 
-std::uint64_t post_entries(LedgerTxn& txn, const OrderState& state, Posting posting,
-                           std::vector<JournalLine> entries) {
-    check_sums(state);
-    if (entries.empty()) {
+Timestamp accounting_date(Timestamp received_at,
+                          const std::optional<Timestamp>& closed_until) noexcept {
+    return closed_until ? std::max(received_at, *closed_until) : received_at;
+}
+
+JournalGroup group_of(const Source& source, AccountNumber account,
+                      const std::optional<Timestamp>& closed_until) {
+    JournalGroup group;
+    group.event_seq = source.seq;
+    group.command_id = source.command_id;
+    group.account = account;
+    group.recorded_at = source.received_at;
+    group.accounting_date = accounting_date(source.received_at, closed_until);
+    group.note = source.note;
+    group.actor = source.actor;
+    return group;
+}
+
+JournalEntry mark_of(JournalReason reason, std::string_view line) {
+    JournalEntry mark;
+    mark.line = LineItemId(line);
+    mark.reason = reason;
+    return mark;
+}
+
+std::uint64_t post_group(LedgerTxn& txn, JournalGroup group) {
+    if (group.entries.empty()) {
         return 0;
     }
-    fold_into_balances(txn, state, entries);
     LedgerHead& head = txn.mutable_head();
-    JournalGroup group;
+    group.node = head.node;
     group.first_entry = head.next_entry;
-    group.event_seq = posting.event_seq;
-    group.order = state.key;
-    group.program = state.attribution->program;
-    group.creator = state.attribution->creator;
-    group.recorded_at = posting.recorded_at;
-    group.note = std::move(posting.note);
-    group.actor = std::move(posting.actor);
-    group.lines = std::move(entries);
-    head.next_entry += group.lines.size();
-    head.totals.journal_entries += group.lines.size();
-    seal(group, txn.mutable_chain(state.key.account));
+    head.next_entry += group.entries.size();
+    head.totals.journal_entries += group.entries.size();
+    fold_into_balances(txn, group);
+    seal(group, txn.mutable_chain(group.account));
     txn.append_journal(group);
     return group.first_entry;
+}
+
+std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, const Source& source,
+                        const std::optional<Timestamp>& closed_until,
+                        std::vector<JournalEntry> transfers, std::vector<JournalEntry> marks) {
+    JournalGroup group = group_of(source, state.key.account, closed_until);
+    group.shop = state.key.shop;
+    group.order_id = state.key.order_id;
+    group.program = position.attribution.program;
+    group.creator = position.attribution.creator;
+    enter(position, transfers,
+          {txn.head().next_entry, group.accounting_date,
+           closed_until && source.received_at < *closed_until});
+    group.entries = std::move(transfers);
+    std::move(marks.begin(), marks.end(), std::back_inserter(group.entries));
+    return post_group(txn, std::move(group));
 }
 
 }  // namespace sluice

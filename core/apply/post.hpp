@@ -1,12 +1,15 @@
-// Posting: writing what happened to an order into the ledger: journal, balances, indexes.
+// Post: writing what happened into the ledger: journal, balances, indexes.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/apply/context.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/rules/open_amounts.hpp"
 #include "core/rules/posting.hpp"
 
 namespace sluice {
@@ -15,21 +18,32 @@ namespace sluice {
 struct IndexedBefore {
     std::vector<OpenAmount> open;
     std::vector<WaitKey> waiting;
+    Timestamp ordered_at;
 };
 [[nodiscard]] IndexedBefore indexed(const OrderState& state);
 
 /// Brings the index of open amounts and the index of waiting orders to what `state` says now.
 void reindex(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before);
+void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
+                  const std::vector<OpenAmount>& after);
 
-/// What a journal group says beside its entries.
-struct Posting {
-    SequenceNumber event_seq;
-    Timestamp recorded_at;
-    std::string note, actor;
-};
-/// Appends the entries as one group, sealed, and adds them to the balances.
-/// @return the number of the first entry; 0 if there are none.
-std::uint64_t post_entries(LedgerTxn& txn, const OrderState& state, Posting posting,
-                           std::vector<JournalLine> entries);
+/// When statements show what an input received then books (S1).
+[[nodiscard]] Timestamp accounting_date(Timestamp received_at,
+                                        const std::optional<Timestamp>& closed_until) noexcept;
+
+/// A group of the source, without entries.
+[[nodiscard]] JournalGroup group_of(const Source& source, AccountNumber account,
+                                    const std::optional<Timestamp>& closed_until);
+/// A mark. `line`: what docs/record-format.md says that the mark keeps there.
+[[nodiscard]] JournalEntry mark_of(JournalReason reason, std::string_view line = {});
+/// Numbers, seals and appends the group, and adds its transfers to the balances.
+/// @return the number of the first entry; 0: the group is empty, nothing was written.
+std::uint64_t post_group(LedgerTxn& txn, JournalGroup group);
+
+/// Transfers into `owed` of a position of the order, then marks: one group.
+/// @return as post_group().
+std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, const Source& source,
+                        const std::optional<Timestamp>& closed_until,
+                        std::vector<JournalEntry> transfers, std::vector<JournalEntry> marks = {});
 
 }  // namespace sluice

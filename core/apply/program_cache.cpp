@@ -1,6 +1,6 @@
 #include "core/apply/program_cache.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace sluice {
 
@@ -13,26 +13,25 @@ ProgramCache::Account& ProgramCache::account_of(LedgerReader& ledger, AccountNum
     const auto [found, added] = accounts_.try_emplace(account.value);
     if (added) {
         found->second.rows = ledger.programs(account);
-    }
-    return found->second;
-}
-
-const std::vector<const ProgramRow*>& ProgramCache::covering(LedgerReader& ledger,
-                                                             AccountNumber account, ShopNumber shop,
-                                                             std::string_view shop_id) {
-    Account& cached = account_of(ledger, account);
-    const auto [found, added] = cached.by_shop.try_emplace(shop.value);
-    if (added) {
-        for (const ProgramRow& row : cached.rows) {
-            if (row.program.covers(shop_id)) {
-                found->second.push_back(&row);
-            }
+        found->second.settings = account_settings(ledger, account);
+        for (const ProgramRow& row : found->second.rows) {
+            found->second.asks_for_customer |= row.program.asks_for_customer();
         }
     }
     return found->second;
 }
 
-const RateBook* ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
+const std::vector<Covering>& ProgramCache::covering(LedgerReader& ledger, AccountNumber account,
+                                                    ShopNumber shop, std::string_view shop_id) {
+    Account& cached = account_of(ledger, account);
+    const auto [found, added] = cached.by_shop.try_emplace(shop.value);
+    if (added) {
+        found->second = covering_programs(cached.rows, shop_id, ledger);
+    }
+    return found->second;
+}
+
+const RateBook& ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
                                     const ProgramId& program) {
     Account& cached = account_of(ledger, account);
     std::unique_ptr<RateBook>& book = cached.rates[program.str()];
@@ -41,7 +40,20 @@ const RateBook* ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
             book = std::make_unique<RateBook>(row);
         }
     }
-    return book.get();
+    if (!book) {
+        cached.rates.erase(program.str());
+        throw LedgerFailure({ErrorCode::kCorrupt, "ledger: an order belongs to program " +
+                                                      program.str() + ", which is not there"});
+    }
+    return *book;
+}
+
+const AccountSettings& ProgramCache::settings(LedgerReader& ledger, AccountNumber account) {
+    return account_of(ledger, account).settings;
+}
+
+bool ProgramCache::asks_for_customer(LedgerReader& ledger, AccountNumber account) {
+    return account_of(ledger, account).asks_for_customer;
 }
 
 void ProgramCache::clear() noexcept {

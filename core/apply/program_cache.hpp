@@ -1,15 +1,17 @@
-// Programs as events need them: which cover a shop, and their rates, prepared once.
+// Programs and accounts as events need them: which programs cover a shop, their rates, the
+// account's policy; prepared once.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/rules/covering.hpp"
 #include "core/rules/rate_book.hpp"
 
 namespace sluice {
@@ -17,20 +19,23 @@ namespace sluice {
 /// Valid for as long as the ledger's programs_revision stays; looks at it with every call.
 class ProgramCache {
 public:
-    /// The programs that cover a shop, by program id. Valid until the next change of a program.
-    [[nodiscard]] const std::vector<const ProgramRow*>& covering(LedgerReader& ledger,
-                                                                 AccountNumber account,
-                                                                 ShopNumber shop,
-                                                                 std::string_view shop_id);
-    /// The current rates of a program. nullptr: the account has no such program.
-    [[nodiscard]] const RateBook* rates(LedgerReader& ledger, AccountNumber account,
+    /// Valid until the next change of a program.
+    [[nodiscard]] const std::vector<Covering>& covering(LedgerReader& ledger, AccountNumber account,
+                                                        ShopNumber shop, std::string_view shop_id);
+    /// The current rates of a program. Requires: the account has it.
+    [[nodiscard]] const RateBook& rates(LedgerReader& ledger, AccountNumber account,
                                         const ProgramId& program);
+    [[nodiscard]] const AccountSettings& settings(LedgerReader& ledger, AccountNumber account);
+    /// True if a rule of the account asks for new or returning customers.
+    [[nodiscard]] bool asks_for_customer(LedgerReader& ledger, AccountNumber account);
     void clear() noexcept;
 
 private:
     struct Account {
+        AccountSettings settings;
+        bool asks_for_customer = false;
         std::vector<ProgramRow> rows;
-        std::unordered_map<std::uint32_t, std::vector<const ProgramRow*>> by_shop;
+        std::unordered_map<std::uint32_t, std::vector<Covering>> by_shop;
         std::unordered_map<std::string, std::unique_ptr<RateBook>> rates;
     };
     Account& account_of(LedgerReader& ledger, AccountNumber account);

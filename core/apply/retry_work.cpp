@@ -2,19 +2,32 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
+
+#include "core/apply/attribute.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t kOrdersAtOnce = 64;
 
-Work new_work(const CommandContext& context, LedgerTxn& txn) {
+Work new_work(WorkKind kind, const CommandContext& context, LedgerTxn& txn) {
     Work work;
     work.number = txn.mutable_head().next_work++;
-    work.cause = context.seq;
-    work.cause_topic = context.topic;
-    work.received_at = context.received_at;
+    work.kind = kind;
+    work.cause = context.source.seq;
+    work.cause_topic = context.source.topic;
+    work.command_id = context.source.command_id;
+    work.actor = context.source.actor;
+    work.reason = context.source.note;
+    work.received_at = context.source.received_at;
     return work;
+}
+
+Source source_of(const Work& work) {
+    return {work.cause,      work.cause_topic, work.received_at,
+            work.command_id, work.reason,      work.actor};
 }
 
 /// The key after `key` in the order of keys of its account; nothing after the last.
@@ -30,11 +43,16 @@ std::optional<WaitKey> successor(WaitKey key) {
     return WaitKey{key.account, WaitKind::kCode, {}};
 }
 
-/// The last order of the key that was tried, if any was.
-std::optional<WaitingOrder> done_orders(const Work& work) {
-    return work.after_shop && work.after_order
-               ? std::optional(WaitingOrder{work.key, *work.after_shop, *work.after_order})
-               : std::nullopt;
+void note_done(Work& work, Timestamp ordered_at, ShopNumber shop, const OrderId& order) {
+    work.after_ordered = ordered_at;
+    work.after_shop = shop;
+    work.after_order = order;
+}
+
+void begin_anew(Work& work) {
+    work.after_ordered.reset();
+    work.after_shop.reset();
+    work.after_order.reset();
 }
 
 /// One slice of one piece of work.
@@ -47,33 +65,86 @@ public:
 
     /// False: more of it is left, and `work` says where to go on.
     bool finish(Work& work) {
-        if (!work.whole_account) {
-            return finish_key(work);
+        switch (work.kind) {
+            case WorkKind::kTryKey:
+                return try_key(work);
+            case WorkKind::kCollect:
+                return collect(work);
+            case WorkKind::kTryOrders:
+                return try_orders(work);
+            case WorkKind::kDetach:
+            case WorkKind::kRetry:
+                return detach_orders(work);
         }
+        return true;
+    }
+
+private:
+    // ---- An import: a key and what waits for it -------------------------------------------------
+
+    template <class Do>
+    bool for_waiting(Work& work, Do act) {
         while (steps_ > 0) {
-            const bool resumed = work.after_order.has_value();
+            const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
+            std::optional<WaitingOrder> after;
+            if (work.after_ordered) {
+                after = WaitingOrder{work.key, *work.after_ordered, *work.after_shop,
+                                     *work.after_order};
+            }
+            const std::vector<WaitingOrder> orders = txn_.waiting_orders(work.key, after, wanted);
+            for (const WaitingOrder& order : orders) {
+                act(order);
+                note_done(work, order.ordered_at, order.shop, order.order_id);
+            }
+            steps_ -= orders.size();
+            if (orders.size() < wanted) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    bool try_key(Work& work) {
+        return for_waiting(work, [&](const WaitingOrder& order) {
+            orders_.retry_order({order.key.account, order.shop, order.order_id}, source_of(work),
+                                txn_);
+        });
+    }
+
+    // ---- A program file: keys with a source, then their orders by time
+    // ---------------------------
+
+    bool collect(Work& work) {
+        while (steps_ > 0) {
+            const bool resumed = work.after_ordered.has_value();
             if (!resumed && !seek(work)) {
                 if (work.key.kind == WaitKind::kCode) {
-                    return true;
+                    return end_collecting(work);
                 }
                 work.key = {work.key.account, WaitKind::kCode, {}};
                 continue;
             }
-            if (!finish_key(work)) {
+            if (!for_waiting(work, [&](const WaitingOrder& order) {
+                    txn_.put(WorkOrder{work.number, order.ordered_at, order.key.account, order.shop,
+                                       order.order_id});
+                })) {
                 return false;
             }
-            work.after_shop.reset();
-            work.after_order.reset();
+            begin_anew(work);
             const std::optional<WaitKey> next = successor(work.key);
             if (!next) {
-                return true;
+                return end_collecting(work);
             }
             work.key = *next;
         }
         return false;
     }
 
-private:
+    bool end_collecting(Work& work) {
+        work.kind = WorkKind::kTryOrders;
+        return try_orders(work);
+    }
+
     /// Moves to the next key of this kind that orders wait for and that has a touch or an owner.
     bool seek(Work& work) {
         while (steps_ > 0) {
@@ -92,15 +163,48 @@ private:
         return true;
     }
 
-    bool finish_key(Work& work) {
+    bool try_orders(Work& work) {
         while (steps_ > 0) {
             const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
-            const std::vector<WaitingOrder> orders =
-                txn_.waiting_orders(work.key, done_orders(work), wanted);
-            for (const WaitingOrder& order : orders) {
-                orders_.retry_order({work.key.account, order.shop, order.order_id}, work, txn_);
-                work.after_shop = order.shop;
-                work.after_order = order.order_id;
+            std::vector<WorkOrder> orders;
+            txn_.scan(WorkOrder{work.number, {}, {}, {}, {}}, {1, 1}, [&](const WorkOrder& row) {
+                orders.push_back(row);
+                return orders.size() < wanted;
+            });
+            for (const WorkOrder& row : orders) {
+                orders_.retry_order({row.account, row.shop, row.order_id}, source_of(work), txn_);
+                txn_.erase(row);
+            }
+            steps_ -= orders.size();
+            if (orders.size() < wanted) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- Undo of what a command gave out
+    // -----------------------------------------------------------
+
+    bool detach_orders(Work& work) {
+        while (steps_ > 0) {
+            const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
+            std::vector<GivenOrder> orders;
+            const GivenOrder first{work.subject, work.key.account,
+                                   work.after_shop.value_or(ShopNumber{}),
+                                   work.after_order.value_or(OrderId())};
+            txn_.scan(first, {2, 4}, [&](const GivenOrder& row) {
+                if (!work.after_shop || row.shop != *work.after_shop ||
+                    row.order_id != *work.after_order) {
+                    orders.push_back(row);
+                }
+                return orders.size() < wanted;
+            });
+            for (const GivenOrder& row : orders) {
+                detach_given({row.account, row.shop, row.order_id}, work.subject,
+                             work.kind == WorkKind::kRetry, source_of(work), orders_.programs(),
+                             txn_);
+                note_done(work, {}, row.shop, row.order_id);
             }
             steps_ -= orders.size();
             if (orders.size() < wanted) {
@@ -117,10 +221,11 @@ private:
 
 }  // namespace
 
-void leave_work(const std::set<WaitKey>& keys, const CommandContext& context, LedgerTxn& txn) {
+void leave_work(const std::vector<WaitKey>& keys, const CommandContext& context, LedgerTxn& txn) {
+    std::set<WaitKey> seen;
     for (const WaitKey& key : keys) {
-        if (txn.next_waiting(key) == key) {
-            Work work = new_work(context, txn);
+        if (seen.insert(key).second && txn.next_waiting(key) == key) {
+            Work work = new_work(WorkKind::kTryKey, context, txn);
             work.key = key;
             txn.put(work);
         }
@@ -128,9 +233,16 @@ void leave_work(const std::set<WaitKey>& keys, const CommandContext& context, Le
 }
 
 void leave_account_work(AccountNumber account, const CommandContext& context, LedgerTxn& txn) {
-    Work work = new_work(context, txn);
-    work.whole_account = true;
+    Work work = new_work(WorkKind::kCollect, context, txn);
     work.key = {account, WaitKind::kAnon, {}};
+    txn.put(work);
+}
+
+void leave_detach_work(const std::string& cause, bool retry, const CommandContext& context,
+                       LedgerTxn& txn) {
+    Work work = new_work(retry ? WorkKind::kRetry : WorkKind::kDetach, context, txn);
+    work.key = {context.account, WaitKind::kAnon, {}};
+    work.subject = cause;
     txn.put(work);
 }
 

@@ -1,44 +1,65 @@
 #include "core/commands/commands.hpp"
 
 #include <array>
+#include <utility>
 
+#include "core/commands/program_json.hpp"
 #include "core/json/writer.hpp"
 
 namespace sluice {
 namespace {
 
 /// In the order of the variant's alternatives.
-constexpr std::array kTopics{Topic::kProgramApply, Topic::kCreatorImport, Topic::kCreatorRemove,
-                             Topic::kTouchImport,  Topic::kPayoutClose,   Topic::kAdjust,
-                             Topic::kDeadReplay,   Topic::kForget};
+constexpr std::array kTopics{
+    Topic::kProgramApply, Topic::kCreatorImport, Topic::kCreatorRemove, Topic::kTouchImport,
+    Topic::kPayoutClose,  Topic::kAdjust,        Topic::kDeadReplay,    Topic::kForget,
+    Topic::kPayoutMove,   Topic::kApprove,       Topic::kWithdraw,      Topic::kHold,
+    Topic::kRelease,      Topic::kReject,        Topic::kAttribute,     Topic::kDetach,
+    Topic::kCredit,       Topic::kReverse,       Topic::kAnomalyAck,    Topic::kOrderReset,
+    Topic::kPeriodClose,  Topic::kCreatorSet,    Topic::kCreatorRename};
 static_assert(kTopics.size() == std::variant_size_v<Command>);
+
+constexpr std::array<std::pair<PayoutVerb, std::string_view>, 5> kVerbs{{
+    {PayoutVerb::kSent, "sent"},
+    {PayoutVerb::kSettle, "settle"},
+    {PayoutVerb::kVoid, "void"},
+    {PayoutVerb::kFailed, "failed"},
+    {PayoutVerb::kReturned, "returned"},
+}};
 
 class Encoder {
 public:
     void operator()(const ProgramApply& command) {
         writer_.key("programs").begin_array();
         for (const Program& program : command.programs) {
-            write(program);
+            write_program(writer_, program);
+        }
+        writer_.end_array().key("policies").begin_array();
+        for (const Policy& policy : command.policies) {
+            write_policy(writer_, policy);
         }
         writer_.end_array();
+        instant("reach", command.reach);
     }
 
-    /// Rows are arrays: an import may have a million.
+    /// Rows are arrays: an import may have a million. Absent is null.
     void operator()(const CreatorImport& command) {
         writer_.key("rows").begin_array();
         for (const CreatorImport::Row& row : command.rows) {
             writer_.begin_array().value(row.line).value(row.creator.view());
-            writer_.value(row.program.view()).value(row.code).end_array();
+            writer_.value(row.program.view()).value(row.code);
+            item(row.group).item(row.valid_from).item(row.valid_until);
+            item(row.name).item(row.payee).writer_.end_array();
         }
         writer_.end_array();
+        instant("reach", command.reach);
     }
 
     void operator()(const CreatorRemove& command) {
         text("creator", command.creator.view());
         text("program", command.program.view());
-        if (command.code) {
-            text("code", *command.code);
-        }
+        optional("code", command.code);
+        instant("at", command.at);
     }
 
     void operator()(const TouchImport& command) {
@@ -48,18 +69,99 @@ public:
             writer_.value(row.creator.view()).value(row.program.view());
             writer_.value(row.occurred_at.to_string()).end_array();
         }
-        writer_.end_array();
+        writer_.end_array().field("bounded", true);
+        instant("reach", command.reach);
     }
 
     void operator()(const PayoutClose& command) {
-        text("program", command.program.view());
         text("until", command.until.to_string());
+        ids("programs", command.programs);
+        ids("creators", command.creators);
+        ids("excluded", command.excluded);
+        writer_.field("ignore_minimum", command.ignore_minimum);
+        text("expect", command.expect);
+    }
+
+    void operator()(const PayoutMove& command) {
+        text("verb", to_string(command.verb));
+        writer_.key("ids").begin_array();
+        for (const std::string& id : command.ids) {
+            writer_.value(id);
+        }
+        writer_.end_array();
+        text("bank_ref", command.bank_ref);
+        instant("paid_at", command.paid_at);
+    }
+
+    void operator()(const Approve& command) { text("id", command.id); }
+    void operator()(const Withdraw& command) { text("id", command.id); }
+    void operator()(const Hold& command) { target(command.target); }
+    void operator()(const Release& command) {
+        target(command.target);
+        writer_.field("of", static_cast<std::uint32_t>(command.of));
+    }
+    void operator()(const Reject& command) { text("order", command.order.view()); }
+
+    void operator()(const Attribute& command) {
+        text("order", command.order.view());
+        text("creator", command.creator.view());
+        text("program", command.program.view());
+        writer_.field("replace", command.replace);
+    }
+
+    void operator()(const Detach& command) {
+        if (command.order) {
+            text("order", command.order->view());
+        }
+        text("cause", command.cause);
+        writer_.field("retry", command.retry);
     }
 
     void operator()(const Adjust& command) {
         text("order", command.order.view());
         text("amount", command.amount.to_string());
-        text("reason", command.reason);
+    }
+
+    void operator()(const Credit& command) {
+        text("creator", command.creator.view());
+        text("program", command.program.view());
+        text("amount", sluice::to_string(command.amount));
+        if (command.order) {
+            text("order", command.order->view());
+        }
+        instant("sale_at", command.sale_at);
+    }
+
+    void operator()(const Reverse& command) { text("id", command.id); }
+
+    void operator()(const AnomalyAck& command) {
+        text("order", command.order.view());
+        text("kind", command.kind);
+    }
+
+    void operator()(const OrderReset& command) {
+        text("order", command.order.view());
+        instant("version", command.version);
+    }
+
+    void operator()(const PeriodClose& command) {
+        text("until", command.until.to_string());
+        writer_.field("allow_late", command.allow_late);
+    }
+
+    void operator()(const CreatorSet& command) {
+        text("creator", command.creator.view());
+        optional("name", command.name);
+        optional("payee", command.payee);
+        if (command.program) {
+            text("program", command.program->view());
+        }
+        optional("group", command.group);
+    }
+
+    void operator()(const CreatorRename& command) {
+        text("creator", command.creator.view());
+        text("new_name", command.new_name.view());
     }
 
     void operator()(const DeadReplay& command) {
@@ -72,49 +174,50 @@ public:
 
     void operator()(const Forget& command) { text("customer", command.customer); }
 
-    std::string encode(const Command& command) && {
+    std::string encode(const Request& request) && {
         writer_.begin_object();
-        std::visit(*this, command);
+        text("key", request.key);
+        text("reason", request.reason);
+        std::visit(*this, request.command);
         writer_.end_object();
         return std::move(json_);
     }
 
 private:
     void text(std::string_view name, std::string_view value) { writer_.key(name).value(value); }
-
-    void write(const Program& program) {
-        writer_.begin_object();
-        text("id", program.id.view());
-        text("account", program.account_id.view());
-        writer_.key("account_number").value(program.account.value);
-        writer_.key("shops").begin_array();
-        for (const std::string& shop : program.shops) {
-            writer_.value(shop);
+    void optional(std::string_view name, const std::optional<std::string>& value) {
+        if (value) {
+            text(name, std::string_view(*value));
         }
-        writer_.end_array();
-        writer_.key("window_days").value(program.window_days);
-        text("base", to_string(program.base));
-        writer_.key("precedence").begin_array();
-        for (const AttributionType type : program.precedence) {
-            writer_.value(to_string(type));
-        }
-        writer_.end_array();
-        writer_.key("hold_days").value(program.hold_days);
-        text("default_rate", to_string(program.default_rate));
-        write(program.rules);
-        writer_.end_object();
     }
-
-    void write(const std::vector<Rule>& rules) {
-        writer_.key("rules").begin_array();
-        for (const Rule& rule : rules) {
-            writer_.begin_object();
-            text("match", to_string(rule.match));
-            text("value", rule.value);
-            text("rate", to_string(rule.rate));
-            writer_.end_object();
+    void instant(std::string_view name, const std::optional<Timestamp>& at) {
+        if (at) {
+            text(name, at->to_string());
+        }
+    }
+    Encoder& item(const std::optional<std::string>& value) {
+        value ? writer_.value(*value) : writer_.null();
+        return *this;
+    }
+    Encoder& item(const std::optional<Timestamp>& at) {
+        at ? writer_.value(at->to_string()) : writer_.null();
+        return *this;
+    }
+    template <class Id>
+    void ids(std::string_view name, const std::vector<Id>& list) {
+        writer_.key(name).begin_array();
+        for (const Id& id : list) {
+            writer_.value(id.view());
         }
         writer_.end_array();
+    }
+    void target(const HoldTarget& target) {
+        if (target.order) {
+            text("order", target.order->view());
+        } else {
+            text("creator", target.creator.view());
+            text("program", target.program.view());
+        }
     }
 
     std::string json_;
@@ -123,12 +226,30 @@ private:
 
 }  // namespace
 
+std::string_view to_string(PayoutVerb verb) noexcept {
+    for (const auto& [value, name] : kVerbs) {
+        if (value == verb) {
+            return name;
+        }
+    }
+    return "unknown";
+}
+
+std::optional<PayoutVerb> parse_payout_verb(std::string_view text) noexcept {
+    for (const auto& [value, name] : kVerbs) {
+        if (name == text) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
 Topic topic_of(const Command& command) noexcept {
     return kTopics[command.index()];
 }
 
-std::string encode_command(const Command& command) {
-    return Encoder().encode(command);
+std::string encode_request(const Request& request) {
+    return Encoder().encode(request);
 }
 
 }  // namespace sluice

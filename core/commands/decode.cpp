@@ -1,200 +1,215 @@
-#include <simdjson.h>
-
-#include <limits>
+#include <array>
 #include <utility>
 
 #include "core/commands/commands.hpp"
+#include "core/commands/json_reader.hpp"
+#include "core/commands/program_json.hpp"
 
 namespace sluice {
 namespace {
 
-using simdjson::dom::array;
-using simdjson::dom::element;
+using namespace json_reader;  // NOLINT(google-build-using-namespace)
 
-/// Thrown and caught within decode_command(): a body has many fields and one way to be wrong.
-struct Malformed {};
-
-template <class Value>
-Value require(std::optional<Value> value) {
-    if (!value) {
-        throw Malformed{};
-    }
-    return *std::move(value);
-}
-
-template <class Value>
-Value require(Result<Value> value) {
-    if (!value) {
-        throw Malformed{};
-    }
-    return std::move(value).value();
-}
-
-std::string_view text_of(const element& value) {
-    std::string_view text;
-    if (value.get(text) != simdjson::SUCCESS) {
-        throw Malformed{};
-    }
-    return text;
-}
-
-std::uint64_t number_of(const element& value) {
-    std::uint64_t number = 0;
-    if (value.get(number) != simdjson::SUCCESS) {
-        throw Malformed{};
-    }
-    return number;
-}
-
-std::uint32_t number32_of(const element& value) {
-    const std::uint64_t number = number_of(value);
-    if (number > std::numeric_limits<std::uint32_t>::max()) {
-        throw Malformed{};
-    }
-    return static_cast<std::uint32_t>(number);
-}
-
-element field(const element& object, std::string_view name) {
-    element value;
-    if (object[name].get(value) != simdjson::SUCCESS) {
-        throw Malformed{};
-    }
-    return value;
-}
-
-array array_field(const element& object, std::string_view name) {
-    array values;
-    if (field(object, name).get(values) != simdjson::SUCCESS) {
-        throw Malformed{};
-    }
-    return values;
-}
-
-/// A row of an import, as an array of exactly `count` values.
+/// A row of an import: an array.
 class RowReader {
 public:
-    RowReader(const element& row, std::size_t count) {
-        array values;
-        if (row.get(values) != simdjson::SUCCESS || values.size() != count) {
+    explicit RowReader(const element& row) {
+        if (row.get(values_) != simdjson::SUCCESS) {
             throw Malformed{};
         }
-        at_ = values.begin();
+        at_ = values_.begin();
     }
+    [[nodiscard]] std::size_t columns() const { return values_.size(); }
     element next() {
+        if (at_ == values_.end()) {
+            throw Malformed{};
+        }
         element value = *at_;
         ++at_;
         return value;
     }
+    std::optional<std::string> optional_text() {
+        const element value = next();
+        return value.is_null() ? std::nullopt : std::optional<std::string>(text_of(value));
+    }
+    std::optional<Timestamp> optional_instant() {
+        const element value = next();
+        return value.is_null() ? std::nullopt : std::optional(instant_of(value));
+    }
 
 private:
+    array values_;
     array::iterator at_;
 };
 
-Rule decode_rule(const element& value) {
-    Rule rule;
-    rule.match = require(parse_rule_match(text_of(field(value, "match"))));
-    rule.value = text_of(field(value, "value"));
-    rule.rate = require(parse_rate(text_of(field(value, "rate"))));
-    return rule;
+std::string text(const element& body, std::string_view name) {
+    return std::string(text_of(field(body, name)));
 }
 
-Program decode_program(const element& value) {
-    Program program;
-    program.id = ProgramId(text_of(field(value, "id")));
-    program.account_id = AccountId(text_of(field(value, "account")));
-    program.account.value = number32_of(field(value, "account_number"));
-    for (const element shop : array_field(value, "shops")) {
-        program.shops.emplace_back(text_of(shop));
-    }
-    program.window_days = number32_of(field(value, "window_days"));
-    program.base = require(parse_base_kind(text_of(field(value, "base"))));
-    program.precedence.clear();
-    for (const element type : array_field(value, "precedence")) {
-        program.precedence.push_back(require(parse_attribution_type(text_of(type))));
-    }
-    program.hold_days = number32_of(field(value, "hold_days"));
-    program.default_rate = require(parse_rate(text_of(field(value, "default_rate"))));
-    for (const element rule : array_field(value, "rules")) {
-        program.rules.push_back(decode_rule(rule));
-    }
-    if (!validate(program) || program.account.value == 0) {
-        throw Malformed{};
-    }
-    return program;
+template <class Id>
+Id id(const element& body, std::string_view name) {
+    return Id(text_of(field(body, name)));
 }
 
-ProgramApply decode_program_apply(const element& body) {
+template <class Id>
+std::optional<Id> optional_id(const element& body, std::string_view name) {
+    const std::optional<std::string> value = optional_text(body, name);
+    return value ? std::optional(Id(*value)) : std::nullopt;
+}
+
+template <class Value>
+Value nested(const element& value, std::optional<Value> (*decode)(std::string_view)) {
+    return require(decode(simdjson::minify(value)));
+}
+
+Command decode_program_apply(const element& body) {
     ProgramApply command;
-    for (const element program : array_field(body, "programs")) {
-        command.programs.push_back(decode_program(program));
+    command.programs = list_of(body, "programs", [](const element& program) {
+        return nested<Program>(program, decode_program);
+    });
+    if (optional_field(body, "policies")) {
+        command.policies = list_of(body, "policies", [](const element& policy) {
+            return nested<Policy>(policy, decode_policy);
+        });
     }
+    command.reach = optional_instant(body, "reach");
     return command;
 }
 
-CreatorImport decode_creator_import(const element& body) {
-    constexpr std::size_t kColumns = 4;
+Command decode_creator_import(const element& body) {
+    constexpr std::size_t kColumnsBefore = 4;
+    constexpr std::size_t kColumns = 9;
     CreatorImport command;
     for (const element value : array_field(body, "rows")) {
-        RowReader reader(value, kColumns);
+        RowReader reader(value);
         CreatorImport::Row row;
         row.line = number32_of(reader.next());
         row.creator = CreatorId(text_of(reader.next()));
         row.program = ProgramId(text_of(reader.next()));
         row.code = text_of(reader.next());
+        command.without_dates = reader.columns() == kColumnsBefore;
+        if (!command.without_dates) {
+            row.group = reader.optional_text();
+            row.valid_from = reader.optional_instant();
+            row.valid_until = reader.optional_instant();
+            row.name = reader.optional_text();
+            row.payee = reader.optional_text();
+        }
+        if (reader.columns() != kColumns && !command.without_dates) {
+            throw Malformed{};
+        }
         command.rows.push_back(std::move(row));
     }
+    command.reach = optional_instant(body, "reach");
     return command;
 }
 
-CreatorRemove decode_creator_remove(const element& body) {
-    CreatorRemove command;
-    command.creator = CreatorId(text_of(field(body, "creator")));
-    command.program = ProgramId(text_of(field(body, "program")));
-    element code;
-    if (body["code"].get(code) == simdjson::SUCCESS) {
-        command.code = std::string(text_of(code));
+/// A release without keys took codes away altogether.
+Command decode_creator_remove(const element& body) {
+    if (!optional_field(body, "key")) {
+        return CreatorRemove{id<CreatorId>(body, "creator"), id<ProgramId>(body, "program"),
+                             optional_text(body, "code"), kFirstInstant};
     }
-    return command;
+    return CreatorRemove{id<CreatorId>(body, "creator"), id<ProgramId>(body, "program"),
+                         optional_text(body, "code"), optional_instant(body, "at")};
 }
 
-TouchImport decode_touch_import(const element& body) {
+Command decode_touch_import(const element& body) {
     constexpr std::size_t kColumns = 5;
     TouchImport command;
     for (const element value : array_field(body, "rows")) {
-        RowReader reader(value, kColumns);
+        RowReader reader(value);
         TouchImport::Row row;
         row.line = number32_of(reader.next());
         row.anon = AnonId(text_of(reader.next()));
         row.creator = CreatorId(text_of(reader.next()));
         row.program = ProgramId(text_of(reader.next()));
-        row.occurred_at = require(Timestamp::parse(text_of(reader.next())));
-        if (row.anon.empty()) {
+        row.occurred_at = instant_of(reader.next());
+        if (row.anon.empty() || reader.columns() != kColumns) {
             throw Malformed{};
         }
         command.rows.push_back(std::move(row));
     }
+    command.reach = optional_instant(body, "reach");
+    command.without_reach = !flag_of(body, "bounded");
     return command;
 }
 
-PayoutClose decode_payout_close(const element& body) {
-    return {ProgramId(text_of(field(body, "program"))),
-            require(Timestamp::parse(text_of(field(body, "until"))))};
-}
-
-Adjust decode_adjust(const element& body) {
-    Adjust command;
-    command.order = OrderId(text_of(field(body, "order")));
-    command.amount = require(Decimal::parse_signed(text_of(field(body, "amount"))));
-    command.reason = text_of(field(body, "reason"));
-    return command;
-}
-
-DeadReplay decode_dead_replay(const element& body) {
-    DeadReplay command;
-    for (const element seq : array_field(body, "seqs")) {
-        command.seqs.push_back({number_of(seq)});
+Command decode_payout_close(const element& body) {
+    PayoutClose command;
+    command.until = instant_of(field(body, "until"));
+    if (optional_field(body, "program")) {
+        command.programs.push_back(id<ProgramId>(body, "program"));
+        command.settles = true;
+        return command;
     }
+    const auto creator = [](const element& value) { return CreatorId(text_of(value)); };
+    command.programs =
+        list_of(body, "programs", [](const element& value) { return ProgramId(text_of(value)); });
+    command.creators = list_of(body, "creators", creator);
+    command.excluded = list_of(body, "excluded", creator);
+    command.ignore_minimum = flag_of(body, "ignore_minimum");
+    command.expect = text(body, "expect");
     return command;
+}
+
+Command decode_payout_move(const element& body) {
+    PayoutMove command;
+    command.verb = require(parse_payout_verb(text_of(field(body, "verb"))));
+    command.ids =
+        list_of(body, "ids", [](const element& value) { return std::string(text_of(value)); });
+    command.bank_ref = text(body, "bank_ref");
+    command.paid_at = optional_instant(body, "paid_at");
+    return command;
+}
+
+HoldTarget target_of(const element& body) {
+    HoldTarget target;
+    target.order = optional_id<OrderId>(body, "order");
+    if (!target.order) {
+        target.creator = id<CreatorId>(body, "creator");
+        target.program = id<ProgramId>(body, "program");
+    }
+    return target;
+}
+
+Command decode_release(const element& body) {
+    const std::uint32_t of = number32_of(field(body, "of"));
+    if (of > static_cast<std::uint32_t>(ReleaseOf::kReject)) {
+        throw Malformed{};
+    }
+    return Release{target_of(body), static_cast<ReleaseOf>(of)};
+}
+
+Command decode_attribute(const element& body) {
+    return Attribute{id<OrderId>(body, "order"), id<CreatorId>(body, "creator"),
+                     id<ProgramId>(body, "program"), flag_of(body, "replace")};
+}
+
+Command decode_detach(const element& body) {
+    return Detach{optional_id<OrderId>(body, "order"), text(body, "cause"), flag_of(body, "retry")};
+}
+
+Command decode_adjust(const element& body) {
+    return Adjust{id<OrderId>(body, "order"),
+                  require(Decimal::parse_signed(text_of(field(body, "amount"))))};
+}
+
+Command decode_credit(const element& body) {
+    return Credit{id<CreatorId>(body, "creator"), id<ProgramId>(body, "program"),
+                  money_of(field(body, "amount")), optional_id<OrderId>(body, "order"),
+                  optional_instant(body, "sale_at")};
+}
+
+Command decode_creator_set(const element& body) {
+    return CreatorSet{id<CreatorId>(body, "creator"), optional_text(body, "name"),
+                      optional_text(body, "payee"), optional_id<ProgramId>(body, "program"),
+                      optional_text(body, "group")};
+}
+
+Command decode_dead_replay(const element& body) {
+    return DeadReplay{
+        list_of(body, "seqs", [](const element& seq) { return SequenceNumber{number_of(seq)}; })};
 }
 
 Command decode_body(Topic topic, const element& body) {
@@ -214,7 +229,37 @@ Command decode_body(Topic topic, const element& body) {
         case Topic::kDeadReplay:
             return decode_dead_replay(body);
         case Topic::kForget:
-            return Forget{std::string(text_of(field(body, "customer")))};
+            return Forget{text(body, "customer")};
+        case Topic::kPayoutMove:
+            return decode_payout_move(body);
+        case Topic::kApprove:
+            return Approve{text(body, "id")};
+        case Topic::kWithdraw:
+            return Withdraw{text(body, "id")};
+        case Topic::kHold:
+            return Hold{target_of(body)};
+        case Topic::kRelease:
+            return decode_release(body);
+        case Topic::kReject:
+            return Reject{id<OrderId>(body, "order")};
+        case Topic::kAttribute:
+            return decode_attribute(body);
+        case Topic::kDetach:
+            return decode_detach(body);
+        case Topic::kCredit:
+            return decode_credit(body);
+        case Topic::kReverse:
+            return Reverse{text(body, "id")};
+        case Topic::kAnomalyAck:
+            return AnomalyAck{id<OrderId>(body, "order"), text(body, "kind")};
+        case Topic::kOrderReset:
+            return OrderReset{id<OrderId>(body, "order"), optional_instant(body, "version")};
+        case Topic::kPeriodClose:
+            return PeriodClose{instant_of(field(body, "until")), flag_of(body, "allow_late")};
+        case Topic::kCreatorSet:
+            return decode_creator_set(body);
+        case Topic::kCreatorRename:
+            return CreatorRename{id<CreatorId>(body, "creator"), id<CreatorId>(body, "new_name")};
         default:
             throw Malformed{};
     }
@@ -222,7 +267,7 @@ Command decode_body(Topic topic, const element& body) {
 
 }  // namespace
 
-Result<Command> decode_command(Topic topic, std::string_view body) {
+Result<Request> decode_request(Topic topic, std::string_view body) {
     const Error malformed{ErrorCode::kInvalid,
                           "the body of the command is not what this program writes"};
     simdjson::dom::parser parser;
@@ -231,7 +276,9 @@ Result<Command> decode_command(Topic topic, std::string_view body) {
         return malformed;
     }
     try {
-        return decode_body(topic, root);
+        Request request{optional_text(root, "key").value_or(""),
+                        optional_text(root, "reason").value_or(""), decode_body(topic, root)};
+        return request;
     } catch (const Malformed&) {
         return malformed;
     }

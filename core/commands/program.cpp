@@ -2,21 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 
 namespace sluice {
 namespace {
 
-constexpr std::array<std::pair<AttributionType, std::string_view>, 2> kTypes{{
+constexpr std::array<std::pair<AttributionType, std::string_view>, 3> kTypes{{
     {AttributionType::kAffiliateCode, "AFFILIATE_CODE"},
     {AttributionType::kLanded, "LANDED"},
+    {AttributionType::kManual, "MANUAL"},
 }};
 constexpr std::array<std::pair<BaseKind, std::string_view>, 2> kBases{{
     {BaseKind::kNet, "net"},
     {BaseKind::kGross, "gross"},
 }};
-constexpr std::array<std::pair<RuleMatch, std::string_view>, 7> kMatches{{
+constexpr std::array<std::pair<RuleMatch, std::string_view>, 8> kMatches{{
     {RuleMatch::kVariantSku, "variant_sku"},
     {RuleMatch::kSku, "sku"},
     {RuleMatch::kProduct, "product"},
@@ -24,7 +26,13 @@ constexpr std::array<std::pair<RuleMatch, std::string_view>, 7> kMatches{{
     {RuleMatch::kBrand, "brand"},
     {RuleMatch::kTag, "tag"},
     {RuleMatch::kDefault, "default"},
+    {RuleMatch::kNoItem, "any item"},
 }};
+constexpr std::array<std::pair<CustomerKind, std::string_view>, 2> kCustomers{{
+    {CustomerKind::kNew, "new"},
+    {CustomerKind::kReturning, "returning"},
+}};
+constexpr std::string_view kPerOrder = " per order";
 
 constexpr unsigned kPercentDecimalsMax = 4;
 constexpr std::int64_t kSecondsPerDay = 86'400;
@@ -52,8 +60,8 @@ auto value_in(const Table& table, std::string_view text) noexcept
 
 Error rate_error() {
     return {ErrorCode::kInvalid,
-            "a rate is a percentage with up to 4 decimals (\"12.5%\") or an amount for each unit "
-            "(\"1.50 USD\")"};
+            "a rate is a percentage with up to 4 decimals (\"12.5%\"), an amount for each unit "
+            "(\"1.50 USD\") or an amount for each order (\"5.00 USD per order\")"};
 }
 
 Error invalid(std::string message) {
@@ -68,7 +76,7 @@ Result<Rate> parse_percent(std::string_view number) {
     return Rate{RateKind::kPercent, *value, {}};
 }
 
-Result<Rate> parse_fixed(std::string_view number, std::string_view code) {
+Result<Rate> parse_fixed(RateKind kind, std::string_view number, std::string_view code) {
     const std::optional<Decimal> value = Decimal::parse(number);
     if (!value) {
         return rate_error();
@@ -77,7 +85,7 @@ Result<Rate> parse_fixed(std::string_view number, std::string_view code) {
     if (!currency) {
         return invalid("a fixed rate names an ISO 4217 currency in capitals (\"1.50 USD\")");
     }
-    return Rate{RateKind::kFixed, *value, *currency};
+    return Rate{kind, *value, *currency};
 }
 
 Status validate_ids(const Program& program) {
@@ -112,19 +120,68 @@ Status validate_precedence(const std::vector<AttributionType>& precedence) {
     return {};
 }
 
+Status validate_tiers(const std::string& where, const std::vector<Tier>& tiers) {
+    std::map<Currency, Decimal> last;
+    for (const Tier& tier : tiers) {
+        if (tier.from.amount.is_negative()) {
+            return invalid(where + "from: expected an amount of 0 or more");
+        }
+        if (tier.rate.kind == RateKind::kNone) {
+            return invalid(where + "rate: missing");
+        }
+        const auto [known, first] = last.try_emplace(tier.from.currency, tier.from.amount);
+        if (!first && tier.from.amount <= known->second) {
+            return invalid(where + "expected tiers of " + std::string(tier.from.currency.code()) +
+                           " that rise; " + to_string(tier.from) + " does not");
+        }
+        known->second = tier.from.amount;
+    }
+    return {};
+}
+
+Status validate_rule(const std::string& where, const Rule& rule) {
+    if (rule.match == RuleMatch::kDefault) {
+        return invalid(where +
+                       "match: expected variant_sku, sku, product, collection, brand or tag");
+    }
+    if (rule.match == RuleMatch::kNoItem) {
+        if (rule.qualifiers() == 0) {
+            return invalid(where + "expected an item (match, value), a qualifier, or both");
+        }
+    } else if (rule.value.empty()) {
+        return invalid(where + "value: expected a text that is not empty");
+    }
+    if (rule.rate.kind == RateKind::kNone) {
+        return invalid(where + "rate: missing");
+    }
+    if (rule.from && rule.until && *rule.until <= *rule.from) {
+        return invalid(where + "until: expected an instant after from");
+    }
+    if ((!rule.creator.empty() && !is_admin_id(rule.creator)) ||
+        (!rule.group.empty() && !is_admin_id(rule.group))) {
+        return invalid(where + "creator, group: expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
+    }
+    return validate_tiers(where + "tiers: ", rule.tiers);
+}
+
 Status validate_rules(const std::vector<Rule>& rules) {
     for (std::size_t i = 0; i < rules.size(); ++i) {
-        const std::string where = "rule " + std::to_string(i + 1) + ": ";
-        if (rules[i].match == RuleMatch::kDefault) {
-            return invalid(where +
-                           "match: expected variant_sku, sku, product, collection, brand "
-                           "or tag");
+        if (Status fits = validate_rule("rule " + std::to_string(i + 1) + ": ", rules[i]); !fits) {
+            return fits;
         }
-        if (rules[i].value.empty()) {
-            return invalid(where + "value: expected a text that is not empty");
+    }
+    return {};
+}
+
+Status validate_caps(const std::vector<Money>& caps) {
+    std::set<Currency> seen;
+    for (const Money& cap : caps) {
+        if (!seen.insert(cap.currency).second) {
+            return invalid("max_per_order: expected one amount of " +
+                           std::string(cap.currency.code()));
         }
-        if (rules[i].rate.kind == RateKind::kNone) {
-            return invalid(where + "rate: missing");
+        if (cap.amount.is_negative()) {
+            return invalid("max_per_order: expected an amount of 0 or more");
         }
     }
     return {};
@@ -138,6 +195,14 @@ std::string_view to_string(AttributionType type) noexcept {
 
 std::optional<AttributionType> parse_attribution_type(std::string_view text) noexcept {
     return value_in(kTypes, text);
+}
+
+std::string_view to_string(CustomerKind kind) noexcept {
+    return name_in(kCustomers, kind);
+}
+
+std::optional<CustomerKind> parse_customer_kind(std::string_view text) noexcept {
+    return value_in(kCustomers, text);
 }
 
 std::string_view to_string(BaseKind base) noexcept {
@@ -154,7 +219,7 @@ std::string_view to_string(RuleMatch match) noexcept {
 
 std::optional<RuleMatch> parse_rule_match(std::string_view text) noexcept {
     const std::optional<RuleMatch> match = value_in(kMatches, text);
-    return match == RuleMatch::kDefault ? std::nullopt : match;
+    return match && *match >= RuleMatch::kDefault ? std::nullopt : match;
 }
 
 Result<Rate> parse_rate(std::string_view text) {
@@ -165,7 +230,12 @@ Result<Rate> parse_rate(std::string_view text) {
     if (space == std::string_view::npos) {
         return rate_error();
     }
-    return parse_fixed(text.substr(0, space), text.substr(space + 1));
+    const std::string_view code = text.substr(space + 1);
+    if (code.ends_with(kPerOrder)) {
+        return parse_fixed(RateKind::kPerOrder, text.substr(0, space),
+                           code.substr(0, code.size() - kPerOrder.size()));
+    }
+    return parse_fixed(RateKind::kFixed, text.substr(0, space), code);
 }
 
 std::string to_string(const Rate& rate) {
@@ -174,6 +244,9 @@ std::string to_string(const Rate& rate) {
             return rate.value.to_string() + "%";
         case RateKind::kFixed:
             return rate.value.to_string() + " " + std::string(rate.currency.code());
+        case RateKind::kPerOrder:
+            return rate.value.to_string() + " " + std::string(rate.currency.code()) +
+                   std::string(kPerOrder);
         case RateKind::kNone:
             break;
     }
@@ -196,8 +269,37 @@ Timestamp Program::held_since(Timestamp at) const noexcept {
     return at.plus_seconds(-(hold_days * kSecondsPerDay));
 }
 
+Timestamp Program::reach_of(Timestamp received_at) const noexcept {
+    return late_days == kLateUnlimited
+               ? kFirstInstant
+               : std::max(kFirstInstant, received_at.plus_seconds(-(late_days * kSecondsPerDay)));
+}
+
 Timestamp Program::window_start(Timestamp ordered_at) const noexcept {
     return ordered_at.plus_seconds(-(window_days * kSecondsPerDay));
+}
+
+bool Program::has_tiers() const noexcept {
+    return !default_tiers.empty() || std::any_of(rules.begin(), rules.end(), [](const Rule& rule) {
+        return !rule.tiers.empty();
+    });
+}
+
+bool Program::asks_for_customer() const noexcept {
+    return std::any_of(rules.begin(), rules.end(),
+                       [](const Rule& rule) { return rule.customer != CustomerKind::kUnknown; });
+}
+
+unsigned Rule::qualifiers() const noexcept {
+    return unsigned{!creator.empty()} + unsigned{!group.empty()} +
+           unsigned{customer != CustomerKind::kUnknown} + unsigned{from || until} +
+           unsigned{min_order_amount.has_value()};
+}
+
+bool Rule::same_as(const Rule& other) const noexcept {
+    return match == other.match && value == other.value && creator == other.creator &&
+           group == other.group && customer == other.customer && from == other.from &&
+           until == other.until && min_order_amount == other.min_order_amount;
 }
 
 Status validate(const Program& program) {
@@ -212,6 +314,15 @@ Status validate(const Program& program) {
     }
     if (program.default_rate.kind == RateKind::kNone) {
         return invalid("default_rate: missing");
+    }
+    if (program.starts_at && program.ends_at && *program.ends_at <= *program.starts_at) {
+        return invalid("ends_at: expected an instant after starts_at");
+    }
+    if (Status caps = validate_caps(program.max_per_order); !caps) {
+        return caps;
+    }
+    if (Status tiers = validate_tiers("default_tiers: ", program.default_tiers); !tiers) {
+        return tiers;
     }
     return validate_rules(program.rules);
 }

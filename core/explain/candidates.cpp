@@ -1,14 +1,14 @@
 #include "core/explain/candidates.hpp"
 
+#include <algorithm>
 #include <utility>
 
-#include "core/rules/attribution.hpp"
+#include "core/rules/covering.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t kTouchesShownMax = 10;  ///< Of one program.
-constexpr Timestamp kEndOfTime{253'402'300'800, 0};
 
 std::string verdict_words(CandidateVerdict verdict) {
     switch (verdict) {
@@ -36,7 +36,8 @@ std::string code_source(const std::string& code) {
 
 /// A later payload may have brought other codes; the order keeps only the newest.
 std::string code_source_then(const OrderState& order, std::uint32_t index) {
-    const bool same_codes = order.last_applied <= order.attribution->cause;
+    const bool same_codes = order.position()->attribution.command_id.empty() &&
+                            order.last_applied <= order.position()->attribution.cause;
     if (same_codes && index < order.codes.size()) {
         return code_source(order.codes[index]);
     }
@@ -47,9 +48,37 @@ std::string touch_source(Timestamp at) {
     return "touch of " + at.to_string();
 }
 
-std::string code_verdict_now(const Program& program, std::string_view shop_id) {
-    if (!program.covers(shop_id)) {
+/// Why nothing of the program counts for the order; empty: it does.
+std::string program_verdict(const OrderState& order, const Covering* covering) {
+    if (covering == nullptr) {
         return "does not count: the program does not cover the shop";
+    }
+    const ProgramRow& row = *covering->row;
+    if (row.program.ends_at && order.ordered_at >= *row.program.ends_at) {
+        return "does not count: the program ended at " + row.program.ends_at->to_string();
+    }
+    if (!covering->counts_for(order.ordered_at)) {
+        return "does not count: the program reaches back to " +
+               std::max(covering->reach, row.program.starts_at.value_or(row.first_reach))
+                   .to_string();
+    }
+    return {};
+}
+
+std::string code_verdict_now(const OrderState& order, const CodeRow& owner, const Program& program,
+                             const Covering* covering, LedgerReader& ledger) {
+    if (std::string verdict = program_verdict(order, covering); !verdict.empty()) {
+        return verdict;
+    }
+    if (order.ordered_at < owner.valid_from ||
+        (owner.valid_until && order.ordered_at >= *owner.valid_until)) {
+        return "does not count: it is the creator's from " + owner.valid_from.to_string() +
+               (owner.valid_until ? " until " + owner.valid_until->to_string() : "");
+    }
+    const std::optional<Membership> member =
+        ledger.membership(owner.account, owner.program, owner.creator);
+    if (!member || member->removed) {
+        return "does not count: the creator is not in the program";
     }
     if (!program.uses(AttributionType::kAffiliateCode)) {
         return "does not count: the program's precedence leaves AFFILIATE_CODE out";
@@ -57,8 +86,17 @@ std::string code_verdict_now(const Program& program, std::string_view shop_id) {
     return "counts from the next try on";
 }
 
+const Covering* covering_of(const std::vector<Covering>& covering, const ProgramId& program) {
+    for (const Covering& one : covering) {
+        if (one.row->program.id == program) {
+            return &one;
+        }
+    }
+    return nullptr;
+}
+
 void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order,
-                   std::string_view shop_id, const std::vector<ProgramRow>& programs,
+                   const std::vector<Covering>& covering, const std::vector<ProgramRow>& programs,
                    LedgerReader& ledger) {
     for (const std::string& code : order.codes) {
         bool owned = false;
@@ -66,9 +104,11 @@ void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order
             for (const ProgramRow& row : programs) {
                 if (row.program.id == owner.program) {
                     owned = true;
-                    out.push_back({AttributionType::kAffiliateCode, code_source(code),
-                                   owner.program.str(), owner.creator.str(), false,
-                                   code_verdict_now(row.program, shop_id)});
+                    out.push_back(
+                        {AttributionType::kAffiliateCode, code_source(code), owner.program.str(),
+                         owner.creator.str(), false,
+                         code_verdict_now(order, owner, row.program,
+                                          covering_of(covering, row.program.id), ledger)});
                 }
             }
         }
@@ -80,9 +120,12 @@ void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order
 }
 
 std::string touch_verdict_now(const OrderState& order, const Touch& touch, const Program& program,
-                              std::string_view shop_id, LedgerReader& ledger) {
-    if (!program.covers(shop_id)) {
-        return "does not count: the program does not cover the shop";
+                              const Covering* covering, LedgerReader& ledger) {
+    if (std::string verdict = program_verdict(order, covering); !verdict.empty()) {
+        return verdict;
+    }
+    if (touch.reach > order.ordered_at) {
+        return "does not count: its import reaches back to " + touch.reach.to_string();
     }
     if (!program.uses(AttributionType::kLanded)) {
         return "does not count: the program's precedence leaves LANDED out";
@@ -99,18 +142,21 @@ std::string touch_verdict_now(const OrderState& order, const Touch& touch, const
     if (!member || member->removed) {
         return "does not count: the creator is not in the program";
     }
+    if (member->reach > order.ordered_at) {
+        return "does not count: the creator's joining reaches back to " + member->reach.to_string();
+    }
     return "counts from the next try on";
 }
 
 void add_touches_now(std::vector<ExplainedCandidate>& out, const OrderState& order,
-                     std::string_view shop_id, const std::vector<ProgramRow>& programs,
+                     const std::vector<Covering>& covering, const std::vector<ProgramRow>& programs,
                      LedgerReader& ledger) {
-    if (!order.anon) {
+    if (!order.device) {
         return;
     }
     for (const ProgramRow& row : programs) {
         std::vector<Touch> touches;
-        ledger.visit_touches(order.key.account, *order.anon, row.program.id, kEndOfTime,
+        ledger.visit_touches(order.key.account, *order.device, row.program.id, kEndOfTime,
                              [&touches](const Touch& touch) {
                                  touches.push_back(touch);
                                  return touches.size() < kTouchesShownMax;
@@ -118,7 +164,8 @@ void add_touches_now(std::vector<ExplainedCandidate>& out, const OrderState& ord
         for (const Touch& touch : touches) {
             out.push_back({AttributionType::kLanded, touch_source(touch.occurred_at),
                            touch.program.str(), touch.creator.str(), false,
-                           touch_verdict_now(order, touch, row.program, shop_id, ledger)});
+                           touch_verdict_now(order, touch, row.program,
+                                             covering_of(covering, row.program.id), ledger)});
         }
     }
 }
@@ -127,7 +174,7 @@ void add_touches_now(std::vector<ExplainedCandidate>& out, const OrderState& ord
 
 std::vector<ExplainedCandidate> candidates_then(const OrderState& order) {
     std::vector<ExplainedCandidate> out;
-    for (const Candidate& candidate : order.attribution->candidates) {
+    for (const Candidate& candidate : order.position()->attribution.candidates) {
         std::string source = touch_source(candidate.touched_at);
         if (candidate.type == AttributionType::kAffiliateCode) {
             source = code_source_then(order, candidate.code);
@@ -143,8 +190,9 @@ std::vector<ExplainedCandidate> candidates_now(const OrderState& order, std::str
                                                LedgerReader& ledger) {
     std::vector<ExplainedCandidate> out;
     const std::vector<ProgramRow> programs = ledger.programs(order.key.account);
-    add_codes_now(out, order, shop_id, programs, ledger);
-    add_touches_now(out, order, shop_id, programs, ledger);
+    const std::vector<Covering> covering = covering_programs(programs, shop_id, ledger);
+    add_codes_now(out, order, covering, programs, ledger);
+    add_touches_now(out, order, covering, programs, ledger);
     return out;
 }
 

@@ -3,10 +3,14 @@
 #include <utility>
 
 #include "core/explain/candidates.hpp"
+#include "core/rules/by_line.hpp"
 #include "core/rules/commission.hpp"
+#include "core/rules/covering.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/rules/posting.hpp"
+#include "core/rules/payout_names.hpp"
+#include "core/rules/pricing.hpp"
 
 namespace sluice {
 namespace {
@@ -19,15 +23,14 @@ std::string words_of(const EventTrace& trace) {
                             : "stale: older than the stored version, so only its refund rows count";
     if (trace.cancelled) {
         words += trace.decision == EventDecision::kApplied &&
-                         (trace.anomalies &
-                          1U << static_cast<unsigned>(AnomalyKind::kCancelNotLater)) == 0
+                         (trace.anomalies & bit(AnomalyKind::kCancelNotLater)) == 0
                      ? "; it cancels the order"
                      : "; it does not cancel the order";
     }
     return words;
 }
 
-std::vector<AnomalyKind> anomalies_of(std::uint16_t bits) {
+std::vector<AnomalyKind> anomalies_of(std::uint32_t bits) {
     std::vector<AnomalyKind> kinds;
     for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
         if ((bits & 1U << kind) != 0) {
@@ -67,7 +70,8 @@ void explain_refunds(Explanation& out) {
 
 std::string types_of(std::uint8_t types) {
     std::string text;
-    for (const AttributionType type : {AttributionType::kAffiliateCode, AttributionType::kLanded}) {
+    for (const AttributionType type :
+         {AttributionType::kAffiliateCode, AttributionType::kLanded, AttributionType::kManual}) {
         if ((types & static_cast<unsigned>(type)) != 0) {
             text += text.empty() ? "" : " and ";
             text += to_string(type);
@@ -77,19 +81,23 @@ std::string types_of(std::uint8_t types) {
 }
 
 void explain_attribution(Explanation& out, LedgerReader& ledger) {
-    if (!out.order.attribution) {
-        out.attribution =
-            "no creator yet: tried again at every later event, import and program "
-            "file";
+    if (!out.order.live) {
+        out.attribution = out.order.has(kOrderBarred)
+                              ? "detached: nothing but attribute or detach --retry gives it a "
+                                "creator"
+                              : "no creator yet: tried again at every later event, import and "
+                                "program file";
         out.candidates = candidates_now(out.order, out.shop.shop_id.view(), ledger);
         return;
     }
-    const Attribution& attribution = *out.order.attribution;
-    out.attribution = "creator " + attribution.creator.str() + " of program " +
-                      attribution.program.str() + " by " + types_of(attribution.types) +
-                      ", since input " + std::to_string(attribution.cause.value) + " (" +
-                      std::string(to_string(attribution.cause_topic)) + ") of " +
-                      attribution.at.to_string();
+    const Attribution& attribution = out.order.position()->attribution;
+    out.attribution =
+        "creator " + attribution.creator.str() + " of program " + attribution.program.str() +
+        " by " + types_of(attribution.types) + ", since " +
+        (attribution.command_id.empty() ? "input " + std::to_string(attribution.cause.value)
+                                        : "command " + attribution.command_id) +
+        " (" + std::string(to_string(attribution.cause_topic)) + ") of " +
+        attribution.at.to_string();
     out.candidates = candidates_then(out.order);
 }
 
@@ -99,22 +107,61 @@ std::string quoted(std::string_view text) {
     return "\"" + std::string(text) + "\"";
 }
 
-std::string rule_words(const OrderState& order, const FrozenRate& frozen, LedgerReader& ledger) {
-    const ProgramId& program = order.attribution->program;
+std::string qualifier_words(const Rule& rule) {
+    std::string words;
+    const auto add = [&words](const std::string& text) {
+        words += (words.empty() ? " for " : ", ") + text;
+    };
+    if (!rule.creator.empty()) {
+        add("creator " + rule.creator);
+    }
+    if (!rule.group.empty()) {
+        add("group " + rule.group);
+    }
+    if (rule.customer != CustomerKind::kUnknown) {
+        add(std::string(to_string(rule.customer)) + " customers");
+    }
+    if (rule.from) {
+        add("orders from " + rule.from->to_string());
+    }
+    if (rule.until) {
+        add("orders until " + rule.until->to_string());
+    }
+    if (rule.min_order_amount) {
+        add("orders of at least " + to_string(*rule.min_order_amount));
+    }
+    return words;
+}
+
+std::string tier_words(const std::vector<Tier>& tiers, const FrozenRate& frozen,
+                       const FrozenFacts& facts) {
+    if (!frozen.tier || *frozen.tier >= tiers.size() || !facts.volume) {
+        return {};
+    }
+    return "; tier from " + to_string(tiers[*frozen.tier].from) + ", volume " +
+           to_string(*facts.volume);
+}
+
+std::string rule_words(const Position& position, const FrozenRate& frozen, LedgerReader& ledger) {
+    const ProgramId& program = position.attribution.program;
     const std::string of =
         " of " + program.str() + ", version " + std::to_string(frozen.program_version);
     if (frozen.rate.kind == RateKind::kNone) {
         return "no rate" + of + " is in the order's currency of then";
     }
-    if (frozen.match == RuleMatch::kDefault) {
-        return "default rate" + of;
-    }
-    std::string value;
     const std::optional<ProgramRow> row = ledger.program_version(program, frozen.program_version);
-    if (row && frozen.rule < row->program.rules.size()) {
-        value = " " + quoted(row->program.rules[frozen.rule].value);
+    if (frozen.match == RuleMatch::kDefault) {
+        return "default rate" + of +
+               (row ? tier_words(row->program.default_tiers, frozen, position.facts) : "");
     }
-    return std::string(to_string(frozen.match)) + value + of;
+    std::string value, qualifiers, tier;
+    if (row && frozen.rule < row->program.rules.size()) {
+        const Rule& rule = row->program.rules[frozen.rule];
+        value = rule.value.empty() ? "" : " " + quoted(rule.value);
+        qualifiers = qualifier_words(rule);
+        tier = tier_words(rule.tiers, frozen, position.facts);
+    }
+    return std::string(to_string(frozen.match)) + value + qualifiers + of + tier;
 }
 
 std::string base_words(const FrozenRate& frozen, const OrderLine& line) {
@@ -158,9 +205,13 @@ std::string calculation_words(const FrozenRate& frozen, const OrderLine& line,
 }
 
 /// Why a line earns nothing whatever its rate says.
-std::string nothing_words(const OrderState& order, const OrderLine& line, const Decimal& refunded) {
+std::string nothing_words(const OrderState& order, const OrderLine& line, const FrozenRate& frozen,
+                          const Decimal& refunded) {
     if (!line.present) {
         return "0: the line is not in the newest payload";
+    }
+    if (order.has(kOrderRejected)) {
+        return "0: the order is rejected";
     }
     if (order.cancelled_at) {
         return "0: the order is cancelled";
@@ -169,35 +220,61 @@ std::string nothing_words(const OrderState& order, const OrderLine& line, const 
     if (effect == RefundEffect::kFull || effect == RefundEffect::kExceeds) {
         return "0: the line is refunded";
     }
-    if (line.frozen->rate.kind == RateKind::kNone) {
+    if (frozen.rate.kind == RateKind::kNone) {
         return "0: no rate matched";
     }
-    if (line.frozen->rate.kind == RateKind::kFixed &&
-        line.frozen->rate.currency != order.currency) {
+    if (frozen.rate.kind != RateKind::kPercent && frozen.rate.currency != order.currency) {
         return "0: the frozen rate is in another currency than the order";
     }
     return {};
 }
 
-ExplainedLine explain_line(const OrderState& order, const OrderLine& line,
+Decimal due_of_line(const Position& position, const LineItemId& line, Currency currency) {
+    for (const LineDue& due : position.dues) {
+        if (due.line == line && due.currency == currency) {
+            return due.due;
+        }
+    }
+    return zero_amount(currency);
+}
+
+std::string shared_calculation(const std::string& share, const OrderLine& line,
+                               const Decimal& refunded) {
+    return "share " + share +
+           (refund_effect(line.amount, refunded) == RefundEffect::kPartial
+                ? " x (1 - " + refunded.to_string() + " / " + line.amount.to_string() + ")"
+                : "");
+}
+
+ExplainedLine explain_line(const OrderState& order, std::size_t index,
                            const StandingRefunds& refunds, LedgerReader& ledger) {
     ExplainedLine out;
+    const OrderLine& line = order.lines[index];
     out.line = line;
+    out.commission = zero_amount(order.currency);
     const Decimal refunded = refunds.amount(line.id);
     out.refund = refund_words(line, refunded);
-    if (!line.frozen) {
+    const Position* position = order.position();
+    const FrozenLine* found = position == nullptr
+                                  ? nullptr
+                                  : ByLine<const FrozenLine, &FrozenLine::line>(position->frozen)
+                                        .find(line.id.view(), index);
+    if (found == nullptr) {
         out.words = "no rate before the order has a creator";
         return out;
     }
-    const FrozenRate& frozen = *line.frozen;
-    out.rule = rule_words(order, frozen, ledger);
+    const FrozenRate& frozen = found->rate;
+    out.commission = due_of_line(*position, line.id, order.currency);
+    out.rule = rule_words(*position, frozen, ledger);
     out.rate = to_string(frozen.rate);
     out.base = base_words(frozen, line);
-    out.words = nothing_words(order, line, refunded);
+    out.words = nothing_words(order, line, frozen, refunded);
     if (out.words.empty()) {
-        out.calculation = calculation_words(frozen, line, refunded, order.currency);
+        const std::string share = shared_words(order, *position, index);
+        out.calculation = share.empty() ? calculation_words(frozen, line, refunded, order.currency)
+                                        : shared_calculation(share, line, refunded);
         out.rounding = "half to even, " + std::to_string(order.currency.minor_units()) +
-                       " digits: " + line.commission.to_string() + " " +
+                       " digits: " + out.commission.to_string() + " " +
                        std::string(order.currency.code());
     }
     return out;
@@ -205,30 +282,83 @@ ExplainedLine explain_line(const OrderState& order, const OrderLine& line,
 
 // ---- Dues -------------------------------------------------------------------------------------
 
-std::string due_words(const OrderState& order, const OrderDue& due, LedgerReader& ledger) {
+std::string due_words(const OrderState& order, const Position& position, const ExplainedDue& due,
+                      LedgerReader& ledger) {
     const std::string code(due.currency.code());
-    const Decimal open = due.due - due.settled;
-    std::string words = "due " + due.due.to_string() + " " + code;
+    const Decimal open = due.due - due.taken;
+    std::string words =
+        "due " + due.due.to_string() + " " + code + " to " + due.creator + " in " + due.program;
     if (!due.manual.is_zero()) {
         words += " (" + due.manual.to_string() + " of it by hand)";
     }
-    if (!due.settled.is_zero()) {
-        words += ", " + due.settled.to_string() + " paid out";
-    }
-    if (order.paid && order.paid->currency == due.currency) {
-        words += ", commission paid at " + order.paid->amount.to_string() + " in payout " +
-                 order.paid->payout_id;
+    if (!due.taken.is_zero()) {
+        words += ", " + due.taken.to_string() + " taken by payouts";
     }
     if (open.is_zero()) {
         return words;
     }
-    if (order.paid) {
-        return words + "; " + open.to_string() + " is an adjustment, payable at once";
+    words += "; " + open.to_string() + " open, ";
+    if (has_standing(position)) {
+        return words + "payable at once";
     }
-    const std::optional<ProgramRow> row = ledger.program(order.attribution->program);
-    return words + "; its hold ends" +
-           (row ? " " + row->program.hold_end(order.ordered_at).to_string() : "") +
-           ": pending before that, payable from then on";
+    const std::optional<ProgramRow> row = ledger.program(position.attribution.program);
+    return words + "pending until " +
+           (row ? row->program.hold_end(order.ordered_at).to_string() : "its hold ends") +
+           ", then payable";
+}
+
+void explain_dues(Explanation& out, LedgerReader& ledger) {
+    for (const Position& position : out.order.positions) {
+        for (const Currency currency : currencies_of(position)) {
+            ExplainedDue due;
+            due.program = position.attribution.program.str();
+            due.creator = position.attribution.creator.str();
+            due.currency = currency;
+            due.due = due_in(position, currency);
+            due.manual = due_of_line(position, LineItemId(), currency);
+            due.taken = taken_in(position, currency);
+            due.words = due_words(out.order, position, due, ledger);
+            out.dues.push_back(std::move(due));
+        }
+    }
+}
+
+// ---- Payouts, blocks, device --------------------------------------------------------------------
+
+void explain_payouts(Explanation& out, LedgerReader& ledger) {
+    for (const Position& position : out.order.positions) {
+        for (const PositionPayout& taken : position.payouts) {
+            Payout stored;
+            stored.payout_id = taken.payout_id;
+            ExplainedPayout payout;
+            payout.payout_id = taken.payout_id;
+            payout.state = ledger.load(stored) ? to_string(stored.state) : "MISSING";
+            payout.program = position.attribution.program.str();
+            payout.creator = position.attribution.creator.str();
+            payout.currency = taken.currency;
+            payout.amount = taken.amount;
+            PayoutItem first;
+            first.payout_id = taken.payout_id;
+            first.program = position.attribution.program;
+            first.shop_id = out.shop.shop_id;
+            first.order_id = out.order.key.order_id;
+            ledger.scan(first, {4, 4}, [&payout](const PayoutItem& item) {
+                payout.items.push_back(item);
+                return true;
+            });
+            out.payouts.push_back(std::move(payout));
+        }
+    }
+}
+
+void explain_device(Explanation& out) {
+    if (!out.order.device) {
+        return;
+    }
+    out.device = "device id of version " + out.order.device_version.to_string();
+    if (out.order.device_version < out.order.version) {
+        out.device += ", kept since the newest payload has none";
+    }
 }
 
 }  // namespace
@@ -244,13 +374,14 @@ Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key) {
     explain_refunds(out);
     explain_attribution(out, ledger);
     const StandingRefunds refunds(out.order.refunds);
-    for (const OrderLine& line : out.order.lines) {
-        out.lines.push_back(explain_line(out.order, line, refunds, ledger));
+    for (std::size_t i = 0; i < out.order.lines.size(); ++i) {
+        out.lines.push_back(explain_line(out.order, i, refunds, ledger));
     }
     out.journal = ledger.order_journal(out.order);
-    for (const OrderDue& due : out.order.dues) {
-        out.dues.push_back({due, due_words(out.order, due, ledger)});
-    }
+    explain_dues(out, ledger);
+    explain_payouts(out, ledger);
+    explain_device(out);
+    out.blocked_by = blocked_by(out.order, ledger);
     return out;
 }
 

@@ -40,11 +40,23 @@ struct ExplainedLine {
     std::string calculation;  ///< `80.00 x 10% x (1 - 25.00 / 100.00) = 6`
     std::string rounding;     ///< `half to even, 2 digits: 6.00 USD`
     std::string words;        ///< Why it earns nothing whatever its rate; else empty.
+    Decimal commission;       ///< What is due of it, in the order's currency.
 };
 
+/// What one creator has due of the order in one currency; earlier positions, too.
 struct ExplainedDue {
-    OrderDue due;
-    std::string words;  ///< Pending until when, payable, paid.
+    std::string program, creator;
+    Currency currency;
+    Decimal due, manual, taken;
+    std::string words;  ///< Pending until when, payable, taken by payouts.
+};
+
+/// A payout that took something of the order, whatever became of it.
+struct ExplainedPayout {
+    std::string payout_id, state, program, creator;
+    Currency currency;
+    Decimal amount;  ///< Of the order.
+    std::vector<PayoutItem> items;
 };
 
 struct Explanation {
@@ -58,6 +70,9 @@ struct Explanation {
     std::vector<ExplainedLine> lines;
     std::vector<JournalGroup> journal;
     std::vector<ExplainedDue> dues;
+    std::vector<ExplainedPayout> payouts;
+    std::string device;                   ///< Which version stated the device id; empty: none did.
+    std::vector<std::string> blocked_by;  ///< HOLD, CREATOR_HOLD, kinds of anomalies.
 };
 
 /// kNotFound: there is no such order. Throws LedgerFailure.

@@ -3,8 +3,9 @@
 #include "core/explain/explain.hpp"
 #include "core/json/writer.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/rules/posting.hpp"
+#include "core/rules/payout_names.hpp"
 
 namespace sluice {
 namespace {
@@ -33,6 +34,12 @@ void write_order(JsonWriter& json, const Explanation& e) {
                  order.cancelled_at ? order.cancelled_at->to_string() : std::string());
     json.field("commission_amount", commission_amount(order).amount.to_string());
     json.field("duplicates", order.duplicates_count);
+    text_or_null(json, "device", e.device);
+    json.key("blocked_by").begin_array();
+    for (const std::string& block : e.blocked_by) {
+        json.value(block);
+    }
+    json.end_array();
 }
 
 void write_events(JsonWriter& json, const Explanation& e) {
@@ -69,9 +76,11 @@ void write_refunds(JsonWriter& json, const Explanation& e) {
 
 void write_attribution(JsonWriter& json, const Explanation& e) {
     json.key("attribution").begin_object();
-    const bool attributed = e.order.attribution.has_value();
-    text_or_null(json, "creator_id", attributed ? e.order.attribution->creator.view() : "");
-    text_or_null(json, "program_id", attributed ? e.order.attribution->program.view() : "");
+    const Position* position = e.order.position();
+    text_or_null(json, "creator_id",
+                 position != nullptr ? position->attribution.creator.view() : "");
+    text_or_null(json, "program_id",
+                 position != nullptr ? position->attribution.program.view() : "");
     json.field("explanation", e.attribution).key("candidates").begin_array();
     for (const ExplainedCandidate& candidate : e.candidates) {
         json.begin_object().field("type", to_string(candidate.type));
@@ -98,18 +107,27 @@ void write_lines(JsonWriter& json, const Explanation& e) {
         text_or_null(json, "calculation", explained.calculation);
         text_or_null(json, "rounding", explained.rounding);
         text_or_null(json, "explanation", explained.words);
-        json.field("commission", line.commission.to_string()).end_object();
+        json.field("commission", explained.commission.to_string()).end_object();
     }
     json.end_array();
 }
 
 void write_entry(JsonWriter& json, const JournalGroup& group, std::size_t index) {
-    const JournalLine& entry = group.lines[index];
+    const JournalEntry& entry = group.entries[index];
+    const BooksOf books = books_of(entry.reason);
     json.begin_object().field("entry", group.first_entry + index);
     json.field("event_seq", group.event_seq.value);
     text_or_null(json, "line_item_id", entry.line.view());
-    json.field("currency", entry.currency.code()).field("amount", entry.amount.to_string());
+    const bool mark = is_mark(entry.reason);
+    text_or_null(json, "command_id", group.command_id);
+    text_or_null(json, "creator_id", group.creator.view());
+    text_or_null(json, "program_id", group.program.view());
+    text_or_null(json, "currency", mark ? std::string_view() : entry.currency.code());
+    text_or_null(json, "amount", mark ? std::string() : entry.amount.to_string());
+    text_or_null(json, "from", book_name(books.from, group.payout_id));
+    text_or_null(json, "to", book_name(books.to, group.payout_id));
     json.field("reason", to_string(entry.reason));
+    json.field("accounting_date", group.accounting_date.to_string());
     json.field("recorded_at", group.recorded_at.to_string());
     text_or_null(json, "note", group.note);
     text_or_null(json, "actor", group.actor);
@@ -119,11 +137,31 @@ void write_entry(JsonWriter& json, const JournalGroup& group, std::size_t index)
 void write_dues(JsonWriter& json, const Explanation& e) {
     json.key("dues").begin_array();
     for (const ExplainedDue& explained : e.dues) {
-        json.begin_object().field("currency", explained.due.currency.code());
-        json.field("due", explained.due.due.to_string());
-        json.field("manual", explained.due.manual.to_string());
-        json.field("paid_out", explained.due.settled.to_string());
+        json.begin_object().field("creator_id", explained.creator);
+        json.field("program_id", explained.program);
+        json.field("currency", explained.currency.code());
+        json.field("due", explained.due.to_string());
+        json.field("manual", explained.manual.to_string());
+        json.field("taken", explained.taken.to_string());
         json.field("explanation", explained.words).end_object();
+    }
+    json.end_array();
+}
+
+void write_payouts(JsonWriter& json, const Explanation& e) {
+    json.key("payouts").begin_array();
+    for (const ExplainedPayout& payout : e.payouts) {
+        json.begin_object().field("payout_id", payout.payout_id).field("state", payout.state);
+        json.field("creator_id", payout.creator).field("program_id", payout.program);
+        json.field("currency", payout.currency.code());
+        json.field("amount", payout.amount.to_string()).key("items").begin_array();
+        for (const PayoutItem& item : payout.items) {
+            json.begin_object();
+            text_or_null(json, "line_item_id", item.line.view());
+            json.field("kind", to_string(item.kind));
+            json.field("amount", item.amount.to_string()).end_object();
+        }
+        json.end_array().end_object();
     }
     json.end_array();
 }
@@ -141,12 +179,13 @@ std::string explanation_json(const Explanation& explanation) {
     write_lines(json, explanation);
     json.key("journal").begin_array();
     for (const JournalGroup& group : explanation.journal) {
-        for (std::size_t i = 0; i < group.lines.size(); ++i) {
+        for (std::size_t i = 0; i < group.entries.size(); ++i) {
             write_entry(json, group, i);
         }
     }
     json.end_array();
     write_dues(json, explanation);
+    write_payouts(json, explanation);
     json.end_object();
     return text;
 }

@@ -3,6 +3,7 @@
 #include "core/explain/explain.hpp"
 #include "core/rules/journal.hpp"
 #include "core/rules/order_book.hpp"
+#include "core/rules/payout_names.hpp"
 
 namespace sluice {
 namespace {
@@ -38,6 +39,12 @@ void write_order(Page& page, const Explanation& e) {
               order.shipping);
     page.item("ordered at " + order.ordered_at.to_string() + ", version " +
               order.version.to_string());
+    if (!e.device.empty()) {
+        page.item(e.device);
+    }
+    for (const std::string& block : e.blocked_by) {
+        page.item("increases are not paid: " + block);
+    }
     page.item(order.cancelled_at ? "cancelled at " + order.cancelled_at->to_string()
                                  : "not cancelled");
 }
@@ -118,18 +125,28 @@ void write_journal(Page& page, const Explanation& e) {
         page.item("no entries");
     }
     for (const JournalGroup& group : e.journal) {
-        for (std::size_t i = 0; i < group.lines.size(); ++i) {
-            const JournalLine& entry = group.lines[i];
-            page.item("entry " + number(group.first_entry + i) + ", event #" +
-                      number(group.event_seq.value) + ": " +
-                      (entry.line.empty() ? "" : "line " + entry.line.str() + " ") +
-                      (entry.amount.is_negative() ? "" : "+") + entry.amount.to_string() + " " +
-                      std::string(entry.currency.code()) + " " +
-                      std::string(to_string(entry.reason)) + ", recorded " +
-                      group.recorded_at.to_string());
+        for (std::size_t i = 0; i < group.entries.size(); ++i) {
+            const JournalEntry& entry = group.entries[i];
+            const std::string amount = is_mark(entry.reason)
+                                           ? std::string()
+                                           : (entry.amount.is_negative() ? "" : "+") +
+                                                 entry.amount.to_string() + " " +
+                                                 std::string(entry.currency.code()) + " ";
+            page.item("entry " + number(group.first_entry + i) +
+                      (group.command_id.empty() ? ", event #" + number(group.event_seq.value)
+                                                : ", command " + group.command_id) +
+                      ": " +
+                      (entry.line.empty() || is_mark(entry.reason)
+                           ? ""
+                           : "line " + entry.line.str() + " ") +
+                      amount + std::string(to_string(entry.reason)) + ", recorded " +
+                      group.recorded_at.to_string() +
+                      (group.accounting_date == group.recorded_at
+                           ? ""
+                           : ", accounting date " + group.accounting_date.to_string()));
         }
-        if (!group.note.empty()) {
-            page.detail("by " + group.actor + ": " + group.note);
+        if (!group.actor.empty()) {
+            page.detail("by " + group.actor + (group.note.empty() ? "" : ": " + group.note));
         }
     }
 }
@@ -144,6 +161,21 @@ void write_dues(Page& page, const Explanation& e) {
     }
 }
 
+void write_payouts(Page& page, const Explanation& e) {
+    if (e.payouts.empty()) {
+        return;
+    }
+    page.section("Payouts");
+    for (const ExplainedPayout& payout : e.payouts) {
+        page.item(payout.payout_id + ", " + payout.state + ": " + payout.amount.to_string() + " " +
+                  std::string(payout.currency.code()) + " of creator " + payout.creator);
+        for (const PayoutItem& item : payout.items) {
+            page.detail((item.line.empty() ? std::string("by hand") : "line " + item.line.str()) +
+                        ": " + item.amount.to_string() + " " + std::string(to_string(item.kind)));
+        }
+    }
+}
+
 }  // namespace
 
 std::string explanation_text(const Explanation& explanation) {
@@ -155,6 +187,7 @@ std::string explanation_text(const Explanation& explanation) {
     write_lines(page, explanation);
     write_journal(page, explanation);
     write_dues(page, explanation);
+    write_payouts(page, explanation);
     return std::move(page).take();
 }
 

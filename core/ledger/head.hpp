@@ -6,6 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "core/ledger/command_rows.hpp"
+#include "core/ledger/journal_rows.hpp"
+#include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/ids.hpp"
@@ -41,9 +44,10 @@ struct Totals {
 struct LedgerHead {
     std::string node;            ///< UUID of the queue whose inputs these are.
     SequenceNumber applied_seq;  ///< The checkpoint.
+    Timestamp last_received;     ///< Receipt of the last applied input (S2).
     std::uint64_t next_entry = 1;
     std::uint64_t next_work = 1;
-    /// Moves with every change of any program, by whichever node: all nodes share it.
+    /// Moves with every change of a program or an AccountRow, by whichever node: all share it.
     std::uint64_t programs_revision = 0;
     Totals totals;
 };
@@ -54,27 +58,36 @@ struct ChainHead {
     std::uint64_t entries = 0;
 };
 
-/// Attribution to be tried again, before the next input is applied. Done in order of `number`.
+/// What an input left to be done before the next one is applied, in slices. In order of `number`.
+enum class WorkKind : std::uint8_t {
+    kTryKey = 1,     ///< Orders that wait for `key` are tried again (A2).
+    kCollect = 2,    ///< Keys with a touch or code: their waiting orders become WorkOrder rows.
+    kTryOrders = 3,  ///< WorkOrder rows of this number are tried, in their order.
+    kDetach = 4,     ///< `detach --cause`: the given orders of `subject` are detached.
+    kRetry = 5,      ///< Likewise, and then tried under A1.
+};
 struct Work {
     std::uint64_t number = 0;
-    bool whole_account = false;  ///< A program changed: every key that has a touch or a code.
-    WaitKey key;                 ///< The key to work on; for whole_account, the one it has got to.
-    /// Orders up to this one, in the order of waiting orders, are done; both or neither.
+    WorkKind kind = WorkKind::kTryKey;
+    WaitKey key;          ///< kTryKey: the key. kCollect: the one that it has got to.
+    std::string subject;  ///< kDetach, kRetry: command id of the cause.
+    /// The last order that was done, in the order of the rows it goes through; all or none.
+    std::optional<Timestamp> after_ordered;
     std::optional<ShopNumber> after_shop;
     std::optional<OrderId> after_order;
     SequenceNumber cause;
     Topic cause_topic = Topic::kTouchImport;
+    std::string command_id, actor, reason;  ///< Of the cause.
     Timestamp received_at;
 };
 
-/// A person's command and its result. Kept: it is the audit trail.
-struct CommandRow {
-    SequenceNumber seq;
-    Topic topic = Topic::kProgramApply;
-    std::string actor;
-    Timestamp received_at;
-    bool ok = false;
-    std::string result;  ///< One line for the person who ran it; no customer data.
+/// An order that a program apply is going to try: by the time of the sale, not by digests.
+struct WorkOrder {
+    std::uint64_t work = 0;
+    Timestamp ordered_at;
+    AccountNumber account;
+    ShopNumber shop;
+    OrderId order_id;
 };
 
 /// An input that could not be applied.

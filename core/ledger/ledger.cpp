@@ -2,7 +2,10 @@
 #include "core/ledger/ledger.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+
+#include "core/commands/program_json.hpp"
 
 namespace sluice {
 namespace {
@@ -25,7 +28,62 @@ std::optional<Row> first_of(LedgerReader& ledger, const Row& from, KeyRange rang
     return first;
 }
 
+ProgramRow decoded(const ProgramVersion& row) {
+    std::optional<Program> program = decode_program(row.json);
+    if (!program || !validate(*program) || program->id != row.program ||
+        program->account != row.account) {
+        throw LedgerFailure({ErrorCode::kCorrupt, "ledger: program " + row.program.str() +
+                                                      ", version " + std::to_string(row.version) +
+                                                      ", is damaged"});
+    }
+    return {*std::move(program), row.version, row.applied_by, row.applied_at, row.first_reach};
+}
+
+ProgramRow version_of(LedgerReader& ledger, const ProgramId& program, std::uint32_t version) {
+    std::optional<ProgramRow> row = ledger.program_version(program, version);
+    if (!row) {
+        throw LedgerFailure(
+            {ErrorCode::kCorrupt,
+             "ledger: program " + program.str() + " has no version " + std::to_string(version)});
+    }
+    return *std::move(row);
+}
+
+void scan_heads_of(LedgerReader& ledger, const Visitor<ProgramHead>& visit) {
+    ledger.scan(ProgramHead{}, {}, visit);
+}
+
 }  // namespace
+
+std::vector<ProgramRow> LedgerReader::programs(AccountNumber account) {
+    std::vector<ProgramRow> rows;
+    scan_heads_of(*this, [&](const ProgramHead& head) {
+        if (head.account == account) {
+            rows.push_back(version_of(*this, head.program, head.version));
+        }
+        return true;
+    });
+    return rows;
+}
+
+std::optional<ProgramRow> LedgerReader::program(const ProgramId& program) {
+    const auto head = find<ProgramHead>(*this, {program, {}, 0});
+    return head ? std::optional(version_of(*this, program, head->version)) : std::nullopt;
+}
+
+std::optional<ProgramRow> LedgerReader::program_version(const ProgramId& program,
+                                                        std::uint32_t version) {
+    ProgramVersion row;
+    row.program = program;
+    row.version = version;
+    return load(row) ? std::optional(decoded(row)) : std::nullopt;
+}
+
+void LedgerReader::scan_programs(const Visitor<ProgramRow>& visit) {
+    scan_heads_of(*this, [&](const ProgramHead& head) {
+        return visit(version_of(*this, head.program, head.version));
+    });
+}
 
 std::optional<RefundOwner> LedgerReader::refund_owner(AccountNumber account, ShopNumber shop,
                                                       std::string_view refund_id) {
@@ -33,12 +91,18 @@ std::optional<RefundOwner> LedgerReader::refund_owner(AccountNumber account, Sho
 }
 
 std::optional<Anomaly> LedgerReader::anomaly(const OrderKey& key, AnomalyKind kind) {
-    return find<Anomaly>(*this, {key, kind, {}, {}, 0, {}});
+    Anomaly row;
+    row.order = key;
+    row.kind = kind;
+    return find(*this, std::move(row));
 }
 
 std::vector<CodeRow> LedgerReader::code_owners(AccountNumber account, const Digest256& code) {
     std::vector<CodeRow> owners;
-    scan(CodeRow{account, {}, code, {}, {}}, {2, 2}, [&owners](const CodeRow& row) {
+    CodeRow first;
+    first.account = account;
+    first.digest = code;
+    scan(first, {2, 2}, [&owners](const CodeRow& row) {
         owners.push_back(row);
         return true;
     });
@@ -47,7 +111,11 @@ std::vector<CodeRow> LedgerReader::code_owners(AccountNumber account, const Dige
 
 std::optional<Membership> LedgerReader::membership(AccountNumber account, const ProgramId& program,
                                                    const CreatorId& creator) {
-    return find<Membership>(*this, {account, program, creator, false, {}});
+    Membership row;
+    row.account = account;
+    row.program = program;
+    row.creator = creator;
+    return find(*this, std::move(row));
 }
 
 std::optional<ShopRow> LedgerReader::shop(ShopNumber shop) {
@@ -66,10 +134,18 @@ std::optional<DeadLetter> LedgerReader::dead_letter(SequenceNumber seq) {
     return find(*this, std::move(letter));
 }
 
-void LedgerReader::scan_open(AccountNumber account, const ProgramId& program, bool adjustment,
+void LedgerReader::scan_open(AccountNumber account, const ProgramId& program, bool matured,
                              Timestamp from, Timestamp to, const Visitor<OpenAmount>& visit) {
-    const OpenAmount first{account, program, adjustment, from, {}, {}, {}, {}, {}};
-    scan(first, {3, 4}, [&](const OpenAmount& row) { return row.ordered_at <= to && visit(row); });
+    OpenAmount first;
+    first.account = account;
+    first.program = program;
+    first.matured = matured;
+    first.sold_at = from;
+    scan(first, {3, 4}, [&](const OpenAmount& row) { return row.sold_at <= to && visit(row); });
+}
+
+void LedgerReader::scan_payouts(const Visitor<Payout>& visit) {
+    scan(Payout{}, {}, visit);
 }
 
 void LedgerReader::scan_anomalies(AccountNumber account, ShopNumber shop,
@@ -82,13 +158,17 @@ void LedgerReader::scan_anomalies(AccountNumber account, ShopNumber shop,
 
 void LedgerReader::scan_memberships(AccountNumber account, const ProgramId& program,
                                     const Visitor<Membership>& visit) {
-    scan(Membership{account, program, {}, false, {}}, {2, 2}, visit);
+    Membership first;
+    first.account = account;
+    first.program = program;
+    scan(first, {2, 2}, visit);
 }
 
 void LedgerReader::scan_codes(AccountNumber account, const ProgramId& program,
                               const Visitor<CodeRow>& visit) {
-    scan(CodeRow{account, {}, {}, {}, {}}, {1, 1},
-         [&](const CodeRow& row) { return row.program != program || visit(row); });
+    CodeRow first;
+    first.account = account;
+    scan(first, {1, 1}, [&](const CodeRow& row) { return row.program != program || visit(row); });
 }
 
 void LedgerReader::scan_commands(const Visitor<CommandRow>& visit) {
@@ -107,19 +187,25 @@ std::vector<WaitingOrder> LedgerReader::waiting_orders(const WaitKey& key,
                                                        const std::optional<WaitingOrder>& after,
                                                        std::size_t max) {
     std::vector<WaitingOrder> orders;
-    scan(after.value_or(WaitingOrder{key, {}, {}}), {3, after ? 5U : 3U},
-         [&](const WaitingOrder& row) {
-             const bool done = after && row.shop == after->shop && row.order_id == after->order_id;
-             if (!done) {
-                 orders.push_back(row);
-             }
-             return orders.size() < max;
-         });
+    const auto is_after = [&after](const WaitingOrder& row) {
+        return row.ordered_at == after->ordered_at && row.shop == after->shop &&
+               row.order_id == after->order_id;
+    };
+    WaitingOrder first;
+    first.key = key;
+    scan(after.value_or(first), {3, after ? 6U : 3U}, [&](const WaitingOrder& row) {
+        if (!after || !is_after(row)) {
+            orders.push_back(row);
+        }
+        return orders.size() < max;
+    });
     return orders;
 }
 
 std::optional<WaitKey> LedgerReader::next_waiting(const WaitKey& from) {
-    const auto row = first_of(*this, WaitingOrder{from, {}, {}}, {2, 3});
+    WaitingOrder first;
+    first.key = from;
+    const auto row = first_of(*this, first, {2, 3});
     return row ? std::optional(row->key) : std::nullopt;
 }
 
@@ -131,8 +217,18 @@ std::optional<WaitKey> LedgerReader::next_source(const WaitKey& from) {
         const auto row = first_of(*this, first, {1, 2});
         return row ? std::optional(WaitKey{from.account, from.kind, row->anon}) : std::nullopt;
     }
-    const auto row = first_of(*this, CodeRow{from.account, {}, from.digest, {}, {}}, {1, 2});
+    CodeRow first;
+    first.account = from.account;
+    first.digest = from.digest;
+    const auto row = first_of(*this, first, {1, 2});
     return row ? std::optional(WaitKey{from.account, from.kind, row->digest}) : std::nullopt;
+}
+
+void LedgerTxn::put_program(const ProgramRow& row) {
+    const Program& program = row.program;
+    put(ProgramVersion{program.id, row.version, program.account, program.account_id, row.applied_by,
+                       row.applied_at, row.first_reach, encode_program(program)});
+    put(ProgramHead{program.id, program.account, row.version});
 }
 
 std::size_t LedgerTxn::expect(std::span<const Input> inputs, bool /*holds_some*/) {

@@ -36,6 +36,8 @@ public:
     // -- Point reads, on the path of every event ----------------------------------------------
     /// Reuses the buffers of `state`. False: no such order; `state` is then unspecified.
     [[nodiscard]] virtual bool load_order(const OrderKey& key, OrderState& state) = 0;
+    /// A hint: these orders are about to be loaded. A ledger behind a network fetches them at once.
+    virtual void expect_orders(std::span<const OrderKey> keys) { static_cast<void>(keys); }
     /// Events beyond kEventsInlineMax: is there one with this topic and digest?
     [[nodiscard]] virtual bool has_event(const OrderKey& key, Topic topic,
                                          const EventDigest& digest) = 0;
@@ -47,8 +49,6 @@ public:
     virtual void visit_touches(AccountNumber account, const Digest256& anon,
                                const ProgramId& program, Timestamp upto,
                                const Visitor<Touch>& visit) = 0;
-    /// Current programs of an account, by program id.
-    [[nodiscard]] virtual std::vector<ProgramRow> programs(AccountNumber account) = 0;
     /// Of the copies that list this variant: the lowest (language, country, product id).
     [[nodiscard]] virtual std::optional<CatalogKey> find_variant(AccountNumber account,
                                                                  ShopNumber shop,
@@ -62,12 +62,9 @@ public:
     // -- Point reads of commands, reports and explanations -------------------------------------
     [[nodiscard]] virtual const LedgerHead& head() const = 0;
     [[nodiscard]] virtual ChainHead chain(AccountNumber account) = 0;
-    [[nodiscard]] virtual std::optional<ProgramRow> program(const ProgramId& program) = 0;
-    [[nodiscard]] virtual std::optional<ProgramRow> program_version(const ProgramId& program,
-                                                                    std::uint32_t version) = 0;
     [[nodiscard]] virtual std::optional<Balance> balance(const BalanceKey& key) = 0;
-    /// An order's journal, by entry number. `state` is the stored order: its traces and
-    /// other_groups name the groups.
+    /// An order's journal, by node and entry number; credits that name it are not in it. `state` is
+    /// the stored order: its traces and other_groups name the groups.
     [[nodiscard]] virtual std::vector<JournalGroup> order_journal(const OrderState& state) = 0;
 
     // -- Scans: rows one at a time, in bounded memory, in the stated order ----------------------
@@ -82,10 +79,24 @@ public:
     virtual void scan_balances(const Visitor<Balance>& visit) = 0;  ///< By key.
     virtual void scan_catalog(AccountNumber account, ShopNumber shop,
                               const Visitor<CatalogRecord>& visit) = 0;  ///< By key.
-    virtual void scan_payouts(const Visitor<Payout>& visit) = 0;       ///< In the order of closing.
-    virtual void scan_programs(const Visitor<ProgramRow>& visit) = 0;  ///< By program id.
+    /// Groups that name the creator, accounting date in [from, to), by (accounting date, node,
+    /// first entry), from an index: what statements are made of.
+    virtual void scan_creator_journal(AccountNumber account, const CreatorId& creator,
+                                      Timestamp from, Timestamp to,
+                                      const Visitor<JournalGroup>& visit) = 0;
+    /// Groups of one account of all nodes, accounting date in [from, to), by (creator, accounting
+    /// date, node, first entry): what a period close adds up.
+    virtual void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
+                                      const Visitor<JournalGroup>& visit) = 0;
+    virtual void scan_heads(const Visitor<LedgerHead>& visit) = 0;  ///< Of every node, by UUID.
 
     // -- Reads of the described tables, by what they mean ---------------------------------------
+    /// Current programs of an account, by program id. Throws LedgerFailure if one is damaged.
+    [[nodiscard]] std::vector<ProgramRow> programs(AccountNumber account);
+    [[nodiscard]] std::optional<ProgramRow> program(const ProgramId& program);
+    [[nodiscard]] std::optional<ProgramRow> program_version(const ProgramId& program,
+                                                            std::uint32_t version);
+    void scan_programs(const Visitor<ProgramRow>& visit);  ///< By program id.
     [[nodiscard]] std::optional<RefundOwner> refund_owner(AccountNumber account, ShopNumber shop,
                                                           std::string_view refund_id);
     [[nodiscard]] std::optional<Anomaly> anomaly(const OrderKey& key, AnomalyKind kind);
@@ -95,9 +106,10 @@ public:
     [[nodiscard]] std::optional<ShopRow> shop(ShopNumber shop);
     [[nodiscard]] std::optional<CommandRow> command(SequenceNumber seq);
     [[nodiscard]] std::optional<DeadLetter> dead_letter(SequenceNumber seq);
-    /// In the key's order, rows of one kind with ordered_at in [from, to].
-    void scan_open(AccountNumber account, const ProgramId& program, bool adjustment, Timestamp from,
+    /// In the key's order, rows of one kind with sold_at in [from, to].
+    void scan_open(AccountNumber account, const ProgramId& program, bool matured, Timestamp from,
                    Timestamp to, const Visitor<OpenAmount>& visit);
+    void scan_payouts(const Visitor<Payout>& visit);  ///< By id: in the order of closing.
     void scan_anomalies(AccountNumber account, ShopNumber shop,
                         const Visitor<Anomaly>& visit);  ///< By order, kind.
     void scan_memberships(AccountNumber account, const ProgramId& program,
@@ -133,13 +145,12 @@ public:
     virtual void put_event(const OrderKey& key, const EventTrace& event) = 0;
     virtual void append_journal(const JournalGroup& group) = 0;
     /// Folded in memory, written once with commit(). Reads see the sum.
-    virtual void add_to_balance(const BalanceKey& key, const Decimal& total,
-                                const Decimal& paid) = 0;
-    virtual void put_program(const ProgramRow& row) = 0;  ///< Current one and its version.
+    /// `change` is added; its key says to what. Into the part of this node.
+    virtual void add_to_balance(const Balance& change) = 0;
+    void put_program(const ProgramRow& row);  ///< Current one and its version.
     /// Replaces the copy and its variant lookups. `old`: the stored copy, nullptr if it is new.
     virtual void put_catalog(const CatalogRecord& record, const CatalogRecord* old) = 0;
     virtual void delete_catalog(const CatalogRecord& old) = 0;
-    virtual void put_payout(const Payout& payout) = 0;
 
     /// Durable when it returns. Throws LedgerFailure.
     virtual void commit() = 0;

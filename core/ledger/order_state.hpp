@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/commands/program.hpp"
+#include "core/ledger/position.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/currency.hpp"
@@ -29,17 +29,7 @@ struct OrderKey {
     friend bool operator==(const OrderKey&, const OrderKey&) = default;
 };
 
-/// What a rate was found by when it was frozen. `rule` is the index in that version's rules.
-struct FrozenRate {
-    Rate rate;
-    BaseKind base = BaseKind::kNet;
-    RuleMatch match = RuleMatch::kDefault;
-    std::uint32_t program_version = 0;
-    std::uint32_t rule = 0;  ///< Meaningless for kDefault and when rate.kind is kNone.
-    friend bool operator==(const FrozenRate&, const FrozenRate&) = default;
-};
-
-/// A line of the newest payload, or (present = false) one that was attributed and is gone.
+/// A line of the newest payload, or (present = false) one that a position priced and that is gone.
 struct OrderLine {
     LineItemId id;
     Sku sku;
@@ -48,8 +38,6 @@ struct OrderLine {
     Decimal tax;
     std::uint32_t quantity = 1;
     bool present = true;
-    std::optional<FrozenRate> frozen;  ///< Set once the order is attributed.
-    Decimal commission;                ///< As posted, in the order's currency.
 };
 
 /// The last statement made under one refund id. One row per id, for ever.
@@ -74,58 +62,20 @@ struct EventTrace {
     SequenceNumber seq;
     Topic topic = Topic::kOrderCreate;
     EventDecision decision = EventDecision::kApplied;
-    EventDigest digest{};
+    EventDigest digest{};  ///< All 0: forgotten by `order reset` (O5).
     Timestamp version;
     Timestamp received_at;
     bool cancelled = false;         ///< The payload had platform_cancelled_at.
-    std::uint16_t anomalies = 0;    ///< Bits 1 << AnomalyKind that it showed.
+    std::uint32_t anomalies = 0;    ///< Bits 1 << AnomalyKind that it showed.
     std::uint64_t first_entry = 0;  ///< Its journal group; 0: it changed no commission.
 };
 
-enum class CandidateVerdict : std::uint8_t {
-    kWon = 1,
-    kSameCreator = 2,      ///< Points to the winner too.
-    kLaterCode = 3,        ///< An earlier code of the order won.
-    kLowerPrecedence = 4,  ///< The program's precedence puts the other type first.
-    kTouchBelowCode = 5,   ///< Between programs a code beats a touch.
-    kOlderTouch = 6,       ///< Another program's touch is later.
-    kHigherProgramId = 7,  ///< A tie: the lower program id won.
-};
-
-/// A candidate for an order at the moment it was attributed.
-struct Candidate {
-    AttributionType type = AttributionType::kAffiliateCode;
-    ProgramId program;
-    CreatorId creator;
-    std::uint32_t code = 0;  ///< kAffiliateCode: index in the order's codes.
-    Timestamp touched_at;    ///< kLanded.
-    CandidateVerdict verdict = CandidateVerdict::kWon;
-};
-
-struct Attribution {
-    ProgramId program;
-    CreatorId creator;
-    std::uint8_t types = 0;  ///< Bits of AttributionType that pointed to the creator.
-    SequenceNumber cause;    ///< The input that attributed: an event, or an import.
-    Topic cause_topic = Topic::kOrderCreate;
-    Timestamp at;                       ///< Time of receipt of that input.
-    std::vector<Candidate> candidates;  ///< At most kCandidatesMax are kept, the winner first.
-};
-inline constexpr std::size_t kCandidatesMax = 16;
-
-/// What an order owes in one currency. Open = due - settled.
-struct OrderDue {
-    Currency currency;
-    Decimal due;      ///< Sum of the order's journal.
-    Decimal manual;   ///< Part of it that was entered by hand.
-    Decimal settled;  ///< Paid out so far, later adjustments included.
-};
-
-/// The value at which an order's commission was first paid; it never changes afterwards.
-struct OrderPaid {
-    Currency currency;
-    Decimal amount;
-    std::string payout_id;
+/// Bits of OrderState::flags.
+enum OrderFlag : std::uint8_t {
+    kOrderHeld = 1,      ///< `hold`: increases are not paid (H1).
+    kOrderRejected = 2,  ///< `reject`: its lines earn nothing.
+    kOrderBarred =
+        4,  ///< `detach`: nothing but `attribute` or `detach --retry` gives it a creator.
 };
 
 /// One value per order.
@@ -137,19 +87,37 @@ struct OrderState {
     Currency currency;
     std::string amount, tax, shipping;  ///< As sent.
     std::vector<std::string> codes;     ///< Discount codes as sent, in their order.
-    std::optional<Digest256> anon;      ///< SHA-256 of the anonymous id.
-    std::vector<OrderLine> lines;       ///< The payload's order; lines that are gone follow.
+    /// SHA-256 of the device id of the newest version that stated one, and that version (O4).
+    std::optional<Digest256> device;
+    Timestamp device_version;  ///< Meaningless without a device.
+    /// SHA-256 of the customer: `id:` and platform_customer_id, else `email:` and the e-mail in
+    /// ASCII lower case (M1); of the newest payload.
+    std::optional<Digest256> customer;
+    /// The highest version that was not more than 24 h ahead of its receipt (O5).
+    std::optional<Timestamp> sane_version;
+    std::vector<OrderLine> lines;  ///< The payload's order; lines that are gone follow.
     std::vector<RefundRow> refunds;
     std::uint64_t statements_count = 0;  ///< Refund statements so far.
-    std::optional<Attribution> attribution;
-    std::vector<OrderDue> dues;
-    std::optional<OrderPaid> paid;
+    std::uint8_t flags = 0;              ///< OrderFlag.
+    /// Bits 1 << AnomalyKind: what shows now, and what of that was acknowledged (H2).
+    std::uint32_t anomalies_showing = 0, anomalies_acknowledged = 0;
+    std::vector<Position> positions;  ///< In the order in which they were made; none is removed.
+    /// Index of the live position; nothing: the order has no creator.
+    std::optional<std::uint32_t> live;
     SequenceNumber last_applied;     ///< The newest event that was neither stale nor duplicate.
     std::vector<EventTrace> events;  ///< The first kEventsInlineMax; later ones are rows.
     std::uint64_t events_count = 0;  ///< All that were not duplicates.
     std::uint64_t duplicates_count = 0;
     /// Journal groups of imports and people (events have theirs in EventTrace), by first entry.
     std::vector<std::uint64_t> other_groups;
+
+    [[nodiscard]] const Position* position() const noexcept {
+        return live ? &positions[*live] : nullptr;
+    }
+    [[nodiscard]] Position* position() noexcept { return live ? &positions[*live] : nullptr; }
+    [[nodiscard]] bool has(OrderFlag flag) const noexcept { return (flags & flag) != 0; }
+    /// True if its lines can earn at all.
+    [[nodiscard]] bool earns() const noexcept { return !cancelled_at && !has(kOrderRejected); }
 };
 /// Bounds the order's value: a hot order's later events are rows of their own.
 inline constexpr std::size_t kEventsInlineMax = 64;

@@ -48,17 +48,31 @@ enum class AnomalyKind : std::uint8_t {
     kDuplicateRefundId = 5,
     kRefundIdReused = 6,
     kRefundExceedsLine = 7,
+    kLinesExceedAmount = 8,
+    kTaxExceedsAmount = 9,
+    kCommissionExceedsBase = 10,
+    kAmountAboveLimit = 11,
+    kOrderedInFuture = 12,
+    kOrderedLongAgo = 13,
+    kCurrencyChanged = 14,
+    kCreditedOrder = 15,
 };
-inline constexpr std::size_t kAnomalyKinds = 8;  ///< One past the last.
+inline constexpr std::size_t kAnomalyKinds = 16;  ///< One past the last.
+[[nodiscard]] constexpr std::uint32_t bit(AnomalyKind kind) noexcept {
+    return std::uint32_t{1} << static_cast<unsigned>(kind);
+}
 
-/// One per order and kind.
+/// One per order and kind (H2).
 struct Anomaly {
     OrderKey order;
     AnomalyKind kind = AnomalyKind::kVersionInFuture;
-    SequenceNumber first_seq;
-    Timestamp recorded_at;    ///< Receipt of the first event that showed it.
-    std::uint64_t count = 0;  ///< Events that showed it.
+    SequenceNumber first_seq;  ///< 0: a command showed it first.
+    Timestamp recorded_at;     ///< Receipt of the first input that showed it.
+    std::uint64_t count = 0;   ///< Events that showed it.
     std::string message;
+    bool showing = true;
+    std::string acknowledged_by;  ///< Empty: nobody.
+    std::optional<Timestamp> acknowledged_at;
 };
 
 /// What an order without a creator waits for: a touch of its anonymous id, or a code.
@@ -70,9 +84,10 @@ struct WaitKey {
     friend auto operator<=>(const WaitKey&, const WaitKey&) = default;
 };
 
-/// An order that waits for `key`, in the account of the key.
+/// An order that waits for `key`, in the account of the key. Tried in this order (A2).
 struct WaitingOrder {
     WaitKey key;
+    Timestamp ordered_at;
     ShopNumber shop;
     OrderId order_id;
 };
@@ -80,9 +95,11 @@ struct WaitingOrder {
 struct CodeRow {
     AccountNumber account;
     ProgramId program;
-    Digest256 digest{};  ///< SHA-256 of the code folded to lower case (ASCII).
-    std::string code;    ///< As first imported.
+    Digest256 digest{};    ///< SHA-256 of the code folded to lower case (ASCII).
+    Timestamp valid_from;  ///< Rows of one program and code do not overlap (A1).
+    std::string code;      ///< As first imported.
     CreatorId creator;
+    std::optional<Timestamp> valid_until;  ///< Excluded; nothing: no limit.
 };
 
 /// A creator in a program. Removal stops new attributions; the row stays.
@@ -92,6 +109,8 @@ struct Membership {
     CreatorId creator;
     bool removed = false;
     SequenceNumber changed_by;
+    std::string group;  ///< Empty: none.
+    Timestamp reach;    ///< Touches count for orders from here on (A2).
 };
 
 /// Unique by account, anon, program, occurred_at, creator; a re-import moves `imported` on.
@@ -103,6 +122,7 @@ struct Touch {
     CreatorId creator;
     SequenceNumber imported;         ///< The import, and
     std::uint32_t imported_row = 0;  ///< its row: at one instant the last imported wins.
+    Timestamp reach;                 ///< It counts for orders from here on (A2).
 };
 
 /// A copy of a product. Empty language and country: none; "" sorts first, so the default does.
@@ -121,80 +141,6 @@ struct CatalogRecord {
     std::optional<std::string> brand;
     std::vector<std::string> collections, tags;
     std::vector<std::string> variant_skus;  ///< Sorted, unique.
-};
-
-/// Why a commission changed.
-enum class JournalReason : std::uint8_t {
-    kAccrual = 1,
-    kAttribution = 2,
-    kCancellation = 3,
-    kRefund = 4,
-    kUpdate = 5,
-    kManual = 6,
-};
-
-/// One journal entry. Never zero.
-struct JournalLine {
-    LineItemId line;  ///< Empty: MANUAL.
-    Currency currency;
-    Decimal amount;
-    JournalReason reason = JournalReason::kAccrual;
-};
-
-/// The entries that one input caused on one order: entry numbers first_entry, first_entry + 1, ...
-/// Dense per node, so a node's journal is one sequence. Never changed once written.
-struct JournalGroup {
-    std::uint64_t first_entry = 0;
-    SequenceNumber event_seq;
-    OrderKey order;
-    ProgramId program;
-    CreatorId creator;
-    Timestamp recorded_at;
-    std::string note, actor;  ///< MANUAL only: why, and who.
-    std::vector<JournalLine> lines;
-    Digest256 hash{};  ///< Chain of the account and node after the last of `lines`.
-};
-
-struct BalanceKey {
-    AccountNumber account;
-    ProgramId program;
-    CreatorId creator;
-    Currency currency;
-    friend auto operator<=>(const BalanceKey&, const BalanceKey&) = default;
-};
-/// pending + payable = total - paid; core/rules/balance.hpp tells them apart at an instant.
-struct Balance {
-    BalanceKey key;
-    Decimal total;
-    Decimal paid;
-};
-
-/// What an order still has open (due - settled, never 0) in one currency. `adjustment`: the order's
-/// commission was paid before, so this is payable at once; else from ordered_at + hold on.
-struct OpenAmount {
-    AccountNumber account;
-    ProgramId program;
-    bool adjustment = false;
-    Timestamp ordered_at;  ///< Key order: program, adjustment (false first), ordered_at, shop,
-                           ///< order, currency.
-    ShopNumber shop;
-    OrderId order_id;
-    Currency currency;
-    CreatorId creator;
-    Decimal amount;
-};
-
-struct Payout {
-    std::string payout_id;  ///< `<sequence number of the command>-<n>`
-    AccountNumber account;
-    ProgramId program;
-    CreatorId creator;
-    Currency currency;
-    Decimal amount;
-    Timestamp until;
-    Timestamp closed_at;
-    std::uint64_t orders_count = 0;
-    std::string actor;
 };
 
 }  // namespace sluice

@@ -14,19 +14,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/ledger/book_tables.hpp"
 #include "core/ledger/head.hpp"
 #include "core/ledger/rows.hpp"
 
 namespace sluice {
-
-struct TableTraits {
-    static constexpr bool kPerNode = false;
-    static constexpr bool kMadeBy = false;
-    static constexpr bool kWriteOnce = false;
-};
-
-template <class Row>
-struct TableOf;
 
 template <>
 struct TableOf<ShopRow> : TableTraits {
@@ -69,24 +61,9 @@ struct TableOf<Anomaly> : TableTraits {
         column("recorded", row.recorded_at);
         column("count", row.count);
         column("message", row.message);
-    }
-};
-
-template <>
-struct TableOf<OpenAmount> : TableTraits {
-    static constexpr const char* kName = "open";
-    static void key(auto& row, auto&& column) {
-        column("account", row.account);
-        column("program", row.program);
-        column("adjustment", row.adjustment);
-        column("ordered", row.ordered_at);
-        column("shop", row.shop);
-        column("order_id", row.order_id);
-        column("currency", row.currency);
-    }
-    static void rest(auto& row, auto&& column) {
-        column("creator", row.creator);
-        column("amount", row.amount);
+        column("showing", row.showing);
+        column("acknowledged_by", row.acknowledged_by);
+        column("acknowledged", row.acknowledged_at);
     }
 };
 
@@ -97,6 +74,7 @@ struct TableOf<WaitingOrder> : TableTraits {
         column("account", row.key.account);
         column("kind", row.key.kind);
         column("digest", row.key.digest);
+        column("ordered", row.ordered_at);
         column("shop", row.shop);
         column("order_id", row.order_id);
     }
@@ -110,10 +88,12 @@ struct TableOf<CodeRow> : TableTraits {
         column("account", row.account);
         column("digest", row.digest);
         column("program", row.program);
+        column("valid_from", row.valid_from);
     }
     static void rest(auto& row, auto&& column) {
         column("code", row.code);
         column("creator", row.creator);
+        column("valid_until", row.valid_until);
     }
 };
 
@@ -128,6 +108,8 @@ struct TableOf<Membership> : TableTraits {
     static void rest(auto& row, auto&& column) {
         column("removed", row.removed);
         column("changed_by", row.changed_by);
+        column("member_group", row.group);
+        column("reach", row.reach);
     }
 };
 
@@ -144,20 +126,7 @@ struct TableOf<Touch> : TableTraits {
     static void rest(auto& row, auto&& column) {
         column("import", row.imported);
         column("import_row", row.imported_row);
-    }
-};
-
-template <>
-struct TableOf<CommandRow> : TableTraits {
-    static constexpr const char* kName = "commands";
-    static constexpr bool kPerNode = true;
-    static void key(auto& row, auto&& column) { column("seq", row.seq); }
-    static void rest(auto& row, auto&& column) {
-        column("topic", row.topic);
-        column("actor", row.actor);
-        column("received", row.received_at);
-        column("ok", row.ok);
-        column("result", row.result);
+        column("reach", row.reach);
     }
 };
 
@@ -187,31 +156,46 @@ struct TableOf<Work> : TableTraits {
     static constexpr bool kPerNode = true;
     static void key(auto& row, auto&& column) { column("number", row.number); }
     static void rest(auto& row, auto&& column) {
-        column("whole_account", row.whole_account);
+        column("work_kind", row.kind);
         column("account", row.key.account);
         column("kind", row.key.kind);
         column("digest", row.key.digest);
+        column("subject", row.subject);
+        column("after_ordered", row.after_ordered);
         column("after_shop", row.after_shop);
         column("after_order", row.after_order);
         column("cause", row.cause);
         column("cause_topic", row.cause_topic);
+        column("command_id", row.command_id);
+        column("actor", row.actor);
+        column("reason", row.reason);
         column("received", row.received_at);
     }
 };
 
-template <class... Rows>
-struct RowTypes {};
-
-/// Every table that is described here. What has a table of its own shape in each ledger is not:
-/// orders and their events, journal, balances, programs, catalog, payouts.
-using DescribedRows = RowTypes<ShopRow, RefundOwner, Anomaly, OpenAmount, WaitingOrder, CodeRow,
-                               Membership, Touch, CommandRow, DeadLetter, Work>;
-
-/// A visitor of columns that counts them.
-struct ColumnCount {
-    unsigned columns = 0;
-    void operator()(const char* /*name*/, const auto& /*value*/) { ++columns; }
+template <>
+struct TableOf<WorkOrder> : TableTraits {
+    static constexpr const char* kName = "work_orders";
+    static constexpr bool kPerNode = true;
+    static void key(auto& row, auto&& column) {
+        column("work", row.work);
+        column("ordered", row.ordered_at);
+        column("account", row.account);
+        column("shop", row.shop);
+        column("order_id", row.order_id);
+    }
+    static void rest(auto& /*row*/, auto&& /*column*/) {}
 };
+
+/// Every table that is described here and in book_tables.hpp. What has a table of its own shape in
+/// each ledger is not: orders and their events, journal, balances, catalog.
+using DescribedRows =
+    RowTypes<ShopRow, RefundOwner, Anomaly, WaitingOrder, CodeRow, Membership, Touch, DeadLetter,
+             Work, WorkOrder, OpenAmount, PayoutRun, Payout, PayoutPart, PayoutItem, Skipped,
+             CommandRow, CommandKey, MoneyCommand, CreditOfOrder, WaitingCommand, GivenOrder,
+             AccountRow, CreatorHold, CreatorRow, CreatorAlias, Period, PeriodSum, TierVolume,
+             CustomerOrder, ProgramHead, ProgramVersion, ShopReach, ForgetTask, ForgetDone>;
+
 /// How many columns a key has.
 template <class Row>
 [[nodiscard]] unsigned key_columns() {

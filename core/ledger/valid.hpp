@@ -7,16 +7,18 @@
 namespace sluice {
 
 [[nodiscard]] constexpr bool is_valid(Topic topic) noexcept {
-    return is_order(topic) || is_catalog(topic) || (is_command(topic) && topic <= Topic::kForget);
+    return is_order(topic) || is_catalog(topic) ||
+           (is_command(topic) && topic <= Topic::kCreatorRename);
 }
 [[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
-    return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kRefundExceedsLine;
+    return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kCreditedOrder;
 }
 [[nodiscard]] constexpr bool is_valid(WaitKind kind) noexcept {
     return kind == WaitKind::kAnon || kind == WaitKind::kCode;
 }
 [[nodiscard]] constexpr bool is_valid(JournalReason reason) noexcept {
-    return reason >= JournalReason::kAccrual && reason <= JournalReason::kManual;
+    return (reason >= JournalReason::kAccrual && reason <= JournalReason::kReturned) ||
+           (reason >= JournalReason::kMarkAttributed && reason <= JournalReason::kMarkRenamed);
 }
 [[nodiscard]] constexpr bool is_valid(EventDecision decision) noexcept {
     return decision == EventDecision::kApplied || decision == EventDecision::kStale;
@@ -25,16 +27,38 @@ namespace sluice {
     return verdict >= CandidateVerdict::kWon && verdict <= CandidateVerdict::kHigherProgramId;
 }
 [[nodiscard]] constexpr bool is_valid(AttributionType type) noexcept {
-    return type == AttributionType::kAffiliateCode || type == AttributionType::kLanded;
+    return type == AttributionType::kAffiliateCode || type == AttributionType::kLanded ||
+           type == AttributionType::kManual;
 }
 [[nodiscard]] constexpr bool is_valid(BaseKind base) noexcept {
     return base == BaseKind::kNet || base == BaseKind::kGross;
 }
 [[nodiscard]] constexpr bool is_valid(RateKind kind) noexcept {
-    return kind <= RateKind::kFixed;
+    return kind <= RateKind::kPerOrder;
 }
 [[nodiscard]] constexpr bool is_valid(RuleMatch match) noexcept {
-    return match >= RuleMatch::kVariantSku && match <= RuleMatch::kDefault;
+    return match >= RuleMatch::kVariantSku && match <= RuleMatch::kNoItem;
+}
+[[nodiscard]] constexpr bool is_valid(CustomerKind kind) noexcept {
+    return kind <= CustomerKind::kReturning;
+}
+[[nodiscard]] constexpr bool is_valid(PayoutState state) noexcept {
+    return state >= PayoutState::kClosed && state <= PayoutState::kReturned;
+}
+[[nodiscard]] constexpr bool is_valid(ItemKind kind) noexcept {
+    return kind >= ItemKind::kAdjustment && kind <= ItemKind::kManual;
+}
+[[nodiscard]] constexpr bool is_valid(SkipReason why) noexcept {
+    return why >= SkipReason::kNotPositive && why <= SkipReason::kNoPayee;
+}
+[[nodiscard]] constexpr bool is_valid(Outcome outcome) noexcept {
+    return outcome >= Outcome::kDone && outcome <= Outcome::kWaiting;
+}
+[[nodiscard]] constexpr bool is_valid(ApprovalState state) noexcept {
+    return state >= ApprovalState::kWaiting && state <= ApprovalState::kWithdrawn;
+}
+[[nodiscard]] constexpr bool is_valid(WorkKind kind) noexcept {
+    return kind >= WorkKind::kTryKey && kind <= WorkKind::kRetry;
 }
 /// In the years 0000 to 9999, which is all that RFC 3339 can say, and a day more on either side: an
 /// offset can lead there.

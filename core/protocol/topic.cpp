@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::array<std::pair<Topic, std::string_view>, 13> kNames{{
+constexpr std::array<std::pair<Topic, std::string_view>, 28> kNames{{
     {Topic::kOrderCreate, "ORDER_CREATE"},
     {Topic::kOrderUpdate, "ORDER_UPDATE"},
     {Topic::kOrderCancel, "ORDER_CANCEL"},
@@ -20,6 +20,21 @@ constexpr std::array<std::pair<Topic, std::string_view>, 13> kNames{{
     {Topic::kAdjust, "ADJUST"},
     {Topic::kDeadReplay, "DEAD_REPLAY"},
     {Topic::kForget, "FORGET"},
+    {Topic::kPayoutMove, "PAYOUT_MOVE"},
+    {Topic::kApprove, "APPROVE"},
+    {Topic::kWithdraw, "WITHDRAW"},
+    {Topic::kHold, "HOLD"},
+    {Topic::kRelease, "RELEASE"},
+    {Topic::kReject, "REJECT"},
+    {Topic::kAttribute, "ATTRIBUTE"},
+    {Topic::kDetach, "DETACH"},
+    {Topic::kCredit, "CREDIT"},
+    {Topic::kReverse, "REVERSE"},
+    {Topic::kAnomalyAck, "ANOMALY_ACK"},
+    {Topic::kOrderReset, "ORDER_RESET"},
+    {Topic::kPeriodClose, "PERIOD_CLOSE"},
+    {Topic::kCreatorSet, "CREATOR_SET"},
+    {Topic::kCreatorRename, "CREATOR_RENAME"},
 }};
 
 }  // namespace

@@ -22,6 +22,21 @@ enum class Topic : std::uint8_t {
     kAdjust = 37,
     kDeadReplay = 38,
     kForget = 39,
+    kPayoutMove = 40,
+    kApprove = 41,
+    kWithdraw = 42,
+    kHold = 43,
+    kRelease = 44,
+    kReject = 45,
+    kAttribute = 46,
+    kDetach = 47,
+    kCredit = 48,
+    kReverse = 49,
+    kAnomalyAck = 50,
+    kOrderReset = 51,
+    kPeriodClose = 52,
+    kCreatorSet = 53,
+    kCreatorRename = 54,
 };
 
 [[nodiscard]] constexpr bool is_order(Topic topic) noexcept {

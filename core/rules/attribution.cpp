@@ -7,17 +7,31 @@
 namespace sluice {
 namespace {
 
+bool is_member(LedgerReader& ledger, AccountNumber account, const ProgramId& program,
+               const CreatorId& creator) {
+    const std::optional<Membership> member = ledger.membership(account, program, creator);
+    return member && !member->removed;
+}
+
+bool is_valid_at(const CodeRow& row, Timestamp at) noexcept {
+    return row.valid_from <= at && (!row.valid_until || at < *row.valid_until);
+}
+
 void add_code_candidates(std::vector<Candidate>& candidates, const OrderState& state,
-                         const std::vector<const ProgramRow*>& programs, LedgerReader& ledger) {
-    const bool any_uses_codes = std::any_of(programs.begin(), programs.end(), [](auto* row) {
-        return row->program.uses(AttributionType::kAffiliateCode);
-    });
+                         const std::vector<Covering>& programs, LedgerReader& ledger) {
+    const bool any_uses_codes =
+        std::any_of(programs.begin(), programs.end(), [&state](const Covering& covering) {
+            return covering.row->program.uses(AttributionType::kAffiliateCode) &&
+                   covering.counts_for(state.ordered_at);
+        });
     for (std::size_t i = 0; any_uses_codes && i < state.codes.size(); ++i) {
         for (const CodeRow& owner :
              ledger.code_owners(state.key.account, code_digest(state.codes[i]))) {
-            for (const ProgramRow* row : programs) {
-                if (row->program.id == owner.program &&
-                    row->program.uses(AttributionType::kAffiliateCode)) {
+            for (const Covering& covering : programs) {
+                const Program& program = covering.row->program;
+                if (program.id == owner.program && program.uses(AttributionType::kAffiliateCode) &&
+                    covering.counts_for(state.ordered_at) && is_valid_at(owner, state.ordered_at) &&
+                    is_member(ledger, state.key.account, owner.program, owner.creator)) {
                     candidates.push_back({AttributionType::kAffiliateCode,
                                           owner.program,
                                           owner.creator,
@@ -30,12 +44,13 @@ void add_code_candidates(std::vector<Candidate>& candidates, const OrderState& s
 }
 
 void add_touch_candidates(std::vector<Candidate>& candidates, const OrderState& state,
-                          const std::vector<const ProgramRow*>& programs, LedgerReader& ledger) {
-    for (const ProgramRow* row : programs) {
-        if (!row->program.uses(AttributionType::kLanded)) {
+                          const std::vector<Covering>& programs, LedgerReader& ledger) {
+    for (const Covering& covering : programs) {
+        if (!covering.row->program.uses(AttributionType::kLanded) ||
+            !covering.counts_for(state.ordered_at)) {
             continue;
         }
-        if (std::optional<Touch> touch = latest_touch(state, *row, ledger)) {
+        if (std::optional<Touch> touch = latest_touch(state, *covering.row, ledger)) {
             candidates.push_back(
                 {AttributionType::kLanded, touch->program, touch->creator, 0, touch->occurred_at});
         }
@@ -114,6 +129,35 @@ std::uint8_t types_of_winner(const std::vector<Candidate>& candidates, const Can
 
 }  // namespace
 
+bool Covering::counts_for(Timestamp ordered_at) const noexcept {
+    const Program& program = row->program;
+    return std::max(reach, program.starts_at.value_or(row->first_reach)) <= ordered_at &&
+           (!program.ends_at || ordered_at < *program.ends_at);
+}
+
+std::optional<std::uint32_t> find_position(const OrderState& state, const ProgramId& program,
+                                           const CreatorId& creator) {
+    for (std::size_t i = 0; i < state.positions.size(); ++i) {
+        const Attribution& attribution = state.positions[i].attribution;
+        if (attribution.program == program && attribution.creator == creator) {
+            return static_cast<std::uint32_t>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+std::string type_names(std::uint8_t types) {
+    std::string text;
+    for (const AttributionType type :
+         {AttributionType::kAffiliateCode, AttributionType::kLanded, AttributionType::kManual}) {
+        if ((types & static_cast<unsigned>(type)) != 0) {
+            text += text.empty() ? "" : "+";
+            text += to_string(type);
+        }
+    }
+    return text;
+}
+
 std::string fold_code(std::string_view code) {
     std::string folded(code);
     for (char& c : folded) {
@@ -134,11 +178,11 @@ Digest256 anon_digest(std::string_view anon_id) {
 
 std::vector<WaitKey> wait_keys(const OrderState& state) {
     std::vector<WaitKey> keys;
-    if (state.attribution) {
+    if (state.live || state.has(kOrderBarred)) {
         return keys;
     }
-    if (state.anon) {
-        keys.push_back({state.key.account, WaitKind::kAnon, *state.anon});
+    if (state.device) {
+        keys.push_back({state.key.account, WaitKind::kAnon, *state.device});
     }
     for (const std::string& code : state.codes) {
         keys.push_back({state.key.account, WaitKind::kCode, code_digest(code)});
@@ -150,13 +194,13 @@ std::vector<WaitKey> wait_keys(const OrderState& state) {
 
 std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& program,
                                   LedgerReader& ledger) {
-    if (!state.anon) {
+    if (!state.device) {
         return std::nullopt;
     }
     std::optional<Touch> best;
     const Timestamp earliest = program.program.window_start(state.ordered_at);
     ledger.visit_touches(
-        state.key.account, *state.anon, program.program.id, state.ordered_at,
+        state.key.account, *state.device, program.program.id, state.ordered_at,
         [&](const Touch& touch) {
             if (touch.occurred_at < earliest || (best && touch.occurred_at < best->occurred_at)) {
                 return false;
@@ -166,7 +210,8 @@ std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& pro
             if (later_import) {
                 const std::optional<Membership> member =
                     ledger.membership(touch.account, touch.program, touch.creator);
-                if (member && !member->removed) {
+                if (member && !member->removed && member->reach <= state.ordered_at &&
+                    touch.reach <= state.ordered_at) {
                     best = touch;
                 }
             }
@@ -176,7 +221,7 @@ std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& pro
 }
 
 std::vector<Candidate> find_candidates(const OrderState& state,
-                                       const std::vector<const ProgramRow*>& programs,
+                                       const std::vector<Covering>& programs,
                                        LedgerReader& ledger) {
     std::vector<Candidate> candidates;
     add_code_candidates(candidates, state, programs, ledger);
@@ -184,12 +229,12 @@ std::vector<Candidate> find_candidates(const OrderState& state,
     return candidates;
 }
 
-std::optional<Attribution> choose(const std::vector<const ProgramRow*>& programs,
+std::optional<Attribution> choose(const std::vector<Covering>& programs,
                                   std::vector<Candidate> candidates) {
     std::vector<const Candidate*> program_winners;
     const Candidate* winner = nullptr;
-    for (const ProgramRow* row : programs) {
-        const Candidate* within = winner_within(row->program, candidates);
+    for (const Covering& covering : programs) {
+        const Candidate* within = winner_within(covering.row->program, candidates);
         if (within != nullptr) {
             program_winners.push_back(within);
             winner = winner == nullptr || !loses_to(*within, *winner) ? within : winner;

@@ -1,4 +1,4 @@
-// Attribution: which creator of which program an order belongs to (rules A1, A2).
+// Attribution: which creator of which program an order belongs to (books A1, A2).
 #pragma once
 
 #include <optional>
@@ -21,21 +21,38 @@ namespace sluice {
 /// What an order without a creator waits for. Sorted, unique.
 [[nodiscard]] std::vector<WaitKey> wait_keys(const OrderState& state);
 
-/// Rule A1: the codes with an owner and the latest touches, as the ledger has them now.
+/// A program that covers the order's shop. It counts for orders with
+/// max(reach, starts_at) <= platform_ordered_at < ends_at.
+struct Covering {
+    const ProgramRow* row = nullptr;
+    Timestamp reach;  ///< Of the apply that added the shop (A2).
+
+    [[nodiscard]] bool counts_for(Timestamp ordered_at) const noexcept;
+};
+
+/// Rule A1: the codes with an owner then and the latest touches, as the ledger has them now.
 /// @param programs  Those that cover the order's shop.
 [[nodiscard]] std::vector<Candidate> find_candidates(const OrderState& state,
-                                                     const std::vector<const ProgramRow*>& programs,
+                                                     const std::vector<Covering>& programs,
                                                      LedgerReader& ledger);
 
 /// Decides between candidates; says of every loser why it lost. Pure.
-/// @return nothing if there is no candidate. `cause`, `cause_topic` and `at` are left to the
-/// caller.
-[[nodiscard]] std::optional<Attribution> choose(const std::vector<const ProgramRow*>& programs,
+/// @return nothing if there is no candidate. `cause`, `command_id`, `cause_topic` and `at` are left
+/// to the caller.
+[[nodiscard]] std::optional<Attribution> choose(const std::vector<Covering>& programs,
                                                 std::vector<Candidate> candidates);
 
-/// A touch that counts for an order: within the window, of a creator who is in the program.
-/// The latest; at one instant the last imported.
+/// A touch that counts for an order: within the window, reaching it, of a creator who is in the
+/// program and reaches it. The latest; at one instant the last imported.
 [[nodiscard]] std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& program,
                                                 LedgerReader& ledger);
+
+/// Index of the order's position of this program and creator; nothing: it never had one.
+[[nodiscard]] std::optional<std::uint32_t> find_position(const OrderState& state,
+                                                         const ProgramId& program,
+                                                         const CreatorId& creator);
+
+/// Types joined by `+`, sorted: what the mark ATTRIBUTED says.
+[[nodiscard]] std::string type_names(std::uint8_t types);
 
 }  // namespace sluice

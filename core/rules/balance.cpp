@@ -1,50 +1,101 @@
 #include "core/rules/balance.hpp"
 
 #include <map>
+#include <set>
+#include <tuple>
+#include <vector>
 
-#include "core/rules/commission.hpp"
+#include "core/rules/covering.hpp"
 
 namespace sluice {
 namespace {
 
-using Pending = std::map<BalanceKey, Decimal>;
+struct Open {
+    Decimal pending, blocked;
+};
+using OpenSums = std::map<BalanceKey, Open>;
 
-constexpr std::uint32_t kNanosPerSecond = 1'000'000'000;
+/// Adds up what is open, program by program; what is neither pending nor blocked is payable.
+class OpenReader {
+public:
+    OpenReader(LedgerReader& ledger, Timestamp now) : ledger_(ledger), now_(now) {}
 
-Timestamp next_instant(Timestamp at) noexcept {
-    return at.nanos + 1 == kNanosPerSecond ? Timestamp{at.seconds + 1, 0}
-                                           : Timestamp{at.seconds, at.nanos + 1};
-}
-
-void add_pending(LedgerReader& ledger, const Program& program, Timestamp now, Pending& pending) {
-    constexpr Timestamp kEnd{253'402'300'800, 0};  // Year 10000.
-    const Timestamp first_held = next_instant(program.held_since(now));
-    ledger.scan_open(
-        program.account, program.id, false, first_held, kEnd, [&pending](const OpenAmount& row) {
-            Decimal& sum = pending[{row.account, row.program, row.creator, row.currency}];
-            sum = sum + row.amount;
+    void add(const Program& program) {
+        const auto [settings, added] = blocking_.try_emplace(program.account, 0);
+        if (added) {
+            settings->second = account_settings(ledger_, program.account).blocking;
+            find_holds(program.account);
+        }
+        OpenAmount first;
+        first.account = program.account;
+        first.program = program.id;
+        const Timestamp held_since = program.held_since(now_);
+        ledger_.scan(first, {2, 2}, [&, blocking = settings->second](const OpenAmount& row) {
+            const bool pending = !row.matured && row.sold_at > held_since;
+            const bool blocked = row.amount > Decimal() && is_blocked(row, blocking);
+            if (pending || blocked) {
+                Open& sums = sums_[{row.account, row.program, row.creator, row.currency}];
+                Decimal& sum = blocked ? sums.blocked : sums.pending;
+                sum = sum + row.amount;
+            }
             return true;
         });
-}
+    }
+
+    [[nodiscard]] Open of(const BalanceKey& key) const {
+        const auto found = sums_.find(key);
+        return found == sums_.end() ? Open{} : found->second;
+    }
+
+private:
+    /// Read before the scans: no other read is made while one is open.
+    void find_holds(AccountNumber account) {
+        CreatorHold first;
+        first.account = account;
+        ledger_.scan(first, {1, 1}, [this](const CreatorHold& row) {
+            holds_.insert({row.account, row.creator, row.program});
+            return true;
+        });
+    }
+
+    [[nodiscard]] bool is_blocked(const OpenAmount& row, std::uint32_t blocking) const {
+        return (row.blocks & (kBlockedByHold | blocking)) != 0 ||
+               holds_.contains({row.account, row.creator, ProgramId()}) ||
+               holds_.contains({row.account, row.creator, row.program});
+    }
+
+    LedgerReader& ledger_;
+    Timestamp now_;
+    std::map<AccountNumber, std::uint32_t> blocking_;
+    std::set<std::tuple<AccountNumber, CreatorId, ProgramId>> holds_;
+    OpenSums sums_;
+};
 
 }  // namespace
 
-void balances_at(LedgerReader& ledger, Timestamp now, const Visitor<BalanceAt>& visit) {
+void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
+                 const Visitor<BalanceAt>& visit) {
     std::vector<Program> programs;
-    ledger.scan_programs([&programs](const ProgramRow& row) {
-        programs.push_back(row.program);
+    ledger.scan_programs([&](const ProgramRow& row) {
+        if (!account || row.program.account == *account) {
+            programs.push_back(row.program);
+        }
         return true;
     });
-    Pending pending;
+    OpenReader open(ledger, now);
     for (const Program& program : programs) {
-        add_pending(ledger, program, now, pending);
+        open.add(program);
     }
     ledger.scan_balances([&](const Balance& row) {
-        const auto held = pending.find(row.key);
+        if (account && row.key.account != *account) {
+            return true;
+        }
         const Decimal zero = zero_amount(row.key.currency);
-        const Decimal still_pending = held == pending.end() ? zero : zero + held->second;
-        return visit(
-            {row.key, still_pending, row.total - row.paid - still_pending, row.paid, row.total});
+        const Open sums = open.of(row.key);
+        const Decimal pending = zero + sums.pending;
+        const Decimal blocked = zero + sums.blocked;
+        return visit({row.key, row.owed, pending, blocked, row.owed - pending - blocked,
+                      row.in_payout, row.paid, row.owed + row.in_payout + row.paid});
     });
 }
 

@@ -1,22 +1,22 @@
-// Balance: what is pending, payable and paid at an instant (rule P1).
+// Balance: what is pending, blocked, payable, in payouts and paid at an instant (books J2, H1, P1).
 #pragma once
+
+#include <optional>
 
 #include "core/ledger/ledger.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
 
-/// pending + payable + paid == total.
+/// pending + blocked + payable == owed; owed + in_payout + paid == total.
 struct BalanceAt {
     BalanceKey key;
-    Decimal pending;
-    Decimal payable;
-    Decimal paid;
-    Decimal total;
+    Decimal owed, pending, blocked, payable, in_payout, paid, total;
 };
 
-/// Every balance, by key. Holds are those of the programs as they are now in the ledger.
+/// Balances of one account, or of all, by key. Holds of programs and blocks are those of now.
 /// @param now  A commission is pending before its hold ended, payable from that instant on.
-void balances_at(LedgerReader& ledger, Timestamp now, const Visitor<BalanceAt>& visit);
+void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
+                 const Visitor<BalanceAt>& visit);
 
 }  // namespace sluice

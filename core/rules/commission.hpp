@@ -11,6 +11,7 @@
 #include "core/ledger/order_state.hpp"
 #include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
+#include "core/values/money.hpp"
 
 namespace sluice {
 
@@ -37,10 +38,5 @@ enum class RefundEffect : std::uint8_t {
 /// there are more.
 [[nodiscard]] std::string unrounded_commission(const FrozenRate& frozen, const OrderLine& line,
                                                const Decimal& refunded, Currency currency);
-
-/// 0 with the currency's digits.
-[[nodiscard]] inline Decimal zero_amount(Currency currency) noexcept {
-    return {0, currency.minor_units()};
-}
 
 }  // namespace sluice

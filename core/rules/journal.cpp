@@ -6,15 +6,46 @@
 namespace sluice {
 namespace {
 
-constexpr std::array<std::pair<JournalReason, std::string_view>, 6> kReasons{{
-    {JournalReason::kAccrual, "ACCRUAL"},
-    {JournalReason::kAttribution, "ATTRIBUTION"},
-    {JournalReason::kCancellation, "CANCELLATION"},
-    {JournalReason::kRefund, "REFUND"},
-    {JournalReason::kUpdate, "UPDATE"},
-    {JournalReason::kManual, "MANUAL"},
+struct ReasonRow {
+    JournalReason reason;
+    std::string_view name;
+    BooksOf books;
+};
+constexpr BooksOf kEarned{Book::kExpense, Book::kOwed};
+constexpr BooksOf kTaken{Book::kOwed, Book::kPayout};
+constexpr BooksOf kGivenBack{Book::kPayout, Book::kOwed};
+constexpr std::array<ReasonRow, 29> kReasons{{
+    {JournalReason::kAccrual, "ACCRUAL", kEarned},
+    {JournalReason::kAttribution, "ATTRIBUTION", kEarned},
+    {JournalReason::kCancellation, "CANCELLATION", kEarned},
+    {JournalReason::kRefund, "REFUND", kEarned},
+    {JournalReason::kUpdate, "UPDATE", kEarned},
+    {JournalReason::kManual, "MANUAL", kEarned},
+    {JournalReason::kDetach, "DETACH", kEarned},
+    {JournalReason::kReject, "REJECT", kEarned},
+    {JournalReason::kRelease, "RELEASE", kEarned},
+    {JournalReason::kCredit, "CREDIT", kEarned},
+    {JournalReason::kReversal, "REVERSAL", kEarned},
+    {JournalReason::kPayout, "PAYOUT", kTaken},
+    {JournalReason::kSettle, "SETTLE", {Book::kPayout, Book::kPaid}},
+    {JournalReason::kVoid, "VOID", kGivenBack},
+    {JournalReason::kFailed, "FAILED", kGivenBack},
+    {JournalReason::kReturned, "RETURNED", {Book::kPaid, Book::kOwed}},
+    {JournalReason::kMarkAttributed, "ATTRIBUTED", {}},
+    {JournalReason::kMarkDetached, "DETACHED", {}},
+    {JournalReason::kMarkRejected, "REJECTED", {}},
+    {JournalReason::kMarkHeld, "HELD", {}},
+    {JournalReason::kMarkReleased, "RELEASED", {}},
+    {JournalReason::kMarkAcknowledged, "ACKNOWLEDGED", {}},
+    {JournalReason::kMarkClosed, "CLOSED", {}},
+    {JournalReason::kMarkApproved, "APPROVED", {}},
+    {JournalReason::kMarkSent, "SENT", {}},
+    {JournalReason::kMarkReset, "RESET", {}},
+    {JournalReason::kMarkPeriodClosed, "PERIOD_CLOSED", {}},
+    {JournalReason::kMarkPolicyChanged, "POLICY_CHANGED", {}},
+    {JournalReason::kMarkRenamed, "RENAMED", {}},
 }};
-constexpr std::array<std::pair<AnomalyKind, std::string_view>, 7> kKinds{{
+constexpr std::array<std::pair<AnomalyKind, std::string_view>, 15> kKinds{{
     {AnomalyKind::kVersionInFuture, "VERSION_IN_FUTURE"},
     {AnomalyKind::kCancelWithoutCancelledAt, "CANCEL_WITHOUT_CANCELLED_AT"},
     {AnomalyKind::kCancelNotLater, "CANCEL_NOT_LATER"},
@@ -22,9 +53,26 @@ constexpr std::array<std::pair<AnomalyKind, std::string_view>, 7> kKinds{{
     {AnomalyKind::kDuplicateRefundId, "DUPLICATE_REFUND_ID"},
     {AnomalyKind::kRefundIdReused, "REFUND_ID_REUSED"},
     {AnomalyKind::kRefundExceedsLine, "REFUND_EXCEEDS_LINE"},
+    {AnomalyKind::kLinesExceedAmount, "LINES_EXCEED_AMOUNT"},
+    {AnomalyKind::kTaxExceedsAmount, "TAX_EXCEEDS_AMOUNT"},
+    {AnomalyKind::kCommissionExceedsBase, "COMMISSION_EXCEEDS_BASE"},
+    {AnomalyKind::kAmountAboveLimit, "AMOUNT_ABOVE_LIMIT"},
+    {AnomalyKind::kOrderedInFuture, "ORDERED_IN_FUTURE"},
+    {AnomalyKind::kOrderedLongAgo, "ORDERED_LONG_AGO"},
+    {AnomalyKind::kCurrencyChanged, "CURRENCY_CHANGED"},
+    {AnomalyKind::kCreditedOrder, "CREDITED_ORDER"},
 }};
 
-constexpr std::string_view kMagic = "SLJ1";
+constexpr std::string_view kMagic = "SLJ2";
+
+const ReasonRow* row_of(JournalReason reason) noexcept {
+    for (const ReasonRow& row : kReasons) {
+        if (row.reason == reason) {
+            return &row;
+        }
+    }
+    return nullptr;
+}
 
 /// Little endian, whatever the machine.
 void append_number(std::string& bytes, UInt128 value, unsigned width) {
@@ -39,15 +87,45 @@ void append_text(std::string& bytes, std::string_view text) {
     bytes.append(text);
 }
 
+void append_instant(std::string& bytes, Timestamp at) {
+    append_number(bytes, static_cast<UInt128>(at.seconds), 8);
+    append_number(bytes, at.nanos, 4);
+}
+
+void append_canonical(std::string& bytes, const JournalGroup& group, std::size_t index) {
+    const JournalEntry& entry = group.entries[index];
+    const BooksOf books = books_of(entry.reason);
+    const bool mark = is_mark(entry.reason);
+    bytes.append(kMagic);
+    append_number(bytes, group.first_entry + index, 8);
+    append_text(bytes, group.node);
+    append_number(bytes, group.event_seq.value, 8);
+    append_text(bytes, group.command_id);
+    append_number(bytes, group.account.value, 4);
+    append_number(bytes, group.shop.value, 4);
+    append_text(bytes, group.order_id.view());
+    append_text(bytes, entry.line.view());
+    append_text(bytes, group.program.view());
+    append_text(bytes, group.creator.view());
+    append_text(bytes, mark ? std::string_view() : entry.currency.code());
+    append_number(bytes, static_cast<UInt128>(books.from), 1);
+    append_number(bytes, static_cast<UInt128>(books.to), 1);
+    append_number(bytes, mark ? 0 : entry.amount.scale(), 1);
+    append_number(bytes, mark ? 0 : static_cast<UInt128>(entry.amount.unscaled()), 16);
+    append_number(bytes, static_cast<UInt128>(entry.reason), 1);
+    append_text(bytes, group.payout_id);
+    append_instant(bytes, group.recorded_at);
+    append_instant(bytes, group.accounting_date);
+    append_number(bytes, entry.refers_to, 8);
+    append_text(bytes, group.note);
+    append_text(bytes, group.actor);
+}
+
 }  // namespace
 
 std::string_view to_string(JournalReason reason) noexcept {
-    for (const auto& [value, name] : kReasons) {
-        if (value == reason) {
-            return name;
-        }
-    }
-    return "UNKNOWN";
+    const ReasonRow* row = row_of(reason);
+    return row != nullptr ? row->name : "UNKNOWN";
 }
 
 std::string_view to_string(AnomalyKind kind) noexcept {
@@ -59,36 +137,59 @@ std::string_view to_string(AnomalyKind kind) noexcept {
     return "UNKNOWN";
 }
 
+std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept {
+    for (const auto& [value, name] : kKinds) {
+        if (name == text) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+BooksOf books_of(JournalReason reason) noexcept {
+    const ReasonRow* row = row_of(reason);
+    return row != nullptr ? row->books : BooksOf{};
+}
+
+std::string book_name(Book book, std::string_view payout_id) {
+    switch (book) {
+        case Book::kExpense:
+            return "expense";
+        case Book::kOwed:
+            return "owed";
+        case Book::kPayout:
+            return "payout:" + std::string(payout_id);
+        case Book::kPaid:
+            return "paid";
+        case Book::kNone:
+            break;
+    }
+    return {};
+}
+
+Decimal into(const JournalEntry& entry, Book book) noexcept {
+    const BooksOf books = books_of(entry.reason);
+    if (books.to == book) {
+        return entry.amount;
+    }
+    const Decimal zero(0, entry.amount.scale());
+    return books.from == book ? zero - entry.amount : zero;
+}
+
 std::string canonical_bytes(const JournalGroup& group, std::size_t index) {
-    const JournalLine& entry = group.lines[index];
-    std::string bytes(kMagic);
-    append_number(bytes, group.first_entry + index, 8);
-    append_number(bytes, group.event_seq.value, 8);
-    append_number(bytes, group.order.account.value, 4);
-    append_number(bytes, group.order.shop.value, 4);
-    append_text(bytes, group.order.order_id.view());
-    append_text(bytes, entry.line.view());
-    append_text(bytes, group.program.view());
-    append_text(bytes, group.creator.view());
-    bytes.append(entry.currency.code());
-    append_number(bytes, entry.amount.scale(), 1);
-    append_number(bytes, static_cast<UInt128>(entry.amount.unscaled()), 16);
-    append_number(bytes, static_cast<UInt128>(entry.reason), 1);
-    append_number(bytes, static_cast<UInt128>(group.recorded_at.seconds), 8);
-    append_number(bytes, group.recorded_at.nanos, 4);
-    append_text(bytes, group.note);
-    append_text(bytes, group.actor);
+    std::string bytes;
+    append_canonical(bytes, group, index);
     return bytes;
 }
 
 void seal(JournalGroup& group, ChainHead& chain) {
     std::string bytes;
-    for (std::size_t i = 0; i < group.lines.size(); ++i) {
+    for (std::size_t i = 0; i < group.entries.size(); ++i) {
         bytes.assign(chain.hash.begin(), chain.hash.end());
-        bytes.append(canonical_bytes(group, i));
+        append_canonical(bytes, group, i);
         chain.hash = sha256(bytes);
     }
-    chain.entries += group.lines.size();
+    chain.entries += group.entries.size();
     group.hash = chain.hash;
 }
 

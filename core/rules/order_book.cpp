@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/rules/by_line.hpp"
 #include "core/rules/commission.hpp"
 
 namespace sluice {
@@ -51,29 +52,6 @@ void apply_cancellation(OrderStep& step, OrderState& state, const OrderEvent& ev
 
 // ---- The payload replaces the order (O1) ------------------------------------------------------
 
-/// Finds stored lines by id; a payload mostly has its lines in the stored order.
-class LineFinder {
-public:
-    explicit LineFinder(std::vector<OrderLine>& lines) : lines_(lines) {}
-
-    OrderLine* find(std::string_view id, std::size_t likely_index) {
-        if (likely_index < lines_.size() && lines_[likely_index].id.view() == id) {
-            return &lines_[likely_index];
-        }
-        if (by_id_.empty()) {
-            for (OrderLine& line : lines_) {
-                by_id_.emplace(line.id.view(), &line);
-            }
-        }
-        const auto found = by_id_.find(id);
-        return found == by_id_.end() ? nullptr : found->second;
-    }
-
-private:
-    std::vector<OrderLine>& lines_;
-    std::unordered_map<std::string_view, OrderLine*> by_id_;
-};
-
 OrderLine line_of(const LineItem& item) {
     OrderLine line;
     line.id = LineItemId(item.line_item_id);
@@ -87,26 +65,37 @@ OrderLine line_of(const LineItem& item) {
     return line;
 }
 
-/// Lines keep what was frozen and posted. Lines that are gone stay behind the others if they were
-/// ever priced: their rate comes back with them.
+std::unordered_set<std::string_view> priced_lines(const OrderState& state) {
+    std::unordered_set<std::string_view> lines;
+    for (const Position& position : state.positions) {
+        for (const FrozenLine& frozen : position.frozen) {
+            lines.insert(frozen.line.view());
+        }
+    }
+    return lines;
+}
+
+/// Lines that are gone stay behind the others if they were ever priced: they may come back.
 void replace_lines(OrderState& state, const OrderEvent& event) {
     std::vector<OrderLine> stored = std::move(state.lines);
-    LineFinder finder(stored);
+    ByLine<OrderLine, &OrderLine::id> finder(stored);
     std::vector<OrderLine*> kept;
     state.lines.clear();
     state.lines.reserve(event.line_items.size());
     for (std::size_t i = 0; i < event.line_items.size(); ++i) {
-        OrderLine line = line_of(event.line_items[i]);
-        if (OrderLine* old = finder.find(line.id.view(), i); old != nullptr) {
-            line.frozen = std::move(old->frozen);
-            line.commission = old->commission;
+        state.lines.push_back(line_of(event.line_items[i]));
+        OrderLine* old = stored.empty() ? nullptr : finder.find(state.lines.back().id.view(), i);
+        if (old != nullptr) {
             kept.push_back(old);
         }
-        state.lines.push_back(std::move(line));
+    }
+    if (kept.size() == stored.size()) {
+        return;
     }
     std::sort(kept.begin(), kept.end());
+    const std::unordered_set<std::string_view> priced = priced_lines(state);
     for (OrderLine& old : stored) {
-        if (!std::binary_search(kept.begin(), kept.end(), &old) && old.frozen) {
+        if (!std::binary_search(kept.begin(), kept.end(), &old) && priced.contains(old.id.view())) {
             old.present = false;
             state.lines.push_back(std::move(old));
         }
@@ -124,7 +113,7 @@ void replace_payload(OrderState& state, const OrderEvent& event, const EventArri
     for (std::size_t i = 0; i < event.discounts.size(); ++i) {
         state.codes[i] = event.discounts[i].code;
     }
-    state.anon = arrival.anon;
+    state.customer = arrival.customer;
     state.last_applied = arrival.seq;
     replace_lines(state, event);
 }
@@ -218,19 +207,24 @@ void state_refunds(OrderStep& step, OrderState& state, const OrderEvent& event,
     }
 }
 
-/// R3, after every event.
-void show_excess(OrderStep& step, const OrderState& state) {
-    if (state.refunds.empty()) {
-        return;
+// ---- What an event states beside its payload (O4, O5) -----------------------------------------
+
+bool is_in_future(const OrderEvent& event, const EventArrival& arrival) {
+    return event.updated_at > arrival.received_at.plus_seconds(kFutureSeconds);
+}
+
+void note_version(OrderState& state, const OrderEvent& event, const EventArrival& arrival) {
+    if (!is_in_future(event, arrival)) {
+        state.sane_version =
+            state.sane_version ? std::max(*state.sane_version, event.updated_at) : event.updated_at;
     }
-    const StandingRefunds refunds(state.refunds);
-    for (const OrderLine& line : state.lines) {
-        const Decimal refunded = refunds.amount(line.id);
-        if (line.present && refund_effect(line.amount, refunded) == RefundEffect::kExceeds) {
-            show(step, AnomalyKind::kRefundExceedsLine,
-                 "line " + line.id.str() + ": refunded " + refunded.to_string() + " of " +
-                     line.amount.to_string());
-        }
+}
+
+/// The newest version that stated one; at one version the later arrival.
+void state_device(OrderState& state, const OrderEvent& event, const EventArrival& arrival) {
+    if (arrival.device && (!state.device || event.updated_at >= state.device_version)) {
+        state.device = arrival.device;
+        state.device_version = event.updated_at;
     }
 }
 
@@ -269,6 +263,20 @@ bool OrderStep::shows(AnomalyKind kind) const noexcept {
                        [kind](const ShownAnomaly& shown) { return shown.kind == kind; });
 }
 
+std::optional<Digest256> customer_digest(const OrderEvent& event) {
+    if (event.customer_id && !event.customer_id->empty()) {
+        return sha256("id:" + std::string(*event.customer_id));
+    }
+    if (!event.email || event.email->empty()) {
+        return std::nullopt;
+    }
+    std::string email = "email:" + std::string(*event.email);
+    for (char& c : email) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return sha256(email);
+}
+
 bool is_duplicate(const OrderState& state, Topic topic, const EventDigest& digest) noexcept {
     return std::any_of(state.events.begin(), state.events.end(), [&](const EventTrace& event) {
         return event.topic == topic && event.digest == digest;
@@ -281,19 +289,19 @@ OrderStep apply_event(OrderState& state, bool created, const OrderEvent& event,
     step.created = created;
     step.decision = created || event.updated_at >= state.version ? EventDecision::kApplied
                                                                  : EventDecision::kStale;
-    if (step.decision == EventDecision::kApplied &&
-        event.updated_at > arrival.received_at.plus_seconds(kFutureSeconds)) {
+    if (step.decision == EventDecision::kApplied && is_in_future(event, arrival)) {
         show(step, AnomalyKind::kVersionInFuture,
              "version " + event.updated_at.to_string() + " was received at " +
                  arrival.received_at.to_string());
     }
+    note_version(state, event, arrival);
+    state_device(state, event, arrival);
     show_cancel_anomalies(step, state, event);
     if (step.decision == EventDecision::kApplied) {
         apply_cancellation(step, state, event);
         replace_payload(state, event, arrival);
     }
     state_refunds(step, state, event, find_owner);
-    show_excess(step, state);
     return step;
 }
 

@@ -1,4 +1,4 @@
-// Order book: a stored order and an event give the new order (rules O1 to O3, C1, R1 to R3).
+// Order book: a stored order and an event give the new order (rules O1 to O4, C1, R1, R2).
 //
 // Pure: what the rules need from elsewhere (who owns a refund id) is asked through a function.
 // Commissions are not touched here; core/rules/posting prices the result.
@@ -23,7 +23,8 @@ struct EventArrival {
     SequenceNumber seq;
     Timestamp received_at;
     EventDigest digest{};
-    std::optional<Digest256> anon;  ///< SHA-256 of the anonymous id.
+    std::optional<Digest256> device{};    ///< SHA-256 of the device id, if the payload states one.
+    std::optional<Digest256> customer{};  ///< See OrderState::customer.
 };
 
 /// Refunded amounts of an order's lines: one standing row for each line that has any (rule R2).
@@ -74,6 +75,9 @@ using FindRefundOwner = std::function<std::optional<RefundOwner>(std::string_vie
 /// else in it yet. The event's trace is not appended (it wants to know the journal entry).
 [[nodiscard]] OrderStep apply_event(OrderState& state, bool created, const OrderEvent& event,
                                     const EventArrival& arrival, const FindRefundOwner& find_owner);
+
+/// See OrderState::customer; nothing: the payload names none.
+[[nodiscard]] std::optional<Digest256> customer_digest(const OrderEvent& event);
 
 inline constexpr std::int64_t kFutureSeconds = 86'400;
 

@@ -1,9 +1,13 @@
 #include "core/rules/posting.hpp"
 
 #include <algorithm>
+#include <map>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
-#include "core/rules/commission.hpp"
+#include "core/rules/by_line.hpp"
+#include "core/rules/pricing.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice {
@@ -19,132 +23,268 @@ LineSet set_of(const std::vector<LineItemId>& lines) {
     return set;
 }
 
-class LinePoster {
-public:
-    LinePoster(OrderState& state, const PostingCause& cause)
-        : state_(state),
-          cause_(cause),
-          new_lines_(cause.attributed ? LineSet() : set_of(cause.new_lines)),
-          refunds_changed_(set_of(cause.refunds_changed)),
-          refunds_(state.refunds) {}
-
-    void book(OrderLine& line) {
-        const Decimal before = line.commission;
-        line.commission = earned(line);
-        if (cause_.currency_before == state_.currency) {
-            enter(line, state_.currency, line.commission - before);
-        } else {
-            enter(line, cause_.currency_before, Decimal() - before);
-            enter(line, state_.currency, line.commission);
-        }
+void sort_transfers(std::vector<JournalEntry>& transfers) {
+    if (transfers.size() > 1) {
+        std::sort(
+            transfers.begin(), transfers.end(), [](const JournalEntry& a, const JournalEntry& b) {
+                return std::pair(a.line.view(), a.currency) < std::pair(b.line.view(), b.currency);
+            });
     }
+}
 
-    [[nodiscard]] std::vector<JournalLine> take() && { return std::move(entries_); }
+// ---- Freezing (M3) ------------------------------------------------------------------------------
+
+/// The program of an earlier version, for rules that are compared over versions; each read once.
+class EarlierRules {
+public:
+    EarlierRules(const RateBook& rates, const ProgramId& program, LedgerReader& ledger)
+        : rates_(rates), id_(program), ledger_(ledger) {}
+
+    /// nullptr: the default rate, or a version that is not there.
+    const Rule* rule_of(const FrozenRate& frozen, std::uint32_t current_version) {
+        const Program* program = &rates_.program();
+        if (frozen.program_version != current_version) {
+            const auto [found, added] = versions_.try_emplace(frozen.program_version);
+            if (added) {
+                found->second = ledger_.program_version(id_, frozen.program_version);
+            }
+            program = found->second ? &found->second->program : nullptr;
+        }
+        return program == nullptr || frozen.match == RuleMatch::kDefault ||
+                       frozen.rule >= program->rules.size()
+                   ? nullptr
+                   : &program->rules[frozen.rule];
+    }
 
 private:
-    [[nodiscard]] Decimal earned(const OrderLine& line) const {
-        if (!line.present || state_.cancelled_at) {
-            return zero_amount(state_.currency);
+    const RateBook& rates_;
+    const ProgramId& id_;
+    LedgerReader& ledger_;
+    std::map<std::uint32_t, std::optional<ProgramRow>> versions_;
+};
+
+/// The first line whose amount per order is of the same rule and currency; itself if there is none.
+std::uint32_t shared_with(const Position& position, const FrozenRate& rate, EarlierRules& rules) {
+    const auto same = [&](const FrozenRate& other) {
+        if (other.rate.kind != RateKind::kPerOrder || other.rate.currency != rate.rate.currency ||
+            (other.match == RuleMatch::kDefault) != (rate.match == RuleMatch::kDefault)) {
+            return false;
         }
-        SLUICE_ASSERT(line.frozen.has_value());
-        return line_commission(*line.frozen, line, refunds_.amount(line.id), state_.currency);
+        const Rule* a = rules.rule_of(other, rate.program_version);
+        const Rule* b = rules.rule_of(rate, rate.program_version);
+        return rate.match == RuleMatch::kDefault ||
+               (a != nullptr && b != nullptr && a->same_as(*b));
+    };
+    for (std::size_t i = 0; i < position.frozen.size(); ++i) {
+        if (same(position.frozen[i].rate)) {
+            return static_cast<std::uint32_t>(i);
+        }
+    }
+    return static_cast<std::uint32_t>(position.frozen.size());
+}
+
+// ---- What is due
+// ----------------------------------------------------------------------------------
+
+class Changes {
+public:
+    Changes(const OrderState& state, const PostingCause& cause)
+        : state_(state),
+          position_(*state.position()),
+          cause_(cause),
+          refunds_changed_(set_of(cause.refunds_changed)),
+          matched_(position_.dues.size()) {}
+
+    std::vector<JournalEntry> find() {
+        if (state_.earns()) {
+            reach_targets();
+        }
+        for (std::size_t i = 0; i < position_.dues.size(); ++i) {
+            const LineDue& due = position_.dues[i];
+            if (!matched_[i] && !due.line.empty()) {
+                add(due.line, due.currency, Decimal(0, due.due.scale()) - due.due);
+            }
+        }
+        sort_transfers(transfers_);
+        return std::move(transfers_);
     }
 
-    [[nodiscard]] JournalReason reason(const OrderLine& line) const {
-        if (cause_.attributed) {
-            return *cause_.attributed;
+private:
+    void reach_targets() {
+        const StandingRefunds refunds(state_.refunds);
+        const std::vector<Decimal> targets = line_commissions(state_, position_, refunds);
+        for (std::size_t i = 0; i < state_.lines.size(); ++i) {
+            const OrderLine& line = state_.lines[i];
+            if (line.present) {
+                add(line.id, state_.currency, targets[i] - due_of(line.id, i));
+            }
         }
-        if (new_lines_.contains(line.id.view())) {
+    }
+
+    /// What is due of a line in the order's currency; its row counts as matched.
+    Decimal due_of(const LineItemId& line, std::size_t likely) {
+        const std::vector<LineDue>& dues = position_.dues;
+        if (likely < dues.size() && is_row(dues[likely], line)) {
+            matched_[likely] = true;
+            return dues[likely].due;
+        }
+        if (by_line_.empty()) {
+            for (std::size_t i = 0; i < dues.size(); ++i) {
+                if (dues[i].currency == state_.currency) {
+                    by_line_.emplace(dues[i].line.view(), i);
+                }
+            }
+        }
+        const auto found = by_line_.find(line.view());
+        if (found == by_line_.end()) {
+            return zero_amount(state_.currency);
+        }
+        matched_[found->second] = true;
+        return dues[found->second].due;
+    }
+
+    [[nodiscard]] bool is_row(const LineDue& due, const LineItemId& line) const {
+        return due.currency == state_.currency && due.line == line;
+    }
+
+    void add(const LineItemId& line, Currency currency, const Decimal& amount) {
+        if (!amount.is_zero()) {
+            transfers_.push_back({line, currency, amount, reason(line), 0});
+        }
+    }
+
+    [[nodiscard]] JournalReason reason(const LineItemId& line) {
+        if (cause_.all) {
+            return *cause_.all;
+        }
+        if (is_new(line)) {
             return JournalReason::kAccrual;
         }
         if (cause_.cancellation_changed) {
             return JournalReason::kCancellation;
         }
-        return refunds_changed_.contains(line.id.view()) ? JournalReason::kRefund
-                                                         : JournalReason::kUpdate;
+        return refunds_changed_.contains(line.view()) ? JournalReason::kRefund
+                                                      : JournalReason::kUpdate;
     }
 
-    void enter(const OrderLine& line, Currency currency, const Decimal& amount) {
-        if (!amount.is_zero()) {
-            entries_.push_back({line.id, currency, amount, reason(line)});
-            add_due(state_, currency, amount);
+    [[nodiscard]] bool is_new(const LineItemId& line) {
+        const std::vector<FrozenLine>& frozen = position_.frozen;
+        for (std::size_t i = new_lines_counted_ + cause_.frozen_before; i < frozen.size(); ++i) {
+            new_lines_.insert(frozen[i].line.view());
+            ++new_lines_counted_;
         }
+        return new_lines_.contains(line.view());
     }
 
-    OrderState& state_;
+    const OrderState& state_;
+    const Position& position_;
     const PostingCause& cause_;
-    LineSet new_lines_;
-    LineSet refunds_changed_;
-    StandingRefunds refunds_;
-    std::vector<JournalLine> entries_;
+    LineSet refunds_changed_, new_lines_;
+    std::size_t new_lines_counted_ = 0;
+    std::vector<bool> matched_;
+    std::unordered_map<std::string_view, std::size_t> by_line_;
+    std::vector<JournalEntry> transfers_;
 };
+
+/// A position's first transfers: each brings a row of its own.
+void enter_first(Position& position, const std::vector<JournalEntry>& transfers,
+                 std::uint64_t first_entry) {
+    for (const JournalEntry& transfer : transfers) {
+        const Decimal zero = zero_amount(transfer.currency);
+        position.dues.push_back(
+            {transfer.line, transfer.currency, zero + transfer.amount, zero, first_entry++});
+    }
+}
 
 }  // namespace
 
-std::vector<LineItemId> freeze_rates(OrderState& state, const RateBook& rates,
-                                     LedgerReader& ledger) {
-    std::vector<LineItemId> frozen;
-    for (OrderLine& line : state.lines) {
-        if (line.frozen) {
+void freeze_rates(OrderState& state, const RateBook& rates, LedgerReader& ledger) {
+    SLUICE_ASSERT(state.position() != nullptr);
+    Position& position = *state.position();
+    const std::size_t known = position.frozen.size();
+    std::optional<EarlierRules> earlier;
+    const Decimal amount = Decimal::parse(state.amount).value_or(Decimal());
+    const RateQuestion question{state.currency, state.ordered_at, amount,
+                                position.attribution.creator.view(), position.facts};
+    LineSet frozen_before;
+    for (std::size_t i = 0; i < state.lines.size(); ++i) {
+        const OrderLine& line = state.lines[i];
+        if (!line.present || (i < known && position.frozen[i].line == line.id)) {
+            continue;
+        }
+        if (known != 0 && frozen_before.empty()) {
+            for (std::size_t k = 0; k < known; ++k) {
+                frozen_before.insert(position.frozen[k].line.view());
+            }
+        }
+        if (frozen_before.contains(line.id.view())) {
             continue;
         }
         std::optional<CatalogRecord> product;
         if (rates.needs_product()) {
             product = find_product(state.key.account, state.key.shop, line, ledger);
         }
-        line.frozen = rates.rate_for(line, product ? &*product : nullptr, state.currency);
-        line.commission = zero_amount(state.currency);
-        frozen.push_back(line.id);
+        FrozenRate rate = rates.rate_for(line, product ? &*product : nullptr, question);
+        if (rate.rate.kind == RateKind::kPerOrder) {
+            if (!earlier) {
+                earlier.emplace(rates, position.attribution.program, ledger);
+            }
+            rate.shared_with = shared_with(position, rate, *earlier);
+        }
+        position.frozen.push_back({line.id, rate});
     }
-    return frozen;
 }
 
-std::vector<JournalLine> post_commissions(OrderState& state, const PostingCause& cause) {
-    SLUICE_ASSERT(state.attribution.has_value());
-    LinePoster booker(state, cause);
-    for (OrderLine& line : state.lines) {
-        booker.book(line);
-    }
-    return std::move(booker).take();
+std::vector<JournalEntry> owed_changes(const OrderState& state, const PostingCause& cause) {
+    SLUICE_ASSERT(state.position() != nullptr);
+    return Changes(state, cause).find();
 }
 
-void add_due(OrderState& state, Currency currency, const Decimal& amount) {
-    for (OrderDue& due : state.dues) {
-        if (due.currency == currency) {
-            due.due = due.due + amount;
-            return;
+std::vector<JournalEntry> take_back(const Position& position, JournalReason reason) {
+    std::vector<JournalEntry> transfers;
+    for (const LineDue& due : position.dues) {
+        if (!due.line.empty() && !due.due.is_zero()) {
+            transfers.push_back(
+                {due.line, due.currency, Decimal(0, due.due.scale()) - due.due, reason, 0});
         }
     }
-    const Decimal zero = zero_amount(currency);
-    state.dues.push_back({currency, zero + amount, zero, zero});
+    sort_transfers(transfers);
+    return transfers;
 }
 
-std::vector<OpenAmount> open_amounts(const OrderState& state) {
-    std::vector<OpenAmount> rows;
-    if (!state.attribution) {
-        return rows;
+void enter(Position& position, std::vector<JournalEntry>& transfers, const Booking& booking) {
+    if (position.dues.empty()) {  // mostly
+        enter_first(position, transfers, booking.first_entry);
+        position.last_booked = transfers.empty() ? position.last_booked : booking.accounting_date;
+        return;
     }
-    for (const OrderDue& due : state.dues) {
-        const Decimal open = due.due - due.settled;
-        if (!open.is_zero()) {
-            rows.push_back({state.key.account, state.attribution->program, state.paid.has_value(),
-                            state.ordered_at, state.key.shop, state.key.order_id, due.currency,
-                            state.attribution->creator, open});
+    std::map<std::pair<std::string_view, Currency>, std::size_t> rows;
+    std::map<std::string_view, std::uint64_t> firsts;
+    position.dues.reserve(position.dues.size() + transfers.size());  // views stay valid
+    for (std::size_t i = 0; i < position.dues.size(); ++i) {
+        const LineDue& due = position.dues[i];
+        rows.try_emplace({due.line.view(), due.currency}, i);
+        firsts.try_emplace(due.line.view(), due.first_entry);
+    }
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+        JournalEntry& transfer = transfers[i];
+        const std::uint64_t number = booking.first_entry + i;
+        const auto first = firsts.try_emplace(transfer.line.view(), number).first;
+        transfer.refers_to = booking.late && first->second != number ? first->second : 0;
+        const auto row = rows.find({transfer.line.view(), transfer.currency});
+        if (row != rows.end()) {
+            LineDue& due = position.dues[row->second];
+            due.due = due.due + transfer.amount;
+            continue;
         }
+        const Decimal zero = zero_amount(transfer.currency);
+        position.dues.push_back(
+            {transfer.line, transfer.currency, zero + transfer.amount, zero, number});
+        rows.try_emplace({transfer.line.view(), transfer.currency}, position.dues.size() - 1);
     }
-    return rows;
-}
-
-CommissionAmount commission_amount(const OrderState& state) {
-    if (state.paid) {
-        return {state.paid->currency, state.paid->amount};
+    if (!transfers.empty()) {
+        position.last_booked = std::max(position.last_booked, booking.accounting_date);
     }
-    for (const OrderDue& due : state.dues) {
-        if (due.currency == state.currency) {
-            return {due.currency, due.due};
-        }
-    }
-    return {state.currency, zero_amount(state.currency)};
 }
 
 }  // namespace sluice

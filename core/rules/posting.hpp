@@ -1,7 +1,8 @@
-// Posting: an attributed order's commissions, and the journal entries that bring the ledger there
-// (rules M3, R3, J1).
+// Posting: an attributed order's commissions, and the transfers that bring its position there
+// (books J1, M3; rules R3).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,37 +14,35 @@
 
 namespace sluice {
 
-/// Freezes a rate with every line of the payload that has none yet.
-/// @return the ids of these lines.
-std::vector<LineItemId> freeze_rates(OrderState& state, const RateBook& rates,
-                                     LedgerReader& ledger);
+/// Freezes a rate with every line of the payload that the live position has not seen yet.
+/// Requires: the order has a creator.
+void freeze_rates(OrderState& state, const RateBook& rates, LedgerReader& ledger);
 
 /// Why commissions may have changed.
 struct PostingCause {
-    /// kAccrual or kAttribution: the order gets its creator now, every entry has this reason.
-    std::optional<JournalReason> attributed;
-    std::vector<LineItemId> new_lines;        ///< kAccrual.
-    bool cancellation_changed = false;        ///< kCancellation.
-    std::vector<LineItemId> refunds_changed;  ///< kRefund; else kUpdate.
-    Currency currency_before;
+    /// Every transfer has this reason: the order gets its creator now, is rejected or released.
+    std::optional<JournalReason> all{};
+    std::size_t frozen_before = 0;  ///< Lines that the position knew: others bring ACCRUAL.
+    bool cancellation_changed = false;
+    std::vector<LineItemId> refunds_changed{};  ///< kRefund; else kUpdate.
 };
 
-/// Brings every line's commission up to date and the order's dues with them.
-/// @return what is to be written to the journal: at most one entry per line and currency, none 0.
-[[nodiscard]] std::vector<JournalLine> post_commissions(OrderState& state,
-                                                        const PostingCause& cause);
+/// The transfers, by (line, currency), that bring the live position's lines to what they earn now.
+/// At most one per line and currency, none 0. Nothing is changed.
+[[nodiscard]] std::vector<JournalEntry> owed_changes(const OrderState& state,
+                                                     const PostingCause& cause);
+/// The transfers that take back what is due of the position's lines; what was entered by hand
+/// stays.
+[[nodiscard]] std::vector<JournalEntry> take_back(const Position& position, JournalReason reason);
 
-/// Adds to the due of one currency.
-void add_due(OrderState& state, Currency currency, const Decimal& amount);
-
-/// What the order has open, for the index by which payouts find it.
-[[nodiscard]] std::vector<OpenAmount> open_amounts(const OrderState& state);
-
-/// What the order's commission is: what is due until it is paid, then the value paid (P1).
-struct CommissionAmount {
-    Currency currency;
-    Decimal amount;
+/// How transfers come into a position: the number of the first, their accounting date, and whether
+/// they came late, so that each names the line's first entry (S1).
+struct Booking {
+    std::uint64_t first_entry = 0;
+    Timestamp accounting_date;
+    bool late = false;
 };
-[[nodiscard]] CommissionAmount commission_amount(const OrderState& state);
+/// Adds the transfers to the position's dues.
+void enter(Position& position, std::vector<JournalEntry>& transfers, const Booking& booking);
 
 }  // namespace sluice

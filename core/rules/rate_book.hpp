@@ -20,6 +20,15 @@ namespace sluice {
                                                         const OrderLine& line,
                                                         LedgerReader& ledger);
 
+/// What a rate depends on beside the line: facts that are frozen for the order (M3), and the order.
+struct RateQuestion {
+    Currency currency;
+    Timestamp ordered_at;
+    Decimal order_amount;
+    std::string_view creator;
+    const FrozenFacts& facts;
+};
+
 /// The rules of one program version. Immutable.
 class RateBook {
 public:
@@ -29,22 +38,31 @@ public:
 
     /// True if some rule asks for the product; else find_product() is not needed.
     [[nodiscard]] bool needs_product() const noexcept { return needs_product_; }
-    /// The most specific rule that matches; a fixed rate in another currency does not match.
-    /// @param product  nullptr: not in the catalog.
+    [[nodiscard]] const Program& program() const noexcept { return program_; }
+    /// Rule M1: the most specific item; of one level the rule with more qualifiers, then the first
+    /// in the file. An amount in another currency does not match.
+    /// @param product  nullptr: not in the catalog. `shared_with` is left to the caller.
     [[nodiscard]] FrozenRate rate_for(const OrderLine& line, const CatalogRecord* product,
-                                      Currency currency) const;
+                                      const RateQuestion& question) const;
 
 private:
     using Index = std::unordered_map<std::string_view, std::vector<std::uint32_t>>;
 
-    /// The first rule of this level in the file that matches one of `values`.
-    [[nodiscard]] std::optional<std::uint32_t> first_rule(
-        RuleMatch level, const std::vector<std::string_view>& values, Currency currency) const;
+    [[nodiscard]] bool matches(const Rule& rule, const RateQuestion& question) const;
+    /// The rule of one level that wins, if any matches one of `values`.
+    [[nodiscard]] std::optional<std::uint32_t> best_rule(
+        RuleMatch level, const std::vector<std::string_view>& values,
+        const RateQuestion& question) const;
 
     Program program_;  ///< Its texts are what the indexes' keys point to.
     std::uint32_t version_;
     bool needs_product_ = false;
-    std::unordered_map<RuleMatch, Index> rules_;
+    std::unordered_map<RuleMatch, Index> rules_;  ///< Indexes sorted: the winner first.
 };
+
+/// The tier that holds: its place in the list; nothing: none, the rule's own rate (M4).
+[[nodiscard]] std::optional<std::uint8_t> tier_for(const std::vector<Tier>& tiers,
+                                                   const std::optional<Money>& volume,
+                                                   Currency currency) noexcept;
 
 }  // namespace sluice

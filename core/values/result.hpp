@@ -26,6 +26,7 @@ enum class ErrorCode {
     kCorrupt,      ///< Stored bytes are damaged. Keep the files, tell a person.
     kPermission,   ///< The process may not; the message names path and owner.
     kUnsupported,  ///< A newer format, or something this build does not know.
+    kWaiting,      ///< It is recorded, and waits for another person's approval.
     kInternal,     ///< Should not happen.
 };
 

@@ -39,11 +39,11 @@ Error not_appended(store::AppendOutcome outcome) {
 }
 
 Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queue,
-                              const Command& command, const CommandSender& sender) {
-    const std::string body = encode_command(command);
+                              const Request& request, const CommandSender& sender) {
+    const std::string body = encode_request(request);
     const Timestamp now = cli::now();
     RecordMeta meta;
-    meta.topic = topic_of(command);
+    meta.topic = topic_of(request.command);
     meta.account_number = sender.account_number;
     meta.shop_number = sender.shop_number;
     meta.account_id = sender.account_id;
@@ -87,10 +87,15 @@ std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node
     const WorkLeft work = work_left(*snapshot);
     const std::uint64_t left = work.cause <= seq ? work.pieces : 0;
     if (const auto row = snapshot->command(seq)) {
-        return CommandResult{seq, row->ok, row->result, left};
+        const std::string& id = row->first_command.empty() ? row->command_id : row->first_command;
+        return CommandResult{seq, row->outcome != Outcome::kRefused, row->outcome, id, row->result,
+                             left};
     }
     const auto letter = snapshot->dead_letter(seq);
-    return CommandResult{seq, false,
+    return CommandResult{seq,
+                         false,
+                         Outcome::kRefused,
+                         {},
                          letter ? "it went to the dead letters: " + letter->reason
                                 : "it was applied, but its result is not in the ledger",
                          left};
@@ -220,9 +225,9 @@ CommandOptions embedded_commands(const store::StorePaths& paths) {
 }
 
 Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& queue,
-                                  const Command& command, const CommandSender& sender,
+                                  const Request& request, const CommandSender& sender,
                                   const CommandOptions& options, const std::atomic<bool>& stop) {
-    const auto seq = append(paths, queue, command, sender);
+    const auto seq = append(paths, queue, request, sender);
     if (!seq) {
         return seq.error();
     }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/commands/commands.hpp"
+#include "core/ledger/command_rows.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/queue/queue.hpp"
@@ -25,7 +26,10 @@ struct CommandSender {
 
 struct CommandResult {
     SequenceNumber seq;
-    bool ok = false;   ///< False: refused, nothing was changed; `text` says why.
+    bool ok = false;  ///< False: refused, nothing was changed; `text` says why.
+    Outcome outcome = Outcome::kRefused;
+    /// Of this command, or of the one before whose key it has: what became of it hangs on this id.
+    std::string command_id;
     std::string text;  ///< One line for the person who ran it.
     /// Codes, devices and programs whose waiting orders are still to be tried again (rule A2). 0
     /// unless CommandOptions::leaves_work.
@@ -50,7 +54,7 @@ struct CommandOptions {
 /// kBusy: stored, not applied or not finished yet (stopped, or the worker cannot apply now); the
 /// message says which.
 [[nodiscard]] Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& queue,
-                                                const Command& command, const CommandSender& sender,
+                                                const Request& request, const CommandSender& sender,
                                                 const CommandOptions& options,
                                                 const std::atomic<bool>& stop);
 

@@ -3,12 +3,16 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <array>
+#include <fstream>
+#include <random>
 
 #include "core/apply/apply.hpp"
+#include "core/protocol/signature.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/access/ledger_access.hpp"
+#include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/progress.hpp"
 #include "worker/system/privileges.hpp"
@@ -20,16 +24,30 @@ namespace {
 Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions& options) {
     worker::CommandSender sender;
     sender.actor = current_user();
-    if (!options.shop) {
+    if (!options.shop && !options.account) {
         return sender;
     }
     auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
     if (!registry.ok()) {
         return registry.error();
     }
+    if (!options.shop) {
+        auto account = find_account(*registry.value(), *options.account);
+        if (!account.ok()) {
+            return account.error();
+        }
+        sender.account_number = account->number;
+        sender.account_id = account->account_id.str();
+        return sender;
+    }
     auto shop = find_shop(*registry.value(), *options.shop);
     if (!shop.ok()) {
         return shop.error();
+    }
+    if (options.account && *options.account != shop->account_id) {
+        return Error{ErrorCode::kInvalid, "shop " + options.shop->str() + " belongs to account " +
+                                              shop->account_id.str() + ", not to " +
+                                              options.account->str()};
     }
     sender.account_number = shop->account_number;
     sender.shop_number = shop->number;
@@ -38,9 +56,36 @@ Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions&
     return sender;
 }
 
+/// 128 bits, hexadecimal.
+std::string random_key() {
+    constexpr std::size_t kKeyBytes = 16;
+    std::array<std::uint8_t, kKeyBytes> bytes{};
+    std::random_device device;
+    for (std::uint8_t& byte : bytes) {
+        byte = static_cast<std::uint8_t>(device());
+    }
+    return to_hex(bytes);
+}
+
+/// The user who logged in; nothing: none did (a service).
+std::optional<uid_t> login_user() {
+    constexpr uid_t kUnset = static_cast<uid_t>(-1);
+    std::ifstream file("/proc/self/loginuid");
+    uid_t user = kUnset;
+    return file >> user && user != kUnset ? std::optional(user) : std::nullopt;
+}
+
+Result<std::string> parse_reason(std::string_view text) {
+    if (text.empty() || text.size() > kReasonBytesMax) {
+        return Error{ErrorCode::kInvalid, "expected 1 to 1000 bytes"};
+    }
+    return std::string(text);
+}
+
 }  // namespace
 
-Status submit(const Frame& frame, const Command& command, const SubmitOptions& options) {
+Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& command,
+                                             const SubmitOptions& options) {
     const auto paths = frame.paths();
     auto sender = sender_of(frame, options);
     if (!sender.ok()) {
@@ -62,24 +107,50 @@ Status submit(const Frame& frame, const Command& command, const SubmitOptions& o
         }
     };
     if (Status became = become_store_owner(paths); !became.ok()) {
-        return became;
+        return became.error();
     }
     auto queue = store::Queue::open(paths, queue_options());
     if (!queue.ok()) {
         return queue.error();
     }
-    auto result = worker::run_command(paths, *queue.value(), command, sender.value(), how,
+    const Request request{options.key.empty() ? random_key() : options.key, options.reason,
+                          command};
+    auto result = worker::run_command(paths, *queue.value(), request, sender.value(), how,
                                       catch_stop_signals());
     progress.clear();
     if (!result.ok()) {
-        return result.error();
+        // What became of it is not known here: with the same key it can be asked for again.
+        return Error{result.error().code,
+                     result.error().message + "; ask again with --key " + request.key};
     }
     if (!result->ok) {
         return Error{ErrorCode::kInvalid, result->text};
     }
+    return result;
+}
+
+Status submit(const Frame& frame, const Command& command, const SubmitOptions& options) {
+    const auto result = submit_quietly(frame, command, options);
+    if (!result.ok()) {
+        return result.error();
+    }
+    if (result->outcome == Outcome::kWaiting) {
+        return Error{ErrorCode::kWaiting, result->text};
+    }
     const std::string left = result->work_left == 0 ? "" : "; " + work_text(result->work_left);
     std::printf("%s%s\n", printable(result->text).c_str(), left.c_str());
     return Status::success();
+}
+
+void add_command_options(CLI::App& app, SubmitOptions& target, bool needs_reason) {
+    add_value(app, "--key", "K", target.key, parse_admin_id,
+              "The same key and content again gives the first result; up to 128 id characters");
+    CLI::Option& reason = add_value(app, "--reason", "TEXT", target.reason, parse_reason,
+                                    "Why; kept with what it books, with who ran it");
+    if (needs_reason) {
+        reason.required();
+    }
+    add_ledger(app, target.ledger_url);
 }
 
 void add_no_wait(CLI::App& app, bool& target) {
@@ -88,12 +159,9 @@ void add_no_wait(CLI::App& app, bool& target) {
 }
 
 std::string current_user() {
-    const char* const behind_sudo = ::getuid() == 0 ? std::getenv("SUDO_USER") : nullptr;
-    if (behind_sudo != nullptr && *behind_sudo != '\0') {
-        return behind_sudo;
-    }
-    const passwd* const entry = ::getpwuid(::getuid());
-    return entry != nullptr ? entry->pw_name : "uid " + std::to_string(::getuid());
+    const uid_t user = login_user().value_or(::getuid());
+    const passwd* const entry = ::getpwuid(user);
+    return entry != nullptr ? entry->pw_name : "uid " + std::to_string(user);
 }
 
 Result<store::AccountRow> find_account(store::Registry& registry, const AccountId& id) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
+constexpr int kExitWaiting = 3;  // for another actor's approval
 
 class HelpFormatter : public CLI::Formatter {
 public:
@@ -85,6 +86,10 @@ int report_mistake(const CLI::App& root, const CLI::ParseError& mistake) {
 int run_action(const Frame& frame) {
     const Status status = frame.action();
     const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (!status.ok() && status.error().code == ErrorCode::kWaiting) {
+        std::fprintf(stderr, "%s\n", status.error().message.c_str());
+        return kExitWaiting;
+    }
     if (!status.ok()) {
         std::fprintf(stderr, "sluice: %s\n", status.error().message.c_str());
         return kExitFailed;

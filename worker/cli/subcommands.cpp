@@ -15,6 +15,10 @@ void declare_commands(CLI::App& app, Frame& frame) {
     declare_report(app, frame);
     declare_explain(app, frame);
     declare_payout(app, frame);
+    declare_money(app, frame);
+    declare_order(app, frame);
+    declare_period(app, frame);
+    declare_forget(app, frame);
     declare_ledger(app, frame);
     declare_send(app, frame);
     declare_sign(app, frame);

@@ -17,7 +17,11 @@ void declare_queue(CLI::App& app, Frame& frame);
 void declare_dead(CLI::App& app, Frame& frame);
 void declare_report(CLI::App& app, Frame& frame);
 void declare_explain(CLI::App& app, Frame& frame);
-void declare_payout(CLI::App& app, Frame& frame);  // payout, adjust, forget
+void declare_payout(CLI::App& app, Frame& frame);
+void declare_money(CLI::App& app, Frame& frame);  // adjust, credit, reverse, approve, approvals
+void declare_order(CLI::App& app, Frame& frame);  // hold, release, reject, attribute, detach ...
+void declare_period(CLI::App& app, Frame& frame);
+void declare_forget(CLI::App& app, Frame& frame);
 void declare_ledger(CLI::App& app, Frame& frame);
 void declare_send(CLI::App& app, Frame& frame);  // send events, send products
 void declare_sign(CLI::App& app, Frame& frame);  // sign, verify

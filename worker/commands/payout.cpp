@@ -1,115 +1,229 @@
-// sluice payout close|list, adjust, forget
+// sluice payout preview|close|sent|settle|failed|returned|void|list|show
+#include "core/apply/payout_plan.hpp"
+#include "core/rules/creator_names.hpp"
+#include "core/rules/payout_names.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/subcommands.hpp"
-#include "worker/reports/report.hpp"
+#include "worker/reports/payouts.hpp"
 
 namespace sluice::cli {
 namespace {
 
+/// What `preview` and `close` take.
 struct CloseCommand {
     PayoutClose close;
-    std::string ledger;
+    SubmitOptions submit;
+    Format format = Format::kTable;
+};
+
+struct MoveCommand {
+    PayoutMove move;
+    SubmitOptions submit;
 };
 
 struct ListCommand {
+    PayoutFilter filter;
     std::string ledger;
     Format format = Format::kTable;
 };
 
-struct AdjustCommand {
-    Adjust adjust;
-    ShopId shop;
+struct ShowCommand {
+    std::string payout_id;
     std::string ledger;
+    Format format = Format::kTable;
 };
 
-struct ForgetCommand {
-    Forget forget;
-    ShopId shop;
-    std::string ledger;
-};
+/// The account's number in the ledger; nothing: the ledger has no shop of it.
+std::optional<AccountNumber> account_number(LedgerReader& ledger, const AccountId& account) {
+    std::optional<AccountNumber> number;
+    ledger.scan_shops([&](const ShopRow& shop) {
+        if (shop.account_id == account) {
+            number = shop.account;
+        }
+        return !number;
+    });
+    return number;
+}
+
+Status run_preview(const Frame& frame, const CloseCommand& command) {
+    return with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) -> Status {
+        const std::optional<AccountNumber> account =
+            account_number(ledger, *command.submit.account);
+        if (!account) {
+            return Error{ErrorCode::kNotFound,
+                         "the ledger has nothing of account " + command.submit.account->str()};
+        }
+        const AccountSettings settings = account_settings(ledger, *account);
+        const PlanRequest request{*account, *command.submit.account, command.close, now(), {}};
+        PayoutPlan plan(request, settings, ledger);
+        if (Status possible = plan.add_up(); !possible.ok()) {
+            return possible;
+        }
+        RunListing listing(command.format, ledger, *account);
+        plan.visit(
+            [&](const PlannedPayout& planned) { listing.add(planned, command.close.until); });
+        listing.finish(plan.skipped(), to_hex(plan.digest()));
+        return Status::success();
+    });
+}
+
+/// What a close made, from the ledger: also of a close that was asked for again.
+Status print_run(const Frame& frame, const CloseCommand& command, const std::string& run) {
+    return with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) -> Status {
+        PayoutRun row;
+        row.run = run;
+        if (!ledger.load(row)) {
+            return Error{ErrorCode::kNotFound, "there is no run " + run};
+        }
+        RunListing listing(command.format, ledger, row.account);
+        std::vector<Payout> payouts;
+        scan_run(ledger, run, [&payouts](const Payout& payout) {
+            payouts.push_back(payout);
+            return true;
+        });
+        for (const Payout& payout : payouts) {
+            listing.add(payout);
+        }
+        listing.finish(skipped_of(ledger, run), to_hex(row.digest));
+        return Status::success();
+    });
+}
 
 Status run_close(const Frame& frame, const CloseCommand& command) {
     if (command.close.until > now()) {
         return Error{ErrorCode::kInvalid, "--until lies in the future"};
     }
-    return submit(frame, command.close, {std::nullopt, command.ledger});
+    const auto result = submit_quietly(frame, command.close, command.submit);
+    if (!result.ok()) {
+        return result.error();
+    }
+    return print_run(frame, command, result->command_id);
+}
+
+Status run_move(const Frame& frame, const MoveCommand& command) {
+    return submit(frame, command.move, command.submit);
 }
 
 Status run_list(const Frame& frame, const ListCommand& command) {
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
         Listing listing(command.format, payout_columns());
-        ledger.scan_payouts([&](const Payout& payout) {
-            listing.add(payout_row(payout));
-            return true;
-        });
+        write_payout_rows(ledger, command.filter, listing);
         listing.finish();
         return Status::success();
     });
 }
 
-Status run_adjust(const Frame& frame, const AdjustCommand& command) {
-    return submit(frame, command.adjust, {command.shop, command.ledger});
+Status run_show(const Frame& frame, const ShowCommand& command) {
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
+        Payout payout;
+        payout.payout_id = command.payout_id;
+        if (!ledger.load(payout)) {
+            return Error{ErrorCode::kNotFound, "there is no payout " + command.payout_id};
+        }
+        Listing listing(command.format, payout_item_columns());
+        write_payout_items(ledger, payout, listing);
+        listing.finish();
+        return Status::success();
+    });
 }
 
-Status run_forget(const Frame& frame, const ForgetCommand& command) {
-    return submit(frame, command.forget, {command.shop, command.ledger});
-}
-
-Result<Decimal> parse_adjustment(std::string_view text) {
-    auto amount = parse_amount(text);
-    if (amount.ok() && amount->is_zero()) {
-        return Error{ErrorCode::kInvalid, "expected an amount that is not 0"};
+Result<std::optional<PayoutState>> parse_state(std::string_view text) {
+    const std::optional<PayoutState> state = parse_payout_state(text);
+    if (!state) {
+        return Error{ErrorCode::kInvalid,
+                     "expected CLOSED, APPROVED, SENT, PAID, VOID, FAILED or RETURNED"};
     }
-    return amount;
+    return state;
 }
 
-Result<std::string> parse_reason(std::string_view text) {
-    if (text.empty()) {
-        return Error{ErrorCode::kInvalid, "expected a reason that is not empty"};
-    }
-    return std::string(text);
+template <class Id>
+void add_ids(CLI::App& app, const std::string& name, const std::string& type,
+             std::vector<Id>& target, const std::string& description) {
+    app.add_option_function<std::vector<std::string>>(
+           name,
+           [name, &target](const std::vector<std::string>& words) {
+               for (const std::string& word : words) {
+                   if (!is_admin_id(word)) {
+                       throw CLI::ValidationError(
+                           name, "expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
+                   }
+                   target.emplace_back(word);
+               }
+           },
+           description)
+        ->type_name(type);
+}
+
+void add_account(CLI::App& app, SubmitOptions& target) {
+    add_id(app, "--account", "A", target.account.emplace(), "The account").required();
+}
+
+CloseCommand& declare_close(CLI::App& app, Frame& frame,
+                            Status (*run)(const Frame&, const CloseCommand&)) {
+    CloseCommand& command = on_run(app, frame, run);
+    add_account(app, command.submit);
+    add_value(app, "--until", "T", command.close.until, parse_time,
+              "What has matured at this time and was due then (RFC 3339)")
+        .required();
+    add_ids(app, "--program", "P", command.close.programs, "Only this program (may be repeated)");
+    add_ids(app, "--creator", "C", command.close.creators, "Only this creator (may be repeated)");
+    add_ids(app, "--exclude", "C", command.close.excluded, "Not this creator (may be repeated)");
+    app.add_flag("--ignore-minimum", command.close.ignore_minimum,
+                 "Pay sums below the policy's min_payout, too");
+    add_format(app, command.format);
+    return command;
+}
+
+void declare_move(CLI::App& group, Frame& frame, PayoutVerb verb, const std::string& description) {
+    CLI::App& app = add_command(group, std::string(to_string(verb)), description);
+    MoveCommand& command = on_run(app, frame, run_move);
+    command.move.verb = verb;
+    app.add_option("ID", command.move.ids, "Payouts, or runs for all their payouts")->required();
+    add_account(app, command.submit);
+    app.add_option("--bank-ref", command.move.bank_ref, "The bank's reference")->type_name("R");
+    add_value(app, "--paid-at", "T", command.move.paid_at, parse_time, "When the bank paid");
+    add_command_options(app, command.submit, true);
+}
+
+void declare_listing(CLI::App& group, Frame& frame) {
+    CLI::App& list = add_command(group, "list", "List the payouts in the order of closing");
+    ListCommand& listed = on_run(list, frame, run_list);
+    add_payout_scope(list, listed.filter);
+    add_value(list, "--state", "S", listed.filter.state, parse_state, "Only those in this state");
+    add_value(list, "--run", "ID", listed.filter.run, parse_admin_id, "Only those of this run");
+    add_ledger(list, listed.ledger);
+    add_format(list, listed.format);
+
+    CLI::App& show = add_command(group, "show", "Show the items of a payout");
+    ShowCommand& shown = on_run(show, frame, run_show);
+    add_value(show, "ID", "ID", shown.payout_id, parse_admin_id, "The payout").required();
+    add_ledger(show, shown.ledger);
+    add_format(show, shown.format);
 }
 
 }  // namespace
 
 void declare_payout(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "payout", "Payouts: what is closed counts as paid");
+    CLI::App& group = add_group(app, "payout", "Payouts: from what is due to the bank and back");
+    CLI::App& preview =
+        add_command(group, "preview", "What a close would make; nothing is changed");
+    add_ledger(preview, declare_close(preview, frame, run_preview).submit.ledger_url);
+
     CLI::App& close =
         add_command(group, "close", "Close what is payable, per creator and currency");
-    CloseCommand& closed = on_run(close, frame, run_close);
-    add_id(close, "--program", "P", closed.close.program, "The program").required();
-    add_value(close, "--until", "T", closed.close.until, parse_time,
-              "Commissions whose hold ended at or before this time (RFC 3339)")
-        .required();
-    add_ledger(close, closed.ledger);
+    CloseCommand& closed = declare_close(close, frame, run_close);
+    add_value(close, "--expect", "DIGEST", closed.close.expect, parse_admin_id,
+              "Refuse if the result would differ from this preview");
+    add_command_options(close, closed.submit, false);
 
-    CLI::App& list = add_command(group, "list", "List the payouts in the order of closing");
-    ListCommand& listed = on_run(list, frame, run_list);
-    add_ledger(list, listed.ledger);
-    add_format(list, listed.format);
-
-    CLI::App& adjust = add_command(app, "adjust", "Enter a correction by hand into the journal");
-    AdjustCommand& adjusted = on_run(adjust, frame, run_adjust);
-    add_value(adjust, "--order", "O", adjusted.adjust.order, parse_order_id, "The order")
-        .required();
-    add_id(adjust, "--shop", "S", adjusted.shop, "Its shop").required();
-    add_value(adjust, "--amount", "M", adjusted.adjust.amount, parse_adjustment,
-              "Signed, in the order's currency")
-        .required();
-    add_value(adjust, "--reason", "TEXT", adjusted.adjust.reason, parse_reason,
-              "Kept with the entry, and who made it")
-        .required();
-    add_ledger(adjust, adjusted.ledger);
-
-    CLI::App& forget = add_command(app, "forget", "Take a customer's personal data out of bodies");
-    ForgetCommand& forgotten = on_run(forget, frame, run_forget);
-    add_id(forget, "--shop", "S", forgotten.shop, "The shop").required();
-    add_value(forget, "--customer", "ID", forgotten.forget.customer, parse_wire_id,
-              "platform_customer_id; amounts and digests stay")
-        .required();
-    add_ledger(forget, forgotten.ledger);
+    declare_move(group, frame, PayoutVerb::kSent, "The bank was told to pay");
+    declare_move(group, frame, PayoutVerb::kSettle, "The bank has paid");
+    declare_move(group, frame, PayoutVerb::kFailed, "The bank could not pay: it is due again");
+    declare_move(group, frame, PayoutVerb::kReturned, "The money came back: it is due again");
+    declare_move(group, frame, PayoutVerb::kVoid, "Never sent: it is due again");
+    declare_listing(group, frame);
 }
 
 }  // namespace sluice::cli

@@ -15,6 +15,7 @@ namespace {
 struct ReportCommand {
     const Report* report = nullptr;
     ReportFilter filter;
+    bool all_accounts = false;
     std::string ledger;
     Format format = Format::kTable;
 };
@@ -101,10 +102,25 @@ void refuse_idle_filters(CLI::App& app, const Report& report) {
     });
 }
 
+/// Creator ids belong to their account: equal ids in two accounts are two creators.
+void add_scope(CLI::App& app, ReportCommand& command) {
+    CLI::Option& account =
+        add_id(app, "--account", "A", command.filter.account, "Only this account's");
+    app.add_flag("--all-accounts", command.all_accounts, "Of every account")->excludes(&account);
+    app.final_callback([&command] {
+        if (!command.filter.account && !command.all_accounts) {
+            throw CLI::RequiredError("--account or --all-accounts");
+        }
+    });
+}
+
 void declare_one(CLI::App& group, Frame& frame, const Report& report) {
     CLI::App& app = add_command(group, std::string(report.name), std::string(report.description));
     ReportCommand& command = on_run(app, frame, run_report);
     command.report = &report;
+    if (report.needs_account) {
+        add_scope(app, command);
+    }
     add_id(app, "--shop", "S", command.filter.shop, "Only this shop's");
     add_id(app, "--creator", "C", command.filter.creator, "Only this creator's");
     add_value(app, "--from", "T", command.filter.from, parse_time, "From this time on (RFC 3339)");

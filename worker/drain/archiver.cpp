@@ -126,16 +126,16 @@ Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
         return writer_->add(archived(input), now);
     }
     const std::string_view body = record->meta.bulk ? input.bulk_body : record->body;
-    const Result<Command> command = decode_command(Topic::kForget, body);
-    if (!command) {
+    const Result<Request> request = decode_request(Topic::kForget, body);
+    if (!request) {
         return writer_->add(archived(input), now);
     }
-    if (Status clean = forget(*record, std::get<Forget>(*command).customer); !clean) {
+    if (Status clean = forget(*record, std::get<Forget>(request->command).customer); !clean) {
         return clean;
     }
     OwnedInput kept;
     kept.seq = input.seq;
-    const std::string kept_body = encode_command(Forget{kForgotten});
+    const std::string kept_body = encode_request({{}, {}, Forget{kForgotten}});
     RecordMeta meta = record->meta;
     meta.bulk.reset();
     RecordEnvelope envelope;

@@ -18,6 +18,7 @@
 namespace sluice::cli {
 
 struct ReportFilter {
+    std::optional<AccountId> account;  ///< Nothing: every account.
     std::optional<ShopId> shop;
     std::optional<CreatorId> creator;
     std::optional<Timestamp> from;  ///< Inclusive.
@@ -38,6 +39,7 @@ struct Report {
     std::vector<Column> columns;
     void (*write)(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
     bool by_shop, by_creator, by_time;  ///< Which filters mean something here.
+    bool needs_account;                 ///< `--account`, or `--all-accounts` (S4).
 };
 
 [[nodiscard]] const std::vector<Report>& reports();
@@ -46,8 +48,5 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
 
 /// Shops of the ledger that the filter covers, by shop id.
 [[nodiscard]] std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter);
-[[nodiscard]] std::vector<Column> payout_columns();
-/// One payout, as `report payouts` and `payout list` show it.
-[[nodiscard]] Json payout_row(const Payout& payout);
 
 }  // namespace sluice::cli

@@ -8,7 +8,7 @@
 #include "core/rules/attribution.hpp"
 #include "core/rules/balance.hpp"
 #include "core/rules/journal.hpp"
-#include "core/rules/posting.hpp"
+#include "core/rules/open_amounts.hpp"
 
 namespace sluice::test {
 namespace {
@@ -53,6 +53,14 @@ void write_discounts(JsonWriter& json, const OrderText& order) {
     json.end_array();
 }
 
+std::string sum_of_lines(const OrderText& order) {
+    Decimal sum;
+    for (const LineText& line : order.lines) {
+        sum = sum + *Decimal::parse(line.amount);
+    }
+    return sum.to_string();
+}
+
 std::string short_types(std::uint8_t types) {
     switch (types) {
         case 1:
@@ -87,8 +95,15 @@ std::string to_json(const OrderText& order) {
     if (!order.cancelled.empty()) {
         json.field("platform_cancelled_at", order.cancelled);
     }
-    json.field("amount", order.amount).field("tax", order.tax).field("shipping", order.shipping);
+    json.field("amount", order.amount.empty() ? sum_of_lines(order) : order.amount);
+    json.field("tax", order.tax).field("shipping", order.shipping);
     json.field("currency_code", order.currency);
+    if (!order.customer.empty()) {
+        json.field("platform_customer_id", order.customer);
+    }
+    if (!order.email.empty()) {
+        json.field("email", order.email);
+    }
     write_discounts(json, order);
     write_lines(json, order);
     write_refunds(json, order);
@@ -102,6 +117,7 @@ Program program(std::string_view id, std::string_view default_rate) {
     program.account_id = AccountId("acme");
     program.account = {1};
     program.default_rate = parse_rate(default_rate).value();
+    program.late_days = 366;
     return program;
 }
 
@@ -155,12 +171,14 @@ Applied Books::raw(Topic topic, std::string_view body, std::string_view anon) {
     RecordMeta meta;
     meta.topic = topic;
     meta.account_number = account_;
-    meta.shop_number = shop_;
     meta.account_id = account_id_;
-    meta.shop_id = shop_id_;
+    if (names_shop || !is_command(topic)) {
+        meta.shop_number = shop_;
+        meta.shop_id = shop_id_;
+    }
     meta.received_at = received_at_;
     meta.anon_id = anon;
-    meta.actor = is_command(topic) ? "finance" : "";
+    meta.actor = is_command(topic) ? std::string_view(actor) : std::string_view();
     RecordEnvelope envelope;
     envelope.encode(meta, body);
     return input(std::string(envelope.prefix()) + std::string(body));
@@ -175,7 +193,7 @@ Applied Books::products(Topic topic, std::string_view products_json) {
 }
 
 Applied Books::command(const Command& command) {
-    return raw(topic_of(command), encode_command(command));
+    return raw(topic_of(command), encode_request({key, reason, command}));
 }
 
 Applied Books::apply(std::vector<Program> programs) {
@@ -198,11 +216,21 @@ Applied Books::touch(std::string_view anon, std::string_view creator, std::strin
 }
 
 Applied Books::close(std::string_view program_id, std::string_view until) {
-    return command(PayoutClose{ProgramId(program_id), instant(until)});
+    return raw(Topic::kPayoutClose, "{\"program\":\"" + std::string(program_id) +
+                                        "\",\"until\":\"" + std::string(until) + "\"}");
 }
 
-Applied Books::adjust(std::string_view order, std::string_view amount, std::string_view reason) {
-    return command(Adjust{OrderId(order), *Decimal::parse_signed(amount), std::string(reason)});
+Applied Books::close_account(std::string_view until) {
+    PayoutClose close;
+    close.until = instant(until);
+    return command(close);
+}
+
+Applied Books::adjust(std::string_view order, std::string_view amount, std::string_view why) {
+    const std::string before = std::exchange(reason, std::string(why));
+    const Applied applied = command(Adjust{OrderId(order), *Decimal::parse_signed(amount)});
+    reason = before;
+    return applied;
 }
 
 OrderState Books::order(std::string_view id) {
@@ -220,21 +248,25 @@ std::string Books::commission(std::string_view id) {
 
 std::string Books::creator_of(std::string_view id) {
     const OrderState state = order(id);
-    if (!state.attribution) {
+    if (!state.live) {
         return "nobody";
     }
-    return state.attribution->creator.str() + "@" + state.attribution->program.str() + " " +
-           short_types(state.attribution->types);
+    const Attribution& attribution = state.position()->attribution;
+    return attribution.creator.str() + "@" + attribution.program.str() + " " +
+           short_types(attribution.types);
 }
 
 std::vector<std::string> Books::journal() {
     std::vector<std::string> rows;
     read()->scan_journal(1, [&rows](const JournalGroup& group) {
-        for (const JournalLine& entry : group.lines) {
-            rows.push_back(std::to_string(group.event_seq.value) + " " +
-                           group.order.order_id.str() + "/" + entry.line.str() + " " +
-                           entry.amount.to_string() + " " + std::string(entry.currency.code()) +
-                           " " + std::string(to_string(entry.reason)));
+        for (const JournalEntry& entry : group.entries) {
+            if (is_mark(entry.reason) || !group.payout_id.empty()) {
+                continue;
+            }
+            rows.push_back(std::to_string(group.event_seq.value) + " " + group.order_id.str() +
+                           "/" + entry.line.str() + " " + entry.amount.to_string() + " " +
+                           std::string(entry.currency.code()) + " " +
+                           std::string(to_string(entry.reason)));
         }
         return true;
     });
@@ -258,11 +290,13 @@ std::vector<std::string> Books::anomalies() {
 
 std::vector<std::string> Books::balances(std::string_view now) {
     std::vector<std::string> rows;
-    balances_at(*read(), instant(now), [&rows](const BalanceAt& row) {
+    balances_at(*read(), std::nullopt, instant(now), [&rows](const BalanceAt& row) {
         rows.push_back(row.key.creator.str() + "@" + row.key.program.str() + " " +
                        std::string(row.key.currency.code()) + " pending=" +
                        row.pending.to_string() + " payable=" + row.payable.to_string() +
-                       " paid=" + row.paid.to_string() + " total=" + row.total.to_string());
+                       " paid=" + row.paid.to_string() + " total=" + row.total.to_string() +
+                       (row.blocked.is_zero() ? "" : " blocked=" + row.blocked.to_string()) +
+                       (row.in_payout.is_zero() ? "" : " in_payout=" + row.in_payout.to_string()));
         return true;
     });
     return rows;
@@ -270,12 +304,22 @@ std::vector<std::string> Books::balances(std::string_view now) {
 
 std::vector<std::string> Books::payouts() {
     std::vector<std::string> rows;
-    read()->scan_payouts([&rows](const Payout& payout) {
-        rows.push_back(payout.creator.str() + "@" + payout.program.str() + " " +
-                       payout.amount.to_string() + " " + std::string(payout.currency.code()) +
-                       " orders=" + std::to_string(payout.orders_count));
+    const auto reader = read();
+    std::vector<Payout> payouts;
+    reader->scan_payouts([&payouts](const Payout& payout) {
+        payouts.push_back(payout);
         return true;
     });
+    for (const Payout& payout : payouts) {
+        std::string programs;
+        reader->scan(PayoutPart{payout.payout_id, {}, {}}, {1, 1}, [&](const PayoutPart& part) {
+            programs += (programs.empty() ? "" : "+") + part.program.str();
+            return true;
+        });
+        rows.push_back(payout.creator.str() + "@" + programs + " " + payout.amount.to_string() +
+                       " " + std::string(payout.currency.code()) +
+                       " orders=" + std::to_string(payout.orders_count));
+    }
     return rows;
 }
 

@@ -54,9 +54,10 @@ struct OrderText {
     std::string ordered = "2026-01-01T00:00:00Z";
     std::string cancelled;
     std::string currency = "USD";
-    std::string amount = "100.00";
+    std::string amount;  ///< Empty: the sum of its lines.
     std::string tax = "0.00";
     std::string shipping = "0.00";
+    std::string customer, email;
     std::vector<std::string> codes;
     std::vector<LineText> lines{LineText{}};
     std::vector<RefundText> refunds;
@@ -93,13 +94,17 @@ public:
     /// Any body, as it is.
     Applied raw(Topic topic, std::string_view body, std::string_view anon = {});
     Applied products(Topic topic, std::string_view products_json);
+    /// As `actor`, with `key` and `reason`; the account's, or of the shop if `names_shop`.
     Applied command(const Command& command);
     Applied apply(std::vector<Program> programs);
     Applied creators(const std::vector<CreatorImport::Row>& rows);
     Applied creator(std::string_view creator, std::string_view program, std::string_view code = {});
     Applied touch(std::string_view anon, std::string_view creator, std::string_view program,
                   std::string_view at);
+    /// As a release before double entry closed: of one program, settled in the same input.
     Applied close(std::string_view program, std::string_view until);
+    /// As this release closes: every program of the account.
+    Applied close_account(std::string_view until);
     Applied adjust(std::string_view order, std::string_view amount,
                    std::string_view reason = "goodwill");
     /// The record's bytes, whatever they are.
@@ -116,9 +121,10 @@ public:
     [[nodiscard]] std::vector<std::string> journal();
     /// "<kind> <order> first=<event> count=<n>", by order and kind, of all shops.
     [[nodiscard]] std::vector<std::string> anomalies();
-    /// "<creator>@<program> <currency> pending=.. payable=.. paid=.. total=..".
+    /// "<creator>@<program> <currency> pending=.. payable=.. paid=.. total=..": what is in payouts
+    /// or blocked stands there too, if it is not 0.
     [[nodiscard]] std::vector<std::string> balances(std::string_view now);
-    /// "<creator>@<program> <amount> <currency> orders=<n>".
+    /// "<creator>@<program> <amount> <currency> orders=<n>", each of one program.
     [[nodiscard]] std::vector<std::string> payouts();
     [[nodiscard]] Totals totals() { return read()->head().totals; }
     [[nodiscard]] SequenceNumber last_seq() const noexcept { return seq_; }
@@ -127,6 +133,8 @@ public:
     /// Every row of the ledger, as text; equal texts are equal ledgers.
     [[nodiscard]] std::string dump();
 
+    std::string actor = "finance", key, reason = "as agreed";  ///< Of commands.
+    bool names_shop = true;         ///< Commands name the shop, not only its account.
     std::size_t work_slice = 1000;  ///< Orders of retry work done in one transaction.
     /// Called once, when the next input is applied and not yet committed.
     std::function<void()> before_commit;

@@ -48,6 +48,7 @@ TEST_P(Explain, EveryStepFromEventToJournal) {
     EXPECT_EQ(text(), R"(Order o1 of shop shop-1 (account acme)
   amount 100.00 USD, tax 0.00, shipping 0.00
   ordered at 2026-01-10T00:00:00Z, version 2026-01-10T00:00:00Z
+  device id of version 2026-01-10T00:00:00Z
   not cancelled
 
 Events
@@ -79,12 +80,13 @@ Lines
 
 Journal
   entry 1, event #5: line l1 +8.00 USD ACCRUAL, recorded 2026-01-20T00:00:00Z
-  entry 2, event #7: line l1 -2.64 USD REFUND, recorded 2026-01-20T00:00:00Z
-  entry 3, event #8: -0.36 USD MANUAL, recorded 2026-01-20T00:00:00Z
+  entry 2, event #5: ATTRIBUTED, recorded 2026-01-20T00:00:00Z
+  entry 3, event #7: line l1 -2.64 USD REFUND, recorded 2026-01-20T00:00:00Z
+  entry 4, command C260120000000-5BN7KQ: -0.36 USD MANUAL, recorded 2026-01-20T00:00:00Z
       by finance: goodwill
 
 Commission
-  due 5.00 USD (-0.36 of it by hand); its hold ends 2026-01-24T00:00:00Z: pending before that, payable from then on
+  due 5.00 USD to c1 in spring (-0.36 of it by hand); 5.00 open, pending until 2026-01-24T00:00:00Z, then payable
 )");
 }
 
@@ -116,6 +118,7 @@ TEST_P(Explain, WhyNobodyHasAnOrder) {
         said,
         testing::ElementsAre(
             "code NOBODYS autumn: does not count: the program does not cover the shop",
+            "code save spring: does not count: the creator is not in the program",
             "code save touches: does not count: the program's precedence leaves AFFILIATE_CODE out",
             "code UNKNOWN : does not count: nobody owns it in a program of the account",
             "touch of 2026-01-09T00:00:00Z autumn: does not count: the program does not cover the "
@@ -196,7 +199,7 @@ TEST_P(Explain, WhatWasPaidAndWhatIsAnAdjustment) {
     refund.refunds = {{.amount = "50.00"}, {.id = "r2", .amount = "25.00"}};
     refund.refunds.erase(refund.refunds.begin());
     books.update(refund);
-    EXPECT_THAT(text(), HasSubstr("; -2.00 is an adjustment, payable at once"));
+    EXPECT_THAT(text(), HasSubstr("; -2.00 open, payable at once"));
 }
 
 TEST_P(Explain, RefundRowsThatDoNotCount) {
@@ -231,7 +234,10 @@ TEST_P(Explain, TheJsonSaysTheSame) {
 TEST(ExplainWords, EveryVerdictHasItsReason) {
     OrderState state;
     state.codes = {"SAVE"};
-    state.last_applied = state.attribution.emplace().cause = {5};
+    state.positions.emplace_back();
+    state.live = 0;
+    Attribution& attribution = state.positions[0].attribution;
+    state.last_applied = attribution.cause = {5};
     for (const auto& [verdict, words] :
          {std::pair{CandidateVerdict::kWon, "won"},
           std::pair{CandidateVerdict::kSameCreator, "points to the creator who won"},
@@ -240,7 +246,7 @@ TEST(ExplainWords, EveryVerdictHasItsReason) {
           std::pair{CandidateVerdict::kTouchBelowCode, "a code beats a touch"},
           std::pair{CandidateVerdict::kOlderTouch, "another program's touch is later"},
           std::pair{CandidateVerdict::kHigherProgramId, "the lowest program id"}}) {
-        state.attribution->candidates = {
+        attribution.candidates = {
             {AttributionType::kAffiliateCode, ProgramId("p"), CreatorId("c"), 0, {}, verdict}};
         const auto told = candidates_then(state);
         ASSERT_EQ(told.size(), 1U);
@@ -248,7 +254,7 @@ TEST(ExplainWords, EveryVerdictHasItsReason) {
         EXPECT_EQ(told[0].source, "code SAVE");
         EXPECT_EQ(told[0].won, verdict == CandidateVerdict::kWon);
     }
-    state.attribution->candidates[0].code = 1;
+    attribution.candidates[0].code = 1;
     EXPECT_EQ(candidates_then(state)[0].source, "code no. 2 of the order as it was then");
 }
 

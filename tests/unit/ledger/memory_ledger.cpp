@@ -1,7 +1,6 @@
 #include "unit/ledger/memory_ledger.hpp"
 
 #include <algorithm>
-#include <set>
 #include <stdexcept>
 
 #include "core/ledger/sort_key.hpp"
@@ -66,8 +65,9 @@ public:
     /// `home`: where commit() puts the tables; nullptr: a snapshot.
     MemoryTxn(std::shared_ptr<MemoryTables>* home, const MemoryTables& tables,
               std::string_view node)
-        : MemoryTableRows(tables), home_(home) {
-        t_->head.node = node;
+        : MemoryTableRows(tables), home_(home), head_(t_->heads[std::string(node)]) {
+        head_.node = node;
+        head_.programs_revision = t_->programs_revision;
     }
 
     bool load_order(const OrderKey& key, OrderState& state) override {
@@ -99,15 +99,6 @@ public:
         for (auto at = touches.rbegin(); at != touches.rend() && visit(*at); ++at) {
         }
     }
-    std::vector<ProgramRow> programs(AccountNumber account) override {
-        std::vector<ProgramRow> rows;
-        for (const auto& [id, versions] : t_->programs) {
-            if (versions.rbegin()->second.program.account == account) {
-                rows.push_back(versions.rbegin()->second);
-            }
-        }
-        return rows;
-    }
     std::optional<CatalogKey> find_variant(AccountNumber account, ShopNumber shop,
                                            std::string_view variant_sku) override {
         const auto at = t_->variants.lower_bound(
@@ -132,33 +123,20 @@ public:
         return find_in(t_->catalog, key);
     }
 
-    const LedgerHead& head() const override { return t_->head; }
-    ChainHead chain(AccountNumber account) override { return t_->chains[account]; }
-    std::optional<ProgramRow> program(const ProgramId& program) override {
-        const auto found = t_->programs.find(program);
-        return found == t_->programs.end() ? std::nullopt
-                                           : std::optional(found->second.rbegin()->second);
-    }
-    std::optional<ProgramRow> program_version(const ProgramId& program,
-                                              std::uint32_t version) override {
-        const auto found = t_->programs.find(program);
-        return found == t_->programs.end() ? std::nullopt : find_in(found->second, version);
-    }
+    const LedgerHead& head() const override { return head_; }
+    ChainHead chain(AccountNumber account) override { return mutable_chain(account); }
     std::optional<Balance> balance(const BalanceKey& key) override {
         return find_in(t_->balances, key);
     }
     std::vector<JournalGroup> order_journal(const OrderState& state) override {
-        std::set<std::uint64_t> firsts(state.other_groups.begin(), state.other_groups.end());
-        for (const EventTrace& event : state.events) {
-            firsts.insert(event.first_entry);
-        }
-        for (const EventTrace& event : t_->events[state.key]) {
-            firsts.insert(event.first_entry);
-        }
-        firsts.erase(0);
         std::vector<JournalGroup> groups;
-        for (const std::uint64_t first : firsts) {
-            groups.push_back(t_->journal.at(first));
+        for (const auto& [key, group] : t_->journal) {
+            const bool of_order = group.account == state.key.account &&
+                                  group.shop == state.key.shop &&
+                                  group.order_id == state.key.order_id;
+            if (of_order && !is_of_credit(group)) {
+                groups.push_back(group);
+            }
         }
         return groups;
     }
@@ -187,12 +165,23 @@ public:
         }
     }
     void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) override {
-        for (auto at = t_->journal.lower_bound(from_entry); at != t_->journal.end(); ++at) {
-            if (!visit(at->second)) {
-                return;
-            }
+        for (auto at = t_->journal.lower_bound({head_.node, from_entry});
+             at != t_->journal.end() && at->first.first == head_.node && visit(at->second); ++at) {
         }
     }
+    void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
+                              Timestamp to, const Visitor<JournalGroup>& visit) override {
+        scan_dated(from, to, visit, [&](const JournalGroup& group) {
+            return group.account == account && group.creator == creator;
+        });
+    }
+    void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
+                              const Visitor<JournalGroup>& visit) override {
+        scan_dated(from, to, visit, [&](const JournalGroup& group) {
+            return group.account == account && !group.creator.empty();
+        });
+    }
+    void scan_heads(const Visitor<LedgerHead>& visit) override { scan_map(t_->heads, visit); }
     void scan_balances(const Visitor<Balance>& visit) override { scan_map(t_->balances, visit); }
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override {
@@ -202,39 +191,28 @@ public:
             }
         }
     }
-    void scan_payouts(const Visitor<Payout>& visit) override {
-        for (const Payout& payout : t_->payouts) {
-            if (!visit(payout)) {
-                return;
-            }
-        }
+    LedgerHead& mutable_head() override { return head_; }
+    ChainHead& mutable_chain(AccountNumber account) override {
+        return t_->chains[{account, head_.node}];
     }
-    void scan_programs(const Visitor<ProgramRow>& visit) override {
-        for (const auto& [id, versions] : t_->programs) {
-            if (!visit(versions.rbegin()->second)) {
-                return;
-            }
-        }
-    }
-    LedgerHead& mutable_head() override { return t_->head; }
-    ChainHead& mutable_chain(AccountNumber account) override { return t_->chains[account]; }
     void put_order(const OrderState& state) override { t_->orders[state.key] = state; }
     void put_event(const OrderKey& key, const EventTrace& event) override {
-        t_->events[key].push_back(event);
+        std::vector<EventTrace>& events = t_->events[key];
+        const auto same = std::find_if(events.begin(), events.end(),
+                                       [&](const EventTrace& old) { return old.seq == event.seq; });
+        same == events.end() ? events.push_back(event) : static_cast<void>(*same = event);
     }
     void append_journal(const JournalGroup& group) override {
-        if (!t_->journal.emplace(group.first_entry, group).second) {
+        if (!t_->journal.emplace(std::pair(group.node, group.first_entry), group).second) {
             throw std::logic_error("a journal entry was written twice");
         }
     }
-    void add_to_balance(const BalanceKey& key, const Decimal& total, const Decimal& paid) override {
-        Balance& row = t_->balances[key];
-        row.key = key;
-        row.total = row.total + total;
-        row.paid = row.paid + paid;
-    }
-    void put_program(const ProgramRow& row) override {
-        t_->programs[row.program.id][row.version] = row;
+    void add_to_balance(const Balance& change) override {
+        Balance& row = t_->balances[change.key];
+        row.key = change.key;
+        row.owed = row.owed + change.owed;
+        row.in_payout = row.in_payout + change.in_payout;
+        row.paid = row.paid + change.paid;
     }
     void put_catalog(const CatalogRecord& record, const CatalogRecord* old) override {
         if (old != nullptr) {
@@ -251,15 +229,50 @@ public:
         }
         t_->catalog.erase(old.key);
     }
-    void put_payout(const Payout& payout) override { t_->payouts.push_back(payout); }
-    void commit() override { *home_ = t_; }
+    void commit() override {
+        t_->programs_revision = head_.programs_revision;
+        *home_ = t_;
+    }
 
 private:
     static MemoryTables::VariantKey variant_key(const CatalogKey& key, const std::string& sku) {
         return {key.account, key.shop, sku, key.language, key.country, key.product_id};
     }
 
+    /// A credit, or the reversal of one.
+    bool is_of_credit(const JournalGroup& group) {
+        MoneyCommand row;
+        row.command_id = group.command_id;
+        if (group.entries.front().reason == JournalReason::kReversal && load(row)) {
+            const std::string of = row.reverses;
+            row = MoneyCommand{};
+            row.command_id = of;
+            return load(row) && row.topic == Topic::kCredit;
+        }
+        return group.entries.front().reason == JournalReason::kCredit;
+    }
+
+    template <class Wanted>
+    void scan_dated(Timestamp from, Timestamp to, const Visitor<JournalGroup>& visit,
+                    Wanted wanted) {
+        using Key = std::tuple<CreatorId, Timestamp, std::string, std::uint64_t>;
+        std::map<Key, const JournalGroup*> groups;
+        for (const auto& [key, group] : t_->journal) {
+            if (group.accounting_date >= from && group.accounting_date < to && wanted(group)) {
+                groups.emplace(
+                    Key(group.creator, group.accounting_date, group.node, group.first_entry),
+                    &group);
+            }
+        }
+        for (const auto& [key, group] : groups) {
+            if (!visit(*group)) {
+                return;
+            }
+        }
+    }
+
     std::shared_ptr<MemoryTables>* home_;
+    LedgerHead& head_;
 };
 
 }  // namespace

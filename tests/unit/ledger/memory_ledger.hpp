@@ -31,16 +31,15 @@ struct MemoryTables {
         std::tuple<AccountNumber, ShopNumber, std::string, std::string, std::string, ProductId>;
 
     MemoryRows<DescribedRows> rows;
-    LedgerHead head;
-    std::map<AccountNumber, ChainHead> chains;
+    std::map<std::string, LedgerHead> heads;  ///< By node; programs_revision is everybody's.
+    std::uint64_t programs_revision = 0;
+    std::map<std::pair<AccountNumber, std::string>, ChainHead> chains;
     std::map<OrderKey, OrderState> orders;
     std::map<OrderKey, std::vector<EventTrace>> events;
-    std::map<std::uint64_t, JournalGroup> journal;
+    std::map<std::pair<std::string, std::uint64_t>, JournalGroup> journal;  ///< By node, entry.
     std::map<BalanceKey, Balance> balances;
-    std::map<ProgramId, std::map<std::uint32_t, ProgramRow>> programs;
     std::map<CatalogKey, CatalogRecord> catalog;
     std::map<VariantKey, CatalogKey> variants;
-    std::vector<Payout> payouts;
 };
 
 class MemoryLedger : public Ledger {

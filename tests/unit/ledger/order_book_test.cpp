@@ -10,8 +10,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class OrderApplier : public RulesTest {};
-SLUICE_FOR_EVERY_LEDGER(OrderApplier);
+class OrderRules : public RulesTest {};
+SLUICE_FOR_EVERY_LEDGER(OrderRules);
 
 constexpr const char* kDay1 = "2026-01-01T00:00:00Z";
 constexpr const char* kDay2 = "2026-01-02T00:00:00Z";
@@ -24,7 +24,7 @@ OrderText at(const char* updated) {
     return order;
 }
 
-TEST_P(OrderApplier, O1_AnUnknownOrderIsCreatedByAnyTopic) {
+TEST_P(OrderRules, O1_AnUnknownOrderIsCreatedByAnyTopic) {
     for (const Topic topic : {Topic::kOrderCreate, Topic::kOrderUpdate, Topic::kOrderCancel}) {
         OrderText order = at(kDay1);
         order.id = "by-" + std::string(to_string(topic));
@@ -34,7 +34,7 @@ TEST_P(OrderApplier, O1_AnUnknownOrderIsCreatedByAnyTopic) {
     EXPECT_THAT(books.anomalies(), IsEmpty());
 }
 
-TEST_P(OrderApplier, O1_CreateWithoutUpdatedAtHasTheVersionOfOrderedAt) {
+TEST_P(OrderRules, O1_CreateWithoutUpdatedAtHasTheVersionOfOrderedAt) {
     OrderText order = at("");
     order.ordered = kDay2;
     books.create(order);
@@ -42,7 +42,7 @@ TEST_P(OrderApplier, O1_CreateWithoutUpdatedAtHasTheVersionOfOrderedAt) {
     EXPECT_EQ(books.update(at(kDay1)).input_class, InputClass::kStale);
 }
 
-TEST_P(OrderApplier, O1_AnOlderEventIsStaleAndChangesNoField) {
+TEST_P(OrderRules, O1_AnOlderEventIsStaleAndChangesNoField) {
     books.create(at(kDay2));
     OrderText old = at(kDay1);
     old.amount = "7.00";
@@ -54,7 +54,7 @@ TEST_P(OrderApplier, O1_AnOlderEventIsStaleAndChangesNoField) {
     EXPECT_EQ(books.totals().stale, 1U);
 }
 
-TEST_P(OrderApplier, O1_AtTheSameVersionTheLaterArrivalWins) {
+TEST_P(OrderRules, O1_AtTheSameVersionTheLaterArrivalWins) {
     books.create(at(kDay1));
     OrderText again = at(kDay1);
     again.lines[0].amount = "50.00";
@@ -63,13 +63,13 @@ TEST_P(OrderApplier, O1_AtTheSameVersionTheLaterArrivalWins) {
     EXPECT_EQ(books.order().last_applied.value, books.last_seq().value);
 }
 
-TEST_P(OrderApplier, O1_VersionsCompareToTheNanosecond) {
+TEST_P(OrderRules, O1_VersionsCompareToTheNanosecond) {
     books.create(at("2026-01-01T00:00:00.000000002Z"));
     EXPECT_EQ(books.update(at("2026-01-01T00:00:00.000000001Z")).input_class, InputClass::kStale);
     EXPECT_EQ(books.update(at("2026-01-01T00:00:00.000000003Z")).input_class, InputClass::kApplied);
 }
 
-TEST_P(OrderApplier, O1_ALineThatIsGoneEarnsNothingForReasonUpdate) {
+TEST_P(OrderRules, O1_ALineThatIsGoneEarnsNothingForReasonUpdate) {
     OrderText order = at(kDay1);
     order.lines = {{.id = "l1"}, {.id = "l2", .amount = "20.00"}};
     books.create(order);
@@ -80,7 +80,7 @@ TEST_P(OrderApplier, O1_ALineThatIsGoneEarnsNothingForReasonUpdate) {
     EXPECT_EQ(books.journal().back(), event_no(0) + " o1/l2 -2.00 USD UPDATE");
 }
 
-TEST_P(OrderApplier, O1_ALineThatComesBackHasItsFrozenRateAndRefund) {
+TEST_P(OrderRules, O1_ALineThatComesBackHasItsFrozenRateAndRefund) {
     OrderText order = at(kDay1);
     order.lines = {{.id = "l1"}, {.id = "l2", .amount = "20.00"}};
     order.refunds = {{.id = "r2", .line = "l2", .amount = "5.00"}};
@@ -95,19 +95,19 @@ TEST_P(OrderApplier, O1_ALineThatComesBackHasItsFrozenRateAndRefund) {
     EXPECT_EQ(books.journal().back(), event_no(0) + " o1/l2 1.50 USD UPDATE");
 }
 
-TEST_P(OrderApplier, O1_AChangedCurrencyReversesAndBooksAnew) {
+TEST_P(OrderRules, O1_AChangedCurrencyReversesAndBooksAnew) {
     books.create(at(kDay1));
     OrderText yen = at(kDay2);
     yen.currency = "JPY";
     yen.lines[0].amount = "12345";
     books.update(yen);
     EXPECT_THAT(books.journal(), ElementsAre(event_no(-1) + " o1/l1 10.00 USD ACCRUAL",
-                                             event_no(0) + " o1/l1 -10.00 USD UPDATE",
-                                             event_no(0) + " o1/l1 1234 JPY UPDATE"));
+                                             event_no(0) + " o1/l1 1234 JPY UPDATE",
+                                             event_no(0) + " o1/l1 -10.00 USD UPDATE"));
     EXPECT_EQ(books.commission(), "1234 JPY");
 }
 
-TEST_P(OrderApplier, O2_ADuplicateOfAnyEarlierEventOnlyCounts) {
+TEST_P(OrderRules, O2_ADuplicateOfAnyEarlierEventOnlyCounts) {
     const OrderText first = at(kDay1);
     books.create(first);
     books.update(at(kDay2));
@@ -120,20 +120,20 @@ TEST_P(OrderApplier, O2_ADuplicateOfAnyEarlierEventOnlyCounts) {
     EXPECT_EQ(books.order().duplicates_count, 2U);
 }
 
-TEST_P(OrderApplier, O2_ADuplicateOfAStaleEventIsADuplicate) {
+TEST_P(OrderRules, O2_ADuplicateOfAStaleEventIsADuplicate) {
     books.create(at(kDay2));
     EXPECT_EQ(books.update(at(kDay1)).input_class, InputClass::kStale);
     EXPECT_EQ(books.update(at(kDay1)).input_class, InputClass::kDuplicate);
 }
 
-TEST_P(OrderApplier, O2_AnotherTopicOrAnotherByteIsNoDuplicate) {
+TEST_P(OrderRules, O2_AnotherTopicOrAnotherByteIsNoDuplicate) {
     books.create(at(kDay1));
     EXPECT_EQ(books.update(at(kDay1)).input_class, InputClass::kApplied);
     EXPECT_EQ(books.raw(Topic::kOrderUpdate, to_json(at(kDay1)) + " ").input_class,
               InputClass::kApplied);
 }
 
-TEST_P(OrderApplier, O2_DuplicatesAreFoundBeyondTheEventsKeptInline) {
+TEST_P(OrderRules, O2_DuplicatesAreFoundBeyondTheEventsKeptInline) {
     std::vector<OrderText> events;
     for (std::size_t i = 0; i < kEventsInlineMax + 20; ++i) {
         OrderText order = at(kDay1);
@@ -148,7 +148,7 @@ TEST_P(OrderApplier, O2_DuplicatesAreFoundBeyondTheEventsKeptInline) {
     EXPECT_EQ(books.order().events_count, events.size());
 }
 
-TEST_P(OrderApplier, O3_AVersionOverADayAheadIsAppliedAndAnAnomaly) {
+TEST_P(OrderRules, O3_AVersionOverADayAheadIsAppliedAndAnAnomaly) {
     books.receive_at("2026-01-01T00:00:00Z");
     EXPECT_EQ(books.create(at("2026-01-02T00:00:00Z")).input_class, InputClass::kApplied);
     EXPECT_THAT(books.anomalies(), IsEmpty());
@@ -158,7 +158,7 @@ TEST_P(OrderApplier, O3_AVersionOverADayAheadIsAppliedAndAnAnomaly) {
     EXPECT_EQ(books.order().version, instant("2026-01-02T00:00:00.000000001Z"));
 }
 
-TEST_P(OrderApplier, C1_CancelledAtCancelsWhateverTheTopic) {
+TEST_P(OrderRules, C1_CancelledAtCancelsWhateverTheTopic) {
     books.create(at(kDay1));
     OrderText order = at(kDay2);
     order.cancelled = kDay2;
@@ -168,7 +168,7 @@ TEST_P(OrderApplier, C1_CancelledAtCancelsWhateverTheTopic) {
     EXPECT_THAT(books.anomalies(), IsEmpty());
 }
 
-TEST_P(OrderApplier, C1_CancelWithoutTheFieldIsAnUpdateWithAnAnomaly) {
+TEST_P(OrderRules, C1_CancelWithoutTheFieldIsAnUpdateWithAnAnomaly) {
     books.create(at(kDay1));
     OrderText order = at(kDay2);
     order.lines[0].amount = "50.00";
@@ -178,7 +178,7 @@ TEST_P(OrderApplier, C1_CancelWithoutTheFieldIsAnUpdateWithAnAnomaly) {
                 ElementsAre("CANCEL_WITHOUT_CANCELLED_AT o1 first=" + event_no(0) + " count=1"));
 }
 
-TEST_P(OrderApplier, C1_CancelAtTheSameVersionDoesNotCancelButTheRestApplies) {
+TEST_P(OrderRules, C1_CancelAtTheSameVersionDoesNotCancelButTheRestApplies) {
     books.create(at(kDay1));
     OrderText order = at(kDay1);
     order.cancelled = kDay2;
@@ -190,7 +190,7 @@ TEST_P(OrderApplier, C1_CancelAtTheSameVersionDoesNotCancelButTheRestApplies) {
                 ElementsAre("CANCEL_NOT_LATER o1 first=" + event_no(0) + " count=1"));
 }
 
-TEST_P(OrderApplier, C1_CancelAtTheSameVersionLeavesACancellationAsItWas) {
+TEST_P(OrderRules, C1_CancelAtTheSameVersionLeavesACancellationAsItWas) {
     OrderText order = at(kDay1);
     order.cancelled = kDay1;
     books.create(order);
@@ -202,7 +202,7 @@ TEST_P(OrderApplier, C1_CancelAtTheSameVersionLeavesACancellationAsItWas) {
 }
 
 /// A back-fill sends with a topic, or in a layout, that the shop did not use: no duplicate (O2).
-TEST_P(OrderApplier, C1_ACancellationThatStandsAndComesAgainIsNoAnomaly) {
+TEST_P(OrderRules, C1_ACancellationThatStandsAndComesAgainIsNoAnomaly) {
     books.create(at(kDay1));
     OrderText order = at(kDay2);
     order.cancelled = kDay2;
@@ -217,7 +217,7 @@ TEST_P(OrderApplier, C1_ACancellationThatStandsAndComesAgainIsNoAnomaly) {
     EXPECT_THAT(books.anomalies(), IsEmpty());
 }
 
-TEST_P(OrderApplier, C1_AStaleCancelDoesNotCancelAndIsAnAnomaly) {
+TEST_P(OrderRules, C1_AStaleCancelDoesNotCancelAndIsAnAnomaly) {
     books.create(at(kDay2));
     OrderText order = at(kDay1);
     order.cancelled = kDay1;
@@ -227,14 +227,14 @@ TEST_P(OrderApplier, C1_AStaleCancelDoesNotCancelAndIsAnAnomaly) {
                 ElementsAre("CANCEL_NOT_LATER o1 first=" + event_no(0) + " count=1"));
 }
 
-TEST_P(OrderApplier, C1_AStaleCancelWithoutTheFieldIsOnlyTheOneAnomaly) {
+TEST_P(OrderRules, C1_AStaleCancelWithoutTheFieldIsOnlyTheOneAnomaly) {
     books.create(at(kDay2));
     books.cancel(at(kDay1));
     EXPECT_THAT(books.anomalies(),
                 ElementsAre("CANCEL_WITHOUT_CANCELLED_AT o1 first=" + event_no(0) + " count=1"));
 }
 
-TEST_P(OrderApplier, C1_TheFirstEventRecordsNoCancelAnomaly) {
+TEST_P(OrderRules, C1_TheFirstEventRecordsNoCancelAnomaly) {
     OrderText with = at(kDay1);
     with.id = "with";
     with.cancelled = kDay1;
@@ -248,7 +248,7 @@ TEST_P(OrderApplier, C1_TheFirstEventRecordsNoCancelAnomaly) {
     EXPECT_EQ(books.creator_of("with"), "c1@spring CODE");
 }
 
-TEST_P(OrderApplier, C1_UndoingACancellationIsAnAnomaly) {
+TEST_P(OrderRules, C1_UndoingACancellationIsAnAnomaly) {
     OrderText order = at(kDay1);
     order.cancelled = kDay1;
     books.create(order);
@@ -259,7 +259,7 @@ TEST_P(OrderApplier, C1_UndoingACancellationIsAnAnomaly) {
                 ElementsAre("CANCELLATION_WITHDRAWN o1 first=" + event_no(0) + " count=1"));
 }
 
-TEST_P(OrderApplier, C1_CancelWithoutTheFieldCanWithdrawACancellation) {
+TEST_P(OrderRules, C1_CancelWithoutTheFieldCanWithdrawACancellation) {
     OrderText order = at(kDay1);
     order.cancelled = kDay1;
     books.create(order);
@@ -269,7 +269,7 @@ TEST_P(OrderApplier, C1_CancelWithoutTheFieldCanWithdrawACancellation) {
                             "CANCELLATION_WITHDRAWN o1 first=" + event_no(0) + " count=1"));
 }
 
-TEST_P(OrderApplier, C1_ADuplicateRecordsNoAnomalyAgain) {
+TEST_P(OrderRules, C1_ADuplicateRecordsNoAnomalyAgain) {
     books.create(at(kDay1));
     const OrderText order = at(kDay2);
     books.cancel(order);
@@ -280,7 +280,7 @@ TEST_P(OrderApplier, C1_ADuplicateRecordsNoAnomalyAgain) {
                 ElementsAre("CANCEL_WITHOUT_CANCELLED_AT o1 first=" + event_no(-2) + " count=2"));
 }
 
-TEST_P(OrderApplier, OrdersOfTwoShopsWithOneIdAreTwoOrders) {
+TEST_P(OrderRules, OrdersOfTwoShopsWithOneIdAreTwoOrders) {
     books.create(at(kDay1));
     books.from_shop("shop-2");
     OrderText order = at(kDay1);

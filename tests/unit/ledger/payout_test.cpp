@@ -96,8 +96,8 @@ TEST_P(PayoutRules, P1_OncePaidTheAmountStaysAndChangesArePayableAtOnce) {
     EXPECT_EQ(books.commission(), "10.00 USD");
     EXPECT_EQ(books.close("spring", kNow).text, "1 payout closed");
     EXPECT_EQ(books.commission(), "10.00 USD");
-    EXPECT_THAT(books.payouts(),
-                ElementsAre("c1@spring 10.00 USD orders=1", "c1@spring 6.00 USD orders=1"));
+    EXPECT_THAT(books.payouts(), testing::UnorderedElementsAre("c1@spring 10.00 USD orders=1",
+                                                               "c1@spring 6.00 USD orders=1"));
 }
 
 TEST_P(PayoutRules, P1_ANegativeSumCarriesOverAndIsNettedOff) {
@@ -123,7 +123,7 @@ TEST_P(PayoutRules, P1_AnOrderOfANotClosedSumIsNotPaid) {
     books.create(order());
     books.adjust("o1", "-10.00");
     books.close("spring", kNow);
-    EXPECT_FALSE(books.order().paid.has_value());
+    EXPECT_TRUE(books.order().position()->payouts.empty());
     books.update(later(order("o1", "150.00"), "2026-01-02T00:00:00Z"));
     EXPECT_EQ(books.commission(), "5.00 USD");
 }
@@ -184,9 +184,10 @@ TEST_P(PayoutRules, P1_AChangedCurrencyAfterAPayoutIsAdjustedInBoth) {
     euro.currency = "EUR";
     books.update(euro);
     EXPECT_EQ(books.commission(), "10.00 USD");
-    EXPECT_THAT(books.balances(kOrdered),
-                ElementsAre("c1@spring EUR pending=0.00 payable=10.00 paid=0.00 total=10.00",
-                            "c1@spring USD pending=0.00 payable=-10.00 paid=10.00 total=0.00"));
+    EXPECT_THAT(
+        books.balances(kOrdered),
+        ElementsAre("c1@spring EUR pending=0.00 payable=0.00 paid=0.00 total=10.00 blocked=10.00",
+                    "c1@spring USD pending=0.00 payable=-10.00 paid=10.00 total=0.00"));
 }
 
 TEST_P(PayoutRules, P1_WhatIsOpenInTwoCurrenciesIsPaidAtOnceAndFirstInTheOrders) {
@@ -198,10 +199,7 @@ TEST_P(PayoutRules, P1_WhatIsOpenInTwoCurrenciesIsPaidAtOnceAndFirstInTheOrders)
     EXPECT_EQ(books.close("spring", kNow).text, "2 payouts closed");
     EXPECT_THAT(books.payouts(), testing::UnorderedElementsAre("c1@spring 10.00 EUR orders=1",
                                                                "c1@spring 5.00 USD orders=1"));
-    const OrderState paid = books.order();
-    ASSERT_TRUE(paid.paid.has_value());
-    EXPECT_EQ(paid.paid->currency.code(), "EUR") << "the commission, not what was added by hand";
-    EXPECT_EQ(paid.paid->amount.to_string(), "10.00");
+    EXPECT_EQ(books.commission(), "10.00 EUR") << "the commission, not what was added by hand";
     EXPECT_THAT(books.balances(kNow), testing::Each(HasSubstr("pending=0.00 payable=0.00")));
 }
 
@@ -216,7 +214,7 @@ TEST_P(PayoutRules, P1_ManyOrdersCloseWhateverTheSliceTheyFallInto) {
 TEST_P(PayoutRules, Manual_IsPartOfTheDueOfAnUnpaidOrder) {
     books.create(order());
     const Applied applied = books.adjust("o1", "-2.5", "late parcel");
-    EXPECT_EQ(applied.text, "order o1 adjusted by -2.50 USD");
+    EXPECT_EQ(applied.text, "order o1 adjusted by -2.50 USD as C260201000000-HPHQBY");
     EXPECT_EQ(books.commission(), "7.50 USD");
     EXPECT_EQ(books.journal().back(), event_no(0) + " o1/ -2.50 USD MANUAL");
     EXPECT_THAT(books.balances(kOrdered),
@@ -275,14 +273,14 @@ TEST_P(PayoutRules, J1_AnAlteredEntryBreaksTheChain) {
     EXPECT_TRUE(holds());
     const std::vector<JournalGroup> intact = groups;
     const std::function<void()> alterations[] = {
-        [&] { groups[0].lines[0].amount = Decimal(1001, 2); },
-        [&] { groups[0].lines[0].amount = Decimal(10000, 3); },
-        [&] { groups[1].lines[0].reason = JournalReason::kRefund; },
+        [&] { groups[0].entries[0].amount = Decimal(1001, 2); },
+        [&] { groups[0].entries[0].amount = Decimal(10000, 3); },
+        [&] { groups[1].entries[0].reason = JournalReason::kRefund; },
         [&] { groups[1].event_seq.value += 1; },
         [&] { groups[1].creator = CreatorId("thief"); },
         [&] { groups[1].program = ProgramId("other"); },
-        [&] { groups[1].order.order_id = OrderId("o2"); },
-        [&] { groups[1].lines[0].line = LineItemId("l2"); },
+        [&] { groups[1].order_id = OrderId("o2"); },
+        [&] { groups[1].entries[0].line = LineItemId("l2"); },
         [&] { groups[1].recorded_at.nanos += 1; },
         [&] { groups[1].note = "x"; },
         [&] { groups[1].first_entry += 1; },
@@ -330,8 +328,8 @@ TEST_P(PayoutRules, J1_AccountsHaveChainsOfTheirOwn) {
     books.create(order());
     EXPECT_EQ(books.creator_of(), "c9@theirs CODE");
     const auto reader = books.read();
-    EXPECT_EQ(reader->chain({1}).entries, 1U);
-    EXPECT_EQ(reader->chain({2}).entries, 1U);
+    EXPECT_EQ(reader->chain({1}).entries, 2U) << "ACCRUAL and ATTRIBUTED";
+    EXPECT_EQ(reader->chain({2}).entries, 2U);
     EXPECT_NE(reader->chain({1}).hash, reader->chain({2}).hash);
 }
 

@@ -178,15 +178,29 @@ TEST_P(Properties, ADueIsWhatTheLinesEarnNow) {
             step.take(books);
         }
         books.read()->scan_orders({1}, {1}, [](const OrderState& state) {
-            const StandingRefunds refunds(state.refunds);
-            for (const OrderLine& line : state.lines) {
-                const bool earns = line.present && !state.cancelled_at && line.frozen;
-                const Decimal expected =
-                    earns ? line_commission(*line.frozen, line, refunds.amount(line.id),
-                                            state.currency)
-                          : zero_amount(state.currency);
-                EXPECT_EQ(line.commission, expected) << state.key.order_id.view();
+            const Position* position = state.position();
+            if (position == nullptr) {
+                return true;
             }
+            const StandingRefunds refunds(state.refunds);
+            std::map<LineItemId, FrozenRate> rates;
+            for (const FrozenLine& line : position->frozen) {
+                rates.emplace(line.line, line.rate);
+            }
+            Decimal expected = zero_amount(state.currency);
+            for (const OrderLine& line : state.lines) {
+                if (line.present && state.earns()) {
+                    expected = expected + line_commission(rates.at(line.id), line,
+                                                          refunds.amount(line.id), state.currency);
+                }
+            }
+            Decimal due = zero_amount(state.currency);
+            for (const LineDue& row : position->dues) {
+                if (row.currency == state.currency && !row.line.empty()) {
+                    due = due + row.due;
+                }
+            }
+            EXPECT_EQ(due, expected) << state.key.order_id.view();
             return true;
         });
     }

@@ -1,0 +1,103 @@
+#include "core/apply/anomaly.hpp"
+
+#include <utility>
+
+#include "core/rules/plausibility.hpp"
+
+namespace sluice {
+namespace {
+
+/// The stored row, or a new one that the source shows first.
+Anomaly row_of(LedgerTxn& txn, const OrderState& state, AnomalyKind kind, const Source& source,
+               bool by_event) {
+    if (std::optional<Anomaly> stored = txn.anomaly(state.key, kind)) {
+        return *std::move(stored);
+    }
+    Anomaly row;
+    row.order = state.key;
+    row.kind = kind;
+    row.first_seq = by_event ? source.seq : SequenceNumber{};
+    row.recorded_at = source.received_at;
+    ++txn.mutable_head().totals.anomalies[static_cast<std::size_t>(kind)];
+    return row;
+}
+
+bool is_credited(LedgerTxn& txn, const OrderState& state, const AccountSettings& settings) {
+    if (settings.row.open_credits == 0) {
+        return false;
+    }
+    const std::optional<ShopRow> shop = txn.shop(state.key.shop);
+    bool found = false;
+    if (shop) {
+        txn.scan(CreditOfOrder{state.key.account, shop->shop_id, state.key.order_id, {}}, {3, 3},
+                 [&found](const CreditOfOrder&) {
+                     found = true;
+                     return false;
+                 });
+    }
+    return found;
+}
+
+/// The condition ended: what blocks by it, and its acknowledgement, end too.
+void end_anomaly(LedgerTxn& txn, OrderState& state, AnomalyKind kind) {
+    if (std::optional<Anomaly> row = txn.anomaly(state.key, kind)) {
+        row->showing = false;
+        row->acknowledged_by.clear();
+        row->acknowledged_at.reset();
+        txn.put(*row);
+    }
+    state.anomalies_showing &= ~bit(kind);
+    state.anomalies_acknowledged &= ~bit(kind);
+}
+
+}  // namespace
+
+void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
+                  const Source& source) {
+    Anomaly row = row_of(txn, state, shown.kind, source, true);
+    if (row.count == 0) {
+        row.message = shown.message;
+    }
+    ++row.count;
+    row.showing = true;
+    row.acknowledged_by.clear();
+    row.acknowledged_at.reset();
+    txn.put(row);
+    state.anomalies_showing |= bit(shown.kind);
+    state.anomalies_acknowledged &= ~bit(shown.kind);
+}
+
+std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
+                              const Source& source, std::optional<JudgedEvent> event) {
+    const PlausibilityContext context{source.received_at, settings.policy, event && event->is_first,
+                                      is_credited(txn, state, settings)};
+    const std::uint32_t holds = lasting_anomalies(state, context);
+    const std::uint32_t before = state.anomalies_showing & ~kMomentaryKinds;
+    if ((holds | before) == 0) {
+        return 0;
+    }
+    for (unsigned number = 1; number < kAnomalyKinds; ++number) {
+        const auto kind = static_cast<AnomalyKind>(number);
+        if ((holds & bit(kind)) == 0) {
+            if ((before & bit(kind)) != 0) {
+                end_anomaly(txn, state, kind);
+            }
+            continue;
+        }
+        const bool begins = (before & bit(kind)) == 0;
+        if (!begins && (!event || kind == AnomalyKind::kOrderedLongAgo)) {
+            continue;
+        }
+        Anomaly row = row_of(txn, state, kind, source, event.has_value());
+        if (row.count == 0) {
+            row.message = lasting_message(kind, state, context);
+        }
+        ++row.count;
+        row.showing = true;
+        txn.put(row);
+        state.anomalies_showing |= bit(kind);
+    }
+    return holds;
+}
+
+}  // namespace sluice

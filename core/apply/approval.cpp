@@ -1,0 +1,143 @@
+#include "core/apply/approval.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/apply/payout_move.hpp"
+
+namespace sluice {
+namespace {
+
+/// The account's command of this id, that waits or did.
+std::optional<WaitingCommand> find_waiting(const std::string& id, const CommandContext& context,
+                                           LedgerTxn& txn) {
+    WaitingCommand row;
+    row.account = context.account;
+    row.command_id = id;
+    return txn.load(row) ? std::optional(std::move(row)) : std::nullopt;
+}
+
+std::string ended_words(const WaitingCommand& row) {
+    return row.command_id + " was " +
+           (row.state == ApprovalState::kApproved ? "approved" : "withdrawn") + " by " +
+           row.ended_by + " at " + (row.ended_at ? row.ended_at->to_string() : "an unknown time");
+}
+
+void end(WaitingCommand& row, ApprovalState state, const CommandContext& context, LedgerTxn& txn) {
+    row.state = state;
+    row.ended_by = context.actor();
+    row.ended_at = context.source.received_at;
+    txn.put(row);
+}
+
+/// What the command was about is gone, or is another's now.
+Status check_unchanged(const WaitingCommand& row, const Command& command, LedgerTxn& txn) {
+    const auto* adjust = std::get_if<Adjust>(&command);
+    if (adjust == nullptr) {
+        return {};
+    }
+    OrderState state;
+    const bool there = txn.load_order({row.account, row.shop, adjust->order}, state);
+    if (!there || !state.live || state.currency != row.currency ||
+        state.position()->attribution.program != row.program ||
+        state.position()->attribution.creator != row.creator) {
+        return refused("what " + row.command_id +
+                       " was about has changed since; withdraw it and ask again");
+    }
+    return {};
+}
+
+/// Entries carry the approval's receipt and input, the id and the actor of who asked.
+CommandContext context_of(const WaitingCommand& row, const CommandContext& approval) {
+    CommandContext context = approval;
+    context.source.topic = row.topic;
+    context.source.command_id = row.command_id;
+    context.source.actor = row.actor;
+    context.source.note = row.reason;
+    context.shop = row.shop;
+    context.shop_id = row.shop_id;
+    context.body = row.body;
+    context.approved = true;
+    return context;
+}
+
+Result<Reply> approve_waiting(WaitingCommand row, const CommandContext& context,
+                              const RunApproved& run, ProgramCache& programs, LedgerTxn& txn) {
+    if (row.state == ApprovalState::kApproved) {
+        return nothing(ended_words(row));
+    }
+    if (row.state == ApprovalState::kWithdrawn) {
+        return refused(ended_words(row));
+    }
+    if (Status may = check_approver(context, row.actor, row.command_id,
+                                    programs.settings(txn, row.account).policy);
+        !may) {
+        return may.error();
+    }
+    const Result<Request> request = decode_request(row.topic, row.body);
+    if (!request) {
+        return Error{ErrorCode::kCorrupt, "ledger: the body of " + row.command_id + " is damaged"};
+    }
+    const CommandContext asked = context_of(row, context);
+    if (Status same = check_unchanged(row, request->command, txn); !same) {
+        return same.error();
+    }
+    Result<Reply> done = run(request->command, asked);
+    if (!done) {
+        return done.error();
+    }
+    JournalGroup group =
+        group_of(context.source, row.account, programs.settings(txn, row.account).row.closed_until);
+    group.entries.push_back(mark_of(JournalReason::kMarkApproved, row.command_id));
+    post_group(txn, std::move(group));
+    end(row, ApprovalState::kApproved, context, txn);
+    return Reply{Outcome::kDone, row.command_id + " is approved: " + done->text};
+}
+
+}  // namespace
+
+Status check_approver(const CommandContext& context, const std::string& asker,
+                      const std::string& what, const Policy& policy) {
+    if (context.actor() == asker) {
+        return refused(asker + " asked for " + what + " and cannot approve it; another has to");
+    }
+    const std::vector<std::string>& approvers = policy.approvers;
+    if (approvers.empty() ||
+        std::find(approvers.begin(), approvers.end(), context.actor()) != approvers.end()) {
+        return {};
+    }
+    std::string names;
+    for (const std::string& name : approvers) {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return refused(context.actor() + " is none of the approvers: " + names);
+}
+
+Result<Reply> approve(const Approve& command, const CommandContext& context, const RunApproved& run,
+                      ProgramCache& programs, LedgerTxn& txn) {
+    if (std::optional<WaitingCommand> row = find_waiting(command.id, context, txn)) {
+        return approve_waiting(*std::move(row), context, run, programs, txn);
+    }
+    return approve_payouts(command, context, programs, txn);
+}
+
+Result<Reply> withdraw(const Withdraw& command, const CommandContext& context, LedgerTxn& txn) {
+    if (Status reason = check_reason(context); !reason) {
+        return reason.error();
+    }
+    std::optional<WaitingCommand> row = find_waiting(command.id, context, txn);
+    if (!row) {
+        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
+                                               " has no command " + command.id + " that waits"};
+    }
+    if (row->state == ApprovalState::kWithdrawn) {
+        return nothing(ended_words(*row));
+    }
+    if (row->state == ApprovalState::kApproved) {
+        return refused(ended_words(*row));
+    }
+    end(*row, ApprovalState::kWithdrawn, context, txn);
+    return Reply{Outcome::kDone, command.id + " is withdrawn"};
+}
+
+}  // namespace sluice

@@ -1,0 +1,24 @@
+// Approvals: another actor agrees, or the one who asked withdraws (books H3, P3).
+#pragma once
+
+#include <functional>
+
+#include "core/apply/change.hpp"
+#include "core/commands/commands.hpp"
+
+namespace sluice {
+
+/// Runs a command again that waited, with `approved` set.
+using RunApproved = std::function<Result<Reply>(const Command&, const CommandContext&)>;
+
+/// Of a command that waits, a payout or a run.
+[[nodiscard]] Result<Reply> approve(const Approve& command, const CommandContext& context,
+                                    const RunApproved& run, ProgramCache& programs, LedgerTxn& txn);
+[[nodiscard]] Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
+                                     LedgerTxn& txn);
+
+/// Refused: the actor asked himself, or is none of the policy's approvers.
+[[nodiscard]] Status check_approver(const CommandContext& context, const std::string& asker,
+                                    const std::string& what, const Policy& policy);
+
+}  // namespace sluice

@@ -1,0 +1,78 @@
+#include "core/apply/change.hpp"
+
+#include <utility>
+
+#include "core/commands/commands.hpp"
+#include "core/rules/journal.hpp"
+
+namespace sluice {
+
+bool OrderChange::load(const OrderKey& key) {
+    if (!txn_.load_order(key, state_)) {
+        return false;
+    }
+    before_ = indexed(state_);
+    volume_ = counted_volume(state_, programs_, txn_);
+    return true;
+}
+
+Status OrderChange::load(const CommandContext& context, const OrderId& order) {
+    if (!load({context.account, context.shop, order})) {
+        return Error{ErrorCode::kNotFound,
+                     "there is no order " + order.str() + " in shop " + context.shop_id.str()};
+    }
+    return {};
+}
+
+const AccountSettings& OrderChange::settings() {
+    return programs_.settings(txn_, state_.key.account);
+}
+
+std::uint64_t OrderChange::post(Position& position, std::vector<JournalEntry> transfers,
+                                std::vector<JournalEntry> marks) {
+    const std::uint64_t first =
+        post_owed(txn_, state_, position, source_, settings().row.closed_until,
+                  std::move(transfers), std::move(marks));
+    if (first != 0) {
+        state_.other_groups.push_back(first);
+    }
+    return first;
+}
+
+void OrderChange::post_mark(JournalReason reason, std::string_view line) {
+    JournalGroup group = group_of(source_, state_.key.account, settings().row.closed_until);
+    group.shop = state_.key.shop;
+    group.order_id = state_.key.order_id;
+    group.entries.push_back(mark_of(reason, line));
+    state_.other_groups.push_back(post_group(txn_, std::move(group)));
+}
+
+void OrderChange::finish() {
+    judge_anomalies(txn_, state_, settings(), source_, {});
+    reindex(txn_, state_, before_);
+    count_volume(state_, volume_, programs_, txn_);
+    txn_.put_order(state_);
+}
+
+Status check_reason(const CommandContext& context) {
+    if (context.reason().empty() || context.reason().size() > kReasonBytesMax) {
+        return Error{ErrorCode::kInvalid, "--reason has to say why, in 1 to 1000 bytes"};
+    }
+    return {};
+}
+
+Result<ProgramRow> program_of_account(LedgerReader& ledger, const CommandContext& context,
+                                      const ProgramId& program) {
+    std::optional<ProgramRow> row = ledger.program(program);
+    if (!row || row->program.account != context.account) {
+        return Error{ErrorCode::kNotFound,
+                     "account " + context.account_id.str() + " has no program " + program.str()};
+    }
+    return *std::move(row);
+}
+
+std::string counted(std::size_t count, const char* one, const char* many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+}  // namespace sluice

@@ -1,0 +1,88 @@
+// Change: what every command does around what it changes: an order, an account.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/apply/anomaly.hpp"
+#include "core/apply/context.hpp"
+#include "core/apply/post.hpp"
+#include "core/apply/program_cache.hpp"
+#include "core/apply/volume.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/rules/creator_names.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+/// What a command has to say: it did it, it was so already, it waits.
+struct Reply {
+    Outcome outcome = Outcome::kDone;
+    std::string text;
+};
+[[nodiscard]] inline Reply nothing(std::string text) {
+    return {Outcome::kNothing, std::move(text)};
+}
+[[nodiscard]] inline Error refused(std::string text) {
+    return {ErrorCode::kConflict, std::move(text)};
+}
+
+/// An order that a command changes: the indexes follow.
+class OrderChange {
+public:
+    OrderChange(LedgerTxn& txn, ProgramCache& programs, const Source& source)
+        : txn_(txn), programs_(programs), source_(source) {}
+
+    /// False: there is no such order.
+    [[nodiscard]] bool load(const OrderKey& key);
+    /// Refused: there is no order O in shop S.
+    [[nodiscard]] Status load(const CommandContext& context, const OrderId& order);
+
+    [[nodiscard]] OrderState& state() noexcept { return state_; }
+    [[nodiscard]] const AccountSettings& settings();
+    /// Transfers into `owed` of a position, then marks; noted in the order.
+    /// @return the number of the first entry; 0: nothing was written.
+    std::uint64_t post(Position& position, std::vector<JournalEntry> transfers,
+                       std::vector<JournalEntry> marks = {});
+    /// A mark on the order that names no creator.
+    void post_mark(JournalReason reason, std::string_view line = {});
+    /// Judges anomalies, writes the order and its indexes.
+    void finish();
+
+private:
+    LedgerTxn& txn_;
+    ProgramCache& programs_;
+    const Source& source_;
+    OrderState state_;
+    IndexedBefore before_;
+    VolumeBefore volume_;
+};
+
+/// `reason` of 1 to 1000 bytes, or what is wrong.
+[[nodiscard]] Status check_reason(const CommandContext& context);
+
+/// The account's program, or a refusal that names both.
+[[nodiscard]] Result<ProgramRow> program_of_account(LedgerReader& ledger,
+                                                    const CommandContext& context,
+                                                    const ProgramId& program);
+
+/// Changes the account's row, which is made if there is none; caches see it.
+template <class Change>
+void change_account(LedgerTxn& txn, AccountNumber account, const AccountId& account_id,
+                    Change change) {
+    AccountRow row;
+    row.account = account;
+    if (!txn.load(row)) {
+        row = AccountRow{};
+        row.account = account;
+        row.account_id = account_id;
+    }
+    change(row);
+    txn.put(row);
+    ++txn.mutable_head().programs_revision;
+}
+
+/// "1 touch", "2 touches": what a person reads.
+[[nodiscard]] std::string counted(std::size_t count, const char* one, const char* many);
+
+}  // namespace sluice

@@ -1,0 +1,124 @@
+#include "core/apply/code_book.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+bool overlaps(const CodeRow& a, const CodeRow& b) noexcept {
+    return (!b.valid_until || a.valid_from < *b.valid_until) &&
+           (!a.valid_until || b.valid_from < *a.valid_until);
+}
+
+bool contains(const std::vector<CodeRow>& rows, const CodeRow& row) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&row](const CodeRow& other) { return other.valid_from == row.valid_from; });
+}
+
+}  // namespace
+
+CodeBook::CodeBook(AccountNumber account, ProgramId program, Digest256 digest,
+                   std::vector<CodeRow> rows)
+    : account_(account),
+      program_(std::move(program)),
+      digest_(digest),
+      rows_(std::move(rows)),
+      before_(rows_) {}
+
+Timestamp CodeBook::default_start(const CodeClaim& claim) const {
+    Timestamp start = claim.reach;
+    for (const CodeRow& row : rows_) {
+        if (row.valid_until && *row.valid_until <= claim.received_at) {
+            start = std::max(start, *row.valid_until);
+        }
+    }
+    return start;
+}
+
+CodeRow CodeBook::changed_row(const CodeClaim& claim, const std::vector<CodeRow>& changed) const {
+    CodeRow row{account_, program_, digest_, {}, claim.code, claim.creator, claim.valid_until};
+    if (claim.valid_from) {
+        row.valid_from = *claim.valid_from;
+    } else if (changed.empty()) {
+        row.valid_from = default_start(claim);
+    } else {
+        row.valid_from = changed.front().valid_from;
+    }
+    if (!claim.valid_until && !changed.empty()) {
+        const bool endless = std::any_of(changed.begin(), changed.end(),
+                                         [](const CodeRow& old) { return !old.valid_until; });
+        row.valid_until = endless ? std::nullopt : changed.back().valid_until;
+    }
+    return row;
+}
+
+Status CodeBook::replace(const std::vector<CodeRow>& changed, CodeRow row, const CodeClaim& claim) {
+    if (row.valid_until && *row.valid_until <= row.valid_from) {
+        return Error{ErrorCode::kInvalid, "valid_until " + row.valid_until->to_string() +
+                                              " is not after valid_from " +
+                                              row.valid_from.to_string()};
+    }
+    std::vector<CodeRow> kept;
+    for (const CodeRow& other : rows_) {
+        if (contains(changed, other)) {
+            continue;
+        }
+        if (overlaps(other, row)) {
+            return Error{ErrorCode::kConflict, "code " + claim.code + " belongs to creator " +
+                                                   other.creator.str() + " in program " +
+                                                   program_.str()};
+        }
+        kept.push_back(other);
+    }
+    kept.push_back(std::move(row));
+    std::sort(kept.begin(), kept.end(),
+              [](const CodeRow& a, const CodeRow& b) { return a.valid_from < b.valid_from; });
+    rows_ = std::move(kept);
+    return {};
+}
+
+Status CodeBook::claim(const CodeClaim& claim) {
+    std::vector<CodeRow> own;
+    for (const CodeRow& row : rows_) {
+        if (row.creator == claim.creator) {
+            own.push_back(row);
+        }
+    }
+    if (!claim.valid_from && !claim.valid_until) {
+        const bool has_one = std::any_of(own.begin(), own.end(), [&claim](const CodeRow& row) {
+            return !row.valid_until || *row.valid_until > claim.received_at;
+        });
+        return has_one ? Status::success() : replace({}, changed_row(claim, {}), claim);
+    }
+    CodeRow asked;
+    asked.valid_from = claim.valid_from.value_or(Timestamp{INT64_MIN, 0});
+    asked.valid_until = claim.valid_until;
+    std::erase_if(own, [&asked](const CodeRow& row) { return !overlaps(row, asked); });
+    return replace(own, changed_row(claim, own), claim);
+}
+
+void CodeBook::end(const CreatorId& creator, Timestamp at) {
+    std::erase_if(rows_, [&](const CodeRow& row) {
+        return row.creator == creator && row.valid_from >= at &&
+               (!row.valid_until || *row.valid_until > at);
+    });
+    for (CodeRow& row : rows_) {
+        if (row.creator == creator && (!row.valid_until || *row.valid_until > at)) {
+            row.valid_until = at;
+        }
+    }
+}
+
+std::vector<CodeRow> CodeBook::gone() const {
+    std::vector<CodeRow> rows;
+    for (const CodeRow& row : before_) {
+        if (!contains(rows_, row)) {
+            rows.push_back(row);
+        }
+    }
+    return rows;
+}
+
+}  // namespace sluice

@@ -1,0 +1,52 @@
+// Code book: who owns a code of a program, and when. Rows of one code never overlap (books A1, A2).
+//
+// Pure: changes are planned on copies; whoever asked writes them when every row of a file fits.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ledger/rows.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+/// What an import says of a code.
+struct CodeClaim {
+    CreatorId creator;
+    std::string code;
+    std::optional<Timestamp> valid_from, valid_until;
+    Timestamp received_at;
+    Timestamp reach;  ///< Receipt - late_days, or --reach: the default of valid_from.
+};
+
+/// Rows of one program and code, by valid_from.
+class CodeBook {
+public:
+    CodeBook(AccountNumber account, ProgramId program, Digest256 digest, std::vector<CodeRow> rows);
+
+    /// Without dates a row that is there stays; with dates the creator's rows change.
+    /// @return kConflict, kInvalid: what is in the way. Nothing was changed then.
+    [[nodiscard]] Status claim(const CodeClaim& claim);
+    /// The creator's rows end at `at`; one that would never have been valid goes.
+    void end(const CreatorId& creator, Timestamp at);
+
+    [[nodiscard]] const std::vector<CodeRow>& rows() const noexcept { return rows_; }
+    /// Rows that were there at first and are no more, by key.
+    [[nodiscard]] std::vector<CodeRow> gone() const;
+
+private:
+    [[nodiscard]] Timestamp default_start(const CodeClaim& claim) const;
+    [[nodiscard]] CodeRow changed_row(const CodeClaim& claim,
+                                      const std::vector<CodeRow>& changed) const;
+    [[nodiscard]] Status replace(const std::vector<CodeRow>& changed, CodeRow row,
+                                 const CodeClaim& claim);
+
+    AccountNumber account_;
+    ProgramId program_;
+    Digest256 digest_;
+    std::vector<CodeRow> rows_, before_;
+};
+
+}  // namespace sluice

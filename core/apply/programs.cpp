@@ -1,0 +1,249 @@
+#include "core/apply/programs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/apply/adjust.hpp"
+#include "core/apply/retry_work.hpp"
+#include "core/commands/program_json.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kEveryShop = "*";
+
+// ---- Checks
+// ----------------------------------------------------------------------------------------
+
+/// The policy that holds once the command is applied.
+Policy policy_after(const ProgramApply& command, AccountNumber account, LedgerTxn& txn) {
+    for (const Policy& policy : command.policies) {
+        if (policy.account == account) {
+            return policy;
+        }
+    }
+    return account_settings(txn, account).policy;
+}
+
+Status check_rate(const Program& program, const std::string& where, const Rate& rate,
+                  const Policy& policy) {
+    if (rate.kind == RateKind::kPercent && rate.value > policy.max_rate) {
+        return Error{ErrorCode::kInvalid, "program " + program.id.str() + ": " + where + " " +
+                                              to_string(rate) + " is above max_rate, " +
+                                              policy.max_rate.to_string() + "%"};
+    }
+    return {};
+}
+
+Status check_rates(const Program& program, const Policy& policy) {
+    std::vector<std::pair<std::string, Rate>> rates{{"default_rate", program.default_rate}};
+    for (const Tier& tier : program.default_tiers) {
+        rates.emplace_back("default_tiers", tier.rate);
+    }
+    for (std::size_t i = 0; i < program.rules.size(); ++i) {
+        const std::string rule = "rule " + std::to_string(i + 1) + ": ";
+        rates.emplace_back(rule + "rate", program.rules[i].rate);
+        for (const Tier& tier : program.rules[i].tiers) {
+            rates.emplace_back(rule + "tiers", tier.rate);
+        }
+    }
+    for (const auto& [where, rate] : rates) {
+        if (Status fits = check_rate(program, where, rate, policy); !fits) {
+            return fits;
+        }
+    }
+    return {};
+}
+
+Status check_program(const Program& program, const ProgramApply& command, LedgerTxn& txn) {
+    if (Status valid = validate(program); !valid) {
+        return Error{ErrorCode::kInvalid,
+                     "program " + program.id.str() + ": " + valid.error().message};
+    }
+    const std::optional<ProgramRow> stored = txn.program(program.id);
+    if (stored && stored->program.account != program.account) {
+        return Error{ErrorCode::kConflict, "program " + program.id.str() + " belongs to account " +
+                                               stored->program.account_id.str()};
+    }
+    const std::optional<Timestamp> starts = program.starts_at ? program.starts_at
+                                            : stored          ? std::optional(stored->first_reach)
+                                                              : std::nullopt;
+    if (program.ends_at && starts && *program.ends_at <= *starts) {
+        return Error{ErrorCode::kInvalid, "program " + program.id.str() + ": ends_at " +
+                                              program.ends_at->to_string() +
+                                              " is not after starts_at " + starts->to_string()};
+    }
+    return check_rates(program, policy_after(command, program.account, txn));
+}
+
+Status check(const ProgramApply& command, LedgerTxn& txn) {
+    std::set<std::string_view> seen;
+    for (const Program& program : command.programs) {
+        if (!seen.insert(program.id.view()).second) {
+            return Error{ErrorCode::kConflict,
+                         "program " + program.id.str() + " is in the file twice"};
+        }
+        if (Status fits = check_program(program, command, txn); !fits) {
+            return fits;
+        }
+    }
+    std::set<AccountNumber> accounts;
+    for (const Policy& policy : command.policies) {
+        if (!accounts.insert(policy.account).second) {
+            return Error{ErrorCode::kConflict,
+                         "account " + policy.account_id.str() + " has two policies in the file"};
+        }
+    }
+    return {};
+}
+
+// ---- Policies
+// --------------------------------------------------------------------------------------
+
+std::vector<Policy> changed_policies(const ProgramApply& command, LedgerTxn& txn) {
+    std::vector<Policy> changed;
+    for (const Policy& policy : command.policies) {
+        if (account_settings(txn, policy.account).row.policy != encode_policy(policy)) {
+            changed.push_back(policy);
+        }
+    }
+    return changed;
+}
+
+void store_policy(const Policy& policy, const CommandContext& context, ProgramCache& programs,
+                  LedgerTxn& txn) {
+    change_account(txn, policy.account, policy.account_id, [&](AccountRow& row) {
+        row.policy = encode_policy(policy);
+        row.policy_by = context.actor();
+        ++row.policy_version;
+    });
+    JournalGroup group = group_of(context.source, policy.account,
+                                  programs.settings(txn, policy.account).row.closed_until);
+    group.entries.push_back(mark_of(JournalReason::kMarkPolicyChanged));
+    post_group(txn, std::move(group));
+}
+
+// ---- Programs
+// --------------------------------------------------------------------------------------
+
+using Reaches = std::map<std::string, Timestamp>;
+
+Reaches stored_reaches(const ProgramId& program, LedgerTxn& txn) {
+    Reaches reaches;
+    txn.scan(ShopReach{program, {}, {}}, {1, 1}, [&reaches](const ShopReach& row) {
+        reaches.emplace(row.shop, row.reach);
+        return true;
+    });
+    return reaches;
+}
+
+/// Each shop carries the reach of the apply that added it; an apply that opens an interval by
+/// `starts_at` reaches all of it (A2).
+Reaches reaches_after(const Program& program, const Reaches& before, Timestamp reach, bool opens) {
+    Reaches after;
+    const auto every = before.find(std::string(kEveryShop));
+    std::vector<std::string> shops = program.shops;
+    if (shops.empty()) {
+        shops.emplace_back(kEveryShop);
+    }
+    for (const std::string& shop : shops) {
+        const auto own = before.find(shop);
+        after[shop] = own != before.end()     ? own->second
+                      : every != before.end() ? every->second
+                                              : reach;
+    }
+    if (program.shops.empty()) {  // shops that were named before keep what they had
+        for (const auto& [shop, old] : before) {
+            after.try_emplace(shop, old);
+        }
+    }
+    for (auto& [shop, old] : after) {
+        old = opens ? std::min(old, *program.starts_at) : old;
+    }
+    return after;
+}
+
+void store_reaches(const ProgramId& program, const Reaches& before, const Reaches& after,
+                   LedgerTxn& txn) {
+    for (const auto& [shop, reach] : before) {
+        if (!after.contains(shop)) {
+            txn.erase(ShopReach{program, shop, reach});
+        }
+    }
+    for (const auto& [shop, reach] : after) {
+        txn.put(ShopReach{program, shop, reach});
+    }
+}
+
+/// @return true if it was new or differs from what is stored.
+bool store_program(const Program& program, const ProgramApply& command,
+                   const CommandContext& context, LedgerTxn& txn) {
+    const std::optional<ProgramRow> stored = txn.program(program.id);
+    if (stored && stored->program == program) {
+        return false;
+    }
+    const Timestamp reach = command.reach.value_or(program.reach_of(context.source.received_at));
+    const bool opens =
+        program.starts_at && (!stored || stored->program.starts_at != program.starts_at);
+    const Reaches before = stored_reaches(program.id, txn);
+    store_reaches(program.id, before, reaches_after(program, before, reach, opens), txn);
+    if (program.has_tiers() && !(stored && stored->program.has_tiers())) {
+        count_volumes(program, txn);
+    }
+    txn.put_program({program, stored ? stored->version + 1 : 1, context.source.seq,
+                     context.source.received_at, stored ? stored->first_reach : reach});
+    ++txn.mutable_head().programs_revision;
+    return true;
+}
+
+bool asks_for_customer(AccountNumber account, LedgerTxn& txn) {
+    const std::vector<ProgramRow> rows = txn.programs(account);
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const ProgramRow& row) { return row.program.asks_for_customer(); });
+}
+
+}  // namespace
+
+Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& context,
+                             ProgramCache& programs, LedgerTxn& txn) {
+    if (Status fits = check(command, txn); !fits) {
+        return fits.error();
+    }
+    const std::vector<Policy> policies = changed_policies(command, txn);
+    const bool guarded =
+        std::any_of(policies.begin(), policies.end(), [&txn](const Policy& policy) {
+            return account_settings(txn, policy.account).policy.has_approvals();
+        });
+    if (guarded && !context.approved) {
+        CommandContext named = context;
+        named.account = policies.front().account;
+        return wait_for_approval(named, {}, txn);
+    }
+    for (const Policy& policy : policies) {
+        store_policy(policy, context, programs, txn);
+    }
+    std::size_t changed = 0;
+    std::set<AccountNumber> accounts, asked;
+    for (const Program& program : command.programs) {
+        if (asks_for_customer(program.account, txn)) {
+            asked.insert(program.account);
+        }
+    }
+    for (const Program& program : command.programs) {
+        changed += store_program(program, command, context, txn) ? std::size_t{1} : std::size_t{0};
+        accounts.insert(program.account);
+    }
+    for (const AccountNumber account : accounts) {
+        if (asks_for_customer(account, txn) && !asked.contains(account)) {
+            index_customers(account, txn);
+        }
+        leave_account_work(account, context, txn);
+    }
+    return Reply{Outcome::kDone, counted(command.programs.size(), "program", "programs") +
+                                     " applied, " + std::to_string(changed) + " changed"};
+}
+
+}  // namespace sluice

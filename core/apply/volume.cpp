@@ -1,0 +1,214 @@
+#include "core/apply/volume.hpp"
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/rules/commission.hpp"
+#include "core/rules/order_book.hpp"
+
+namespace sluice {
+namespace {
+
+/// Net sales of an order: amount - tax - (refunded amount - refunded tax) of each line, not below
+/// 0; 0 if it is fully refunded or gone.
+Decimal net_sales(const OrderState& state) {
+    Decimal sum;
+    if (!state.earns()) {
+        return sum;
+    }
+    for (const OrderLine& line : state.lines) {
+        if (!line.present) {
+            continue;
+        }
+        const RefundRow* refund = standing_row(state.refunds, line.id);
+        const RefundEffect effect =
+            refund == nullptr ? RefundEffect::kNone : refund_effect(line.amount, refund->amount);
+        Decimal net = line.amount - line.tax;
+        if (effect == RefundEffect::kPartial) {
+            net = net - (refund->amount - refund->tax);
+        }
+        if (effect == RefundEffect::kNone || effect == RefundEffect::kPartial) {
+            sum = net.is_negative() ? sum : sum + net;
+        }
+    }
+    return sum;
+}
+
+/// 202601.
+std::uint32_t month_of(Timestamp at) {
+    const std::string text = at.to_string();
+    return static_cast<std::uint32_t>(std::stoul(text.substr(0, 4) + text.substr(5, 2)));
+}
+
+void add(TierVolume volume, bool minus, LedgerTxn& txn) {
+    TierVolume stored = volume;
+    const Decimal before = txn.load(stored) ? stored.amount : Decimal();
+    stored = volume;
+    stored.amount = minus ? before - volume.amount : before + volume.amount;
+    if (stored.amount.is_zero()) {
+        txn.erase(stored);
+    } else {
+        txn.put(stored);
+    }
+}
+
+/// An earlier order of the same customer is in the ledger.
+CustomerKind customer_kind(const OrderState& state, LedgerReader& ledger) {
+    if (!state.customer) {
+        return CustomerKind::kUnknown;
+    }
+    CustomerKind kind = CustomerKind::kNew;
+    ledger.scan(CustomerOrder{state.key.account, state.key.shop, *state.customer, {}, {}}, {3, 3},
+                [&](const CustomerOrder& row) {
+                    if (std::pair(row.ordered_at, row.order_id) <
+                        std::pair(state.ordered_at, state.key.order_id)) {
+                        kind = CustomerKind::kReturning;
+                    }
+                    return false;  // the first is the earliest
+                });
+    return kind;
+}
+
+template <class Visit>
+void visit_orders(AccountNumber account, LedgerTxn& txn, Visit visit) {
+    std::vector<ShopRow> shops;
+    txn.scan_shops([&](const ShopRow& shop) {
+        if (shop.account == account) {
+            shops.push_back(shop);
+        }
+        return true;
+    });
+    for (const ShopRow& shop : shops) {
+        txn.scan_orders(account, shop.shop, [&visit](const OrderState& state) {
+            visit(state);
+            return true;
+        });
+    }
+}
+
+}  // namespace
+
+VolumeBefore counted_volume(const OrderState& state, ProgramCache& programs, LedgerReader& ledger) {
+    if (!state.live) {
+        return std::nullopt;
+    }
+    const Attribution& attribution = state.position()->attribution;
+    const Program& program =
+        programs.rates(ledger, state.key.account, attribution.program).program();
+    if (!program.has_tiers()) {
+        return std::nullopt;
+    }
+    return TierVolume{state.key.account,          attribution.program, attribution.creator,
+                      month_of(state.ordered_at), state.currency,      net_sales(state)};
+}
+
+void count_volume(const OrderState& state, const VolumeBefore& before, ProgramCache& programs,
+                  LedgerTxn& txn) {
+    const VolumeBefore after = counted_volume(state, programs, txn);
+    if (before && !before->amount.is_zero()) {
+        add(*before, true, txn);
+    }
+    if (after && !after->amount.is_zero()) {
+        add(*after, false, txn);
+    }
+}
+
+CustomerBefore indexed_customer(const OrderState& state) {
+    return state.customer
+               ? std::optional(CustomerOrder{state.key.account, state.key.shop, *state.customer,
+                                             state.ordered_at, state.key.order_id})
+               : std::nullopt;
+}
+
+void index_customer(const OrderState& state, const CustomerBefore& before, ProgramCache& programs,
+                    LedgerTxn& txn) {
+    const CustomerBefore after = indexed_customer(state);
+    const bool same = before && after && before->customer == after->customer &&
+                      before->ordered_at == after->ordered_at;
+    if (same || (!before && !after) || !programs.asks_for_customer(txn, state.key.account)) {
+        return;
+    }
+    if (before) {
+        txn.erase(*before);
+    }
+    if (after) {
+        txn.put(*after);
+    }
+}
+
+void count_volumes(const Program& program, LedgerTxn& txn) {
+    std::vector<TierVolume> old;
+    TierVolume first;
+    first.account = program.account;
+    first.program = program.id;
+    txn.scan(first, {2, 2}, [&old](const TierVolume& row) {
+        old.push_back(row);
+        return true;
+    });
+    for (const TierVolume& row : old) {
+        txn.erase(row);
+    }
+    using Key = std::tuple<CreatorId, std::uint32_t, Currency>;
+    std::map<Key, Decimal> sums;
+    visit_orders(program.account, txn, [&](const OrderState& state) {
+        const Position* position = state.position();
+        if (position != nullptr && position->attribution.program == program.id) {
+            Decimal& sum =
+                sums[{position->attribution.creator, month_of(state.ordered_at), state.currency}];
+            sum = sum + net_sales(state);
+        }
+    });
+    for (const auto& [key, sum] : sums) {
+        if (!sum.is_zero()) {
+            txn.put(TierVolume{program.account, program.id, std::get<0>(key), std::get<1>(key),
+                               std::get<2>(key), sum});
+        }
+    }
+}
+
+void index_customers(AccountNumber account, LedgerTxn& txn) {
+    std::vector<CustomerOrder> rows;
+    CustomerOrder first;
+    first.account = account;
+    txn.scan(first, {1, 1}, [&rows](const CustomerOrder& row) {
+        rows.push_back(row);
+        return true;
+    });
+    for (const CustomerOrder& row : rows) {
+        txn.erase(row);
+    }
+    rows.clear();
+    visit_orders(account, txn, [&rows](const OrderState& state) {
+        if (const CustomerBefore row = indexed_customer(state)) {
+            rows.push_back(*row);
+        }
+    });
+    for (const CustomerOrder& row : rows) {
+        txn.put(row);
+    }
+}
+
+FrozenFacts frozen_facts(const OrderState& state, const Attribution& attribution,
+                         ProgramCache& programs, LedgerReader& ledger) {
+    const Program& program =
+        programs.rates(ledger, state.key.account, attribution.program).program();
+    FrozenFacts facts;
+    facts.caps = program.max_per_order;
+    if (program.has_tiers()) {
+        TierVolume volume{state.key.account,          attribution.program, attribution.creator,
+                          month_of(state.ordered_at), state.currency,      {}};
+        facts.volume = Money{state.currency, ledger.load(volume) ? volume.amount : Decimal()};
+    }
+    if (program.asks_for_customer()) {
+        facts.customer = customer_kind(state, ledger);
+    }
+    const std::optional<Membership> member =
+        ledger.membership(state.key.account, attribution.program, attribution.creator);
+    facts.group = member ? member->group : std::string();
+    return facts;
+}
+
+}  // namespace sluice

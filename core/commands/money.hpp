@@ -1,0 +1,115 @@
+// Commands that move money, or decide whose it is (books A3, H1 to H3, O5, P1 to P6, S2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/money.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+/// Of the account in the record's metadata.
+struct PayoutClose {
+    Timestamp until;                    ///< Not after the command's time of receipt.
+    std::vector<ProgramId> programs{};  ///< Empty: all of the account.
+    std::vector<CreatorId> creators{};  ///< Empty: all.
+    std::vector<CreatorId> excluded{};
+    bool ignore_minimum = false;
+    std::string expect{};  ///< Digest of a preview, hexadecimal; empty: none.
+    /// A close of a release before double entry: of one program, without minimum and blocks, and
+    /// settled in the same input.
+    bool settles = false;
+};
+
+enum class PayoutVerb : std::uint8_t {
+    kSent = 1,
+    kSettle = 2,
+    kVoid = 3,
+    kFailed = 4,
+    kReturned = 5,
+};
+[[nodiscard]] std::string_view to_string(PayoutVerb verb) noexcept;  // sent, settle, ...
+[[nodiscard]] std::optional<PayoutVerb> parse_payout_verb(std::string_view text) noexcept;
+
+/// All or nothing. Of the account in the record's metadata; 0: of any.
+struct PayoutMove {
+    PayoutVerb verb = PayoutVerb::kSent;
+    std::vector<std::string> ids;  ///< Payouts, or runs for all their payouts.
+    std::string bank_ref{};
+    std::optional<Timestamp> paid_at{};
+};
+
+struct Approve {
+    std::string id;  ///< A payout, a run, or a command that waits.
+};
+struct Withdraw {
+    std::string id;
+};
+
+/// The order (its shop is in the record's metadata), or a creator of the account.
+struct HoldTarget {
+    std::optional<OrderId> order;
+    CreatorId creator;  ///< Empty with an order.
+    ProgramId program;  ///< Empty: all.
+};
+struct Hold {
+    HoldTarget target;
+};
+enum class ReleaseOf : std::uint8_t { kWhatThereIs = 0, kHold = 1, kReject = 2 };
+struct Release {
+    HoldTarget target;
+    ReleaseOf of = ReleaseOf::kWhatThereIs;
+};
+struct Reject {
+    OrderId order;
+};
+
+struct Attribute {
+    OrderId order;
+    CreatorId creator;
+    ProgramId program;
+    bool replace = false;
+};
+/// An order, or every order that the command `cause` gave out.
+struct Detach {
+    std::optional<OrderId> order;
+    std::string cause;
+    bool retry = false;
+};
+
+/// The shop and its account are in the record's metadata, as for all that name an order.
+struct Adjust {
+    OrderId order;
+    Decimal amount;  ///< Signed, not 0, no more digits than the order's currency has.
+};
+/// Without a position. An order that it names must not be there yet.
+struct Credit {
+    CreatorId creator;
+    ProgramId program;
+    Money amount;
+    std::optional<OrderId> order{};
+    std::optional<Timestamp> sale_at{};  ///< Nothing: receipt.
+};
+struct Reverse {
+    std::string id;  ///< Command id of an adjust or credit.
+};
+
+struct AnomalyAck {
+    OrderId order;
+    std::string kind;
+};
+struct OrderReset {
+    OrderId order;
+    std::optional<Timestamp> version;
+};
+struct PeriodClose {
+    Timestamp until;
+    bool allow_late = false;
+};
+
+}  // namespace sluice

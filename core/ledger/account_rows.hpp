@@ -1,0 +1,114 @@
+// Account rows: policy, periods, holds, profiles of creators (books H1, H3, S1 to S3).
+//
+// Plain values without behaviour; they own their bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/protocol/signature.hpp"
+#include "core/values/currency.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+/// What every input of an account needs to know; one row per account. A change moves
+/// LedgerHead::programs_revision.
+struct AccountRow {
+    AccountNumber account;
+    AccountId account_id;
+    std::optional<Timestamp> closed_until;  ///< The first instant of the open period (S1).
+    std::string policy;                     ///< As encode_policy() writes it; empty: none.
+    std::string policy_by;                  ///< Who set it last.
+    std::uint32_t policy_version = 0;
+    std::uint64_t open_credits = 0;  ///< Credits that name an order and are not reversed.
+};
+
+/// A hold on a creator. Holds on orders are in the order.
+struct CreatorHold {
+    AccountNumber account;
+    CreatorId creator;
+    ProgramId program;  ///< Empty: all.
+    std::string actor, reason;
+    Timestamp held_at;
+};
+
+struct CreatorRow {
+    AccountNumber account;
+    CreatorId creator;
+    std::string name, payee;  ///< Empty: none.
+    CreatorId shown_as;       ///< After `creator rename`; empty: as `creator`.
+};
+
+/// A new name of a creator: imports take both.
+struct CreatorAlias {
+    AccountNumber account;
+    CreatorId alias;
+    CreatorId creator;
+};
+
+struct Period {
+    AccountNumber account;
+    Timestamp until;  ///< The first instant of a month.
+    Timestamp closed_at;
+    std::string closed_by, command_id;
+};
+
+/// Sums of one closed period: the entries with an accounting date from the period before to
+/// `until`. opening + what came = closing, for each kind of book.
+struct PeriodSum {
+    AccountNumber account;
+    Timestamp until;
+    CreatorId creator;
+    ProgramId program;
+    Currency currency;
+    Decimal opening_owed, opening_in_payout, opening_paid;
+    std::string reasons;  ///< `ACCRUAL=10.00 REFUND=-4.00`, in the order of JournalReason.
+    Decimal closing_owed, closing_in_payout, closing_paid;
+    std::uint64_t entries = 0;
+    Digest256 digest{};  ///< Of the entries, in the order of a statement.
+};
+
+/// Net sales of a creator in a program and calendar month (UTC), kept for programs with tiers (M4).
+struct TierVolume {
+    AccountNumber account;
+    ProgramId program;
+    CreatorId creator;
+    std::uint32_t month = 0;  ///< 202601.
+    Currency currency;
+    Decimal amount;
+};
+
+/// Orders of a customer of a shop: key only (M1, `customer`).
+struct CustomerOrder {
+    AccountNumber account;
+    ShopNumber shop;
+    Digest256 customer{};
+    Timestamp ordered_at;
+    OrderId order_id;
+};
+
+/// The reach of a shop in a program: that of the apply that added it (A2).
+struct ShopReach {
+    ProgramId program;
+    std::string shop;  ///< Shop id, or `*`: every shop of the account.
+    Timestamp reach;
+};
+
+/// A forget that some node has not done yet (F2); wiped when all have.
+struct ForgetTask {
+    std::string command_id;
+    AccountNumber account;
+    ShopNumber shop;
+    std::string secret;   ///< R, drawn by the command.
+    std::string digests;  ///< What is replaced.
+};
+struct ForgetDone {
+    std::string command_id;
+    std::string node;
+};
+
+}  // namespace sluice

@@ -1,0 +1,108 @@
+// Command rows: what people asked for, keys, what waits for another actor (books K1, H3, A3).
+//
+// Plain values without behaviour; they own their bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/protocol/signature.hpp"
+#include "core/protocol/topic.hpp"
+#include "core/values/currency.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+enum class Outcome : std::uint8_t {
+    kDone = 1,
+    kRefused = 2,
+    kNothing = 3,   ///< It was so already.
+    kRepeated = 4,  ///< Its key was used before with the same content.
+    kWaiting = 5,   ///< For another actor's approval.
+};
+
+/// A person's command and its result. Kept: it is the audit trail.
+struct CommandRow {
+    SequenceNumber seq;
+    Topic topic = Topic::kProgramApply;
+    std::string command_id;
+    std::string actor;
+    Timestamp received_at;
+    Outcome outcome = Outcome::kDone;
+    std::string result;         ///< One line for the person who ran it; no customer data.
+    std::string first_command;  ///< kRepeated: the command whose result this is.
+};
+
+/// A key that was used. Counts per account, for ever.
+struct CommandKey {
+    AccountNumber account;
+    std::string key;
+    Digest256 content{};  ///< SHA-256 of topic, shop and body.
+    std::string command_id;
+    Outcome outcome = Outcome::kDone;
+    std::string result;
+};
+
+/// A command that booked money by hand: what `reverse` reads. Also a credit's position.
+struct MoneyCommand {
+    std::string command_id;
+    AccountNumber account;
+    Topic topic = Topic::kAdjust;  ///< kAdjust, kCredit, kReverse.
+    ShopNumber shop;               ///< 0: a credit that names no order.
+    ShopId shop_id;
+    OrderId order_id;
+    ProgramId program;
+    CreatorId creator;
+    Currency currency;
+    Decimal amount;
+    std::string reversed_by;  ///< Command id; empty: nobody.
+    std::string reverses;     ///< kReverse: what it reversed.
+    // kCredit only:
+    Timestamp sale_at;
+    Decimal due, taken;
+    Timestamp last_booked;
+    std::uint64_t first_entry = 0;
+    std::uint32_t standing_items = 0;  ///< Items in standing payouts: with one it has matured.
+};
+
+/// Which credits name an order: key only.
+struct CreditOfOrder {
+    AccountNumber account;
+    ShopId shop_id;  ///< The shop may be unknown to the ledger yet.
+    OrderId order_id;
+    std::string command_id;
+};
+
+enum class ApprovalState : std::uint8_t { kWaiting = 1, kApproved = 2, kWithdrawn = 3 };
+
+/// A command that needs, or needed, another actor.
+struct WaitingCommand {
+    AccountNumber account;
+    std::string command_id;
+    Topic topic = Topic::kAdjust;
+    ShopNumber shop;
+    ShopId shop_id;
+    std::string body;  ///< As in the queue.
+    std::string actor, reason;
+    Timestamp received_at;
+    std::optional<Currency> currency;
+    Decimal amount;
+    ProgramId program;  ///< The live position that an `adjust` was about.
+    CreatorId creator;
+    ApprovalState state = ApprovalState::kWaiting;
+    std::string ended_by;
+    std::optional<Timestamp> ended_at;
+};
+
+/// An order that a command gave out: key only, for `detach --cause`.
+struct GivenOrder {
+    std::string command_id;
+    AccountNumber account;
+    ShopNumber shop;
+    OrderId order_id;
+};
+
+}  // namespace sluice

@@ -1,0 +1,122 @@
+// Payout rows: what is open, runs, payouts and their items (books P1 to P6).
+//
+// Plain values without behaviour; they own their bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/protocol/signature.hpp"
+#include "core/values/currency.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+/// Bit of OpenAmount::blocks; the others are those of AnomalyKind.
+inline constexpr std::uint32_t kBlockedByHold = 1;
+
+/// What a position or credit has open (due - taken, never 0) in one currency. A payout close reads
+/// these in the order of their keys: of each program first what has matured by a standing item,
+/// then by the instant of the sale.
+struct OpenAmount {
+    AccountNumber account;
+    ProgramId program;
+    bool matured = false;  ///< An item in a standing payout: due at once. Else from sale + hold on.
+    Timestamp sold_at;     ///< platform_ordered_at, or --sale-at of a credit.
+    ShopNumber shop;       ///< 0: a credit, whose command id is in order_id.
+    OrderId order_id;
+    CreatorId creator;
+    Currency currency;
+    Decimal amount;
+    Timestamp last_booked;     ///< Due as of this instant or later is due now.
+    std::uint32_t blocks = 0;  ///< Of the order: kBlockedByHold, unacknowledged anomalies.
+};
+
+enum class PayoutState : std::uint8_t {
+    kClosed = 1,
+    kApproved = 2,
+    kSent = 3,
+    kPaid = 4,
+    kVoid = 5,
+    kFailed = 6,
+    kReturned = 7,
+};
+/// Its items are taken.
+[[nodiscard]] constexpr bool is_standing(PayoutState state) noexcept {
+    return state <= PayoutState::kPaid;
+}
+
+/// One payout close.
+struct PayoutRun {
+    std::string run;  ///< Command id of the close.
+    AccountNumber account;
+    Timestamp until, closed_at;
+    std::string closed_by;
+    std::uint64_t payouts_count = 0;
+    Digest256 digest{};  ///< As `payout preview` prints it.
+};
+
+struct Payout {
+    std::string payout_id;  ///< The run's with `P` for `C`, `-`, the number within the run.
+    AccountNumber account;
+    CreatorId creator;
+    Currency currency;
+    Decimal amount;
+    PayoutState state = PayoutState::kClosed;
+    Timestamp until, closed_at;
+    std::string closed_by;
+    std::string approved_by;  ///< Empty: it needed no approval, or waits for one.
+    std::optional<Timestamp> approved_at;
+    std::string sent_by;
+    std::optional<Timestamp> sent_at;
+    std::string ended_by;  ///< Settled, void, failed or returned by.
+    std::optional<Timestamp> ended_at;
+    std::string bank_ref;
+    std::optional<Timestamp> paid_at;  ///< As `--paid-at` said.
+    std::uint64_t orders_count = 0, items_count = 0;
+    Digest256 items_digest{};
+};
+
+/// What a payout takes from one program; the sum over programs is the payout's amount.
+struct PayoutPart {
+    std::string payout_id;
+    ProgramId program;
+    Decimal amount;
+};
+
+enum class ItemKind : std::uint8_t { kAdjustment = 1, kCommission = 2, kCredit = 3, kManual = 4 };
+
+/// Fixed for ever. The values of ItemKind sort as their names do: items are digested in key order.
+struct PayoutItem {
+    std::string payout_id;
+    ProgramId program;
+    ShopId shop_id;    ///< Empty: a credit that names no order.
+    OrderId order_id;  ///< Likewise.
+    LineItemId line;   ///< Empty: MANUAL. CREDIT: the command id of the credit.
+    ItemKind kind = ItemKind::kCommission;
+    Decimal amount;
+    ShopNumber shop;
+    Timestamp sold_at;
+};
+
+/// Who got nothing, or less, in a run, and why.
+enum class SkipReason : std::uint8_t {
+    kNotPositive = 1,
+    kBelowMinimum = 2,
+    kBlocked = 3,
+    kHeld = 4,
+    kExcluded = 5,
+    kNoPayee = 6,
+};
+struct Skipped {
+    std::string run;
+    CreatorId creator;
+    Currency currency;
+    SkipReason why = SkipReason::kNotPositive;
+    Decimal amount;
+};
+
+}  // namespace sluice

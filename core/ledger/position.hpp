@@ -1,0 +1,111 @@
+// Position: what one creator has of one order under one program (books J1, A3, M3, P1).
+//
+// Plain values without behaviour; they own their bytes. Money that is owed is a Decimal with
+// exactly the currency's minor digits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/commands/program.hpp"
+#include "core/protocol/topic.hpp"
+#include "core/values/currency.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+/// What a rate was found by when it was frozen. `rule` is the index in that version's rules.
+struct FrozenRate {
+    Rate rate;
+    BaseKind base = BaseKind::kNet;
+    RuleMatch match = RuleMatch::kDefault;
+    std::uint32_t program_version = 0;
+    std::uint32_t rule = 0;  ///< Meaningless for kDefault and when rate.kind is kNone.
+    /// The tier that gave the rate, in the file's order; nothing: the rule's own rate (M4).
+    std::optional<std::uint8_t> tier;
+    /// kPerOrder: index, in Position::frozen, of the line whose rule was the same one first; that
+    /// line's amount is shared by them all (M4).
+    std::uint32_t shared_with = 0;
+    friend bool operator==(const FrozenRate&, const FrozenRate&) = default;
+};
+
+/// A line's rate, frozen when the position first saw the line.
+struct FrozenLine {
+    LineItemId line;
+    FrozenRate rate;
+};
+
+enum class CandidateVerdict : std::uint8_t {
+    kWon = 1,
+    kSameCreator = 2,      ///< Points to the winner too.
+    kLaterCode = 3,        ///< An earlier code of the order won.
+    kLowerPrecedence = 4,  ///< The program's precedence puts the other type first.
+    kTouchBelowCode = 5,   ///< Between programs a code beats a touch.
+    kOlderTouch = 6,       ///< Another program's touch is later.
+    kHigherProgramId = 7,  ///< A tie: the lower program id won.
+};
+
+/// A candidate for an order at the moment it was attributed.
+struct Candidate {
+    AttributionType type = AttributionType::kAffiliateCode;
+    ProgramId program;
+    CreatorId creator;
+    std::uint32_t code = 0;  ///< kAffiliateCode: index in the order's codes.
+    Timestamp touched_at;    ///< kLanded.
+    CandidateVerdict verdict = CandidateVerdict::kWon;
+};
+
+struct Attribution {
+    ProgramId program;
+    CreatorId creator;
+    std::uint8_t types = 0;  ///< Bits of AttributionType that pointed to the creator.
+    SequenceNumber cause;    ///< The input that attributed: an event, or a command.
+    std::string command_id;  ///< Of that command; empty: an event.
+    Topic cause_topic = Topic::kOrderCreate;
+    Timestamp at;                       ///< Time of receipt of that input.
+    std::vector<Candidate> candidates;  ///< At most kCandidatesMax are kept, the winner first.
+};
+inline constexpr std::size_t kCandidatesMax = 16;
+
+/// What is frozen for the whole order when the position is made (M3).
+struct FrozenFacts {
+    std::optional<Money> volume;  ///< Nothing: the program had no tiers.
+    CustomerKind customer = CustomerKind::kUnknown;
+    std::string group;        ///< Of the creator in the program; empty: none.
+    std::vector<Money> caps;  ///< `max_per_order`, at most one per currency.
+};
+
+/// What is due and taken of one line in one currency. Line empty: entered by hand.
+struct LineDue {
+    LineItemId line;
+    Currency currency;
+    Decimal due;                    ///< The sum of its expense -> owed transfers.
+    Decimal taken;                  ///< The sum of its items in standing payouts.
+    std::uint64_t first_entry = 0;  ///< The first transfer, on the node that wrote it.
+};
+
+/// A payout that took something of the position; one row per payout, for ever.
+struct PositionPayout {
+    std::string payout_id;
+    Currency currency;
+    Decimal amount;      ///< Sum of its items of the position.
+    Decimal commission;  ///< Of these, the sum of the items of kind COMMISSION.
+    bool has_commission = false;
+    bool standing = true;  ///< Not VOID, FAILED, RETURNED.
+};
+
+struct Position {
+    Attribution attribution;
+    FrozenFacts facts;
+    std::vector<FrozenLine> frozen;  ///< In the order of freezing.
+    std::vector<LineDue> dues;       ///< At most one per line and currency; in order of booking.
+    std::vector<PositionPayout> payouts;
+    /// The latest accounting date of its transfers: due as of a later instant is due now.
+    Timestamp last_booked;
+};
+
+}  // namespace sluice

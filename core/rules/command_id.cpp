@@ -1,0 +1,48 @@
+#include "core/rules/command_id.hpp"
+
+#include <algorithm>
+
+#include "core/protocol/signature.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kCrockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+constexpr std::size_t kNumberDigitsMin = 4;
+
+/// `2026-01-31T14:05:09...` to `260131140509`.
+std::string compact(Timestamp at) {
+    const std::string text = at.to_string();
+    std::string digits;
+    for (const char c : text.substr(2, 17)) {
+        if (c >= '0' && c <= '9') {
+            digits.push_back(c);
+        }
+    }
+    return digits;
+}
+
+}  // namespace
+
+std::string command_id(std::string_view node, SequenceNumber seq, Timestamp received_at) {
+    std::string bytes(node);
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        bytes.push_back(static_cast<char>(seq.value >> shift));
+    }
+    const Digest256 digest = sha256(bytes);
+    const std::uint32_t word = std::uint32_t{digest[0]} << 24 | std::uint32_t{digest[1]} << 16 |
+                               std::uint32_t{digest[2]} << 8 | digest[3];
+    std::string id = "C" + compact(received_at) + "-";
+    for (int shift = 27; shift >= 2; shift -= 5) {
+        id.push_back(kCrockford[word >> shift & 31]);
+    }
+    return id;
+}
+
+std::string payout_id(std::string_view run, std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    digits.insert(0, kNumberDigitsMin - std::min(kNumberDigitsMin, digits.size()), '0');
+    return "P" + std::string(run.substr(1)) + "-" + digits;
+}
+
+}  // namespace sluice

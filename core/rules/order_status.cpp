@@ -1,0 +1,80 @@
+#include "core/rules/order_status.hpp"
+
+#include <optional>
+
+#include "core/rules/covering.hpp"
+#include "core/rules/open_amounts.hpp"
+
+namespace sluice {
+namespace {
+
+PayoutState state_of(const std::string& payout_id, LedgerReader& ledger) {
+    Payout payout;
+    payout.payout_id = payout_id;
+    if (!ledger.load(payout)) {
+        throw LedgerFailure({ErrorCode::kCorrupt,
+                             "ledger: there is no payout " + payout_id + ", which an order names"});
+    }
+    return payout.state;
+}
+
+/// paid, in_payout; nothing: no COMMISSION item stands.
+std::optional<std::string_view> commission_state(const Position& position, LedgerReader& ledger) {
+    bool found = false;
+    for (const PositionPayout& payout : position.payouts) {
+        if (payout.standing && payout.has_commission) {
+            found = true;
+            if (state_of(payout.payout_id, ledger) != PayoutState::kPaid) {
+                return "in_payout";
+            }
+        }
+    }
+    return found ? std::optional<std::string_view>("paid") : std::nullopt;
+}
+
+bool is_mature(const OrderState& order, const Position& position, Timestamp now,
+               LedgerReader& ledger) {
+    const std::optional<ProgramRow> row = ledger.program(position.attribution.program);
+    return has_standing(position) || (row && row->program.hold_end(order.ordered_at) <= now);
+}
+
+}  // namespace
+
+std::string_view order_status(const OrderState& order, Timestamp now, LedgerReader& ledger) {
+    const Position* position = order.position();
+    if (position == nullptr) {
+        return order.has(kOrderBarred) ? "detached" : "waiting";
+    }
+    if (order.has(kOrderRejected)) {
+        return "rejected";
+    }
+    if (order.cancelled_at) {
+        return "cancelled";
+    }
+    if (const auto state = commission_state(*position, ledger)) {
+        return *state;
+    }
+    if (!blocked_by(order, ledger).empty()) {
+        return "blocked";
+    }
+    return is_mature(order, *position, now, ledger) ? "payable" : "pending";
+}
+
+TakenOfOrder taken_of_order(const OrderState& order, LedgerReader& ledger) {
+    TakenOfOrder taken;
+    for (const Position& position : order.positions) {
+        for (const PositionPayout& payout : position.payouts) {
+            if (!payout.standing) {
+                continue;
+            }
+            auto& sums = state_of(payout.payout_id, ledger) == PayoutState::kPaid ? taken.paid
+                                                                                  : taken.in_payout;
+            Decimal& sum =
+                sums.try_emplace(payout.currency, zero_amount(payout.currency)).first->second;
+            sum = sum + payout.amount;
+        }
+    }
+    return taken;
+}
+
+}  // namespace sluice

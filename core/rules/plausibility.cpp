@@ -1,0 +1,167 @@
+#include "core/rules/plausibility.hpp"
+
+#include <algorithm>
+
+#include "core/rules/commission.hpp"
+#include "core/rules/journal.hpp"
+#include "core/rules/open_amounts.hpp"
+#include "core/rules/order_book.hpp"
+#include "core/rules/pricing.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kSecondsPerDay = 86'400;
+constexpr std::int64_t kLongAgoDays = 400;
+constexpr std::uint8_t kHundred = 100;
+
+Decimal amount_of(const std::string& text) {
+    return Decimal::parse(text).value_or(Decimal());
+}
+
+/// value x 100 > of x percent.
+bool exceeds(const Decimal& value, const Decimal& of, const Decimal& percent) {
+    const std::uint8_t digits = std::max(value.scale(), of.scale());
+    const Int128 left = value.rescaled(digits).unscaled() * kHundred;
+    const Int128 right = of.rescaled(digits).unscaled() * percent.unscaled();
+    Int128 scale = 1;
+    for (std::uint8_t i = 0; i < percent.scale(); ++i) {
+        scale *= 10;
+    }
+    return left * scale > right;
+}
+
+const OrderLine* refunded_line(const OrderState& state) {
+    if (state.refunds.empty()) {
+        return nullptr;
+    }
+    const StandingRefunds refunds(state.refunds);
+    for (const OrderLine& line : state.lines) {
+        if (line.present &&
+            refund_effect(line.amount, refunds.amount(line.id)) == RefundEffect::kExceeds) {
+            return &line;
+        }
+    }
+    return nullptr;
+}
+
+Decimal sum_of_lines(const OrderState& state) {
+    Decimal sum;
+    for (const OrderLine& line : state.lines) {
+        sum = line.present ? sum + line.amount : sum;
+    }
+    return sum;
+}
+
+bool tax_exceeds(const OrderState& state) {
+    return amount_of(state.tax) > amount_of(state.amount) ||
+           std::any_of(state.lines.begin(), state.lines.end(), [](const OrderLine& line) {
+               return line.present && line.tax > line.amount;
+           });
+}
+
+bool commission_exceeds(const OrderState& state, const Policy& policy) {
+    const Position* position = state.position();
+    if (position == nullptr || !state.earns()) {
+        return false;
+    }
+    const OrderBases bases = order_bases(state, *position);
+    return bases.commission > part_of(bases.base, policy.max_share, state.currency.minor_units());
+}
+
+bool above_limit(const OrderState& state, const Policy& policy) {
+    const Decimal* limit = amount_in(policy.amount_limit, state.currency);
+    return limit != nullptr && amount_of(state.amount) > *limit;
+}
+
+bool currency_changed(const OrderState& state) {
+    for (const Position& position : state.positions) {
+        for (const Currency currency : currencies_of(position)) {
+            if (currency != state.currency && !taken_in(position, currency).is_zero()) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// Once it was so at the first event, it stays.
+bool long_ago(const OrderState& state, const PlausibilityContext& context) {
+    return (state.anomalies_showing & bit(AnomalyKind::kOrderedLongAgo)) != 0 ||
+           (context.is_first_event &&
+            state.ordered_at < context.received_at.plus_seconds(-kLongAgoDays * kSecondsPerDay));
+}
+
+}  // namespace
+
+std::uint32_t lasting_anomalies(const OrderState& state, const PlausibilityContext& context) {
+    std::uint32_t holds = 0;
+    const auto judge = [&holds](AnomalyKind kind, bool condition) {
+        holds |= condition ? bit(kind) : 0;
+    };
+    judge(AnomalyKind::kRefundExceedsLine, refunded_line(state) != nullptr);
+    judge(AnomalyKind::kLinesExceedAmount,
+          exceeds(sum_of_lines(state), amount_of(state.amount),
+                  Decimal(kHundred, 0) + context.policy.lines_over));
+    judge(AnomalyKind::kTaxExceedsAmount, tax_exceeds(state));
+    judge(AnomalyKind::kCommissionExceedsBase, commission_exceeds(state, context.policy));
+    judge(AnomalyKind::kAmountAboveLimit, above_limit(state, context.policy));
+    judge(AnomalyKind::kOrderedInFuture,
+          state.ordered_at > context.received_at.plus_seconds(kFutureSeconds));
+    judge(AnomalyKind::kOrderedLongAgo, long_ago(state, context));
+    judge(AnomalyKind::kCurrencyChanged, currency_changed(state));
+    judge(AnomalyKind::kCreditedOrder, context.is_credited);
+    return holds;
+}
+
+std::string lasting_message(AnomalyKind kind, const OrderState& state,
+                            const PlausibilityContext& context) {
+    switch (kind) {
+        case AnomalyKind::kRefundExceedsLine: {
+            const OrderLine* line = refunded_line(state);
+            const Decimal refunded = StandingRefunds(state.refunds).amount(line->id);
+            return "line " + line->id.str() + ": refunded " + refunded.to_string() + " of " +
+                   line->amount.to_string();
+        }
+        case AnomalyKind::kLinesExceedAmount:
+            return "the lines sum to " + sum_of_lines(state).to_string() + ", the order to " +
+                   state.amount;
+        case AnomalyKind::kTaxExceedsAmount:
+            return "the tax of the order or of a line is above its amount";
+        case AnomalyKind::kCommissionExceedsBase: {
+            const OrderBases bases = order_bases(state, *state.position());
+            return "commission " + bases.commission.to_string() + " before refunds is above " +
+                   context.policy.max_share.to_string() + "% of " + bases.base.to_string();
+        }
+        case AnomalyKind::kAmountAboveLimit:
+            return "amount " + state.amount + " is above the limit of " +
+                   amount_in(context.policy.amount_limit, state.currency)->to_string() + " " +
+                   std::string(state.currency.code());
+        case AnomalyKind::kOrderedInFuture:
+        case AnomalyKind::kOrderedLongAgo:
+            return "ordered at " + state.ordered_at.to_string() + ", received at " +
+                   context.received_at.to_string();
+        case AnomalyKind::kCurrencyChanged:
+            return "the order is in " + std::string(state.currency.code()) +
+                   " now, and a payout took an amount in another currency";
+        case AnomalyKind::kCreditedOrder:
+            return "a credit that names this order is not reversed";
+        default:
+            return {};
+    }
+}
+
+std::uint32_t blocking_kinds(const Policy& policy) {
+    if (!policy.blocking) {
+        return kBlockingByDefault;
+    }
+    std::uint32_t kinds = 0;
+    for (const std::string& name : *policy.blocking) {
+        if (const std::optional<AnomalyKind> kind = parse_anomaly_kind(name)) {
+            kinds |= bit(*kind);
+        }
+    }
+    return kinds;
+}
+
+}  // namespace sluice

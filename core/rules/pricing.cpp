@@ -1,0 +1,274 @@
+#include "core/rules/pricing.hpp"
+
+#include <algorithm>
+#include <boost/multiprecision/cpp_int.hpp>
+#include <map>
+#include <numeric>
+
+#include "core/commands/policy.hpp"
+#include "core/rules/by_line.hpp"
+#include "core/rules/commission.hpp"
+#include "core/values/assert.hpp"
+
+namespace sluice {
+namespace {
+
+using boost::multiprecision::cpp_int;
+using boost::multiprecision::cpp_rational;
+
+cpp_int power_of_ten(unsigned exponent) {
+    return boost::multiprecision::pow(cpp_int(10), exponent);
+}
+
+cpp_rational exact(const Decimal& amount) {
+    return {cpp_int(amount.unscaled()), power_of_ten(amount.scale())};
+}
+
+/// Half to even, in units of 10^-digits. Requires: value >= 0.
+cpp_int units_of(const cpp_rational& value, std::uint8_t digits) {
+    const cpp_int numerator = boost::multiprecision::numerator(value) * power_of_ten(digits);
+    const cpp_int denominator = boost::multiprecision::denominator(value);
+    cpp_int units = numerator / denominator;
+    const cpp_int twice = 2 * (numerator % denominator);
+    if (twice > denominator || (twice == denominator && units % 2 != 0)) {
+        ++units;
+    }
+    return units;
+}
+
+Decimal decimal_of(const cpp_int& units, std::uint8_t digits) {
+    return {units.convert_to<Int128>(), digits};
+}
+
+bool is_shared(const FrozenRate& rate, Currency currency) noexcept {
+    return rate.rate.kind == RateKind::kPerOrder && rate.rate.currency == currency;
+}
+
+const Decimal* cap_of(const Position& position, Currency currency) noexcept {
+    return amount_in(position.facts.caps, currency);
+}
+
+/// A present line and its rate; `index` is the line's place in the order.
+struct PricedLine {
+    const OrderLine* line;
+    const FrozenLine* frozen;
+    std::size_t index;
+};
+
+std::vector<PricedLine> priced_lines(const OrderState& state, const Position& position) {
+    ByLine<const FrozenLine, &FrozenLine::line> by_line(position.frozen);
+    std::vector<PricedLine> lines;
+    lines.reserve(state.lines.size());
+    for (std::size_t i = 0; i < state.lines.size(); ++i) {
+        if (!state.lines[i].present) {
+            continue;
+        }
+        const FrozenLine* found = by_line.find(state.lines[i].id.view(), i);
+        SLUICE_ASSERT(found != nullptr);
+        lines.push_back({&state.lines[i], found, i});
+    }
+    return lines;
+}
+
+/// True if nothing of the order is shared by its lines: each earns by itself.
+bool earns_alone(const std::vector<PricedLine>& lines, const Position& position,
+                 Currency currency) {
+    return cap_of(position, currency) == nullptr &&
+           std::none_of(lines.begin(), lines.end(), [currency](const PricedLine& line) {
+               return is_shared(line.frozen->rate, currency);
+           });
+}
+
+/// Commissions before refunds, exact, or in whole minor units where they were shared (M4).
+class Shares {
+public:
+    Shares(const OrderState& state, const Position& position, const std::vector<PricedLine>& lines)
+        : position_(position),
+          lines_(lines),
+          currency_(state.currency),
+          digits_(state.currency.minor_units()),
+          values_(lines.size()),
+          shared_(lines.size()) {
+        price_alone();
+        share_per_order();
+        share_cap();
+    }
+
+    [[nodiscard]] const std::vector<cpp_rational>& values() const noexcept { return values_; }
+    /// What the line's value is a share of; nullptr: of nothing.
+    [[nodiscard]] const Decimal* shared(std::size_t index) const noexcept { return shared_[index]; }
+
+private:
+    void price_alone() {
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            const Rate& rate = lines_[i].frozen->rate.rate;
+            if (rate.kind == RateKind::kPercent) {
+                values_[i] = base(i) * exact(rate.value) / 100;
+            } else if (rate.kind == RateKind::kFixed && rate.currency == currency_) {
+                values_[i] = exact(rate.value) * lines_[i].line->quantity;
+            }
+        }
+    }
+
+    void share_per_order() {
+        std::map<std::uint32_t, std::vector<std::size_t>> groups;
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            if (is_shared(lines_[i].frozen->rate, currency_)) {
+                groups[lines_[i].frozen->rate.shared_with].push_back(i);
+            }
+        }
+        for (const auto& [first, members] : groups) {
+            const Decimal& amount = position_.frozen.at(first).rate.rate.value;
+            std::vector<cpp_rational> weights;
+            for (const std::size_t i : members) {
+                weights.push_back(base(i));
+            }
+            share(amount, weights, members);
+        }
+    }
+
+    void share_cap() {
+        const Decimal* cap = cap_of(position_, currency_);
+        if (cap == nullptr) {
+            return;
+        }
+        cpp_int sum = 0;
+        for (const cpp_rational& value : values_) {
+            sum += units_of(value, digits_);
+        }
+        if (sum > units_of(exact(*cap), digits_)) {
+            std::vector<std::size_t> all(lines_.size());
+            std::iota(all.begin(), all.end(), std::size_t{0});
+            share(*cap, std::vector<cpp_rational>(values_), all);
+        }
+    }
+
+    /// Largest remainder; ties to the lower line id.
+    void share(const Decimal& amount, const std::vector<cpp_rational>& weights,
+               const std::vector<std::size_t>& members) {
+        const cpp_int units = units_of(exact(amount), digits_);
+        const cpp_rational total = std::accumulate(weights.begin(), weights.end(), cpp_rational(0));
+        std::vector<cpp_int> whole(members.size());
+        std::vector<cpp_rational> rest(members.size());
+        cpp_int left = total == 0 ? cpp_int(0) : units;
+        for (std::size_t i = 0; i < members.size() && total != 0; ++i) {
+            const cpp_rational part = weights[i] * units / total;
+            whole[i] =
+                boost::multiprecision::numerator(part) / boost::multiprecision::denominator(part);
+            rest[i] = part - whole[i];
+            left -= whole[i];
+        }
+        std::vector<std::size_t> order(members.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return rest[a] != rest[b] ? rest[a] > rest[b]
+                                      : lines_[members[a]].line->id < lines_[members[b]].line->id;
+        });
+        for (std::size_t i = 0; left > 0; ++i, --left) {
+            ++whole[order[i]];
+        }
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            values_[members[i]] = cpp_rational(whole[i], power_of_ten(digits_));
+            shared_[members[i]] = &amount;
+        }
+    }
+
+    [[nodiscard]] cpp_rational base(std::size_t i) const {
+        const OrderLine& line = *lines_[i].line;
+        return exact(base_amount(lines_[i].frozen->rate.base, line.amount, line.tax));
+    }
+
+    const Position& position_;
+    const std::vector<PricedLine>& lines_;
+    Currency currency_;
+    std::uint8_t digits_;
+    std::vector<cpp_rational> values_;
+    std::vector<const Decimal*> shared_;
+};
+
+/// round(share x (1 - refunded / line amount)), half to even.
+Decimal after_refund(const cpp_rational& value, const OrderLine& line, const Decimal& refunded,
+                     std::uint8_t digits) {
+    switch (refund_effect(line.amount, refunded)) {
+        case RefundEffect::kNone:
+            return decimal_of(units_of(value, digits), digits);
+        case RefundEffect::kPartial:
+            return decimal_of(
+                units_of(value * exact(line.amount - refunded) / exact(line.amount), digits),
+                digits);
+        case RefundEffect::kFull:
+        case RefundEffect::kExceeds:
+            break;
+    }
+    return {0, digits};
+}
+
+}  // namespace
+
+std::vector<Decimal> line_commissions(const OrderState& state, const Position& position,
+                                      const StandingRefunds& refunds) {
+    const std::vector<PricedLine> lines = priced_lines(state, position);
+    std::vector<Decimal> commissions(state.lines.size(), zero_amount(state.currency));
+    if (earns_alone(lines, position, state.currency)) {
+        for (const PricedLine& priced : lines) {
+            commissions[priced.index] = line_commission(
+                priced.frozen->rate, *priced.line, refunds.amount(priced.line->id), state.currency);
+        }
+        return commissions;
+    }
+    const Shares shares(state, position, lines);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        commissions[lines[i].index] =
+            after_refund(shares.values()[i], *lines[i].line, refunds.amount(lines[i].line->id),
+                         state.currency.minor_units());
+    }
+    return commissions;
+}
+
+OrderBases order_bases(const OrderState& state, const Position& position) {
+    const std::vector<PricedLine> lines = priced_lines(state, position);
+    OrderBases bases{zero_amount(state.currency), Decimal()};
+    const bool alone = earns_alone(lines, position, state.currency);
+    for (const PricedLine& priced : lines) {
+        bases.base = bases.base +
+                     base_amount(priced.frozen->rate.base, priced.line->amount, priced.line->tax);
+        if (alone) {
+            bases.commission = bases.commission + line_commission(priced.frozen->rate, *priced.line,
+                                                                  Decimal(), state.currency);
+        }
+    }
+    if (!alone) {
+        const std::uint8_t digits = state.currency.minor_units();
+        const Shares shares(state, position, lines);
+        for (const cpp_rational& value : shares.values()) {
+            bases.commission = bases.commission + decimal_of(units_of(value, digits), digits);
+        }
+    }
+    return bases;
+}
+
+Decimal part_of(const Decimal& amount, const Decimal& percent, std::uint8_t digits) {
+    constexpr std::uint8_t kAll = 100;
+    if (percent == Decimal(kAll, 0) && amount.scale() <= digits) {
+        return amount.rescaled(digits);
+    }
+    return decimal_of(units_of(exact(amount) * exact(percent) / kAll, digits), digits);
+}
+
+std::string shared_words(const OrderState& state, const Position& position, std::size_t line) {
+    const std::vector<PricedLine> lines = priced_lines(state, position);
+    if (earns_alone(lines, position, state.currency)) {
+        return {};
+    }
+    const Shares shares(state, position, lines);
+    const std::uint8_t digits = state.currency.minor_units();
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].index == line && shares.shared(i) != nullptr) {
+            return decimal_of(units_of(shares.values()[i], digits), digits).to_string() + " of " +
+                   shares.shared(i)->to_string();
+        }
+    }
+    return {};
+}
+
+}  // namespace sluice

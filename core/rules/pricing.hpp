@@ -1,0 +1,37 @@
+// Pricing: what each line of an attributed order earns (rules M2, M4).
+//
+// Amounts per order and caps are shared before refunds: a refund lowers its own line only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/ledger/order_state.hpp"
+#include "core/rules/order_book.hpp"
+
+namespace sluice {
+
+/// Of each of state.lines, in their order; 0 for a line that is gone. Cancellation and rejection
+/// are not looked at.
+/// @return scale() == the currency's digits. Requires: every present line is frozen.
+[[nodiscard]] std::vector<Decimal> line_commissions(const OrderState& state,
+                                                    const Position& position,
+                                                    const StandingRefunds& refunds);
+
+/// Sums over the present lines, in the order's currency.
+struct OrderBases {
+    Decimal commission;  ///< Rounded line by line, before refunds.
+    Decimal base;        ///< Exact.
+};
+[[nodiscard]] OrderBases order_bases(const OrderState& state, const Position& position);
+
+/// Half to even, to `digits` behind the point. @param percent  100 is all of it.
+[[nodiscard]] Decimal part_of(const Decimal& amount, const Decimal& percent, std::uint8_t digits);
+
+/// How the amount per order or the cap was shared, for people: `13.33 of 20.00`; empty: it was not.
+[[nodiscard]] std::string shared_words(const OrderState& state, const Position& position,
+                                       std::size_t line);
+
+}  // namespace sluice

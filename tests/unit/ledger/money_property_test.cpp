@@ -1,0 +1,254 @@
+// Properties of the books: whatever people and platforms do, in whatever order, the sums hold, each
+// amount is paid once, a rebuild gives the same bytes and a repeated key changes nothing.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/rules/balance.hpp"
+#include "core/rules/payout_names.hpp"
+#include "unit/ledger/books.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr std::size_t kHistories = 12;
+constexpr std::size_t kLength = 60;
+
+std::uint64_t seed() {
+    static const std::uint64_t value = [] {
+        const char* given = std::getenv("SLUICE_SEED");
+        return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    }();
+    return value;
+}
+
+class Chance {
+public:
+    explicit Chance(std::uint64_t seed) : engine_(seed) {}
+    std::size_t below(std::size_t n) { return engine_() % n; }
+    template <class T>
+    const T& of(const std::vector<T>& values) {
+        return values[below(values.size())];
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+/// An input with what it was sent with; it can be put in again.
+struct Step {
+    Timestamp received;
+    std::string actor, key;
+    std::function<Applied(Books&)> take;
+};
+
+const std::vector<std::string> kOrders{"o1", "o2", "o3", "o4"};
+const std::vector<std::string> kCreators{"ann", "ben"};
+
+OrderText random_order(Chance& chance, std::size_t version) {
+    OrderText order;
+    order.id = chance.of(kOrders);
+    order.ordered = "2026-01-01T00:00:00Z";
+    order.updated = "2026-01-02T00:00:" + std::string(version % 60 < 10 ? "0" : "") +
+                    std::to_string(version % 60) + "Z";
+    order.currency = chance.below(8) == 0 ? "JPY" : "USD";
+    const bool yen = order.currency == "JPY";
+    order.codes = {chance.of(std::vector<std::string>{"ANN", "BEN", "NOBODY"})};
+    order.lines.clear();
+    for (std::size_t i = 0; i <= chance.below(3); ++i) {
+        LineText line;
+        line.id = "l" + std::to_string(i + 1);
+        line.amount = yen ? "15000" : std::to_string(10 + chance.below(200)) + ".07";
+        line.tax = yen ? "0" : "1.00";
+        order.lines.push_back(line);
+    }
+    order.amount = "100000.00";
+    if (chance.below(3) == 0) {
+        RefundText refund;
+        refund.id = "r-" + order.id;
+        refund.amount = std::to_string(chance.below(60)) + ".00";
+        order.refunds.push_back(refund);
+    }
+    if (chance.below(8) == 0) {
+        order.cancelled = order.updated;
+    }
+    return order;
+}
+
+/// Any payout of the ledger as it is then; empty: there is none.
+std::string some_payout(Books& books, std::size_t which) {
+    std::vector<std::string> ids;
+    books.read()->scan_payouts([&ids](const Payout& payout) {
+        ids.push_back(payout.payout_id);
+        return true;
+    });
+    return ids.empty() ? "" : ids[which % ids.size()];
+}
+
+std::function<Applied(Books&)> random_command(Chance& chance, Timestamp now) {
+    const OrderId order(chance.of(kOrders));
+    const CreatorId creator(chance.of(kCreators));
+    const std::size_t which = chance.below(100);
+    switch (chance.below(12)) {
+        case 0:
+        case 1:
+        case 2:
+            return [now](Books& books) { return books.close_account(now.to_string()); };
+        case 3:
+        case 4:
+        case 5: {
+            const auto verb = static_cast<PayoutVerb>(1 + chance.below(5));
+            return [verb, which](Books& books) {
+                return books.command(PayoutMove{verb, {some_payout(books, which)}});
+            };
+        }
+        case 6: {
+            const Decimal amount(static_cast<Int128>(chance.below(2000)) - 1000, 2);
+            return [order, amount](Books& books) { return books.command(Adjust{order, amount}); };
+        }
+        case 7:
+            return [order, creator](Books& books) {
+                return books.command(Attribute{order, creator, ProgramId("spring"), true});
+            };
+        case 8:
+            return [order, retry = which % 2 == 0](Books& books) {
+                return books.command(Detach{order, "", retry});
+            };
+        case 9:
+            return [order, which](Books& books) {
+                return which % 2 == 0 ? books.command(Hold{{order, {}, {}}})
+                                      : books.command(Release{{order, {}, {}}, ReleaseOf::kHold});
+            };
+        case 10:
+            return [order, which](Books& books) {
+                return which % 2 == 0 ? books.command(Reject{order})
+                                      : books.command(Release{{order, {}, {}}, ReleaseOf::kReject});
+            };
+        default:
+            return [order](Books& books) {
+                return books.command(AnomalyAck{order, "CURRENCY_CHANGED"});
+            };
+    }
+}
+
+std::vector<Step> random_history(Chance& chance) {
+    std::vector<Step> steps;
+    Timestamp now = instant("2026-02-01T00:00:00Z");
+    for (std::size_t i = 0; i < kLength; ++i) {
+        now = now.plus_seconds(3600 * static_cast<std::int64_t>(1 + chance.below(30)));
+        Step step{now, "finance", "", {}};
+        if (chance.below(2) == 0) {
+            const OrderText order = random_order(chance, i);
+            step.take = [order](Books& books) { return books.update(order); };
+        } else {
+            step.key = "k" + std::to_string(i);
+            step.take = random_command(chance, now);
+        }
+        steps.push_back(std::move(step));
+    }
+    return steps;
+}
+
+void begin(Books& books) {
+    books.receive_at("2026-01-31T00:00:00Z");
+    Program spring = program("spring");
+    spring.max_per_order = {*parse_money("12.34 USD")};
+    spring.rules = {rule(RuleMatch::kSku, "SKU", "7.77%")};
+    books.apply({spring});
+    books.creators({{2, CreatorId("ann"), ProgramId("spring"), "ANN"},
+                    {3, CreatorId("ben"), ProgramId("spring"), "BEN"}});
+}
+
+Applied take(const Step& step, Books& books) {
+    books.receive_at(step.received.to_string());
+    books.actor = step.actor;
+    books.key = step.key;
+    return step.take(books);
+}
+
+class MoneyProperties : public testing::TestWithParam<LedgerKind> {};
+
+TEST_P(MoneyProperties, SumsHoldAfterEveryInput) {
+    for (std::size_t i = 0; i < kHistories; ++i) {
+        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
+        Chance chance(seed() + i);
+        const std::unique_ptr<Ledger> ledger = GetParam().make();
+        Books books(*ledger);
+        begin(books);
+        for (const Step& step : random_history(chance)) {
+            const Applied applied = take(step, books);
+            ASSERT_EQ(books.broken_invariant(), "") << applied.text;
+        }
+    }
+}
+
+/// Void, failed and returned give back what they took: once all payouts are over and a last one is
+/// closed, what was paid is what is due, for whoever is owed something.
+TEST_P(MoneyProperties, EachAmountIsPaidOnce) {
+    for (std::size_t i = 0; i < kHistories; ++i) {
+        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
+        Chance chance(seed() + 1000 + i);
+        const std::unique_ptr<Ledger> ledger = GetParam().make();
+        Books books(*ledger);
+        begin(books);
+        Timestamp now;
+        for (const Step& step : random_history(chance)) {
+            take(step, books);
+            now = step.received;
+        }
+        books.key.clear();
+        for (const std::string& order : kOrders) {
+            books.command(Release{{OrderId(order), {}, {}}, ReleaseOf::kHold});
+            books.command(AnomalyAck{OrderId(order), "CURRENCY_CHANGED"});
+        }
+        books.close_account(now.to_string());
+        balances_at(*books.read(), std::nullopt, now, [&](const BalanceAt& row) {
+            if (row.blocked.is_zero()) {
+                EXPECT_LE(row.owed, Decimal()) << row.key.creator.view();
+            }
+            return true;
+        });
+        EXPECT_EQ(books.broken_invariant(), "");
+    }
+}
+
+TEST_P(MoneyProperties, ARebuildGivesTheSameBytesAndARepeatedKeyChangesNothing) {
+    for (std::size_t i = 0; i < kHistories; ++i) {
+        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
+        Chance chance(seed() + 2000 + i);
+        const std::vector<Step> steps = random_history(chance);
+        std::vector<Outcome> outcomes;
+        const auto play = [&](Ledger& ledger) {
+            Books books(ledger);
+            begin(books);
+            outcomes.clear();
+            for (const Step& step : steps) {
+                outcomes.push_back(take(step, books).outcome);
+            }
+            return books.dump();
+        };
+        const std::unique_ptr<Ledger> first = GetParam().make();
+        const std::string dump = play(*first);
+        Books books(*first, Books::kNode, {2 + kLength});
+        const std::uint64_t entries = books.read()->head().next_entry;
+        for (std::size_t k = 0; k < steps.size(); ++k) {  // a refused one does not use up its key
+            if (!steps[k].key.empty() && outcomes[k] != Outcome::kRefused) {
+                const Applied again = take(steps[k], books);
+                EXPECT_TRUE(again.failed || again.outcome == Outcome::kRepeated) << again.text;
+            }
+        }
+        EXPECT_EQ(books.read()->head().next_entry, entries);
+        const std::unique_ptr<Ledger> second = GetParam().make();
+        EXPECT_EQ(play(*second), dump);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(, MoneyProperties, testing::ValuesIn(ledger_kinds()),
+                         [](const auto& parameters) { return parameters.param.name; });
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,169 @@
+// sluice adjust, credit, reverse, approve, withdraw, approvals
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/submit.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/cli/subcommands.hpp"
+
+namespace sluice::cli {
+namespace {
+
+template <class What>
+struct Written {
+    What command;
+    SubmitOptions submit;
+};
+
+template <class What>
+Status run_written(const Frame& frame, const Written<What>& written) {
+    return submit(frame, written.command, written.submit);
+}
+
+struct ApprovalsCommand {
+    AccountId account;
+    std::string ledger;
+    Format format = Format::kTable;
+};
+
+Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
+        Listing listing(command.format, {{"id"},
+                                         {"command"},
+                                         {"account_id", Align::kLeft, false},
+                                         {"amount", Align::kRight},
+                                         {"currency"},
+                                         {"actor"},
+                                         {"reason"},
+                                         {"received_at"}});
+        std::optional<AccountNumber> account;
+        ledger.scan_shops([&](const ShopRow& shop) {
+            account = shop.account_id == command.account ? shop.account : account;
+            return !account;
+        });
+        WaitingCommand first;
+        first.account = account.value_or(AccountNumber{});
+        ledger.scan(first, {1, 1}, [&](const WaitingCommand& row) {
+            if (row.state == ApprovalState::kWaiting) {
+                listing.add({{"id", row.command_id},
+                             {"command", to_string(row.topic)},
+                             {"account_id", command.account.str()},
+                             {"amount", row.currency ? Json(row.amount.to_string()) : Json()},
+                             {"currency", row.currency ? Json(row.currency->code()) : Json()},
+                             {"actor", row.actor},
+                             {"reason", row.reason},
+                             {"received_at", row.received_at.to_string()}});
+            }
+            return true;
+        });
+        listing.finish();
+        return Status::success();
+    });
+}
+
+Result<Decimal> parse_adjustment(std::string_view text) {
+    auto amount = parse_amount(text);
+    if (amount.ok() && amount->is_zero()) {
+        return Error{ErrorCode::kInvalid, "expected an amount that is not 0"};
+    }
+    return amount;
+}
+
+Result<Money> parse_credit(std::string_view text) {
+    const std::optional<Money> money = parse_money(text);
+    if (!money || money->amount.is_zero()) {
+        return Error{ErrorCode::kInvalid,
+                     "expected an amount that is not 0 with its currency, such as \"12.00 USD\""};
+    }
+    return *money;
+}
+
+void add_account(CLI::App& app, SubmitOptions& target) {
+    add_id(app, "--account", "A", target.account.emplace(), "The account").required();
+}
+
+void declare_adjust(CLI::App& app, Frame& frame) {
+    CLI::App& adjust = add_command(app, "adjust", "Enter a correction by hand into the journal");
+    auto& adjusted = on_run(adjust, frame, run_written<Adjust>);
+    add_value(adjust, "--order", "O", adjusted.command.order, parse_order_id, "The order")
+        .required();
+    add_id(adjust, "--shop", "S", adjusted.submit.shop.emplace(), "Its shop").required();
+    add_value(adjust, "--amount", "M", adjusted.command.amount, parse_adjustment,
+              "Signed, in the order's currency")
+        .required();
+    add_command_options(adjust, adjusted.submit, true);
+}
+
+void declare_credit(CLI::App& app, Frame& frame) {
+    CLI::App& credit =
+        add_command(app, "credit", "Owe a creator an amount for which there is no order");
+    auto& credited = on_run(credit, frame, run_written<Credit>);
+    add_account(credit, credited.submit);
+    add_id(credit, "--creator", "C", credited.command.creator, "The creator").required();
+    add_id(credit, "--program", "P", credited.command.program, "The program").required();
+    add_value(credit, "--amount", "M", credited.command.amount, parse_credit,
+              "Signed, with its currency: \"12.00 USD\"")
+        .required();
+    CLI::Option& shop = add_value(
+        credit, "--shop", "S", credited.submit.shop,
+        [](std::string_view text) -> Result<std::optional<ShopId>> {
+            auto id = parse_admin_id(text);
+            if (!id.ok()) {
+                return id.error();
+            }
+            return std::optional(ShopId(id.value()));
+        },
+        "Shop of the order that is missing");
+    CLI::Option& order = add_value(
+        credit, "--order", "O", credited.command.order,
+        [](std::string_view text) -> Result<std::optional<OrderId>> {
+            auto id = parse_order_id(text);
+            if (!id.ok()) {
+                return id.error();
+            }
+            return std::optional(id.value());
+        },
+        "The order that is missing; if it comes after all it is blocked");
+    shop.needs(&order);
+    order.needs(&shop);
+    add_value(credit, "--sale-at", "T", credited.command.sale_at, parse_time,
+              "When the hold begins (RFC 3339); left out: now");
+    add_command_options(credit, credited.submit, true);
+}
+
+void declare_reverse(CLI::App& app, Frame& frame) {
+    CLI::App& reverse = add_command(app, "reverse", "Undo an adjust or a credit");
+    auto& reversed = on_run(reverse, frame, run_written<Reverse>);
+    add_value(reverse, "ID", "ID", reversed.command.id, parse_admin_id, "Its command id")
+        .required();
+    add_account(reverse, reversed.submit);
+    add_command_options(reverse, reversed.submit, true);
+}
+
+}  // namespace
+
+void declare_money(CLI::App& app, Frame& frame) {
+    declare_adjust(app, frame);
+    declare_credit(app, frame);
+    declare_reverse(app, frame);
+
+    CLI::App& approve =
+        add_command(app, "approve", "Agree to a payout, a run, or a command that waits");
+    auto& approved = on_run(approve, frame, run_written<Approve>);
+    add_value(approve, "ID", "ID", approved.command.id, parse_admin_id, "Its id").required();
+    add_account(approve, approved.submit);
+    add_command_options(approve, approved.submit, false);
+
+    CLI::App& withdraw = add_command(app, "withdraw", "End a command that waits");
+    auto& withdrawn = on_run(withdraw, frame, run_written<Withdraw>);
+    add_value(withdraw, "ID", "ID", withdrawn.command.id, parse_admin_id, "Its id").required();
+    add_account(withdraw, withdrawn.submit);
+    add_command_options(withdraw, withdrawn.submit, true);
+
+    CLI::App& approvals = add_command(app, "approvals", "What waits for an approval");
+    ApprovalsCommand& listed = on_run(approvals, frame, run_approvals);
+    add_id(approvals, "--account", "A", listed.account, "The account").required();
+    add_ledger(approvals, listed.ledger);
+    add_format(approvals, listed.format);
+}
+
+}  // namespace sluice::cli

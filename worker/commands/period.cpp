@@ -1,0 +1,72 @@
+// sluice period close|list
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/submit.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/cli/subcommands.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct CloseCommand {
+    PeriodClose close;
+    SubmitOptions submit;
+};
+
+struct ListCommand {
+    AccountId account;
+    std::string ledger;
+    Format format = Format::kTable;
+};
+
+Status run_close(const Frame& frame, const CloseCommand& command) {
+    return submit(frame, command.close, command.submit);
+}
+
+Status run_list(const Frame& frame, const ListCommand& command) {
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
+        Listing listing(command.format, {{"account_id"},
+                                         {"until"},
+                                         {"closed_at"},
+                                         {"closed_by"},
+                                         {"command_id"}});
+        Period first;
+        ledger.scan_shops([&](const ShopRow& shop) {
+            first.account = shop.account_id == command.account ? shop.account : first.account;
+            return first.account.value == 0;
+        });
+        ledger.scan(first, {1, 1}, [&](const Period& row) {
+            listing.add({{"account_id", command.account.str()},
+                         {"until", row.until.to_string()},
+                         {"closed_at", row.closed_at.to_string()},
+                         {"closed_by", row.closed_by},
+                         {"command_id", row.command_id}});
+            return true;
+        });
+        listing.finish();
+        return Status::success();
+    });
+}
+
+}  // namespace
+
+void declare_period(CLI::App& app, Frame& frame) {
+    CLI::App& group = add_group(app, "period", "Months that are closed stay as they are");
+    CLI::App& close = add_command(group, "close", "Close the months before a time, for ever");
+    CloseCommand& closed = on_run(close, frame, run_close);
+    add_id(close, "--account", "A", closed.submit.account.emplace(), "The account").required();
+    add_value(close, "--until", "T", closed.close.until, parse_time,
+              "The first instant of a month, UTC (RFC 3339)")
+        .required();
+    close.add_flag("--allow-late", closed.close.allow_late,
+                   "Also if a node has not applied all of the period yet");
+    add_command_options(close, closed.submit, false);
+
+    CLI::App& list = add_command(group, "list", "Closed periods of an account");
+    ListCommand& listed = on_run(list, frame, run_list);
+    add_id(list, "--account", "A", listed.account, "The account").required();
+    add_ledger(list, listed.ledger);
+    add_format(list, listed.format);
+}
+
+}  // namespace sluice::cli

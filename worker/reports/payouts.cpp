@@ -1,0 +1,235 @@
+#include "worker/reports/payouts.hpp"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "core/rules/creator_names.hpp"
+#include "core/rules/payout_names.hpp"
+#include "worker/cli/cli_values.hpp"
+
+namespace sluice::cli {
+namespace {
+
+Json text_or_null(const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+}
+
+Json time_or_null(const std::optional<Timestamp>& time) {
+    return time ? Json(time->to_string()) : Json();
+}
+
+std::string account_id_of(LedgerReader& ledger, AccountNumber account) {
+    std::string id;
+    ledger.scan_shops([&](const ShopRow& shop) {
+        id = shop.account == account ? shop.account_id.str() : id;
+        return id.empty();
+    });
+    return id;
+}
+
+CreatorRow profile_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    CreatorRow row{account, creator, {}, {}, {}};
+    return ledger.load(row) ? row : CreatorRow{account, creator, {}, {}, {}};
+}
+
+std::string run_of(const std::string& payout_id) {
+    return "C" + payout_id.substr(1, payout_id.rfind('-') - 1);
+}
+
+Json payout_row(LedgerReader& ledger, const std::string& account_id, const Payout& payout) {
+    const CreatorRow profile = profile_of(ledger, payout.account, payout.creator);
+    const CreatorId shown = profile.shown_as.empty() ? payout.creator : profile.shown_as;
+    const bool is_planned = payout.payout_id.empty();
+    return {{"payout_id", text_or_null(payout.payout_id)},
+            {"run", is_planned ? Json() : Json(run_of(payout.payout_id))},
+            {"account_id", account_id},
+            {"creator_id", shown.str()},
+            {"name", text_or_null(profile.name)},
+            {"payee", text_or_null(profile.payee)},
+            {"currency", payout.currency.code()},
+            {"amount", payout.amount.to_string()},
+            {"state", is_planned ? Json() : Json(to_string(payout.state))},
+            {"until", payout.until.to_string()},
+            {"closed_at", is_planned ? Json() : Json(payout.closed_at.to_string())},
+            {"closed_by", text_or_null(payout.closed_by)},
+            {"approved_by", text_or_null(payout.approved_by)},
+            {"sent_at", time_or_null(payout.sent_at)},
+            {"ended_at", time_or_null(payout.ended_at)},
+            {"bank_ref", text_or_null(payout.bank_ref)},
+            {"orders", payout.orders_count},
+            {"items", payout.items_count}};
+}
+
+Json skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row) {
+    return {{"creator_id", shown_id(ledger, account, row.creator).str()},
+            {"currency", row.currency.code()},
+            {"amount", row.amount.to_string()},
+            {"why", to_string(row.why)}};
+}
+
+}  // namespace
+
+void add_payout_scope(CLI::App& app, PayoutFilter& target) {
+    CLI::Option& account = add_id(app, "--account", "A", target.account, "Only this account's");
+    CLI::Option* all =
+        app.add_flag("--all-accounts", target.all_accounts, "Those of every account");
+    all->excludes(&account);
+    app.parse_complete_callback([&target] {
+        if (!target.account && !target.all_accounts) {
+            throw CLI::RequiredError("--account or --all-accounts");
+        }
+    });
+}
+
+std::vector<Column> payout_columns() {
+    return {{"payout_id"},
+            {"run", Align::kLeft, false},
+            {"account_id", Align::kLeft, false},
+            {"creator_id"},
+            {"name", Align::kLeft, false},
+            {"payee", Align::kLeft, false},
+            {"currency"},
+            {"amount", Align::kRight},
+            {"state"},
+            {"until"},
+            {"closed_at"},
+            {"closed_by", Align::kLeft, false},
+            {"approved_by", Align::kLeft, false},
+            {"sent_at", Align::kLeft, false},
+            {"ended_at", Align::kLeft, false},
+            {"bank_ref", Align::kLeft, false},
+            {"orders", Align::kRight},
+            {"items", Align::kRight}};
+}
+
+void write_payout_rows(LedgerReader& ledger, const PayoutFilter& filter, Listing& out) {
+    std::map<AccountNumber, std::string> accounts;
+    ledger.scan_shops([&](const ShopRow& shop) {
+        accounts[shop.account] = shop.account_id.str();
+        return true;
+    });
+    const std::string prefix = filter.run.empty() ? "" : "P" + filter.run.substr(1) + "-";
+    std::vector<Payout> payouts;
+    ledger.scan_payouts([&](const Payout& payout) {
+        const bool fits = (!filter.account || accounts[payout.account] == filter.account->view()) &&
+                          (!filter.state || payout.state == *filter.state) &&
+                          std::string_view(payout.payout_id).starts_with(prefix);
+        if (fits) {
+            payouts.push_back(payout);
+        }
+        return true;
+    });
+    for (const Payout& payout : payouts) {
+        out.add(payout_row(ledger, accounts[payout.account], payout));
+    }
+}
+
+std::vector<Column> payout_item_columns() {
+    return {{"payout_id", Align::kLeft, false},
+            {"program_id"},
+            {"shop_id"},
+            {"order_id"},
+            {"line_item_id"},
+            {"kind"},
+            {"amount", Align::kRight},
+            {"ordered_at"}};
+}
+
+void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out) {
+    PayoutItem first;
+    first.payout_id = payout.payout_id;
+    ledger.scan(first, {1, 1}, [&out](const PayoutItem& item) {
+        out.add({{"payout_id", item.payout_id},
+                 {"program_id", item.program.str()},
+                 {"shop_id", text_or_null(item.shop_id.str())},
+                 {"order_id", text_or_null(item.order_id.str())},
+                 {"line_item_id", text_or_null(item.line.str())},
+                 {"kind", to_string(item.kind)},
+                 {"amount", item.amount.to_string()},
+                 {"ordered_at", item.sold_at.to_string()}});
+        return true;
+    });
+}
+
+void scan_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit) {
+    const std::string prefix = "P" + run.substr(1) + "-";
+    Payout first;
+    first.payout_id = prefix;
+    ledger.scan(first, {0, 1}, [&](const Payout& payout) {
+        return std::string_view(payout.payout_id).starts_with(prefix) && visit(payout);
+    });
+}
+
+std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
+    std::vector<Skipped> rows;
+    Skipped first;
+    first.run = run;
+    ledger.scan(first, {1, 1}, [&rows](const Skipped& row) {
+        rows.push_back(row);
+        return true;
+    });
+    return rows;
+}
+
+RunListing::RunListing(Format format, LedgerReader& ledger, AccountNumber account)
+    : format_(format),
+      ledger_(ledger),
+      account_(account),
+      account_id_(account_id_of(ledger, account)) {
+    if (format != Format::kJson) {
+        payouts_ = std::make_unique<Listing>(format, payout_columns());
+    } else {
+        std::fputs("{\"payouts\":[", stdout);
+    }
+}
+
+void RunListing::add_row(Json row) {
+    if (payouts_) {
+        payouts_->add(row);
+        return;
+    }
+    std::fputs(first_ ? "" : ",", stdout);
+    std::fputs(row.dump().c_str(), stdout);
+    first_ = false;
+}
+
+void RunListing::add(const PlannedPayout& planned, Timestamp until) {
+    Payout payout;
+    payout.account = account_;
+    payout.creator = planned.creator;
+    payout.currency = planned.currency;
+    payout.amount = planned.amount;
+    payout.until = until;
+    payout.orders_count = planned.orders_count;
+    payout.items_count = planned.items.size();
+    add_row(payout_row(ledger_, account_id_, payout));
+}
+
+void RunListing::add(const Payout& payout) {
+    add_row(payout_row(ledger_, account_id_, payout));
+}
+
+void RunListing::finish(const std::vector<Skipped>& skipped, const std::string& digest) {
+    if (!payouts_) {
+        Json rows = Json::array();
+        for (const Skipped& row : skipped) {
+            rows.push_back(skipped_row(ledger_, account_, row));
+        }
+        std::printf("],\"skipped\":%s,\"digest\":\"%s\"}\n", rows.dump().c_str(), digest.c_str());
+        return;
+    }
+    payouts_->finish();
+    Listing others(format_, {{"creator_id"}, {"currency"}, {"amount", Align::kRight}, {"why"}});
+    for (const Skipped& row : skipped) {
+        others.add(skipped_row(ledger_, account_, row));
+    }
+    if (!skipped.empty()) {
+        others.finish();
+    }
+    if (format_ == Format::kTable) {
+        std::printf("digest %s\n", digest.c_str());
+    }
+}
+
+}  // namespace sluice::cli
