@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/apply/payout_move.hpp"
+#include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
@@ -37,7 +38,7 @@ Status check_unchanged(const WaitingCommand& row, const Command& command, Ledger
         return {};
     }
     OrderState state;
-    const bool there = txn.load_order({row.account, row.shop, adjust->order}, state);
+    const bool there = load_sound_order(txn, {row.account, row.shop, adjust->order}, state);
     if (!there || !state.live || state.currency != row.currency ||
         state.position()->attribution.program != row.program ||
         state.position()->attribution.creator != row.creator) {

@@ -5,6 +5,7 @@
 
 #include "core/apply/order.hpp"
 #include "core/apply/retry_work.hpp"
+#include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
@@ -99,8 +100,8 @@ Given what_it_gave(const Detach& command, const CommandContext& context, Program
     Given given;
     OrderState state;
     for (const GivenOrder& row : rows) {
-        if (!txn.load_order({row.account, row.shop, row.order_id}, state) || !state.live ||
-            state.position()->attribution.command_id != command.cause) {
+        if (!load_unless_damaged(txn, {row.account, row.shop, row.order_id}, state) ||
+            !state.live || state.position()->attribution.command_id != command.cause) {
             continue;
         }
         ++given.orders;
@@ -184,7 +185,7 @@ Result<Reply> detach(const Detach& command, const CommandContext& context, Progr
 bool detach_given(const OrderKey& order, const std::string& cause, bool retry, const Source& source,
                   ProgramCache& programs, LedgerTxn& txn) {
     OrderChange change(txn, programs, source);
-    if (!change.load(order) || !change.state().live ||
+    if (!change.load_unless_damaged(order) || !change.state().live ||
         change.state().position()->attribution.command_id != cause) {
         return false;
     }

@@ -4,16 +4,21 @@
 
 #include "core/commands/commands.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/soundness.hpp"
 
 namespace sluice {
 
 bool OrderChange::load(const OrderKey& key) {
-    if (!txn_.load_order(key, state_)) {
+    if (!load_sound_order(txn_, key, state_)) {
         return false;
     }
     before_ = indexed(state_);
     volume_ = counted_volume(state_, programs_, txn_);
     return true;
+}
+
+bool OrderChange::load_unless_damaged(const OrderKey& key) {
+    return skip_damaged([&] { return load(key); });
 }
 
 Status OrderChange::load(const CommandContext& context, const OrderId& order) {

@@ -156,10 +156,8 @@ std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts
         }
         CommandRow row = row_of(context);
         if (key.content != content) {
-            row.outcome = Outcome::kRefused;
-            row.result = "key " + context.key + " was used by " + key.command_id +
-                         " with other content; nothing was done";
-            return row;
+            return refused_row(context, "key " + context.key + " was used by " + key.command_id +
+                                            " with other content; nothing was done");
         }
         row.outcome = Outcome::kRepeated;
         row.result = key.result;
@@ -170,6 +168,13 @@ std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts
 }
 
 }  // namespace
+
+CommandRow refused_row(const CommandContext& context, std::string why) {
+    CommandRow row = row_of(context);
+    row.outcome = Outcome::kRefused;
+    row.result = std::move(why);
+    return row;
+}
 
 CommandRow apply_command(const Request& request, const CommandContext& context,
                          const Replay& replay, ProgramCache& programs, LedgerTxn& txn) {

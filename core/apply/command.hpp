@@ -18,5 +18,7 @@ using Replay = std::function<Result<std::string>(const DeadReplay&)>;
 [[nodiscard]] CommandRow apply_command(const Request& request, const CommandContext& context,
                                        const Replay& replay, ProgramCache& programs,
                                        LedgerTxn& txn);
+/// What became of a command that cannot even be tried; the caller stores it.
+[[nodiscard]] CommandRow refused_row(const CommandContext& context, std::string why);
 
 }  // namespace sluice

@@ -90,6 +90,9 @@ Applied InputApplier::apply(const Input& input, const RecordMeta*& meta_out, Rec
     if (is_command(topic)) {
         return apply_command(whole, txn);
     }
+    if (input.damage) {
+        return dead("DAMAGED_ROW: " + *input.damage);
+    }
     if (record.meta.account_number.value == 0 || record.meta.shop_number.value == 0) {
         return dead("the record names no shop");
     }
@@ -148,6 +151,11 @@ Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
     context.shop_id = ShopId(meta.shop_id);
     context.key = request->key;
     context.body = decoded.body;
+    if (decoded.input.damage) {
+        CommandRow row = refused_row(context, *decoded.input.damage);
+        txn.put(row);
+        return {InputClass::kCommand, true, std::move(row.result), row.outcome};
+    }
     const CommandRow row = sluice::apply_command(
         *request, context, [&](const DeadReplay& c) { return replay(c, txn); }, programs_, txn);
     do_work(order_applier_, txn, Applier::kWorkInline);
@@ -179,7 +187,7 @@ Result<std::string> InputApplier::replay(const DeadReplay& command, LedgerTxn& t
 }
 
 bool InputApplier::replay(DeadLetter letter, LedgerTxn& txn) {
-    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256};
+    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256, {}};
     const RecordMeta* meta = nullptr;
     RecordView record;
     const Applied applied = letter.topic == Topic::kDeadReplay ? dead("a replay is not replayed")

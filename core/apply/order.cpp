@@ -5,6 +5,7 @@
 #include "core/apply/anomaly.hpp"
 #include "core/apply/volume.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
@@ -74,8 +75,7 @@ void give(OrderState& state, Attribution attribution, const Source& source, Prog
 
 void post_attribution(OrderState& state, const Source& source, ProgramCache& programs,
                       LedgerTxn& txn) {
-    freeze_rates(
-        state, programs.rates(txn, state.key.account, state.position()->attribution.program), txn);
+    freeze_rates(state, programs.rates(txn, state.key, state.position()->attribution.program), txn);
     PostingCause cause;
     cause.all = JournalReason::kAttribution;
     const AccountSettings& settings = programs.settings(txn, state.key.account);
@@ -87,7 +87,7 @@ void post_attribution(OrderState& state, const Source& source, ProgramCache& pro
 std::uint64_t OrderApplier::post_event(const OrderArrival& arrival, OrderStep& step,
                                        bool attributed, std::size_t frozen_before, LedgerTxn& txn) {
     Position& position = *state_.position();
-    freeze_rates(state_, programs_.rates(txn, arrival.account, position.attribution.program), txn);
+    freeze_rates(state_, programs_.rates(txn, state_.key, position.attribution.program), txn);
     PostingCause cause;
     cause.frozen_before = frozen_before;
     cause.cancellation_changed = step.cancellation_changed;
@@ -117,7 +117,7 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
 
 InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn) {
     const OrderKey key{arrival.account, arrival.shop, OrderId(arrival.event.order_id)};
-    const bool created = !txn.load_order(key, state_);
+    const bool created = !load_sound_order(txn, key, state_);
     if (created) {
         state_ = OrderState{};
         state_.key = key;
@@ -157,7 +157,8 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
 
 bool OrderApplier::retry_order(const OrderKey& order, const Source& source, LedgerTxn& txn) {
     const std::optional<ShopRow> shop = txn.shop(order.shop);
-    if (!shop || !txn.load_order(order, state_) || state_.live || state_.has(kOrderBarred)) {
+    if (!shop || !load_unless_damaged(txn, order, state_) || state_.live ||
+        state_.has(kOrderBarred)) {
         return false;
     }
     auto found = find_creator(state_, shop->shop_id.view(), programs_, txn);

@@ -4,9 +4,11 @@
 #include <tuple>
 #include <utility>
 
+#include "core/ledger/row_name.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/creator_names.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
@@ -21,11 +23,8 @@ Timestamp next_instant(Timestamp at) noexcept {
                                            : Timestamp{at.seconds, at.nanos + 1};
 }
 
-LedgerFailure damaged(const OpenAmount& row) {
-    return LedgerFailure(
-        {ErrorCode::kCorrupt, "ledger: the open amount of order " + row.order_id.str() +
-                                  ", creator " + row.creator.str() +
-                                  ", does not agree with its order; run sluice doctor"});
+DamagedRow damaged(const OpenAmount& row) {
+    return {row_name(row), "the order or credit does not say that this is open", order_of(row)};
 }
 
 bool is_credit(const OpenAmount& row) noexcept {
@@ -179,7 +178,7 @@ void PayoutPlan::find_booked_later() {
 
 void PayoutPlan::add_later_order(const OrderKey& key, const ProgramId& program,
                                  const CreatorId& creator) {
-    if (!ledger_.load_order(key, state_)) {
+    if (!load_sound_order(ledger_, key, state_)) {
         return;
     }
     const std::optional<std::uint32_t> index = find_position(state_, program, creator);
@@ -283,7 +282,7 @@ LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
     if (is_credit(row)) {
         return take_of_credit(row);
     }
-    if (!ledger_.load_order({row.account, row.shop, row.order_id}, state_)) {
+    if (!load_sound_order(ledger_, {row.account, row.shop, row.order_id}, state_)) {
         throw damaged(row);
     }
     const std::optional<std::uint32_t> index = find_position(state_, row.program, row.creator);

@@ -102,9 +102,9 @@ void PayoutPlan::finish(PlannedPayout& payout) {
         before = &item;
     }
     if (sum != payout.amount) {
-        throw LedgerFailure({ErrorCode::kCorrupt,
-                             "ledger: open amounts of creator " + payout.creator.str() +
-                                 " do not agree with the orders; run sluice doctor"});
+        throw LedgerFailure(
+            {ErrorCode::kCorrupt, "ledger: open amounts of creator " + payout.creator.str() +
+                                      " do not agree with the orders; run sluice doctor"});
     }
     payout.digest = items_digest(payout.items, payout.currency);
     append_payout(digest_bytes_, payout.creator, payout.currency, payout.amount, payout.digest);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/ledger/row_name.hpp"
+
 namespace sluice {
 
 ProgramCache::Account& ProgramCache::account_of(LedgerReader& ledger, AccountNumber account) {
@@ -31,9 +33,9 @@ const std::vector<Covering>& ProgramCache::covering(LedgerReader& ledger, Accoun
     return found->second;
 }
 
-const RateBook& ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
+const RateBook& ProgramCache::rates(LedgerReader& ledger, const OrderKey& order,
                                     const ProgramId& program) {
-    Account& cached = account_of(ledger, account);
+    Account& cached = account_of(ledger, order.account);
     std::unique_ptr<RateBook>& book = cached.rates[program.str()];
     for (const ProgramRow& row : cached.rows) {
         if (!book && row.program.id == program) {
@@ -42,8 +44,9 @@ const RateBook& ProgramCache::rates(LedgerReader& ledger, AccountNumber account,
     }
     if (!book) {
         cached.rates.erase(program.str());
-        throw LedgerFailure({ErrorCode::kCorrupt, "ledger: an order belongs to program " +
-                                                      program.str() + ", which is not there"});
+        throw DamagedRow(
+            row_name("orders", order),
+            "its account has no program " + program.str() + ", which it is attributed to", order);
     }
     return *book;
 }

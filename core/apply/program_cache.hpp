@@ -22,8 +22,9 @@ public:
     /// Valid until the next change of a program.
     [[nodiscard]] const std::vector<Covering>& covering(LedgerReader& ledger, AccountNumber account,
                                                         ShopNumber shop, std::string_view shop_id);
-    /// The current rates of a program. Requires: the account has it.
-    [[nodiscard]] const RateBook& rates(LedgerReader& ledger, AccountNumber account,
+    /// The current rates of a program that an order is attributed to. Throws DamagedRow of the
+    /// order: its account has no such program.
+    [[nodiscard]] const RateBook& rates(LedgerReader& ledger, const OrderKey& order,
                                         const ProgramId& program);
     [[nodiscard]] const AccountSettings& settings(LedgerReader& ledger, AccountNumber account);
     /// True if a rule of the account asks for new or returning customers.

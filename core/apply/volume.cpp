@@ -96,8 +96,7 @@ VolumeBefore counted_volume(const OrderState& state, ProgramCache& programs, Led
         return std::nullopt;
     }
     const Attribution& attribution = state.position()->attribution;
-    const Program& program =
-        programs.rates(ledger, state.key.account, attribution.program).program();
+    const Program& program = programs.rates(ledger, state.key, attribution.program).program();
     if (!program.has_tiers()) {
         return std::nullopt;
     }
@@ -193,8 +192,7 @@ void index_customers(AccountNumber account, LedgerTxn& txn) {
 
 FrozenFacts frozen_facts(const OrderState& state, const Attribution& attribution,
                          ProgramCache& programs, LedgerReader& ledger) {
-    const Program& program =
-        programs.rates(ledger, state.key.account, attribution.program).program();
+    const Program& program = programs.rates(ledger, state.key, attribution.program).program();
     FrozenFacts facts;
     facts.caps = program.max_per_order;
     if (program.has_tiers()) {

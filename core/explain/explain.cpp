@@ -302,9 +302,9 @@ std::string due_words(const OrderState& order, const Position& position, const E
         return words + "payable at once";
     }
     const std::optional<ProgramRow> row = ledger.program(position.attribution.program);
-    return words + "pending until " +
-           (row ? row->program.hold_end(order.ordered_at).to_string() : "its hold ends") +
-           ", then payable";
+    return words + "its hold ends" +
+           (row ? " " + row->program.hold_end(order.ordered_at).to_string() : "") +
+           ": pending before that, payable from then on";
 }
 
 void explain_dues(Explanation& out, LedgerReader& ledger) {

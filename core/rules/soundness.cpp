@@ -1,10 +1,12 @@
 #include "core/rules/soundness.hpp"
 
-#include <set>
+#include <algorithm>
+#include <map>
+#include <utility>
 
 #include "core/ledger/row_name.hpp"
 #include "core/ledger/valid.hpp"
-#include "core/rules/commission.hpp"
+#include "core/rules/by_line.hpp"
 
 namespace sluice {
 namespace {
@@ -22,57 +24,159 @@ bool is_owed(const Decimal& amount, Currency currency) noexcept {
     return amount.scale() == currency.minor_units() && amount < most && Decimal() - most < amount;
 }
 
-std::string of_line(const OrderLine& line, const char* what) {
-    return "line " + line.id.str() + " " + what;
-}
-
-std::optional<std::string> damage_of_line(const OrderState& state, const OrderLine& line) {
-    if (!is_stated(line.amount) || !is_stated(line.tax)) {
-        return of_line(line, "has an amount or a tax that no payload can state");
-    }
-    if (!line.frozen) {
-        return state.attribution && line.present
-                   ? std::optional(of_line(line, "has no rate, though the order is attributed"))
-                   : std::nullopt;
-    }
-    if (!state.attribution) {
-        return of_line(line, "has a rate, though the order is not attributed");
-    }
-    if (line.frozen->rate.value.is_negative() || !is_stated(line.frozen->rate.value)) {
-        return of_line(line, "has a rate that no program can state");
-    }
-    if (!is_owed(line.commission, state.currency)) {
-        return of_line(line, "has a commission that is no amount of its currency");
-    }
-    return std::nullopt;
-}
-
-std::optional<std::string> damage_of_dues(const OrderState& state) {
-    Decimal earned = zero_amount(state.currency);
+std::optional<std::string> damage_of_lines(const OrderState& state) {
     for (const OrderLine& line : state.lines) {
-        earned = earned + line.commission;
-    }
-    std::set<Currency> seen;
-    for (const OrderDue& due : state.dues) {
-        const std::string code(due.currency.code());
-        if (!seen.insert(due.currency).second) {
-            return "it owes twice in " + code;
+        if (!is_stated(line.amount) || !is_stated(line.tax)) {
+            return "line " + line.id.str() + " has an amount or a tax that no payload can state";
         }
-        if (!is_owed(due.due, due.currency) || !is_owed(due.manual, due.currency) ||
-            !is_owed(due.settled, due.currency)) {
-            return "what it owes is no amount of " + code;
-        }
-        const Decimal lines = due.currency == state.currency ? earned : zero_amount(due.currency);
-        if (due.due != due.manual + lines) {
-            return "it owes " + due.due.to_string() + " " + code +
-                   ", its lines and manual entries say " + (due.manual + lines).to_string();
-        }
-    }
-    if (!earned.is_zero() && seen.count(state.currency) == 0) {
-        return "its lines earn " + earned.to_string() + ", but it owes nothing in " +
-               std::string(state.currency.code());
     }
     return std::nullopt;
+}
+
+// ---- Positions ----------------------------------------------------------------------------------
+
+std::string of_position(const Position& position, const std::string& what) {
+    return "what " + position.attribution.creator.str() + " has of it in program " +
+           position.attribution.program.str() + " " + what;
+}
+
+std::string place_of(const LineDue& due) {
+    return (due.line.empty() ? "by hand" : "for line " + due.line.str()) + " in " +
+           std::string(due.currency.code());
+}
+
+/// One of two rows with equal names; nullptr: there are none. A few rows, as nearly every order
+/// has, cost no allocation.
+template <class Row, class NameOf>
+const Row* find_twin(const std::vector<Row>& rows, NameOf name_of) {
+    constexpr std::size_t kFew = 8;
+    if (rows.size() <= kFew) {
+        for (std::size_t i = 1; i < rows.size(); ++i) {
+            for (std::size_t j = 0; j < i; ++j) {
+                if (name_of(rows[i]) == name_of(rows[j])) {
+                    return &rows[i];
+                }
+            }
+        }
+        return nullptr;
+    }
+    std::vector<const Row*> sorted;
+    sorted.reserve(rows.size());
+    for (const Row& row : rows) {
+        sorted.push_back(&row);
+    }
+    std::sort(sorted.begin(), sorted.end(),
+              [&](const Row* a, const Row* b) { return name_of(*a) < name_of(*b); });
+    const auto twin =
+        std::adjacent_find(sorted.begin(), sorted.end(),
+                           [&](const Row* a, const Row* b) { return name_of(*a) == name_of(*b); });
+    return twin == sorted.end() ? nullptr : *twin;
+}
+
+std::optional<std::string> damage_of_frozen(const Position& position) {
+    if (const FrozenLine* twin = find_twin(
+            position.frozen, [](const FrozenLine& frozen) { return frozen.line.view(); })) {
+        return "has two rates for line " + twin->line.str();
+    }
+    for (const FrozenLine& frozen : position.frozen) {
+        if (!is_valid(frozen.rate.rate)) {
+            return "has a rate for line " + frozen.line.str() + " that no program can state";
+        }
+        if (frozen.rate.rate.kind == RateKind::kPerOrder &&
+            frozen.rate.shared_with >= position.frozen.size()) {
+            return "shares the amount of line " + frozen.line.str() + " with a line that it lacks";
+        }
+    }
+    for (const Money& cap : position.facts.caps) {
+        if (!is_stated(cap.amount)) {
+            return "has a cap that no program can state";
+        }
+    }
+    const std::optional<Money>& volume = position.facts.volume;
+    return volume && !is_valid(volume->amount)
+               ? std::optional<std::string>("has a volume too large")
+               : std::nullopt;
+}
+
+std::optional<std::string> damage_of_dues(const Position& position) {
+    if (const LineDue* twin = find_twin(position.dues, [](const LineDue& due) {
+            return std::pair(due.line.view(), due.currency);
+        })) {
+        return "owes twice " + place_of(*twin);
+    }
+    for (const LineDue& due : position.dues) {
+        if (!is_owed(due.due, due.currency) || !is_owed(due.taken, due.currency)) {
+            return "owes " + place_of(due) + " what is no amount of that currency";
+        }
+    }
+    std::map<Currency, Decimal> taken;
+    for (const PositionPayout& payout : position.payouts) {
+        if (payout.payout_id.empty() || !is_owed(payout.amount, payout.currency) ||
+            !is_owed(payout.commission, payout.currency)) {
+            return "names a payout without an id or an amount of its currency";
+        }
+        if (payout.standing) {
+            taken[payout.currency] = taken[payout.currency] + payout.amount;
+        }
+    }
+    for (const LineDue& due : position.dues) {
+        taken[due.currency] = taken[due.currency] - due.taken;
+    }
+    for (const auto& [currency, rest] : taken) {
+        if (!rest.is_zero()) {
+            return "has taken by line other than its standing payouts say, by " + rest.to_string() +
+                   " " + std::string(currency.code());
+        }
+    }
+    return std::nullopt;
+}
+
+bool has_valid_times(const Position& position) {
+    bool valid = is_valid(position.attribution.at) && is_valid(position.last_booked);
+    for (const Candidate& candidate : position.attribution.candidates) {
+        valid = valid && is_valid(candidate.touched_at);
+    }
+    return valid;
+}
+
+std::optional<std::string> damage_of_live(const OrderState& state) {
+    if (!state.live) {
+        return std::nullopt;
+    }
+    if (*state.live >= state.positions.size()) {
+        return "its live position is not there";
+    }
+    if (state.has(kOrderBarred)) {
+        return "it has a creator, though it is barred from having one";
+    }
+    ByLine<const FrozenLine, &FrozenLine::line> frozen(state.position()->frozen);
+    for (std::size_t i = 0; i < state.lines.size(); ++i) {
+        const OrderLine& line = state.lines[i];
+        if (line.present && frozen.find(line.id.view(), i) == nullptr) {
+            return "line " + line.id.str() + " has no rate, though the order has a creator";
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> damage_of_positions(const OrderState& state) {
+    if (const Position* twin = find_twin(state.positions, [](const Position& position) {
+            return std::pair(position.attribution.program.view(),
+                             position.attribution.creator.view());
+        })) {
+        return of_position(*twin, "is there twice");
+    }
+    for (const Position& position : state.positions) {
+        if (!has_valid_times(position)) {
+            return of_position(position, "has a time out of range");
+        }
+        for (const auto& check : {damage_of_frozen, damage_of_dues}) {
+            if (auto damage = check(position)) {
+                return of_position(position, *damage);
+            }
+        }
+    }
+    return damage_of_live(state);
 }
 
 std::optional<std::string> damage_of_refunds(const OrderState& state) {
@@ -87,7 +191,8 @@ std::optional<std::string> damage_of_refunds(const OrderState& state) {
 std::optional<std::string> damage_of_times(const OrderState& state) {
     bool valid = is_valid(state.version) && is_valid(state.ordered_at) &&
                  (!state.cancelled_at || is_valid(*state.cancelled_at)) &&
-                 (!state.attribution || is_valid(state.attribution->at));
+                 (!state.device || is_valid(state.device_version)) &&
+                 (!state.sane_version || is_valid(*state.sane_version));
     for (const RefundRow& refund : state.refunds) {
         valid = valid && is_valid(refund.version) && is_valid(refund.refunded_at);
     }
@@ -102,10 +207,13 @@ std::optional<std::string> damage_of_history(const OrderState& state) {
         return "it counts " + std::to_string(state.events_count) + " events and holds " +
                std::to_string(state.events.size());
     }
-    const bool owes = !state.dues.empty() || state.paid;
-    return owes && !state.attribution
-               ? std::optional<std::string>("it owes something, though it is not attributed")
-               : std::nullopt;
+    constexpr std::uint8_t kFlags = kOrderHeld | kOrderRejected | kOrderBarred;
+    constexpr std::uint32_t kKinds = (2U << static_cast<unsigned>(AnomalyKind::kCreditedOrder)) - 1;
+    if ((state.flags & ~kFlags) != 0 ||
+        ((state.anomalies_showing | state.anomalies_acknowledged) & ~kKinds) != 0) {
+        return "it has marks that no rule makes";
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -114,13 +222,8 @@ std::optional<std::string> damage_of(const OrderState& state) {
     if (!Currency::parse(state.currency.code())) {
         return "it has no currency";
     }
-    for (const OrderLine& line : state.lines) {
-        if (auto damage = damage_of_line(state, line)) {
-            return damage;
-        }
-    }
-    for (const auto& check :
-         {damage_of_times, damage_of_refunds, damage_of_history, damage_of_dues}) {
+    for (const auto& check : {damage_of_times, damage_of_lines, damage_of_refunds,
+                              damage_of_history, damage_of_positions}) {
         if (auto damage = check(state)) {
             return damage;
         }

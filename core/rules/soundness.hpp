@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/ledger/failure.hpp"
 #include "core/ledger/ledger.hpp"
 
 namespace sluice {
@@ -14,5 +15,22 @@ namespace sluice {
 
 /// LedgerReader::load_order() of what is about to be changed or paid. Throws DamagedRow.
 [[nodiscard]] bool load_sound_order(LedgerReader& ledger, const OrderKey& key, OrderState& state);
+
+/// For work over many orders, which passes a damaged one by: doctor shows it. False then.
+template <class Load>
+[[nodiscard]] bool skip_damaged(Load load) {
+    try {
+        return load();
+    } catch (const DamagedRow& damaged) {
+        if (!damaged.order()) {
+            throw;
+        }
+        return false;
+    }
+}
+[[nodiscard]] inline bool load_unless_damaged(LedgerReader& ledger, const OrderKey& key,
+                                              OrderState& state) {
+    return skip_damaged([&] { return load_sound_order(ledger, key, state); });
+}
 
 }  // namespace sluice

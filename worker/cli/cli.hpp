@@ -1,9 +1,9 @@
 // The command line's frame: what every subcommand shares.
 //
-// Each cmd_*.cpp declares the subcommands of one noun with CLI11 and gives each a function that
-// runs after the whole line was understood. Exit status: 0 done, 1 the operation failed (its
-// Status is printed as one line on stderr), 2 the command line was wrong, 3 the command is recorded
-// and waits for another actor's approval.
+// Each file of worker/commands declares the subcommands of one noun with CLI11, and gives each a
+// function that runs after the whole line was understood. Exit status: 0 done, 1 the operation
+// failed (its Status is printed as one line on stderr), 2 the command line was wrong, 3 the command
+// is recorded and waits for another actor's approval.
 #pragma once
 
 #include <CLI/CLI.hpp>

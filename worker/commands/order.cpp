@@ -33,8 +33,8 @@ void add_order(CLI::App& app, OrderId& order, SubmitOptions& target) {
 
 /// An order, or a creator of an account.
 void add_target(CLI::App& app, HoldTarget& target, SubmitOptions& options) {
-    CLI::Option& shop = add_value(app, "--shop", "S", options.shop, parse_optional_id<ShopId>,
-                                  "The order's shop");
+    CLI::Option& shop =
+        add_value(app, "--shop", "S", options.shop, parse_optional_id<ShopId>, "The order's shop");
     CLI::Option& order = add_value(
         app, "--order", "O", target.order,
         [](std::string_view text) -> Result<std::optional<OrderId>> {

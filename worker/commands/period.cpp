@@ -25,11 +25,8 @@ Status run_close(const Frame& frame, const CloseCommand& command) {
 
 Status run_list(const Frame& frame, const ListCommand& command) {
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
-        Listing listing(command.format, {{"account_id"},
-                                         {"until"},
-                                         {"closed_at"},
-                                         {"closed_by"},
-                                         {"command_id"}});
+        Listing listing(command.format,
+                        {{"account_id"}, {"until"}, {"closed_at"}, {"closed_by"}, {"command_id"}});
         Period first;
         ledger.scan_shops([&](const ShopRow& shop) {
             first.account = shop.account_id == command.account ? shop.account : first.account;
