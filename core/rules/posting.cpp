@@ -213,6 +213,7 @@ void freeze_rates(OrderState& state, const RateBook& rates, LedgerReader& ledger
             continue;
         }
         if (known != 0 && frozen_before.empty()) {
+            position.frozen.reserve(known + state.lines.size());  // its ids are looked at below
             for (std::size_t k = 0; k < known; ++k) {
                 frozen_before.insert(position.frozen[k].line.view());
             }

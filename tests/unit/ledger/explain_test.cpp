@@ -12,6 +12,7 @@
 namespace sluice::test {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 class Explain : public RulesTest {
@@ -86,7 +87,7 @@ Journal
       by finance: goodwill
 
 Commission
-  due 5.00 USD to c1 in spring (-0.36 of it by hand); 5.00 open, pending until 2026-01-24T00:00:00Z, then payable
+  due 5.00 USD to c1 in spring (-0.36 of it by hand); 5.00 open, its hold ends 2026-01-24T00:00:00Z: pending before that, payable from then on
 )");
 }
 
@@ -192,8 +193,9 @@ TEST_P(Explain, WhichRuleAndThatTheCodeWasOfThen) {
 TEST_P(Explain, WhatWasPaidAndWhatIsAnAdjustment) {
     books.create(order());
     books.close("spring", "2026-01-31T00:00:00Z");
-    EXPECT_THAT(text(), HasSubstr("due 8.00 USD, 8.00 paid out, commission paid at 8.00 in payout "
-                                  "4-1\n"));
+    EXPECT_THAT(text(), HasSubstr("due 8.00 USD to c1 in spring, 8.00 taken by payouts\n"));
+    EXPECT_THAT(text(), ContainsRegex("P260201000000-[0-9A-Z]{6}-0001, PAID: 8.00 USD of creator "
+                                      "c1\n      line l1: 8.00 COMMISSION\n"));
     OrderText refund = order();
     refund.updated = "2026-01-11T00:00:00Z";
     refund.refunds = {{.amount = "50.00"}, {.id = "r2", .amount = "25.00"}};
