@@ -58,6 +58,13 @@ struct ChainHead {
     std::uint64_t entries = 0;
 };
 
+/// One of them, by its key.
+struct NodeChain {
+    std::string node;
+    AccountNumber account;
+    ChainHead head;
+};
+
 /// What an input left to be done before the next one is applied, in slices. In order of `number`.
 enum class WorkKind : std::uint8_t {
     kTryKey = 1,     ///< Orders that wait for `key` are tried again (A2).

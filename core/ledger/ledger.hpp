@@ -74,7 +74,8 @@ public:
                              const Visitor<OrderState>& visit) = 0;
     /// Events beyond kEventsInlineMax, by sequence number.
     virtual void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) = 0;
-    /// By entry number, groups whose first entry is `from_entry` or later.
+    /// Of every node, by node; then by entry number, groups whose first entry is `from_entry` or
+    /// later.
     virtual void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) = 0;
     virtual void scan_balances(const Visitor<Balance>& visit) = 0;  ///< By key.
     virtual void scan_catalog(AccountNumber account, ShopNumber shop,
@@ -89,6 +90,7 @@ public:
     virtual void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                                       const Visitor<JournalGroup>& visit) = 0;
     virtual void scan_heads(const Visitor<LedgerHead>& visit) = 0;  ///< Of every node, by UUID.
+    virtual void scan_chains(const Visitor<NodeChain>& visit) = 0;  ///< Of every node and account.
 
     // -- Reads of the described tables, by what they mean ---------------------------------------
     /// Current programs of an account, by program id. Throws LedgerFailure if one is damaged.

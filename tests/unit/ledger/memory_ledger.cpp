@@ -165,8 +165,10 @@ public:
         }
     }
     void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) override {
-        for (auto at = t_->journal.lower_bound({head_.node, from_entry});
-             at != t_->journal.end() && at->first.first == head_.node && visit(at->second); ++at) {
+        for (const auto& [key, group] : t_->journal) {
+            if (key.second >= from_entry && !visit(group)) {
+                return;
+            }
         }
     }
     void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
@@ -182,6 +184,13 @@ public:
         });
     }
     void scan_heads(const Visitor<LedgerHead>& visit) override { scan_map(t_->heads, visit); }
+    void scan_chains(const Visitor<NodeChain>& visit) override {
+        for (const auto& [key, head] : t_->chains) {
+            if (head.entries != 0 && !visit({key.second, key.first, head})) {
+                return;
+            }
+        }
+    }
     void scan_balances(const Visitor<Balance>& visit) override { scan_map(t_->balances, visit); }
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override {
