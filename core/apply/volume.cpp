@@ -6,42 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/rules/commission.hpp"
-#include "core/rules/order_book.hpp"
+#include "core/rules/sales.hpp"
 
 namespace sluice {
 namespace {
-
-/// Net sales of an order: amount - tax - (refunded amount - refunded tax) of each line, not below
-/// 0; 0 if it is fully refunded or gone.
-Decimal net_sales(const OrderState& state) {
-    Decimal sum;
-    if (!state.earns()) {
-        return sum;
-    }
-    for (const OrderLine& line : state.lines) {
-        if (!line.present) {
-            continue;
-        }
-        const RefundRow* refund = standing_row(state.refunds, line.id);
-        const RefundEffect effect =
-            refund == nullptr ? RefundEffect::kNone : refund_effect(line.amount, refund->amount);
-        Decimal net = line.amount - line.tax;
-        if (effect == RefundEffect::kPartial) {
-            net = net - (refund->amount - refund->tax);
-        }
-        if (effect == RefundEffect::kNone || effect == RefundEffect::kPartial) {
-            sum = net.is_negative() ? sum : sum + net;
-        }
-    }
-    return sum;
-}
-
-/// 202601.
-std::uint32_t month_of(Timestamp at) {
-    const std::string text = at.to_string();
-    return static_cast<std::uint32_t>(std::stoul(text.substr(0, 4) + text.substr(5, 2)));
-}
 
 void add(TierVolume volume, bool minus, LedgerTxn& txn) {
     TierVolume stored = volume;

@@ -1,0 +1,32 @@
+#include "core/audit/audit.hpp"
+
+#include "core/audit/findings.hpp"
+#include "core/audit/journal_audit.hpp"
+#include "core/audit/order_audit.hpp"
+#include "core/audit/payout_audit.hpp"
+#include "core/audit/period_audit.hpp"
+
+namespace sluice {
+
+std::vector<AuditFinding> audit_ledger(LedgerReader& ledger, std::size_t findings_max) {
+    Findings findings(findings_max);
+    JournalFacts facts;
+    std::uint64_t items_count = 0;
+    findings.guard('a', [&] { facts = audit_journal(ledger, findings); });
+    if (findings.wanted()) {
+        findings.guard('c', [&] { items_count = audit_payouts(ledger, facts, findings); });
+    }
+    if (findings.wanted()) {
+        findings.guard('d', [&] { audit_orders(ledger, facts, items_count, findings); });
+    }
+    if (findings.wanted()) {
+        findings.guard('f', [&] { audit_periods(ledger, findings); });
+    }
+    return std::move(findings).take();
+}
+
+std::string to_string(const AuditFinding& finding) {
+    return std::string(1, finding.rule) + ": " + finding.row + ": " + finding.wrong;
+}
+
+}  // namespace sluice

@@ -1,0 +1,57 @@
+// Findings: what the parts of an audit find, up to a bound.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/audit/audit.hpp"
+#include "core/ledger/failure.hpp"
+
+namespace sluice {
+
+class Findings {
+public:
+    explicit Findings(std::size_t max) : max_(max) {}
+
+    /// True: the audit goes on.
+    [[nodiscard]] bool wanted() const noexcept { return found_.size() < max_; }
+    void add(char rule, std::string row, std::string wrong) {
+        if (wanted()) {
+            found_.push_back({rule, std::move(row), std::move(wrong)});
+        }
+    }
+    /// `what` is `stored`, `source` say `computed`: a finding if they differ.
+    template <class Value>
+    void compare(char rule, const std::string& row, const char* what, const Value& stored,
+                 const char* source, const Value& computed) {
+        if (stored != computed) {
+            add(rule, row,
+                std::string(what) + " is " + text_of(stored) + ", " + source + " say " +
+                    text_of(computed));
+        }
+    }
+    /// Runs a part; a damaged row in its way is a finding of it.
+    template <class Part>
+    void guard(char rule, Part&& part) {
+        try {
+            part();
+        } catch (const LedgerFailure& failure) {
+            if (failure.error().code != ErrorCode::kCorrupt) {
+                throw;
+            }
+            add(rule, "a stored row", "cannot be read: " + failure.error().message);
+        }
+    }
+    [[nodiscard]] std::vector<AuditFinding> take() && { return std::move(found_); }
+
+private:
+    static std::string text_of(const Decimal& value) { return value.to_string(); }
+    static std::string text_of(std::uint64_t value) { return std::to_string(value); }
+    static std::string text_of(const std::string& value) { return value; }
+
+    std::size_t max_;
+    std::vector<AuditFinding> found_;
+};
+
+}  // namespace sluice

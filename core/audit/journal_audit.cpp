@@ -1,0 +1,193 @@
+#include "core/audit/journal_audit.hpp"
+
+#include <utility>
+
+#include "core/rules/journal.hpp"
+
+namespace sluice {
+namespace {
+
+std::string entry_name(const std::string& node, std::uint64_t entry) {
+    return "table journal, node " + node + ", entry " + std::to_string(entry);
+}
+
+std::string balance_name(const BalanceKey& key) {
+    return "table balances, account " + std::to_string(key.account.value) + ", program " +
+           key.program.str() + ", creator " + key.creator.str() + ", currency " +
+           std::string(key.currency.code());
+}
+
+class JournalAudit {
+public:
+    JournalAudit(LedgerReader& ledger, Findings& findings) : ledger_(ledger), findings_(findings) {}
+
+    JournalFacts run() {
+        ledger_.scan_journal(1, [this](const JournalGroup& group) {
+            follow(group);
+            for (const JournalEntry& entry : group.entries) {
+                count(group, entry);
+            }
+            note(group);
+            return findings_.wanted();
+        });
+        if (findings_.wanted()) {
+            check_ends();
+            check_balances();
+        }
+        return std::move(facts_);
+    }
+
+private:
+    /// Numbers are dense per node, hashes chain per account and node.
+    void follow(const JournalGroup& group) {
+        std::uint64_t& next = next_.try_emplace(group.node, 1).first->second;
+        if (group.first_entry != next) {
+            findings_.add('a', entry_name(group.node, group.first_entry),
+                          "entry " + std::to_string(next) + " should stand here");
+        }
+        next = group.first_entry + group.entries.size();
+        ChainHead& chain = chains_[{group.account, group.node}];
+        if (!verify_seal(group, chain)) {
+            findings_.add('a', entry_name(group.node, group.first_entry),
+                          "it was altered, or one before it: its hash does not fit");
+            chain.hash = group.hash;  // what follows is judged by itself
+        }
+    }
+
+    void count(const JournalGroup& group, const JournalEntry& entry) {
+        if (is_mark(entry.reason)) {
+            return;
+        }
+        Balance& sum = sums_[{group.account, group.program, group.creator, entry.currency}];
+        sum.owed = sum.owed + into(entry, Book::kOwed);
+        sum.in_payout = sum.in_payout + into(entry, Book::kPayout);
+        sum.paid = sum.paid + into(entry, Book::kPaid);
+        if (entry.amount.is_zero()) {
+            findings_.add('a', entry_name(group.node, group.first_entry), "it moves nothing");
+        }
+    }
+
+    /// For the parts that come later.
+    void note(const JournalGroup& group) {
+        if (!group.payout_id.empty()) {
+            note_payout(group);
+        } else if (const std::string credit = credit_of(group); !credit.empty()) {
+            Decimal& due = facts_.credits[credit];
+            for (const JournalEntry& entry : group.entries) {
+                due = due + into(entry, Book::kOwed);
+            }
+        } else if (group.shop.value != 0) {
+            ++facts_.order_groups;
+        }
+    }
+
+    void note_payout(const JournalGroup& group) {
+        PayoutEntries& payout = facts_.payouts[group.payout_id];
+        for (const JournalEntry& entry : group.entries) {
+            payout.left = payout.left + into(entry, Book::kPayout);
+            payout.reasons |= bit_of(entry.reason);
+            if (entry.reason == JournalReason::kPayout) {
+                Decimal& posted = payout.posted[group.program];
+                posted = posted + entry.amount;
+            } else if (entry.reason == JournalReason::kMarkClosed) {
+                payout.closed = entry.line.str();
+            }
+        }
+    }
+
+    /// The command id of the credit that the group books or takes back; empty: none.
+    std::string credit_of(const JournalGroup& group) {
+        const JournalReason reason = group.entries.front().reason;
+        if (reason == JournalReason::kCredit) {
+            return group.command_id;
+        }
+        if (reason != JournalReason::kReversal) {
+            return {};
+        }
+        MoneyCommand reversal;
+        reversal.command_id = group.command_id;
+        MoneyCommand reversed;
+        reversed.command_id = ledger_.load(reversal) ? reversal.reverses : std::string();
+        return ledger_.load(reversed) && reversed.topic == Topic::kCredit ? reversed.command_id
+                                                                          : std::string();
+    }
+
+    void check_ends() {
+        ledger_.scan_heads([this](const LedgerHead& head) {
+            const auto found = next_.find(head.node);
+            findings_.compare('a', "table heads, node " + head.node, "its next entry",
+                              head.next_entry, "the entries that are there",
+                              found == next_.end() ? std::uint64_t{1} : found->second);
+            return true;
+        });
+        ledger_.scan_chains([this](const NodeChain& stored) {
+            const auto found = chains_.find({stored.account, stored.node});
+            if (found == chains_.end() || found->second.hash != stored.head.hash ||
+                found->second.entries != stored.head.entries) {
+                findings_.add('a',
+                              "table chains, account " + std::to_string(stored.account.value) +
+                                  ", node " + stored.node,
+                              "it ends at entry " + std::to_string(stored.head.entries) +
+                                  " of its account, the journal elsewhere");
+            }
+            chains_.erase({stored.account, stored.node});
+            return true;
+        });
+        for (const auto& [key, chain] : chains_) {
+            findings_.add('a', "table journal, account " + std::to_string(key.first.value),
+                          "its chain on node " + key.second + " has no head");
+        }
+    }
+
+    void check_balances() {
+        ledger_.scan_balances([this](const Balance& row) {
+            const std::string name = balance_name(row.key);
+            const Balance& sum = sums_[row.key];
+            findings_.compare('b', name, "owed", row.owed, "its transfers", sum.owed);
+            findings_.compare('b', name, "in_payout", row.in_payout, "its transfers",
+                              sum.in_payout);
+            findings_.compare('b', name, "paid", row.paid, "its transfers", sum.paid);
+            sums_.erase(row.key);
+            return true;
+        });
+        for (const auto& [key, sum] : sums_) {
+            if (!sum.owed.is_zero() || !sum.in_payout.is_zero() || !sum.paid.is_zero()) {
+                findings_.add('b', balance_name(key), "it has transfers, and is not there");
+            }
+        }
+    }
+
+    LedgerReader& ledger_;
+    Findings& findings_;
+    JournalFacts facts_;
+    std::map<std::string, std::uint64_t> next_;  ///< Entry number, by node.
+    std::map<std::pair<AccountNumber, std::string>, ChainHead> chains_;
+    std::map<BalanceKey, Balance> sums_;
+};
+
+}  // namespace
+
+std::uint32_t bit_of(JournalReason reason) noexcept {
+    switch (reason) {
+        case JournalReason::kMarkApproved:
+            return 1;
+        case JournalReason::kMarkSent:
+            return 2;
+        case JournalReason::kSettle:
+            return 4;
+        case JournalReason::kVoid:
+            return 8;
+        case JournalReason::kFailed:
+            return 16;
+        case JournalReason::kReturned:
+            return 32;
+        default:
+            return 0;
+    }
+}
+
+JournalFacts audit_journal(LedgerReader& ledger, Findings& findings) {
+    return JournalAudit(ledger, findings).run();
+}
+
+}  // namespace sluice

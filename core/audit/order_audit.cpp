@@ -1,0 +1,350 @@
+#include "core/audit/order_audit.hpp"
+
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/ledger/row_name.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/rules/journal.hpp"
+#include "core/rules/open_amounts.hpp"
+#include "core/rules/order_book.hpp"
+#include "core/rules/pricing.hpp"
+#include "core/rules/sales.hpp"
+#include "core/rules/soundness.hpp"
+
+namespace sluice {
+namespace {
+
+/// Of one position, by line and currency.
+using LineSums = std::map<std::pair<LineItemId, Currency>, Decimal>;
+/// Whose an order's transfers are.
+using Holder = std::pair<ProgramId, CreatorId>;
+using VolumeKey = std::tuple<AccountNumber, ProgramId, CreatorId, std::uint32_t, Currency>;
+
+void add_to(LineSums& sums, const LineItemId& line, Currency currency, const Decimal& amount) {
+    Decimal& sum = sums.try_emplace({line, currency}, zero_amount(currency)).first->second;
+    sum = sum + amount;
+}
+
+std::string text_of(const LineSums& sums) {
+    std::string text;
+    for (const auto& [key, sum] : sums) {
+        if (!sum.is_zero()) {
+            text += text.empty() ? "" : ", ";
+            text += key.first.empty() ? "by hand" : "line " + key.first.str();
+            text += " " + sum.to_string() + " " + std::string(key.second.code());
+        }
+    }
+    return text.empty() ? "nothing" : text;
+}
+
+std::string text_of(const Holder& holder) {
+    return holder.second.str() + " in " + holder.first.str();
+}
+
+std::string text_of(const std::optional<OpenAmount>& open) {
+    return open ? open->amount.to_string() + " booked until " + open->last_booked.to_string() +
+                      ", blocks " + std::to_string(open->blocks)
+                : "nothing";
+}
+
+/// What is due of the lines is what the rules give; of a position that is not live, nothing.
+LineSums earned(const OrderState& state, const Position& position) {
+    LineSums sums;
+    if (&position == state.position() && state.earns()) {
+        const std::vector<Decimal> earns =
+            line_commissions(state, position, StandingRefunds(state.refunds));
+        for (std::size_t i = 0; i < state.lines.size(); ++i) {
+            if (state.lines[i].present) {
+                add_to(sums, state.lines[i].id, state.currency, earns[i]);
+            }
+        }
+    }
+    return sums;
+}
+
+LineSums due_of(const Position& position, bool by_hand) {
+    LineSums sums;
+    for (const LineDue& due : position.dues) {
+        if (by_hand || !due.line.empty()) {
+            add_to(sums, due.line, due.currency, due.due);
+        }
+    }
+    return sums;
+}
+
+class OrderAudit {
+public:
+    OrderAudit(LedgerReader& ledger, const JournalFacts& facts, Findings& findings)
+        : ledger_(ledger), facts_(facts), findings_(findings) {}
+
+    void run(std::uint64_t items_count) {
+        visit_orders();
+        visit_credits();
+        if (!findings_.wanted()) {
+            return;
+        }
+        findings_.compare('d', "table payout_items", "its number of standing and ended items",
+                          items_count, "orders and credits", items_count_);
+        findings_.compare('d', "table journal", "its number of groups that name an order",
+                          facts_.order_groups, "the orders", order_groups_);
+        check_open_count();
+        check_volumes();
+    }
+
+private:
+    void visit_orders() {
+        std::vector<ShopRow> shops;
+        ledger_.scan_shops([&shops](const ShopRow& shop) {
+            shops.push_back(shop);
+            return true;
+        });
+        for (const ShopRow& shop : shops) {
+            findings_.guard('d', [&] {
+                ledger_.scan_orders(shop.account, shop.shop, [&](const OrderState& state) {
+                    findings_.guard('d', [&] { check_order(state, shop.shop_id); });
+                    return findings_.wanted();
+                });
+            });
+        }
+    }
+
+    void check_order(const OrderState& state, const ShopId& shop_id) {
+        const std::string name = row_name("orders", state.key);
+        if (const std::optional<std::string> damage = damage_of(state)) {
+            findings_.add('d', name, *damage);
+            return;
+        }
+        const std::map<Holder, LineSums> posted = posted_of(state);
+        std::set<Holder> holders;
+        for (const Position& position : state.positions) {
+            const Holder holder{position.attribution.program, position.attribution.creator};
+            holders.insert(holder);
+            const auto found = posted.find(holder);
+            check_position(state, position, name + ", " + text_of(holder),
+                           found == posted.end() ? LineSums{} : found->second);
+            check_taken(state, position, shop_id, name + ", " + text_of(holder));
+        }
+        for (const auto& [holder, sums] : posted) {
+            if (!holders.contains(holder) && text_of(sums) != "nothing") {
+                findings_.add('d', name, "its journal gives " + text_of(sums) + " to " +
+                                             text_of(holder) + ", who has no position of it");
+            }
+        }
+        check_indexes(state, name);
+        count_volume(state);
+    }
+
+    std::map<Holder, LineSums> posted_of(const OrderState& state) {
+        std::map<Holder, LineSums> posted;
+        for (const JournalGroup& group : ledger_.order_journal(state)) {
+            ++order_groups_;
+            for (const JournalEntry& entry : group.entries) {
+                if (!is_mark(entry.reason)) {
+                    add_to(posted[{group.program, group.creator}], entry.line, entry.currency,
+                           into(entry, Book::kOwed));
+                }
+            }
+        }
+        return posted;
+    }
+
+    void check_position(const OrderState& state, const Position& position, const std::string& name,
+                        const LineSums& posted) {
+        findings_.compare('d', name, "due", text_of(due_of(position, true)), "its transfers",
+                          text_of(posted));
+        findings_.compare('d', name, "due of its lines", text_of(due_of(position, false)),
+                          "the rules", text_of(earned(state, position)));
+    }
+
+    void check_taken(const OrderState& state, const Position& position, const ShopId& shop_id,
+                     const std::string& name) {
+        LineSums taken;
+        for (const LineDue& due : position.dues) {
+            add_to(taken, due.line, due.currency, due.taken);
+        }
+        LineSums standing;
+        for (const PositionPayout& row : position.payouts) {
+            Payout payout;
+            payout.payout_id = row.payout_id;
+            const bool stands = ledger_.load(payout) && is_standing(payout.state);
+            if (stands != row.standing) {
+                findings_.add('d', name,
+                              "payout " + row.payout_id + (stands ? " stands" : " does not stand") +
+                                  ", the order says otherwise");
+            }
+            add_items(state, position, shop_id, row, stands ? &standing : nullptr);
+        }
+        findings_.compare('d', name, "taken", text_of(taken), "its standing items",
+                          text_of(standing));
+    }
+
+    void add_items(const OrderState& state, const Position& position, const ShopId& shop_id,
+                   const PositionPayout& row, LineSums* standing) {
+        constexpr unsigned kOfOrder = 4;
+        PayoutItem first;
+        first.payout_id = row.payout_id;
+        first.program = position.attribution.program;
+        first.shop_id = shop_id;
+        first.order_id = state.key.order_id;
+        ledger_.scan(first, {kOfOrder, kOfOrder}, [&](const PayoutItem& item) {
+            if (item.kind != ItemKind::kCredit) {
+                ++items_count_;
+                if (standing != nullptr) {
+                    add_to(*standing, item.line, row.currency, item.amount);
+                }
+            }
+            return true;
+        });
+    }
+
+    void check_indexes(const OrderState& state, const std::string& name) {
+        for (const OpenAmount& open : open_amounts(state)) {
+            check_open(open);
+        }
+        for (const WaitKey& key : wait_keys(state)) {
+            WaitingOrder stored{key, state.ordered_at, state.key.shop, state.key.order_id};
+            if (!ledger_.load(stored)) {
+                findings_.add('e', name, "it waits for a creator, but imports would not find it");
+            }
+        }
+    }
+
+    void check_open(const OpenAmount& open) {
+        ++open_count_;
+        OpenAmount stored = open;
+        std::optional<OpenAmount> found;
+        if (ledger_.load(stored)) {
+            found = stored;
+        }
+        findings_.compare('e', row_name(open), "it", text_of(found), "order or credit",
+                          text_of(std::optional(open)));
+    }
+
+    void visit_credits() {
+        std::vector<MoneyCommand> credits;
+        ledger_.scan(MoneyCommand{}, {}, [&credits](const MoneyCommand& row) {
+            if (row.topic == Topic::kCredit) {
+                credits.push_back(row);
+            }
+            return true;
+        });
+        for (const MoneyCommand& credit : credits) {
+            if (findings_.wanted()) {
+                check_credit(credit);
+            }
+        }
+    }
+
+    void check_credit(const MoneyCommand& credit) {
+        const std::string name = row_name(credit);
+        const auto posted = facts_.credits.find(credit.command_id);
+        findings_.compare('d', name, "due", credit.due, "its transfers",
+                          posted == facts_.credits.end() ? Decimal() : posted->second);
+        if (const std::optional<OpenAmount> open = open_amount(credit)) {
+            check_open(*open);
+        }
+        Decimal taken = zero_amount(credit.currency);
+        for (const auto& [payout_id, entries] : facts_.payouts) {
+            taken = taken + taken_of(credit, payout_id, entries);
+        }
+        findings_.compare('d', name, "taken", credit.taken, "its standing items", taken);
+    }
+
+    /// What a payout took of the credit; items of payouts that are over count as items only.
+    Decimal taken_of(const MoneyCommand& credit, const std::string& payout_id,
+                     const PayoutEntries& entries) {
+        Decimal taken = zero_amount(credit.currency);
+        if (!entries.posted.contains(credit.program)) {
+            return taken;
+        }
+        constexpr unsigned kWholeKey = 6;
+        PayoutItem item;
+        item.payout_id = payout_id;
+        item.program = credit.program;
+        item.shop_id = credit.shop_id;
+        item.order_id = credit.order_id;
+        item.line = LineItemId(credit.command_id);
+        item.kind = ItemKind::kCredit;
+        Payout payout;
+        payout.payout_id = payout_id;
+        ledger_.scan(item, {kWholeKey, kWholeKey}, [&](const PayoutItem& row) {
+            ++items_count_;
+            if (ledger_.load(payout) && is_standing(payout.state)) {
+                taken = taken + row.amount;
+            }
+            return true;
+        });
+        return taken;
+    }
+
+    /// Every row that should be there was loaded: one more is one too many.
+    void check_open_count() {
+        std::uint64_t stored = 0;
+        ledger_.scan(OpenAmount{}, {}, [&stored](const OpenAmount& /*row*/) {
+            ++stored;
+            return true;
+        });
+        findings_.compare('e', "table open", "its number of rows", stored, "orders and credits",
+                          open_count_);
+    }
+
+    // ---- Tier volumes ---------------------------------------------------------------------------
+
+    bool has_tiers(const ProgramId& program) {
+        const auto [found, added] = has_tiers_.try_emplace(program, false);
+        if (added) {
+            const std::optional<ProgramRow> row = ledger_.program(program);
+            found->second = row && row->program.has_tiers();
+        }
+        return found->second;
+    }
+
+    void count_volume(const OrderState& state) {
+        const Position* position = state.position();
+        if (position == nullptr || !has_tiers(position->attribution.program)) {
+            return;
+        }
+        Decimal& sum = volumes_[{state.key.account, position->attribution.program,
+                                 position->attribution.creator, month_of(state.ordered_at),
+                                 state.currency}];
+        sum = sum + net_sales(state);
+    }
+
+    void check_volumes() {
+        ledger_.scan(TierVolume{}, {}, [this](const TierVolume& row) {
+            if (has_tiers(row.program)) {
+                const VolumeKey key{row.account, row.program, row.creator, row.month, row.currency};
+                findings_.compare('g', row_name(row), "its volume", row.amount, "the orders",
+                                  volumes_[key]);
+                volumes_.erase(key);
+            }
+            return findings_.wanted();
+        });
+        for (const auto& [key, sum] : volumes_) {
+            const auto& [account, program, creator, month, currency] = key;
+            findings_.compare(
+                'g', row_name(TierVolume{account, program, creator, month, currency, {}}),
+                "its volume", Decimal(), "the orders", sum);
+        }
+    }
+
+    LedgerReader& ledger_;
+    const JournalFacts& facts_;
+    Findings& findings_;
+    std::uint64_t order_groups_ = 0, items_count_ = 0, open_count_ = 0;
+    std::map<ProgramId, bool> has_tiers_;
+    std::map<VolumeKey, Decimal> volumes_;
+};
+
+}  // namespace
+
+void audit_orders(LedgerReader& ledger, const JournalFacts& facts, std::uint64_t items_count,
+                  Findings& findings) {
+    OrderAudit(ledger, facts, findings).run(items_count);
+}
+
+}  // namespace sluice

@@ -1,0 +1,148 @@
+#include "core/audit/payout_audit.hpp"
+
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/ledger/row_name.hpp"
+#include "core/rules/payout_names.hpp"
+
+namespace sluice {
+namespace {
+
+using Sums = std::map<ProgramId, Decimal>;
+
+void add_to(Sums& sums, const ProgramId& program, const Decimal& amount) {
+    Decimal& sum = sums[program];
+    sum = sum + amount;
+}
+
+std::string text_of(const Sums& sums) {
+    std::string text;
+    for (const auto& [program, sum] : sums) {
+        text += text.empty() ? "" : ", ";
+        text += program.str() + " " + sum.to_string();
+    }
+    return text.empty() ? "nothing" : text;
+}
+
+/// A program whose sum is 0 has no transfer.
+Sums without_zeros(Sums sums) {
+    std::erase_if(sums, [](const auto& entry) { return entry.second.is_zero(); });
+    return sums;
+}
+
+PayoutState parsed_first_state(const std::string& closed) {
+    const std::size_t space = closed.find(' ');
+    const auto state = space == std::string::npos
+                           ? std::nullopt
+                           : parse_payout_state(std::string_view(closed).substr(space + 1));
+    return state.value_or(PayoutState::kClosed);
+}
+
+/// The state that marks and transfers lead to.
+PayoutState state_of(const PayoutEntries& entries) {
+    for (const auto& [reason, state] :
+         {std::pair{JournalReason::kReturned, PayoutState::kReturned},
+          std::pair{JournalReason::kFailed, PayoutState::kFailed},
+          std::pair{JournalReason::kVoid, PayoutState::kVoid},
+          std::pair{JournalReason::kSettle, PayoutState::kPaid},
+          std::pair{JournalReason::kMarkSent, PayoutState::kSent},
+          std::pair{JournalReason::kMarkApproved, PayoutState::kApproved}}) {
+        if ((entries.reasons & bit_of(reason)) != 0) {
+            return state;
+        }
+    }
+    return parsed_first_state(entries.closed);
+}
+
+class PayoutAudit {
+public:
+    PayoutAudit(LedgerReader& ledger, const JournalFacts& facts, Findings& findings)
+        : ledger_(ledger), facts_(facts), findings_(findings) {}
+
+    std::uint64_t run() {
+        std::set<std::string> seen;
+        ledger_.scan_payouts([&](const Payout& payout) {
+            seen.insert(payout.payout_id);
+            check(payout);
+            return findings_.wanted();
+        });
+        for (const auto& [id, entries] : facts_.payouts) {
+            if (!seen.contains(id) && findings_.wanted()) {
+                findings_.add('c', "table payouts, payout_id " + id,
+                              "it has entries in the journal, and is not there");
+            }
+        }
+        return items_count_;
+    }
+
+private:
+    void check(const Payout& payout) {
+        const std::string name = row_name(payout);
+        const auto found = facts_.payouts.find(payout.payout_id);
+        static const PayoutEntries kNone;
+        const PayoutEntries& entries = found == facts_.payouts.end() ? kNone : found->second;
+        check_items(payout, name, entries);
+        findings_.compare('c', name, "its state", std::string(to_string(payout.state)),
+                          "its marks and transfers", std::string(to_string(state_of(entries))));
+        const bool over = payout.state > PayoutState::kSent;
+        findings_.compare('c', name, "what its book should hold",
+                          over ? zero_amount(payout.currency) : payout.amount, "its transfers",
+                          entries.left);
+    }
+
+    void check_items(const Payout& payout, const std::string& name, const PayoutEntries& entries) {
+        PayoutItem first;
+        first.payout_id = payout.payout_id;
+        std::vector<PayoutItem> items;
+        ledger_.scan(first, {1, 1}, [&items](const PayoutItem& item) {
+            items.push_back(item);
+            return true;
+        });
+        Sums by_program;
+        Decimal sum = zero_amount(payout.currency);
+        for (const PayoutItem& item : items) {
+            add_to(by_program, item.program, item.amount);
+            sum = sum + item.amount;
+        }
+        items_count_ += items.size();
+        findings_.compare('c', name, "its amount", payout.amount, "its items", sum);
+        findings_.compare('c', name, "its number of items", payout.items_count, "the items",
+                          std::uint64_t{items.size()});
+        findings_.compare('c', name, "by program it", text_of(without_zeros(by_program)),
+                          "its PAYOUT transfers", text_of(without_zeros(entries.posted)));
+        findings_.compare('c', name, "by program it", text_of(by_program), "its parts",
+                          text_of(parts_of(payout)));
+        const std::string digest = to_hex(items_digest(items, payout.currency));
+        findings_.compare('c', name, "its digest", to_hex(payout.items_digest), "its items",
+                          digest);
+        findings_.compare('c', name, "the digest in its mark CLOSED",
+                          entries.closed.substr(0, entries.closed.find(' ')), "its items", digest);
+    }
+
+    Sums parts_of(const Payout& payout) {
+        PayoutPart first;
+        first.payout_id = payout.payout_id;
+        Sums parts;
+        ledger_.scan(first, {1, 1}, [&parts](const PayoutPart& part) {
+            add_to(parts, part.program, part.amount);
+            return true;
+        });
+        return parts;
+    }
+
+    LedgerReader& ledger_;
+    const JournalFacts& facts_;
+    Findings& findings_;
+    std::uint64_t items_count_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t audit_payouts(LedgerReader& ledger, const JournalFacts& facts, Findings& findings) {
+    return PayoutAudit(ledger, facts, findings).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,77 @@
+#include "core/audit/period_audit.hpp"
+
+#include <optional>
+
+#include "core/ledger/row_name.hpp"
+#include "core/rules/period_sums.hpp"
+
+namespace sluice {
+namespace {
+
+void compare_sums(const PeriodSum& stored, const PeriodSum& computed, Findings& findings) {
+    const std::string name = row_name(computed);
+    const char* source = "its entries";
+    findings.compare('f', name, "opening of owed", stored.opening_owed, source,
+                     computed.opening_owed);
+    findings.compare('f', name, "opening of in_payout", stored.opening_in_payout, source,
+                     computed.opening_in_payout);
+    findings.compare('f', name, "opening of paid", stored.opening_paid, source,
+                     computed.opening_paid);
+    findings.compare('f', name, "its sums by reason", stored.reasons, source, computed.reasons);
+    findings.compare('f', name, "closing of owed", stored.closing_owed, source,
+                     computed.closing_owed);
+    findings.compare('f', name, "closing of in_payout", stored.closing_in_payout, source,
+                     computed.closing_in_payout);
+    findings.compare('f', name, "closing of paid", stored.closing_paid, source,
+                     computed.closing_paid);
+    findings.compare('f', name, "its number of entries", stored.entries, source, computed.entries);
+    findings.compare('f', name, "its digest", to_hex(stored.digest), source,
+                     to_hex(computed.digest));
+}
+
+void audit_period(LedgerReader& ledger, const Period& period, const std::optional<Timestamp>& from,
+                  Findings& findings) {
+    std::uint64_t computed_rows = 0;
+    period_sums(ledger, period.account, from, period.until, [&](const PeriodSum& computed) {
+        ++computed_rows;
+        PeriodSum stored = computed;
+        if (ledger.load(stored)) {
+            compare_sums(stored, computed, findings);
+        } else {
+            findings.add('f', row_name(computed), "it is not there, though it has entries");
+        }
+        return true;
+    });
+    PeriodSum first;
+    first.account = period.account;
+    first.until = period.until;
+    std::uint64_t stored_rows = 0;
+    ledger.scan(first, {2, 2}, [&stored_rows](const PeriodSum& /*row*/) {
+        ++stored_rows;
+        return true;
+    });
+    findings.compare('f', row_name(period), "its number of rows", stored_rows, "its entries",
+                     computed_rows);
+}
+
+}  // namespace
+
+void audit_periods(LedgerReader& ledger, Findings& findings) {
+    std::vector<Period> periods;
+    ledger.scan(Period{}, {}, [&periods](const Period& period) {
+        periods.push_back(period);
+        return true;
+    });
+    std::optional<Period> before;
+    for (const Period& period : periods) {
+        if (!findings.wanted()) {
+            return;
+        }
+        const bool follows = before && before->account == period.account;
+        audit_period(ledger, period, follows ? std::optional(before->until) : std::nullopt,
+                     findings);
+        before = period;
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,164 @@
+#include "core/rules/period_sums.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/rules/journal.hpp"
+
+namespace sluice {
+namespace {
+
+using Key = std::pair<ProgramId, Currency>;
+
+/// One row while its creator's entries are read.
+struct Sums {
+    PeriodSum row;
+    std::map<JournalReason, Decimal> reasons;
+    std::string bytes;  ///< Canonical bytes of the entries: their digest is of one creator's only.
+};
+
+Decimal add(const Decimal& sum, const Decimal& amount) {
+    return sum + amount;
+}
+
+std::string reasons_text(const std::map<JournalReason, Decimal>& reasons) {
+    std::string text;
+    for (const auto& [reason, sum] : reasons) {
+        text += text.empty() ? "" : " ";
+        text += to_string(reason);
+        text += "=" + sum.to_string();
+    }
+    return text;
+}
+
+/// The rows of one creator after another.
+class PeriodBook {
+public:
+    PeriodBook(LedgerReader& ledger, AccountNumber account, Timestamp until,
+               const Visitor<PeriodSum>& visit)
+        : ledger_(ledger), account_(account), until_(until), visit_(visit) {}
+
+    /// What the period before left open. In order of the key.
+    void open_with(const std::optional<Timestamp>& from) {
+        if (!from) {
+            return;
+        }
+        PeriodSum first;
+        first.account = account_;
+        first.until = *from;
+        ledger_.scan(first, {2, 2}, [this](const PeriodSum& row) {
+            before_.push_back(row);
+            return true;
+        });
+    }
+
+    void add_group(const JournalGroup& group) {
+        if (group.creator.empty()) {
+            return;
+        }
+        if (group.creator != creator_) {
+            finish_creator();
+            pass_before(&group.creator);
+            creator_ = group.creator;
+            take_before();
+        }
+        for (std::size_t i = 0; i < group.entries.size(); ++i) {
+            if (!is_mark(group.entries[i].reason)) {
+                add_entry(group, i);
+            }
+        }
+    }
+
+    void finish() {
+        finish_creator();
+        pass_before(nullptr);
+    }
+
+private:
+    void add_entry(const JournalGroup& group, std::size_t index) {
+        const JournalEntry& entry = group.entries[index];
+        Sums& sums = sums_of(group.program, entry.currency);
+        sums.row.closing_owed = add(sums.row.closing_owed, into(entry, Book::kOwed));
+        sums.row.closing_in_payout = add(sums.row.closing_in_payout, into(entry, Book::kPayout));
+        sums.row.closing_paid = add(sums.row.closing_paid, into(entry, Book::kPaid));
+        Decimal& of_reason =
+            sums.reasons.try_emplace(entry.reason, zero_amount(entry.currency)).first->second;
+        of_reason = of_reason + entry.amount;
+        ++sums.row.entries;
+        sums.bytes += canonical_bytes(group, index);
+    }
+
+    Sums& sums_of(const ProgramId& program, Currency currency) {
+        const auto [found, added] = sums_.try_emplace({program, currency});
+        if (added) {
+            const Decimal zero = zero_amount(currency);
+            PeriodSum& row = found->second.row;
+            row.account = account_;
+            row.until = until_;
+            row.creator = creator_;
+            row.program = program;
+            row.currency = currency;
+            row.opening_owed = row.opening_in_payout = row.opening_paid = zero;
+            row.closing_owed = row.closing_in_payout = row.closing_paid = zero;
+        }
+        return found->second;
+    }
+
+    void open(const PeriodSum& before) {
+        PeriodSum& row = sums_of(before.program, before.currency).row;
+        row.opening_owed = row.closing_owed = before.closing_owed;
+        row.opening_in_payout = row.closing_in_payout = before.closing_in_payout;
+        row.opening_paid = row.closing_paid = before.closing_paid;
+    }
+
+    /// Creators before `next` (nullptr: all) have no entries in this period: carried over.
+    void pass_before(const CreatorId* next) {
+        while (at_ < before_.size() && (next == nullptr || before_[at_].creator < *next)) {
+            creator_ = before_[at_].creator;
+            take_before();
+            finish_creator();
+        }
+    }
+
+    void take_before() {
+        for (; at_ < before_.size() && before_[at_].creator == creator_; ++at_) {
+            open(before_[at_]);
+        }
+    }
+
+    void finish_creator() {
+        for (auto& [key, sums] : sums_) {
+            sums.row.reasons = reasons_text(sums.reasons);
+            sums.row.digest = sha256(sums.bytes);
+            visit_(sums.row);
+        }
+        sums_.clear();
+    }
+
+    LedgerReader& ledger_;
+    AccountNumber account_;
+    Timestamp until_;
+    const Visitor<PeriodSum>& visit_;
+    std::vector<PeriodSum> before_;
+    std::size_t at_ = 0;
+    CreatorId creator_;
+    std::map<Key, Sums> sums_;
+};
+
+}  // namespace
+
+void period_sums(LedgerReader& ledger, AccountNumber account, const std::optional<Timestamp>& from,
+                 Timestamp until, const Visitor<PeriodSum>& visit) {
+    PeriodBook book(ledger, account, until, visit);
+    book.open_with(from);
+    ledger.scan_account_journal(account, from.value_or(kFirstInstant), until,
+                                [&book](const JournalGroup& group) {
+                                    book.add_group(group);
+                                    return true;
+                                });
+    book.finish();
+}
+
+}  // namespace sluice

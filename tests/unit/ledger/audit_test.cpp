@@ -1,0 +1,298 @@
+// Rule D1: each letter of the audit sees a row that was edited behind the ledger's back, on every
+// kind of ledger, and names it with the stored and the computed value.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "core/audit/audit.hpp"
+#include "core/rules/open_amounts.hpp"
+#include "unit/ledger/rules_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr std::size_t kFindingsMax = 100;
+constexpr AccountNumber kAcme{1};
+constexpr ShopNumber kShop{1};
+
+Decimal dec(const char* text) {
+    return Decimal::parse(text).value();
+}
+
+/// January: an order that was paid out, one that is open, one that waits, a credit; closed.
+class AuditTest : public testing::TestWithParam<LedgerKind> {
+protected:
+    void SetUp() override {
+        Program tiered = program();
+        tiered.default_tiers = {{Money{Currency::parse("USD").value(), dec("1000.00")},
+                                 parse_rate("12%").value()}};
+        books.receive_at("2026-01-02T00:00:00Z");
+        books.apply({tiered});
+        books.creator("c1", "spring", "SAVE");
+        books.create(order("paid", "SAVE"));
+        books.close_account("2026-01-02T00:00:00Z");
+        books.create(order("open", "SAVE"));
+        books.create(order("waits", "OTHER"));
+        Credit credit;
+        credit.creator = CreatorId("c1");
+        credit.program = ProgramId("spring");
+        credit.amount = Money{Currency::parse("USD").value(), dec("3.00")};
+        EXPECT_FALSE(books.command(credit).failed);
+        books.receive_at("2026-02-01T00:00:00Z");
+        PeriodClose close;
+        close.until = instant("2026-02-01T00:00:00Z");
+        EXPECT_FALSE(books.command(close).failed);
+        ASSERT_THAT(found(), IsEmpty());
+    }
+    static OrderText order(std::string id, std::string code) {
+        OrderText text;
+        text.id = std::move(id);
+        text.ordered = text.updated = "2026-01-01T00:00:00Z";
+        text.codes = {std::move(code)};
+        return text;
+    }
+
+    std::vector<std::string> found(std::size_t max = kFindingsMax) {
+        std::vector<std::string> texts;
+        for (const AuditFinding& finding : audit_ledger(*books.read(), max)) {
+            texts.push_back(to_string(finding));
+        }
+        return texts;
+    }
+    /// What the audit finds after an edit.
+    std::vector<std::string> edited(const std::function<void(LedgerTxn&)>& edit) {
+        const auto txn = ledger->begin(Books::kNode);
+        edit(*txn);
+        txn->commit();
+        return found();
+    }
+    /// ... of the one row of a table for which `wanted` holds.
+    template <class Row>
+    std::vector<std::string> edited_row(const std::function<void(Row&)>& edit,
+                                        const std::function<bool(const Row&)>& wanted =
+                                            [](const Row& /*row*/) { return true; }) {
+        return edited([&](LedgerTxn& txn) {
+            std::optional<Row> row;
+            txn.scan(Row{}, {}, [&](const Row& stored) {
+                if (!row && wanted(stored)) {
+                    row = stored;
+                }
+                return !row;
+            });
+            ASSERT_TRUE(row.has_value());
+            txn.erase(*row);
+            edit(*row);
+            txn.put(*row);
+        });
+    }
+    template <class Row>
+    std::vector<std::string> erased() {
+        return edited([](LedgerTxn& txn) {
+            std::optional<Row> row;
+            txn.scan(Row{}, {}, [&](const Row& stored) {
+                row = stored;
+                return false;
+            });
+            ASSERT_TRUE(row.has_value());
+            txn.erase(*row);
+        });
+    }
+    std::vector<std::string> edited_order(const char* id,
+                                          const std::function<void(OrderState&)>& edit) {
+        return edited([&](LedgerTxn& txn) {
+            OrderState state;
+            ASSERT_TRUE(txn.load_order({kAcme, kShop, OrderId(id)}, state));
+            edit(state);
+            txn.put_order(state);
+        });
+    }
+
+    std::unique_ptr<Ledger> ledger = GetParam().make();
+    Books books{*ledger};
+};
+SLUICE_FOR_EVERY_LEDGER(AuditTest);
+
+TEST_P(AuditTest, A_TheEndOfAChain) {
+    EXPECT_THAT(edited([](LedgerTxn& txn) { txn.mutable_chain(kAcme).hash[0] ^= 1; }),
+                Contains(StartsWith("a: table chains, account 1, node ")));
+}
+
+TEST_P(AuditTest, A_TheNumberOfTheNextEntry) {
+    EXPECT_THAT(edited([](LedgerTxn& txn) { ++txn.mutable_head().next_entry; }),
+                Contains(HasSubstr("its next entry is 10, the entries that are there say 9")));
+}
+
+TEST_P(AuditTest, B_EachBookOfABalance) {
+    for (Decimal Balance::*book : {&Balance::owed, &Balance::in_payout, &Balance::paid}) {
+        Balance change;
+        change.key = {kAcme, ProgramId("spring"), CreatorId("c1"), Currency::parse("USD").value()};
+        change.*book = dec("0.01");
+        EXPECT_THAT(edited([&](LedgerTxn& txn) { txn.add_to_balance(change); }),
+                    Contains(StartsWith("b: table balances, account 1, program spring, creator c1, "
+                                        "currency USD: ")));
+        change.*book = Decimal() - dec("0.01");
+        EXPECT_THAT(edited([&](LedgerTxn& txn) { txn.add_to_balance(change); }), IsEmpty());
+    }
+}
+
+TEST_P(AuditTest, B_ABalanceWithoutTransfers) {
+    Balance change;
+    change.key = {kAcme, ProgramId("spring"), CreatorId("c9"), Currency::parse("USD").value()};
+    change.owed = dec("1.00");
+    EXPECT_THAT(edited([&](LedgerTxn& txn) { txn.add_to_balance(change); }),
+                Contains(HasSubstr("creator c9, currency USD: owed is 1.00, its transfers say 0")));
+}
+
+TEST_P(AuditTest, C_TheAmountOfAPayout) {
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.amount = dec("11.00"); }),
+                Contains(HasSubstr("its amount is 11.00, its items say 10.00")));
+}
+
+TEST_P(AuditTest, C_TheStateOfAPayout) {
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.state = PayoutState::kPaid; }),
+                Contains(HasSubstr("its state is PAID, its marks and transfers say APPROVED")));
+}
+
+TEST_P(AuditTest, C_TheDigestOfAPayout) {
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.items_digest[0] ^= 1; }),
+                Contains(HasSubstr("its digest is ")));
+}
+
+TEST_P(AuditTest, C_APayoutThatIsGone) {
+    EXPECT_THAT(erased<Payout>(),
+                Contains(HasSubstr("it has entries in the journal, and is not there")));
+}
+
+TEST_P(AuditTest, C_TheAmountOfAnItem) {
+    const auto all = edited_row<PayoutItem>([](PayoutItem& row) { row.amount = dec("9.00"); });
+    EXPECT_THAT(all, Contains(HasSubstr("its amount is 10.00, its items say 9.00")));
+    EXPECT_THAT(all, Contains(HasSubstr("the digest in its mark CLOSED is ")));
+}
+
+TEST_P(AuditTest, C_AnItemThatIsGone) {
+    EXPECT_THAT(erased<PayoutItem>(), Contains(HasSubstr("its number of items is 1")));
+}
+
+TEST_P(AuditTest, C_WhatAPayoutTakesFromAProgram) {
+    EXPECT_THAT(edited_row<PayoutPart>([](PayoutPart& row) { row.amount = dec("9.00"); }),
+                Contains(HasSubstr("by program it is spring 10.00, its parts say spring 9.00")));
+}
+
+TEST_P(AuditTest, D_WhatIsDueOfALine) {
+    EXPECT_THAT(edited_order("open", [](OrderState& state) {
+                    state.positions[0].dues[0].due = dec("11.00");
+                }),
+                Contains(HasSubstr("order open, c1 in spring: due is line l1 11.00 USD, its "
+                                   "transfers say line l1 10.00 USD")));
+}
+
+TEST_P(AuditTest, D_WhatTheRulesGive) {
+    EXPECT_THAT(edited_order("open",
+                             [](OrderState& state) {
+                                 state.positions[0].frozen[0].rate.rate.value = dec("11");
+                             }),
+                Contains(HasSubstr("due of its lines is line l1 10.00 USD, the rules say line l1 "
+                                   "11.00 USD")));
+}
+
+TEST_P(AuditTest, D_WhoHasTheOrder) {
+    EXPECT_THAT(
+        edited_order("open",
+                     [](OrderState& state) {
+                         state.positions[0].attribution.creator = CreatorId("c2");
+                     }),
+        Contains(HasSubstr("its journal gives line l1 10.00 USD to c1 in spring, who has no "
+                           "position of it")));
+}
+
+TEST_P(AuditTest, D_WhatIsTaken) {
+    EXPECT_THAT(
+        edited_order("paid",
+                     [](OrderState& state) {
+                         state.positions[0].dues[0].taken = dec("9.00");
+                         state.positions[0].payouts[0].amount = dec("9.00");
+                     }),
+        Contains(HasSubstr("taken is line l1 9.00 USD, its standing items say line l1 10.00 USD")));
+}
+
+TEST_P(AuditTest, D_WhetherItsPayoutStands) {
+    EXPECT_THAT(edited_order("paid",
+                             [](OrderState& state) {
+                                 state.positions[0].payouts[0].standing = false;
+                                 state.positions[0].dues[0].taken = dec("0.00");
+                             }),
+                Contains(HasSubstr("stands, the order says otherwise")));
+}
+
+TEST_P(AuditTest, D_ACredit) {
+    const auto all = edited_row<MoneyCommand>([](MoneyCommand& row) { row.due = dec("4.00"); });
+    EXPECT_THAT(all, Contains(HasSubstr("due is 4.00, its transfers say 3.00")));
+}
+
+TEST_P(AuditTest, D_AnOrderThatBreaksARule) {
+    EXPECT_THAT(edited_order("open", [](OrderState& state) { state.flags = 0x80; }),
+                Contains("d: table orders, account 1, shop 1, order open: it has marks that no "
+                         "rule makes"));
+}
+
+TEST_P(AuditTest, E_TheIndexOfOpenAmounts) {
+    EXPECT_THAT(edited_row<OpenAmount>([](OpenAmount& row) { row.amount = dec("9.00"); },
+                                       [](const OpenAmount& row) { return row.shop == kShop; }),
+                Contains(HasSubstr("it is 9.00 booked until 2026-01-02T00:00:00Z, blocks 0, order "
+                                   "or credit say 10.00 booked until")));
+}
+
+TEST_P(AuditTest, E_ARowTooManyAndOneTooFew) {
+    const auto fewer = erased<OpenAmount>();
+    EXPECT_THAT(fewer, Contains(HasSubstr("it is nothing, order or credit say ")));
+    EXPECT_THAT(fewer, Contains(HasSubstr("table open: its number of rows is 1, orders and "
+                                          "credits say 2")));
+}
+
+TEST_P(AuditTest, E_AnOrderThatImportsWouldNotFind) {
+    EXPECT_THAT(erased<WaitingOrder>(),
+                Contains(HasSubstr("it waits for a creator, but imports would not find it")));
+}
+
+TEST_P(AuditTest, F_TheSumsOfAPeriod) {
+    for (Decimal PeriodSum::*sum :
+         {&PeriodSum::opening_owed, &PeriodSum::opening_in_payout, &PeriodSum::opening_paid,
+          &PeriodSum::closing_owed, &PeriodSum::closing_in_payout, &PeriodSum::closing_paid}) {
+        Decimal before;
+        EXPECT_THAT(edited_row<PeriodSum>([&](PeriodSum& row) {
+                        before = row.*sum;
+                        row.*sum = dec("99.00");
+                    }),
+                    Contains(StartsWith("f: table period_sums, ")));
+        EXPECT_THAT(edited_row<PeriodSum>([&](PeriodSum& row) { row.*sum = before; }), IsEmpty());
+    }
+    EXPECT_THAT(edited_row<PeriodSum>([](PeriodSum& row) { row.digest[0] ^= 1; }),
+                Contains(HasSubstr("its digest is ")));
+    EXPECT_THAT(erased<PeriodSum>(), Contains(HasSubstr("though it has entries")));
+}
+
+TEST_P(AuditTest, G_AVolumeOfAMonth) {
+    EXPECT_THAT(edited_row<TierVolume>([](TierVolume& row) { row.amount = dec("1.00"); }),
+                Contains(HasSubstr("its volume is 1.00, the orders say 200.00")));
+    EXPECT_THAT(erased<TierVolume>(), Contains(HasSubstr("its volume is 0, the orders say ")));
+}
+
+TEST_P(AuditTest, StopsAtTheBound) {
+    ASSERT_GT(edited_order("open",
+                           [](OrderState& state) {
+                               state.positions[0].attribution.creator = CreatorId("c2");
+                           })
+                  .size(),
+              1U);
+    EXPECT_THAT(found(1), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,143 @@
+#include "unit/ledger/example_edits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "core/audit/audit.hpp"
+#include "unit/ledger/books.hpp"
+
+namespace sluice::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr AccountNumber kAccount{1};
+constexpr ShopNumber kShop{1};
+
+/// The words of `P1 o1/l1`.
+std::vector<std::string> words_of(const std::string& text) {
+    std::vector<std::string> words(1);
+    for (const char c : text) {
+        if (c == ' ' || c == '/' || c == '@') {
+            words.emplace_back();
+        } else {
+            words.back() += c;
+        }
+    }
+    return words;
+}
+
+/// One figure of the ledger: sets it and returns what stood there.
+using SetFigure = std::function<Decimal(LedgerTxn&, const Decimal&)>;
+
+SetFigure payout_amount(const std::string& id) {
+    return [id](LedgerTxn& txn, const Decimal& figure) {
+        Payout row;
+        row.payout_id = id;
+        EXPECT_TRUE(txn.load(row));
+        const Decimal before = row.amount;
+        row.amount = figure;
+        txn.put(row);
+        return before;
+    };
+}
+
+SetFigure item_amount(const std::string& payout, const std::string& order,
+                      const std::string& line) {
+    return [=](LedgerTxn& txn, const Decimal& figure) {
+        PayoutItem first;
+        first.payout_id = payout;
+        std::optional<PayoutItem> found;
+        txn.scan(first, {1, 1}, [&](const PayoutItem& item) {
+            if (item.order_id == OrderId(order) && item.line == LineItemId(line)) {
+                found = item;
+            }
+            return !found;
+        });
+        EXPECT_TRUE(found.has_value());
+        const Decimal before = found->amount;
+        txn.erase(*found);
+        found->amount = figure;
+        txn.put(*found);
+        return before;
+    };
+}
+
+SetFigure balance_owed(const std::vector<std::string>& words) {
+    return [words](LedgerTxn& txn, const Decimal& figure) {
+        Balance change;
+        change.key = {kAccount, ProgramId(words.at(1)), CreatorId(words.at(0)),
+                      Currency::parse(words.at(2)).value()};
+        const std::optional<Balance> stored = txn.balance(change.key);
+        EXPECT_TRUE(stored.has_value());
+        change.owed = figure - stored->owed;
+        txn.add_to_balance(change);
+        return stored->owed;
+    };
+}
+
+/// Of the only line of the order's first position.
+SetFigure taken_of_order(const std::string& order) {
+    return [order](LedgerTxn& txn, const Decimal& figure) {
+        OrderState state;
+        EXPECT_TRUE(txn.load_order({kAccount, kShop, OrderId(order)}, state));
+        Decimal& taken = state.positions.at(0).dues.at(0).taken;
+        const Decimal before = taken;
+        taken = figure;
+        txn.put_order(state);
+        return before;
+    };
+}
+
+SetFigure figure_of(const std::string& what, const std::string& which, const ExampleNames& names) {
+    const std::vector<std::string> words = words_of(which);
+    if (what == "payout") {
+        return payout_amount(names.payouts.at(words.at(0)));
+    }
+    if (what == "item") {
+        return item_amount(names.payouts.at(words.at(0)), words.at(1), words.at(2));
+    }
+    if (what == "balance" && words.back() == "owed") {
+        return balance_owed(words);
+    }
+    if (what == "taken") {
+        return taken_of_order(words.at(0));
+    }
+    throw std::runtime_error("no such figure: " + what + " " + which);
+}
+
+std::string letters_of(Ledger& ledger, std::string_view node) {
+    constexpr std::size_t kFindingsMax = 100;
+    std::string letters;
+    const auto reader = ledger.snapshot(node);
+    for (const AuditFinding& finding : audit_ledger(*reader, kFindingsMax)) {
+        letters += finding.rule;
+    }
+    return letters;
+}
+
+Decimal set(Ledger& ledger, std::string_view node, const SetFigure& figure, const Decimal& to) {
+    const auto txn = ledger.begin(node);
+    const Decimal before = figure(*txn, to);
+    txn->commit();
+    return before;
+}
+
+}  // namespace
+
+void edit_and_audit(Ledger& ledger, std::string_view node, const json& step, const ExampleNames& names) {
+    const json& edit = step.at("edit");
+    const SetFigure figure =
+        figure_of(edit.at(0).get<std::string>(), edit.at(1).get<std::string>(), names);
+    const Decimal wrong = Decimal::parse(edit.at(2).get<std::string>()).value();
+    const Decimal before = set(ledger, node, figure, wrong);
+    EXPECT_NE(letters_of(ledger, node).find(step.at("doctor").get<std::string>()),
+              std::string::npos);
+    EXPECT_EQ(set(ledger, node, figure, before), wrong);
+    EXPECT_EQ(letters_of(ledger, node), "");
+}
+
+}  // namespace sluice::test
