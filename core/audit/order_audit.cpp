@@ -130,8 +130,9 @@ private:
         }
         for (const auto& [holder, sums] : posted) {
             if (!holders.contains(holder) && text_of(sums) != "nothing") {
-                findings_.add('d', name, "its journal gives " + text_of(sums) + " to " +
-                                             text_of(holder) + ", who has no position of it");
+                findings_.add('d', name,
+                              "its journal gives " + text_of(sums) + " to " + text_of(holder) +
+                                  ", who has no position of it");
             }
         }
         check_indexes(state, name);
@@ -308,9 +309,9 @@ private:
         if (position == nullptr || !has_tiers(position->attribution.program)) {
             return;
         }
-        Decimal& sum = volumes_[{state.key.account, position->attribution.program,
-                                 position->attribution.creator, month_of(state.ordered_at),
-                                 state.currency}];
+        Decimal& sum =
+            volumes_[{state.key.account, position->attribution.program,
+                      position->attribution.creator, month_of(state.ordered_at), state.currency}];
         sum = sum + net_sales(state);
     }
 
@@ -326,9 +327,9 @@ private:
         });
         for (const auto& [key, sum] : volumes_) {
             const auto& [account, program, creator, month, currency] = key;
-            findings_.compare(
-                'g', row_name(TierVolume{account, program, creator, month, currency, {}}),
-                "its volume", Decimal(), "the orders", sum);
+            findings_.compare('g',
+                              row_name(TierVolume{account, program, creator, month, currency, {}}),
+                              "its volume", Decimal(), "the orders", sum);
         }
     }
 

@@ -21,6 +21,8 @@ public:
     [[nodiscard]] std::string_view view() const noexcept { return text_; }
     [[nodiscard]] const std::string& str() const noexcept { return text_; }
     [[nodiscard]] bool empty() const noexcept { return text_.empty(); }
+    /// Keeps its buffer.
+    void assign(std::string_view text) { text_.assign(text); }
 
     friend bool operator==(const TextId&, const TextId&) = default;
     friend std::strong_ordering operator<=>(const TextId& a, const TextId& b) {

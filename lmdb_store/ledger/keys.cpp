@@ -18,19 +18,13 @@ constexpr std::size_t cut_id(std::size_t whole_max) {
     return whole_max + 1 + sizeof(Digest256);
 }
 
-// Every key fits, whatever its ids are.
+// Every key of a table that is not described fits, whatever its ids are.
 static_assert(8 + cut_id(kIdBytesWhole) + 1 + 1 + sizeof(EventDigest) <= kKeyBytesMax);
-static_assert(4 + 1 + sizeof(Digest256) + 4 + cut_id(kIdBytesWhole) <= kKeyBytesMax);
-static_assert(4 + kAdminIdAndEnd + 1 + 12 + 4 + cut_id(kIdBytesWholeOpen) + 1 + 3 <= kKeyBytesMax);
 static_assert(8 + cut_id(kIdBytesWhole) + 1 + 2 * kCodeBytes <= kKeyBytesMax);
 static_assert(8 + 2 * cut_id(kIdBytesWholeVariant) + 1 + 2 * kCodeBytes <= kKeyBytesMax);
 static_assert(4 + sizeof(Digest256) + 2 * kAdminIdAndEnd + 12 <= kKeyBytesMax);
-
-LedgerKey account_prefix(AccountNumber account) noexcept {
-    LedgerKey key;
-    key.u32(account.value);
-    return key;
-}
+static_assert(4 + 2 * kAdminIdAndEnd + 3 + 4 <= kKeyBytesMax);
+static_assert(4 + kAdminIdAndEnd + 12 + 4 + 8 <= kKeyBytesMax);
 
 }  // namespace
 
@@ -153,6 +147,12 @@ std::string_view LedgerKeyParser::text() noexcept {
     return whole;
 }
 
+LedgerKey account_prefix(AccountNumber account) noexcept {
+    LedgerKey key;
+    key.u32(account.value);
+    return key;
+}
+
 LedgerKey shop_prefix(AccountNumber account, ShopNumber shop) noexcept {
     return account_prefix(account).u32(shop.value);
 }
@@ -172,7 +172,7 @@ LedgerKey event_digest_key(const OrderKey& order, Topic topic, const EventDigest
         .bytes({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
-LedgerKey balance_key(const BalanceKey& balance) noexcept {
+LedgerKey balance_prefix(const BalanceKey& balance) noexcept {
     return account_prefix(balance.account)
         .bytes(balance.program.view())
         .end()
@@ -184,12 +184,6 @@ LedgerKey balance_key(const BalanceKey& balance) noexcept {
 LedgerKey touch_program_prefix(AccountNumber account, const Digest256& anon,
                                const ProgramId& program) noexcept {
     return account_prefix(account).digest(anon).bytes(program.view()).end();
-}
-
-LedgerKey program_version_key(const ProgramId& program, std::uint32_t version) noexcept {
-    LedgerKey key;
-    key.bytes(program.view()).end().u32(version);
-    return key;
 }
 
 LedgerKey product_prefix(AccountNumber account, ShopNumber shop,
@@ -215,10 +209,21 @@ LedgerKey variant_key(const CatalogKey& key, std::string_view variant_sku) noexc
         .id(key.product_id.view(), kIdBytesWholeVariant);
 }
 
-LedgerKey number_key(std::uint64_t number) noexcept {
+LedgerKey journal_key(std::uint32_t node, std::uint64_t entry) noexcept {
     LedgerKey key;
-    key.u64(number);
+    key.u32(node).u64(entry);
     return key;
+}
+
+LedgerKey creator_prefix(AccountNumber account, const CreatorId& creator) noexcept {
+    return account_prefix(account).bytes(creator.view()).end();
+}
+
+LedgerKey dated_key(const JournalGroup& group, std::uint32_t node) noexcept {
+    return creator_prefix(group.account, group.creator)
+        .instant(group.accounting_date)
+        .u32(node)
+        .u64(group.first_entry);
 }
 
 }  // namespace sluice::store

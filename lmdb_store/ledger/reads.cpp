@@ -8,21 +8,22 @@
 
 namespace sluice::store {
 
+/// The programs' revision is everybody's: the highest of all.
 void RowReads::load_head(std::string_view node) {
     node_.head.node = node;
-    if (node.empty()) {
-        return;  // asks for no queue: the tables that belong to one look empty
-    }
-    if (const auto value = rows_.get(Table::kHeads, node)) {
-        rows_.check(row_value_.decode(*value, node_), Table::kHeads, node);
-    }
-}
-
-/// What the order says of the row: whom, and how much.
-void RowReads::complete(OpenAmount& row) {
-    const auto value =
-        rows_.get(Table::kOrders, order_key({row.account, row.shop, row.order_id}).view());
-    check_row(value && order_value_.decode_open(*value, row), row);
+    std::uint64_t revision = 0;
+    NodeHead other;
+    visit_prefix(rows_, Table::kHeads, {}, [&](std::string_view key, std::string_view value) {
+        rows_.check(
+            RowValue::decode(key, value, other) && nodes_.try_emplace(other.node, key).second,
+            Table::kHeads, key);
+        revision = std::max(revision, other.head.programs_revision);
+        if (key == node) {
+            node_ = other;
+        }
+        return true;
+    });
+    node_.head.programs_revision = revision;
 }
 
 template <class Row>
@@ -31,17 +32,18 @@ std::optional<Row> Reads::find(Table table, const LedgerKey& key, Row row) {
     if (!value) {
         return std::nullopt;
     }
-    rows_.check(row_value_.decode(*value, row), table, key.view());
+    rows_.check(RowValue::decode(key.view(), *value, row), table, key.view());
     return row;
 }
 
 bool Reads::load_order(const OrderKey& key, OrderState& state) {
-    const auto value = rows_.get(Table::kOrders, order_key(key).view());
+    const LedgerKey place = order_key(key);
+    const auto value = rows_.get(Table::kOrders, place.view());
     if (!value) {
         return false;
     }
     state.key = key;
-    rows_.check(order_value_.decode(*value, state), Table::kOrders, key);
+    rows_.check(order_value_.decode(place.view(), *value, state), Table::kOrders, key);
     return true;
 }
 
@@ -54,37 +56,15 @@ void Reads::visit_touches(AccountNumber account, const Digest256& anon, const Pr
     const LedgerKey prefix = touch_program_prefix(account, anon, program);
     LedgerKey behind = prefix;
     behind.instant(upto).u8(0xFF);  // no creator id begins with it
-    RowCursor cursor(rows_, Table::kTouches);
+    RowCursor cursor(rows_, table_of<Touch>());
     bool found = cursor.seek(behind.view()) ? cursor.previous() : cursor.last();
     Touch touch;
     for (; found && cursor.key().starts_with(prefix.view()); found = cursor.previous()) {
-        LedgerKeyParser parser(cursor.key().substr(prefix.view().size()));
-        touch.account = account;
-        touch.anon = anon;
-        touch.program = program;
-        touch.occurred_at = parser.instant();
-        const std::size_t taken = prefix.view().size() + 12;
-        rows_.check(parser.ok(), Table::kTouches, cursor.key());
-        touch.creator = CreatorId(cursor.key().substr(taken));
-        rows_.check(row_value_.decode(cursor.value(), touch), Table::kTouches, cursor.key());
+        (void)decode_row(cursor.key(), cursor.value(), touch);
         if (!visit(touch)) {
             return;
         }
     }
-}
-
-std::vector<ProgramRow> Reads::programs(AccountNumber account) {
-    std::vector<ProgramRow> programs;
-    LedgerKey prefix;
-    prefix.u32(account.value);
-    visit_prefix(rows_, Table::kAccountPrograms, prefix.view(),
-                 [&](std::string_view key, std::string_view) {
-                     auto row = program(ProgramId(key.substr(prefix.view().size())));
-                     rows_.check(row.has_value(), Table::kAccountPrograms, key);
-                     programs.push_back(std::move(*row));
-                     return true;
-                 });
-    return programs;
 }
 
 std::optional<CatalogKey> Reads::find_variant(AccountNumber account, ShopNumber shop,
@@ -113,8 +93,8 @@ std::optional<CatalogKey> Reads::lowest_cut_product(RowCursor& cursor, CatalogKe
     bool more = true;
     while (more && cursor.key().starts_with(shared)) {
         ProductId product;
-        rows_.check(row_value_.decode_variant(cursor.value(), product), Table::kVariants,
-                    cursor.key());
+        rows_.check(RowValue::decode_variant(cursor.key(), cursor.value(), product),
+                    Table::kVariants, cursor.key());
         if (found.product_id.empty() || product < found.product_id) {
             found.product_id = std::move(product);
         }
@@ -151,53 +131,63 @@ ChainHead Reads::chain(AccountNumber account) {
     return find(Table::kChains, key, ChainHead{}).value_or(ChainHead{});
 }
 
-std::optional<ProgramRow> Reads::program_row(Table table, const LedgerKey& key,
-                                             const ProgramId& program) {
-    ProgramRow row;
-    row.program.id = program;
-    return find(table, key, std::move(row));
+namespace {
+
+void add(Balance& sum, const Balance& part) {
+    sum.owed = sum.owed + part.owed;
+    sum.in_payout = sum.in_payout + part.in_payout;
+    sum.paid = sum.paid + part.paid;
 }
 
-std::optional<ProgramRow> Reads::program(const ProgramId& program) {
-    LedgerKey key;
-    key.bytes(program.view());
-    return program_row(Table::kPrograms, key, program);
-}
-
-std::optional<ProgramRow> Reads::program_version(const ProgramId& program, std::uint32_t version) {
-    return program_row(Table::kProgramVersions, program_version_key(program, version), program);
-}
+}  // namespace
 
 std::optional<Balance> Reads::balance(const BalanceKey& key) {
-    return find(Table::kBalances, balance_key(key), Balance{key, {}, {}});
+    std::optional<Balance> sum;
+    Balance part;
+    const LedgerKey prefix = balance_prefix(key);
+    visit_prefix(rows_, Table::kBalances, prefix.view(),
+                 [&](std::string_view place, std::string_view value) {
+                     rows_.check(RowValue::decode(place, value, part), Table::kBalances, place);
+                     if (!sum) {
+                         sum.emplace().key = key;
+                     }
+                     add(*sum, part);
+                     return true;
+                 });
+    return sum;
 }
 
-std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
-    std::vector<std::uint64_t> entries = state.other_groups;
-    for (const EventTrace& event : state.events) {
-        entries.push_back(event.first_entry);
-    }
-    if (state.events_count > state.events.size()) {
-        scan_events(state.key, [&](const EventTrace& event) {
-            entries.push_back(event.first_entry);
+Balance Reads::balance_part(const BalanceKey& key) {
+    Balance part;
+    part.key = key;
+    return find(Table::kBalances, balance_prefix(key).u32(node_.node), part).value_or(part);
+}
+
+void Reads::scan_balances(const Visitor<Balance>& visit) {
+    std::optional<Balance> sum;
+    Balance part;
+    bool more = true;
+    visit_prefix(rows_, Table::kBalances, {}, [&](std::string_view place, std::string_view value) {
+        LedgerKeyParser parser(place);
+        part.key.account = {parser.u32()};
+        part.key.program.assign(parser.text());
+        part.key.creator.assign(parser.text());
+        const auto currency = Currency::parse(parser.bytes(3));
+        (void)parser.u32();
+        rows_.check(parser.complete() && currency && RowValue::decode(place, value, part),
+                    Table::kBalances, place);
+        part.key.currency = *currency;
+        if (sum && sum->key == part.key) {
+            add(*sum, part);
             return true;
-        });
-    }
-    std::sort(entries.begin(), entries.end());
-    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-    std::vector<JournalGroup> groups;
-    for (const std::uint64_t entry : entries) {
-        if (entry == 0) {
-            continue;
         }
-        const auto value = rows_.get(Table::kJournal, number_key(entry).view());
-        StoredGroup stored;
-        stored.group.first_entry = entry;
-        rows_.check(value && row_value_.decode(*value, stored) && stored.group.order == state.key,
-                    Table::kJournal, number_key(entry).view(), state.key);
-        groups.push_back(std::move(stored.group));
+        more = !sum || visit(*sum);
+        sum = part;
+        return more;
+    });
+    if (more && sum) {
+        (void)visit(*sum);
     }
-    return groups;
 }
 
 }  // namespace sluice::store

@@ -19,7 +19,6 @@ public:
     bool has_event(const OrderKey& key, Topic topic, const EventDigest& digest) override;
     void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
                        Timestamp upto, const Visitor<Touch>& visit) override;
-    std::vector<ProgramRow> programs(AccountNumber account) override;
     std::optional<CatalogKey> find_variant(AccountNumber account, ShopNumber shop,
                                            std::string_view variant_sku) override;
     std::vector<CatalogKey> product_copies(AccountNumber account, ShopNumber shop,
@@ -28,9 +27,6 @@ public:
 
     const LedgerHead& head() const override { return node_.head; }
     ChainHead chain(AccountNumber account) override;
-    std::optional<ProgramRow> program(const ProgramId& program) override;
-    std::optional<ProgramRow> program_version(const ProgramId& program,
-                                              std::uint32_t version) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
     std::vector<JournalGroup> order_journal(const OrderState& state) override;
 
@@ -42,15 +38,29 @@ public:
     void scan_balances(const Visitor<Balance>& visit) override;
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override;
-    void scan_payouts(const Visitor<Payout>& visit) override;
-    void scan_programs(const Visitor<ProgramRow>& visit) override;
+    void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
+                              Timestamp to, const Visitor<JournalGroup>& visit) override;
+    void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
+                              const Visitor<JournalGroup>& visit) override;
+    void scan_heads(const Visitor<LedgerHead>& visit) override;
+    void scan_chains(const Visitor<NodeChain>& visit) override;
+
+protected:
+    /// Of this node.
+    [[nodiscard]] Balance balance_part(const BalanceKey& key);
+    /// Fills in the group of a row of the journal.
+    void decode_group(std::string_view key, std::string_view value, JournalGroup& group);
 
 private:
     /// Decodes the value of `key`, if there is one, into `row`.
     template <class Row>
     std::optional<Row> find(Table table, const LedgerKey& key, Row row);
-    std::optional<ProgramRow> program_row(Table table, const LedgerKey& key,
-                                          const ProgramId& program);
+    [[nodiscard]] bool find_group(std::uint32_t node, std::uint64_t entry, JournalGroup& group);
+    [[nodiscard]] bool is_of_credit(const JournalGroup& group);
+    [[nodiscard]] bool visit_dated(const LedgerKey& creator, Timestamp from, Timestamp to,
+                                   const Visitor<JournalGroup>& visit);
+    [[nodiscard]] bool visit_date(const LedgerKey& date, const Visitor<JournalGroup>& visit);
+    [[nodiscard]] bool visit_indexed(std::string_view key, const Visitor<JournalGroup>& visit);
     std::optional<CatalogKey> lowest_cut_product(RowCursor& cursor, CatalogKey found,
                                                  std::string_view prefix);
 };

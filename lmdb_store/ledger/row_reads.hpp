@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,14 +21,16 @@ namespace sluice::store {
 class RowReads : public virtual LedgerReader {
 protected:
     explicit RowReads(const RowAccess& rows) : rows_(rows) {}
-    /// Reads the head of a queue; one that is not there has number 0.
+    /// Reads the heads; a queue that has none has number 0.
     void load_head(std::string_view node);
 
     template <class Row>
     [[nodiscard]] bool load_row(Row& row) {
-        const auto value = rows_.get(table_of<Row>(), key_of(row).view());
-        if (value) {
-            decode_row(*value, row);
+        CutTexts cut;
+        const LedgerKey key = row_key(row, cut, node_.node);
+        const auto value = rows_.get(table_of<Row>(), key.view());
+        if (value && !RowValue::decode(key.view(), cut, *value, row)) {
+            rows_.damaged(row_name(row), order_of(row));
         }
         return value.has_value();
     }
@@ -37,34 +40,16 @@ protected:
     [[nodiscard]] LedgerKey key_of(const Row& row, unsigned columns = ~0U) const {
         return row_key(row, node_.node, columns);
     }
+    /// @return whether the key had to cut a text, which is then in the value.
+    template <class Row>
+    bool decode_row(std::string_view key, std::string_view value, Row& row);
 
     RowAccess rows_;
     NodeHead node_;
+    std::map<std::uint32_t, std::string> nodes_;  ///< UUIDs of all queues, by number.
     OrderValue order_value_;
     RowValue row_value_;
-
-private:
-    template <class Row>
-    void check_row(bool sound, const Row& row) const {
-        if (!sound) {
-            rows_.damaged(row_name(row), order_of(row));
-        }
-    }
-    template <class Row>
-    void decode_row(std::string_view value, Row& row) {
-        check_row(row_value_.decode(value, row), row);
-    }
-    /// @return whether the key had to cut an id, which is then in the value.
-    template <class Row>
-    bool decode_row(std::string_view key, std::string_view value, Row& row);
-    void complete(OpenAmount& row);
 };
-
-template <>
-inline void RowReads::decode_row(std::string_view value, OpenAmount& row) {
-    check_row(row_value_.decode(value, row), row);
-    complete(row);
-}
 
 template <class Row>
 bool RowReads::decode_row(std::string_view key, std::string_view value, Row& row) {
@@ -72,12 +57,13 @@ bool RowReads::decode_row(std::string_view key, std::string_view value, Row& row
     if constexpr (TableOf<Row>::kPerNode) {
         (void)parser.u32();
     }
-    KeyFields fields{parser, id_bytes_whole<Row>()};
-    row = Row{};
+    KeyFields fields{parser, key_plan<Row>()};
     TableOf<Row>::key(row, fields);
     rows_.check(parser.complete() && fields.sound, table_of<Row>(), key, order_of(row));
-    decode_row(value, row);
-    return fields.cut;
+    if (!RowValue::decode(key, fields.cut, value, row)) {
+        rows_.damaged(row_name(row), order_of(row));
+    }
+    return fields.cut.which != 0;
 }
 
 /// Rows whose ids the keys had to cut at the same place sort by digests: such a run, which shares

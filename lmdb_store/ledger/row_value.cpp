@@ -1,196 +1,186 @@
-// Rows that orders and their commissions write.
 #include "lmdb_store/ledger/row_value.hpp"
 
-#include "lmdb_store/ledger/keys.hpp"
-#include "lmdb_store/ledger/order_value.hpp"
+#include "lmdb_store/ledger/event_fields.hpp"
 
 namespace sluice::store {
+namespace {
 
-flatbuffers::Offset<flatbuffers::String> RowValue::cut_id(std::string_view id,
-                                                          std::size_t whole_max) {
-    return id_is_cut(id, whole_max) ? text(id) : 0;
+// One list of fields for both directions.
+
+void group_fields(auto& fields, auto& group) {
+    fields(group.event_seq);
+    fields(group.command_id);
+    fields(group.account);
+    fields(group.shop);
+    fields(group.order_id);
+    fields(group.program);
+    fields(group.creator);
+    fields(group.payout_id);
+    fields(group.recorded_at);
+    fields.like(group.accounting_date, group.recorded_at);
+    fields(group.note);
+    fields(group.actor);
+    fields.each(group.entries, [&fields](auto& entry) {
+        fields(entry.line);
+        fields(entry.currency);
+        fields(entry.amount);
+        fields(entry.reason);
+        fields(entry.refers_to);
+    });
+    fields(group.hash);
 }
 
-std::string_view RowValue::encode_event(const OrderKey& order, const EventTrace& event) {
-    builder_.Clear();
-    const auto order_id = cut_id(order.order_id.view(), kIdBytesWhole);
-    const fbs::EventTrace trace = to_trace(event);
-    return finish(fbs::CreateEvent(builder_, order_id, &trace));
+void part_fields(auto& fields, auto& part) {
+    fields(part.owed);
+    fields(part.in_payout);
+    fields(part.paid);
 }
 
-bool RowValue::decode_event(std::string_view value, OrderKey& order, EventTrace& event) {
-    const auto* stored = copy_.verified<fbs::Event>(value);
-    return stored != nullptr && complete_id(order.order_id, stored->order_id()) &&
-           from_trace(*stored->trace(), event);
+void texts(auto& fields, auto& rows) {
+    fields.each(rows, [&fields](auto& text) { fields(text); });
 }
 
-std::string_view RowValue::encode(const JournalGroup& group, std::uint32_t node) {
-    builder_.Clear();
-    wides_.clear();
-    text_.clear();
-    lines_.clear();
-    const auto add_text = [this](std::string_view text) {
-        text_.insert(text_.end(), text.begin(), text.end());
-    };
-    add_text(group.program.view());
-    add_text(group.creator.view());
-    add_text(group.order.order_id.view());
-    for (const JournalLine& line : group.lines) {
-        std::uint8_t scale = 0;
-        const std::int64_t amount = wides_.put(line.amount, scale);
-        add_text(line.line.view());
-        lines_.emplace_back(amount, static_cast<std::uint16_t>(line.line.view().size()), scale,
-                            static_cast<std::uint8_t>(line.reason), to_money3(line.currency));
+void record_fields(auto& fields, auto& record) {
+    fields(record.json);
+    fields(record.brand);
+    texts(fields, record.collections);
+    texts(fields, record.tags);
+    texts(fields, record.variant_skus);
+}
+
+void chain_fields(auto& fields, auto& chain) {
+    fields(chain.hash);
+    fields(chain.entries);
+}
+
+void head_fields(auto& fields, auto& row) {
+    auto& head = row.head;
+    fields(row.node);
+    fields(head.applied_seq);
+    fields(head.last_received);
+    fields(head.next_entry);
+    fields(head.next_work);
+    fields(head.programs_revision);
+    auto& totals = head.totals;
+    for (auto* count : {&totals.applied, &totals.stale, &totals.duplicate, &totals.catalog,
+                        &totals.commands, &totals.dead, &totals.orders, &totals.journal_entries}) {
+        fields(*count);
     }
-    const auto lines = structs_if(builder_, lines_);
-    const auto texts = builder_.CreateVector(text_);
-    const auto note = text_if(builder_, group.note);
-    const auto actor = text_if(builder_, group.actor);
-    const auto wides = structs_if(builder_, wides_.wides());
-    const fbs::Instant recorded_at = to_instant(group.recorded_at);
-    const fbs::Hash hash = to_hash(group.hash);
-    return finish(fbs::CreateJournalGroup(
-        builder_, node, group.order.account.value, group.order.shop.value, group.event_seq.value,
-        &recorded_at, &hash, static_cast<std::uint8_t>(group.program.view().size()),
-        static_cast<std::uint8_t>(group.creator.view().size()),
-        static_cast<std::uint16_t>(group.order.order_id.view().size()), lines, texts, note, actor,
-        wides));
-}
-
-bool RowValue::decode(std::string_view value, StoredGroup& stored_group) {
-    const auto* stored = copy_.verified<fbs::JournalGroup>(value);
-    if (stored == nullptr) {
-        return false;
+    for (auto& count : totals.anomalies) {
+        fields(count);
     }
-    JournalGroup& group = stored_group.group;
-    WideDecimalReader wides(stored->wides());
-    TextReader text(stored->text());
-    stored_group.node = stored->node();
-    group.event_seq = {stored->event_seq()};
-    group.order.account = {stored->account()};
-    group.order.shop = {stored->shop()};
-    group.recorded_at = from_instant(*stored->recorded_at());
-    group.hash = from_hash(*stored->hash());
-    group.note = view_of(stored->note());
-    group.actor = view_of(stored->actor());
-    assign(group.program, text.take(stored->program_bytes()));
-    assign(group.creator, text.take(stored->creator_bytes()));
-    assign(group.order.order_id, text.take(stored->order_bytes()));
-    if (!is_aligned(stored->lines())) {
-        return false;
+}
+
+/// An id that the key had to cut: it stands in the value.
+void write_cut(FieldWriter& fields, std::string_view id, std::size_t whole_max) {
+    if (id_is_cut(id, whole_max)) {
+        fields.text(id);
     }
-    group.lines.resize(stored->lines() == nullptr ? 0 : stored->lines()->size());
-    bool ok = true;
-    for (std::size_t i = 0; i < group.lines.size(); ++i) {
-        const auto& from = *stored->lines()->Get(static_cast<flatbuffers::uoffset_t>(i));
-        JournalLine& line = group.lines[i];
-        line.amount = wides.get(from.amount(), from.scale());
-        line.reason = static_cast<JournalReason>(from.reason());
-        assign(line.line, text.take(from.line_bytes()));
-        ok = ok && from.reason() >= 1 && from.reason() <= 6 &&
-             from_money3(from.currency(), line.currency);
+}
+/// `id` is empty if only the key is known, and that had to cut it.
+template <class Tag>
+void read_cut(FieldReader& fields, TextId<Tag>& id, std::size_t whole_max) {
+    if (!id.empty() && !id_is_cut(id.view(), whole_max)) {
+        return;
     }
-    return ok && wides.ok() && text.complete();
-}
-
-std::string_view RowValue::encode(const RefundOwner& owner) {
-    builder_.Clear();
-    const auto id = cut_id(owner.refund_id.view(), kIdBytesWhole);
-    const auto order_id = text(owner.order_id.view());
-    const auto line = text(owner.line.view());
-    return finish(fbs::CreateRefundOwner(builder_, id, order_id, line));
-}
-
-bool RowValue::decode(std::string_view value, RefundOwner& owner) {
-    const auto* stored = copy_.verified<fbs::RefundOwner>(value);
-    if (stored == nullptr || !complete_id(owner.refund_id, stored->refund_id())) {
-        return false;
+    const std::string_view whole = fields.text();
+    if (!id_is_cut(whole, whole_max) || (!id.empty() && id.view() != whole)) {
+        fields.fail();
     }
-    assign(owner.order_id, view_of(stored->order_id()));
-    assign(owner.line, view_of(stored->line()));
-    return true;
+    id.assign(whole);
 }
 
-std::string_view RowValue::encode(const Anomaly& anomaly) {
-    builder_.Clear();
-    const auto order_id = cut_id(anomaly.order.order_id.view(), kIdBytesWhole);
-    const auto message = text(anomaly.message);
-    const fbs::Instant recorded_at = to_instant(anomaly.recorded_at);
-    return finish(fbs::CreateAnomaly(builder_, order_id, anomaly.first_seq.value, &recorded_at,
-                                     anomaly.count, message));
+}  // namespace
+
+std::string_view RowValue::encode_event(std::string_view key, const OrderKey& order,
+                                        const EventTrace& event) {
+    fields_.clear();
+    write_cut(fields_, order.order_id.view(), kIdBytesWhole);
+    event_fields(fields_, event);
+    return fields_.sealed(key);
 }
 
-bool RowValue::decode(std::string_view value, Anomaly& anomaly) {
-    const auto* stored = copy_.verified<fbs::Anomaly>(value);
-    if (stored == nullptr || !complete_id(anomaly.order.order_id, stored->order_id())) {
-        return false;
-    }
-    anomaly.first_seq = {stored->first_seq()};
-    anomaly.recorded_at = from_instant(*stored->recorded_at());
-    anomaly.count = stored->count();
-    anomaly.message = view_of(stored->message());
-    return true;
+bool RowValue::decode_event(std::string_view key, std::string_view value, OrderKey& order,
+                            EventTrace& event) {
+    FieldReader fields(key, value);
+    read_cut(fields, order.order_id, kIdBytesWhole);
+    event_fields(fields, event);
+    return fields.complete();
 }
 
-std::string_view RowValue::encode(const Balance& balance) {
-    builder_.Clear();
-    const fbs::Wide total = to_wide(balance.total);
-    const fbs::Wide paid = to_wide(balance.paid);
-    return finish(fbs::CreateBalance(builder_, &total, &paid));
+std::string_view RowValue::encode(std::string_view key, const JournalGroup& group) {
+    fields_.clear();
+    group_fields(fields_, group);
+    return fields_.sealed(key);
 }
 
-bool RowValue::decode(std::string_view value, Balance& balance) {
-    const auto* stored = copy_.verified<fbs::Balance>(value);
-    return stored != nullptr && from_wide(*stored->total(), balance.total) &&
-           from_wide(*stored->paid(), balance.paid);
+bool RowValue::decode(std::string_view key, std::string_view value, JournalGroup& group) {
+    FieldReader fields(key, value);
+    group_fields(fields, group);
+    return fields.complete() && !group.entries.empty();
 }
 
-std::string_view RowValue::encode(const OpenAmount& open) {
-    if (!id_is_cut(open.order_id.view(), kIdBytesWholeOpen)) {
-        return {};
-    }
-    builder_.Clear();
-    return finish(fbs::CreateOpenAmount(builder_, text(open.order_id.view())));
+std::string_view RowValue::encode(std::string_view key, const Balance& part) {
+    fields_.clear();
+    part_fields(fields_, part);
+    return fields_.sealed(key);
 }
 
-bool RowValue::decode(std::string_view value, OpenAmount& open) {
-    if (value.empty()) {
-        return !open.order_id.empty();
-    }
-    const auto* stored = copy_.verified<fbs::OpenAmount>(value);
-    return stored != nullptr && complete_id(open.order_id, stored->order_id());
+bool RowValue::decode(std::string_view key, std::string_view value, Balance& part) {
+    FieldReader fields(key, value);
+    part_fields(fields, part);
+    return fields.complete();
 }
 
-std::string_view RowValue::encode(const WaitingOrder& waiting) {
-    if (!id_is_cut(waiting.order_id.view(), kIdBytesWhole)) {
-        return {};
-    }
-    builder_.Clear();
-    return finish(fbs::CreateWaitingOrder(builder_, text(waiting.order_id.view())));
+std::string_view RowValue::encode_variant(std::string_view key, const ProductId& product) {
+    fields_.clear();
+    write_cut(fields_, product.view(), kIdBytesWholeVariant);
+    return fields_.sealed(key);
 }
 
-bool RowValue::decode(std::string_view value, WaitingOrder& waiting) {
-    if (value.empty()) {
-        return !waiting.order_id.empty();
-    }
-    const auto* stored = copy_.verified<fbs::WaitingOrder>(value);
-    return stored != nullptr && complete_id(waiting.order_id, stored->order_id());
+bool RowValue::decode_variant(std::string_view key, std::string_view value, ProductId& product) {
+    FieldReader fields(key, value);
+    read_cut(fields, product, kIdBytesWholeVariant);
+    return fields.complete();
 }
 
-std::string_view RowValue::encode_variant(const ProductId& product) {
-    if (!id_is_cut(product.view(), kIdBytesWholeVariant)) {
-        return {};
-    }
-    builder_.Clear();
-    return finish(fbs::CreateVariant(builder_, text(product.view())));
+std::string_view RowValue::encode(std::string_view key, const CatalogRecord& record) {
+    fields_.clear();
+    write_cut(fields_, record.key.product_id.view(), kIdBytesWhole);
+    record_fields(fields_, record);
+    return fields_.sealed(key);
 }
 
-bool RowValue::decode_variant(std::string_view value, ProductId& product) {
-    if (value.empty()) {
-        return !product.empty();
-    }
-    const auto* stored = copy_.verified<fbs::Variant>(value);
-    return stored != nullptr && complete_id(product, stored->product_id());
+bool RowValue::decode(std::string_view key, std::string_view value, CatalogRecord& record) {
+    FieldReader fields(key, value);
+    read_cut(fields, record.key.product_id, kIdBytesWhole);
+    record_fields(fields, record);
+    return fields.complete();
+}
+
+std::string_view RowValue::encode(std::string_view key, const ChainHead& chain) {
+    fields_.clear();
+    chain_fields(fields_, chain);
+    return fields_.sealed(key);
+}
+
+bool RowValue::decode(std::string_view key, std::string_view value, ChainHead& chain) {
+    FieldReader fields(key, value);
+    chain_fields(fields, chain);
+    return fields.complete();
+}
+
+std::string_view RowValue::encode(std::string_view key, const NodeHead& head) {
+    fields_.clear();
+    head_fields(fields_, head);
+    return fields_.sealed(key);
+}
+
+bool RowValue::decode(std::string_view key, std::string_view value, NodeHead& head) {
+    head.head.node = key;
+    FieldReader fields(key, value);
+    head_fields(fields, head);
+    return fields.complete() && head.node != 0 && head.head.next_entry != 0;
 }
 
 }  // namespace sluice::store

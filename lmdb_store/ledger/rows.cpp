@@ -31,7 +31,7 @@ public:
         head_.head.node = node;
         const auto value = node.empty() ? std::nullopt : rows_.get(Table::kHeads, node);
         if (value) {
-            rows_.check(RowValue().decode(*value, head_), Table::kHeads, node);
+            rows_.check(RowValue::decode(node, *value, head_), Table::kHeads, node);
         }
     }
 

@@ -49,7 +49,7 @@ struct RowId {
 };
 
 /// Visits the rows below a shop in the order of their ids.
-/// @param decode  (key behind the prefix, value, row) -> RowId
+/// @param decode  (key, value, row) -> RowId
 template <class Row, class Decode>
 void scan_by_id(const RowAccess& rows, Table table, std::string_view prefix, Decode&& decode,
                 const Visitor<Row>& visit) {
@@ -64,7 +64,7 @@ void scan_by_id(const RowAccess& rows, Table table, std::string_view prefix, Dec
         if (!more) {
             return false;
         }
-        const RowId found = decode(key.substr(prefix.size()), value, row);
+        const RowId found = decode(key, value, row);
         if (found.cut) {
             run.add(row, found.id, key);
         } else {
@@ -90,86 +90,68 @@ void Reads::scan_shops(const Visitor<ShopRow>& visit) {
 }
 
 void Reads::scan_orders(AccountNumber account, ShopNumber shop, const Visitor<OrderState>& visit) {
+    const LedgerKey shops = shop_prefix(account, shop);
+    const std::string_view prefix = shops.view();
     const auto decode = [&](std::string_view key, std::string_view value, OrderState& state) {
-        const auto whole = LedgerKeyParser(key).id(kIdBytesWhole);
-        const auto id = whole ? whole : order_value_.order_id(value);
+        const auto whole = LedgerKeyParser(key.substr(prefix.size())).id(kIdBytesWhole);
+        const auto id = whole ? whole : OrderValue::cut_order_id(key, value);
         rows_.check(id.has_value(), Table::kOrders, key, OrderKey{account, shop, {}});
-        state.key = {account, shop, OrderId(*id)};
-        rows_.check(order_value_.decode(value, state), Table::kOrders, state.key);
+        state.key.account = account;
+        state.key.shop = shop;
+        state.key.order_id.assign(*id);
+        rows_.check(order_value_.decode(key, value, state), Table::kOrders, state.key);
         return RowId{state.key.order_id.view(), !whole};
     };
-    scan_by_id<OrderState>(rows_, Table::kOrders, shop_prefix(account, shop).view(), decode, visit);
+    scan_by_id<OrderState>(rows_, Table::kOrders, prefix, decode, visit);
 }
 
 void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {
     LedgerKey prefix = order_key(key);
     prefix.end();
     EventTrace event;
-    visit_prefix(
-        rows_, Table::kEvents, prefix.view(), [&](std::string_view place, std::string_view value) {
-            OrderKey order = key;
-            rows_.check(row_value_.decode_event(value, order, event), Table::kEvents, place, key);
-            return visit(event);
-        });
-}
-
-void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) {
-    RowCursor cursor(rows_, Table::kJournal);
-    StoredGroup stored;
-    for (bool found = cursor.seek(number_key(from_entry).view()); found; found = cursor.next()) {
-        LedgerKeyParser parser(cursor.key());
-        stored.group.first_entry = parser.u64();
-        rows_.check(parser.complete() && row_value_.decode(cursor.value(), stored), Table::kJournal,
-                    cursor.key());
-        if (!visit(stored.group)) {
-            return;
-        }
-    }
-}
-
-void Reads::scan_balances(const Visitor<Balance>& visit) {
-    visit_prefix(rows_, Table::kBalances, {}, [&](std::string_view key, std::string_view value) {
-        LedgerKeyParser parser(key);
-        Balance row;
-        row.key.account = {parser.u32()};
-        row.key.program = ProgramId(parser.text());
-        row.key.creator = CreatorId(parser.text());
-        const auto currency = Currency::parse(parser.bytes(3));
-        rows_.check(parser.complete() && currency && row_value_.decode(value, row),
-                    Table::kBalances, key);
-        row.key.currency = *currency;
-        return visit(row);
-    });
+    visit_prefix(rows_, Table::kEvents, prefix.view(),
+                 [&](std::string_view place, std::string_view value) {
+                     OrderKey order = key;
+                     rows_.check(RowValue::decode_event(place, value, order, event), Table::kEvents,
+                                 place, key);
+                     return visit(event);
+                 });
 }
 
 void Reads::scan_catalog(AccountNumber account, ShopNumber shop,
                          const Visitor<CatalogRecord>& visit) {
+    const LedgerKey prefix = shop_prefix(account, shop);
     const auto decode = [&](std::string_view key, std::string_view value, CatalogRecord& row) {
-        LedgerKeyParser parser(key);
+        LedgerKeyParser parser(key.substr(prefix.view().size()));
         const auto whole = parser.id(kIdBytesWhole);
         row.key = {account, shop, ProductId(whole.value_or(std::string_view{})),
                    std::string(parser.code2()), std::string(parser.code2())};
-        rows_.check(parser.complete() && row_value_.decode(value, row), Table::kCatalog, key);
+        rows_.check(parser.complete() && RowValue::decode(key, value, row), Table::kCatalog, key);
         return RowId{row.key.product_id.view(), !whole};
     };
-    scan_by_id<CatalogRecord>(rows_, Table::kCatalog, shop_prefix(account, shop).view(), decode,
-                              visit);
+    scan_by_id<CatalogRecord>(rows_, Table::kCatalog, prefix.view(), decode, visit);
 }
 
-void Reads::scan_payouts(const Visitor<Payout>& visit) {
-    Payout row;
-    visit_prefix(rows_, Table::kPayouts, {}, [&](std::string_view key, std::string_view value) {
-        rows_.check(row_value_.decode(value, row), Table::kPayouts, key);
-        return visit(row);
+void Reads::scan_chains(const Visitor<NodeChain>& visit) {
+    NodeChain row;
+    visit_prefix(rows_, Table::kChains, {}, [&](std::string_view key, std::string_view value) {
+        LedgerKeyParser parser(key);
+        const auto node = nodes_.find(parser.u32());
+        row.account = {parser.u32()};
+        rows_.check(
+            parser.complete() && node != nodes_.end() && RowValue::decode(key, value, row.head),
+            Table::kChains, key);
+        row.node = node->second;
+        return row.head.entries == 0 || visit(row);
     });
 }
 
-void Reads::scan_programs(const Visitor<ProgramRow>& visit) {
-    visit_prefix(rows_, Table::kPrograms, {}, [&](std::string_view key, std::string_view value) {
-        ProgramRow row;
-        row.program.id = ProgramId(key);
-        rows_.check(row_value_.decode(value, row), Table::kPrograms, key);
-        return visit(row);
+void Reads::scan_heads(const Visitor<LedgerHead>& visit) {
+    NodeHead row;
+    visit_prefix(rows_, Table::kHeads, {}, [&](std::string_view key, std::string_view value) {
+        rows_.check(RowValue::decode(key, value, row), Table::kHeads, key);
+        row.head.programs_revision = node_.head.programs_revision;
+        return visit(row.head);
     });
 }
 

@@ -9,6 +9,23 @@ namespace {
 
 constexpr std::string_view kLedgerFormatKey = "format";
 
+Error refused(std::uint32_t format, const std::filesystem::path& folder) {
+    if (format == 0) {
+        return {ErrorCode::kCorrupt,
+                "the ledger in \"" + folder.string() +
+                    "\" does not say its format: keep the files, then restore "
+                    "a backup or run `sluice ledger rebuild` from the archive"};
+    }
+    if (format < kLedgerFormat) {
+        return {ErrorCode::kUnsupported,
+                "ledger: written by an earlier sluice (format " + std::to_string(format) +
+                    "); build it anew: sluice ledger rebuild --from ARCHIVE --into DIR"};
+    }
+    return {ErrorCode::kUnsupported,
+            "ledger: written by a later sluice (format " + std::to_string(format) + " in \"" +
+                folder.string() + "\"; this release reads " + std::to_string(kLedgerFormat) + ")"};
+}
+
 }  // namespace
 
 int create_ledger_tables(MDB_txn* txn) {
@@ -45,10 +62,7 @@ Status check_ledger_format(Environment& env) {
     if (format == kLedgerFormat) {
         return Status::success();
     }
-    return Error{format > kLedgerFormat ? ErrorCode::kUnsupported : ErrorCode::kCorrupt,
-                 "the ledger in \"" + env.folder().string() + "\" has format " +
-                     std::to_string(format) + ", this release reads " +
-                     std::to_string(kLedgerFormat)};
+    return refused(format, env.folder());
 }
 
 std::optional<std::string_view> RowAccess::get(Table table, std::string_view key) const {

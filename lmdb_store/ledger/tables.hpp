@@ -1,5 +1,5 @@
-// The embedded ledger's environment on disk. Internal to this room; docs/ledger-format.md has the
-// keys.
+// The embedded ledger's environment on disk. Internal to this room; docs/record-format.md has the
+// values.
 #pragma once
 
 #include <array>
@@ -14,66 +14,43 @@
 
 namespace sluice::store {
 
-inline constexpr std::uint32_t kLedgerFormat = 1;
+inline constexpr std::uint32_t kLedgerFormat = 2;
 
+/// Tables with shapes of their own; those that core/ledger/tables.hpp describes follow.
 enum class Table : std::uint8_t {
-    kHeads,            // queue UUID -> Head
-    kChains,           // node, account -> Chain
-    kShops,            // shop number -> Shop
-    kShopIds,          // shop id, 0, shop number -> empty
-    kOrders,           // account, shop, order -> Order
-    kEvents,           // order, 0, seq -> Event
-    kEventDigests,     // order, 0, topic, digest -> empty
-    kRefunds,          // account, shop, refund id -> RefundOwner
-    kAnomalies,        // order, 0, kind -> Anomaly
-    kJournal,          // entry -> JournalGroup
-    kBalances,         // account, program, 0, creator, 0, currency -> Balance
-    kOpen,             // account, program, 0, adjustment, ordered_at, shop, order, 0, currency
-    kWaiting,          // account, kind, digest, shop, order -> empty or WaitingOrder
-    kCodes,            // account, digest, program -> Code
-    kMemberships,      // account, program, 0, creator -> Membership
-    kTouches,          // account, anon, program, 0, occurred_at, creator -> Touch
-    kPrograms,         // program -> Program
-    kAccountPrograms,  // account, program -> empty
-    kProgramVersions,  // program, 0, version -> Program
-    kCatalog,          // account, shop, product, 0, language, country -> CatalogRecord
-    kVariants,         // account, shop, variant sku, 0, language, country, product
-    kPayouts,          // running number -> Payout
-    kCommands,         // node, seq -> Command
-    kDead,             // node, seq -> DeadLetter
-    kWork,             // node, number -> Work
+    kHeads,           // queue UUID -> head
+    kChains,          // node, account -> chain
+    kShopIds,         // shop id, 0, shop number
+    kOrders,          // account, shop, order -> order
+    kEvents,          // order, 0, seq -> event
+    kEventDigests,    // order, 0, topic, digest
+    kJournal,         // node, entry -> group
+    kCreatorJournal,  // account, creator, 0, accounting date, node, entry
+    kBalances,        // account, program, 0, creator, 0, currency, node -> part of the balance
+    kCatalog,         // account, shop, product, 0, language, country -> record
+    kVariants,        // account, shop, variant sku, 0, language, country, product -> cut product
 };
-inline constexpr std::array<const char*, 25> kLedgerTables = {"heads",
-                                                              "chains",
-                                                              "shops",
-                                                              "shop_ids",
-                                                              "orders",
-                                                              "events",
-                                                              "digests",
-                                                              "refunds",
-                                                              "anomalies",
-                                                              "journal",
-                                                              "balances",
-                                                              "open",
-                                                              "waiting",
-                                                              "codes",
-                                                              "memberships",
-                                                              "touches",
-                                                              "programs",
-                                                              "account_programs",
-                                                              "program_versions",
-                                                              "catalog",
-                                                              "variants",
-                                                              "payouts",
-                                                              "commands",
-                                                              "dead",
-                                                              "work"};
-static_assert(kLedgerTables.size() == static_cast<std::size_t>(Table::kWork) + 1);
+inline constexpr std::array<const char*, 11> kOwnTables = {
+    "heads",   "chains",          "shop_ids", "orders",  "events",  "digests",
+    "journal", "creator_journal", "balances", "catalog", "variants"};
+static_assert(kOwnTables.size() == static_cast<std::size_t>(Table::kVariants) + 1);
+
+template <class... Rows>
+[[nodiscard]] constexpr auto names_of_tables(RowTypes<Rows...> /*described*/) {
+    std::array<const char*, kOwnTables.size() + sizeof...(Rows)> names{};
+    std::size_t at = 0;
+    for (const char* name : kOwnTables) {
+        names[at++] = name;
+    }
+    ((names[at++] = TableOf<Rows>::kName), ...);
+    return names;
+}
+inline constexpr auto kLedgerTables = names_of_tables(DescribedRows());
 
 /// The table of the rows that core/ledger/tables.hpp describes.
 template <class Row>
 [[nodiscard]] constexpr Table table_of() {
-    std::size_t at = 0;
+    std::size_t at = kOwnTables.size();
     while (std::string_view(kLedgerTables[at]) != TableOf<Row>::kName) {
         ++at;
     }
@@ -88,7 +65,7 @@ using LedgerHandles = std::array<MDB_dbi, kLedgerTables.size()>;
 
 /// Fills a new environment.
 [[nodiscard]] int create_ledger_tables(MDB_txn* txn);
-/// kUnsupported: another format.
+/// kUnsupported: another format. The message says how to build the ledger anew.
 [[nodiscard]] Status check_ledger_format(Environment& env);
 
 /// Reads rows of one transaction; failures are thrown as LedgerFailure. Views are valid until the

@@ -7,33 +7,23 @@
 #include <system_error>
 #include <utility>
 
+#include "core/rules/journal.hpp"
+
 namespace sluice::store {
 
 EmbeddedTxn::EmbeddedTxn(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
                          std::string_view node, MapIsFull map_is_full)
     : TableWrites(env, handles, std::move(txn), std::move(map_is_full)) {
     load_head(node);
-    adopt_node(node);
+    adopt_node();
+    next_entry_ = node_.head.next_entry;
 }
 
-/// Entry numbers and the programs' revision go on over a change of the queue, so that a number
-/// names one journal entry of the whole ledger.
-void EmbeddedTxn::adopt_node(std::string_view node) {
-    std::uint32_t nodes_count = 0;
-    visit_prefix(rows_, Table::kHeads, {}, [&](std::string_view key, std::string_view value) {
-        ++nodes_count;
-        if (key == node) {
-            return true;
-        }
-        NodeHead other;
-        rows_.check(row_value_.decode(value, other), Table::kHeads, key);
-        LedgerHead& head = node_.head;
-        head.next_entry = std::max(head.next_entry, other.head.next_entry);
-        head.programs_revision = std::max(head.programs_revision, other.head.programs_revision);
-        return true;
-    });
+/// Numbers are given out once and never again: heads are not removed.
+void EmbeddedTxn::adopt_node() {
     if (node_.node == 0) {
-        node_.node = nodes_count + 1;
+        node_.node = nodes_.empty() ? 1 : nodes_.rbegin()->first + 1;
+        nodes_.emplace(node_.node, node_.head.node);
     }
 }
 
@@ -88,21 +78,45 @@ ChainHead EmbeddedTxn::chain(AccountNumber account) {
 
 std::optional<Balance> EmbeddedTxn::balance(const BalanceKey& key) {
     std::optional<Balance> stored = Reads::balance(key);
-    const auto delta = balances_.find(key);
-    if (delta == balances_.end()) {
+    const auto found = balances_.find(key);
+    if (found == balances_.end()) {
         return stored;
     }
     if (!stored) {
         stored.emplace().key = key;
     }
-    stored->total = stored->total + delta->second.total;
-    stored->paid = stored->paid + delta->second.paid;
+    const Delta& delta = found->second;
+    stored->owed = stored->owed + delta.owed;
+    stored->in_payout = stored->in_payout + delta.in_payout;
+    stored->paid = stored->paid + delta.paid;
     return stored;
 }
 
 void EmbeddedTxn::scan_balances(const Visitor<Balance>& visit) {
     flush_balances();
     Reads::scan_balances(visit);
+}
+
+void EmbeddedTxn::scan_chains(const Visitor<NodeChain>& visit) {
+    flush_chains();
+    Reads::scan_chains(visit);
+}
+
+/// This queue's as the transaction leaves it.
+void EmbeddedTxn::scan_heads(const Visitor<LedgerHead>& visit) {
+    bool own_is_due = true;
+    bool more = true;
+    Reads::scan_heads([&](const LedgerHead& head) {
+        if (own_is_due && node_.head.node <= head.node) {
+            own_is_due = false;
+            more = visit(node_.head);
+        }
+        more = more && (head.node == node_.head.node || visit(head));
+        return more;
+    });
+    if (more && own_is_due) {
+        (void)visit(node_.head);
+    }
 }
 
 void EmbeddedTxn::put(const ShopRow& row) {
@@ -113,44 +127,66 @@ void EmbeddedTxn::put(const ShopRow& row) {
 }
 
 void EmbeddedTxn::put_order(const OrderState& state) {
-    write(Table::kOrders, order_key(state.key), order_value_.encode(state));
+    const LedgerKey key = order_key(state.key);
+    write(Table::kOrders, key, order_value_.encode(key.view(), state));
+}
+
+/// What the row that is there is recognised by, if it is to be recognised no longer.
+void EmbeddedTxn::forget_digest(const OrderKey& order, const EventTrace& event) {
+    const LedgerKey key = event_key(order, event.seq);
+    const auto value = rows_.get(Table::kEvents, key.view());
+    if (!value) {
+        return;
+    }
+    OrderKey stored_order = order;
+    EventTrace stored;
+    rows_.check(RowValue::decode_event(key.view(), *value, stored_order, stored), Table::kEvents,
+                key.view(), order);
+    if (stored.digest != event.digest || stored.topic != event.topic) {
+        remove(Table::kEventDigests, event_digest_key(order, stored.topic, stored.digest));
+    }
 }
 
 void EmbeddedTxn::put_event(const OrderKey& key, const EventTrace& event) {
-    write(Table::kEvents, event_key(key, event.seq), row_value_.encode_event(key, event));
-    write(Table::kEventDigests, event_digest_key(key, event.topic, event.digest), {});
+    forget_digest(key, event);
+    const LedgerKey place = event_key(key, event.seq);
+    write(Table::kEvents, place, row_value_.encode_event(place.view(), key, event));
+    if (event.digest != EventDigest{}) {
+        write(Table::kEventDigests, event_digest_key(key, event.topic, event.digest), {});
+    }
 }
 
 void EmbeddedTxn::append_journal(const JournalGroup& group) {
     // An entry that is there already, or one behind the last, must never be changed.
-    write(Table::kJournal, number_key(group.first_entry).view(),
-          row_value_.encode(group, node_.node), MDB_APPEND);
-    for (const JournalLine& line : group.lines) {
-        const BalanceKey key{group.order.account, group.program, group.creator, line.currency};
-        Delta& delta = balances_[key];
-        delta.unbalanced = delta.unbalanced + line.amount;
+    if (group.node != node_.head.node || group.first_entry < next_entry_ || group.entries.empty()) {
+        throw LedgerFailure(
+            {ErrorCode::kInternal, "journal entry " + std::to_string(group.first_entry) +
+                                       " is not the next one: nothing of this batch was stored"});
+    }
+    next_entry_ = group.first_entry + group.entries.size();
+    const LedgerKey key = journal_key(node_.node, group.first_entry);
+    write(Table::kJournal, key, row_value_.encode(key.view(), group));
+    if (!group.creator.empty()) {
+        write(Table::kCreatorJournal, dated_key(group, node_.node), {});
+    }
+    for (const JournalEntry& entry : group.entries) {
+        if (!is_mark(entry.reason)) {
+            Delta& delta = balances_[{group.account, group.program, group.creator, entry.currency}];
+            delta.unbalanced_owed = delta.unbalanced_owed + into(entry, Book::kOwed);
+            delta.unbalanced_in_payout = delta.unbalanced_in_payout + into(entry, Book::kPayout);
+            delta.unbalanced_paid = delta.unbalanced_paid + into(entry, Book::kPaid);
+        }
     }
 }
 
-void EmbeddedTxn::add_to_balance(const BalanceKey& key, const Decimal& total, const Decimal& paid) {
-    Delta& delta = balances_[key];
-    delta.total = delta.total + total;
-    delta.paid = delta.paid + paid;
-    delta.unbalanced = delta.unbalanced - total;
-}
-
-/// How much is open stands in the order: a row that is there stays as it is.
-void EmbeddedTxn::put(const OpenAmount& row) {
-    write(Table::kOpen, key_of(row).view(), row_value_.encode(row), MDB_NOOVERWRITE);
-}
-
-void EmbeddedTxn::put_program(const ProgramRow& row) {
-    const std::string value(row_value_.encode(row));
-    write(Table::kPrograms, row.program.id.view(), value);
-    write(Table::kProgramVersions, program_version_key(row.program.id, row.version), value);
-    LedgerKey by_account;
-    by_account.u32(row.program.account.value).bytes(row.program.id.view());
-    write(Table::kAccountPrograms, by_account, {});
+void EmbeddedTxn::add_to_balance(const Balance& change) {
+    Delta& delta = balances_[change.key];
+    delta.owed = delta.owed + change.owed;
+    delta.in_payout = delta.in_payout + change.in_payout;
+    delta.paid = delta.paid + change.paid;
+    delta.unbalanced_owed = delta.unbalanced_owed - change.owed;
+    delta.unbalanced_in_payout = delta.unbalanced_in_payout - change.in_payout;
+    delta.unbalanced_paid = delta.unbalanced_paid - change.paid;
 }
 
 void EmbeddedTxn::delete_variants(const CatalogRecord& old,
@@ -170,22 +206,18 @@ void EmbeddedTxn::put_catalog(const CatalogRecord& record, const CatalogRecord* 
     }
     for (const std::string& variant : record.variant_skus) {
         if (before.count(variant) == 0) {
-            write(Table::kVariants, variant_key(record.key, variant),
-                  row_value_.encode_variant(record.key.product_id));
+            const LedgerKey key = variant_key(record.key, variant);
+            write(Table::kVariants, key,
+                  row_value_.encode_variant(key.view(), record.key.product_id));
         }
     }
-    write(Table::kCatalog, catalog_key(record.key), row_value_.encode(record));
+    const LedgerKey key = catalog_key(record.key);
+    write(Table::kCatalog, key, row_value_.encode(key.view(), record));
 }
 
 void EmbeddedTxn::delete_catalog(const CatalogRecord& old) {
     delete_variants(old, {});
     remove(Table::kCatalog, catalog_key(old.key));
-}
-
-void EmbeddedTxn::put_payout(const Payout& payout) {
-    RowCursor cursor(rows_, Table::kPayouts);
-    const std::uint64_t last = cursor.last() ? LedgerKeyParser(cursor.key()).u64() : 0;
-    write(Table::kPayouts, number_key(last + 1), row_value_.encode(payout));
 }
 
 void RowWrites::commit_rows() {
@@ -196,7 +228,8 @@ void RowWrites::commit_rows() {
 
 void EmbeddedTxn::check_sums() const {
     for (const auto& [key, delta] : balances_) {
-        if (!delta.unbalanced.is_zero()) {
+        if (!delta.unbalanced_owed.is_zero() || !delta.unbalanced_in_payout.is_zero() ||
+            !delta.unbalanced_paid.is_zero()) {
             throw LedgerFailure(
                 {ErrorCode::kInternal, "the journal and the balance of creator " +
                                            key.creator.str() + " in program " + key.program.str() +
@@ -206,12 +239,14 @@ void EmbeddedTxn::check_sums() const {
 }
 
 void EmbeddedTxn::flush_balances() {
-    for (auto& [key, delta] : balances_) {
-        Balance row = Reads::balance(key).value_or(Balance{key, {}, {}});
-        row.total = row.total + delta.total;
-        row.paid = row.paid + delta.paid;
-        write(Table::kBalances, balance_key(key), row_value_.encode(row));
-        delta.total = delta.paid = Decimal();
+    for (auto& [balance, delta] : balances_) {
+        Balance part = balance_part(balance);
+        part.owed = part.owed + delta.owed;
+        part.in_payout = part.in_payout + delta.in_payout;
+        part.paid = part.paid + delta.paid;
+        const LedgerKey key = balance_prefix(balance).u32(node_.node);
+        write(Table::kBalances, key, row_value_.encode(key.view(), part));
+        delta.owed = delta.in_payout = delta.paid = Decimal();
     }
 }
 
@@ -219,12 +254,13 @@ void EmbeddedTxn::flush_chains() {
     for (const auto& [account, chain] : chains_) {
         LedgerKey key;
         key.u32(node_.node).u32(account);
-        write(Table::kChains, key, row_value_.encode(chain));
+        write(Table::kChains, key, row_value_.encode(key.view(), chain));
     }
 }
 
 void EmbeddedTxn::flush_head() {
-    write(Table::kHeads, node_.head.node, row_value_.encode(node_));
+    const std::string& key = node_.head.node;
+    write(Table::kHeads, key, row_value_.encode(key, node_));
 }
 
 void EmbeddedTxn::commit() {

@@ -36,7 +36,9 @@ protected:
     void remove(Table table, const LedgerKey& key);
     template <class Row>
     void put_row(const Row& row) {
-        write(table_of<Row>(), key_of(row), row_value_.encode(row));
+        CutTexts cut;
+        const LedgerKey key = row_key(row, cut, node_.node);
+        write(table_of<Row>(), key, row_value_.encode(key.view(), cut, row));
     }
     template <class Row>
     void remove_row(const Row& row) {
@@ -74,29 +76,29 @@ public:
     ChainHead chain(AccountNumber account) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
     void scan_balances(const Visitor<Balance>& visit) override;
+    void scan_heads(const Visitor<LedgerHead>& visit) override;
+    void scan_chains(const Visitor<NodeChain>& visit) override;
 
     using TableWrites::put;
     void put(const ShopRow& row) override;
-    void put(const OpenAmount& row) override;
     void put_order(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
     void append_journal(const JournalGroup& group) override;
-    void add_to_balance(const BalanceKey& key, const Decimal& total, const Decimal& paid) override;
-    void put_program(const ProgramRow& row) override;
+    void add_to_balance(const Balance& change) override;
     void put_catalog(const CatalogRecord& record, const CatalogRecord* old) override;
     void delete_catalog(const CatalogRecord& old) override;
-    void put_payout(const Payout& payout) override;
 
     void commit() override;
 
 private:
     /// What is not written yet, and by how much journal and balance differ: at commit, not at all.
     struct Delta {
-        Decimal total, paid;
-        Decimal unbalanced;
+        Decimal owed, in_payout, paid;
+        Decimal unbalanced_owed, unbalanced_in_payout, unbalanced_paid;
     };
 
-    void adopt_node(std::string_view node);
+    void adopt_node();
+    void forget_digest(const OrderKey& order, const EventTrace& event);
     void flush_balances();
     void flush_chains();
     void flush_head();
@@ -105,6 +107,7 @@ private:
 
     std::map<std::uint32_t, ChainHead> chains_;  ///< By account: those that were asked for.
     std::map<BalanceKey, Delta> balances_;
+    std::uint64_t next_entry_ = 1;  ///< What is below is written already.
 };
 
 class EmbeddedSnapshot : private TxnHolder<ReadTxn>, public Reads {

@@ -1,11 +1,12 @@
 // Rule D1: each letter of the audit sees a row that was edited behind the ledger's back, on every
 // kind of ledger, and names it with the stored and the computed value.
+#include "core/audit/audit.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "core/audit/audit.hpp"
 #include "core/rules/open_amounts.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
@@ -31,8 +32,8 @@ class AuditTest : public testing::TestWithParam<LedgerKind> {
 protected:
     void SetUp() override {
         Program tiered = program();
-        tiered.default_tiers = {{Money{Currency::parse("USD").value(), dec("1000.00")},
-                                 parse_rate("12%").value()}};
+        tiered.default_tiers = {
+            {Money{Currency::parse("USD").value(), dec("1000.00")}, parse_rate("12%").value()}};
         books.receive_at("2026-01-02T00:00:00Z");
         books.apply({tiered});
         books.creator("c1", "spring", "SAVE");
@@ -75,9 +76,9 @@ protected:
     }
     /// ... of the one row of a table for which `wanted` holds.
     template <class Row>
-    std::vector<std::string> edited_row(const std::function<void(Row&)>& edit,
-                                        const std::function<bool(const Row&)>& wanted =
-                                            [](const Row& /*row*/) { return true; }) {
+    std::vector<std::string> edited_row(
+        const std::function<void(Row&)>& edit,
+        const std::function<bool(const Row&)>& wanted = [](const Row& /*row*/) { return true; }) {
         return edited([&](LedgerTxn& txn) {
             std::optional<Row> row;
             txn.scan(Row{}, {}, [&](const Row& stored) {
@@ -186,11 +187,11 @@ TEST_P(AuditTest, C_WhatAPayoutTakesFromAProgram) {
 }
 
 TEST_P(AuditTest, D_WhatIsDueOfALine) {
-    EXPECT_THAT(edited_order("open", [](OrderState& state) {
-                    state.positions[0].dues[0].due = dec("11.00");
-                }),
-                Contains(HasSubstr("order open, c1 in spring: due is line l1 11.00 USD, its "
-                                   "transfers say line l1 10.00 USD")));
+    EXPECT_THAT(
+        edited_order("open",
+                     [](OrderState& state) { state.positions[0].dues[0].due = dec("11.00"); }),
+        Contains(HasSubstr("order open, c1 in spring: due is line l1 11.00 USD, its "
+                           "transfers say line l1 10.00 USD")));
 }
 
 TEST_P(AuditTest, D_WhatTheRulesGive) {
@@ -204,10 +205,9 @@ TEST_P(AuditTest, D_WhatTheRulesGive) {
 
 TEST_P(AuditTest, D_WhoHasTheOrder) {
     EXPECT_THAT(
-        edited_order("open",
-                     [](OrderState& state) {
-                         state.positions[0].attribution.creator = CreatorId("c2");
-                     }),
+        edited_order(
+            "open",
+            [](OrderState& state) { state.positions[0].attribution.creator = CreatorId("c2"); }),
         Contains(HasSubstr("its journal gives line l1 10.00 USD to c1 in spring, who has no "
                            "position of it")));
 }

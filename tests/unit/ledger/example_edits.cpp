@@ -128,7 +128,8 @@ Decimal set(Ledger& ledger, std::string_view node, const SetFigure& figure, cons
 
 }  // namespace
 
-void edit_and_audit(Ledger& ledger, std::string_view node, const json& step, const ExampleNames& names) {
+void edit_and_audit(Ledger& ledger, std::string_view node, const json& step,
+                    const ExampleNames& names) {
     const json& edit = step.at("edit");
     const SetFigure figure =
         figure_of(edit.at(0).get<std::string>(), edit.at(1).get<std::string>(), names);

@@ -1,0 +1,201 @@
+// Reads of the journal.
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "lmdb_store/ledger/keys.hpp"
+#include "lmdb_store/ledger/reads.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::size_t kInstantBytes = 12;
+
+/// Queues in the order of their UUIDs, as every ledger sorts them.
+std::vector<std::pair<std::string, std::uint32_t>> by_uuid(
+    const std::map<std::uint32_t, std::string>& nodes) {
+    std::vector<std::pair<std::string, std::uint32_t>> sorted;
+    for (const auto& [number, uuid] : nodes) {
+        sorted.emplace_back(uuid, number);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+}
+
+}  // namespace
+
+void Reads::decode_group(std::string_view key, std::string_view value, JournalGroup& group) {
+    LedgerKeyParser parser(key);
+    const auto node = nodes_.find(parser.u32());
+    group.first_entry = parser.u64();
+    rows_.check(parser.complete() && node != nodes_.end() && RowValue::decode(key, value, group),
+                Table::kJournal, key);
+    group.node = node->second;
+}
+
+bool Reads::find_group(std::uint32_t node, std::uint64_t entry, JournalGroup& group) {
+    const LedgerKey key = journal_key(node, entry);
+    const auto value = rows_.get(Table::kJournal, key.view());
+    if (value) {
+        decode_group(key.view(), *value, group);
+    }
+    return value.has_value();
+}
+
+/// A credit, or the reversal of one: it may name an order that knows nothing of it.
+bool Reads::is_of_credit(const JournalGroup& group) {
+    if (group.entries.front().reason != JournalReason::kReversal) {
+        return group.entries.front().reason == JournalReason::kCredit;
+    }
+    MoneyCommand row;
+    row.command_id = group.command_id;
+    if (!load_row(row)) {
+        return false;
+    }
+    row.command_id = std::exchange(row.reverses, {});
+    return load_row(row) && row.topic == Topic::kCredit;
+}
+
+/// The order names entries without their nodes: what another node numbered alike is another
+/// order's, or one that this order names as well.
+std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
+    std::vector<std::uint64_t> entries = state.other_groups;
+    for (const EventTrace& event : state.events) {
+        entries.push_back(event.first_entry);
+    }
+    if (state.events_count > state.events.size()) {
+        scan_events(state.key, [&](const EventTrace& event) {
+            entries.push_back(event.first_entry);
+            return true;
+        });
+    }
+    std::sort(entries.begin(), entries.end());
+    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+    std::vector<JournalGroup> groups;
+    for (const std::uint64_t entry : entries) {
+        bool found = entry == 0;  // it booked nothing
+        for (const auto& [node, uuid] : nodes_) {
+            JournalGroup group;
+            const bool is_there = entry != 0 && find_group(node, entry, group) &&
+                                  group.account == state.key.account &&
+                                  group.shop == state.key.shop &&
+                                  group.order_id == state.key.order_id && !is_of_credit(group);
+            if (is_there) {
+                groups.push_back(std::move(group));
+            }
+            found = found || is_there;
+        }
+        rows_.check(found, Table::kJournal, journal_key(node_.node, entry).view(), state.key);
+    }
+    std::sort(groups.begin(), groups.end(), [](const JournalGroup& a, const JournalGroup& b) {
+        return std::tie(a.node, a.first_entry) < std::tie(b.node, b.first_entry);
+    });
+    return groups;
+}
+
+void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) {
+    JournalGroup group;
+    for (const auto& [uuid, node] : by_uuid(nodes_)) {
+        LedgerKey own;
+        own.u32(node);
+        RowCursor cursor(rows_, Table::kJournal);
+        for (bool found = cursor.seek(journal_key(node, from_entry).view());
+             found && cursor.key().starts_with(own.view()); found = cursor.next()) {
+            decode_group(cursor.key(), cursor.value(), group);
+            if (!visit(group)) {
+                return;
+            }
+        }
+    }
+}
+
+/// @param key  Of the index.
+bool Reads::visit_indexed(std::string_view key, const Visitor<JournalGroup>& visit) {
+    LedgerKeyParser parser(key);
+    const AccountNumber account{parser.u32()};
+    const std::string_view creator = parser.text();
+    const Timestamp at = parser.instant();
+    const std::uint32_t node = parser.u32();
+    const std::uint64_t entry = parser.u64();
+    JournalGroup group;
+    rows_.check(parser.complete() && find_group(node, entry, group) && group.account == account &&
+                    group.creator.view() == creator && group.accounting_date == at,
+                Table::kCreatorJournal, key);
+    return visit(group);
+}
+
+/// Groups of one creator and accounting date, by node and entry.
+/// @return false: the visitor has seen enough.
+bool Reads::visit_date(const LedgerKey& date, const Visitor<JournalGroup>& visit) {
+    for (const auto& [uuid, node] : by_uuid(nodes_)) {
+        LedgerKey own = date;
+        own.u32(node);
+        bool more = true;
+        visit_prefix(rows_, Table::kCreatorJournal, own.view(),
+                     [&](std::string_view key, std::string_view) {
+                         more = visit_indexed(key, visit);
+                         return more;
+                     });
+        if (!more) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// @param creator  Prefix of the creator's rows.
+/// @return false: the visitor has seen enough.
+bool Reads::visit_dated(const LedgerKey& creator, Timestamp from, Timestamp to,
+                        const Visitor<JournalGroup>& visit) {
+    LedgerKey begin = creator;
+    LedgerKey end = creator;
+    begin.instant(from);
+    end.instant(to);
+    RowCursor cursor(rows_, Table::kCreatorJournal);
+    bool found = cursor.seek(begin.view());
+    while (found && cursor.key().starts_with(creator.view()) && cursor.key() < end.view()) {
+        if (nodes_.size() == 1) {
+            if (!visit_indexed(cursor.key(), visit)) {
+                return false;
+            }
+            found = cursor.next();
+            continue;
+        }
+        LedgerKeyParser parser(cursor.key().substr(creator.size()));
+        LedgerKey date = creator;
+        date.instant(parser.instant());
+        rows_.check(parser.ok(), Table::kCreatorJournal, cursor.key());
+        if (!visit_date(date, visit)) {
+            return false;
+        }
+        found = cursor.seek(date.u32(std::numeric_limits<std::uint32_t>::max())
+                                .u64(std::numeric_limits<std::uint64_t>::max())
+                                .view());
+    }
+    return true;
+}
+
+void Reads::scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
+                                 Timestamp to, const Visitor<JournalGroup>& visit) {
+    (void)visit_dated(creator_prefix(account, creator), from, to, visit);
+}
+
+void Reads::scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
+                                 const Visitor<JournalGroup>& visit) {
+    const LedgerKey prefix = account_prefix(account);
+    RowCursor cursor(rows_, Table::kCreatorJournal);
+    bool found = cursor.seek(prefix.view());
+    while (found && cursor.key().starts_with(prefix.view())) {
+        LedgerKeyParser parser(cursor.key().substr(prefix.size()));
+        const CreatorId creator(parser.text());
+        rows_.check(parser.ok(), Table::kCreatorJournal, cursor.key());
+        if (!visit_dated(creator_prefix(account, creator), from, to, visit)) {
+            return;
+        }
+        LedgerKey behind = prefix;
+        found = cursor.seek(behind.bytes(creator.view()).u8(1).view());
+    }
+}
+
+}  // namespace sluice::store
