@@ -1,8 +1,8 @@
 // Money by hand: adjust, credit, reverse (books J1, H3).
 #pragma once
 
-#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 

@@ -9,16 +9,10 @@
 #include <memory>
 #include <string>
 
+#include "core/apply/applied.hpp"
 #include "core/ledger/ledger.hpp"
 
 namespace sluice {
-
-struct Applied {
-    InputClass input_class = InputClass::kApplied;
-    bool failed = false;  ///< A command that was refused; `text` says why. Nothing else changed.
-    std::string text;     ///< Commands: result. Dead: reason. Else empty.
-    Outcome outcome = Outcome::kDone;  ///< Of a command.
-};
 
 class InputApplier;
 
@@ -40,7 +34,6 @@ public:
     /// input is applied: apply() does the first kWorkInline orders itself.
     /// @return true if some is left.
     bool work(LedgerTxn& txn, std::size_t orders_max);
-    static constexpr std::size_t kWorkInline = 256;
 
     /// Forgets what was cached from a transaction that was let go.
     void discard() noexcept;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/apply/payout_move.hpp"
+#include "core/payouts/approvers.hpp"
+#include "core/payouts/payout_move.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {
@@ -96,23 +97,6 @@ Result<Reply> approve_waiting(WaitingCommand row, const CommandContext& context,
 }
 
 }  // namespace
-
-Status check_approver(const CommandContext& context, const std::string& asker,
-                      const std::string& what, const Policy& policy) {
-    if (context.actor() == asker) {
-        return refused(asker + " asked for " + what + " and cannot approve it; another has to");
-    }
-    const std::vector<std::string>& approvers = policy.approvers;
-    if (approvers.empty() ||
-        std::find(approvers.begin(), approvers.end(), context.actor()) != approvers.end()) {
-        return {};
-    }
-    std::string names;
-    for (const std::string& name : approvers) {
-        names += (names.empty() ? "" : ", ") + name;
-    }
-    return refused(context.actor() + " is none of the approvers: " + names);
-}
 
 Result<Reply> approve(const Approve& command, const CommandContext& context, const RunApproved& run,
                       ProgramCache& programs, LedgerTxn& txn) {

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 
@@ -16,9 +16,5 @@ using RunApproved = std::function<Result<Reply>(const Command&, const CommandCon
                                     const RunApproved& run, ProgramCache& programs, LedgerTxn& txn);
 [[nodiscard]] Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
                                      LedgerTxn& txn);
-
-/// Refused: the actor asked himself, or is none of the policy's approvers.
-[[nodiscard]] Status check_approver(const CommandContext& context, const std::string& asker,
-                                    const std::string& what, const Policy& policy);
 
 }  // namespace sluice

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/apply/order.hpp"
-#include "core/apply/retry_work.hpp"
+#include "core/apply/leave_work.hpp"
+#include "core/orders/order.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {

@@ -1,8 +1,8 @@
 // Who has an order, by hand: attribute and detach (books A3).
 #pragma once
 
-#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 

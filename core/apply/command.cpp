@@ -11,10 +11,10 @@
 #include "core/apply/forget.hpp"
 #include "core/apply/hold.hpp"
 #include "core/apply/import.hpp"
-#include "core/apply/payout.hpp"
-#include "core/apply/payout_move.hpp"
 #include "core/apply/period.hpp"
 #include "core/apply/programs.hpp"
+#include "core/payouts/payout.hpp"
+#include "core/payouts/payout_move.hpp"
 
 namespace sluice {
 namespace {

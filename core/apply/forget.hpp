@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "core/apply/context.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/context.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {

@@ -1,8 +1,8 @@
 // What stops an order or a creator, and what lets it go on (books H1, H2, J1, O5).
 #pragma once
 
-#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 

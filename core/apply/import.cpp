@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/apply/code_book.hpp"
-#include "core/apply/retry_work.hpp"
+#include "core/apply/leave_work.hpp"
 #include "core/rules/attribution.hpp"
 
 namespace sluice {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 

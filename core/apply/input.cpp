@@ -158,7 +158,7 @@ Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
     }
     const CommandRow row = sluice::apply_command(
         *request, context, [&](const DeadReplay& c) { return replay(c, txn); }, programs_, txn);
-    do_work(order_applier_, txn, Applier::kWorkInline);
+    do_work(order_applier_, txn, kWorkInline);
     return {InputClass::kCommand, row.outcome == Outcome::kRefused, row.result, row.outcome};
 }
 

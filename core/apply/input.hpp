@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <string>
 
-#include "core/apply/apply.hpp"
-#include "core/apply/order.hpp"
-#include "core/apply/program_cache.hpp"
+#include "core/apply/applied.hpp"
 #include "core/apply/shop_names.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/order.hpp"
+#include "core/orders/program_cache.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"
 #include "core/protocol/record.hpp"

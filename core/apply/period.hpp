@@ -1,8 +1,8 @@
 // Periods: closing the months of an account (books S2).
 #pragma once
 
-#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 

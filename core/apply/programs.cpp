@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/apply/adjust.hpp"
-#include "core/apply/retry_work.hpp"
+#include "core/apply/leave_work.hpp"
 #include "core/commands/program_json.hpp"
 
 namespace sluice {

@@ -1,8 +1,8 @@
 // Program files: programs and policies (books A2, H3, section 12).
 #pragma once
 
-#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 

@@ -14,25 +14,16 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
+#include "core/audit/findings.hpp"
 #include "core/ledger/ledger.hpp"
 
 namespace sluice {
-
-struct AuditFinding {
-    char rule = 'a';
-    std::string row;    ///< `table payouts, payout_id P260131140509-7KQ4M9-0001`
-    std::string wrong;  ///< What does not agree, with the stored and the computed value.
-};
 
 /// @param findings_max  No more are looked for once this many were found.
 /// Damaged rows are findings; throws LedgerFailure for anything else that cannot be read.
 [[nodiscard]] std::vector<AuditFinding> audit_ledger(LedgerReader& ledger,
                                                      std::size_t findings_max);
-
-/// `c: table payouts, payout_id P...: its amount is 9.00, its items say 10.00`
-[[nodiscard]] std::string to_string(const AuditFinding& finding);
 
 }  // namespace sluice

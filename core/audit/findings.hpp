@@ -1,14 +1,25 @@
 // Findings: what the parts of an audit find, up to a bound.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/audit/audit.hpp"
 #include "core/ledger/failure.hpp"
+#include "core/values/decimal.hpp"
 
 namespace sluice {
+
+struct AuditFinding {
+    char rule = 'a';
+    std::string row;    ///< `table payouts, payout_id P260131140509-7KQ4M9-0001`
+    std::string wrong;  ///< What does not agree, with the stored and the computed value.
+};
+
+/// `c: table payouts, payout_id P...: its amount is 9.00, its items say 10.00`
+[[nodiscard]] std::string to_string(const AuditFinding& finding);
 
 class Findings {
 public:

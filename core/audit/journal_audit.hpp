@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/audit/findings.hpp"
+#include "core/ledger/ledger.hpp"
 
 namespace sluice {
 

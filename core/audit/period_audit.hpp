@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/audit/findings.hpp"
+#include "core/ledger/ledger.hpp"
 
 namespace sluice {
 

@@ -13,7 +13,8 @@
 
 namespace sluice {
 
-/// All or nothing. The numbers of the accounts are looked up by whoever writes the command.
+/// All or nothing. The numbers of the accounts are looked up by the program that writes the
+/// command.
 struct ProgramApply {
     std::vector<Program> programs{};
     std::vector<Policy> policies{};

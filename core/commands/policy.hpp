@@ -20,7 +20,7 @@ struct Policy {
     std::vector<Money> min_payout;
     /// Nothing: no approval is ever needed. A currency that the list lacks: always.
     std::optional<std::vector<Money>> approve_payout_above, approve_adjust_above;
-    std::vector<std::string> approvers;  ///< Empty: anybody else.
+    std::vector<std::string> approvers;  ///< Empty: any other actor.
     bool require_payee = false;
     Decimal max_rate{100, 0};   ///< Percent.
     Decimal lines_over{10, 0};  ///< Percent.

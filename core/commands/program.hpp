@@ -34,7 +34,7 @@ enum class RuleMatch : std::uint8_t {
     kBrand = 5,
     kTag = 6,
     kDefault = 7,  ///< Not in files: the program's default rate.
-    kNoItem = 8,   ///< A rule for whom: it comes before the default rate.
+    kNoItem = 8,   ///< It has qualifiers only: it comes before the default rate.
 };
 [[nodiscard]] std::string_view to_string(RuleMatch match) noexcept;
 [[nodiscard]] std::optional<RuleMatch> parse_rule_match(std::string_view text) noexcept;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/explain/candidates.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/values/result.hpp"
 
@@ -21,14 +22,6 @@ struct ExplainedRefund {
     RefundRow row;
     bool stands = true;
     std::string words;
-};
-
-struct ExplainedCandidate {
-    AttributionType type = AttributionType::kAffiliateCode;
-    std::string source;            ///< `code SAVE`, or `touch of 2026-01-01T00:00:00Z`
-    std::string program, creator;  ///< Empty: a code that nobody owns.
-    bool won = false;
-    std::string words;  ///< Why it won or lost.
 };
 
 struct ExplainedLine {

@@ -1,4 +1,4 @@
-// Journal rows: entries, their groups, and the sums of the books (books J1, J2).
+// The journal: entries, their groups, and the sums of the books (books J1, J2).
 //
 // Plain values without behaviour; they own their bytes.
 #pragma once

@@ -28,7 +28,7 @@ struct CommandResult {
     SequenceNumber seq;
     bool ok = false;  ///< False: refused, nothing was changed; `text` says why.
     Outcome outcome = Outcome::kRefused;
-    /// Of this command, or of the one before whose key it has: what became of it hangs on this id.
+    /// Of this command, or of the one before whose key it has: its result is found by this id.
     std::string command_id;
     std::string text;  ///< One line for the person who ran it.
     /// Codes, devices and programs whose waiting orders are still to be tried again (rule A2). 0

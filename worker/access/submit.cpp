@@ -119,7 +119,7 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
                                       catch_stop_signals());
     progress.clear();
     if (!result.ok()) {
-        // What became of it is not known here: with the same key it can be asked for again.
+        // Its result is not known here: with the same key it can be asked for again.
         return Error{result.error().code,
                      result.error().message + "; ask again with --key " + request.key};
     }

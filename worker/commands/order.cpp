@@ -92,7 +92,7 @@ void declare_owner(CLI::App& app, Frame& frame) {
     add_order(attribute, given.command.order, given.submit);
     add_id(attribute, "--creator", "C", given.command.creator, "The creator").required();
     add_id(attribute, "--program", "P", given.command.program, "The program").required();
-    attribute.add_flag("--replace", given.command.replace, "Take it from whoever has it");
+    attribute.add_flag("--replace", given.command.replace, "Take it from the creator who has it");
     add_command_options(attribute, given.submit, true);
 
     CLI::App& detach = add_command(app, "detach", "Take an order from its creator");

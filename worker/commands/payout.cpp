@@ -1,5 +1,5 @@
 // sluice payout preview|close|sent|settle|failed|returned|void|list|show
-#include "core/apply/payout_plan.hpp"
+#include "core/payouts/payout_plan.hpp"
 #include "core/rules/creator_names.hpp"
 #include "core/rules/payout_names.hpp"
 #include "worker/access/ledger_access.hpp"

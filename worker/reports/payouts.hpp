@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/apply/payout_plan.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/payouts/payout_plan.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {

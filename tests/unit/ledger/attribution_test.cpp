@@ -292,7 +292,7 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesManyWaitingOrdersInSlices) {
     narrow.shops = {"shop-2"};
     books.apply({narrow});
     books.creator("dan", "p9", "LATE");
-    constexpr int kOrders = 2 * static_cast<int>(Applier::kWorkInline) / 3;
+    constexpr int kOrders = 2 * static_cast<int>(kWorkInline) / 3;
     for (int i = 0; i < kOrders; ++i) {
         books.touch("dev-" + std::to_string(i), "dan", "p9", "2026-01-20T00:00:00Z");
         OrderText touched = with({"NOBODYS-" + std::to_string(i)});
@@ -316,7 +316,7 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesManyWaitingOrdersInSlices) {
 }
 
 TEST_P(AttributionRules, A2_WorkLeftByMoreOrdersThanAreDoneAtOnceGoesOn) {
-    constexpr int kOrders = static_cast<int>(Applier::kWorkInline) + 30;
+    constexpr int kOrders = static_cast<int>(kWorkInline) + 30;
     for (int i = 0; i < kOrders; ++i) {
         OrderText order = with({});
         order.id = "w" + std::to_string(i);

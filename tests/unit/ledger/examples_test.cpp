@@ -7,7 +7,7 @@
 #include <fstream>
 #include <set>
 
-#include "core/apply/payout_plan.hpp"
+#include "core/payouts/payout_plan.hpp"
 #include "core/rules/balance.hpp"
 #include "core/rules/command_id.hpp"
 #include "core/rules/covering.hpp"
@@ -18,6 +18,7 @@
 #include "core/rules/payout_names.hpp"
 #include "core/rules/statement.hpp"
 #include "unit/ledger/example_edits.hpp"
+#include "unit/ledger/example_expect.hpp"
 #include "unit/ledger/example_inputs.hpp"
 
 namespace sluice::test {
@@ -54,10 +55,6 @@ std::string name_of(const Applied& applied) {
     return "something else";
 }
 
-std::string money(const Decimal& amount, Currency currency) {
-    return to_string(Money{currency, amount});
-}
-
 /// The files of the time before that show an anomaly of a later kind.
 json with_gained(json example, const std::string& file) {
     static const std::map<std::string, json> gained{
@@ -72,10 +69,11 @@ json with_gained(json example, const std::string& file) {
 }
 
 /// One example on one ledger.
-class Example {
+class Example : ExampleExpectations {
 public:
     Example(const json& example, Ledger& ledger)
-        : ledger_(ledger), example_(example), strict_(!example.at("expect").contains("journal")) {
+        : ExampleExpectations(ledger, !example.at("expect").contains("journal")),
+          example_(example) {
         const json nodes = example.value("nodes", json{{"one", std::string(Books::kNode)}});
         for (const auto& [name, uuid] : nodes.items()) {
             nodes_[name] = std::make_unique<Books>(ledger, uuid.get<std::string>());
@@ -103,7 +101,6 @@ public:
 
 private:
     Books& node(const json& step) { return *nodes_.at(text_at(step, "node", "one")); }
-    Books& one() { return *nodes_.begin()->second; }
 
     /// Entries of the journal of a node, flat.
     struct Entry {
@@ -344,22 +341,6 @@ private:
                                         std::string(to_string(e.entry.reason))}));
     }
 
-    /// Any order; a wanted row may be shorter than the found one.
-    void compare_rows(const char* name, std::vector<json> found, const json& wanted) {
-        for (const json& row : wanted) {
-            const auto match = std::find_if(found.begin(), found.end(), [&row](const json& other) {
-                return other.size() >= row.size() &&
-                       std::equal(row.begin(), row.end(), other.begin());
-            });
-            if (match == found.end()) {
-                ADD_FAILURE() << name << ": " << row << " is missing in " << json(found);
-                continue;
-            }
-            found.erase(match);
-        }
-        EXPECT_TRUE(found.empty()) << name << ": should not be: " << json(found);
-    }
-
     void compare_skipped(const json& step, const std::vector<Skipped>& skipped) {
         std::vector<json> rows;
         for (const Skipped& row : skipped) {
@@ -369,259 +350,9 @@ private:
         compare_rows("skipped", rows, step.value("skipped", json::array()));
     }
 
-    std::string shown(const CreatorId& creator) {
-        return shown_id(*one().read(), AccountNumber{1}, creator).str();
-    }
-
-    // ---- What must hold
-    // ------------------------------------------------------------------------------
-
-    void compare(const json& expect) {
-        for (const auto& [name, wanted] : expect.items()) {
-            SCOPED_TRACE(name);
-            if (name == "orders") {
-                compare_orders(wanted);
-            } else if (name == "journal") {
-                compare_rows("journal", journal_, wanted);
-            } else if (name == "anomalies") {
-                compare_anomalies(wanted);
-            } else if (name == "payouts") {
-                compare_payouts(wanted);
-            } else if (name == "balances") {
-                for (const json& balances : wanted) {
-                    compare_balances(balances);
-                }
-            } else if (name == "statements") {
-                for (const json& row : wanted) {
-                    compare_statement(row);
-                }
-            } else if (name == "codes") {
-                compare_codes(wanted);
-            } else if (name == "ids") {
-                EXPECT_EQ(json(names_.payouts), wanted);
-            } else {
-                ADD_FAILURE() << "no such expectation";
-            }
-        }
-    }
-
-    static std::string sums_text(const std::map<Currency, Decimal>& sums) {
-        std::string text;
-        for (const auto& [currency, sum] : sums) {
-            if (!sum.is_zero()) {
-                text += (text.empty() ? "" : ", ") + money(sum, currency);
-            }
-        }
-        return text;
-    }
-
-    json row_of(const std::string& id) {
-        one().from_shop("shop-1");
-        const OrderState state = one().order(id);
-        const auto reader = one().read();
-        const StandingRefunds refunds(state.refunds);
-        const Position* position = state.position();
-        const TakenOfOrder taken = taken_of_order(state, *reader);
-        json row;
-        row["creator"] = position != nullptr ? json(shown(position->attribution.creator)) : json();
-        row["program"] = position != nullptr ? json(position->attribution.program.str()) : json();
-        row["types"] = json::array();
-        const unsigned types = position != nullptr ? position->attribution.types : 0;
-        for (const auto type : {AttributionType::kAffiliateCode, AttributionType::kLanded,
-                                AttributionType::kManual}) {
-            if ((types & static_cast<unsigned>(type)) != 0) {
-                row["types"].push_back(std::string(to_string(type)));
-            }
-        }
-        row["commission"] = one().commission(id);
-        row["refund"] = refunds.amount_sum().to_string();
-        row["refund_tax"] = refunds.tax_sum().to_string();
-        row["cancelled"] = state.cancelled_at.has_value();
-        row["status"] = std::string(order_status(state, now_, *reader));
-        row["blocked_by"] = blocked_by(state, *reader);
-        row["in_payout"] = sums_text(taken.in_payout);
-        row["paid"] = sums_text(taken.paid);
-        row["volume"] = position != nullptr && position->facts.volume
-                            ? json(money(position->facts.volume->amount +
-                                             zero_amount(position->facts.volume->currency),
-                                         position->facts.volume->currency))
-                            : json();
-        row["device"] = state.device ? json(to_hex(*state.device)) : json();
-        row["device_version"] = state.device ? json(state.device_version.to_string()) : json();
-        return row;
-    }
-
-    void compare_orders(const json& expected) {
-        for (const auto& [id, members] : expected.items()) {
-            const json actual = row_of(id);
-            for (const auto& [name, value] : members.items()) {
-                const json wanted = name == "device" && value.is_string()
-                                        ? json(to_hex(sha256(value.get<std::string>())))
-                                        : value;
-                EXPECT_EQ(actual.at(name), wanted) << id << "." << name;
-            }
-        }
-        if (!strict_) {
-            EXPECT_EQ(one().totals().orders, expected.size());
-        }
-    }
-
-    /// The number of an event within the file; 0: no event of it.
-    std::size_t event_number(const std::string& node, std::uint64_t seq) const {
-        const auto found = std::find(events_.begin(), events_.end(), std::pair(node, seq));
-        return found == events_.end() ? 0 : static_cast<std::size_t>(found - events_.begin()) + 1;
-    }
-
-    void compare_anomalies(const json& wanted) {
-        std::vector<json> rows;
-        const auto reader = one().read();
-        reader->scan(Anomaly{}, {}, [&](const Anomaly& row) {
-            rows.push_back(json::array({std::string(to_string(row.kind)), row.order.order_id.str(),
-                                        event_number("one", row.first_seq.value), row.count}));
-            return true;
-        });
-        compare_rows("anomalies", rows, wanted);
-    }
-
-    void compare_payouts(const json& wanted) {
-        if (wanted.is_array()) {
-            std::vector<std::string> rows;
-            for (const json& row : wanted) {
-                rows.push_back(row.at(0).get<std::string>() + "@" + row.at(1).get<std::string>() +
-                               " " + row.at(2).get<std::string>() +
-                               " orders=" + std::to_string(row.at(3).get<unsigned>()));
-            }
-            EXPECT_THAT(one().payouts(), testing::ElementsAreArray(rows));
-            return;
-        }
-        std::set<std::string> names, wanted_names;
-        for (const auto& [name, id] : names_.payouts) {
-            names.insert(name);
-        }
-        for (const auto& [name, members] : wanted.items()) {
-            wanted_names.insert(name);
-        }
-        EXPECT_EQ(names, wanted_names);
-        for (const auto& [name, members] : wanted.items()) {
-            compare_payout(name, members);
-        }
-    }
-
-    void compare_payout(const std::string& name, const json& members) {
-        SCOPED_TRACE(name);
-        const auto reader = one().read();
-        Payout payout;
-        payout.payout_id = names_.full(name);
-        ASSERT_TRUE(reader->load(payout));
-        if (members.contains("creator")) {
-            EXPECT_EQ(shown(payout.creator), text_at(members, "creator"));
-        }
-        if (members.contains("amount")) {
-            EXPECT_EQ(money(payout.amount, payout.currency), text_at(members, "amount"));
-        }
-        if (members.contains("state")) {
-            EXPECT_EQ(to_string(payout.state), text_at(members, "state"));
-        }
-        if (members.contains("items")) {
-            PayoutItem first;
-            first.payout_id = payout.payout_id;
-            std::vector<json> items;
-            reader->scan(first, {1, 1}, [&items](const PayoutItem& item) {
-                const std::string line = item.kind == ItemKind::kCredit ? "" : item.line.str();
-                items.push_back(
-                    json::array({item.program.str(),
-                                 item.order_id.empty() ? "" : item.order_id.str() + "/" + line,
-                                 std::string(to_string(item.kind)), item.amount.to_string()}));
-                return true;
-            });
-            compare_rows("items", items, members.at("items"));
-        }
-    }
-
-    void compare_balances(const json& expected) {
-        const Timestamp at = expected.contains("at") ? instant(text_at(expected, "at")) : now_;
-        std::map<std::string, json> found, wanted;
-        balances_at(*one().read(), std::nullopt, at, [&](const BalanceAt& row) {
-            found[row.key.program.str() + " " + shown(row.key.creator) + " " +
-                  std::string(row.key.currency.code())] =
-                json{{"owed", row.owed.to_string()},       {"in_payout", row.in_payout.to_string()},
-                     {"paid", row.paid.to_string()},       {"pending", row.pending.to_string()},
-                     {"blocked", row.blocked.to_string()}, {"payable", row.payable.to_string()},
-                     {"total", row.total.to_string()}};
-            return true;
-        });
-        for (const json& row : expected.at("rows")) {
-            const std::string key = text_at(row, "program") + " " + text_at(row, "creator") + " " +
-                                    text_at(row, "currency");
-            wanted[key] = row;
-            EXPECT_TRUE(found.contains(key)) << "no balance of " << key;
-            for (const auto& [column, value] : row.items()) {
-                if (found.contains(key) && found[key].contains(column)) {
-                    EXPECT_EQ(found[key][column], value) << key << " " << column;
-                }
-            }
-        }
-        EXPECT_EQ(found.size(), wanted.size()) << json(found);
-    }
-
-    void compare_statement(const json& row) {
-        const std::string month = text_at(row, "month");
-        const Timestamp from = instant(month + "-01T00:00:00Z");
-        const int next = std::stoi(month.substr(5, 2)) % 12 + 1;
-        const int year = std::stoi(month.substr(0, 4)) + (next == 1 ? 1 : 0);
-        const std::string after = std::to_string(year) + "-" + (next < 10 ? "0" : "") +
-                                  std::to_string(next) + "-01T00:00:00Z";
-        std::size_t rows = 0;
-        const auto reader = one().read();
-        const Statement statement =
-            read_statement(*reader, AccountNumber{1},
-                           first_id(*reader, AccountNumber{1}, CreatorId(text_at(row, "creator"))),
-                           from, instant(after), [&rows](const auto&) {
-                               ++rows;
-                               return true;
-                           });
-        EXPECT_EQ(statement.is_closed ? "closed" : "open", text_at(row, "status"));
-        EXPECT_EQ(rows, row.at("rows").get<std::size_t>());
-        json sums = json::array();
-        for (const auto& [key, sum] : statement.sums) {
-            sums.push_back({{"program", key.first.str()},
-                            {"currency", std::string(key.second.code())},
-                            {"opening", sum.opening.to_string()},
-                            {"earned", sum.earned.to_string()},
-                            {"adjusted", sum.adjusted.to_string()},
-                            {"paid_out", sum.paid_out.to_string()},
-                            {"closing", sum.closing.to_string()}});
-        }
-        EXPECT_EQ(sums, row.at("sums"));
-    }
-
-    void compare_codes(const json& wanted) {
-        std::vector<json> found;
-        one().read()->scan(CodeRow{}, {}, [&found](const CodeRow& row) {
-            std::string code = row.code;
-            std::transform(code.begin(), code.end(), code.begin(),
-                           [](char c) { return static_cast<char>(std::toupper(c)); });
-            found.push_back(json::array(
-                {code, row.creator.str() + "@" + row.program.str(), row.valid_from.to_string(),
-                 row.valid_until ? json(row.valid_until->to_string()) : json()}));
-            return true;
-        });
-        for (const json& row : wanted) {
-            EXPECT_NE(std::find(found.begin(), found.end(), row), found.end())
-                << row << " is not in " << json(found);
-        }
-    }
-
-    Ledger& ledger_;
     json example_;
-    bool strict_;
-    std::map<std::string, std::unique_ptr<Books>> nodes_;
     std::map<std::string, std::string> uuids_;
-    Timestamp now_;
-    ExampleNames names_;
-    std::vector<std::pair<std::string, std::uint64_t>> events_;
     std::map<std::string, std::size_t> last_event_;
-    std::vector<json> journal_;
 };
 
 const std::vector<std::filesystem::path>& example_files() {

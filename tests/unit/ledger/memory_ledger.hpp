@@ -31,7 +31,7 @@ struct MemoryTables {
         std::tuple<AccountNumber, ShopNumber, std::string, std::string, std::string, ProductId>;
 
     MemoryRows<DescribedRows> rows;
-    std::map<std::string, LedgerHead> heads;  ///< By node; programs_revision is everybody's.
+    std::map<std::string, LedgerHead> heads;  ///< By node; programs_revision is shared.
     std::uint64_t programs_revision = 0;
     std::map<std::pair<AccountNumber, std::string>, ChainHead> chains;
     std::map<OrderKey, OrderState> orders;

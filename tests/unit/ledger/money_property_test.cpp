@@ -187,7 +187,7 @@ TEST_P(MoneyProperties, SumsHoldAfterEveryInput) {
 }
 
 /// Void, failed and returned give back what they took: once all payouts are over and a last one is
-/// closed, what was paid is what is due, for whoever is owed something.
+/// closed, what was paid is what is due, for every creator who is owed something.
 TEST_P(MoneyProperties, EachAmountIsPaidOnce) {
     for (std::size_t i = 0; i < kHistories; ++i) {
         SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));

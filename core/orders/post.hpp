@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/apply/context.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/context.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/open_amounts.hpp"
 #include "core/rules/posting.hpp"

@@ -6,8 +6,8 @@
 
 #include <optional>
 
-#include "core/apply/program_cache.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/program_cache.hpp"
 
 namespace sluice {
 

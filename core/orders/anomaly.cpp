@@ -1,4 +1,4 @@
-#include "core/apply/anomaly.hpp"
+#include "core/orders/anomaly.hpp"
 
 #include <utility>
 

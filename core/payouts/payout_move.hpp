@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-#include "core/apply/program_cache.hpp"
+#include "core/orders/program_cache.hpp"
 
 #include <utility>
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/apply/program_cache.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/program_cache.hpp"
 #include "core/rules/open_amounts.hpp"
 #include "core/values/result.hpp"
 

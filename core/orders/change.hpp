@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "core/apply/anomaly.hpp"
-#include "core/apply/context.hpp"
-#include "core/apply/post.hpp"
-#include "core/apply/program_cache.hpp"
-#include "core/apply/volume.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/anomaly.hpp"
+#include "core/orders/context.hpp"
+#include "core/orders/post.hpp"
+#include "core/orders/program_cache.hpp"
+#include "core/orders/volume.hpp"
 #include "core/rules/creator_names.hpp"
 #include "core/values/result.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/apply/post.hpp"
+#include "core/orders/post.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/apply/context.hpp"
-#include "core/apply/post.hpp"
-#include "core/apply/program_cache.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/context.hpp"
+#include "core/orders/post.hpp"
+#include "core/orders/program_cache.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/rules/order_book.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/apply/volume.hpp"
+#include "core/orders/volume.hpp"
 
 #include <map>
 #include <string>

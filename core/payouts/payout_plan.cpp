@@ -1,4 +1,4 @@
-#include "core/apply/payout_plan.hpp"
+#include "core/payouts/payout_plan.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -257,7 +257,7 @@ LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
     }
     Decimal due = credit.due;
     if (!request_.close.settles && credit.last_booked > request_.close.until) {
-        // A credit is booked at once and reversed at most once: before its last booking it was not
+        // A credit is posted at once and reversed at most once: before its last entry it was not
         // there, or not reversed yet.
         Decimal then = zero_amount(credit.currency);
         ledger_.scan_creator_journal(

@@ -1,8 +1,8 @@
 // Payout close: what has matured becomes payouts (books P1, P2).
 #pragma once
 
-#include "core/apply/change.hpp"
 #include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 

@@ -1,12 +1,12 @@
-#include "core/apply/payout.hpp"
+#include "core/payouts/payout.hpp"
 
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "core/apply/payout_plan.hpp"
-#include "core/apply/standing.hpp"
+#include "core/payouts/payout_plan.hpp"
+#include "core/payouts/standing.hpp"
 #include "core/rules/command_id.hpp"
 
 namespace sluice {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/apply/change.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "core/apply/context.hpp"
-#include "core/apply/program_cache.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/context.hpp"
+#include "core/orders/program_cache.hpp"
 #include "core/rules/order_book.hpp"
 
 namespace sluice {

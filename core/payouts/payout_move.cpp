@@ -1,12 +1,12 @@
-#include "core/apply/payout_move.hpp"
+#include "core/payouts/payout_move.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
-#include "core/apply/approval.hpp"
-#include "core/apply/standing.hpp"
+#include "core/payouts/approvers.hpp"
+#include "core/payouts/standing.hpp"
 #include "core/rules/payout_names.hpp"
 
 namespace sluice {

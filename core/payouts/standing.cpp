@@ -1,4 +1,4 @@
-#include "core/apply/standing.hpp"
+#include "core/payouts/standing.hpp"
 
 #include <algorithm>
 #include <map>

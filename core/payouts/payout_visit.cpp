@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/apply/payout_plan.hpp"
+#include "core/payouts/payout_plan.hpp"
 #include "core/rules/payout_names.hpp"
 
 namespace sluice {

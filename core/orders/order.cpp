@@ -1,9 +1,9 @@
-#include "core/apply/order.hpp"
+#include "core/orders/order.hpp"
 
 #include <utility>
 
-#include "core/apply/anomaly.hpp"
-#include "core/apply/volume.hpp"
+#include "core/orders/anomaly.hpp"
+#include "core/orders/volume.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
 

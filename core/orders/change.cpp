@@ -1,4 +1,4 @@
-#include "core/apply/change.hpp"
+#include "core/orders/change.hpp"
 
 #include <utility>
 
