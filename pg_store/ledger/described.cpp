@@ -120,6 +120,12 @@ std::string TableText::insert_many(bool replaces) const {
            (changed.empty() ? "NOTHING" : "UPDATE SET " + changed);
 }
 
+std::string TableText::copy_in() const {
+    std::vector<SqlColumn> all = key_;
+    all.insert(all.end(), rest_.begin(), rest_.end());
+    return "COPY " + table_ + " (" + names(all) + ") FROM STDIN (FORMAT binary)";
+}
+
 std::string TableText::erase_many() const {
     return "DELETE FROM " + table_ + " t USING " + unnested(key_) + " AS k (" + names(key_) +
            ") WHERE " + joined(key_, " AND ", [](const SqlColumn& column, std::size_t) {

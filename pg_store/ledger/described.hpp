@@ -45,6 +45,8 @@ public:
     /// Of many rows: `unnest`, an array for each column.
     [[nodiscard]] std::string insert_many(bool replaces) const;
     [[nodiscard]] std::string erase_many() const;
+    /// Of very many new rows: `COPY`, the columns of key() and rest() in each row.
+    [[nodiscard]] std::string copy_in() const;
 
     [[nodiscard]] const std::vector<SqlColumn>& key() const noexcept { return key_; }
     [[nodiscard]] const std::vector<SqlColumn>& rest() const noexcept { return rest_; }

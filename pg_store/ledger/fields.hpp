@@ -1,5 +1,7 @@
 // Fields: visitors of described columns (core/ledger/tables.hpp) that list, write and read them in
 // SQL. Internal to this room; pure.
+//
+// What may be absent is null; of an absent instant both columns are.
 #pragma once
 
 #include <array>
@@ -89,7 +91,12 @@ public:
             write(value);
         }
     }
-    void bytes(const char* /*name*/, const std::string& value) { next_().bytes(value); }
+    void bytes(const char* /*name*/, const std::string& value) {
+        if (left_ != 0) {
+            --left_;
+            next_().bytes(value);
+        }
+    }
 
 private:
     void write(std::uint32_t value) { next_().u4(value); }
@@ -118,10 +125,12 @@ private:
     void write(Enum value) { next_().i2(static_cast<std::int16_t>(value)); }
     template <class Value>
     void write(const std::optional<Value>& value) {
-        static_assert(!std::is_same_v<Value, Timestamp>, "two columns");
         if (value) {
             write(*value);
-        } else {
+            return;
+        }
+        next_().null();
+        if constexpr (std::is_same_v<Value, Timestamp>) {
             next_().null();
         }
     }
@@ -169,11 +178,17 @@ private:
     void read(Enum& value) { value = to_enum<Enum>(row_.next()); }
     template <class Value>
     void read(std::optional<Value>& value) {
-        if (row_.next_is_null()) {
-            row_.skip(1);
-            value.reset();
-        } else {
+        if (!row_.next_is_null()) {
             read(value.emplace());
+            return;
+        }
+        row_.skip(1);
+        value.reset();
+        if constexpr (std::is_same_v<Value, Timestamp>) {
+            if (!row_.next_is_null()) {
+                throw_damaged("an instant has no seconds");
+            }
+            row_.skip(1);
         }
     }
 

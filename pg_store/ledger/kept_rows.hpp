@@ -13,17 +13,10 @@
 #include <vector>
 
 #include "core/ledger/sort_key.hpp"
+#include "pg_store/ledger/lease.hpp"
 #include "pg_store/ledger/reads.hpp"
 
 namespace sluice::pg {
-
-/// The connection of a transaction goes back to the ledger when it ends.
-using Lease = std::unique_ptr<Connection, std::function<void(Connection*)>>;
-
-/// A base, so that the connection is there before the reads that refer to it.
-struct LeaseHolder {
-    Lease lease_;
-};
 
 /// Columns of a statement over many rows: an array for each.
 class RowArrays {
@@ -53,22 +46,21 @@ private:
     std::size_t at_ = 0;
 };
 
-template <class Row>
-void add_key(const Row& row, std::uint32_t node, RowArrays& arrays) {
+/// Writes a row's key, each field to the writer that `next` gives.
+template <class Row, class Next>
+void add_key(const Row& row, std::uint32_t node, Next next) {
     if constexpr (TableOf<Row>::kPerNode) {
-        arrays.next().u4(node);
+        next().u4(node);
     }
-    const auto next = [&arrays]() -> RowWriter& { return arrays.next(); };
     TableOf<Row>::key(row, FieldWriter(next));
 }
 
-template <class Row>
-void add_row(const Row& row, std::uint32_t node, RowArrays& arrays) {
-    add_key(row, node, arrays);
-    const auto next = [&arrays]() -> RowWriter& { return arrays.next(); };
+template <class Row, class Next>
+void add_row(const Row& row, std::uint32_t node, Next next) {
+    add_key(row, node, next);
     TableOf<Row>::rest(row, FieldWriter(next));
     if constexpr (TableOf<Row>::kMadeBy) {
-        arrays.next().u4(node);
+        next().u4(node);
     }
 }
 
@@ -130,6 +122,9 @@ protected:
         if (!kept->second.changed) {
             kept->second.row = exists ? std::optional(row) : std::nullopt;
         }
+        if (kept_.size() > kRowsMax && !changed_) {
+            kept_.clear();
+        }
     }
     /// Asks the server again.
     void forget(const Row& key) { kept_.erase(sort_key(key)); }
@@ -140,27 +135,28 @@ protected:
     /// Writes what changed in this table.
     void flush_table(const Row* /*which*/) {
         static const Statement kErase = kept_statement(table_text<Row>().erase_many());
-        static const Statement kInsert =
-            kept_statement(table_text<Row>().insert_many(!TableOf<Row>::kWriteOnce));
         if (!changed_) {
             return;
         }
         changed_ = false;
         RowArrays gone(table_text<Row>().key());
-        RowArrays put(all_columns<Row>());
+        std::vector<const Row*> put;
         for (auto& [key, kept] : kept_) {
             if (kept.changed && kept.row) {
-                add_row(*kept.row, this->node_.number, put);
-            } else if (kept.changed) {
-                add_key(kept.erased, this->node_.number, gone);
+                put.push_back(&*kept.row);
+            }
+            if (kept.changed && kept.erased && (!kept.row || TableOf<Row>::kWriteOnce)) {
+                add_key(*kept.erased, this->node_.number,
+                        [&gone]() -> RowWriter& { return gone.next(); });
             }
             kept.changed = false;
+            kept.erased.reset();
         }
         if (!gone.empty()) {
             this->connection_.send(kErase, gone.parameters());
         }
         if (!put.empty()) {
-            this->connection_.send(kInsert, put.parameters());
+            write(put);
         }
         if (kept_.size() > kRowsMax) {
             kept_.clear();
@@ -172,14 +168,37 @@ protected:
     }
 
 private:
-    /// An import of more is written in pieces.
+    /// What is more is written in pieces.
     static constexpr std::size_t kRowsMax = 5000;
+    /// From so many rows on COPY is worth the end of the pipeline that it costs.
+    static constexpr std::size_t kCopiedFrom = 256;
 
     struct Kept {
-        std::optional<Row> row;  ///< Nothing: there is none.
-        Row erased{};            ///< Its key, if it is to be erased.
+        std::optional<Row> row;     ///< Nothing: there is none.
+        std::optional<Row> erased;  ///< Its key, if it is to be erased, and perhaps put again.
         bool changed = false;
     };
+
+    void write(const std::vector<const Row*>& put) {
+        static const Statement kInsert =
+            kept_statement(table_text<Row>().insert_many(!TableOf<Row>::kWriteOnce));
+        static const std::string kCopy = table_text<Row>().copy_in();
+        const std::vector<SqlColumn> columns = all_columns<Row>();
+        if (TableOf<Row>::kWriteOnce && put.size() >= kCopiedFrom) {
+            RowWriter rows;
+            for (const Row* row : put) {
+                rows.begin_copy_row(static_cast<std::int16_t>(columns.size()));
+                add_row(*row, this->node_.number, [&rows]() -> RowWriter& { return rows; });
+            }
+            this->connection_.copy_in(kCopy, rows.view());
+            return;
+        }
+        RowArrays arrays(columns);
+        for (const Row* row : put) {
+            add_row(*row, this->node_.number, [&arrays]() -> RowWriter& { return arrays.next(); });
+        }
+        this->connection_.send(kInsert, arrays.parameters());
+    }
 
     void change(const Row& row, std::optional<Row> value) {
         Kept& kept = kept_[sort_key(row)];

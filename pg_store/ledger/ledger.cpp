@@ -6,6 +6,7 @@
 
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
+#include "pg_store/ledger/snapshot.hpp"
 #include "pg_store/ledger/txn.hpp"
 #include "pg_store/schema/migrate.hpp"
 

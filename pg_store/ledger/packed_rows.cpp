@@ -60,7 +60,7 @@ void unpack_events(std::string_view bytes, std::vector<EventTrace>& events) {
         event.topic = checked<Topic>(in.number<std::uint8_t>());
         event.decision = checked<EventDecision>(in.number<std::uint8_t>());
         event.cancelled = in.number<std::uint8_t>() != 0;
-        event.anomalies = in.number<std::uint16_t>();
+        event.anomalies = in.number<std::uint32_t>();
         event.digest = to_digest<EventDigest>(in.bytes(event.digest.size()));
         event.version.seconds = in.number<std::int64_t>();
         event.version.nanos = in.number<std::uint32_t>();

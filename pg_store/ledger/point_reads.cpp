@@ -98,14 +98,6 @@ void Reads::visit_touches(AccountNumber account, const Digest256& anon, const Pr
     }
 }
 
-std::vector<ProgramRow> Reads::programs(AccountNumber account) {
-    static const Statement kSelect = select_statement(
-        kProgramColumns, "programs WHERE account = $1 AND current ORDER BY program");
-    RowWriter parameters;
-    parameters.u4(account.value);
-    return all(rows(kSelect, parameters), read_program);
-}
-
 std::optional<CatalogKey> Reads::find_variant(AccountNumber account, ShopNumber shop,
                                               std::string_view variant_sku) {
     static const Statement kSelect = select_statement(
@@ -167,25 +159,9 @@ ChainHead Reads::chain(AccountNumber account) {
     });
 }
 
-std::optional<ProgramRow> Reads::program(const ProgramId& program) {
-    static const Statement kSelect =
-        select_statement(kProgramColumns, "programs WHERE program = $1 AND current");
-    RowWriter parameters;
-    parameters.text(program.view());
-    return first(rows(kSelect, parameters), read_program);
-}
-
-std::optional<ProgramRow> Reads::program_version(const ProgramId& program, std::uint32_t version) {
-    static const Statement kSelect =
-        select_statement(kProgramColumns, "programs WHERE program = $1 AND version = $2");
-    RowWriter parameters;
-    parameters.text(program.view()).u4(version);
-    return first(rows(kSelect, parameters), read_program);
-}
-
 std::optional<Balance> Reads::balance(const BalanceKey& key) {
     static const Statement kSelect = select_statement(
-        "sum(total), sum(paid)",
+        "sum(owed), sum(in_payout), sum(paid)",
         "balances WHERE account = $1 AND program = $2 AND creator = $3 AND currency = $4 "
         "HAVING count(*) > 0");
     RowWriter parameters;
@@ -197,17 +173,36 @@ std::optional<Balance> Reads::balance(const BalanceKey& key) {
     }
     return read_named("table balances, creator " + key.creator.str(), std::nullopt, [&] {
         RowReader row = found.row(0);
-        const Decimal total = row.numeric();
-        return Balance{key, total, row.numeric()};
+        Balance balance{key, {}, {}, {}};
+        balance.owed = row.numeric();
+        balance.in_payout = row.numeric();
+        balance.paid = row.numeric();
+        return balance;
     });
+}
+
+bool Reads::is_of_credit(const JournalGroup& group) {
+    const JournalReason reason = group.entries.front().reason;
+    MoneyCommand row;
+    row.command_id = group.command_id;
+    if (reason == JournalReason::kReversal && load(row)) {
+        const std::string of = row.reverses;
+        row = MoneyCommand{};
+        row.command_id = of;
+        return load(row) && row.topic == Topic::kCredit;
+    }
+    return reason == JournalReason::kCredit;
 }
 
 std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
     static const Statement kSelect =
-        select_statement(kJournalColumns,
+        select_statement(kJournalRead,
                          "journal WHERE account = $1 AND shop = $2 AND "
-                         "order_id = $3 ORDER BY node, first_entry");
-    return all(rows(kSelect, order_parameters(state.key)), read_journal);
+                         "order_id = $3 ORDER BY uuid, first_entry");
+    std::vector<JournalGroup> groups =
+        all(rows(kSelect, order_parameters(state.key)), read_journal);
+    std::erase_if(groups, [this](const JournalGroup& group) { return is_of_credit(group); });
+    return groups;
 }
 
 }  // namespace sluice::pg

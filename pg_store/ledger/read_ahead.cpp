@@ -24,21 +24,34 @@ UpcomingKeys ReadAhead::keys(std::span<const Input> inputs, bool holds_some) {
     return keys;
 }
 
-bool ReadAhead::needs_products(LedgerReader& ledger, AccountNumber account) {
+const ProgramNeeds& ReadAhead::needs(LedgerReader& ledger, AccountNumber account) {
     if (revision_ != ledger.head().programs_revision) {
         revision_ = ledger.head().programs_revision;
-        needs_products_.clear();
+        needs_.clear();
     }
-    const auto [known, added] = needs_products_.try_emplace(account.value);
-    if (added) {
-        for (const ProgramRow& row : ledger.programs(account)) {
-            known->second =
-                known->second ||
-                std::any_of(row.program.rules.begin(), row.program.rules.end(),
-                            [](const Rule& rule) { return rule.match >= RuleMatch::kProduct; });
-        }
+    const auto known = needs_.find(account.value);
+    if (known != needs_.end()) {
+        return known->second;
     }
-    return known->second;
+    ProgramNeeds needs;
+    for (const ProgramRow& row : ledger.programs(account)) {
+        const Program& program = row.program;
+        needs.alone = needs.alone || program.has_tiers() || program.asks_for_customer();
+        needs.products =
+            needs.products ||
+            std::any_of(program.rules.begin(), program.rules.end(), [](const Rule& rule) {
+                return rule.match >= RuleMatch::kProduct && rule.match <= RuleMatch::kTag;
+            });
+    }
+    return needs_[account.value] = needs;
+}
+
+bool ReadAhead::runs_alone(const UpcomingKeys& keys, std::uint64_t revision) const {
+    return revision == revision_ &&
+           std::any_of(keys.orders.begin(), keys.orders.end(), [this](const OrderKey& key) {
+               const auto known = needs_.find(key.account.value);
+               return known != needs_.end() && known->second.alone;
+           });
 }
 
 void ReadAhead::add(const Input& input, const RecordView& record, UpcomingKeys& keys) {

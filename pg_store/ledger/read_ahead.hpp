@@ -32,6 +32,12 @@ struct UpcomingKeys {
     bool command = false;            ///< The one input is a person's command.
 };
 
+/// What the programs of an account ask of a batch.
+struct ProgramNeeds {
+    bool products = false;  ///< Some rule asks for a line's product.
+    bool alone = false;     ///< Some rate depends on other orders: tiers, new customers.
+};
+
 /// One for each ledger: its parsers keep their buffers.
 class ReadAhead {
 public:
@@ -39,8 +45,10 @@ public:
     /// end before the next one; if the first one is a command, it is the only one, or there is none
     /// if the transaction `holds_some` already.
     [[nodiscard]] UpcomingKeys keys(std::span<const Input> inputs, bool holds_some);
-    /// True if some current rule of the account asks for a line's product.
-    [[nodiscard]] bool needs_products(LedgerReader& ledger, AccountNumber account);
+    /// What the current programs of the account need; asks the ledger once for each revision.
+    [[nodiscard]] const ProgramNeeds& needs(LedgerReader& ledger, AccountNumber account);
+    /// True if some account of the orders runs alone, as far as is known for this revision.
+    [[nodiscard]] bool runs_alone(const UpcomingKeys& keys, std::uint64_t revision) const;
 
 private:
     void add(const Input& input, const RecordView& record, UpcomingKeys& keys);
@@ -48,7 +56,7 @@ private:
     OrderEventParser orders_;
     ProductBatchParser products_;
     std::uint64_t revision_ = 0;  ///< Of the programs that the next line is about.
-    std::unordered_map<std::uint32_t, bool> needs_products_;
+    std::unordered_map<std::uint32_t, ProgramNeeds> needs_;
 };
 
 }  // namespace sluice::pg

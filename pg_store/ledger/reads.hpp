@@ -17,6 +17,12 @@
 
 namespace sluice::pg {
 
+struct OrderHash {
+    std::size_t operator()(const OrderKey& key) const noexcept {
+        return std::hash<OrderId>{}(key.order_id) * 31 + key.shop.value;
+    }
+};
+
 /// What reading needs, and the reads of described tables.
 class RowReads : public virtual LedgerReader {
 protected:
@@ -102,7 +108,6 @@ public:
     bool has_event(const OrderKey& key, Topic topic, const EventDigest& digest) override;
     void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
                        Timestamp upto, const Visitor<Touch>& visit) override;
-    std::vector<ProgramRow> programs(AccountNumber account) override;
     std::optional<CatalogKey> find_variant(AccountNumber account, ShopNumber shop,
                                            std::string_view variant_sku) override;
     std::vector<CatalogKey> product_copies(AccountNumber account, ShopNumber shop,
@@ -111,9 +116,6 @@ public:
 
     const LedgerHead& head() const override { return node_.head; }
     ChainHead chain(AccountNumber account) override;
-    std::optional<ProgramRow> program(const ProgramId& program) override;
-    std::optional<ProgramRow> program_version(const ProgramId& program,
-                                              std::uint32_t version) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
     std::vector<JournalGroup> order_journal(const OrderState& state) override;
 
@@ -125,13 +127,19 @@ public:
     void scan_balances(const Visitor<Balance>& visit) override;
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override;
-    void scan_payouts(const Visitor<Payout>& visit) override;
-    void scan_programs(const Visitor<ProgramRow>& visit) override;
+    void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
+                              Timestamp to, const Visitor<JournalGroup>& visit) override;
+    void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
+                              const Visitor<JournalGroup>& visit) override;
+    void scan_heads(const Visitor<LedgerHead>& visit) override;
+    void scan_chains(const Visitor<NodeChain>& visit) override;
 
 protected:
     using TableReads::TableReads;
 
 private:
+    /// A credit's, or the reversal's of one.
+    [[nodiscard]] bool is_of_credit(const JournalGroup& group);
     /// Rows in bounded memory, through a cursor; `visit` may run other statements meanwhile.
     void scan_sql(const std::string& sql, const RowWriter& parameters,
                   const std::function<bool(RowReader&)>& visit);

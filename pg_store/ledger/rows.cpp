@@ -17,23 +17,6 @@ void write_enum(RowWriter& row, Enum value) {
     row.i2(static_cast<std::int16_t>(value));
 }
 
-std::string_view currency_of(const Rate& rate) {
-    return rate.kind == RateKind::kFixed ? rate.currency.code() : std::string_view();
-}
-
-Rate rate_of(const Field& kind, const Field& value, const Field& currency) {
-    Rate rate;
-    rate.kind = to_enum<RateKind>(kind);
-    rate.value = to_decimal(value);
-    if (rate.kind == RateKind::kFixed) {
-        rate.currency = to_currency(currency);
-    }
-    if (!is_valid(rate)) {
-        throw_damaged("a rate is " + rate.value.to_string());
-    }
-    return rate;
-}
-
 void same_size(std::size_t size, std::size_t expected) {
     if (size != expected) {
         throw_damaged("lists that belong together differ in length");
@@ -47,9 +30,11 @@ void same_size(std::size_t size, std::size_t expected) {
 namespace {
 
 void read_fields(RowReader& row, NodeHead& node) {
-    node.number = row.u4();
     LedgerHead& head = node.head;
+    head.node = row.text();
+    node.number = row.u4();
     head.applied_seq = {row.u8()};
+    head.last_received = row.instant();
     head.next_entry = row.u8();
     head.next_work = row.u8();
     Totals& totals = head.totals;
@@ -69,15 +54,21 @@ void read_fields(RowReader& row, NodeHead& node) {
 
 }  // namespace
 
-void read_head(RowReader& row, NodeHead& node) {
-    read_named("table heads, node " + node.head.node, std::nullopt,
-               [&] { read_fields(row, node); });
+NodeHead read_head(RowReader& row) {
+    NodeHead node;
+    try {
+        read_fields(row, node);
+    } catch (const DamagedField& damaged) {
+        throw DamagedRow("table heads, node " + node.head.node, damaged.wrong, std::nullopt);
+    }
+    return node;
 }
 
 void write_head(const NodeHead& node, RowWriter& row) {
     const LedgerHead& head = node.head;
     const Totals& totals = head.totals;
-    row.u4(node.number).u8(head.applied_seq.value).u8(head.next_entry).u8(head.next_work);
+    row.u4(node.number).u8(head.applied_seq.value).instant(head.last_received);
+    row.u8(head.next_entry).u8(head.next_work);
     for (const std::uint64_t total :
          {totals.applied, totals.stale, totals.duplicate, totals.catalog, totals.commands,
           totals.dead, totals.orders, totals.journal_entries}) {
@@ -91,30 +82,70 @@ void write_head(const NodeHead& node, RowWriter& row) {
 
 namespace {
 
-void read_fields(RowReader& row, JournalGroup& group) {
-    group.order.account = {row.u4()};
-    group.order.shop = {row.u4()};
-    group.order.order_id = OrderId(row.text());
-    (void)row.u4();  // the node
-    group.first_entry = row.u8();
-    group.event_seq = {row.u8()};
-    group.program = ProgramId(row.text());
-    group.creator = CreatorId(row.text());
-    group.recorded_at = row.instant();
-    group.note = row.text();
-    group.actor = row.text();
+/// A transfer has a currency and an amount, a mark neither.
+JournalEntry entry_of(const Field& line, const Field& currency, const Field& amount,
+                      const Field& reason) {
+    JournalEntry entry;
+    entry.line = LineItemId(to_text(line));
+    entry.amount = to_decimal(amount);
+    entry.reason = to_enum<JournalReason>(reason);
+    if (!is_mark(entry.reason)) {
+        entry.currency = to_currency(currency);
+    } else if (!to_text(currency).empty() || !entry.amount.is_zero()) {
+        throw_damaged("a mark has an amount");
+    }
+    return entry;
+}
+
+void read_entries(RowReader& row, JournalGroup& group) {
     const std::vector<Field> ids = row.elements();
     const std::vector<Field> currencies = row.elements();
     const std::vector<Field> amounts = row.elements();
     const std::vector<Field> reasons = row.elements();
-    same_size(currencies.size(), ids.size());
-    same_size(amounts.size(), ids.size());
-    same_size(reasons.size(), ids.size());
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        group.lines.push_back({LineItemId(to_text(ids[i])), to_currency(currencies[i]),
-                               to_decimal(amounts[i]), to_enum<JournalReason>(reasons[i])});
+    const std::vector<Field> refers_to = row.elements();
+    if (ids.empty()) {
+        throw_damaged("it has no entries");
     }
+    for (const std::size_t size : {currencies.size(), amounts.size(), reasons.size()}) {
+        same_size(size, ids.size());
+    }
+    if (!refers_to.empty()) {
+        same_size(refers_to.size(), ids.size());
+    }
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        group.entries.push_back(entry_of(ids[i], currencies[i], amounts[i], reasons[i]));
+        group.entries.back().refers_to = refers_to.empty() ? 0 : to_count(refers_to[i]);
+    }
+}
+
+void read_fields(RowReader& row, JournalGroup& group) {
+    group.account = {row.u4()};
+    group.shop = {row.u4()};
+    group.order_id = OrderId(row.text());
+    group.node = row.text();
+    group.first_entry = row.u8();
+    group.event_seq = {row.u8()};
+    group.command_id = row.text();
+    group.payout_id = row.text();
+    group.program = ProgramId(row.text());
+    group.creator = CreatorId(row.text());
+    group.recorded_at = row.instant();
+    group.accounting_date = row.instant();
+    group.note = row.text();
+    group.actor = row.text();
+    read_entries(row, group);
     group.hash = to_digest<Digest256>(row.next());
+}
+
+/// What a group is damaged of: its order, if it has one.
+[[noreturn]] void throw_damaged_group(const JournalGroup& group, const std::string& wrong) {
+    if (group.order_id.empty()) {
+        throw DamagedRow("table journal, account " + std::to_string(group.account.value) +
+                             ", entry " + std::to_string(group.first_entry),
+                         wrong, std::nullopt);
+    }
+    const OrderKey order{group.account, group.shop, group.order_id};
+    throw DamagedRow(row_name("journal", order), wrong, order);
 }
 
 }  // namespace
@@ -124,98 +155,37 @@ JournalGroup read_journal(RowReader& row) {
     try {
         read_fields(row, group);
     } catch (const DamagedField& damaged) {
-        throw DamagedRow(row_name("journal", group.order), damaged.wrong, group.order);
+        throw_damaged_group(group, damaged.wrong);
     }
     return group;
 }
 
 void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row) {
-    row.u4(group.order.account.value).u4(group.order.shop.value);
-    row.text(group.order.order_id.view()).u4(node).u8(group.first_entry).u8(group.event_seq.value);
-    row.text(group.program.view()).text(group.creator.view()).instant(group.recorded_at);
-    row.text(clean_text(group.note)).text(clean_text(group.actor));
-    row.array(Type::kText, group.lines,
-              [](RowWriter& out, const JournalLine& line) { out.text(line.line.view()); });
-    row.array(Type::kText, group.lines,
-              [](RowWriter& out, const JournalLine& line) { out.text(line.currency.code()); });
-    row.array(Type::kNumeric, group.lines,
-              [](RowWriter& out, const JournalLine& line) { out.numeric(line.amount); });
-    row.array(Type::kInt2, group.lines,
-              [](RowWriter& out, const JournalLine& line) { write_enum(out, line.reason); });
+    const std::vector<JournalEntry>& entries = group.entries;
+    row.u4(group.account.value).u4(group.shop.value).text(group.order_id.view()).u4(node);
+    row.u8(group.first_entry).u8(group.event_seq.value);
+    row.text(group.command_id).text(group.payout_id);
+    row.text(group.program.view()).text(group.creator.view());
+    row.instant(group.recorded_at).instant(group.accounting_date);
+    row.text(group.note).text(group.actor);  // as they are: the chain holds them
+    row.array(Type::kText, entries,
+              [](RowWriter& out, const JournalEntry& entry) { out.text(entry.line.view()); });
+    row.array(Type::kText, entries, [](RowWriter& out, const JournalEntry& entry) {
+        out.text(is_mark(entry.reason) ? std::string_view() : entry.currency.code());
+    });
+    row.array(Type::kNumeric, entries,
+              [](RowWriter& out, const JournalEntry& entry) { out.numeric(entry.amount); });
+    row.array(Type::kInt2, entries,
+              [](RowWriter& out, const JournalEntry& entry) { write_enum(out, entry.reason); });
+    const bool refers = std::any_of(entries.begin(), entries.end(),
+                                    [](const JournalEntry& entry) { return entry.refers_to != 0; });
+    if (refers) {
+        row.array(Type::kInt8, entries,
+                  [](RowWriter& out, const JournalEntry& entry) { out.u8(entry.refers_to); });
+    } else {
+        row.null();
+    }
     row.digest(group.hash);
-}
-
-namespace {
-
-void read_fields(RowReader& row, ProgramRow& stored) {
-    Program& program = stored.program;
-    program.id = ProgramId(row.text());
-    stored.version = row.u4();
-    program.account = {row.u4()};
-    program.account_id = AccountId(row.text());
-    program.shops = row.strings();
-    program.window_days = row.u4();
-    program.base = to_enum<BaseKind>(row.next());
-    program.precedence.clear();
-    for (const Field& type : row.elements()) {
-        program.precedence.push_back(to_enum<AttributionType>(type));
-    }
-    program.hold_days = row.u4();
-    const Field kind = row.next();
-    const Field value = row.next();
-    program.default_rate = rate_of(kind, value, row.next());
-    const std::vector<Field> matches = row.elements();
-    const std::vector<std::string> texts = row.strings();
-    const std::vector<Field> kinds = row.elements();
-    const std::vector<Field> values = row.elements();
-    const std::vector<Field> currencies = row.elements();
-    for (const std::size_t size : {texts.size(), kinds.size(), values.size(), currencies.size()}) {
-        same_size(size, matches.size());
-    }
-    for (std::size_t i = 0; i < matches.size(); ++i) {
-        program.rules.push_back({to_enum<RuleMatch>(matches[i]), texts[i],
-                                 rate_of(kinds[i], values[i], currencies[i])});
-    }
-    stored.applied_by = {row.u8()};
-    stored.applied_at = row.instant();
-}
-
-}  // namespace
-
-ProgramRow read_program(RowReader& row) {
-    ProgramRow stored;
-    try {
-        read_fields(row, stored);
-    } catch (const DamagedField& damaged) {
-        throw DamagedRow("table programs, program " + stored.program.id.str(), damaged.wrong,
-                         std::nullopt);
-    }
-    return stored;
-}
-
-void write_program(const ProgramRow& stored, RowWriter& row) {
-    const Program& program = stored.program;
-    row.text(program.id.view()).u4(stored.version).u4(program.account.value);
-    row.text(program.account_id.view());
-    write_texts(row, program.shops);
-    row.u4(program.window_days);
-    write_enum(row, program.base);
-    row.array(Type::kInt2, program.precedence,
-              [](RowWriter& out, AttributionType type) { write_enum(out, type); });
-    row.u4(program.hold_days);
-    write_enum(row, program.default_rate.kind);
-    row.numeric(program.default_rate.value).text(currency_of(program.default_rate));
-    const std::vector<Rule>& rules = program.rules;
-    row.array(Type::kInt2, rules,
-              [](RowWriter& out, const Rule& rule) { write_enum(out, rule.match); });
-    row.array(Type::kText, rules, [](RowWriter& out, const Rule& rule) { out.text(rule.value); });
-    row.array(Type::kInt2, rules,
-              [](RowWriter& out, const Rule& rule) { write_enum(out, rule.rate.kind); });
-    row.array(Type::kNumeric, rules,
-              [](RowWriter& out, const Rule& rule) { out.numeric(rule.rate.value); });
-    row.array(Type::kText, rules,
-              [](RowWriter& out, const Rule& rule) { out.text(currency_of(rule.rate)); });
-    row.u8(stored.applied_by.value).instant(stored.applied_at);
 }
 
 // ---- Catalog ------------------------------------------------------------------------------------
@@ -262,42 +232,6 @@ void write_catalog(const CatalogRecord& record, RowWriter& row) {
     write_texts(row, record.collections);
     write_texts(row, record.tags);
     write_texts(row, record.variant_skus);
-}
-
-// ---- Small tables -------------------------------------------------------------------------------
-
-namespace {
-
-void read_fields(RowReader& row, Payout& payout) {
-    payout.account = {row.u4()};
-    payout.payout_id = row.text();
-    payout.program = ProgramId(row.text());
-    payout.creator = CreatorId(row.text());
-    payout.currency = row.currency();
-    payout.amount = row.numeric();
-    payout.until = row.instant();
-    payout.closed_at = row.instant();
-    payout.orders_count = row.u8();
-    payout.actor = row.text();
-}
-
-}  // namespace
-
-Payout read_payout(RowReader& row) {
-    Payout payout;
-    try {
-        read_fields(row, payout);
-    } catch (const DamagedField& damaged) {
-        throw DamagedRow("table payouts, payout " + payout.payout_id, damaged.wrong, std::nullopt);
-    }
-    return payout;
-}
-
-void write_payout(const Payout& payout, RowWriter& row) {
-    row.u4(payout.account.value).text(payout.payout_id).text(payout.program.view());
-    row.text(payout.creator.view()).text(payout.currency.code()).numeric(payout.amount);
-    row.instant(payout.until).instant(payout.closed_at).u8(payout.orders_count);
-    row.text(clean_text(payout.actor));
 }
 
 }  // namespace sluice::pg

@@ -30,24 +30,26 @@ struct NodeHead {
 };
 
 inline constexpr const char* kHeadColumns =
-    "number, applied_seq, next_entry, next_work, applied, stale, duplicate, catalog, commands, "
-    "dead, orders, journal_entries, anomalies";
-void read_head(RowReader& row, NodeHead& node);
+    "node, number, applied_seq, last_received_s, last_received_ns, next_entry, next_work, applied, "
+    "stale, duplicate, catalog, commands, dead, orders, journal_entries, anomalies";
+[[nodiscard]] NodeHead read_head(RowReader& row);
+/// What `UPDATE heads` of txn.cpp takes: all but the node.
 void write_head(const NodeHead& node, RowWriter& row);
 
+/// As COPY takes them.
 inline constexpr const char* kJournalColumns =
-    "account, shop, order_id, node, first_entry, event_seq, program, creator, recorded_s, "
-    "recorded_ns, note, actor, line_ids, currencies, amounts, reasons, hash";
-inline constexpr std::int16_t kJournalColumnsCount = 17;
+    "account, shop, order_id, node, first_entry, event_seq, command_id, payout_id, program, "
+    "creator, recorded_s, recorded_ns, accounting_s, accounting_ns, note, actor, line_ids, "
+    "currencies, amounts, reasons, refers_to, hash";
+inline constexpr std::int16_t kJournalColumnsCount = 22;
+/// As read_journal() takes them: the node's UUID in place of its number.
+inline constexpr const char* kJournalRead =
+    "account, shop, order_id, (SELECT h.node FROM sluice_ledger.heads h WHERE h.number = "
+    "journal.node) AS uuid, first_entry, event_seq, command_id, payout_id, program, creator, "
+    "recorded_s, recorded_ns, accounting_s, accounting_ns, note, actor, line_ids, currencies, "
+    "amounts, reasons, refers_to, hash";
 [[nodiscard]] JournalGroup read_journal(RowReader& row);
 void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row);
-
-inline constexpr const char* kProgramColumns =
-    "program, version, account, account_id, shops, window_days, base, precedence, hold_days, "
-    "default_kind, default_value, default_currency, rule_matches, rule_texts, rule_kinds, "
-    "rule_values, rule_currencies, applied_by, applied_s, applied_ns";
-[[nodiscard]] ProgramRow read_program(RowReader& row);
-void write_program(const ProgramRow& program, RowWriter& row);
 
 /// `full_id` is null unless key_text() had to cut the product's id.
 inline constexpr const char* kCatalogColumns =
@@ -55,11 +57,5 @@ inline constexpr const char* kCatalogColumns =
     "variant_skus";
 [[nodiscard]] CatalogRecord read_catalog(RowReader& row);
 void write_catalog(const CatalogRecord& record, RowWriter& row);
-
-inline constexpr const char* kPayoutColumns =
-    "account, payout_id, program, creator, currency, amount, until_s, until_ns, closed_s, "
-    "closed_ns, orders_count, actor";
-[[nodiscard]] Payout read_payout(RowReader& row);
-void write_payout(const Payout& payout, RowWriter& row);
 
 }  // namespace sluice::pg

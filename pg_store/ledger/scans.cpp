@@ -66,7 +66,7 @@ void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {
     std::vector<EventTrace> events;
     scan_sql(select("event",
                     "events WHERE account = $1 AND shop = $2 AND order_id = $3 "
-                    "ORDER BY number"),
+                    "ORDER BY seq, received_s, received_ns, topic"),
              parameters, [&](RowReader& row) {
                  read_named(row_name("events", key), key,
                             [&] { unpack_events(row.text(), events); });
@@ -74,15 +74,73 @@ void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {
              });
 }
 
+/// Node by node, by UUID, so that each is read from its index.
 void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) {
+    std::vector<std::uint32_t> nodes;
+    scan_sql(select("number", "heads ORDER BY node"), {}, [&](RowReader& row) {
+        nodes.push_back(row.u4());
+        return true;
+    });
+    bool more = true;
+    for (auto node = nodes.begin(); more && node != nodes.end(); ++node) {
+        RowWriter parameters;
+        parameters.u4(*node).u8(from_entry);
+        scan_sql(select(kJournalRead,
+                        "journal WHERE node = $1 AND first_entry >= $2 ORDER BY first_entry"),
+                 parameters, [&](RowReader& row) { return more = visit(read_journal(row)); });
+    }
+}
+
+void Reads::scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
+                                 Timestamp to, const Visitor<JournalGroup>& visit) {
     RowWriter parameters;
-    parameters.u8(from_entry);
-    scan_sql(select(kJournalColumns, "journal WHERE first_entry >= $1 ORDER BY node, first_entry"),
+    parameters.u4(account.value).text(creator.view()).instant(from).instant(to);
+    scan_sql(select(kJournalRead,
+                    "journal WHERE account = $1 AND creator = $2 AND creator <> '' AND "
+                    "(accounting_s, accounting_ns) >= ($3, $4) AND "
+                    "(accounting_s, accounting_ns) < ($5, $6) "
+                    "ORDER BY accounting_s, accounting_ns, uuid, first_entry"),
              parameters, [&](RowReader& row) { return visit(read_journal(row)); });
 }
 
+void Reads::scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
+                                 const Visitor<JournalGroup>& visit) {
+    RowWriter parameters;
+    parameters.u4(account.value).instant(from).instant(to);
+    scan_sql(select(kJournalRead,
+                    "journal WHERE account = $1 AND creator <> '' AND "
+                    "(accounting_s, accounting_ns) >= ($2, $3) AND "
+                    "(accounting_s, accounting_ns) < ($4, $5) "
+                    "ORDER BY creator, accounting_s, accounting_ns, uuid, first_entry"),
+             parameters, [&](RowReader& row) { return visit(read_journal(row)); });
+}
+
+void Reads::scan_heads(const Visitor<LedgerHead>& visit) {
+    scan_sql(select(kHeadColumns, "heads ORDER BY node"), {}, [&](RowReader& row) {
+        LedgerHead head = read_head(row).head;
+        head.programs_revision = node_.head.programs_revision;
+        return visit(head.node == node_.head.node ? node_.head : head);
+    });
+}
+
+void Reads::scan_chains(const Visitor<NodeChain>& visit) {
+    scan_sql(select("h.node, c.account, c.hash, c.entries",
+                    "chains c LEFT JOIN sluice_ledger.heads h ON h.number = c.node "
+                    "ORDER BY c.account, h.node"),
+             {}, [&](RowReader& row) {
+                 NodeChain chain;
+                 read_named("table chains", std::nullopt, [&] {
+                     chain.node = row.text();
+                     chain.account = {row.u4()};
+                     chain.head.hash = to_digest<Digest256>(row.next());
+                     chain.head.entries = row.u8();
+                 });
+                 return visit(chain);
+             });
+}
+
 void Reads::scan_balances(const Visitor<Balance>& visit) {
-    scan_sql(select("account, program, creator, currency, sum(total), sum(paid)",
+    scan_sql(select("account, program, creator, currency, sum(owed), sum(in_payout), sum(paid)",
                     "balances GROUP BY account, program, creator, currency "
                     "ORDER BY account, program, creator, currency"),
              {}, [&](RowReader& row) {
@@ -92,7 +150,8 @@ void Reads::scan_balances(const Visitor<Balance>& visit) {
                      balance.key.program = ProgramId(row.text());
                      balance.key.creator = CreatorId(row.text());
                      balance.key.currency = row.currency();
-                     balance.total = row.numeric();
+                     balance.owed = row.numeric();
+                     balance.in_payout = row.numeric();
                      balance.paid = row.numeric();
                  });
                  return visit(balance);
@@ -106,16 +165,6 @@ void Reads::scan_catalog(AccountNumber account, ShopNumber shop,
                     "coalesce(full_id, product_id) COLLATE \"C\", language, country"),
              shop_parameters(account, shop),
              [&](RowReader& row) { return visit(read_catalog(row)); });
-}
-
-void Reads::scan_payouts(const Visitor<Payout>& visit) {
-    scan_sql(select(kPayoutColumns, "payouts ORDER BY number"), {},
-             [&](RowReader& row) { return visit(read_payout(row)); });
-}
-
-void Reads::scan_programs(const Visitor<ProgramRow>& visit) {
-    scan_sql(select(kProgramColumns, "programs WHERE current ORDER BY program"), {},
-             [&](RowReader& row) { return visit(read_program(row)); });
 }
 
 }  // namespace sluice::pg

@@ -11,18 +11,15 @@ namespace {
 
 constexpr Statement kBegin{"BEGIN"};
 constexpr Statement kCommit{"COMMIT"};
-constexpr Statement kBeginSnapshot{"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"};
-constexpr Statement kSelectShared{
-    "SELECT programs_revision, imports, payouts FROM sluice_ledger.state"};
+constexpr Statement kSelectShared{"SELECT programs_revision, imports FROM sluice_ledger.state"};
 // "SLUC", and the first of sluice's locks.
 constexpr Statement kGateShared{"SELECT pg_advisory_xact_lock_shared(1397511491, 1)"};
 constexpr Statement kGateExclusive{"SELECT pg_advisory_xact_lock(1397511491, 1)"};
 
-Statement select_head(bool locks) {
-    static const Statement kRead = select_statement(kHeadColumns, "heads WHERE node = $1");
+Statement lock_head() {
     static const Statement kLock =
         select_statement(kHeadColumns, "heads WHERE node = $1 FOR UPDATE");
-    return locks ? kLock : kRead;
+    return kLock;
 }
 
 Statement select_first_work() {
@@ -41,35 +38,11 @@ RowWriter node_parameters(std::string_view node) {
 
 }  // namespace
 
-PgSnapshot::PgSnapshot(Lease lease, std::string_view node)
-    : LeaseHolder{std::move(lease)}, Reads(*lease_) {
-    node_.head.node = node;
-    connection_.send(kBeginSnapshot);
-    connection_.send(select_head(false), node_parameters(node), [this](Rows rows) {
-        if (!rows.empty()) {
-            RowReader row = rows.row(0);
-            read_head(row, node_);
-        }
-    });
-    connection_.send(kSelectShared, {}, [this](Rows rows) {
-        if (!rows.empty()) {
-            read_named("table state", std::nullopt,
-                       [&] { node_.head.programs_revision = rows.row(0).u8(); });
-        }
-    });
-    connection_.sync();
-}
-
 PgTxn::PgTxn(Lease lease, std::string_view node, CommitEvents events, ReadAhead& ahead)
     : TableKeeps(std::move(lease)), events_(std::move(events)), ahead_(ahead) {
     node_.head.node = node;
     connection_.send(kBegin);
-    connection_.send(select_head(true), node_parameters(node), [this](Rows rows) {
-        if (!rows.empty()) {
-            RowReader row = rows.row(0);
-            read_head(row, node_);
-        }
-    });
+    connection_.send(lock_head(), node_parameters(node), [this](Rows rows) { take_head(rows); });
     connection_.send(kSelectShared, {}, [this](Rows rows) { read_shared(rows); });
     connection_.send(select_first_work(), node_parameters(node), [this](Rows rows) {
         first_work_.emplace();
@@ -86,16 +59,25 @@ PgTxn::PgTxn(Lease lease, std::string_view node, CommitEvents events, ReadAhead&
     events_.checkpoint(checkpoint_);
 }
 
+/// The revision of the programs is everybody's: it is read apart.
+void PgTxn::take_head(const Rows& rows) {
+    if (rows.empty()) {
+        return;
+    }
+    const std::uint64_t revision = node_.head.programs_revision;
+    RowReader row = rows.row(0);
+    node_ = read_head(row);
+    node_.head.programs_revision = revision;
+}
+
 /// A node that is new to the ledger. It gets the next number.
 void PgTxn::adopt_head() {
     static constexpr Statement kInsert{
-        "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 1, 1, 0, 0, "
-        "0, 0, 0, 0, 0, 0, ARRAY[]::bigint[] FROM sluice_ledger.heads"};
+        "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 0, 0, 1, 1, "
+        "0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[] FROM sluice_ledger.heads"};
     pass_gate(Gate::kExclusive);
     connection_.send(kInsert, node_parameters(node_.head.node));
-    const Rows rows = connection_.query(select_head(true), node_parameters(node_.head.node));
-    RowReader row = rows.row(0);
-    read_head(row, node_);
+    take_head(connection_.query(lock_head(), node_parameters(node_.head.node)));
 }
 
 // ---- The gate -----------------------------------------------------------------------------------
@@ -108,7 +90,6 @@ void PgTxn::read_shared(const Rows& rows) {
         RowReader row = rows.row(0);
         shared_.programs_revision = row.u8();
         shared_.imports = row.u8();
-        shared_.payouts = row.u8();
     });
     shared_before_ = shared_;
     node_.head.programs_revision = shared_.programs_revision;
@@ -147,7 +128,7 @@ void PgTxn::begin_reading() {
 
 void PgTxn::check_sums() const {
     for (const auto& [key, delta] : balances_) {
-        if (!delta.unbalanced.is_zero()) {
+        if (delta.added != delta.journal) {
             throw LedgerFailure(
                 {ErrorCode::kInternal, "the journal and the balance of creator " +
                                            key.creator.str() + " in program " + key.program.str() +
@@ -158,12 +139,12 @@ void PgTxn::check_sums() const {
 
 void PgTxn::send_head() {
     static constexpr Statement kUpdate{
-        "UPDATE sluice_ledger.heads SET applied_seq = $2, next_entry = $3, next_work = $4, "
-        "applied = $5, stale = $6, duplicate = $7, catalog = $8, commands = $9, dead = $10, "
-        "orders = $11, journal_entries = $12, anomalies = $13 "
-        "WHERE number = $1 AND applied_seq = $14"};
+        "UPDATE sluice_ledger.heads SET applied_seq = $2, last_received_s = $3, "
+        "last_received_ns = $4, next_entry = $5, next_work = $6, applied = $7, stale = $8, "
+        "duplicate = $9, catalog = $10, commands = $11, dead = $12, orders = $13, "
+        "journal_entries = $14, anomalies = $15 WHERE number = $1 AND applied_seq = $16"};
     static constexpr Statement kShared{
-        "UPDATE sluice_ledger.state SET programs_revision = $1, imports = $2, payouts = $3"};
+        "UPDATE sluice_ledger.state SET programs_revision = $1, imports = $2"};
     RowWriter parameters;
     write_head(node_, parameters);
     parameters.u8(checkpoint_.value);
@@ -177,7 +158,7 @@ void PgTxn::send_head() {
     if (shared_ != shared_before_) {
         SLUICE_ASSERT(gate_ == Gate::kExclusive);
         RowWriter shared;
-        shared.u8(shared_.programs_revision).u8(shared_.imports).u8(shared_.payouts);
+        shared.u8(shared_.programs_revision).u8(shared_.imports);
         connection_.send(kShared, shared);
     }
 }

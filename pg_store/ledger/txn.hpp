@@ -4,7 +4,8 @@
 // Locks, always in this order, so that nodes wait for each other in a line:
 //   1. the node's head (another process of the same node is done before this one reads)
 //   2. the gate: shared for events and products, exclusive for commands and the work they leave,
-//      so that no event of another node misses a creator, code or touch that comes in just now
+//      so that no event of another node misses a creator, code or touch that comes in just now; and
+//      for events of accounts whose programs have tiers or ask for new customers
 //   3. orders and products of the batch, by key
 // New rows take none: where two nodes make the same one, the second fails and is tried again.
 #pragma once
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -27,7 +29,6 @@ namespace sluice::pg {
 struct SharedState {
     std::uint64_t programs_revision = 0;
     std::uint64_t imports = 0;
-    std::uint64_t payouts = 0;
     friend bool operator==(const SharedState&, const SharedState&) = default;
 };
 
@@ -48,6 +49,7 @@ public:
     std::size_t expect(std::span<const Input> inputs, bool holds_some) override;
 
     bool load_order(const OrderKey& key, OrderState& state) override;
+    void expect_orders(std::span<const OrderKey> keys) override;
     using TableKeeps::load;
     bool load(Anomaly& row) override;
     std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
@@ -59,6 +61,7 @@ public:
                                            const ProductId& product) override;
     std::optional<CatalogRecord> catalog(const CatalogKey& key) override;
     ChainHead chain(AccountNumber account) override { return mutable_chain(account); }
+    void scan_chains(const Visitor<NodeChain>& visit) override;
     using TableKeeps::scan;
     void scan(const Work& first, KeyRange range, const Visitor<Work>& visit) override;
 
@@ -72,16 +75,16 @@ public:
     void put(const Touch& touch) override;
     void put(const DeadLetter& letter) override;
     void put(const Work& work) override;
+    void put(const ProgramHead& row) override;
+    void put(const AccountRow& row) override;
     void erase(const CodeRow& row) override;
     void erase(const Work& work) override;
     void put_order(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
     void append_journal(const JournalGroup& group) override;
-    void add_to_balance(const BalanceKey& key, const Decimal& total, const Decimal& paid) override;
-    void put_program(const ProgramRow& row) override;
+    void add_to_balance(const Balance& change) override;
     void put_catalog(const CatalogRecord& record, const CatalogRecord* old) override;
     void delete_catalog(const CatalogRecord& old) override;
-    void put_payout(const Payout& payout) override;
 
     void commit() override;
 
@@ -99,17 +102,19 @@ private:
         std::uint64_t revision = 0;
         std::exception_ptr damage;  ///< It could not be read.
     };
-    struct OrderHash {
-        std::size_t operator()(const OrderKey& key) const noexcept {
-            return std::hash<OrderId>{}(key.order_id) * 31 + key.shop.value;
-        }
+    /// Sums of the three books.
+    struct BookSums {
+        Decimal owed, in_payout, paid;
+        void add(const BookSums& change);
+        friend bool operator==(const BookSums&, const BookSums&) = default;
     };
-    /// What is not written yet, and by how much journal and balance differ: at commit, not at all.
+    /// What is not written yet, and what the journal says of all that was booked: at commit the
+    /// same as what was added.
     struct Delta {
-        Decimal total, paid;
-        Decimal unbalanced;
+        BookSums unwritten, added, journal;
         bool changed = false;
     };
+    using ChangedOrder = std::pair<const OrderKey*, CachedOrder*>;
     using ShopKey = std::tuple<AccountNumber, ShopNumber, std::string>;
     using VariantKey =
         std::tuple<AccountNumber, ShopNumber, std::string, std::string, std::string, std::string>;
@@ -117,17 +122,21 @@ private:
     using Copies = std::map<std::pair<std::string, std::string>, CatalogRecord>;
 
     // txn.cpp
+    void take_head(const Rows& rows);
     void adopt_head();
     void pass_gate(Gate wanted);
     void send_gate(Gate wanted);
     void read_shared(const Rows& rows);
     void check_sums() const;
     void send_head();
-    // txn_ahead.cpp
+    // txn_ahead.cpp, txn_products.cpp
     void fetch(const UpcomingKeys& keys);
+    void serialize(const UpcomingKeys& keys);
     void fetch_orders(const std::vector<OrderKey>& keys);
     void fetch_refunds(const UpcomingKeys& keys);
     void fetch_sources(std::vector<WaitKey> keys);
+    void know_member(const ProgramId& program, const CreatorId& creator, AccountNumber account,
+                     RowReader& row);
     void fetch_codes(const std::vector<WaitKey>& keys);
     void fetch_touches(const std::vector<WaitKey>& keys);
     void fetch_chains(const UpcomingKeys& keys);
@@ -139,6 +148,8 @@ private:
     void flush();
     void flush_orders();
     void update_order(const OrderKey& key, CachedOrder& order);
+    void replace_orders(const std::vector<ChangedOrder>& changed);
+    void copy_orders(const std::vector<ChangedOrder>& added);
     void flush_journal();
     void flush_balances();
     void flush_variants();
@@ -162,11 +173,6 @@ private:
     std::map<BalanceKey, Delta> balances_;
     std::map<VariantKey, bool> variant_rows_;         ///< False: it goes.
     std::map<std::uint64_t, std::uint64_t> imports_;  ///< Of inputs of this transaction.
-};
-
-class PgSnapshot final : private LeaseHolder, public Reads {
-public:
-    PgSnapshot(Lease lease, std::string_view node);
 };
 
 }  // namespace sluice::pg

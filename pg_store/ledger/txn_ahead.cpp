@@ -4,6 +4,7 @@
 
 #include "core/ledger/row_name.hpp"
 #include "pg_store/ledger/order_row.hpp"
+#include "pg_store/ledger/shop_texts.hpp"
 #include "pg_store/ledger/txn.hpp"
 
 namespace sluice::pg {
@@ -11,30 +12,8 @@ namespace {
 
 /// Touches of one id that are fetched ahead; an id with more is asked for when it is needed.
 constexpr std::size_t kTouchesAhead = 64;
-
-/// account, shop and a text for each row: `unnest($1, $2, $3)`.
-class ShopTextColumns {
-public:
-    void add(AccountNumber account, ShopNumber shop, std::string_view text) {
-        accounts_.add().u4(account.value);
-        shops_.add().u4(shop.value);
-        texts_.add().text(text);
-    }
-    [[nodiscard]] RowWriter parameters() const {
-        RowWriter row;
-        accounts_.write_to(row);
-        shops_.write_to(row);
-        texts_.write_to(row);
-        return row;
-    }
-    [[nodiscard]] bool empty() const noexcept { return accounts_.count() == 0; }
-
-private:
-    Column accounts_{Type::kInt4}, shops_{Type::kInt4}, texts_{Type::kText};
-};
-
-constexpr const char* kShopTextKeys =
-    "unnest($1::integer[], $2::integer[], $3::text[]) AS k (account, shop, text) ";
+/// Orders that are held at once: two slices of a payout close.
+constexpr std::size_t kOrdersMax = 8192;
 
 RowWriter source_parameters(const std::vector<WaitKey>& keys) {
     Column accounts(Type::kInt4);
@@ -153,16 +132,33 @@ void PgTxn::fetch_chains(const UpcomingKeys& keys) {
 
 // ---- What attributes ----------------------------------------------------------------------------
 
+/// Reads the owner's membership, which stands behind a code or touch; it may be missing.
+void PgTxn::know_member(const ProgramId& program, const CreatorId& creator, AccountNumber account,
+                        RowReader& row) {
+    if (row.next_is_null()) {
+        Membership missing;
+        missing.account = account;
+        missing.program = program;
+        missing.creator = creator;
+        know(missing, false);
+    } else {
+        know(read_row<Membership>(row), true);
+    }
+}
+
 void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
-    static const Statement kSelect =
-        select_statement(table_text<CodeRow>().columns("c."),
-                         "codes c JOIN unnest($1::integer[], $2::bytea[]) AS k (account, digest) "
-                         "ON c.account = k.account AND c.digest = k.digest "
-                         "ORDER BY c.account, c.digest, c.program");
+    static const Statement kSelect = select_statement(
+        table_text<CodeRow>().columns("c.") + ", " + table_text<Membership>().columns("m."),
+        "codes c JOIN unnest($1::integer[], $2::bytea[]) AS k (account, digest) "
+        "ON c.account = k.account AND c.digest = k.digest "
+        "LEFT JOIN sluice_ledger.memberships m ON m.account = c.account AND "
+        "m.program = c.program AND m.creator = c.creator "
+        "ORDER BY c.account, c.digest, c.program, c.valid_from_s, c.valid_from_ns");
     connection_.send(kSelect, source_parameters(keys), [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
             CodeRow code = read_row<CodeRow>(row);
+            know_member(code.program, code.creator, code.account, row);
             codes_[{code.account, code.digest}].push_back(std::move(code));
         }
     });
@@ -170,28 +166,20 @@ void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
 
 /// An id with too many touches is forgotten again: it is asked for when it is needed.
 void PgTxn::fetch_touches(const std::vector<WaitKey>& keys) {
-    static const Statement kSelect = {
-        "SELECT t.account, t.anon, t.program, t.occurred_s, t.occurred_ns, t.creator, t.import, "
-        "t.import_row, m.removed, m.changed_by "
-        "FROM unnest($1::integer[], $2::bytea[]) AS k (account, anon) CROSS JOIN LATERAL "
+    static const Statement kSelect = kept_statement(
+        "SELECT " + table_text<Touch>().columns("t.") + ", " +
+        table_text<Membership>().columns("m.") +
+        " FROM unnest($1::integer[], $2::bytea[]) AS k (account, anon) CROSS JOIN LATERAL "
         "(SELECT * FROM sluice_ledger.touches t WHERE t.account = k.account AND t.anon = k.anon "
         "ORDER BY t.program DESC, t.occurred_s DESC, t.occurred_ns DESC LIMIT 65) t "
         "LEFT JOIN sluice_ledger.memberships m ON m.account = t.account AND "
-        "m.program = t.program AND m.creator = t.creator"};
+        "m.program = t.program AND m.creator = t.creator");
     connection_.send(kSelect, source_parameters(keys), [this](Rows rows) {
         std::set<AnonKey> seen;
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
             Touch touch = read_row<Touch>(row);
-            Membership member{touch.account, touch.program, touch.creator, false, {}};
-            const bool joined = !row.next_is_null();
-            if (joined) {
-                read_named(row_name(member), std::nullopt, [&] {
-                    member.removed = row.boolean();
-                    member.changed_by = {row.u8()};
-                });
-            }
-            know(member, joined);
+            know_member(touch.program, touch.creator, touch.account, row);
             const AnonKey key{touch.account, touch.anon};
             seen.insert(key);
             touches_[key].push_back(std::move(touch));
@@ -211,10 +199,8 @@ void PgTxn::fetch_touches(const std::vector<WaitKey>& keys) {
 void PgTxn::fetch_sources(std::vector<WaitKey> keys) {
     for (const auto& [key, order] : orders_) {
         const OrderState& state = order.state;
-        if (order.exists && !order.changed && !state.attribution) {
-            if (state.anon) {
-                keys.push_back({key.account, WaitKind::kAnon, *state.anon});
-            }
+        if (order.exists && !order.changed && !state.live && state.device) {
+            keys.push_back({key.account, WaitKind::kAnon, *state.device});
         }
     }
     std::sort(keys.begin(), keys.end());
@@ -238,7 +224,6 @@ void PgTxn::fetch_sources(std::vector<WaitKey> keys) {
 }
 
 void PgTxn::fetch(const UpcomingKeys& keys) {
-    send_gate(keys.command ? Gate::kExclusive : Gate::kShared);
     fetch_orders(keys.orders);
     fetch_refunds(keys);
     fetch_chains(keys);
@@ -252,13 +237,31 @@ void PgTxn::fetch(const UpcomingKeys& keys) {
     connection_.sync();
 }
 
+/// Programs with tiers, or that ask for new customers, read what other orders left: no two batches
+/// of them at once (N2). Which programs these are is known from the batch before; where that has
+/// changed, the gate is taken again.
+void PgTxn::serialize(const UpcomingKeys& keys) {
+    std::set<AccountNumber> accounts;
+    for (const OrderKey& key : keys.orders) {
+        accounts.insert(key.account);
+    }
+    for (const AccountNumber account : accounts) {
+        if (ahead_.needs(*this, account).alone) {
+            pass_gate(Gate::kExclusive);
+        }
+    }
+}
+
 std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
     const UpcomingKeys keys = ahead_.keys(inputs, holds_some);
     if (keys.inputs_count != 0) {
+        const bool alone = keys.command || ahead_.runs_alone(keys, node_.head.programs_revision);
+        send_gate(alone ? Gate::kExclusive : Gate::kShared);
         fetch(keys);
+        serialize(keys);
         std::vector<ShopText> skus;
         for (const ShopText& sku : keys.skus) {
-            if (ahead_.needs_products(*this, sku.account)) {
+            if (ahead_.needs(*this, sku.account).products) {
                 skus.push_back(sku);
             }
         }
@@ -267,110 +270,16 @@ std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
     return keys.inputs_count;
 }
 
-// ---- Products -----------------------------------------------------------------------------------
-
-void PgTxn::fetch_products(const std::vector<ShopKey>& keys) {
-    static const Statement kSelect = select_statement(
-        "c.account, c.shop, c.product_id, c.language, c.country, c.full_id, c.record, "
-        "c.brand, c.collections, c.tags, c.variant_skus",
-        "catalog c JOIN " + std::string(kShopTextKeys) +
-            "ON c.account = k.account AND c.shop = k.shop AND c.product_id = k.text "
-            "ORDER BY c.account, c.shop, c.product_id, c.language, c.country FOR UPDATE OF c");
-    ShopTextColumns columns;
-    for (const ShopKey& key : keys) {
-        const auto& [account, shop, id] = key;
-        if (products_.try_emplace(key).second) {
-            columns.add(account, shop, key_text(id));
-        }
-    }
-    if (columns.empty()) {
-        return;
-    }
-    connection_.send(kSelect, columns.parameters(), [this](Rows rows) {
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
-            CatalogRecord record = read_catalog(row);
-            const CatalogKey& key = record.key;
-            products_[{key.account, key.shop, key.product_id.str()}].insert_or_assign(
-                {key.language, key.country}, std::move(record));
-        }
-    });
-}
-
-/// Which product a text of a line means: as a variant's first, then as the product's id.
-void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
-    static const Statement kSelect = {
-        "SELECT k.account, k.shop, k.text, v.product_id, v.language, v.country, v.full_id "
-        "FROM unnest($1::integer[], $2::integer[], $3::text[]) AS k (account, shop, text) "
-        "CROSS JOIN LATERAL (SELECT v.product_id, v.language, v.country, c.full_id "
-        "FROM sluice_ledger.variants v JOIN sluice_ledger.catalog c "
-        "USING (account, shop, product_id, language, country) "
-        "WHERE v.account = k.account AND v.shop = k.shop AND v.variant_sku = k.text "
-        "ORDER BY v.language, v.country, v.product_id LIMIT 1) v"};
-    ShopTextColumns columns;
-    std::vector<ShopKey> products;
-    for (const ShopText& sku : skus) {
-        if (variants_.try_emplace({sku.account, sku.shop, sku.text}).second) {
-            columns.add(sku.account, sku.shop, sku.text);
-            products.emplace_back(sku.account, sku.shop, sku.text);
-        }
-    }
-    if (columns.empty()) {
-        return;
-    }
-    connection_.send(kSelect, columns.parameters(), [&](Rows rows) {
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
-            const AccountNumber account{row.u4()};
-            const ShopNumber shop{row.u4()};
-            const std::string text = row.string();
-            CatalogKey key{account, shop, ProductId(row.text()), row.string(), row.string()};
-            if (const Field full_id = row.next()) {
-                key.product_id = ProductId(*full_id);
-            }
-            products.emplace_back(account, shop, key.product_id.str());
-            variants_[{account, shop, text}] = std::move(key);
-        }
-    });
-    connection_.sync();
-    std::sort(products.begin(), products.end());
-    fetch_products(products);
-    connection_.sync();
-}
-
-PgTxn::Copies& PgTxn::copies(AccountNumber account, ShopNumber shop, const ProductId& product) {
-    const ShopKey key{account, shop, product.str()};
-    if (!products_.contains(key)) {
-        pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
-        fetch_products({key});
+/// Orders of a slice; those of earlier slices are written and let go.
+void PgTxn::expect_orders(std::span<const OrderKey> keys) {
+    pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
+    if (orders_.size() + keys.size() > kOrdersMax) {
+        flush_orders();
         connection_.sync();
+        orders_.clear();
     }
-    return products_[key];
-}
-
-std::optional<CatalogKey> PgTxn::find_variant(AccountNumber account, ShopNumber shop,
-                                              std::string_view variant_sku) {
-    const ShopKey key{account, shop, std::string(variant_sku)};
-    const auto known = variants_.find(key);
-    if (known != variants_.end()) {
-        return known->second;
-    }
-    return variants_[key] = Reads::find_variant(account, shop, variant_sku);
-}
-
-std::vector<CatalogKey> PgTxn::product_copies(AccountNumber account, ShopNumber shop,
-                                              const ProductId& product) {
-    std::vector<CatalogKey> keys;
-    for (const auto& [which, record] : copies(account, shop, product)) {
-        keys.push_back(record.key);
-    }
-    return keys;
-}
-
-std::optional<CatalogRecord> PgTxn::catalog(const CatalogKey& key) {
-    const Copies& found = copies(key.account, key.shop, key.product_id);
-    const auto copy = found.find({key.language, key.country});
-    return copy == found.end() ? std::nullopt : std::optional(copy->second);
+    fetch_orders({keys.begin(), keys.end()});
+    connection_.sync();
 }
 
 // ---- Reads that the caches answer ---------------------------------------------------------------

@@ -8,6 +8,15 @@
 namespace sluice::pg {
 namespace {
 
+/// Changed orders that are written one by one, if there are fewer: two statements more than they
+/// save in a batch of that size.
+constexpr std::size_t kReplacedFrom = 64;
+
+[[noreturn]] void throw_changed_meanwhile() {
+    throw LedgerFailure(
+        {ErrorCode::kBusy, "another node changed an order of this batch meanwhile"});
+}
+
 template <std::size_t N>
 RowWriter parameters_of(const std::array<Column, N>& columns) {
     RowWriter row;
@@ -30,59 +39,92 @@ void PgTxn::flush() {
 // ---- Orders and the journal ---------------------------------------------------------------------
 
 void PgTxn::flush_orders() {
-    static const std::string kCopy =
-        "COPY sluice_ledger.orders (account, shop, order_id, revision, " + order_columns() +
-        ") FROM STDIN (FORMAT binary)";
-    std::vector<std::pair<const OrderKey*, CachedOrder*>> changed;
+    std::vector<ChangedOrder> added;
+    std::vector<ChangedOrder> changed;
     for (auto& [key, order] : orders_) {
         if (order.changed) {
-            changed.emplace_back(&key, &order);
+            (order.stored ? changed : added).emplace_back(&key, &order);
+            order.changed = false;
         }
     }
-    std::sort(changed.begin(), changed.end(),
-              [](const auto& a, const auto& b) { return *a.first < *b.first; });
-    RowWriter added;
-    for (const auto& [key, order] : changed) {
-        order->changed = false;
-        if (order->stored) {
+    const auto by_key = [](const ChangedOrder& a, const ChangedOrder& b) {
+        return *a.first < *b.first;
+    };
+    std::sort(changed.begin(), changed.end(), by_key);
+    if (gate_ == Gate::kExclusive && changed.size() >= kReplacedFrom) {
+        replace_orders(changed);
+        added.insert(added.end(), changed.begin(), changed.end());
+    } else {
+        for (const auto& [key, order] : changed) {
             update_order(*key, *order);
-            continue;
         }
-        order->stored = true;
-        order->revision = 1;
-        added.begin_copy_row(static_cast<std::int16_t>(order_columns_count() + 4));
-        added.u4(key->account.value).u4(key->shop.value).text(key->order_id.view()).u8(1);
-        encode_order(order->state, added);
     }
-    if (!added.empty()) {
-        connection_.copy_in(kCopy, added.view());
-    }
+    std::sort(added.begin(), added.end(), by_key);
+    copy_orders(added);
 }
 
 /// The comparison holds whatever locks the engine knows: the row is the one that was read, and no
-/// older version of the order replaces a newer one.
+/// older version of the order replaces a newer one, unless a command says so (O5).
 void PgTxn::update_order(const OrderKey& key, CachedOrder& order) {
     static const std::string kText = [] {
         std::string values;
         for (std::size_t i = 0; i < order_columns_count(); ++i) {
-            values += (i == 0 ? "$" : ", $") + std::to_string(i + 6);
+            values += (i == 0 ? "$" : ", $") + std::to_string(i + 7);
         }
         return "UPDATE sluice_ledger.orders SET (revision, " + order_columns() + ") = ($5, " +
                values +
                ") WHERE account = $1 AND shop = $2 AND order_id = $3 AND revision = $4 "
-               "AND (version_s, version_ns) <= ($6, $7)";
+               "AND ($6 OR (version_s, version_ns) <= ($7, $8))";
     }();
     RowWriter parameters;
     parameters.u4(key.account.value).u4(key.shop.value).text(key.order_id.view());
-    parameters.u8(order.revision).u8(order.revision + 1);
+    parameters.u8(order.revision).u8(order.revision + 1).boolean(gate_ == Gate::kExclusive);
     encode_order(order.state, parameters);
     ++order.revision;
     connection_.send({kText.c_str()}, parameters, [](Rows rows) {
         if (rows.affected() != 1) {
-            throw LedgerFailure(
-                {ErrorCode::kBusy, "another node changed an order of this batch meanwhile"});
+            throw_changed_meanwhile();
         }
     });
+}
+
+/// Many rows in two statements: they go here, and come back with those that are new. Nobody waits
+/// for one of them, who would find it gone: this is done under the exclusive gate only.
+void PgTxn::replace_orders(const std::vector<ChangedOrder>& changed) {
+    static constexpr Statement kDelete{
+        "DELETE FROM sluice_ledger.orders o USING unnest($1::integer[], $2::integer[], $3::text[], "
+        "$4::bigint[]) AS k (account, shop, order_id, revision) WHERE o.account = k.account AND "
+        "o.shop = k.shop AND o.order_id = k.order_id AND o.revision = k.revision"};
+    std::array<Column, 4> columns{Column(Type::kInt4), Column(Type::kInt4), Column(Type::kText),
+                                  Column(Type::kInt8)};
+    for (const auto& [key, order] : changed) {
+        columns[0].add().u4(key->account.value);
+        columns[1].add().u4(key->shop.value);
+        columns[2].add().text(key->order_id.view());
+        columns[3].add().u8(order->revision);
+    }
+    connection_.send(kDelete, parameters_of(columns), [count = changed.size()](Rows rows) {
+        if (rows.affected() != count) {
+            throw_changed_meanwhile();
+        }
+    });
+}
+
+void PgTxn::copy_orders(const std::vector<ChangedOrder>& added) {
+    static const std::string kCopy =
+        "COPY sluice_ledger.orders (account, shop, order_id, revision, " + order_columns() +
+        ") FROM STDIN (FORMAT binary)";
+    RowWriter rows;
+    for (const auto& [key, order] : added) {
+        order->stored = true;
+        rows.begin_copy_row(static_cast<std::int16_t>(order_columns_count() + 4));
+        rows.u4(key->account.value).u4(key->shop.value).text(key->order_id.view());
+        rows.u8(++order->revision);
+        encode_order(order->state, rows);
+    }
+    if (!rows.empty()) {
+        connection_.copy_in(kCopy, rows.view());
+    }
 }
 
 void PgTxn::flush_journal() {
@@ -99,13 +141,15 @@ void PgTxn::flush_journal() {
 void PgTxn::flush_balances() {
     static constexpr Statement kUpsert{
         "INSERT INTO sluice_ledger.balances AS b (account, program, creator, currency, node, "
-        "total, paid) SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::text[], "
-        "$5::integer[], $6::numeric[], $7::numeric[]) "
+        "owed, in_payout, paid) SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], "
+        "$4::text[], $5::integer[], $6::numeric[], $7::numeric[], $8::numeric[]) "
         "ON CONFLICT (account, program, creator, currency, node) DO UPDATE SET "
-        "total = b.total + EXCLUDED.total, paid = b.paid + EXCLUDED.paid"};
-    std::array<Column, 7> columns{
-        Column(Type::kInt4), Column(Type::kText),    Column(Type::kText),   Column(Type::kText),
-        Column(Type::kInt4), Column(Type::kNumeric), Column(Type::kNumeric)};
+        "owed = b.owed + EXCLUDED.owed, in_payout = b.in_payout + EXCLUDED.in_payout, "
+        "paid = b.paid + EXCLUDED.paid"};
+    std::array<Column, 8> columns{Column(Type::kInt4),    Column(Type::kText),
+                                  Column(Type::kText),    Column(Type::kText),
+                                  Column(Type::kInt4),    Column(Type::kNumeric),
+                                  Column(Type::kNumeric), Column(Type::kNumeric)};
     for (auto& [key, delta] : balances_) {
         if (!delta.changed) {
             continue;
@@ -115,9 +159,10 @@ void PgTxn::flush_balances() {
         columns[2].add().text(key.creator.view());
         columns[3].add().text(key.currency.code());
         columns[4].add().u4(node_.number);
-        columns[5].add().numeric(delta.total);
-        columns[6].add().numeric(delta.paid);
-        delta.total = delta.paid = Decimal();
+        columns[5].add().numeric(delta.unwritten.owed);
+        columns[6].add().numeric(delta.unwritten.in_payout);
+        columns[7].add().numeric(delta.unwritten.paid);
+        delta.unwritten = {};
         delta.changed = false;
     }
     if (columns[0].count() != 0) {
@@ -183,6 +228,11 @@ void PgTxn::flush_chains() {
     if (columns[0].count() != 0) {
         connection_.send(kUpsert, parameters_of(columns));
     }
+}
+
+void PgTxn::scan_chains(const Visitor<NodeChain>& visit) {
+    flush_chains();
+    TableKeeps::scan_chains(visit);
 }
 
 }  // namespace sluice::pg

@@ -1,7 +1,7 @@
 // Writes: what is often is kept and written together, what is rare is sent at once.
 #include <utility>
 
-#include "pg_store/ledger/order_row.hpp"
+#include "core/rules/journal.hpp"
 #include "pg_store/ledger/packed_rows.hpp"
 #include "pg_store/ledger/txn.hpp"
 
@@ -25,33 +25,40 @@ void PgTxn::put_order(const OrderState& state) {
     order.exists = order.changed = true;
 }
 
+void PgTxn::BookSums::add(const BookSums& change) {
+    owed = owed + change.owed;
+    in_payout = in_payout + change.in_payout;
+    paid = paid + change.paid;
+}
+
+/// By its own count of what the entries move: a balance that was folded otherwise is found.
 void PgTxn::append_journal(const JournalGroup& group) {
     journal_.begin_copy_row(kJournalColumnsCount);
     write_journal(group, node_.number, journal_);
-    for (const JournalLine& line : group.lines) {
-        Delta& delta =
-            balances_[{group.order.account, group.program, group.creator, line.currency}];
-        delta.unbalanced = delta.unbalanced + line.amount;
+    for (const JournalEntry& entry : group.entries) {
+        if (!is_mark(entry.reason)) {
+            balances_[{group.account, group.program, group.creator, entry.currency}].journal.add(
+                {into(entry, Book::kOwed), into(entry, Book::kPayout), into(entry, Book::kPaid)});
+        }
     }
 }
 
-void PgTxn::add_to_balance(const BalanceKey& key, const Decimal& total, const Decimal& paid) {
-    Delta& delta = balances_[key];
-    delta.total = delta.total + total;
-    delta.paid = delta.paid + paid;
-    delta.unbalanced = delta.unbalanced - total;
+void PgTxn::add_to_balance(const Balance& change) {
+    Delta& delta = balances_[change.key];
+    const BookSums sums{change.owed, change.in_payout, change.paid};
+    delta.unwritten.add(sums);
+    delta.added.add(sums);
     delta.changed = true;
 }
 
-// ---- Described tables that other nodes must not miss
-// ----------------------------------------------
+// ---- Described tables that other nodes must not miss --------------------------------------------
 
 /// Two nodes may learn of a shop at the same time; they must mean the same one.
 void PgTxn::put(const ShopRow& row) {
     static const Statement kInsert =
         kept_statement(table_text<ShopRow>().insert_many(false) + " ON CONFLICT DO NOTHING");
     RowArrays arrays(all_columns<ShopRow>());
-    add_row(row, node_.number, arrays);
+    add_row(row, node_.number, [&arrays]() -> RowWriter& { return arrays.next(); });
     connection_.send(kInsert, arrays.parameters());
     ShopRow stored;
     stored.shop = row.shop;
@@ -95,6 +102,17 @@ void PgTxn::put(const Touch& touch) {
 void PgTxn::put(const DeadLetter& letter) {
     TableKeeps::put(letter);
     flush_table(&letter);
+}
+
+/// What every batch keeps in memory, as of the shared revision that moves with it.
+void PgTxn::put(const ProgramHead& row) {
+    pass_gate(Gate::kExclusive);
+    TableKeeps::put(row);
+}
+
+void PgTxn::put(const AccountRow& row) {
+    pass_gate(Gate::kExclusive);
+    TableKeeps::put(row);
 }
 
 void PgTxn::put(const Work& work) {
@@ -157,45 +175,19 @@ void PgTxn::delete_catalog(const CatalogRecord& old) {
 
 // ---- Sent at once -------------------------------------------------------------------------------
 
+/// An event that is there already is replaced (O5).
 void PgTxn::put_event(const OrderKey& key, const EventTrace& event) {
-    static constexpr Statement kInsert{
-        "INSERT INTO sluice_ledger.events SELECT $1, $2, $3, coalesce(max(number), 0) + 1, $4, $5, "
-        "$6 FROM sluice_ledger.events WHERE account = $1 AND shop = $2 AND order_id = $3"};
+    static constexpr Statement kUpsert{
+        "INSERT INTO sluice_ledger.events (account, shop, order_id, seq, received_s, received_ns, "
+        "topic, digest, event) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
+        "ON CONFLICT (account, shop, order_id, seq, received_s, received_ns, topic) "
+        "DO UPDATE SET digest = EXCLUDED.digest, event = EXCLUDED.event"};
     RowWriter parameters;
     parameters.u4(key.account.value).u4(key.shop.value).text(key.order_id.view());
+    parameters.u8(event.seq.value).instant(event.received_at);
     parameters.i2(static_cast<std::int16_t>(event.topic)).digest(event.digest);
     parameters.bytes(pack_events(&event, 1));
-    connection_.send(kInsert, parameters);
-}
-
-void PgTxn::put_program(const ProgramRow& row) {
-    static constexpr Statement kRetire{
-        "UPDATE sluice_ledger.programs SET current = false WHERE program = $1 AND current"};
-    static constexpr Statement kInsert{
-        "INSERT INTO sluice_ledger.programs (program, version, account, account_id, shops, "
-        "window_days, base, precedence, hold_days, default_kind, default_value, default_currency, "
-        "rule_matches, rule_texts, rule_kinds, rule_values, rule_currencies, applied_by, "
-        "applied_s, applied_ns, current) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
-        "$12, $13, $14, $15, $16, $17, $18, $19, $20, true)"};
-    pass_gate(Gate::kExclusive);
-    RowWriter program;
-    program.text(row.program.id.view());
-    connection_.send(kRetire, program);
-    RowWriter parameters;
-    write_program(row, parameters);
-    connection_.send(kInsert, parameters);
-}
-
-void PgTxn::put_payout(const Payout& payout) {
-    static constexpr Statement kInsert{
-        "INSERT INTO sluice_ledger.payouts (account, payout_id, program, creator, currency, "
-        "amount, until_s, until_ns, closed_s, closed_ns, orders_count, actor, number, node) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"};
-    pass_gate(Gate::kExclusive);
-    RowWriter parameters;
-    write_payout(payout, parameters);
-    parameters.u8(++shared_.payouts).u4(node_.number);
-    connection_.send(kInsert, parameters);
+    connection_.send(kUpsert, parameters);
 }
 
 }  // namespace sluice::pg

@@ -29,6 +29,21 @@ int stored_version(Connection& session) {
             .i8());
 }
 
+/// The first number of this format: those before it count the schema of an earlier one.
+constexpr int kFirstNumber = kMigrations.front().number;
+
+bool is_earlier_format(int stored) noexcept {
+    return stored != 0 && stored < kFirstNumber;
+}
+
+/// It is never changed into this one, and never read as if it were this one.
+Error earlier_format() {
+    return {ErrorCode::kUnsupported,
+            "ledger: written by an earlier sluice (format 1); build it anew in an empty database: "
+            "sluice ledger migrate --ledger URL, then on every node sluice ledger rebuild --from "
+            "ARCHIVE --into URL"};
+}
+
 Error newer_schema(int stored) {
     return {ErrorCode::kUnsupported, "the ledger's schema has version " + std::to_string(stored) +
                                          ", this program knows version " +
@@ -53,7 +68,9 @@ Result<Migrated> migrate(Connection& session) {
     session.script("BEGIN");
     session.script(kLock);
     Migrated result;
-    if (stored_version(session) != 0) {
+    if (const int stored = stored_version(session); is_earlier_format(stored)) {
+        return earlier_format();
+    } else if (stored != 0) {
         shut_out_batches(session);
     }
     result.before = stored_version(session);
@@ -88,6 +105,9 @@ int schema_version() noexcept {
 
 Status check_schema(Connection& session) {
     const int stored = stored_version(session);
+    if (is_earlier_format(stored)) {
+        return earlier_format();
+    }
     if (stored > schema_version()) {
         return newer_schema(stored);
     }

@@ -3,6 +3,8 @@
 // Migrations are numbered files (pg_store/schema/migrations), applied in one transaction under a
 // lock: any number of programs may try at once, and each may be killed at any instant. Batches of
 // workers that run are done before it begins, and those that wait for it find the new number.
+//
+// Numbers begin with 5: 1 to 4 are the schema of an earlier format, which is refused, not migrated.
 #pragma once
 
 #include <string>
@@ -18,16 +20,17 @@ class Connection;
 struct Migrated {
     int before = 0;  ///< 0: there was no ledger.
     int now = 0;
-    std::vector<std::string> applied;  ///< `0001_ledger`, in order.
+    std::vector<std::string> applied;  ///< `0005_ledger`, in order.
 };
 
-/// kUnsupported: the schema is newer than this program. kPermission: the user may not.
+/// kUnsupported: the schema is newer than this program, or of an earlier format. kPermission: the
+/// user may not.
 [[nodiscard]] Result<Migrated> migrate(const Url& url);
 
 /// The schema's version, as this program needs it.
 [[nodiscard]] int schema_version() noexcept;
-/// kNotFound: there is no ledger. kUnsupported: it is older or newer. Throws LedgerFailure if the
-/// server cannot be asked. Internal to this room.
+/// kNotFound: there is no ledger. kUnsupported: it is older, newer or of an earlier format. Throws
+/// LedgerFailure if the server cannot be asked. Internal to this room.
 [[nodiscard]] Status check_schema(Connection& session);
 /// Queues the look at the schema's number that every batch takes once it has passed the gate, which
 /// migrate() holds alone. The sync() that follows throws kUnsupported if it is another one: the

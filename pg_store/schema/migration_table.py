@@ -1,11 +1,11 @@
-"""Writes the header with the migrations: migration_table.py OUT.hpp 0001_name.sql ..."""
+"""Writes the header with the migrations: migration_table.py OUT.hpp 0005_name.sql 0006_name.sql ..."""
 import pathlib
 import re
 import sys
 
 out, files = pathlib.Path(sys.argv[1]), sorted(map(pathlib.Path, sys.argv[2:]))
 rows = []
-for expected, file in enumerate(files, 1):
+for expected, file in enumerate(files, int(files[0].name[:4])):
     number, name = re.fullmatch(r"(\d{4})_([a-z0-9_]+)", file.stem).groups()
     if int(number) != expected:
         sys.exit(f"{file}: expected number {expected:04}")

@@ -79,8 +79,7 @@ pg::Url emptied_database() {
         for (int i = 0; i < tables.count(); ++i) {
             text += "DELETE FROM sluice_ledger." + tables.row(i).string() + "; ";
         }
-        return text +
-               "UPDATE sluice_ledger.state SET programs_revision = 0, imports = 0, payouts = 0";
+        return text + "UPDATE sluice_ledger.state SET programs_revision = 0, imports = 0";
     }();
     session->script(empty);
     return url;

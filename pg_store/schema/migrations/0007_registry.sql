@@ -4,5 +4,7 @@ CREATE TABLE sluice_ledger.registry (
     source              text COLLATE "C" NOT NULL,  -- UUID of the store
     revision            bigint NOT NULL,
     published_at        timestamptz NOT NULL DEFAULT now(),
-    file                bytea NOT NULL              -- as `sluice registry export` writes it
+    file                bytea NOT NULL,             -- as `sluice registry export` writes it
+    -- Which of the states with this revision: a source that was restored from a backup counts again.
+    digest              bytea NOT NULL DEFAULT ''::bytea
 );

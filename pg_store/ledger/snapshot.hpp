@@ -1,0 +1,31 @@
+// The reader of the PostgreSQL ledger: one consistent state, in a transaction that only reads.
+// Internal to this room.
+#pragma once
+
+#include <exception>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+#include "pg_store/ledger/lease.hpp"
+#include "pg_store/ledger/reads.hpp"
+
+namespace sluice::pg {
+
+class PgSnapshot final : private LeaseHolder, public Reads {
+public:
+    PgSnapshot(Lease lease, std::string_view node);
+
+    void expect_orders(std::span<const OrderKey> keys) override;
+    bool load_order(const OrderKey& key, OrderState& state) override;
+
+private:
+    struct Expected {
+        OrderState state;
+        bool exists = false;
+        std::exception_ptr damage;  ///< It could not be read.
+    };
+    std::unordered_map<OrderKey, Expected, OrderHash> expected_;
+};
+
+}  // namespace sluice::pg

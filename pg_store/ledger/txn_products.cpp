@@ -1,0 +1,114 @@
+// Products, read ahead and kept.
+#include <algorithm>
+#include <utility>
+
+#include "pg_store/ledger/shop_texts.hpp"
+#include "pg_store/ledger/txn.hpp"
+
+namespace sluice::pg {
+
+void PgTxn::fetch_products(const std::vector<ShopKey>& keys) {
+    static const Statement kSelect = select_statement(
+        "c.account, c.shop, c.product_id, c.language, c.country, c.full_id, c.record, "
+        "c.brand, c.collections, c.tags, c.variant_skus",
+        "catalog c JOIN " + std::string(kShopTextKeys) +
+            "ON c.account = k.account AND c.shop = k.shop AND c.product_id = k.text "
+            "ORDER BY c.account, c.shop, c.product_id, c.language, c.country FOR UPDATE OF c");
+    ShopTextColumns columns;
+    for (const ShopKey& key : keys) {
+        const auto& [account, shop, id] = key;
+        if (products_.try_emplace(key).second) {
+            columns.add(account, shop, key_text(id));
+        }
+    }
+    if (columns.empty()) {
+        return;
+    }
+    connection_.send(kSelect, columns.parameters(), [this](Rows rows) {
+        for (int i = 0; i < rows.count(); ++i) {
+            RowReader row = rows.row(i);
+            CatalogRecord record = read_catalog(row);
+            const CatalogKey& key = record.key;
+            products_[{key.account, key.shop, key.product_id.str()}].insert_or_assign(
+                {key.language, key.country}, std::move(record));
+        }
+    });
+}
+
+/// Which product a text of a line means: as a variant's first, then as the product's id.
+void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
+    static const Statement kSelect = {
+        "SELECT k.account, k.shop, k.text, v.product_id, v.language, v.country, v.full_id "
+        "FROM unnest($1::integer[], $2::integer[], $3::text[]) AS k (account, shop, text) "
+        "CROSS JOIN LATERAL (SELECT v.product_id, v.language, v.country, c.full_id "
+        "FROM sluice_ledger.variants v JOIN sluice_ledger.catalog c "
+        "USING (account, shop, product_id, language, country) "
+        "WHERE v.account = k.account AND v.shop = k.shop AND v.variant_sku = k.text "
+        "ORDER BY v.language, v.country, v.product_id LIMIT 1) v"};
+    ShopTextColumns columns;
+    std::vector<ShopKey> products;
+    for (const ShopText& sku : skus) {
+        if (variants_.try_emplace({sku.account, sku.shop, sku.text}).second) {
+            columns.add(sku.account, sku.shop, sku.text);
+            products.emplace_back(sku.account, sku.shop, sku.text);
+        }
+    }
+    if (columns.empty()) {
+        return;
+    }
+    connection_.send(kSelect, columns.parameters(), [&](Rows rows) {
+        for (int i = 0; i < rows.count(); ++i) {
+            RowReader row = rows.row(i);
+            const AccountNumber account{row.u4()};
+            const ShopNumber shop{row.u4()};
+            const std::string text = row.string();
+            CatalogKey key{account, shop, ProductId(row.text()), row.string(), row.string()};
+            if (const Field full_id = row.next()) {
+                key.product_id = ProductId(*full_id);
+            }
+            products.emplace_back(account, shop, key.product_id.str());
+            variants_[{account, shop, text}] = std::move(key);
+        }
+    });
+    connection_.sync();
+    std::sort(products.begin(), products.end());
+    fetch_products(products);
+    connection_.sync();
+}
+
+PgTxn::Copies& PgTxn::copies(AccountNumber account, ShopNumber shop, const ProductId& product) {
+    const ShopKey key{account, shop, product.str()};
+    if (!products_.contains(key)) {
+        pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
+        fetch_products({key});
+        connection_.sync();
+    }
+    return products_[key];
+}
+
+std::optional<CatalogKey> PgTxn::find_variant(AccountNumber account, ShopNumber shop,
+                                              std::string_view variant_sku) {
+    const ShopKey key{account, shop, std::string(variant_sku)};
+    const auto known = variants_.find(key);
+    if (known != variants_.end()) {
+        return known->second;
+    }
+    return variants_[key] = Reads::find_variant(account, shop, variant_sku);
+}
+
+std::vector<CatalogKey> PgTxn::product_copies(AccountNumber account, ShopNumber shop,
+                                              const ProductId& product) {
+    std::vector<CatalogKey> keys;
+    for (const auto& [which, record] : copies(account, shop, product)) {
+        keys.push_back(record.key);
+    }
+    return keys;
+}
+
+std::optional<CatalogRecord> PgTxn::catalog(const CatalogKey& key) {
+    const Copies& found = copies(key.account, key.shop, key.product_id);
+    const auto copy = found.find({key.language, key.country});
+    return copy == found.end() ? std::nullopt : std::optional(copy->second);
+}
+
+}  // namespace sluice::pg

@@ -1,0 +1,697 @@
+-- The tables of the ledger, in the schema sluice_ledger. docs/postgresql.md describes them.
+--
+-- Numbers 1 to 4 are the schema of releases before double entry, which is refused: this one is made
+-- in a database that has no ledger.
+--
+-- An instant is two columns: seconds since 1970-01-01T00:00:00Z, and nanoseconds (timestamptz would
+-- round them). Amounts that were sent keep their scale; amounts that are owed have their currency's
+-- digits. Ids compare by their bytes. A text that is empty says none, unless it says otherwise.
+-- Everything that grows is keyed by account first, then shop.
+
+-- One row, written under the exclusive gate only.
+CREATE TABLE sluice_ledger.state (
+    one                 boolean PRIMARY KEY CHECK (one),
+    programs_revision   bigint NOT NULL,    -- moves with every change of a program or an account
+    imports             bigint NOT NULL     -- touch imports so far: the last imported wins
+);
+INSERT INTO sluice_ledger.state VALUES (true, 0, 0);
+
+-- How far each node is: written in the transaction that holds the effects.
+CREATE TABLE sluice_ledger.heads (
+    node                text COLLATE "C" PRIMARY KEY,   -- UUID of the queue
+    number              integer NOT NULL UNIQUE,
+    applied_seq         bigint NOT NULL,                -- the checkpoint
+    last_received_s     bigint NOT NULL,                -- receipt of the last applied input
+    last_received_ns    integer NOT NULL,
+    next_entry          bigint NOT NULL,
+    next_work           bigint NOT NULL,
+    applied             bigint NOT NULL,
+    stale               bigint NOT NULL,
+    duplicate           bigint NOT NULL,
+    catalog             bigint NOT NULL,
+    commands            bigint NOT NULL,
+    dead                bigint NOT NULL,
+    orders              bigint NOT NULL,
+    journal_entries     bigint NOT NULL,
+    anomalies           bigint[] NOT NULL               -- rows of each kind
+);
+
+CREATE TABLE sluice_ledger.chains (
+    account             integer NOT NULL,
+    node                integer NOT NULL,
+    hash                bytea NOT NULL,
+    entries             bigint NOT NULL,
+    PRIMARY KEY (account, node)
+);
+
+CREATE TABLE sluice_ledger.shops (
+    account             integer NOT NULL,
+    shop                integer PRIMARY KEY,
+    account_id          text COLLATE "C" NOT NULL,
+    shop_id             text COLLATE "C" NOT NULL UNIQUE
+);
+
+-- ---- Orders -----------------------------------------------------------------------------------
+
+-- Lists are arrays with one element for each item, null if there are none; those of one block belong
+-- together. A `_positions` array says whose the item is, counted from 1:
+-- `position_creators[due_positions[1]]` is who has due_amounts[1].
+CREATE TABLE sluice_ledger.orders (
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    revision            bigint NOT NULL,    -- writes of this row so far
+    version_s           bigint NOT NULL,
+    version_ns          integer NOT NULL,
+    ordered_s           bigint NOT NULL,
+    ordered_ns          integer NOT NULL,
+    cancelled_s         bigint,
+    cancelled_ns        integer,
+    currency            text NOT NULL,
+    amount              numeric NOT NULL,
+    tax                 numeric NOT NULL,
+    shipping            numeric NOT NULL,
+    as_sent             text[],             -- amount, tax, shipping, where a number loses zeros
+    codes               text[],
+    device              bytea,              -- SHA-256 of the device id
+    device_version_s    bigint NOT NULL,    -- of the payload that stated it
+    device_version_ns   integer NOT NULL,
+    customer            bytea,              -- SHA-256 of the customer
+    sane_version_s      bigint,             -- the highest that was not far ahead of its receipt
+    sane_version_ns     integer,
+    -- Lines: those of the newest payload, and what is gone from it.
+    line_ids            text[],
+    line_skus           text[],
+    line_variant_skus   text[],
+    line_amounts        numeric[],
+    line_taxes          numeric[],
+    line_quantities     integer[],
+    line_present        boolean[],          -- in the newest payload
+    -- Refunds: one element for each refund id.
+    refund_ids          text[],
+    refund_lines        text[],
+    refund_versions_s   bigint[],
+    refund_versions_ns  integer[],
+    refund_stated       bigint[],
+    refund_at_s         bigint[],
+    refund_at_ns        integer[],
+    refund_amounts      numeric[],
+    refund_taxes        numeric[],
+    refund_quantities   integer[],
+    statements_count    bigint NOT NULL,
+    flags               smallint NOT NULL,  -- 1: held, 2: rejected, 4: barred
+    anomalies_showing   integer NOT NULL,   -- bits 1 << kind
+    anomalies_acknowledged integer NOT NULL,
+    -- Positions: what each creator has of the order.
+    live                integer,            -- which position counts, from 1; null: no creator
+    position_programs   text[],
+    position_creators   text[],
+    position_types      smallint[],
+    position_causes     bigint[],           -- the input that attributed, and if it was a command,
+    position_commands   text[],             -- its id
+    position_topics     smallint[],
+    position_at_s       bigint[],
+    position_at_ns      integer[],
+    position_candidates bytea[],            -- packed: for `sluice explain`
+    position_volumes    numeric[],          -- frozen net sales of the month; null: no tiers
+    position_volume_currencies text[],
+    position_customers  smallint[],         -- 0: unknown, 1: new, 2: returning
+    position_groups     text[],
+    position_booked_s   bigint[],           -- the latest accounting date
+    position_booked_ns  integer[],
+    cap_positions       integer[],          -- max_per_order, frozen
+    cap_currencies      text[],
+    cap_amounts         numeric[],
+    -- Frozen rates of lines, in the order of freezing.
+    frozen_positions    integer[],
+    frozen_lines        text[],
+    frozen_rates        integer[],          -- which of the rates below, from 1
+    rate_kinds          smallint[],         -- 0: none, 1: percent, 2: per unit, 3: per order
+    rate_values         numeric[],
+    rate_currencies     text[],
+    rate_bases          smallint[],
+    rate_matches        smallint[],
+    rate_programs       integer[],          -- version of the program
+    rate_rules          integer[],
+    rate_tiers          smallint[],         -- null: the rule's own rate
+    rate_shared_with    integer[],
+    -- What is due, and what standing payouts have taken of it. Line '': entered by hand.
+    due_positions       integer[],
+    due_lines           text[],
+    due_currencies      text[],
+    due_amounts         numeric[],
+    due_taken           numeric[],
+    due_entries         bigint[],           -- the first journal entry
+    -- Payouts that took something.
+    taken_positions     integer[],
+    taken_payouts       text[],
+    taken_currencies    text[],
+    taken_amounts       numeric[],
+    taken_commissions   numeric[],          -- of these, items of kind COMMISSION
+    taken_has_commission boolean[],
+    taken_standing      boolean[],
+    -- Events.
+    last_applied        bigint NOT NULL,
+    events              bytea NOT NULL,     -- packed: for `sluice explain`
+    events_count        bigint NOT NULL,
+    duplicates_count    bigint NOT NULL,
+    other_groups        bigint[],
+    PRIMARY KEY (account, shop, order_id)
+);
+
+-- Events of an order beyond those that its row holds.
+CREATE TABLE sluice_ledger.events (
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    seq                 bigint NOT NULL,
+    received_s          bigint NOT NULL,    -- with seq: which event, though it counts within a node
+    received_ns         integer NOT NULL,
+    topic               smallint NOT NULL,
+    digest              bytea NOT NULL,
+    event               bytea NOT NULL,
+    PRIMARY KEY (account, shop, order_id, seq, received_s, received_ns, topic)
+);
+CREATE INDEX events_by_digest ON sluice_ledger.events (account, shop, order_id, digest);
+
+CREATE TABLE sluice_ledger.refunds (
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    refund_id           text COLLATE "C" NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    line_id             text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, shop, refund_id)
+);
+
+CREATE TABLE sluice_ledger.anomalies (
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    kind                smallint NOT NULL,
+    node                integer NOT NULL,
+    first_seq           bigint NOT NULL,    -- 0: a command showed it first
+    recorded_s          bigint NOT NULL,
+    recorded_ns         integer NOT NULL,
+    count               bigint NOT NULL,
+    message             text NOT NULL,
+    showing             boolean NOT NULL,
+    acknowledged_by     text NOT NULL,
+    acknowledged_s      bigint,
+    acknowledged_ns     integer,
+    PRIMARY KEY (account, shop, order_id, kind)
+);
+
+-- ---- Journal and sums ---------------------------------------------------------------------------
+
+-- Append-only: entries of one input that have an order, creator or payout in common. Transfers,
+-- then marks (currency '', amount 0). The reason implies the books: the view journal names them.
+CREATE TABLE sluice_ledger.journal (
+    account             integer NOT NULL,
+    shop                integer NOT NULL,   -- 0: none
+    order_id            text COLLATE "C" NOT NULL,
+    node                integer NOT NULL,
+    first_entry         bigint NOT NULL,    -- entries are numbered within a node
+    event_seq           bigint NOT NULL,
+    command_id          text COLLATE "C" NOT NULL,
+    payout_id           text COLLATE "C" NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    recorded_s          bigint NOT NULL,
+    recorded_ns         integer NOT NULL,
+    accounting_s        bigint NOT NULL,    -- when statements show it
+    accounting_ns       integer NOT NULL,
+    note                text NOT NULL,
+    actor               text NOT NULL,
+    line_ids            text[] NOT NULL,
+    currencies          text[] NOT NULL,
+    amounts             numeric[] NOT NULL,
+    reasons             smallint[] NOT NULL,
+    refers_to           bigint[],           -- 0: none; null: none of them
+    hash                bytea NOT NULL,     -- the chain of account and node behind these entries
+    PRIMARY KEY (account, shop, order_id, node, first_entry)
+);
+CREATE INDEX journal_by_entry ON sluice_ledger.journal (node, first_entry);
+-- What statements and periods are made of.
+CREATE INDEX journal_by_creator ON sluice_ledger.journal
+    (account, creator, accounting_s, accounting_ns, node, first_entry) WHERE creator <> '';
+
+-- A part for each node, so that nodes do not wait for each other at a busy creator. expense is minus
+-- the sum of the others.
+CREATE TABLE sluice_ledger.balances (
+    account             integer NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    currency            text COLLATE "C" NOT NULL,
+    node                integer NOT NULL,
+    owed                numeric NOT NULL,
+    in_payout           numeric NOT NULL,
+    paid                numeric NOT NULL,
+    PRIMARY KEY (account, program, creator, currency, node)
+);
+
+-- What positions and credits have open: due - taken, never 0.
+CREATE TABLE sluice_ledger.open (
+    account             integer NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    matured             boolean NOT NULL,   -- by an item in a standing payout
+    sold_s              bigint NOT NULL,
+    sold_ns             integer NOT NULL,
+    shop                integer NOT NULL,   -- 0: a credit, whose command id is in order_id
+    order_id            text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    currency            text COLLATE "C" NOT NULL,
+    amount              numeric NOT NULL,
+    last_booked_s       bigint NOT NULL,
+    last_booked_ns      integer NOT NULL,
+    blocks              integer NOT NULL,   -- 1: held; 1 << kind of an anomaly
+    PRIMARY KEY (account, program, matured, sold_s, sold_ns, shop, order_id, creator, currency)
+);
+
+CREATE TABLE sluice_ledger.tier_volumes (
+    account             integer NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    month               integer NOT NULL,   -- 202601
+    currency            text COLLATE "C" NOT NULL,
+    amount              numeric NOT NULL,
+    PRIMARY KEY (account, program, creator, month, currency)
+);
+
+CREATE TABLE sluice_ledger.periods (
+    account             integer NOT NULL,
+    until_s             bigint NOT NULL,
+    until_ns            integer NOT NULL,
+    closed_s            bigint NOT NULL,
+    closed_ns           integer NOT NULL,
+    closed_by           text NOT NULL,
+    command_id          text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, until_s, until_ns)
+);
+
+CREATE TABLE sluice_ledger.period_sums (
+    account             integer NOT NULL,
+    until_s             bigint NOT NULL,
+    until_ns            integer NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    currency            text COLLATE "C" NOT NULL,
+    opening_owed        numeric NOT NULL,
+    opening_in_payout   numeric NOT NULL,
+    opening_paid        numeric NOT NULL,
+    reasons             text NOT NULL,
+    closing_owed        numeric NOT NULL,
+    closing_in_payout   numeric NOT NULL,
+    closing_paid        numeric NOT NULL,
+    entries             bigint NOT NULL,
+    digest              bytea NOT NULL,
+    PRIMARY KEY (account, until_s, until_ns, creator, program, currency)
+);
+
+-- ---- Payouts ------------------------------------------------------------------------------------
+
+CREATE TABLE sluice_ledger.runs (
+    run                 text COLLATE "C" PRIMARY KEY,   -- command id of the close
+    account             integer NOT NULL,
+    until_s             bigint NOT NULL,
+    until_ns            integer NOT NULL,
+    closed_s            bigint NOT NULL,
+    closed_ns           integer NOT NULL,
+    closed_by           text NOT NULL,
+    payouts             bigint NOT NULL,
+    digest              bytea NOT NULL
+);
+
+CREATE TABLE sluice_ledger.payouts (
+    payout_id           text COLLATE "C" PRIMARY KEY,
+    account             integer NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    currency            text NOT NULL,
+    amount              numeric NOT NULL,
+    payout_state        smallint NOT NULL,
+    until_s             bigint NOT NULL,
+    until_ns            integer NOT NULL,
+    closed_s            bigint NOT NULL,
+    closed_ns           integer NOT NULL,
+    closed_by           text NOT NULL,
+    approved_by         text NOT NULL,
+    approved_s          bigint,
+    approved_ns         integer,
+    sent_by             text NOT NULL,
+    sent_s              bigint,
+    sent_ns             integer,
+    ended_by            text NOT NULL,
+    ended_s             bigint,
+    ended_ns            integer,
+    bank_ref            text NOT NULL,
+    paid_s              bigint,
+    paid_ns             integer,
+    orders              bigint NOT NULL,
+    items               bigint NOT NULL,
+    items_digest        bytea NOT NULL
+);
+
+CREATE TABLE sluice_ledger.payout_parts (
+    payout_id           text COLLATE "C" NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    amount              numeric NOT NULL,
+    PRIMARY KEY (payout_id, program)
+);
+
+CREATE TABLE sluice_ledger.payout_items (
+    payout_id           text COLLATE "C" NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    shop_id             text COLLATE "C" NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    line_id             text COLLATE "C" NOT NULL,  -- a credit's command id
+    item_kind           smallint NOT NULL,
+    amount              numeric NOT NULL,
+    shop                integer NOT NULL,
+    sold_s              bigint NOT NULL,
+    sold_ns             integer NOT NULL,
+    PRIMARY KEY (payout_id, program, shop_id, order_id, line_id, item_kind)
+);
+
+-- Who got nothing, or less, in a run.
+CREATE TABLE sluice_ledger.skipped (
+    run                 text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    currency            text COLLATE "C" NOT NULL,
+    why                 smallint NOT NULL,
+    amount              numeric NOT NULL,
+    PRIMARY KEY (run, creator, currency, why)
+);
+
+-- ---- Commands -----------------------------------------------------------------------------------
+
+CREATE TABLE sluice_ledger.commands (
+    node                integer NOT NULL,
+    seq                 bigint NOT NULL,
+    topic               smallint NOT NULL,
+    command_id          text COLLATE "C" NOT NULL,
+    actor               text NOT NULL,
+    received_s          bigint NOT NULL,
+    received_ns         integer NOT NULL,
+    outcome             smallint NOT NULL,
+    result              text NOT NULL,
+    first_command       text COLLATE "C" NOT NULL,
+    PRIMARY KEY (node, seq)
+);
+
+-- Keys that were used; they count per account, for ever.
+CREATE TABLE sluice_ledger.keys (
+    account             integer NOT NULL,
+    key_text            text COLLATE "C" NOT NULL,
+    content             bytea NOT NULL,     -- SHA-256 of topic, shop and body
+    command_id          text COLLATE "C" NOT NULL,
+    outcome             smallint NOT NULL,
+    result              text NOT NULL,
+    PRIMARY KEY (account, key_text)
+);
+
+-- Adjustments, credits and reversals; the last columns are a credit's position.
+CREATE TABLE sluice_ledger.money_commands (
+    command_id          text COLLATE "C" PRIMARY KEY,
+    account             integer NOT NULL,
+    topic               smallint NOT NULL,
+    shop                integer NOT NULL,
+    shop_id             text COLLATE "C" NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    currency            text NOT NULL,
+    amount              numeric NOT NULL,
+    reversed_by         text COLLATE "C" NOT NULL,
+    reverses            text COLLATE "C" NOT NULL,
+    sale_s              bigint NOT NULL,
+    sale_ns             integer NOT NULL,
+    due                 numeric NOT NULL,
+    taken               numeric NOT NULL,
+    last_booked_s       bigint NOT NULL,
+    last_booked_ns      integer NOT NULL,
+    first_entry         bigint NOT NULL,
+    standing_items      integer NOT NULL
+);
+
+CREATE TABLE sluice_ledger.credits_of_orders (
+    account             integer NOT NULL,
+    shop_id             text COLLATE "C" NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    command_id          text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, shop_id, order_id, command_id)
+);
+
+-- Commands that need, or needed, another actor's approval.
+CREATE TABLE sluice_ledger.waiting_commands (
+    account             integer NOT NULL,
+    command_id          text COLLATE "C" NOT NULL,
+    topic               smallint NOT NULL,
+    shop                integer NOT NULL,
+    shop_id             text COLLATE "C" NOT NULL,
+    body                text NOT NULL,
+    actor               text NOT NULL,
+    reason              text NOT NULL,
+    received_s          bigint NOT NULL,
+    received_ns         integer NOT NULL,
+    currency            text,               -- null: it is about no amount
+    amount              numeric NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    approval_state      smallint NOT NULL,  -- 1: waiting, 2: approved, 3: withdrawn
+    ended_by            text NOT NULL,
+    ended_s             bigint,
+    ended_ns            integer,
+    PRIMARY KEY (account, command_id)
+);
+
+-- Orders that a command gave out.
+CREATE TABLE sluice_ledger.given_orders (
+    command_id          text COLLATE "C" NOT NULL,
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    PRIMARY KEY (command_id, account, shop, order_id)
+);
+
+CREATE TABLE sluice_ledger.dead (
+    node                integer NOT NULL,
+    seq                 bigint NOT NULL,
+    topic               smallint,           -- null: the record itself is unreadable
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    account_id          text NOT NULL,
+    shop_id             text NOT NULL,
+    received_s          bigint NOT NULL,
+    received_ns         integer NOT NULL,
+    reason              text NOT NULL,
+    attempts            integer NOT NULL,
+    record              bytea NOT NULL,     -- as it came from the queue
+    bulk_body           bytea NOT NULL,
+    body_sha256         bytea,
+    PRIMARY KEY (node, seq)
+);
+
+-- What an input left to be done before the next one: attribution that is to be tried again.
+CREATE TABLE sluice_ledger.work (
+    node                integer NOT NULL,
+    number              bigint NOT NULL,
+    work_kind           smallint NOT NULL,
+    account             integer NOT NULL,
+    kind                smallint NOT NULL,
+    digest              bytea NOT NULL,
+    subject             text NOT NULL,
+    after_ordered_s     bigint,
+    after_ordered_ns    integer,
+    after_shop          integer,
+    after_order         text COLLATE "C",
+    cause               bigint NOT NULL,
+    cause_topic         smallint NOT NULL,
+    command_id          text COLLATE "C" NOT NULL,
+    actor               text NOT NULL,
+    reason              text NOT NULL,
+    received_s          bigint NOT NULL,
+    received_ns         integer NOT NULL,
+    PRIMARY KEY (node, number)
+);
+
+CREATE TABLE sluice_ledger.work_orders (
+    node                integer NOT NULL,
+    work                bigint NOT NULL,
+    ordered_s           bigint NOT NULL,
+    ordered_ns          integer NOT NULL,
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    PRIMARY KEY (node, work, ordered_s, ordered_ns, account, shop, order_id)
+);
+
+-- ---- Accounts, programs, creators ---------------------------------------------------------------
+
+CREATE TABLE sluice_ledger.accounts (
+    account             integer PRIMARY KEY,
+    account_id          text COLLATE "C" NOT NULL,
+    closed_until_s      bigint,             -- the first instant of the open period
+    closed_until_ns     integer,
+    policy              text NOT NULL,      -- JSON; '': the defaults
+    policy_by           text NOT NULL,
+    policy_version      integer NOT NULL,
+    open_credits        bigint NOT NULL     -- credits that name an order and are not reversed
+);
+
+CREATE TABLE sluice_ledger.programs (
+    program             text COLLATE "C" PRIMARY KEY,
+    account             integer NOT NULL,
+    version             integer NOT NULL    -- the one that counts
+);
+
+CREATE TABLE sluice_ledger.program_versions (
+    program             text COLLATE "C" NOT NULL,
+    version             integer NOT NULL,
+    account             integer NOT NULL,
+    account_id          text COLLATE "C" NOT NULL,
+    applied_by          bigint NOT NULL,
+    applied_s           bigint NOT NULL,
+    applied_ns          integer NOT NULL,
+    first_reach_s       bigint NOT NULL,
+    first_reach_ns      integer NOT NULL,
+    json                text NOT NULL,      -- the program as its file states it
+    PRIMARY KEY (program, version)
+);
+
+CREATE TABLE sluice_ledger.shop_reaches (
+    program             text COLLATE "C" NOT NULL,
+    shop_name           text COLLATE "C" NOT NULL,  -- shop id, or *
+    reach_s             bigint NOT NULL,
+    reach_ns            integer NOT NULL,
+    PRIMARY KEY (program, shop_name)
+);
+
+CREATE TABLE sluice_ledger.creators (
+    account             integer NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    name                text NOT NULL,
+    payee               text NOT NULL,
+    shown_as            text COLLATE "C" NOT NULL,  -- after a rename
+    PRIMARY KEY (account, creator)
+);
+
+CREATE TABLE sluice_ledger.creator_aliases (
+    account             integer NOT NULL,
+    alias               text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, alias)
+);
+
+CREATE TABLE sluice_ledger.creator_holds (
+    account             integer NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    program             text COLLATE "C" NOT NULL,  -- '': all
+    actor               text NOT NULL,
+    reason              text NOT NULL,
+    held_s              bigint NOT NULL,
+    held_ns             integer NOT NULL,
+    PRIMARY KEY (account, creator, program)
+);
+
+CREATE TABLE sluice_ledger.codes (
+    account             integer NOT NULL,
+    digest              bytea NOT NULL,     -- SHA-256 of the code in lower case
+    program             text COLLATE "C" NOT NULL,
+    valid_from_s        bigint NOT NULL,
+    valid_from_ns       integer NOT NULL,
+    code                text NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    valid_until_s       bigint,             -- excluded; null: no limit
+    valid_until_ns      integer,
+    PRIMARY KEY (account, digest, program, valid_from_s, valid_from_ns)
+);
+
+CREATE TABLE sluice_ledger.memberships (
+    account             integer NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    removed             boolean NOT NULL,
+    changed_by          bigint NOT NULL,
+    member_group        text NOT NULL,
+    reach_s             bigint NOT NULL,
+    reach_ns            integer NOT NULL,
+    PRIMARY KEY (account, program, creator)
+);
+
+CREATE TABLE sluice_ledger.touches (
+    account             integer NOT NULL,
+    anon                bytea NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    occurred_s          bigint NOT NULL,
+    occurred_ns         integer NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    import              bigint NOT NULL,    -- of state.imports
+    import_row          integer NOT NULL,
+    reach_s             bigint NOT NULL,
+    reach_ns            integer NOT NULL,
+    PRIMARY KEY (account, anon, program, occurred_s, occurred_ns, creator)
+);
+
+-- Orders without a creator, by what they wait for.
+CREATE TABLE sluice_ledger.waiting (
+    account             integer NOT NULL,
+    kind                smallint NOT NULL,  -- 1: a touch, 2: a code
+    digest              bytea NOT NULL,
+    ordered_s           bigint NOT NULL,
+    ordered_ns          integer NOT NULL,
+    shop                integer NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, kind, digest, ordered_s, ordered_ns, shop, order_id)
+);
+
+-- Orders of a customer of a shop, once a program asks whether a customer is new.
+CREATE TABLE sluice_ledger.customer_orders (
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    customer            bytea NOT NULL,
+    ordered_s           bigint NOT NULL,
+    ordered_ns          integer NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, shop, customer, ordered_s, ordered_ns, order_id)
+);
+
+-- What some node has not forgotten yet.
+CREATE TABLE sluice_ledger.forgets (
+    command_id          text COLLATE "C" PRIMARY KEY,
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    secret              text NOT NULL,
+    digests             text NOT NULL
+);
+
+CREATE TABLE sluice_ledger.forgets_done (
+    command_id          text COLLATE "C" NOT NULL,
+    node_id             text COLLATE "C" NOT NULL,
+    PRIMARY KEY (command_id, node_id)
+);
+
+-- ---- Products -----------------------------------------------------------------------------------
+
+CREATE TABLE sluice_ledger.catalog (
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    product_id          text COLLATE "C" NOT NULL,
+    language            text COLLATE "C" NOT NULL,
+    country             text COLLATE "C" NOT NULL,
+    full_id             text,               -- null: product_id is all of it
+    record              json NOT NULL,
+    brand               text,
+    collections         text[] NOT NULL,
+    tags                text[] NOT NULL,
+    variant_skus        text[] NOT NULL,
+    PRIMARY KEY (account, shop, product_id, language, country)
+);
+
+CREATE TABLE sluice_ledger.variants (
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    variant_sku         text COLLATE "C" NOT NULL,
+    language            text COLLATE "C" NOT NULL,
+    country             text COLLATE "C" NOT NULL,
+    product_id          text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, shop, variant_sku, language, country, product_id)
+);

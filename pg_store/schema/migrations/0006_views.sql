@@ -1,0 +1,221 @@
+-- What people and BI tools read. The views are made in the first schema of the search path.
+
+CREATE FUNCTION sluice_ledger.instant(seconds bigint, nanoseconds integer) RETURNS timestamptz
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT timestamptz '1970-01-01 00:00:00Z' + make_interval(secs => seconds)
+               + make_interval(secs => nanoseconds / 1000 / 1000000.0) $$;
+
+-- What a code of the tables is called: kinds from 1 on.
+CREATE FUNCTION sluice_ledger.anomaly_name(kind integer) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT (ARRAY['VERSION_IN_FUTURE', 'CANCEL_WITHOUT_CANCELLED_AT', 'CANCEL_NOT_LATER',
+                        'CANCELLATION_WITHDRAWN', 'DUPLICATE_REFUND_ID', 'REFUND_ID_REUSED',
+                        'REFUND_EXCEEDS_LINE', 'LINES_EXCEED_AMOUNT', 'TAX_EXCEEDS_AMOUNT',
+                        'COMMISSION_EXCEEDS_BASE', 'AMOUNT_ABOVE_LIMIT', 'ORDERED_IN_FUTURE',
+                        'ORDERED_LONG_AGO', 'CURRENCY_CHANGED', 'CREDITED_ORDER'])[kind] $$;
+CREATE FUNCTION sluice_ledger.reason_name(reason integer) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT CASE WHEN reason < 64 THEN
+              (ARRAY['ACCRUAL', 'ATTRIBUTION', 'CANCELLATION', 'REFUND', 'UPDATE', 'MANUAL', 'DETACH',
+                     'REJECT', 'RELEASE', 'CREDIT', 'REVERSAL', 'PAYOUT', 'SETTLE', 'VOID', 'FAILED',
+                     'RETURNED'])[reason]
+              ELSE (ARRAY['ATTRIBUTED', 'DETACHED', 'REJECTED', 'HELD', 'RELEASED', 'ACKNOWLEDGED',
+                          'CLOSED', 'APPROVED', 'SENT', 'RESET', 'PERIOD_CLOSED', 'POLICY_CHANGED',
+                          'RENAMED'])[reason - 63] END $$;
+CREATE FUNCTION sluice_ledger.from_book(reason integer, payout_id text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT CASE WHEN reason <= 11 THEN 'expense' WHEN reason = 12 THEN 'owed'
+                      WHEN reason IN (13, 14, 15) THEN 'payout:' || payout_id
+                      WHEN reason = 16 THEN 'paid' END $$;
+CREATE FUNCTION sluice_ledger.to_book(reason integer, payout_id text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT CASE WHEN reason <= 11 OR reason IN (14, 15, 16) THEN 'owed'
+                      WHEN reason = 12 THEN 'payout:' || payout_id WHEN reason = 13 THEN 'paid' END $$;
+CREATE FUNCTION sluice_ledger.payout_state_name(state integer) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT (ARRAY['CLOSED', 'APPROVED', 'SENT', 'PAID', 'VOID', 'FAILED', 'RETURNED'])[state] $$;
+
+-- Bits of the kinds of anomaly that block: those that the policy names, else the default set.
+CREATE FUNCTION sluice_ledger.blocking_kinds(policy text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT CASE WHEN nullif(policy, '')::json -> 'blocking' IS NULL
+                 THEN (SELECT sum(1 << kind) FROM unnest(ARRAY[1, 2, 3, 6, 8, 10, 11, 12, 14, 15]) kind)
+                 ELSE (SELECT coalesce(sum(1 << kind), 0) FROM generate_series(1, 15) kind
+                       WHERE sluice_ledger.anomaly_name(kind) IN
+                             (SELECT json_array_elements_text(policy::json -> 'blocking'))) END $$;
+
+CREATE VIEW orders AS
+SELECT s.account_id, s.shop_id, o.order_id,
+       o.position_creators[o.live] AS creator_id, o.position_programs[o.live] AS program_id,
+       array_remove(ARRAY[CASE WHEN o.position_types[o.live] & 1 <> 0 THEN 'AFFILIATE_CODE' END,
+                          CASE WHEN o.position_types[o.live] & 2 <> 0 THEN 'LANDED' END,
+                          CASE WHEN o.position_types[o.live] & 4 <> 0 THEN 'MANUAL' END], NULL)
+           AS attribution_types,
+       o.amount, o.tax, o.shipping, o.currency,
+       r.refund_amount, r.refund_tax,
+       coalesce(p.commission, d.due, 0) AS commission_amount,
+       coalesce(p.currency, o.currency) AS commission_currency,
+       o.flags & 1 <> 0 AS held, o.flags & 2 <> 0 AS rejected, o.flags & 4 <> 0 AS barred,
+       sluice_ledger.instant(o.ordered_s, o.ordered_ns) AS ordered_at,
+       sluice_ledger.instant(o.cancelled_s, o.cancelled_ns) AS cancelled_at,
+       sluice_ledger.instant(o.version_s, o.version_ns) AS last_updated_at,
+       coalesce(p.payouts, ARRAY[]::text[]) AS payouts
+FROM sluice_ledger.orders o
+JOIN sluice_ledger.shops s ON s.shop = o.shop
+CROSS JOIN LATERAL (
+    -- Of several ids of one line the newest statement stands.
+    SELECT coalesce(sum(amount), 0) AS refund_amount, coalesce(sum(tax), 0) AS refund_tax
+    FROM (SELECT DISTINCT ON (line) amount, tax
+          FROM unnest(o.refund_lines, o.refund_versions_s, o.refund_versions_ns, o.refund_stated,
+                      o.refund_amounts, o.refund_taxes)
+               AS refund (line, version_s, version_ns, stated, amount, tax)
+          ORDER BY line, version_s DESC, version_ns DESC, stated DESC) standing) r
+LEFT JOIN LATERAL (
+    SELECT sum(due) AS due
+    FROM unnest(o.due_positions, o.due_currencies, o.due_amounts) AS d (position, currency, due)
+    WHERE d.position = o.live AND d.currency = o.currency) d ON true
+LEFT JOIN LATERAL (
+    -- While a standing payout has the commission, it is what that payout took.
+    SELECT t.currency, sum(t.commission) AS commission, array_agg(t.payout) AS payouts
+    FROM unnest(o.taken_positions, o.taken_payouts, o.taken_currencies, o.taken_commissions,
+                o.taken_standing)
+         AS t (position, payout, currency, commission, standing)
+    WHERE t.position = o.live AND t.standing AND t.currency = (
+        SELECT h.currency
+        FROM unnest(o.taken_positions, o.taken_currencies, o.taken_has_commission, o.taken_standing)
+             WITH ORDINALITY AS h (position, currency, has_commission, standing, number)
+        WHERE h.position = o.live AND h.has_commission AND h.standing
+        ORDER BY (h.currency = o.currency) DESC, h.number LIMIT 1)
+    GROUP BY t.currency) p ON true;
+
+-- One row for each line, or entry by hand, and currency of each position: what is due and taken.
+CREATE VIEW positions AS
+SELECT s.account_id, s.shop_id, o.order_id,
+       o.position_programs[d.position] AS program_id,
+       o.position_creators[d.position] AS creator_id,
+       d.position IS NOT DISTINCT FROM o.live AS live,
+       nullif(d.line, '') AS line_item_id, d.currency, d.due, d.taken, d.due - d.taken AS open,
+       sluice_ledger.instant(o.ordered_s, o.ordered_ns) AS ordered_at
+FROM sluice_ledger.orders o
+JOIN sluice_ledger.shops s ON s.shop = o.shop
+CROSS JOIN LATERAL unnest(o.due_positions, o.due_lines, o.due_currencies, o.due_amounts,
+                          o.due_taken) AS d (position, line, currency, due, taken);
+
+CREATE VIEW commissions AS
+SELECT s.account_id, s.shop_id, o.order_id, l.line_item_id, l.sku, l.variant_sku,
+       o.position_creators[o.live] AS creator_id, o.position_programs[o.live] AS program_id,
+       l.amount, l.tax, l.quantity, l.present,
+       CASE o.rate_kinds[f.rate] WHEN 1 THEN 'PERCENT' WHEN 2 THEN 'FIXED' WHEN 3 THEN 'PER_ORDER'
+       END AS rate_kind,
+       o.rate_values[f.rate] AS rate,
+       coalesce(d.due, 0) AS commission_amount, o.currency,
+       sluice_ledger.instant(o.ordered_s, o.ordered_ns) AS ordered_at
+FROM sluice_ledger.orders o
+JOIN sluice_ledger.shops s ON s.shop = o.shop
+CROSS JOIN LATERAL unnest(o.line_ids, o.line_skus, o.line_variant_skus, o.line_amounts,
+                          o.line_taxes, o.line_quantities, o.line_present)
+     AS l (line_item_id, sku, variant_sku, amount, tax, quantity, present)
+LEFT JOIN LATERAL (
+    SELECT f.rate FROM unnest(o.frozen_positions, o.frozen_lines, o.frozen_rates)
+         AS f (position, line, rate)
+    WHERE f.position = o.live AND f.line = l.line_item_id) f ON true
+LEFT JOIN LATERAL (
+    SELECT d.due FROM unnest(o.due_positions, o.due_lines, o.due_currencies, o.due_amounts)
+         AS d (position, line, currency, due)
+    WHERE d.position = o.live AND d.line = l.line_item_id AND d.currency = o.currency) d ON true
+WHERE o.live IS NOT NULL;
+
+-- Transfers and marks. A mark has neither books, amount nor currency.
+CREATE VIEW journal AS
+SELECT h.node, j.first_entry + e.position - 1 AS entry, j.event_seq,
+       nullif(j.command_id, '') AS command_id, a.account_id, s.shop_id,
+       nullif(j.order_id, '') AS order_id, nullif(e.line_id, '') AS line_item_id,
+       nullif(j.creator, '') AS creator_id, nullif(j.program, '') AS program_id,
+       nullif(e.currency, '') AS currency,
+       CASE WHEN e.reason < 64 THEN e.amount END AS amount,
+       sluice_ledger.from_book(e.reason, j.payout_id) AS from_book,
+       sluice_ledger.to_book(e.reason, j.payout_id) AS to_book,
+       sluice_ledger.reason_name(e.reason) AS reason,
+       nullif(j.payout_id, '') AS payout_id,
+       sluice_ledger.instant(j.recorded_s, j.recorded_ns) AS recorded_at,
+       sluice_ledger.instant(j.accounting_s, j.accounting_ns) AS accounting_date,
+       nullif(e.refers_to, 0) AS refers_to,
+       nullif(j.note, '') AS note, nullif(j.actor, '') AS actor
+FROM sluice_ledger.journal j
+JOIN sluice_ledger.heads h ON h.number = j.node
+LEFT JOIN sluice_ledger.shops s ON s.shop = j.shop
+LEFT JOIN (SELECT DISTINCT account, account_id FROM sluice_ledger.shops) a ON a.account = j.account
+CROSS JOIN LATERAL unnest(j.line_ids, j.currencies, j.amounts, j.reasons, j.refers_to)
+     WITH ORDINALITY AS e (line_id, currency, amount, reason, refers_to, position);
+
+-- As of the moment of the query: a commission is pending before its hold ended.
+CREATE VIEW balances AS
+WITH open AS (
+    SELECT o.account, o.program, o.creator, o.currency, o.amount,
+           o.amount > 0 AND (
+               o.blocks & (1 | sluice_ledger.blocking_kinds(coalesce(a.policy, ''))) <> 0
+               OR EXISTS (SELECT 1 FROM sluice_ledger.creator_holds c
+                          WHERE c.account = o.account AND c.creator = o.creator
+                            AND c.program IN ('', o.program))) AS blocked,
+           NOT o.matured AND sluice_ledger.instant(o.sold_s, o.sold_ns)
+               + make_interval(secs => (v.json::json ->> 'hold_days')::bigint * 86400.0) > now()
+               AS pending
+    FROM sluice_ledger.open o
+    JOIN sluice_ledger.programs p ON p.program = o.program
+    JOIN sluice_ledger.program_versions v ON v.program = p.program AND v.version = p.version
+    LEFT JOIN sluice_ledger.accounts a ON a.account = o.account
+), sums AS (
+    SELECT account, program, creator, currency,
+           coalesce(sum(amount) FILTER (WHERE blocked), 0) AS blocked,
+           coalesce(sum(amount) FILTER (WHERE pending AND NOT blocked), 0) AS pending
+    FROM open GROUP BY account, program, creator, currency
+), folded AS (
+    SELECT account, program, creator, currency, sum(owed) AS owed, sum(in_payout) AS in_payout,
+           sum(paid) AS paid
+    FROM sluice_ledger.balances
+    GROUP BY account, program, creator, currency
+)
+SELECT n.account_id, f.program AS program_id, f.creator AS creator_id, f.currency,
+       coalesce(o.pending, 0) AS pending, coalesce(o.blocked, 0) AS blocked,
+       f.owed - coalesce(o.pending, 0) - coalesce(o.blocked, 0) AS payable,
+       f.in_payout, f.paid, f.owed + f.in_payout + f.paid AS total
+FROM folded f
+JOIN (SELECT DISTINCT account, account_id FROM sluice_ledger.shops) n ON n.account = f.account
+LEFT JOIN sums o ON o.account = f.account AND o.program = f.program AND o.creator = f.creator
+                AND o.currency = f.currency;
+
+CREATE VIEW payouts AS
+SELECT p.payout_id, 'C' || substr(p.payout_id, 2, length(p.payout_id)
+           - length(substring(p.payout_id FROM '-[0-9]+$')) - 1) AS run,
+       a.account_id, p.creator AS creator_id, nullif(c.name, '') AS name,
+       nullif(c.payee, '') AS payee, p.currency, p.amount,
+       sluice_ledger.payout_state_name(p.payout_state) AS state,
+       sluice_ledger.instant(p.until_s, p.until_ns) AS until,
+       sluice_ledger.instant(p.closed_s, p.closed_ns) AS closed_at, p.closed_by,
+       nullif(p.approved_by, '') AS approved_by,
+       sluice_ledger.instant(p.sent_s, p.sent_ns) AS sent_at,
+       sluice_ledger.instant(p.ended_s, p.ended_ns) AS ended_at,
+       nullif(p.bank_ref, '') AS bank_ref, p.orders, p.items
+FROM sluice_ledger.payouts p
+LEFT JOIN (SELECT DISTINCT account, account_id FROM sluice_ledger.shops) a ON a.account = p.account
+LEFT JOIN sluice_ledger.creators c ON c.account = p.account AND c.creator = p.creator;
+
+CREATE VIEW payout_items AS
+SELECT i.payout_id, i.program AS program_id, nullif(i.shop_id, '') AS shop_id,
+       nullif(i.order_id, '') AS order_id, nullif(i.line_id, '') AS line_item_id,
+       (ARRAY['ADJUSTMENT', 'COMMISSION', 'CREDIT', 'MANUAL'])[i.item_kind] AS kind, i.amount,
+       sluice_ledger.instant(i.sold_s, i.sold_ns) AS ordered_at
+FROM sluice_ledger.payout_items i;
+
+CREATE VIEW anomalies AS
+SELECT h.node, n.first_seq AS event_seq, s.account_id, s.shop_id, n.order_id,
+       sluice_ledger.anomaly_name(n.kind) AS kind,
+       n.count, n.message, sluice_ledger.instant(n.recorded_s, n.recorded_ns) AS recorded_at,
+       n.showing AND n.acknowledged_by = ''
+           AND (1 << n.kind) & sluice_ledger.blocking_kinds(coalesce(a.policy, '')) <> 0 AS blocks,
+       nullif(n.acknowledged_by, '') AS acknowledged_by,
+       sluice_ledger.instant(n.acknowledged_s, n.acknowledged_ns) AS acknowledged_at
+FROM sluice_ledger.anomalies n
+JOIN sluice_ledger.shops s ON s.shop = n.shop
+JOIN sluice_ledger.heads h ON h.number = n.node
+LEFT JOIN sluice_ledger.accounts a ON a.account = n.account;
