@@ -11,6 +11,7 @@
 #include "core/rules/order_book.hpp"
 #include "core/rules/payout_names.hpp"
 #include "core/rules/pricing.hpp"
+#include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
@@ -366,7 +367,7 @@ void explain_device(Explanation& out) {
 Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key) {
     Explanation out;
     const std::optional<ShopRow> shop = ledger.shop(key.shop);
-    if (!shop || !ledger.load_order(key, out.order)) {
+    if (!shop || !load_sound_order(ledger, key, out.order)) {
         return Error{ErrorCode::kNotFound, "the shop has no order " + key.order_id.str()};
     }
     out.shop = *shop;

@@ -5,25 +5,8 @@ holds that, so that a mutant cannot rot away unseen. A test is `room:Filter` (a 
 the program <room>_test) or the id of a pytest test.
 """
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Mutant:
-    name: str
-    file: str
-    edits: tuple  # of (old, new)
-    test: str
-    also: tuple = ()  # of (file, old, new): in other files
-
-    @property
-    def places(self):
-        return [(self.file, old, new) for old, new in self.edits] + list(self.also)
-
-
-def fault(name, file, old, new, test):
-    return Mutant(name, file, ((old, new),), test)
-
+from mutation.books import BOOKS
+from mutation.mutant import Mutant, fault
 
 SIGNATURE = [
     fault("compare leaves the last byte out", "core/protocol/signature.cpp",
@@ -260,16 +243,16 @@ LEDGER = [
     fault("a cancellation that is not later counts", "core/rules/order_book.cpp",
           "} else if (event.updated_at <= state.version &&", "} else if (event.updated_at < state.version &&",
           "ledger:*C1_CancelAtTheSameVersionDoesNotCancelButTheRestApplies*"),
-    fault("a rate is not frozen", "core/rules/order_book.cpp",
-          "            line.frozen = std::move(old->frozen);\n", "", "ledger:*M3_*"),
+    fault("a rate is not frozen", "core/rules/posting.cpp",
+          "        if (frozen_before.contains(line.id.view())) {\n            continue;\n        }\n", "", "ledger:*M3_*"),
     fault("the window's first instant is left out", "core/rules/attribution.cpp",
           "if (touch.occurred_at < earliest ||", "if (touch.occurred_at <= earliest ||",
           "ledger:*A1_*"),
     fault("codes tell upper from lower case", "core/rules/attribution.cpp",
           "if (c >= 'A' && c <= 'Z') {", "if (c >= 'A' && c < 'A') {", "ledger:*A1_*:*WorkedExamples*"),
-    fault("what is still on hold is paid", "core/payouts/payout.cpp",
-          "        add_up(false, program_.held_since(command_.until));\n", "        add_up(false, kEndOfTime);\n",
-          "ledger:*P1_*"),
+    fault("what is still on hold is paid", "core/payouts/payout_plan.cpp",
+          "visit_rows(program, false, program.held_since(request_.close.until), visit);",
+          "visit_rows(program, false, kEndOfTime, visit);", "ledger:*P1_*"),
     fault("closing again pays twice", "core/orders/post.cpp",
           "        if (!stays) {\n            txn.erase(old);\n        }\n", "        (void)stays;\n",
           "ledger:*P1_ClosingAgainPaysNothingTwice*"),
@@ -277,7 +260,7 @@ LEDGER = [
           "        bytes.assign(chain.hash.begin(), chain.hash.end());\n", "        bytes.clear();\n",
           "ledger:*J1_ARemovedEntryBreaksTheChain*"),
     fault("the chain leaves out the amount", "core/rules/journal.cpp",
-          "    append_number(bytes, static_cast<UInt128>(entry.amount.unscaled()), 16);\n", "",
+          "    append_number(bytes, mark ? 0 : static_cast<UInt128>(entry.amount.unscaled()), 16);\n", "",
           "ledger:*J1_AnAlteredEntryBreaksTheChain*"),
     fault("an older queue is drained into a newer ledger", "worker/drain/position.cpp",
           "if (applied > queue.last_seq) {", "if (applied.value > queue.last_seq.value + 1000000) {",
@@ -412,4 +395,4 @@ FLEET = [
            "tests/integration/test_postgres.py::test_killed_in_the_middle_of_commit"),
 ]
 
-MUTANTS = SIGNATURE + REQUESTS + STORE + LEDGER + FLEET + LIFE
+MUTANTS = SIGNATURE + REQUESTS + STORE + LEDGER + BOOKS + FLEET + LIFE
