@@ -43,9 +43,7 @@ struct Runner {
         return adjust_order(c, context, programs, txn);
     }
     Result<Reply> operator()(const DeadReplay& c) const { return done(replay(c)); }
-    Result<Reply> operator()(const Forget& c) const {
-        return done(forget_customer(c, context, txn));
-    }
+    Result<Reply> operator()(const Forget& c) const { return forget(c, context, txn); }
     Result<Reply> operator()(const PayoutMove& c) const {
         return move_payouts(c, context, programs, txn);
     }
@@ -124,15 +122,6 @@ std::set<AccountNumber> accounts_of(const Command& command, const CommandContext
     return accounts;
 }
 
-/// SHA-256 of topic, account, shop and the request without its key.
-Digest256 content_of(const Request& request, const CommandContext& context) {
-    Request bare = request;
-    bare.key.clear();
-    return sha256(std::to_string(static_cast<unsigned>(context.source.topic)) + " " +
-                  std::to_string(context.account.value) + " " + std::to_string(context.shop.value) +
-                  " " + encode_request(bare));
-}
-
 CommandRow row_of(const CommandContext& context) {
     CommandRow row;
     row.seq = context.source.seq;
@@ -182,7 +171,7 @@ CommandRow apply_command(const Request& request, const CommandContext& context,
     Digest256 content{};
     if (!context.key.empty()) {
         accounts = accounts_of(request.command, context, txn);
-        content = content_of(request, context);
+        content = content_of(request, context.source.topic, context.account, context.shop);
         if (std::optional<CommandRow> known = answer_for_key(accounts, content, context, txn)) {
             txn.put(*known);
             return *std::move(known);

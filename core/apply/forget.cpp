@@ -1,48 +1,103 @@
 #include "core/apply/forget.hpp"
 
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/protocol/redact.hpp"
+#include "core/apply/leave_work.hpp"
+#include "core/forget/rows.hpp"
+#include "core/forget/search.hpp"
+#include "core/rules/creator_names.hpp"
 
 namespace sluice {
 namespace {
 
-/// True if the letter held this customer's data, and does not any more.
-bool redact_letter(DeadLetter& letter, const std::string& customer) {
-    std::optional<RedactedRecord> redacted =
-        redact_record(letter.record, letter.bulk_body, customer);
-    if (!redacted) {
-        return false;
+Reply forgotten() {
+    return {Outcome::kDone, std::string(kForgotten)};
+}
+
+/// The orders that hold what is forgotten, to be changed one by one.
+void leave_orders(const ForgetJob& job, std::uint64_t work, LedgerTxn& txn) {
+    std::vector<WorkOrder> orders;
+    visit_forgotten(job.whom, job.found, txn, [&](const OrderState& state) {
+        orders.push_back(
+            {work, state.ordered_at, state.key.account, state.key.shop, state.key.order_id});
+    });
+    for (const WorkOrder& order : orders) {
+        txn.put(order);
     }
-    if (!letter.body_sha256) {
-        letter.body_sha256 = redacted->body_sha256;
+}
+
+void forget_profile(AccountNumber account, const CreatorId& creator, LedgerTxn& txn) {
+    CreatorRow profile{account, creator, {}, {}, {}};
+    if (txn.load(profile)) {
+        profile.name.clear();
+        profile.payee.clear();
+        txn.put(profile);
     }
-    letter.record = std::move(redacted->record);
-    letter.bulk_body.clear();
-    return true;
+}
+
+/// What an archive says of a forget that was done before the ledger was rebuilt: the inputs before
+/// it are edited. It leaves the same rows all the same.
+Result<Reply> repeat_done(const Forget& command, const CommandContext& context, LedgerTxn& txn) {
+    if (command.done->refused) {
+        return refused(command.done->result);
+    }
+    if (command.by == ForgetBy::kCreator) {
+        forget_profile(context.account, first_id(txn, context.account, CreatorId(command.value)),
+                       txn);
+    } else {
+        leave_forget_work(context, txn);
+    }
+    return Reply{Outcome::kDone, command.done->result};
+}
+
+Status check(const Forget& command, const CommandContext& context, LedgerTxn& txn) {
+    if (!command.secret || command.value.empty()) {
+        return refused("this FORGET was written by an earlier sluice: run `sluice forget` again");
+    }
+    if (command.by != ForgetBy::kCreator) {
+        return context.shop.value != 0 ? Status() : Status(refused("forget has to name a shop"));
+    }
+    CreatorRow profile{
+        context.account, first_id(txn, context.account, CreatorId(command.value)), {}, {}, {}};
+    if (!txn.load(profile)) {
+        return Error{ErrorCode::kNotFound,
+                     "account " + context.account_id.str() + " has no creator " + command.value};
+    }
+    return {};
 }
 
 }  // namespace
 
-Result<std::string> forget_customer(const Forget& command, const CommandContext& context,
-                                    LedgerTxn& txn) {
-    std::vector<DeadLetter> changed;
-    txn.scan_dead([&](const DeadLetter& stored) {
-        if (stored.account == context.account && stored.shop == context.shop) {
-            DeadLetter letter = stored;
-            if (redact_letter(letter, command.customer)) {
-                changed.push_back(std::move(letter));
-            }
-        }
-        return true;
-    });
-    for (const DeadLetter& letter : changed) {
-        txn.put(letter);
+Result<Reply> forget(const Forget& command, const CommandContext& context, LedgerTxn& txn) {
+    if (command.done) {
+        return repeat_done(command, context, txn);
     }
-    // No count: a rebuild from the archive finds these letters redacted already.
-    return std::string("personal data is out of the stored bodies");
+    if (Status possible = check(command, context, txn); !possible) {
+        return possible.error();
+    }
+    ForgetJob job{context.source.command_id,
+                  whom_of(command, context.account, context.shop),
+                  *command.secret,
+                  context.source.received_at,
+                  txn.head().node,
+                  context.source.seq,
+                  {}};
+    if (context.forget_found == nullptr) {
+        throw ForgetNotSearched{context.source.seq, job.whom};
+    }
+    job.found = *context.forget_found;
+    txn.put(encode_task(job));
+    if (command.by == ForgetBy::kCreator) {
+        forget_profile(context.account, first_id(txn, context.account, CreatorId(command.value)),
+                       txn);
+        return forgotten();
+    }
+    const ForgetNames names(job);
+    forget_touches(job, names, txn);
+    forget_letters(job, txn);
+    leave_orders(job, leave_forget_work(context, txn), txn);
+    return forgotten();
 }
 
 }  // namespace sluice

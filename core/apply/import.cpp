@@ -7,6 +7,7 @@
 
 #include "core/apply/code_book.hpp"
 #include "core/apply/leave_work.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 
 namespace sluice {
@@ -239,7 +240,7 @@ Result<Reply> import_touches(const TouchImport& command, const CommandContext& c
     std::uint32_t number = 0;
     for (const TouchImport::Row& row : command.rows) {
         const Program& program = programs.find(row.program)->program;
-        const Digest256 anon = anon_digest(row.anon.view());
+        const Digest256 anon = row.pseudonym ? *row.pseudonym : anon_digest(row.anon.view());
         Touch touch{program.account,
                     anon,
                     program.id,

@@ -8,7 +8,7 @@
 #include "core/apply/catalog.hpp"
 #include "core/apply/command.hpp"
 #include "core/apply/retry_work.hpp"
-#include "core/rules/attribution.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "core/rules/command_id.hpp"
 
 namespace sluice {
@@ -25,6 +25,11 @@ std::string refusal(std::span<const FieldError> errors) {
     }
     const FieldError& first = errors.front();
     return first.field.empty() ? first.message : first.field + ": " + first.message;
+}
+
+/// Only what was edited after it was stored has any.
+Pseudonyms pseudonyms_of(const Input& input) noexcept {
+    return input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRefused;
 }
 
 EventDigest first_half(const Digest256& digest) noexcept {
@@ -101,7 +106,8 @@ Applied InputApplier::apply(const Input& input, const RecordMeta*& meta_out, Rec
 
 Applied InputApplier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     const RecordMeta& meta = decoded.meta;
-    const OrderEvent* event = orders_.parse(decoded.body, meta.topic, {});
+    const Pseudonyms pseudonyms = pseudonyms_of(decoded.input);
+    const OrderEvent* event = orders_.parse(decoded.body, meta.topic, {}, pseudonyms);
     if (event == nullptr) {
         return dead(refusal(orders_.errors()));
     }
@@ -109,9 +115,7 @@ Applied InputApplier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}};
     arrival.digest =
         first_half(decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body));
-    if (!meta.anon_id.empty()) {
-        arrival.device = anon_digest(meta.anon_id);
-    }
+    arrival.device = device_of(meta, pseudonyms);
     arrival.customer = customer_digest(*event);
     return {order_applier_.apply_order(
                 {*event, meta.account_number, meta.shop_number, meta.shop_id, arrival}, txn),
@@ -136,7 +140,8 @@ Applied InputApplier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
 
 Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
     const RecordMeta& meta = decoded.meta;
-    const Result<Request> request = decode_request(meta.topic, decoded.body);
+    const Result<Request> request =
+        decode_request(meta.topic, decoded.body, pseudonyms_of(decoded.input));
     if (!request) {
         return dead(request.error().message);
     }
@@ -151,6 +156,7 @@ Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
     context.shop_id = ShopId(meta.shop_id);
     context.key = request->key;
     context.body = decoded.body;
+    context.forget_found = decoded.input.forget_found;
     if (decoded.input.damage) {
         CommandRow row = refused_row(context, *decoded.input.damage);
         txn.put(row);
@@ -190,8 +196,9 @@ bool InputApplier::replay(DeadLetter letter, LedgerTxn& txn) {
     const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256, {}};
     const RecordMeta* meta = nullptr;
     RecordView record;
-    const Applied applied = letter.topic == Topic::kDeadReplay ? dead("a replay is not replayed")
-                                                               : apply(input, meta, record, txn);
+    const bool is_final = letter.topic == Topic::kDeadReplay || letter.topic == Topic::kForget;
+    const Applied applied = is_final ? dead("it is not replayed: run the command again")
+                                     : apply(input, meta, record, txn);
     if (applied.input_class == InputClass::kDead) {
         ++letter.attempts;
         letter.reason = applied.text;

@@ -45,4 +45,13 @@ void leave_detach_work(const std::string& cause, bool retry, const CommandContex
     txn.put(work);
 }
 
+std::uint64_t leave_forget_work(const CommandContext& context, LedgerTxn& txn) {
+    Work work = new_work(WorkKind::kForget, context, txn);
+    work.key = {context.account, WaitKind::kAnon, {}};
+    work.subject = context.source.command_id;
+    work.reason.clear();  // it may name the person
+    txn.put(work);
+    return work.number;
+}
+
 }  // namespace sluice

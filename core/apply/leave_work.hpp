@@ -2,6 +2,7 @@
 // (books A2, A3). retry_work.hpp does it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,7 @@ void leave_work(const std::vector<WaitKey>& keys, const CommandContext& context,
 void leave_account_work(AccountNumber account, const CommandContext& context, LedgerTxn& txn);
 void leave_detach_work(const std::string& cause, bool retry, const CommandContext& context,
                        LedgerTxn& txn);
+/// Work of a FORGET; the caller puts its orders beside it. @return its number.
+std::uint64_t leave_forget_work(const CommandContext& context, LedgerTxn& txn);
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/apply/attribute.hpp"
+#include "core/forget/rows.hpp"
 
 namespace sluice {
 namespace {
@@ -58,7 +59,11 @@ public:
             case WorkKind::kCollect:
                 return collect(work);
             case WorkKind::kTryOrders:
-                return try_orders(work);
+                return for_work_orders(work, [&](const OrderKey& order) {
+                    orders_.retry_order(order, source_of(work), txn_);
+                });
+            case WorkKind::kForget:
+                return forget_orders(work);
             case WorkKind::kDetach:
             case WorkKind::kRetry:
                 return detach_orders(work);
@@ -129,7 +134,7 @@ private:
 
     bool end_collecting(Work& work) {
         work.kind = WorkKind::kTryOrders;
-        return try_orders(work);
+        return finish(work);
     }
 
     /// Moves to the next key of this kind that orders wait for and that has a touch or an owner.
@@ -150,7 +155,8 @@ private:
         return true;
     }
 
-    bool try_orders(Work& work) {
+    template <class Do>
+    bool for_work_orders(const Work& work, Do act) {
         while (steps_ > 0) {
             const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
             std::vector<WorkOrder> orders;
@@ -159,7 +165,7 @@ private:
                 return orders.size() < wanted;
             });
             for (const WorkOrder& row : orders) {
-                orders_.retry_order({row.account, row.shop, row.order_id}, source_of(work), txn_);
+                act(OrderKey{row.account, row.shop, row.order_id});
                 txn_.erase(row);
             }
             steps_ -= orders.size();
@@ -168,6 +174,18 @@ private:
             }
         }
         return false;
+    }
+
+    /// Without its task, which a rebuild has not, there are no orders.
+    bool forget_orders(const Work& work) {
+        const std::optional<ForgetJob> job = load_task(txn_, work.subject);
+        const std::optional<ForgetNames> names =
+            job ? std::optional<ForgetNames>(std::in_place, *job) : std::nullopt;
+        return for_work_orders(work, [&](const OrderKey& order) {
+            if (names) {
+                forget_ids(order, *names, job->whom, txn_);
+            }
+        });
     }
 
     // ---- Undo of what a command gave out

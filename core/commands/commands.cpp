@@ -5,6 +5,7 @@
 
 #include "core/commands/program_json.hpp"
 #include "core/json/writer.hpp"
+#include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
 namespace {
@@ -25,6 +26,15 @@ constexpr std::array<std::pair<PayoutVerb, std::string_view>, 5> kVerbs{{
     {PayoutVerb::kVoid, "void"},
     {PayoutVerb::kFailed, "failed"},
     {PayoutVerb::kReturned, "returned"},
+}};
+
+constexpr std::array<std::pair<ForgetBy, std::string_view>, 6> kForgetBy{{
+    {ForgetBy::kCustomer, "customer"},
+    {ForgetBy::kEmail, "email"},
+    {ForgetBy::kPhone, "phone"},
+    {ForgetBy::kOrder, "order"},
+    {ForgetBy::kDevice, "device"},
+    {ForgetBy::kCreator, "creator"},
 }};
 
 class Encoder {
@@ -65,11 +75,13 @@ public:
     void operator()(const TouchImport& command) {
         writer_.key("rows").begin_array();
         for (const TouchImport::Row& row : command.rows) {
-            writer_.begin_array().value(row.line).value(row.anon.view());
+            writer_.begin_array().value(row.line);
+            row.pseudonym ? writer_.raw(pseudonym_json(*row.pseudonym))
+                          : writer_.value(row.anon.view());
             writer_.value(row.creator.view()).value(row.program.view());
             writer_.value(row.occurred_at.to_string()).end_array();
         }
-        writer_.end_array().field("bounded", true);
+        writer_.end_array().field("bounded", !command.without_reach);
         instant("reach", command.reach);
     }
 
@@ -172,12 +184,21 @@ public:
         writer_.end_array();
     }
 
-    void operator()(const Forget& command) { text("customer", command.customer); }
+    void operator()(const Forget& command) {
+        text("by", to_string(command.by));
+        text("value", command.value);
+        digest("secret", command.secret);
+        if (command.done) {
+            writer_.field("refused", command.done->refused);
+            text("done", command.done->result);
+        }
+    }
 
     std::string encode(const Request& request) && {
         writer_.begin_object();
         text("key", request.key);
         text("reason", request.reason);
+        digest("content", request.content);
         std::visit(*this, request.command);
         writer_.end_object();
         return std::move(json_);
@@ -188,6 +209,11 @@ private:
     void optional(std::string_view name, const std::optional<std::string>& value) {
         if (value) {
             text(name, std::string_view(*value));
+        }
+    }
+    void digest(std::string_view name, const std::optional<Digest256>& value) {
+        if (value) {
+            text(name, to_hex(*value));
         }
     }
     void instant(std::string_view name, const std::optional<Timestamp>& at) {
@@ -244,8 +270,37 @@ std::optional<PayoutVerb> parse_payout_verb(std::string_view text) noexcept {
     return std::nullopt;
 }
 
+std::string_view to_string(ForgetBy by) noexcept {
+    for (const auto& [value, name] : kForgetBy) {
+        if (value == by) {
+            return name;
+        }
+    }
+    return "unknown";
+}
+
+std::optional<ForgetBy> parse_forget_by(std::string_view text) noexcept {
+    for (const auto& [value, name] : kForgetBy) {
+        if (name == text) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
 Topic topic_of(const Command& command) noexcept {
     return kTopics[command.index()];
+}
+
+Digest256 content_of(const Request& request, Topic topic, AccountNumber account, ShopNumber shop) {
+    if (request.content) {
+        return *request.content;
+    }
+    Request bare = request;
+    bare.key.clear();
+    return sha256(std::to_string(static_cast<unsigned>(topic)) + " " +
+                  std::to_string(account.value) + " " + std::to_string(shop.value) + " " +
+                  encode_request(bare));
 }
 
 std::string encode_request(const Request& request) {

@@ -114,18 +114,28 @@ Command decode_creator_remove(const element& body) {
                          optional_text(body, "code"), optional_instant(body, "at")};
 }
 
-Command decode_touch_import(const element& body) {
+std::optional<Digest256> optional_digest(const element& body, std::string_view name) {
+    const std::optional<std::string> hex = optional_text(body, name);
+    return hex ? std::optional(require(parse_hex_digest(*hex, HexCase::kLowerOnly))) : std::nullopt;
+}
+
+Command decode_touch_import(const element& body, Pseudonyms pseudonyms) {
     constexpr std::size_t kColumns = 5;
     TouchImport command;
     for (const element value : array_field(body, "rows")) {
         RowReader reader(value);
         TouchImport::Row row;
         row.line = number32_of(reader.next());
-        row.anon = AnonId(text_of(reader.next()));
+        const element anon = reader.next();
+        if (pseudonyms == Pseudonyms::kRead && anon.is_object()) {
+            row.pseudonym = optional_digest(anon, "pseudonym");
+        } else {
+            row.anon = AnonId(text_of(anon));
+        }
         row.creator = CreatorId(text_of(reader.next()));
         row.program = ProgramId(text_of(reader.next()));
         row.occurred_at = instant_of(reader.next());
-        if (row.anon.empty() || reader.columns() != kColumns) {
+        if (row.anon.empty() == !row.pseudonym || reader.columns() != kColumns) {
             throw Malformed{};
         }
         command.rows.push_back(std::move(row));
@@ -207,12 +217,31 @@ Command decode_creator_set(const element& body) {
                       optional_text(body, "group")};
 }
 
+/// A release before pseudonyms knew customers only, and archived `-` in place of one. What it had
+/// not archived has no secret: it is refused when it is applied.
+Command decode_forget(const element& body) {
+    if (std::optional<std::string> customer = optional_text(body, "customer")) {
+        Forget command{ForgetBy::kCustomer, *std::move(customer)};
+        if (command.value == "-") {
+            command.value.clear();
+            command.done = Forget::Done{false, "forgotten"};
+        }
+        return command;
+    }
+    Forget command{require(parse_forget_by(text_of(field(body, "by")))), text(body, "value"),
+                   optional_digest(body, "secret")};
+    if (const std::optional<std::string> done = optional_text(body, "done")) {
+        command.done = Forget::Done{flag_of(body, "refused"), *done};
+    }
+    return command;
+}
+
 Command decode_dead_replay(const element& body) {
     return DeadReplay{
         list_of(body, "seqs", [](const element& seq) { return SequenceNumber{number_of(seq)}; })};
 }
 
-Command decode_body(Topic topic, const element& body) {
+Command decode_body(Topic topic, const element& body, Pseudonyms pseudonyms) {
     switch (topic) {
         case Topic::kProgramApply:
             return decode_program_apply(body);
@@ -221,7 +250,7 @@ Command decode_body(Topic topic, const element& body) {
         case Topic::kCreatorRemove:
             return decode_creator_remove(body);
         case Topic::kTouchImport:
-            return decode_touch_import(body);
+            return decode_touch_import(body, pseudonyms);
         case Topic::kPayoutClose:
             return decode_payout_close(body);
         case Topic::kAdjust:
@@ -229,7 +258,7 @@ Command decode_body(Topic topic, const element& body) {
         case Topic::kDeadReplay:
             return decode_dead_replay(body);
         case Topic::kForget:
-            return Forget{text(body, "customer")};
+            return decode_forget(body);
         case Topic::kPayoutMove:
             return decode_payout_move(body);
         case Topic::kApprove:
@@ -267,7 +296,7 @@ Command decode_body(Topic topic, const element& body) {
 
 }  // namespace
 
-Result<Request> decode_request(Topic topic, std::string_view body) {
+Result<Request> decode_request(Topic topic, std::string_view body, Pseudonyms pseudonyms) {
     const Error malformed{ErrorCode::kInvalid,
                           "the body of the command is not what this program writes"};
     simdjson::dom::parser parser;
@@ -276,8 +305,10 @@ Result<Request> decode_request(Topic topic, std::string_view body) {
         return malformed;
     }
     try {
-        Request request{optional_text(root, "key").value_or(""),
-                        optional_text(root, "reason").value_or(""), decode_body(topic, root)};
+        Request request{
+            optional_text(root, "key").value_or(""), optional_text(root, "reason").value_or(""),
+            decode_body(topic, root, pseudonyms),
+            pseudonyms == Pseudonyms::kRead ? optional_digest(root, "content") : std::nullopt};
         return request;
     } catch (const Malformed&) {
         return malformed;

@@ -8,6 +8,7 @@
 
 #include "core/commands/policy.hpp"
 #include "core/commands/program.hpp"
+#include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -50,10 +51,11 @@ struct CreatorRemove {
 struct TouchImport {
     struct Row {
         std::uint32_t line = 0;
-        AnonId anon;  ///< Not empty.
+        AnonId anon;  ///< Empty only with a pseudonym.
         CreatorId creator;
         ProgramId program;
         Timestamp occurred_at;
+        std::optional<Digest256> pseudonym{};  ///< In place of anon, in an edited import.
     };
     std::vector<Row> rows;
     std::optional<Timestamp> reach{};
@@ -78,9 +80,31 @@ struct DeadReplay {
     std::vector<SequenceNumber> seqs;
 };
 
-/// Personal data of a customer out of stored bodies. The shop is in the record's metadata.
+/// How a person is named who is to be forgotten (F1).
+enum class ForgetBy : std::uint8_t {
+    kCustomer = 1,  ///< platform_customer_id
+    kEmail = 2,
+    kPhone = 3,
+    kOrder = 4,
+    kDevice = 5,
+    kCreator = 6,  ///< Name and payee of a creator of the account.
+};
+[[nodiscard]] std::string_view to_string(ForgetBy by) noexcept;  // customer, email, ...
+[[nodiscard]] std::optional<ForgetBy> parse_forget_by(std::string_view text) noexcept;
+
+/// Personal data out of what is stored. The shop (kCreator: the account) is in the record's
+/// metadata.
 struct Forget {
-    std::string customer;  ///< platform_customer_id
+    /// Its outcome: all that an archive keeps of one.
+    struct Done {
+        bool refused = false;
+        std::string result;
+    };
+
+    ForgetBy by = ForgetBy::kCustomer;
+    std::string value{};                ///< The id. Once done: empty, but for a creator.
+    std::optional<Digest256> secret{};  ///< R, drawn by who wrote the command. Once done: nothing.
+    std::optional<Done> done{};
 };
 
 }  // namespace sluice

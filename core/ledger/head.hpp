@@ -72,6 +72,7 @@ enum class WorkKind : std::uint8_t {
     kTryOrders = 3,  ///< WorkOrder rows of this number are tried, in their order.
     kDetach = 4,     ///< `detach --cause`: the given orders of `subject` are detached.
     kRetry = 5,      ///< Likewise, and then tried under A1.
+    kForget = 6,     ///< WorkOrder rows: their ids become the pseudonyms of the forget `subject`.
 };
 struct Work {
     std::uint64_t number = 0;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/ledger/forget_found.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
 
@@ -24,6 +25,8 @@ struct Input {
     /// Set if it met a damaged row of an order (O6): an event goes to the dead letters with this
     /// reason, a command is refused with it.
     std::optional<std::string> damage;
+    /// Of a FORGET: what was found for it in the archive and the ledger. nullptr: not looked for.
+    const ForgetFound* forget_found = nullptr;
 };
 
 }  // namespace sluice

@@ -58,7 +58,7 @@ namespace sluice {
     return state >= ApprovalState::kWaiting && state <= ApprovalState::kWithdrawn;
 }
 [[nodiscard]] constexpr bool is_valid(WorkKind kind) noexcept {
-    return kind >= WorkKind::kTryKey && kind <= WorkKind::kRetry;
+    return kind >= WorkKind::kTryKey && kind <= WorkKind::kForget;
 }
 /// In the years 0000 to 9999, which is all that RFC 3339 can say, and a day more on either side: an
 /// offset can lead there.

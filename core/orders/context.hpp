@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/ledger/forget_found.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
@@ -26,8 +27,9 @@ struct CommandContext {
     AccountId account_id;
     ShopId shop_id;
     std::string key;
-    std::string body;       ///< As in the queue.
-    bool approved = false;  ///< Another actor has agreed (H3).
+    std::string body;                           ///< As in the queue.
+    bool approved = false;                      ///< Another actor has agreed (H3).
+    const ForgetFound* forget_found = nullptr;  ///< As in Input.
 
     [[nodiscard]] const std::string& actor() const noexcept { return source.actor; }
     [[nodiscard]] const std::string& reason() const noexcept { return source.note; }

@@ -105,6 +105,8 @@ void clear(OrderEvent& event) noexcept {
     event.customer_id.reset();
     event.email.reset();
     event.phone.reset();
+    event.customer_pseudonym.reset();
+    event.email_pseudonym.reset();
     event.cancelled_at.reset();
     event.anon_id.reset();
     event.discounts.clear();
@@ -124,10 +126,12 @@ struct OrderEventParser::State {
     IdSet lines;
     IdSet refunds;
     IdSet refunded;
+    Pseudonyms pseudonyms = Pseudonyms::kRefused;
 
     void read(const object& root, Topic topic, std::string_view anon_field);
     void read_head(FieldReader& in, Topic topic);
     void read_customer(FieldReader& in);
+    bool read_pseudonym(FieldReader& in, std::size_t field, std::optional<Digest256>& out) const;
     void read_money(FieldReader& in);
     void read_discounts(FieldReader& in);
     void read_discount(const object& from, std::size_t position);
@@ -180,15 +184,32 @@ void OrderEventParser::State::read(const object& root, Topic topic, std::string_
 void OrderEventParser::State::read_customer(FieldReader& in) {
     in.id(kOrderId, Need::kRequired, event.order_id);
     std::string_view text;
-    if (in.text(kCustomerId, Need::kOptional, text)) {
+    if (!read_pseudonym(in, kCustomerId, event.customer_pseudonym) &&
+        in.text(kCustomerId, Need::kOptional, text)) {
         event.customer_id = text;
     }
-    if (in.text(kEmail, Need::kOptional, text)) {
+    if (!read_pseudonym(in, kEmail, event.email_pseudonym) &&
+        in.text(kEmail, Need::kOptional, text)) {
         event.email = text;
     }
     if (in.text(kPhone, Need::kOptional, text)) {
         event.phone = text;
     }
+}
+
+/// False: the field is no pseudonym, or may be none here; its own reader says what is wrong.
+bool OrderEventParser::State::read_pseudonym(FieldReader& in, std::size_t field,
+                                             std::optional<Digest256>& out) const {
+    if (pseudonyms == Pseudonyms::kRefused) {
+        return false;
+    }
+    const element* value = in.find(field, Need::kOptional);
+    std::string_view hex;
+    if (value == nullptr || (*value)["pseudonym"].get(hex) != simdjson::SUCCESS) {
+        return false;
+    }
+    out = parse_hex_digest(hex, HexCase::kLowerOnly);
+    return out.has_value();
 }
 
 void OrderEventParser::State::read_head(FieldReader& in, Topic topic) {
@@ -341,8 +362,9 @@ std::span<const FieldError> OrderEventParser::errors() const noexcept {
 }
 
 const OrderEvent* OrderEventParser::parse(std::string_view body, Topic topic,
-                                          std::string_view anon_field) {
+                                          std::string_view anon_field, Pseudonyms pseudonyms) {
     State& state = *state_;
+    state.pseudonyms = pseudonyms;
     state.forget_ids();
     state.findings.begin(false);
     if (!state.json.parse(body)) {

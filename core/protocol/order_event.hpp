@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/protocol/field_error.hpp"
+#include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
@@ -59,6 +60,8 @@ struct OrderEvent {
     std::optional<std::string_view> customer_id;
     std::optional<std::string_view> email;
     std::optional<std::string_view> phone;
+    /// In place of customer_id and email once their person was forgotten.
+    std::optional<Digest256> customer_pseudonym, email_pseudonym;
     Timestamp ordered_at;
     /// platform_updated_at; on ORDER_CREATE without it, ordered_at. This is the order's version.
     Timestamp updated_at;
@@ -72,6 +75,10 @@ struct OrderEvent {
     std::vector<RefundLineItem> refund_line_items;
     std::optional<std::string_view> anon_id;
 };
+
+/// May customer and e-mail be pseudonyms, `{"pseudonym":"<64 hex>"}`? Only in an input that was
+/// edited after it was stored (docs/record-format.md): no sender can state one.
+enum class Pseudonyms : std::uint8_t { kRefused, kRead };
 
 /// Reusable: keeps its buffers, so that parsing a valid event of ordinary size allocates nothing.
 /// One per thread. Buffers above 8 MB are freed after use.
@@ -91,7 +98,8 @@ public:
     /// @return the event, owned by the parser and valid until its next call; or nullptr, and then
     ///         errors() has 1 to kErrorsMax entries in the order of docs/protocol.md's table.
     [[nodiscard]] const OrderEvent* parse(std::string_view body, Topic topic,
-                                          std::string_view anon_field);
+                                          std::string_view anon_field,
+                                          Pseudonyms pseudonyms = Pseudonyms::kRefused);
     [[nodiscard]] std::span<const FieldError> errors() const noexcept;
     /// Frees what a body above 8 MB left behind; else it waits for the next parse(). Invalidates
     /// the event.

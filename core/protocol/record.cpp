@@ -73,11 +73,13 @@ void build_metadata(flatbuffers::FlatBufferBuilder& builder, const RecordMeta& m
     const auto anon_id = add_text(builder, meta.anon_id);
     const auto actor = add_text(builder, meta.actor);
     const auto bulk = meta.bulk ? add_bulk(builder, *meta.bulk) : 0;
-    builder.Finish(fbs::CreateRecordMeta(builder, static_cast<std::uint8_t>(meta.topic),
-                                         meta.account_number.value, meta.shop_number.value,
-                                         account_id, shop_id, meta.received_at.seconds,
-                                         meta.received_at.nanos, request_id, idempotency_key,
-                                         anon_id, actor, meta.records_count, bulk));
+    const fbs::Digest pseudonym{flatbuffers::span<const std::uint8_t, 32>(
+        meta.anon_pseudonym ? *meta.anon_pseudonym : Digest256{})};
+    builder.Finish(fbs::CreateRecordMeta(
+        builder, static_cast<std::uint8_t>(meta.topic), meta.account_number.value,
+        meta.shop_number.value, account_id, shop_id, meta.received_at.seconds,
+        meta.received_at.nanos, request_id, idempotency_key, anon_id, actor, meta.records_count,
+        bulk, meta.anon_pseudonym ? &pseudonym : nullptr));
 }
 
 /// Metadata where FlatBuffers may read it: its accessors want 8-byte alignment, and LMDB promises
@@ -116,11 +118,14 @@ private:
     std::vector<std::uint64_t> heap_;
 };
 
+Digest256 decode_digest(const fbs::Digest& stored) {
+    Digest256 digest;
+    std::copy(stored.bytes()->begin(), stored.bytes()->end(), digest.begin());
+    return digest;
+}
+
 BulkRef decode_bulk(const fbs::Bulk& bulk, const AlignedMetadata& metadata) {
-    BulkRef ref{metadata.view(bulk.file_name()), bulk.bytes(), {}};
-    const auto* digest = bulk.sha256()->bytes();
-    std::copy(digest->begin(), digest->end(), ref.sha256.begin());
-    return ref;
+    return {metadata.view(bulk.file_name()), bulk.bytes(), decode_digest(*bulk.sha256())};
 }
 
 /// A name that cannot lead out of its folder, also if a damaged or foreign record names it.
@@ -148,6 +153,9 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
     meta.request_id = metadata.view(stored->request_id());
     meta.idempotency_key = metadata.view(stored->idempotency_key());
     meta.anon_id = metadata.view(stored->anon_id());
+    if (stored->anon_pseudonym() != nullptr) {
+        meta.anon_pseudonym = decode_digest(*stored->anon_pseudonym());
+    }
     meta.actor = metadata.view(stored->actor());
     meta.records_count = stored->records_count();
     if (has_bulk != (stored->bulk() != nullptr)) {

@@ -43,6 +43,9 @@ struct RecordMeta {
     std::string_view idempotency_key;  ///< Catalog only.
     std::string_view
         anon_id;  ///< Orders: the anonymous id, so that no reader needs its field's name.
+    /// In place of anon_id once its person was forgotten: what the ledger knows the device by. Only
+    /// in a record that was edited after it was stored.
+    std::optional<Digest256> anon_pseudonym;
     std::string_view actor;           ///< Commands: who ran it (user name).
     std::uint32_t records_count = 1;  ///< Products in a batch.
     std::optional<BulkRef> bulk;

@@ -8,7 +8,7 @@
 
 #include "core/json/slices.hpp"
 #include "core/json/writer.hpp"
-#include "core/protocol/record.hpp"
+#include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
 namespace {
@@ -32,6 +32,9 @@ constexpr std::array<std::string_view, 8> kRefundFields{"refund_line_item_id",
                                                         "amount",
                                                         "tax",
                                                         "quantity"};
+
+constexpr std::string_view kCustomerId = "platform_customer_id";
+constexpr std::string_view kEmail = "email";
 
 using Names = std::span<const std::string_view>;
 
@@ -57,24 +60,86 @@ void write_elements(JsonWriter& writer, std::string_view array, Names names) {
     writer.end_array();
 }
 
-bool is_valid_json(std::string_view body) {
+bool is_json_object(std::string_view body) {
     simdjson::dom::parser parser;
-    return parser.parse(body.data(), body.size()).error() == simdjson::SUCCESS;
+    simdjson::dom::element root;
+    return parser.parse(body.data(), body.size()).get(root) == simdjson::SUCCESS &&
+           root.is_object();
+}
+
+/// `{"pseudonym":"<64 hex>"}`, where one may be.
+std::optional<Digest256> stated_pseudonym(std::string_view value, Pseudonyms pseudonyms) {
+    if (pseudonyms == Pseudonyms::kRefused || value.front() != '{') {
+        return std::nullopt;
+    }
+    const std::vector<JsonMember> members = json_members(value);
+    return members.size() == 1 && members.front().key == "pseudonym"
+               ? parse_hex_digest(json_string(members.front().value), HexCase::kLowerOnly)
+               : std::nullopt;
+}
+
+/// A field that says whose the order is, as the ledger would know it.
+struct PersonalId {
+    Digest256 digest{};
+    bool is_pseudonym = false;
+};
+using DigestOf = Digest256 (*)(std::string_view);
+
+/// Nothing: it names nobody.
+std::optional<PersonalId> personal_id(const JsonMember& member, Pseudonyms pseudonyms,
+                                      DigestOf digest_of) {
+    if (const auto known = stated_pseudonym(member.value, pseudonyms)) {
+        return PersonalId{*known, true};
+    }
+    const std::string text = json_string(member.value);
+    return text.empty() ? std::nullopt : std::optional(PersonalId{digest_of(text), false});
+}
+
+DigestOf digest_of(std::string_view field) {
+    return field == kCustomerId ? customer_id_digest : email_digest;
+}
+
+bool names_customer(const std::vector<JsonMember>& members, Pseudonyms pseudonyms) {
+    return std::any_of(members.begin(), members.end(), [&](const JsonMember& member) {
+        return member.key == kCustomerId && personal_id(member, pseudonyms, customer_id_digest);
+    });
 }
 
 }  // namespace
 
-std::optional<std::string> redact_order(std::string_view body, std::string_view customer_id) {
-    if (!is_valid_json(body)) {
+std::optional<BodyIds> read_ids(std::string_view body, Pseudonyms pseudonyms) {
+    if (!is_json_object(body)) {
         return std::nullopt;
     }
+    BodyIds ids;
+    for (const JsonMember& member : json_members(body)) {
+        if (member.key == "platform_order_id") {
+            ids.orders.push_back(json_string(member.value));
+        } else if (member.key == kCustomerId || member.key == kEmail) {
+            if (const auto id = personal_id(member, pseudonyms, digest_of(member.key))) {
+                (member.key == kEmail ? ids.emails : ids.customers).push_back(id->digest);
+            }
+        } else if (member.key == "phone" && !json_string(member.value).empty()) {
+            ids.phones.push_back(phone_digest(json_string(member.value)));
+        }
+    }
+    return ids;
+}
+
+std::string redact_order(std::string_view body, Pseudonyms pseudonyms, const ReplaceId& replace) {
+    const std::vector<JsonMember> members = json_members(body);
+    const std::string_view read = names_customer(members, pseudonyms) ? kCustomerId : kEmail;
     std::string redacted;
     JsonWriter writer(redacted);
     writer.begin_object();
-    bool is_customers = false;
-    for (const JsonMember& member : json_members(body)) {
-        if (member.key == "platform_customer_id") {
-            is_customers = is_customers || json_string(member.value) == customer_id;
+    for (const JsonMember& member : members) {
+        if (member.key == read) {
+            if (const auto id = personal_id(member, pseudonyms, digest_of(read))) {
+                const std::optional<Digest256> other = replace(id->digest);
+                if (other || id->is_pseudonym) {
+                    writer.key(read).raw(pseudonym_json(other.value_or(id->digest)));
+                }
+            }
         } else if (is_in(kOrderFields, member.key)) {
             writer.key(member.key).raw(member.value);
         } else if (member.key == "discounts") {
@@ -86,28 +151,30 @@ std::optional<std::string> redact_order(std::string_view body, std::string_view 
         }
     }
     writer.end_object();
-    if (!is_customers) {
-        return std::nullopt;
-    }
     return redacted;
 }
 
-std::optional<RedactedRecord> redact_record(std::string_view record, std::string_view bulk_body,
-                                            std::string_view customer_id) {
-    const Result<RecordView> decoded = decode_record(record);
-    if (!decoded || !is_order(decoded->meta.topic)) {
-        return std::nullopt;
+std::optional<std::string> replace_ids(
+    std::string_view body, Pseudonyms pseudonyms, const ReplaceId& replace,
+    const std::function<bool(std::string_view device)>& is_device) {
+    bool changed = false;
+    std::string replaced;
+    JsonWriter writer(replaced);
+    writer.begin_object();
+    for (const JsonMember& member : json_members(body)) {
+        if (member.key == kCustomerId || member.key == kEmail) {
+            const auto id = personal_id(member, pseudonyms, digest_of(member.key));
+            const auto other = id ? replace(id->digest) : std::nullopt;
+            changed = changed || other;
+            writer.key(member.key).raw(other ? pseudonym_json(*other) : std::string(member.value));
+        } else if (member.key.ends_with("_anon_id") && is_device(json_string(member.value))) {
+            changed = true;  // the record's metadata holds what the ledger reads of it
+        } else {
+            writer.key(member.key).raw(member.value);
+        }
     }
-    const std::string_view body = decoded->meta.bulk ? bulk_body : decoded->body;
-    const std::optional<std::string> redacted = redact_order(body, customer_id);
-    if (!redacted) {
-        return std::nullopt;
-    }
-    RecordMeta meta = decoded->meta;
-    meta.bulk.reset();
-    RecordEnvelope envelope;
-    envelope.encode(meta, *redacted);
-    return RedactedRecord{std::string(envelope.prefix()) + *redacted, sha256(body)};
+    writer.end_object();
+    return changed ? std::optional(std::move(replaced)) : std::nullopt;
 }
 
 }  // namespace sluice

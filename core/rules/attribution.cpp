@@ -172,10 +172,6 @@ Digest256 code_digest(std::string_view code) {
     return sha256(fold_code(code));
 }
 
-Digest256 anon_digest(std::string_view anon_id) {
-    return sha256(anon_id);
-}
-
 std::vector<WaitKey> wait_keys(const OrderState& state) {
     std::vector<WaitKey> keys;
     if (state.live || state.has(kOrderBarred)) {

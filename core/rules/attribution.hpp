@@ -16,7 +16,6 @@ namespace sluice {
 /// Codes compare ignoring the case of ASCII letters.
 [[nodiscard]] std::string fold_code(std::string_view code);
 [[nodiscard]] Digest256 code_digest(std::string_view code);
-[[nodiscard]] Digest256 anon_digest(std::string_view anon_id);
 
 /// What an order without a creator waits for. Sorted, unique.
 [[nodiscard]] std::vector<WaitKey> wait_keys(const OrderState& state);

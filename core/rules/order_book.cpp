@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/protocol/personal_ids.hpp"
 #include "core/rules/by_line.hpp"
 #include "core/rules/commission.hpp"
 
@@ -264,17 +265,17 @@ bool OrderStep::shows(AnomalyKind kind) const noexcept {
 }
 
 std::optional<Digest256> customer_digest(const OrderEvent& event) {
+    if (event.customer_pseudonym) {
+        return event.customer_pseudonym;
+    }
     if (event.customer_id && !event.customer_id->empty()) {
-        return sha256("id:" + std::string(*event.customer_id));
+        return customer_id_digest(*event.customer_id);
     }
-    if (!event.email || event.email->empty()) {
-        return std::nullopt;
+    if (event.email_pseudonym) {
+        return event.email_pseudonym;
     }
-    std::string email = "email:" + std::string(*event.email);
-    for (char& c : email) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return sha256(email);
+    return event.email && !event.email->empty() ? std::optional(email_digest(*event.email))
+                                                : std::nullopt;
 }
 
 bool is_duplicate(const OrderState& state, Topic topic, const EventDigest& digest) noexcept {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/catalog.hpp"
 
@@ -66,7 +67,8 @@ void ReadAhead::add(const Input& input, const RecordView& record, UpcomingKeys& 
         }
         return;
     }
-    const OrderEvent* event = orders_.parse(body, record.meta.topic, {});
+    const Pseudonyms pseudonyms = input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRefused;
+    const OrderEvent* event = orders_.parse(body, record.meta.topic, {}, pseudonyms);
     if (event == nullptr) {
         return;
     }
@@ -74,8 +76,8 @@ void ReadAhead::add(const Input& input, const RecordView& record, UpcomingKeys& 
     for (const RefundLineItem& refund : event->refund_line_items) {
         keys.refund_ids.push_back({account, shop, std::string(refund.refund_line_item_id)});
     }
-    if (!record.meta.anon_id.empty()) {
-        keys.sources.push_back({account, WaitKind::kAnon, anon_digest(record.meta.anon_id)});
+    if (const auto device = device_of(record.meta, pseudonyms)) {
+        keys.sources.push_back({account, WaitKind::kAnon, *device});
     }
     for (const Discount& discount : event->discounts) {
         keys.sources.push_back({account, WaitKind::kCode, code_digest(discount.code)});

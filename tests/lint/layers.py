@@ -14,7 +14,7 @@ ROOMS = {
 }
 # A folder may include itself and those before it.
 FOLDERS = {
-    "core": ["values", "json", "protocol", "commit", "intake", "status", "commands", "ledger", "rules", "orders", "payouts", "apply", "explain", "audit"],
+    "core": ["values", "json", "protocol", "commit", "intake", "status", "commands", "ledger", "rules", "forget", "orders", "payouts", "apply", "explain", "audit"],
     "lmdb_store": ["files", "environment", "store", "queue", "registry", "ledger", "init", "archive"],
     "pg_store": ["connection", "schema", "registry", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status", "process"],

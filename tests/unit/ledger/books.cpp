@@ -3,6 +3,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/forget/edit.hpp"
+#include "core/forget/rows.hpp"
+#include "core/forget/search.hpp"
 #include "core/json/writer.hpp"
 #include "core/protocol/record.hpp"
 #include "core/rules/attribution.hpp"
@@ -104,6 +107,9 @@ std::string to_json(const OrderText& order) {
     if (!order.email.empty()) {
         json.field("email", order.email);
     }
+    if (!order.phone.empty()) {
+        json.field("phone", order.phone);
+    }
     write_discounts(json, order);
     write_lines(json, order);
     write_refunds(json, order);
@@ -136,18 +142,77 @@ void Books::from_shop(std::string_view shop_id) {
 Applied Books::input(std::string_view record, std::string_view bulk_body,
                      std::optional<std::string> bulk_error) {
     ++seq_.value;
-    const Applied applied =
-        apply_and_commit({seq_, record, bulk_body, std::move(bulk_error), {}, {}});
+    Kept kept{seq_, std::string(record), std::string(bulk_body), std::move(bulk_error), {}};
+    const Applied applied = apply_and_commit(kept);
     for (bool left = true; left;) {
         const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
         left = applier_.work(*txn, work_slice);
         txn->commit();
     }
+    const Result<RecordView> view = decode_record(record);
+    if (view && view->meta.topic == Topic::kForget) {
+        finish_forget(std::move(kept));
+    } else {
+        archive_.push_back(std::move(kept));
+    }
     return applied;
 }
 
-/// Again, as the worker does, when another node was in the way.
-Applied Books::apply_and_commit(const Input& input) {
+ForgetFound Books::search(const ForgetWhom& whom) {
+    const auto archive = [this](const std::function<void(const StoredInput&)>& visit) -> Status {
+        for (const Kept& kept : archive_) {
+            visit({kept.record, kept.bulk_body, kept.body_sha256});
+        }
+        return {};
+    };
+    return search_forgotten(whom, *read(), archive).value();
+}
+
+/// What the worker does: edits the archive, archives what is left of the command, wipes the task.
+void Books::finish_forget(Kept command) {
+    const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
+    const CommandRow row = txn->command(command.seq).value();
+    if (const std::optional<ForgetJob> job = load_task(*txn, row.command_id)) {
+        ForgetEdit edit(*job, *txn);
+        for (Kept& kept : archive_) {
+            if (auto edited = edit.edit({kept.record, kept.bulk_body, kept.body_sha256})) {
+                kept.record = std::move(edited->record);
+                kept.body_sha256 = edited->body_sha256;
+                kept.bulk_body.clear();
+            }
+        }
+        if (!note_forgotten(row.command_id, job->found, {node_}, *txn)) {
+            throw std::logic_error("a forget grew on its own node");
+        }
+        txn->commit();
+    }
+    const std::optional<EditedInput> left = forgotten_command({command.record, {}}, row);
+    archive_.push_back({command.seq, left->record, {}, {}, left->body_sha256});
+}
+
+void Books::rebuild_from(const std::vector<Kept>& archive) {
+    for (const Kept& kept : archive) {
+        apply_and_commit(kept);
+        for (bool left = true; left;) {
+            const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
+            left = applier_.work(*txn, work_slice);
+            txn->commit();
+        }
+    }
+}
+
+Applied Books::forget(ForgetBy by, std::string_view value) {
+    const std::string own = "R" + std::to_string(seq_.value);
+    const bool named = std::exchange(names_shop, by != ForgetBy::kCreator);
+    const Applied applied = command(Forget{by, std::string(value), sha256(own)});
+    names_shop = named;
+    return applied;
+}
+
+/// Again, as the worker does, when another node was in the way, or once a FORGET was looked for.
+Applied Books::apply_and_commit(const Kept& kept) {
+    Input input{kept.seq, kept.record, kept.bulk_body, kept.dead_reason, kept.body_sha256, {}};
+    ForgetFound found;
     for (;;) {
         try {
             const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
@@ -158,6 +223,10 @@ Applied Books::apply_and_commit(const Input& input) {
             }
             txn->commit();
             return applied;
+        } catch (const ForgetNotSearched& wanted) {
+            applier_.discard();
+            found = search(wanted.whom);
+            input.forget_found = &found;
         } catch (const LedgerFailure& failure) {
             if (failure.error().code != ErrorCode::kBusy) {
                 throw;

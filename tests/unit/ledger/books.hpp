@@ -15,6 +15,7 @@
 
 #include "core/apply/apply.hpp"
 #include "core/commands/commands.hpp"
+#include "core/forget/task.hpp"
 #include "core/ledger/ledger.hpp"
 
 namespace sluice::test {
@@ -57,12 +58,20 @@ struct OrderText {
     std::string amount;  ///< Empty: the sum of its lines.
     std::string tax = "0.00";
     std::string shipping = "0.00";
-    std::string customer, email;
+    std::string customer, email, phone;
     std::vector<std::string> codes;
     std::vector<LineText> lines{LineText{}};
     std::vector<RefundText> refunds;
 };
 [[nodiscard]] std::string to_json(const OrderText& order);
+
+/// An input as an archive keeps it.
+struct Kept {
+    SequenceNumber seq;
+    std::string record, bulk_body;
+    std::optional<std::string> dead_reason;
+    std::optional<Digest256> body_sha256;
+};
 
 /// A program that pays 10 % net, covers every shop of acme, holds for 0 days.
 [[nodiscard]] Program program(std::string_view id = "spring",
@@ -133,6 +142,13 @@ public:
     /// Every row of the ledger, as text; equal texts are equal ledgers.
     [[nodiscard]] std::string dump();
 
+    /// Applies what another ledger's archive holds, as a rebuild does.
+    void rebuild_from(const std::vector<Kept>& archive);
+    /// Every input so far, edited by the forgets among them.
+    [[nodiscard]] const std::vector<Kept>& archive() const noexcept { return archive_; }
+    /// A FORGET of the current shop, or (kCreator) account, with a secret of its own.
+    Applied forget(ForgetBy by, std::string_view value);
+
     std::string actor = "finance", key, reason = "as agreed";  ///< Of commands.
     bool names_shop = true;         ///< Commands name the shop, not only its account.
     std::size_t work_slice = 1000;  ///< Orders of retry work done in one transaction.
@@ -140,12 +156,15 @@ public:
     std::function<void()> before_commit;
 
 private:
-    Applied apply_and_commit(const Input& input);
+    Applied apply_and_commit(const Kept& input);
+    [[nodiscard]] ForgetFound search(const ForgetWhom& whom);
+    void finish_forget(Kept command);
 
     Ledger& ledger_;
     std::string node_;
     Applier applier_;
     SequenceNumber seq_;
+    std::vector<Kept> archive_;
     Timestamp received_at_{1'769'904'000, 0};  // 2026-02-01
     std::string account_id_ = "acme", shop_id_ = "shop-1";
     AccountNumber account_{1};

@@ -232,6 +232,13 @@ CreatorSet set_of(const json& value) {
     return command;
 }
 
+/// Any secret does: another one for each forget.
+Forget forget_of(const json& value) {
+    static std::uint32_t drawn = 0;
+    const std::string by = value.begin().key();
+    return {*parse_forget_by(by), text_at(value, by.c_str()), sha256(std::to_string(++drawn))};
+}
+
 PayoutMove move_of(PayoutVerb verb, const json& ids, const ExampleNames& names) {
     PayoutMove command;
     command.verb = verb;
@@ -363,6 +370,9 @@ Command command_of(const json& step, const ExampleNames& names, Timestamp now) {
         return CreatorRename{CreatorId(step.at("rename").at(0).get<std::string>()),
                              CreatorId(step.at("rename").at(1).get<std::string>())};
     }
+    if (step.contains("forget")) {
+        return forget_of(step.at("forget"));
+    }
     for (const auto& found :
          {payout_command(step, names), order_command(step, names), money_command(step, names)}) {
         if (found) {
@@ -415,6 +425,7 @@ OrderText order_of(const json& value) {
     order.codes = value.value("codes", std::vector<std::string>{});
     order.customer = text_at(value, "customer");
     order.email = text_at(value, "email");
+    order.phone = text_at(value, "phone");
     order.lines.clear();
     std::vector<std::string> amounts, taxes;
     for (const json& line : value.at("lines")) {

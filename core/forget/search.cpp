@@ -1,0 +1,218 @@
+#include "core/forget/search.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/protocol/record.hpp"
+#include "core/rules/creator_names.hpp"
+
+namespace sluice {
+namespace {
+
+/// An order event of the forget's shop.
+struct SeenEvent {
+    std::optional<Digest256> device;
+    BodyIds ids;
+};
+
+std::optional<SeenEvent> event_of(const StoredInput& input, const ForgetWhom& whom) {
+    const Result<RecordView> record = decode_record(input.record);
+    if (!record || !is_order(record->meta.topic) || record->meta.account_number != whom.account ||
+        record->meta.shop_number != whom.shop) {
+        return std::nullopt;
+    }
+    const std::string_view body = record->meta.bulk ? input.bulk_body : record->body;
+    std::optional<BodyIds> ids = read_ids(body, input.pseudonyms());
+    return SeenEvent{device_of(record->meta, input.pseudonyms()),
+                     ids ? *std::move(ids) : BodyIds{}};
+}
+
+bool has(const std::vector<Digest256>& digests, const Digest256& digest) {
+    return std::find(digests.begin(), digests.end(), digest) != digests.end();
+}
+
+bool is_whose(const ForgetWhom& whom, const SeenEvent& event) {
+    switch (whom.by) {
+        case ForgetBy::kCustomer:
+            return has(event.ids.customers, whom.digest);
+        case ForgetBy::kEmail:
+            return has(event.ids.emails, whom.digest);
+        case ForgetBy::kPhone:
+            return has(event.ids.phones, whom.digest);
+        case ForgetBy::kDevice:
+            return event.device == whom.digest;
+        case ForgetBy::kOrder:
+        case ForgetBy::kCreator:
+            break;
+    }
+    return false;
+}
+
+/// What a ledger that reads only digests can tell.
+bool is_whose(const ForgetWhom& whom, const OrderState& state) {
+    switch (whom.by) {
+        case ForgetBy::kCustomer:
+        case ForgetBy::kEmail:
+            return state.customer == whom.digest;
+        case ForgetBy::kDevice:
+            return state.device == whom.digest;
+        default:
+            return false;
+    }
+}
+
+class Search {
+public:
+    Search(const ForgetWhom& whom, LedgerReader& ledger, const ScanInputs& archive)
+        : whom_(whom), ledger_(ledger), archive_(archive) {}
+
+    Result<ForgetFound> run() {
+        name();
+        scan_ledger([this](const OrderState& state) {
+            if (is_whose(whom_, state)) {
+                found_.orders.insert(state.key.order_id);
+            }
+        });
+        if (Status scanned = scan_events([this](const SeenEvent& event) {
+                if (is_whose(whom_, event)) {
+                    insert_orders(event);
+                }
+            });
+            !scanned) {
+            return scanned.error();
+        }
+        if (found_.orders.empty()) {
+            return found_;
+        }
+        scan_ledger([this](const OrderState& state) { collect(state); });
+        if (Status scanned = scan_events([this](const SeenEvent& event) { collect(event); });
+            !scanned) {
+            return scanned.error();
+        }
+        return found_;
+    }
+
+private:
+    void name() {
+        if (whom_.by == ForgetBy::kOrder) {
+            found_.orders.insert(OrderId(whom_.id));
+        } else if (whom_.by == ForgetBy::kCustomer) {
+            found_.customers.insert(whom_.digest);
+        } else if (whom_.by == ForgetBy::kDevice) {
+            found_.devices.insert(whom_.digest);
+        }
+    }
+
+    void insert_orders(const SeenEvent& event) {
+        for (const std::string& order : event.ids.orders) {
+            found_.orders.emplace(order);
+        }
+    }
+
+    void collect(const OrderState& state) {
+        if (found_.orders.contains(state.key.order_id)) {
+            insert(state.customer, state.device);
+        }
+    }
+
+    /// As the ledger reads it: the e-mail counts if there is no customer id.
+    void collect(const SeenEvent& event) {
+        const bool whose = std::any_of(
+            event.ids.orders.begin(), event.ids.orders.end(),
+            [this](const std::string& id) { return found_.orders.contains(OrderId(id)); });
+        if (!whose) {
+            return;
+        }
+        const auto& customers =
+            event.ids.customers.empty() ? event.ids.emails : event.ids.customers;
+        found_.customers.insert(customers.begin(), customers.end());
+        insert({}, event.device);
+    }
+
+    void insert(const std::optional<Digest256>& customer, const std::optional<Digest256>& device) {
+        if (customer) {
+            found_.customers.insert(*customer);
+        }
+        if (device) {
+            found_.devices.insert(*device);
+        }
+    }
+
+    template <class Visit>
+    void scan_ledger(Visit visit) {
+        ledger_.scan_orders(whom_.account, whom_.shop, [&visit](const OrderState& state) {
+            visit(state);
+            return true;
+        });
+    }
+
+    template <class Visit>
+    Status scan_events(Visit visit) {
+        const auto visit_input = [&](const StoredInput& input) {
+            if (const std::optional<SeenEvent> event = event_of(input, whom_)) {
+                visit(*event);
+            }
+        };
+        ledger_.scan_dead([&](const DeadLetter& letter) {
+            visit_input({letter.record, letter.bulk_body, letter.body_sha256});
+            return true;
+        });
+        return archive_(visit_input);
+    }
+
+    const ForgetWhom& whom_;
+    LedgerReader& ledger_;
+    const ScanInputs& archive_;
+    ForgetFound found_;
+};
+
+ForgetFound ids_of_creator(const ForgetWhom& whom, LedgerReader& ledger) {
+    ForgetFound found;
+    const CreatorId first = first_id(ledger, whom.account, CreatorId(whom.id));
+    found.creators.insert(first);
+    CreatorAlias from;
+    from.account = whom.account;
+    ledger.scan(from, {1, 1}, [&](const CreatorAlias& row) {
+        if (row.creator == first) {
+            found.creators.insert(row.alias);
+        }
+        return true;
+    });
+    return found;
+}
+
+}  // namespace
+
+Result<ForgetFound> search_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
+                                     const ScanInputs& archive) {
+    if (whom.by == ForgetBy::kCreator) {
+        return ids_of_creator(whom, ledger);
+    }
+    return Search(whom, ledger, archive).run();
+}
+
+void visit_forgotten(const ForgetWhom& whom, const ForgetFound& found, LedgerReader& ledger,
+                     const std::function<void(const OrderState&)>& visit) {
+    if (found.customers.empty() && found.devices.empty()) {
+        return;
+    }
+    std::vector<ShopNumber> shops;
+    ledger.scan_shops([&](const ShopRow& shop) {
+        if (shop.account == whom.account && (shop.shop == whom.shop || !found.devices.empty())) {
+            shops.push_back(shop.shop);
+        }
+        return true;
+    });
+    for (const ShopNumber shop : shops) {
+        ledger.scan_orders(whom.account, shop, [&](const OrderState& state) {
+            const bool holds_customer =
+                shop == whom.shop && state.customer && found.customers.contains(*state.customer);
+            if (holds_customer || (state.device && found.devices.contains(*state.device))) {
+                visit(state);
+            }
+            return true;
+        });
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,404 @@
+// Forgetting people (books F1, F2): what goes, what stays, and that a rebuild gives the same rows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <sstream>
+
+#include "core/forget/rows.hpp"
+#include "core/forget/search.hpp"
+#include "core/protocol/personal_ids.hpp"
+#include "core/protocol/record.hpp"
+#include "unit/ledger/rules_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// A column as text, whatever its type.
+class RowText {
+public:
+    void operator()(const char* name, const auto& value) {
+        text << " " << name << "=" << say(value);
+    }
+    void bytes(const char* name, const std::string& value) { (*this)(name, to_hex(sha256(value))); }
+    std::ostringstream text;
+
+private:
+    static std::string say(const std::string& value) { return value; }
+    static std::string say(const Digest256& value) { return to_hex(value); }
+    static std::string say(const Timestamp& value) { return value.to_string(); }
+    static std::string say(const Decimal& value) { return value.to_string(); }
+    static std::string say(const Currency& value) { return std::string(value.code()); }
+    template <class Tag>
+    static std::string say(const TextId<Tag>& value) {
+        return value.str();
+    }
+    template <class Tag>
+    static std::string say(const NumberId<Tag>& value) {
+        return std::to_string(value.value);
+    }
+    static std::string say(const SequenceNumber& value) { return std::to_string(value.value); }
+    template <class Value>
+    static std::string say(const std::optional<Value>& value) {
+        return value ? say(*value) : "none";
+    }
+    template <class Number>
+    requires std::is_arithmetic_v<Number> || std::is_enum_v<Number>
+    static std::string say(const Number& value) {
+        return std::to_string(static_cast<std::uint64_t>(value));
+    }
+};
+
+template <class Row>
+std::string table_text(LedgerReader& reader) {
+    RowText out;
+    reader.scan(Row{}, {}, [&out](const Row& row) {
+        out.text << "\n" << TableOf<Row>::kName;
+        TableOf<Row>::key(row, out);
+        TableOf<Row>::rest(row, out);
+        return true;
+    });
+    return out.text.str();
+}
+
+template <class... Rows>
+std::string tables_text(LedgerReader& reader, RowTypes<Rows...> /*all*/) {
+    return (table_text<Rows>(reader) + ...);
+}
+
+/// Every row of a ledger, orders with what they know a person by.
+std::string everything(Books& books) {
+    std::string text = books.dump();
+    const auto reader = books.read();
+    reader->scan_shops([&](const ShopRow& shop) {
+        reader->scan_orders(shop.account, shop.shop, [&text](const OrderState& state) {
+            text += "\n" + state.key.order_id.str() +
+                    " device=" + (state.device ? to_hex(*state.device) : "") +
+                    " customer=" + (state.customer ? to_hex(*state.customer) : "");
+            for (const EventTrace& event : state.events) {
+                text += " " + to_hex(event.digest);
+            }
+            return true;
+        });
+        return true;
+    });
+    return text + tables_text(*reader, DescribedRows{}) + "\nnext work " +
+           std::to_string(reader->head().next_work);
+}
+
+std::string archived_bytes(const Books& books) {
+    std::string bytes;
+    for (const Kept& kept : books.archive()) {
+        bytes += kept.record + kept.bulk_body;
+    }
+    return bytes;
+}
+
+/// What a rebuild from the edited archive makes.
+std::string rebuilt(const LedgerKind& kind, const Books& books) {
+    const std::unique_ptr<Ledger> ledger = kind.make();
+    Books second(*ledger);
+    second.rebuild_from(books.archive());
+    return everything(second);
+}
+
+class ForgetRules : public EmptyBooksTest {
+protected:
+    void SetUp() override {
+        Program spring = program("spring");
+        Rule fresh = rule(RuleMatch::kNoItem, "", "20%");
+        fresh.customer = CustomerKind::kNew;
+        spring.rules = {fresh};
+        books.apply({spring});
+        books.creators({{2,
+                         CreatorId("ann"),
+                         ProgramId("spring"),
+                         "ANN",
+                         {},
+                         {},
+                         {},
+                         "Ann Smith",
+                         "DE-payee-77"}});
+    }
+
+    OrderText order(const char* id, const char* customer, const char* email = "",
+                    const char* phone = "") {
+        OrderText text;
+        text.id = id;
+        text.customer = customer;
+        text.email = email;
+        text.phone = phone;
+        return text;
+    }
+
+    void expect_gone(const std::vector<const char*>& values) {
+        const std::string archive = archived_bytes(books);
+        std::string letters;
+        books.read()->scan_dead([&letters](const DeadLetter& letter) {
+            letters += letter.record + letter.bulk_body;
+            return true;
+        });
+        for (const char* value : values) {
+            EXPECT_THAT(archive, Not(HasSubstr(value)));
+            EXPECT_THAT(letters, Not(HasSubstr(value)));
+        }
+        EXPECT_EQ(books.broken_invariant(), "");
+        EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
+    }
+};
+
+TEST_P(ForgetRules, ByCustomerEveryVersionOfTheOrderIsForgotten) {
+    OrderText first = order("o1", "cust-1", "Jane@x.org", "+1 555");
+    first.updated = "2026-01-01T00:00:00Z";
+    books.update(first, "device-1");
+    OrderText later = order("o1", "cust-2", "jane.new@x.org");
+    later.updated = "2026-01-02T00:00:00Z";
+    books.update(later, "device-2");
+    books.create(order("o2", "cust-3", "other@x.org"), "device-2");
+    books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
+    const Applied applied = books.forget(ForgetBy::kCustomer, "cust-1");
+    EXPECT_EQ(applied.text, "forgotten");
+    expect_gone(
+        {"cust-1", "cust-2", "Jane@x.org", "jane.new@x.org", "+1 555", "device-1", "device-2"});
+    EXPECT_THAT(archived_bytes(books), HasSubstr("other@x.org"));  // another person's order
+    EXPECT_EQ(books.order("o1").device, books.order("o2").device) << "equal ids stay equal";
+    EXPECT_NE(books.order("o1").device, anon_digest("device-2"));
+    EXPECT_EQ(books.update(later, "device-2").input_class, InputClass::kDuplicate);
+}
+
+TEST_P(ForgetRules, ByEmailWhereTheLedgerKnowsOnlyTheCustomerId) {
+    books.create(order("o1", "cust-1", "Jane@x.org"));
+    books.create(order("o2", "cust-1"));
+    books.create(order("o3", "", "jANE@x.org"));
+    const Digest256 before = *books.order("o2").customer;
+    books.forget(ForgetBy::kEmail, "jane@X.org");
+    expect_gone({"Jane@x.org", "jANE@x.org", "cust-1"});
+    EXPECT_EQ(books.order("o1").customer, books.order("o2").customer);
+    EXPECT_NE(books.order("o1").customer, before);
+    EXPECT_NE(books.order("o1").customer, books.order("o3").customer);
+}
+
+TEST_P(ForgetRules, ByPhoneByOrderAndByDevice) {
+    books.create(order("o1", "cust-1", "", "+1 555 0100"));
+    books.create(order("o2", "", "guest@x.org"));
+    books.create(order("o3", ""), "device-3");
+    books.touch("device-3", "ann", "spring", "2025-12-31T00:00:00Z");
+    books.forget(ForgetBy::kPhone, "+1 555 0100");
+    expect_gone({"+1 555 0100", "cust-1"});
+    books.forget(ForgetBy::kOrder, "o2");
+    expect_gone({"guest@x.org"});
+    books.forget(ForgetBy::kDevice, "device-3");
+    expect_gone({"device-3"});
+}
+
+TEST_P(ForgetRules, AForgottenCustomerComesAgainAsANewOne) {
+    OrderText text = order("o1", "cust-1");
+    text.codes = {"ANN"};
+    books.create(text);
+    EXPECT_EQ(books.commission("o1"), "20.00 USD");
+    books.forget(ForgetBy::kCustomer, "cust-1");
+    text.id = "o2";
+    text.ordered = "2026-01-02T00:00:00Z";
+    books.create(text);
+    EXPECT_EQ(books.commission("o2"), "20.00 USD");
+    text.id = "o3";
+    text.ordered = "2026-01-03T00:00:00Z";
+    books.create(text);
+    EXPECT_EQ(books.commission("o3"), "10.00 USD");
+    EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
+}
+
+/// A waiting order is found by a touch that was imported of its forgotten device: never again; but
+/// what had been matched before stays matched in a rebuild.
+TEST_P(ForgetRules, DevicesAreForgottenInTouchesAndWaitingOrders) {
+    books.create(order("o1", "cust-1"), "device-1");
+    books.create(order("o2", ""), "device-2");
+    books.touch("device-2", "ann", "spring", "2025-12-31T00:00:00Z");
+    books.forget(ForgetBy::kDevice, "device-1");
+    books.forget(ForgetBy::kDevice, "device-2");
+    books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
+    EXPECT_EQ(books.creator_of("o1"), "nobody");
+    EXPECT_EQ(books.creator_of("o2"), "ann@spring LANDED");
+    EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
+}
+
+TEST_P(ForgetRules, OtherShopsKeepTheirCustomersAndOtherAccountsTheirDevices) {
+    books.create(order("o1", "cust-1"), "device-1");
+    books.from_shop("shop-2");
+    books.create(order("o2", "cust-1"), "device-1");
+    books.from_shop("shop-9");
+    books.create(order("o9", "cust-1"), "device-1");
+    books.from_shop("shop-1");
+    books.forget(ForgetBy::kCustomer, "cust-1");
+    EXPECT_NE(books.order("o1").customer, customer_id_digest("cust-1"));
+    const std::optional<Digest256> device = books.order("o1").device;
+    books.from_shop("shop-2");
+    EXPECT_EQ(books.order("o2").customer, customer_id_digest("cust-1"));
+    EXPECT_EQ(books.order("o2").device, device);
+    books.from_shop("shop-9");
+    EXPECT_EQ(books.order("o9").customer, customer_id_digest("cust-1"));
+    EXPECT_EQ(books.order("o9").device, anon_digest("device-1"));
+    EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
+}
+
+TEST_P(ForgetRules, TwiceIsNoHarm) {
+    books.create(order("o1", "cust-1"), "device-1");
+    books.forget(ForgetBy::kOrder, "o1");
+    const Digest256 once = *books.order("o1").customer;
+    EXPECT_EQ(books.forget(ForgetBy::kCustomer, "cust-1").text, "forgotten");
+    EXPECT_EQ(books.order("o1").customer, once) << "nobody is called that any more";
+    EXPECT_EQ(books.forget(ForgetBy::kOrder, "o1").text, "forgotten");
+    EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
+}
+
+TEST_P(ForgetRules, DeadLettersAreForgottenAndReplayed) {
+    const std::string body =
+        R"({"platform_order_id":"o1","platform_customer_id":"cust-1","note":"Jane Doe"})";
+    books.raw(Topic::kOrderCreate, body, "device-1");
+    ASSERT_EQ(books.totals().dead, 1U);
+    books.forget(ForgetBy::kCustomer, "cust-1");
+    expect_gone({"cust-1", "Jane Doe", "device-1"});
+    EXPECT_EQ(books.command(DeadReplay{}).text, "0 replayed, 1 still dead");
+    EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
+}
+
+/// A name goes, and a payee; that there was one decides what a close took (require_payee).
+TEST_P(ForgetRules, ACreatorsNameAndPayeeAreForgottenWhatWasPaidStaysPaid) {
+    Policy policy;
+    policy.account_id = AccountId("acme");
+    policy.account = {1};
+    policy.require_payee = true;
+    books.command(ProgramApply{{}, {policy}});
+    OrderText text = order("o1", "");
+    text.codes = {"ANN"};
+    books.create(text);
+    books.names_shop = false;
+    books.command(CreatorSet{CreatorId("ann"), "Ann B. Smith", "DE-payee-78", {}, {}});
+    books.command(CreatorRename{CreatorId("ann"), CreatorId("anna")});
+    books.close_account("2026-02-01T00:00:00Z");
+    ASSERT_EQ(books.payouts().size(), 1U);
+    EXPECT_EQ(books.forget(ForgetBy::kCreator, "anna").text, "forgotten");
+    expect_gone({"Ann Smith", "Ann B. Smith", "DE-payee-77", "DE-payee-78"});
+    CreatorRow profile{{1}, CreatorId("ann"), {}, {}, {}};
+    ASSERT_TRUE(books.read()->load(profile));
+    EXPECT_EQ(profile.name + profile.payee, "");
+    EXPECT_TRUE(books.forget(ForgetBy::kCreator, "nobody").failed);
+}
+
+TEST_P(ForgetRules, AKeyOfAnEditedImportIsStillKnown) {
+    books.key = "k1";
+    books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
+    books.key = "";
+    books.forget(ForgetBy::kDevice, "device-1");
+    expect_gone({"device-1"});
+    books.key = "k1";
+    EXPECT_EQ(books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z").outcome,
+              Outcome::kRepeated);
+}
+
+TEST_P(ForgetRules, NoSenderCanStateAPseudonym) {
+    const std::string hex = to_hex(sha256("any text"));
+    OrderText text = order("o1", "CUSTOMER");
+    std::string body = to_json(text);
+    body.replace(body.find("\"CUSTOMER\""), 10, R"({"pseudonym":")" + hex + "\"}");
+    EXPECT_EQ(books.raw(Topic::kOrderCreate, body).input_class, InputClass::kDead);
+    EXPECT_EQ(books
+                  .raw(Topic::kTouchImport, R"({"rows":[[2,{"pseudonym":")" + hex +
+                                                R"("},"ann","spring","2026-01-01T00:00:00Z"]]})")
+                  .input_class,
+              InputClass::kDead);
+    // A device that looks like one is a device.
+    books.create(order("o2", ""), pseudonym_json(sha256("any text")));
+    EXPECT_EQ(books.order("o2").device, anon_digest(pseudonym_json(sha256("any text"))));
+    books.forget(ForgetBy::kOrder, "o2");
+    EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
+}
+
+TEST_P(ForgetRules, AnEarlierReleasesForgetIsRefusedUnlessItWasDone) {
+    EXPECT_TRUE(books.raw(Topic::kForget, R"({"customer":"cust-1"})").failed);
+    EXPECT_EQ(books.raw(Topic::kForget, R"({"customer":"-"})").text, "forgotten");
+    EXPECT_THAT(archived_bytes(books), Not(HasSubstr("cust-1")));
+}
+
+TEST_P(ForgetRules, ATaskIsWipedOnceEveryNodeHasDoneItsPart) {
+    Books edge(*ledger, "22222222-2222-3333-4444-555555555555");
+    edge.create(order("e1", "cust-1", "edge@x.org"), "device-e");
+    books.create(order("o1", "", "edge@x.org"));
+    const ForgetWhom whom = whom_of({ForgetBy::kEmail, "edge@x.org"}, {1}, {1});
+    ForgetJob job{
+        "C1", whom, sha256("R"), instant("2026-03-01T00:00:00Z"), std::string(Books::kNode),
+        {99}, {}};
+    {
+        const auto txn = ledger->begin(Books::kNode);
+        txn->put(encode_task(job));
+        txn->commit();
+    }
+    const auto part = [&](std::string_view node, const ForgetFound& found) {
+        const auto txn = ledger->begin(node);
+        const std::optional<ForgetJob> grown = forget_more("C1", found, false, *txn);
+        EXPECT_TRUE(note_forgotten("C1", grown->found, {std::string(node)}, *txn));
+        txn->commit();
+    };
+    part(Books::kNode, {{OrderId("o1")}, {email_digest("edge@x.org")}, {}});
+    EXPECT_TRUE(load_task(*books.read(), "C1"));
+    part("22222222-2222-3333-4444-555555555555",
+         {{OrderId("e1")}, {customer_id_digest("cust-1")}, {anon_digest("device-e")}});
+    EXPECT_TRUE(load_task(*books.read(), "C1")) << "it grew: the first node has to look again";
+    EXPECT_NE(books.order("e1").customer, customer_id_digest("cust-1"));
+    EXPECT_NE(books.order("e1").device, anon_digest("device-e"));
+    EXPECT_NE(books.order("o1").customer, email_digest("edge@x.org"));
+    part(Books::kNode, {});
+    EXPECT_FALSE(load_task(*books.read(), "C1"));
+    ForgetDone done{"C1", std::string(Books::kNode)};
+    EXPECT_FALSE(books.read()->load(done));
+}
+
+/// Whatever is forgotten when, the archive holds nothing of it and gives the same ledger.
+TEST_P(ForgetRules, ARebuildFromTheEditedArchiveGivesTheSameRows) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 chance(seed);
+    const auto one_of = [&chance](const char* prefix, unsigned n) {
+        return std::string(prefix) + std::to_string(chance() % n);
+    };
+    constexpr unsigned kSteps = 80;
+    for (unsigned i = 0; i < kSteps; ++i) {
+        books.from_shop(chance() % 4 == 0 ? "shop-2" : "shop-1");
+        OrderText text =
+            order(one_of("o", 8).c_str(), chance() % 3 == 0 ? "" : one_of("cust-", 4).c_str(),
+                  chance() % 2 == 0 ? "" : one_of("mail-", 4).c_str(),
+                  chance() % 2 == 0 ? "" : one_of("phone-", 4).c_str());
+        text.updated = "2026-01-02T00:00:" + std::to_string(10 + chance() % 49) + "Z";
+        if (chance() % 3 == 0) {
+            text.codes = {"ANN"};
+        }
+        switch (chance() % 9) {
+            case 0:
+                books.touch(one_of("device-", 5), "ann", "spring", "2025-12-31T00:00:00Z");
+                break;
+            case 1:
+                books.forget(ForgetBy::kCustomer, one_of("cust-", 4));
+                break;
+            case 2:
+                books.forget(ForgetBy::kEmail, one_of("mail-", 4));
+                break;
+            case 3:
+                books.forget(static_cast<ForgetBy>(3 + chance() % 3),
+                             std::vector{one_of("phone-", 4), one_of("o", 8),
+                                         one_of("device-", 5)}[chance() % 3]);
+                break;
+            default:
+                books.update(text, chance() % 3 == 0 ? "" : one_of("device-", 5));
+        }
+        ASSERT_EQ(rebuilt(GetParam(), books), everything(books)) << "after input " << i;
+    }
+    EXPECT_EQ(books.broken_invariant(), "");
+}
+
+SLUICE_FOR_EVERY_LEDGER(ForgetRules);
+
+}  // namespace
+}  // namespace sluice::test
