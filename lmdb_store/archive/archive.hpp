@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
@@ -95,10 +96,14 @@ private:
 using ArchiveEdit =
     std::function<std::optional<ArchivedInput>(std::string_view queue_uuid, const ArchivedInput&)>;
 
-/// Rewrites the segments in which `edit` changes something, each atomically (personal data is taken
-/// out this way). Requires: no writer is open. @return how many inputs were changed.
+/// Shows every input to `edit` and rewrites the segments in which `edit` changes something, each
+/// atomically (personal data is taken out this way). Requires: no writer is open, if anything is
+/// changed. @return how many inputs were changed.
 [[nodiscard]] Result<std::uint64_t> edit_archive(const std::filesystem::path& folder,
                                                  const ArchiveEdit& edit,
                                                  const ArchiveOptions& options);
+
+/// The queues whose inputs are in the archive, by UUID.
+[[nodiscard]] Result<std::vector<std::string>> archived_queues(const std::filesystem::path& folder);
 
 }  // namespace sluice::store

@@ -1,4 +1,7 @@
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/archive/file.hpp"
@@ -54,7 +57,8 @@ Result<EditedSegment> edit_segment(const ArchiveFile& file, const ArchiveEdit& e
             return changes.error();
         }
         result.changes_count += *changes;
-        result.bytes += packer.pack((*block)->head, edited);
+        result.bytes += *changes == 0 ? encode_block_head((*block)->head) + (*block)->payload
+                                      : packer.pack((*block)->head, edited);
     }
     return result;
 }
@@ -87,6 +91,26 @@ Result<std::uint64_t> edit_archive(const std::filesystem::path& folder, const Ar
         changes += edited->changes_count;
     }
     return changes;
+}
+
+Result<std::vector<std::string>> archived_queues(const std::filesystem::path& folder) {
+    const auto segments = list_segments(folder);
+    if (!segments) {
+        return segments.error();
+    }
+    std::set<std::string> queues;
+    for (const auto& [ordinal, path] : *segments) {
+        const auto file = ArchiveFile::open(path, ArchiveFile::Mode::kRead);
+        if (!file) {
+            return file.error();
+        }
+        const auto head = read_segment_head(*file);
+        if (!head) {
+            return head.error();
+        }
+        queues.insert(head->queue_uuid);
+    }
+    return std::vector<std::string>(queues.begin(), queues.end());
 }
 
 }  // namespace sluice::store

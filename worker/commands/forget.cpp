@@ -1,7 +1,17 @@
 // sluice forget
+#include <random>
+#include <vector>
+
+#include "core/forget/edit.hpp"
+#include "core/forget/search.hpp"
+#include "core/forget/task.hpp"
+#include "lmdb_store/archive/archive.hpp"
+#include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
+#include "worker/drain/forget_archive.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -9,22 +19,190 @@ namespace {
 struct ForgetCommand {
     Forget forget;
     SubmitOptions submit;
+    bool dry_run = false;
+    Format format = Format::kTable;
 };
 
+/// R (F2): from the kernel, known to nobody once the forget is done.
+Digest256 draw_secret() {
+    Digest256 secret{};
+    std::random_device device;
+    for (std::uint8_t& byte : secret) {
+        byte = static_cast<std::uint8_t>(device());
+    }
+    return secret;
+}
+
+/// What a forget of this node would change.
+struct Counts {
+    std::uint64_t orders = 0, touches = 0, dead_letters = 0, archived = 0;
+};
+
+std::uint64_t count_touches(const ForgetJob& job, LedgerReader& ledger) {
+    std::uint64_t count = 0;
+    for (const Digest256& device : job.found.devices) {
+        Touch first;
+        first.account = job.whom.account;
+        first.anon = device;
+        ledger.scan(first, {2, 2}, [&count](const Touch&) {
+            ++count;
+            return true;
+        });
+    }
+    return count;
+}
+
+Result<Counts> count_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
+                               const std::filesystem::path& folder) {
+    const auto all = [](std::string_view, SequenceNumber, std::string_view) { return true; };
+    std::error_code failure;
+    const ScanInputs none = [](const auto&) { return Status::success(); };
+    const ScanInputs archive = std::filesystem::is_directory(folder, failure)
+                                   ? worker::archived_inputs(folder, {}, all, [] {})
+                                   : none;
+    auto found = search_forgotten(whom, ledger, archive);
+    if (!found) {
+        return found.error();
+    }
+    const ForgetJob job{{}, whom, {}, {}, {}, {}, *std::move(found)};
+    ForgetEdit edit(job, ledger);
+    Counts counts;
+    counts.touches = count_touches(job, ledger);
+    visit_forgotten(whom, job.found, ledger, [&counts](const OrderState&) { ++counts.orders; });
+    std::vector<SequenceNumber> letters;
+    ledger.scan_dead([&letters](const DeadLetter& letter) {
+        letters.push_back(letter.seq);
+        return true;
+    });
+    for (const SequenceNumber seq : letters) {
+        const std::optional<DeadLetter> letter = ledger.dead_letter(seq);
+        const bool holds =
+            letter && edit.edit({letter->record, letter->bulk_body, letter->body_sha256});
+        counts.dead_letters += holds ? 1U : 0U;
+    }
+    const Status counted =
+        archive([&](const StoredInput& input) { counts.archived += edit.edit(input) ? 1U : 0U; });
+    return counted ? Result<Counts>(counts) : Result<Counts>(counted.error());
+}
+
+Result<ForgetWhom> find_whom(const Frame& frame, const ForgetCommand& command) {
+    auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    if (command.submit.account) {
+        auto account = find_account(*registry.value(), *command.submit.account);
+        return account.ok() ? Result(whom_of(command.forget, account->number, {}))
+                            : Result<ForgetWhom>(account.error());
+    }
+    auto shop = find_shop(*registry.value(), *command.submit.shop);
+    return shop.ok() ? Result(whom_of(command.forget, shop->account_number, shop->number))
+                     : Result<ForgetWhom>(shop.error());
+}
+
+Status print_counts(const Frame& frame, const ForgetCommand& command) {
+    const auto whom = find_whom(frame, command);
+    if (!whom.ok()) {
+        return whom.error();
+    }
+    return with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) {
+        const auto counts = count_forgotten(*whom, ledger, frame.paths().archive);
+        if (!counts) {
+            return Status(counts.error());
+        }
+        write_object(command.format, {{"orders", counts->orders},
+                                      {"touches", counts->touches},
+                                      {"dead_letters", counts->dead_letters},
+                                      {"archived_inputs", counts->archived}});
+        return Status::success();
+    });
+}
+
 Status run_forget(const Frame& frame, const ForgetCommand& command) {
-    return submit(frame, command.forget, command.submit);
+    if (command.dry_run) {
+        return print_counts(frame, command);
+    }
+    Forget forget = command.forget;
+    forget.secret = draw_secret();
+    return submit(frame, forget, command.submit);
+}
+
+/// One of the ways to name a person.
+CLI::Option& add_whom(CLI::App& app, const char* name, const char* type, ForgetBy by,
+                      Forget& target, const char* help) {
+    return *app.add_option_function<std::string>(
+                   name,
+                   [&target, by](const std::string& value) {
+                       target.by = by;
+                       target.value = value;
+                   },
+                   help)
+                ->type_name(type)
+                ->check([](const std::string& value) {
+                    return value.empty() || value.size() > kWireIdBytesMax
+                               ? std::string("expected 1 to 1024 bytes")
+                               : std::string();
+                });
 }
 
 }  // namespace
 
 void declare_forget(CLI::App& app, Frame& frame) {
-    CLI::App& forget = add_command(app, "forget", "Take a customer's personal data out of bodies");
-    ForgetCommand& forgotten = on_run(forget, frame, run_forget);
-    add_id(forget, "--shop", "S", forgotten.submit.shop.emplace(), "The shop").required();
-    add_value(forget, "--customer", "ID", forgotten.forget.customer, parse_wire_id,
-              "platform_customer_id; amounts and digests stay")
-        .required();
-    add_command_options(forget, forgotten.submit, false);
+    CLI::App& forget =
+        add_command(app, "forget", "Take a person's data out of what is stored; money stays");
+    ForgetCommand& command = on_run(forget, frame, run_forget);
+    CLI::Option& shop = add_value(
+        forget, "--shop", "S", command.submit.shop,
+        [](std::string_view text) -> Result<std::optional<ShopId>> {
+            auto id = parse_admin_id(text);
+            return id.ok() ? Result(std::optional(ShopId(id.value())))
+                           : Result<std::optional<ShopId>>(id.error());
+        },
+        "The shop of the person's orders");
+    CLI::Option& account = add_value(
+        forget, "--account", "A", command.submit.account,
+        [](std::string_view text) -> Result<std::optional<AccountId>> {
+            auto id = parse_admin_id(text);
+            return id.ok() ? Result(std::optional(AccountId(id.value())))
+                           : Result<std::optional<AccountId>>(id.error());
+        },
+        "The creator's account");
+    Forget& target = command.forget;
+    std::vector<CLI::Option*> whom{
+        &add_whom(forget, "--customer", "ID", ForgetBy::kCustomer, target,
+                  "Whose orders have this platform_customer_id"),
+        &add_whom(forget, "--email", "E", ForgetBy::kEmail, target,
+                  "Whose orders have this e-mail, ignoring the case of ASCII letters"),
+        &add_whom(forget, "--phone", "N", ForgetBy::kPhone, target,
+                  "Whose orders have this phone number, as it was sent"),
+        &add_whom(forget, "--order", "O", ForgetBy::kOrder, target, "Whose order this is: a guest"),
+        &add_whom(forget, "--device", "ID", ForgetBy::kDevice, target,
+                  "Whose orders have this device id")};
+    for (CLI::Option* one : whom) {
+        one->needs(&shop);
+    }
+    whom.push_back(&add_whom(forget, "--creator", "C", ForgetBy::kCreator, target,
+                             "Name and payee of this creator"));
+    whom.back()->needs(&account);
+    account.needs(whom.back())->excludes(&shop);
+    for (CLI::Option* one : whom) {
+        for (CLI::Option* other : whom) {
+            if (one != other) {
+                one->excludes(other);
+            }
+        }
+    }
+    forget.add_flag("--dry-run", command.dry_run,
+                    "Count what would be changed on this machine; change nothing");
+    add_format(forget, command.format);
+    add_command_options(forget, command.submit, false);
+    forget.parse_complete_callback([&target] {
+        if (target.value.empty()) {
+            throw CLI::RequiredError(
+                "--shop with --customer, --email, --phone, --order or --device; or --account with "
+                "--creator");
+        }
+    });
 }
 
 }  // namespace sluice::cli

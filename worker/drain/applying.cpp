@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "worker/drain/queue_source.hpp"
+#include "worker/drain/retry.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
@@ -15,11 +16,12 @@ constexpr unsigned kNoMemoryMax = 10;
 }  // namespace
 
 Applying::Applying(const store::StorePaths& paths, store::Queue& queue, LedgerOpener open_ledger,
-                   const Options& options)
+                   const Options& options, Searcher searcher)
     : paths_(paths),
       queue_(queue),
       opener_(std::move(open_ledger)),
       options_(options),
+      searcher_(std::move(searcher)),
       limits_(options.batch) {}
 
 Status Applying::open_ledger() {
@@ -89,6 +91,13 @@ Result<Applying::Step> Applying::apply_batch() {
     }
     batch_began_ = Clock::now();
     auto outcome = applier_.apply(*ledger_, queue_.uuid(), inputs_, next_, limits_);
+    if (outcome && outcome->search) {
+        next_ += outcome->inputs_done;
+        if (Status found = search(*outcome->search); !found) {
+            return found.error();
+        }
+        outcome = applier_.apply(*ledger_, queue_.uuid(), inputs_, next_, limits_);
+    }
     if (!outcome) {
         return outcome.error();
     }
@@ -104,6 +113,25 @@ Result<Applying::Step> Applying::apply_batch() {
     limits_ = options_.batch;
     no_memory_count_ = 0;
     return step;
+}
+
+/// What cannot be looked for refuses the FORGET; what passes is tried again.
+Status Applying::search(const ForgetNotSearched& wanted) {
+    OwnedInput& input = inputs_[next_];
+    Result<ForgetFound> found = Error{ErrorCode::kInternal, {}};
+    try {
+        found = searcher_(wanted);
+    } catch (const DamagedRow& damaged) {
+        found = damaged.error();
+    }
+    if (found) {
+        input.forget_found = *std::move(found);
+    } else if (may_pass(found.error().code)) {
+        return found.error();
+    } else {
+        input.damage = "nothing was forgotten: " + found.error().message;
+    }
+    return Status::success();
 }
 
 /// Smaller batches first; an input that alone needs more memory than there is, time after time,

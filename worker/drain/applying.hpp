@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ class Applying {
 public:
     using Clock = std::chrono::steady_clock;
 
+    /// Finds what a FORGET is about; it is the next input.
+    using Searcher = std::function<Result<ForgetFound>(const ForgetNotSearched&)>;
+
     struct Options {
         BatchLimits batch;
         std::size_t read_bytes_max = 0;  ///< Of the queue, copied at once.
@@ -37,7 +41,7 @@ public:
 
     /// Requires: the queue outlives it.
     Applying(const store::StorePaths& paths, store::Queue& queue, LedgerOpener open_ledger,
-             const Options& options);
+             const Options& options, Searcher searcher);
 
     /// Opens the ledger and reads its checkpoint. Once, before step().
     [[nodiscard]] Status open();
@@ -61,12 +65,14 @@ private:
     [[nodiscard]] Status open_ledger();
     [[nodiscard]] Status read_ahead();
     [[nodiscard]] Result<Step> apply_batch();
+    [[nodiscard]] Status search(const ForgetNotSearched& wanted);
     [[nodiscard]] Error no_memory();
 
     store::StorePaths paths_;
     store::Queue& queue_;
     LedgerOpener opener_;
     Options options_;
+    Searcher searcher_;
     std::unique_ptr<Ledger> ledger_;
     BatchApplier applier_;
     BatchLimits limits_;  ///< Smaller than the options' while memory is short.

@@ -21,12 +21,14 @@ Timestamp wall_clock() {
 
 ArchiveFollower::ArchiveFollower(const store::StorePaths& paths, store::Queue& queue,
                                  std::optional<store::ArchiveOptions> options,
-                                 SnapshotMaker snapshot, std::function<void(const Error&)> failed)
+                                 SnapshotMaker snapshot, std::function<void(const Error&)> failed,
+                                 std::function<void()> alive)
     : paths_(paths),
       queue_(queue),
       options_(options),
       snapshot_(std::move(snapshot)),
-      failed_(std::move(failed)) {}
+      failed_(std::move(failed)),
+      alive_(std::move(alive)) {}
 
 void ArchiveFollower::fail(const Error& error) {
     archiver_.reset();
@@ -54,7 +56,7 @@ Status ArchiveFollower::open_if_due() {
     if (archiver_ || Clock::now() < retry_at_) {
         return Status::success();
     }
-    auto opened = Archiver::open(paths_, queue_, *options_, snapshot_);
+    auto opened = Archiver::open(paths_, queue_, *options_, snapshot_, alive_);
     if (!opened) {
         return opened.error();
     }
@@ -70,6 +72,37 @@ Status ArchiveFollower::follow(SequenceNumber applied, bool flush_now) {
         return behind.error();
     }
     return flush_now || archiver_->flush_is_due() ? archiver_->flush() : Status::success();
+}
+
+Status ArchiveFollower::complete(SequenceNumber upto) {
+    const Error not_now{ErrorCode::kBusy, "the archive cannot be written now"};
+    if (Status opened = open_if_due(); !opened || !archiver_) {
+        return opened ? Status(not_now) : opened;
+    }
+    SequenceNumber last;
+    do {
+        last = archiver_->last_seq();
+        if (const auto behind = archiver_->catch_up(upto, wall_clock()); !behind) {
+            fail(behind.error());
+            return behind.error();
+        }
+    } while (archiver_->last_seq() > last && archiver_->last_seq() < upto);
+    Status flushed = archiver_->flush();
+    if (!flushed) {
+        fail(flushed.error());
+    }
+    return flushed;
+}
+
+Status ArchiveFollower::edit(const ForgetJob& job) {
+    if (!archiver_) {
+        return Error{ErrorCode::kBusy, "the archive cannot be written now"};
+    }
+    Status edited = archiver_->edit(job);
+    if (!edited) {
+        fail(edited.error());
+    }
+    return edited;
 }
 
 std::optional<SequenceNumber> ArchiveFollower::turn(SequenceNumber applied, bool flush_now) {

@@ -23,7 +23,7 @@ public:
     /// @param failed    Called for each failure; the archive is tried again a second later.
     ArchiveFollower(const store::StorePaths& paths, store::Queue& queue,
                     std::optional<store::ArchiveOptions> options, SnapshotMaker snapshot,
-                    std::function<void(const Error&)> failed);
+                    std::function<void(const Error&)> failed, std::function<void()> alive);
 
     /// Inputs [first, first + count), which the ledger holds by now. After a failure the archive
     /// reads them from the queue again.
@@ -32,6 +32,17 @@ public:
     /// that is due or `flush_now`.
     /// @return the inputs up to this one, at most `applied`, are durable; nothing: a failure.
     [[nodiscard]] std::optional<SequenceNumber> turn(SequenceNumber applied, bool flush_now);
+    /// Brings the archive up to this input, readable for others. Errors pass but kCorrupt ...
+    [[nodiscard]] Status complete(SequenceNumber upto);
+    /// See Archiver::edit().
+    [[nodiscard]] Status edit(const ForgetJob& job);
+    [[nodiscard]] bool has_edited(const ForgetJob& job) const {
+        return archiver_ && archiver_->has_edited(job);
+    }
+    /// 0: nothing, or not open now.
+    [[nodiscard]] SequenceNumber durable_seq() const noexcept {
+        return archiver_ ? archiver_->durable_seq() : SequenceNumber{};
+    }
     [[nodiscard]] bool is_behind() const noexcept { return archiver_ && archiver_->is_behind(); }
     /// nullptr: off, or not open now.
     [[nodiscard]] const Archiver* archiver() const noexcept { return archiver_.get(); }
@@ -47,6 +58,7 @@ private:
     std::optional<store::ArchiveOptions> options_;
     SnapshotMaker snapshot_;
     std::function<void(const Error&)> failed_;
+    std::function<void()> alive_;
     std::unique_ptr<Archiver> archiver_;
     Clock::time_point retry_at_{};
 };

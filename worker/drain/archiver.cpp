@@ -3,10 +3,10 @@
 #include <system_error>
 #include <utility>
 
-#include "core/commands/commands.hpp"
+#include "core/forget/edit.hpp"
 #include "core/protocol/record.hpp"
-#include "core/protocol/redact.hpp"
 #include "lmdb_store/archive/file.hpp"
+#include "worker/drain/forget_archive.hpp"
 #include "worker/drain/queue_source.hpp"
 #include "worker/system/crash_point.hpp"
 
@@ -18,8 +18,6 @@ constexpr std::size_t kCatchUpBytes = 8U << 20;
 /// A sync every so often: the queue is trimmed only up to the last one.
 constexpr std::uint64_t kFlushInputs = 20'000;
 constexpr std::chrono::milliseconds kFlushAfter{200};
-/// Stands for the customer in an archived FORGET; the others of the archive are redacted by then.
-constexpr const char* kForgotten = "-";
 
 std::string_view cut_reason(std::string_view reason) {
     return reason.substr(0, store::kDeadReasonBytesMax);
@@ -39,64 +37,24 @@ store::ArchivedInput archived(const OwnedInput& input) {
     return made;
 }
 
-/// What stands in the archive for one that holds the customer's data.
-class Redaction {
-public:
-    Redaction(const RecordMeta& command, std::string customer, std::string_view node,
-              std::unique_ptr<LedgerReader> ledger)
-        : account_(command.account_number),
-          shop_(command.shop_number),
-          customer_(std::move(customer)),
-          node_(node),
-          ledger_(std::move(ledger)) {}
-
-    std::optional<store::ArchivedInput> operator()(std::string_view node,
-                                                   const store::ArchivedInput& input) {
-        const Result<RecordView> record = decode_record(input.record);
-        if (!record || record->meta.account_number != account_ ||
-            record->meta.shop_number != shop_) {
-            return std::nullopt;
-        }
-        redacted_ = redact_record(input.record, input.bulk_body, customer_);
-        if (!redacted_) {
-            return std::nullopt;
-        }
-        store::ArchivedInput made = input;
-        made.record = redacted_->record;
-        made.body = store::ArchivedBody::kInRecord;
-        made.bulk_body = {};
-        if (!made.original_sha256) {
-            made.original_sha256 = redacted_->body_sha256;
-        }
-        // What made it a dead letter may have been in what is gone now.
-        letter_ = node == node_ ? ledger_->dead_letter(input.seq) : std::nullopt;
-        if (letter_) {
-            made.dead_reason = cut_reason(letter_->reason);
-        }
-        return made;
-    }
-
-private:
-    AccountNumber account_;
-    ShopNumber shop_;
-    std::string customer_;
-    std::string_view node_;
-    std::unique_ptr<LedgerReader> ledger_;
-    std::optional<RedactedRecord> redacted_;
-    std::optional<DeadLetter> letter_;
-};
-
 }  // namespace
 
 Archiver::Archiver(const store::StorePaths& paths, store::Queue& queue,
-                   const store::ArchiveOptions& options, SnapshotMaker snapshot)
-    : paths_(paths), queue_(queue), options_(options), snapshot_(std::move(snapshot)) {}
+                   const store::ArchiveOptions& options, SnapshotMaker snapshot,
+                   std::function<void()> alive)
+    : paths_(paths),
+      queue_(queue),
+      options_(options),
+      snapshot_(std::move(snapshot)),
+      alive_(std::move(alive)) {}
 
 Result<std::unique_ptr<Archiver>> Archiver::open(const store::StorePaths& paths,
                                                  store::Queue& queue,
                                                  const store::ArchiveOptions& options,
-                                                 SnapshotMaker snapshot) {
-    std::unique_ptr<Archiver> archiver(new Archiver(paths, queue, options, std::move(snapshot)));
+                                                 SnapshotMaker snapshot,
+                                                 std::function<void()> alive) {
+    std::unique_ptr<Archiver> archiver(
+        new Archiver(paths, queue, options, std::move(snapshot), std::move(alive)));
     if (Status opened = archiver->open_writer(); !opened) {
         return opened.error();
     }
@@ -112,54 +70,60 @@ Status Archiver::open_writer() {
     return Status::success();
 }
 
-/// A FORGET is archived only after the archive before it is clean, so that one that is durable here
-/// was obeyed, whenever the process died.
 Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
     if (unflushed_count_++ == 0) {
         oldest_unflushed_ = Clock::now();
     }
-    if (input.input_class && *input.input_class != InputClass::kCommand) {
-        return writer_->add(archived(input), now);
-    }
-    const Result<RecordView> record = decode_record(input.record);
-    if (!record || record->meta.topic != Topic::kForget) {
-        return writer_->add(archived(input), now);
-    }
-    const std::string_view body = record->meta.bulk ? input.bulk_body : record->body;
-    const Result<Request> request = decode_request(Topic::kForget, body);
-    if (!request) {
-        return writer_->add(archived(input), now);
-    }
-    if (Status clean = forget(*record, std::get<Forget>(request->command).customer); !clean) {
-        return clean;
-    }
-    OwnedInput kept;
-    kept.seq = input.seq;
-    const std::string kept_body = encode_request({{}, {}, Forget{kForgotten}});
-    RecordMeta meta = record->meta;
-    meta.bulk.reset();
-    RecordEnvelope envelope;
-    envelope.encode(meta, kept_body);
-    kept.record = std::string(envelope.prefix()) + kept_body;
-    return writer_->add(archived(kept), now);
+    const bool may_forget = !input.input_class || *input.input_class == InputClass::kCommand;
+    const Result<RecordView> record =
+        may_forget ? decode_record(input.record) : Error{ErrorCode::kInvalid, {}};
+    return record && record->meta.topic == Topic::kForget ? add_forget(input, now)
+                                                          : writer_->add(archived(input), now);
 }
 
-Status Archiver::forget(const RecordView& command, std::string_view customer) {
+/// A FORGET is archived only after the archive before it is clean, so that one that is durable here
+/// was obeyed, whenever the process died; and without what it is about.
+Status Archiver::add_forget(const OwnedInput& input, Timestamp now) {
+    const std::unique_ptr<LedgerReader> ledger = snapshot_();
+    const std::optional<CommandRow> row = ledger->command(input.seq);
+    const std::optional<EditedInput> kept =
+        row ? forgotten_command({input.record, input.bulk_body, input.original_sha256}, *row)
+            : std::nullopt;
+    if (!kept) {
+        return writer_->add(archived(input), now);  // a dead letter: nobody can read it
+    }
+    if (const std::optional<ForgetJob> job = load_task(*ledger, row->command_id)) {
+        if (Status edited = edit(*job); !edited) {
+            return edited;
+        }
+    }
+    store::ArchivedInput made;
+    made.seq = input.seq;
+    made.record = kept->record;
+    made.original_sha256 = kept->body_sha256;
+    return writer_->add(made, now);
+}
+
+Status Archiver::edit(const ForgetJob& job) {
     if (Status flushed = writer_->flush(); !flushed) {
         return flushed;
     }
-    Redaction redaction(command.meta, std::string(customer), queue_.uuid(), snapshot_());
+    crash_point("forgetting");
+    const std::unique_ptr<LedgerReader> ledger = snapshot_();
     writer_.reset();
-    const Result<std::uint64_t> edited = store::edit_archive(
-        paths_.archive,
-        [&](std::string_view node, const store::ArchivedInput& input) {
-            return redaction(node, input);
-        },
-        options_);
+    Status edited = edit_forgotten(paths_.archive, options_, job, *ledger, alive_);
     if (Status opened = open_writer(); !opened) {
         return opened;
     }
-    return edited ? Status::success() : Status(edited.error());
+    if (edited) {
+        edited_[job.command_id] = job.found;
+    }
+    return edited;
+}
+
+bool Archiver::has_edited(const ForgetJob& job) const {
+    const auto known = edited_.find(job.command_id);
+    return known != edited_.end() && known->second == job.found;
 }
 
 Status Archiver::add(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count,

@@ -9,10 +9,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/forget/task.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
@@ -29,9 +31,10 @@ using SnapshotMaker = std::function<std::unique_ptr<LedgerReader>()>;
 /// After an error it must be opened anew. Throws LedgerFailure from its SnapshotMaker.
 class Archiver {
 public:
+    /// @param alive  Called now and then while the archive is edited.
     [[nodiscard]] static Result<std::unique_ptr<Archiver>> open(
         const store::StorePaths& paths, store::Queue& queue, const store::ArchiveOptions& options,
-        SnapshotMaker snapshot);
+        SnapshotMaker snapshot, std::function<void()> alive);
 
     /// Inputs [first, first + count), which the ledger holds by now. Does nothing while the archive
     /// is behind: catch_up() reads them again.
@@ -45,6 +48,10 @@ public:
     /// Has enough been added, or enough time passed, to flush()?
     [[nodiscard]] bool flush_is_due() const noexcept;
     [[nodiscard]] Result<std::uint64_t> apply_retention(Timestamp now);
+    /// Takes out of the archive what a forget has found. After an error it must be opened anew.
+    [[nodiscard]] Status edit(const ForgetJob& job);
+    /// Did this object do that, for all that the task has found?
+    [[nodiscard]] bool has_edited(const ForgetJob& job) const;
 
     [[nodiscard]] bool is_behind() const noexcept { return behind_; }
     [[nodiscard]] SequenceNumber last_seq() const noexcept { return writer_->last_seq(); }
@@ -55,15 +62,18 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     Archiver(const store::StorePaths& paths, store::Queue& queue,
-             const store::ArchiveOptions& options, SnapshotMaker snapshot);
+             const store::ArchiveOptions& options, SnapshotMaker snapshot,
+             std::function<void()> alive);
     [[nodiscard]] Status open_writer();
     [[nodiscard]] Status add_one(const OwnedInput& input, Timestamp now);
-    [[nodiscard]] Status forget(const RecordView& command, std::string_view customer);
+    [[nodiscard]] Status add_forget(const OwnedInput& input, Timestamp now);
 
     const store::StorePaths paths_;
     store::Queue& queue_;
     store::ArchiveOptions options_;
     SnapshotMaker snapshot_;
+    std::function<void()> alive_;
+    std::map<std::string, ForgetFound> edited_;  ///< By command id.
     std::unique_ptr<store::ArchiveWriter> writer_;
     bool behind_ = true;  ///< Of the ledger, by more than the inputs that add() is given next.
     Clock::time_point oldest_unflushed_{};

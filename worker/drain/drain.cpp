@@ -8,6 +8,7 @@
 
 #include "worker/drain/applying.hpp"
 #include "worker/drain/archive_follower.hpp"
+#include "worker/drain/forget_part.hpp"
 #include "worker/drain/housekeeping.hpp"
 #include "worker/drain/position.hpp"
 #include "worker/drain/retry.hpp"
@@ -57,11 +58,15 @@ public:
           queue_(queue),
           events_(std::move(events)),
           keeper_(paths, queue),
-          applying_(paths, queue, std::move(opener), {options.batch, options.read_bytes_max}),
+          applying_(paths, queue, std::move(opener), {options.batch, options.read_bytes_max},
+                    [this](const ForgetNotSearched& wanted) {
+                        return forgets_.search(wanted, applying_.ledger());
+                    }),
           archive_(
               paths, queue, options.archive,
               [this] { return applying_.ledger().snapshot(queue_.uuid()); },
-              [this](const Error& error) { archive_failed(error); }),
+              [this](const Error& error) { archive_failed(error); }, [this] { alive(); }),
+          forgets_(paths, queue, options.archive, archive_, [this] { alive(); }),
           retry_(options.retry_seconds_max) {
         keeper_.starting(options.version);
     }
@@ -84,6 +89,14 @@ private:
             events_.warning(text);
         }
     }
+    /// Called while an archive is read, which may take long.
+    void alive() {
+        if (Clock::now() - last_heartbeat_ >= kHeartbeat) {
+            last_heartbeat_ = Clock::now();
+            keeper_.heartbeat();
+            heartbeat();
+        }
+    }
     void heartbeat() const {
         if (events_.heartbeat) {
             events_.heartbeat();
@@ -96,6 +109,7 @@ private:
     Housekeeping keeper_;
     Applying applying_;
     ArchiveFollower archive_;
+    ForgetParts forgets_;
     Retry retry_;
     Clock::time_point last_heartbeat_{};
 };
@@ -206,6 +220,12 @@ Result<bool> Drain::Loop::turn(bool idle) {
     }
     follow_and_publish(false);
     keeper_.periodic(applying_.ledger(), queue_.uuid(), archive_.archiver());
+    if (applying_.work().pieces == 0) {
+        if (Status done = forgets_.turn(applying_.ledger(), applying_.head().applied_seq, idle);
+            !done) {
+            return done.error();
+        }
+    }
     if (idle) {
         return keeper_.trim_when_idle();
     }
@@ -241,6 +261,13 @@ Status Drain::Loop::finish(bool trims) {
         do {
             follow_and_publish(true);
         } while (archive_.is_behind() && Clock::now() < end);
+    }
+    if (applying_.has_ledger() && applying_.work().pieces == 0) {
+        if (Status done =
+                forgets_.turn(applying_.ledger(), applying_.head().applied_seq, false, true);
+            !done) {
+            warn(done.error().message);
+        }
     }
     // Appending may have stopped at the high-water mark: then only this makes room for it again.
     while (trims && Clock::now() < end) {

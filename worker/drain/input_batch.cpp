@@ -35,7 +35,13 @@ Error missing_inputs(SequenceNumber applied, SequenceNumber first) {
 }  // namespace
 
 Input OwnedInput::view() const {
-    return {seq, record, bulk_body, dead_reason, original_sha256, {}};
+    return {seq,
+            record,
+            bulk_body,
+            dead_reason,
+            original_sha256,
+            damage,
+            forget_found ? &*forget_found : nullptr};
 }
 
 InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
@@ -112,8 +118,10 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
                                          std::vector<OwnedInput>& inputs, std::size_t first,
                                          const BatchLimits& limits) {
     BatchLimits narrowed = limits;
+    bool work_only = false;
     for (;;) {
         BatchOutcome outcome;
+        bool work_was_pending = false;
         try {
             const std::unique_ptr<LedgerTxn> txn = ledger.begin(node);
             const SequenceNumber applied = txn->head().applied_seq;
@@ -126,12 +134,13 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
                 return missing_inputs(applied, inputs[next].seq);
             }
             const bool work_pending = work_is_pending(*txn);
+            work_was_pending = work_pending;
             if (!work_pending && next == inputs.size()) {
                 outcome.head = txn->head();
                 return outcome;  // nothing to do, nothing to commit
             }
             const bool slice_only = work_pending && applier_.work(*txn, kWorkSlice);
-            if (!slice_only) {
+            if (!slice_only && !work_only) {
                 apply_inputs(*txn, inputs, next, narrowed, outcome);
             }
             outcome.work = work_left(*txn);
@@ -140,6 +149,17 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
             crash_point("committed");
             outcome.head = txn->head();
             return outcome;
+        } catch (const ForgetNotSearched& wanted) {
+            applier_.discard();
+            if (outcome.inputs_tried > 1) {
+                narrowed.records_max = outcome.inputs_tried - 1;
+            } else if (!work_only && work_was_pending) {
+                work_only = true;  // an earlier forget may be among it
+            } else {
+                outcome.search = wanted;
+                outcome.work = {};
+                return outcome;
+            }
         } catch (const PoisonFound& found) {
             applier_.discard();
             poison_[found.seq] = found.poison;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/apply/apply.hpp"
+#include "core/forget/task.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
@@ -28,6 +29,8 @@ struct OwnedInput {
     std::optional<std::string> dead_reason;    ///< Its body cannot be had.
     std::optional<Digest256> original_sha256;  ///< From the archive.
     std::optional<InputClass> input_class;     ///< Set when it was applied here.
+    std::optional<ForgetFound> forget_found;   ///< Of a FORGET that was looked for.
+    std::optional<std::string> damage;         ///< Of a FORGET that cannot be looked for.
 
     [[nodiscard]] Input view() const;
 };
@@ -46,6 +49,9 @@ struct BatchOutcome {
     LedgerHead head;  ///< As committed.
     std::size_t inputs_tried = 0;
     SequenceNumber first_tried;
+    /// The next input is a FORGET that has to be looked for first; everything before it is
+    /// committed. Nothing: go on.
+    std::optional<ForgetNotSearched> search;
 };
 
 /// Why an input is not tried again as it is.

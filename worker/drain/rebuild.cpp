@@ -104,6 +104,11 @@ Status Rebuild::apply() {
             if (!outcome) {
                 return outcome.error();
             }
+            if (outcome->search) {
+                return Error{ErrorCode::kCorrupt,
+                             "input " + std::to_string(outcome->search->seq.value) +
+                                 " of the archive is a FORGET that was not archived as one"};
+            }
             next += outcome->inputs_done;
             work_left = outcome->work.pieces != 0;
         } catch (const LedgerFailure& failure) {

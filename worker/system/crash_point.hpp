@@ -9,7 +9,8 @@ namespace sluice::worker {
 /// Replaces what the environment says: `name:n`, or nothing. For tests that fork.
 void plan_crash(std::string_view plan);
 
-/// Names: read, applied, committed, archived, flushed, published, trimmed, unlinked.
+/// Names: read, applied, committed, archived, flushed, published, trimmed, unlinked; of a FORGET:
+/// searched, forgetting, edited, forgotten.
 void crash_point(std::string_view name) noexcept;
 
 }  // namespace sluice::worker

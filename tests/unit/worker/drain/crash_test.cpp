@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "unit/worker/drain/fixture.hpp"
@@ -45,7 +46,7 @@ void fill(DrainStore& store) {
     store.command(TouchImport{{{2, AnonId("device"), CreatorId("anna"), ProgramId("spring"), {}}}});
     store.command(PayoutClose{ProgramId("spring"), kReceived});
     store.command(Adjust{OrderId("o1"), Decimal(-150, 2), "a mistake"});
-    store.command(Forget{"c-1"});
+    store.command(Forget{ForgetBy::kCustomer, "c-1", sha256("R")});
     store.command(DeadReplay{});
     store.orders(100, 60);
 }
@@ -129,13 +130,16 @@ TEST(DrainCrash, KilledAtNamedPointsNothingIsLostAndNothingIsDoubled) {
     const std::string expected = expected_rows();
     std::mt19937_64 random(seed());
     std::map<std::string, int> kills;
-    const std::vector<std::string> points = {"read",    "applied",   "committed", "archived",
-                                             "flushed", "published", "trimmed",   "unlinked"};
+    const std::vector<std::string> points = {"read",     "applied",    "committed", "archived",
+                                             "flushed",  "published",  "trimmed",   "unlinked",
+                                             "searched", "forgetting", "edited",    "forgotten"};
+    const std::set<std::string> kOnce{"unlinked",   "trimmed", "searched",
+                                      "forgetting", "edited",  "forgotten"};
     for (const std::string& point : points) {
         for (int round = 0; round < rounds(); ++round) {
             CrashStore store;
             fill(store);
-            const std::uint64_t hits_max = point == "unlinked" ? 1 : point == "trimmed" ? 1 : 8;
+            const std::uint64_t hits_max = kOnce.contains(point) ? 1 : 8;
             for (int tries = 0; tries < 3; ++tries) {
                 const std::string plan = point + ":" + std::to_string(1 + random() % hits_max);
                 kills[point] += store.drain_in_child(plan, {}) ? 1 : 0;

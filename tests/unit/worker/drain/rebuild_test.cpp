@@ -76,7 +76,7 @@ TEST_F(RebuildTest, AForgottenCustomerIsOutOfTheArchiveAndTheRebuildIsTheSame) {
     store_.append(Topic::kOrderUpdate, dead);
     store_.drain_all();
     EXPECT_NE(archived_bytes().find("ann@example.com"), std::string::npos);
-    store_.command(Forget{"c-1"});
+    store_.command(Forget{ForgetBy::kCustomer, "c-1", sha256("R")});
     store_.order("a", 1);  // still recognised as a duplicate, also by the rebuild
     store_.drain_all();
     EXPECT_EQ(store_.head().totals.duplicate, 1U);

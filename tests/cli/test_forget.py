@@ -1,0 +1,111 @@
+"""Forgetting people through the real nginx, queue, worker, archive and ledger (books F1, F2)."""
+import ctypes
+import signal
+import struct
+import subprocess
+
+import pytest
+from program import PROGRAM, sluice
+from test_ledger import shop  # noqa: F401 (a fixture)
+
+ZSTD = ctypes.CDLL("libzstd.so.1")
+ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
+SEGMENT_HEAD, BLOCK_HEAD = 112, 56
+
+
+def archived(store):
+    """Every byte of the archive, unpacked (docs/record-format.md)."""
+    found = b""
+    for path in sorted((store / "archive").iterdir()):
+        data, at = path.read_bytes(), SEGMENT_HEAD
+        while at + BLOCK_HEAD <= len(data):
+            assert data[at:at + 4] == b"SLB1"
+            raw, stored = struct.unpack_from("<II", data, at + 24)
+            packed, unpacked = data[at + BLOCK_HEAD:at + BLOCK_HEAD + stored], ctypes.create_string_buffer(raw)
+            assert ZSTD.ZSTD_decompress(unpacked, ctypes.c_size_t(raw), packed, ctypes.c_size_t(stored)) == raw
+            found += unpacked.raw
+            at += BLOCK_HEAD + stored
+    return found
+
+
+def files_of(folder):
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+PERSON = {"platform_customer_id": "customer-77", "email": "Jane@Example.org", "phone": "+1 555 0100",
+          "note": "for Jane Doe"}
+SAID = [b"customer-77", b"Jane@Example.org", b"+1 555 0100", b"Jane Doe", b"device-77"]
+
+
+@pytest.fixture
+def sold(shop):  # noqa: F811
+    shop.send("o1", svc_anon_id="device-77", **PERSON)
+    shop.send("o2", svc_anon_id="device-77", email="other@example.org")
+    shop.run("touch", "import", shop.file("t.csv", "svc_anon_id,creator_id,program_id,occurred_at\n"
+                                          "device-77,ann,spring,2024-02-29T00:00:00Z\n"))
+    shop.drain()
+    assert all(word in archived(shop.store) for word in SAID)
+    return shop
+
+
+def rebuild_is_equal(shop, name="new"):  # noqa: F811
+    run = shop.run("ledger", "rebuild", "--from", shop.store / "archive", "--into", shop.folder / name)
+    return "equal" in run.out
+
+
+@pytest.mark.parametrize("whom", [("--customer", "customer-77"), ("--email", "jane@EXAMPLE.org"),
+                                  ("--phone", "+1 555 0100"), ("--order", "o1")])
+def test_a_person_is_forgotten(sold, whom):
+    before = sold.json("report", "orders")
+    counts = sold.json("forget", "--shop", "shop-1", *whom, "--dry-run")
+    assert counts == {"orders": 2, "touches": 1, "dead_letters": 0, "archived_inputs": 3}
+    assert all(word in archived(sold.store) for word in SAID)  # it changes nothing
+    assert sold.run("forget", "--shop", "shop-1", *whom).out == "forgotten\n"
+    sold.drain()
+    archive = archived(sold.store)
+    assert not [word for word in SAID if word in archive]
+    assert b"other@example.org" in archive
+    assert not [word for word in SAID if word in files_of(sold.store / "ledger")]
+    assert sold.json("report", "orders") == before
+    assert rebuild_is_equal(sold)
+    assert not [word for word in SAID if word in files_of(sold.folder / "new")]
+
+
+def test_a_creator_is_forgotten(sold):
+    sold.run("creator", "import", sold.file(
+        "n.csv", "creator_id,program_id,code,name,payee\nann,spring,SAVE,Ann Smith,DE-77\n"))
+    sold.drain()
+    assert b"Ann Smith" in archived(sold.store)
+    assert sold.run("forget", "--account", "acme", "--creator", "ann").out == "forgotten\n"
+    sold.drain()
+    archive = archived(sold.store)
+    assert b"Ann Smith" not in archive and b"DE-77" not in archive
+    assert rebuild_is_equal(sold)
+    assert "no creator bob" in sold.run("forget", "--account", "acme", "--creator", "bob", status=1).err
+
+
+@pytest.mark.parametrize("line", [
+    [], ["--shop", "shop-1"], ["--customer", "c"], ["--shop", "shop-1", "--customer", "c", "--email", "e@x"],
+    ["--account", "acme"], ["--shop", "shop-1", "--creator", "ann"], ["--account", "acme", "--customer", "c"],
+    ["--shop", "shop-1", "--account", "acme", "--customer", "c"], ["--shop", "shop-1", "--order", ""]])
+def test_usage(sold, line):
+    sold.run("forget", *line, status=2)
+
+
+def test_killed_while_it_forgets(sold):
+    """At every point of a forget; the next worker ends it."""
+    whom = [("--customer", "customer-77"), ("--email", "jane@example.org"), ("--phone", "+1 555 0100"),
+            ("--order", "o1"), ("--device", "device-77")]
+    for point, line in zip(["searched", "committed", "forgetting", "edited", "forgotten"], whom):
+        run = subprocess.Popen([PROGRAM, "--store", str(sold.store), "worker"],
+                               env={"SLUICE_CRASH_AT": point, "PATH": "/usr/bin"},
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        asked = subprocess.Popen([PROGRAM, "--store", str(sold.store), "forget", "--shop", "shop-1", *line],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert run.wait(30) == -signal.SIGKILL, point
+        asked.communicate(timeout=30)  # it applies the command itself, once the worker's lock is free
+        sold.drain()
+    archive = archived(sold.store)
+    assert not [word for word in SAID if word in archive]
+    assert rebuild_is_equal(sold)
+    assert sluice("doctor", store=sold.store).status in (0, 1)

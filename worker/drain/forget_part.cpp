@@ -1,0 +1,154 @@
+#include "worker/drain/forget_part.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/forget/rows.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "worker/drain/forget_archive.hpp"
+#include "worker/system/crash_point.hpp"
+
+namespace sluice::worker {
+namespace {
+
+constexpr std::chrono::seconds kLookEvery{1};
+}  // namespace
+
+ForgetParts::ForgetParts(const store::StorePaths& paths, store::Queue& queue,
+                         std::optional<store::ArchiveOptions> options, ArchiveFollower& archive,
+                         std::function<void()> alive)
+    : paths_(paths),
+      queue_(queue),
+      options_(options),
+      archive_(archive),
+      alive_(std::move(alive)) {}
+
+Result<ForgetFound> ForgetParts::search(const ForgetNotSearched& wanted, Ledger& ledger) {
+    if (options_) {
+        if (Status complete = archive_.complete(SequenceNumber{wanted.seq.value - 1}); !complete) {
+            return complete.error();
+        }
+    }
+    const auto every = [](std::string_view, SequenceNumber, std::string_view) { return true; };
+    const ScanInputs none = [](const auto&) { return Status(); };
+    const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());
+    auto found = search_forgotten(
+        wanted.whom, *snapshot,
+        options_ ? archived_inputs(paths_.archive, *options_, every, alive_) : none);
+    crash_point("searched");
+    return found;
+}
+
+std::vector<ForgetJob> ForgetParts::left_to_do(LedgerReader& ledger) const {
+    std::vector<ForgetTask> tasks;
+    ledger.scan(ForgetTask{}, {}, [&tasks](const ForgetTask& row) {
+        tasks.push_back(row);
+        return true;
+    });
+    std::vector<ForgetJob> jobs;
+    for (const ForgetTask& row : tasks) {
+        ForgetDone done{row.command_id, queue_.uuid()};
+        if (!ledger.load(done)) {
+            jobs.push_back(decode_task(row));
+        }
+    }
+    return jobs;
+}
+
+bool ForgetParts::is_due(const ForgetJob& job, const LedgerHead& head, SequenceNumber applied,
+                         bool caught_up) const {
+    const bool received_all = job.node == head.node
+                                  ? applied >= job.seq
+                                  : caught_up || head.last_received > job.received_at;
+    const SequenceNumber needed = job.node == head.node ? job.seq : applied;
+    return received_all && (!options_ || archive_.durable_seq() >= needed);
+}
+
+Status ForgetParts::turn(Ledger& ledger, SequenceNumber applied, bool caught_up, bool now) {
+    if (!now && Clock::now() < next_look_) {
+        return {};
+    }
+    next_look_ = Clock::now() + kLookEvery;
+    std::vector<ForgetJob> jobs;
+    {
+        const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());
+        jobs = left_to_do(*snapshot);
+        const LedgerHead head = snapshot->head();
+        std::erase_if(jobs,
+                      [&](const ForgetJob& job) { return !is_due(job, head, applied, caught_up); });
+    }
+    for (const ForgetJob& job : jobs) {
+        if (Status done = do_part(job, ledger); !done) {
+            return done;
+        }
+    }
+    return {};
+}
+
+/// The queues that nobody else will look after: this one, those in the archive, and in a ledger
+/// of one machine all.
+Result<std::vector<std::string>> ForgetParts::nodes(Ledger& ledger) const {
+    std::set<std::string> names{queue_.uuid()};
+    const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());
+    const bool is_shared = dynamic_cast<store::EmbeddedLedger*>(&ledger) == nullptr;
+    std::set<std::string> archived;
+    if (options_) {
+        const auto queues = store::archived_queues(paths_.archive);
+        if (!queues) {
+            return queues.error();
+        }
+        archived.insert(queues->begin(), queues->end());
+    }
+    snapshot->scan_heads([&](const LedgerHead& head) {
+        if (!is_shared || archived.contains(head.node)) {
+            names.insert(head.node);
+        }
+        return true;
+    });
+    return std::vector<std::string>(names.begin(), names.end());
+}
+
+Status ForgetParts::do_part(const ForgetJob& job, Ledger& ledger) {
+    const auto looked_after = nodes(ledger);
+    if (!looked_after) {
+        return looked_after.error();
+    }
+    const auto wanted = [&job](std::string_view queue, SequenceNumber seq,
+                               std::string_view record) {
+        return is_before(job, queue, seq, record);
+    };
+    ForgetFound found;
+    if (options_ && !archive_.has_edited(job)) {
+        const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());
+        auto more = search_forgotten(job.whom, *snapshot,
+                                     archived_inputs(paths_.archive, *options_, wanted, alive_));
+        if (!more) {
+            return more.error();
+        }
+        found = *std::move(more);
+    }
+    std::optional<ForgetJob> grown;
+    for (const std::string& node : *looked_after) {
+        const std::unique_ptr<LedgerTxn> txn = ledger.begin(node);
+        const bool late = node == queue_.uuid() && node != job.node;
+        grown = forget_more(job.command_id, found, late, *txn);
+        if (!grown) {
+            return {};
+        }
+        txn->commit();
+    }
+    if (options_ && !archive_.has_edited(*grown)) {
+        if (Status edited = archive_.edit(*grown); !edited) {
+            return edited;
+        }
+    }
+    const std::unique_ptr<LedgerTxn> txn = ledger.begin(queue_.uuid());
+    if (note_forgotten(job.command_id, grown->found, *looked_after, *txn)) {
+        txn->commit();
+    }
+    crash_point("forgotten");
+    return {};
+}
+
+}  // namespace sluice::worker
