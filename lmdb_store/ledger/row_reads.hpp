@@ -87,8 +87,11 @@ void RowReads::scan_rows(const Row& first, KeyRange range, const Visitor<Row>& v
     RowCursor cursor(rows_, table_of<Row>());
     Row row{};
     bool more = true;
-    for (bool found = cursor.seek(start.uncut()); found && cursor.key().starts_with(same.view());
+    for (bool found = cursor.seek(start.uncut()); found && cursor.key().starts_with(same.uncut());
          found = cursor.next()) {
+        if (!cursor.key().starts_with(same.view())) {
+            continue;  // another id that was cut at the same place
+        }
         if (!run.empty() && !cursor.key().starts_with(run_begins)) {
             more = visit_run();
         }

@@ -66,6 +66,9 @@ Status check_ledger_format(Environment& env) {
 }
 
 std::optional<std::string_view> RowAccess::get(Table table, std::string_view key) const {
+    if (key.empty()) {
+        return std::nullopt;  // LMDB has no such keys, and complains
+    }
     MDB_val key_val = to_val(key);
     MDB_val value{};
     const int rc = mdb_get(txn_->get(), handle(table), &key_val, &value);

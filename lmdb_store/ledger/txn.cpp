@@ -56,6 +56,9 @@ void RowWrites::write(Table table, std::string_view key, std::string_view value,
 }
 
 void RowWrites::remove(Table table, const LedgerKey& key) {
+    if (key.size() == 0) {
+        return;  // LMDB has no such keys, and complains
+    }
     MDB_val key_val = to_val(key.view());
     const int rc = mdb_del(txn_.get(), rows_.handle(table), &key_val, nullptr);
     if (rc != 0 && rc != MDB_NOTFOUND) {

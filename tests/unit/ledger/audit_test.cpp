@@ -74,6 +74,10 @@ protected:
         txn->commit();
         return found();
     }
+    std::vector<std::string> edited_balance(const Balance& change) {
+        edit_balance(*ledger, Books::kNode, change);
+        return found();
+    }
     /// ... of the one row of a table for which `wanted` holds.
     template <class Row>
     std::vector<std::string> edited_row(
@@ -135,11 +139,11 @@ TEST_P(AuditTest, B_EachBookOfABalance) {
         Balance change;
         change.key = {kAcme, ProgramId("spring"), CreatorId("c1"), Currency::parse("USD").value()};
         change.*book = dec("0.01");
-        EXPECT_THAT(edited([&](LedgerTxn& txn) { txn.add_to_balance(change); }),
+        EXPECT_THAT(edited_balance(change),
                     Contains(StartsWith("b: table balances, account 1, program spring, creator c1, "
                                         "currency USD: ")));
         change.*book = Decimal() - dec("0.01");
-        EXPECT_THAT(edited([&](LedgerTxn& txn) { txn.add_to_balance(change); }), IsEmpty());
+        EXPECT_THAT(edited_balance(change), IsEmpty());
     }
 }
 
@@ -147,7 +151,7 @@ TEST_P(AuditTest, B_ABalanceWithoutTransfers) {
     Balance change;
     change.key = {kAcme, ProgramId("spring"), CreatorId("c9"), Currency::parse("USD").value()};
     change.owed = dec("1.00");
-    EXPECT_THAT(edited([&](LedgerTxn& txn) { txn.add_to_balance(change); }),
+    EXPECT_THAT(edited_balance(change),
                 Contains(HasSubstr("creator c9, currency USD: owed is 1.00, its transfers say 0")));
 }
 

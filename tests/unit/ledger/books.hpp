@@ -26,6 +26,9 @@ struct LedgerKind {
     std::function<std::unique_ptr<Ledger>()> make;
 };
 [[nodiscard]] const std::vector<LedgerKind>& ledger_kinds();
+/// Adds to a balance of such a ledger. Those that commit no balance but what their journal says
+/// are edited behind their backs.
+void edit_balance(Ledger& ledger, std::string_view node, const Balance& change);
 /// What GoogleTest prints instead of bytes.
 inline void PrintTo(const LedgerKind& kind, std::ostream* out) {
     *out << kind.name;

@@ -7,10 +7,7 @@
 #include <string>
 
 #include "core/audit/audit.hpp"
-#include "pg_store/connection/connection.hpp"
-#include "pg_store/ledger/ledger.hpp"
 #include "unit/ledger/books.hpp"
-#include "unit/ledger/postgres_server.hpp"
 
 namespace sluice::test {
 namespace {
@@ -33,11 +30,21 @@ std::vector<std::string> words_of(const std::string& text) {
     return words;
 }
 
+using SetInTxn = std::function<Decimal(LedgerTxn&, const Decimal&)>;
 /// One figure of the ledger: sets it and returns what stood there.
-using SetFigure = std::function<Decimal(LedgerTxn&, const Decimal&)>;
+using SetFigure = std::function<Decimal(Ledger&, std::string_view node, const Decimal&)>;
+
+SetFigure in_txn(const SetInTxn& set) {
+    return [set](Ledger& ledger, std::string_view node, const Decimal& figure) {
+        const auto txn = ledger.begin(node);
+        const Decimal before = set(*txn, figure);
+        txn->commit();
+        return before;
+    };
+}
 
 SetFigure payout_amount(const std::string& id) {
-    return [id](LedgerTxn& txn, const Decimal& figure) {
+    return in_txn([id](LedgerTxn& txn, const Decimal& figure) {
         Payout row;
         row.payout_id = id;
         EXPECT_TRUE(txn.load(row));
@@ -45,12 +52,12 @@ SetFigure payout_amount(const std::string& id) {
         row.amount = figure;
         txn.put(row);
         return before;
-    };
+    });
 }
 
 SetFigure item_amount(const std::string& payout, const std::string& order,
                       const std::string& line) {
-    return [=](LedgerTxn& txn, const Decimal& figure) {
+    return in_txn([=](LedgerTxn& txn, const Decimal& figure) {
         PayoutItem first;
         first.payout_id = payout;
         std::optional<PayoutItem> found;
@@ -66,36 +73,25 @@ SetFigure item_amount(const std::string& payout, const std::string& order,
         found->amount = figure;
         txn.put(*found);
         return before;
-    };
+    });
 }
 
-void edit_by_sql(const std::string& sql) {
-    pg::Connection::open(*pg::Url::parse(PostgresServer::instance().url()), {})->script(sql);
-}
-
-SetFigure balance_owed(const std::vector<std::string>& words, bool postgres) {
-    return [words, postgres](LedgerTxn& txn, const Decimal& figure) {
+SetFigure balance_owed(const std::vector<std::string>& words) {
+    return [words](Ledger& ledger, std::string_view node, const Decimal& figure) {
         Balance change;
         change.key = {kAccount, ProgramId(words.at(1)), CreatorId(words.at(0)),
                       Currency::parse(words.at(2)).value()};
-        const std::optional<Balance> stored = txn.balance(change.key);
+        const std::optional<Balance> stored = ledger.snapshot(node)->balance(change.key);
         EXPECT_TRUE(stored.has_value());
-        if (postgres) {
-            // Its transactions store no balance that their journal does not say.
-            edit_by_sql("UPDATE sluice_ledger.balances SET owed = " + figure.to_string() +
-                        " WHERE creator = '" + words.at(0) + "' AND program = '" + words.at(1) +
-                        "' AND currency = '" + words.at(2) + "'");
-            return stored->owed;
-        }
         change.owed = figure - stored->owed;
-        txn.add_to_balance(change);
+        edit_balance(ledger, node, change);
         return stored->owed;
     };
 }
 
 /// Of the only line of the order's first position.
 SetFigure taken_of_order(const std::string& order) {
-    return [order](LedgerTxn& txn, const Decimal& figure) {
+    return in_txn([order](LedgerTxn& txn, const Decimal& figure) {
         OrderState state;
         EXPECT_TRUE(txn.load_order({kAccount, kShop, OrderId(order)}, state));
         Decimal& taken = state.positions.at(0).dues.at(0).taken;
@@ -103,11 +99,10 @@ SetFigure taken_of_order(const std::string& order) {
         taken = figure;
         txn.put_order(state);
         return before;
-    };
+    });
 }
 
-SetFigure figure_of(const std::string& what, const std::string& which, const ExampleNames& names,
-                    bool postgres) {
+SetFigure figure_of(const std::string& what, const std::string& which, const ExampleNames& names) {
     const std::vector<std::string> words = words_of(which);
     if (what == "payout") {
         return payout_amount(names.payouts.at(words.at(0)));
@@ -116,7 +111,7 @@ SetFigure figure_of(const std::string& what, const std::string& which, const Exa
         return item_amount(names.payouts.at(words.at(0)), words.at(1), words.at(2));
     }
     if (what == "balance" && words.back() == "owed") {
-        return balance_owed(words, postgres);
+        return balance_owed(words);
     }
     if (what == "taken") {
         return taken_of_order(words.at(0));
@@ -134,26 +129,18 @@ std::string letters_of(Ledger& ledger, std::string_view node) {
     return letters;
 }
 
-Decimal set(Ledger& ledger, std::string_view node, const SetFigure& figure, const Decimal& to) {
-    const auto txn = ledger.begin(node);
-    const Decimal before = figure(*txn, to);
-    txn->commit();
-    return before;
-}
-
 }  // namespace
 
 void edit_and_audit(Ledger& ledger, std::string_view node, const json& step,
                     const ExampleNames& names) {
     const json& edit = step.at("edit");
     const SetFigure figure =
-        figure_of(edit.at(0).get<std::string>(), edit.at(1).get<std::string>(), names,
-                  dynamic_cast<pg::PostgresLedger*>(&ledger) != nullptr);
+        figure_of(edit.at(0).get<std::string>(), edit.at(1).get<std::string>(), names);
     const Decimal wrong = Decimal::parse(edit.at(2).get<std::string>()).value();
-    const Decimal before = set(ledger, node, figure, wrong);
+    const Decimal before = figure(ledger, node, wrong);
     EXPECT_NE(letters_of(ledger, node).find(step.at("doctor").get<std::string>()),
               std::string::npos);
-    EXPECT_EQ(set(ledger, node, figure, before), wrong);
+    EXPECT_EQ(figure(ledger, node, before), wrong);
     EXPECT_EQ(letters_of(ledger, node), "");
 }
 

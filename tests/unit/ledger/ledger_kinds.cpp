@@ -1,4 +1,5 @@
 // The kinds of ledger that the rules are held against.
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -6,13 +7,16 @@
 #include <stdexcept>
 #include <string>
 
+#include "lmdb_store/ledger/keys.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/ledger/row_value.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/memory_ledger.hpp"
 #include "unit/ledger/postgres_server.hpp"
+#include "unit/lmdb_store/ledger/raw_rows.hpp"
 
 namespace sluice::test {
 namespace {
@@ -35,11 +39,7 @@ public:
         if (Status created = store::EmbeddedLedger::create(folder_); !created) {
             throw std::runtime_error(created.error().message);
         }
-        auto opened = store::EmbeddedLedger::open(folder_, store::EmbeddedLedger::Mode::kReadWrite);
-        if (!opened) {
-            throw std::runtime_error(opened.error().message);
-        }
-        ledger_ = std::move(*opened);
+        open();
     }
     ~TemporaryLedger() override {
         ledger_.reset();
@@ -55,8 +55,35 @@ public:
     std::unique_ptr<LedgerReader> snapshot(std::string_view node) override {
         return ledger_->snapshot(node);
     }
+    /// The part of the first node; the row is made if it is not there.
+    void edit_balance(const Balance& change) {
+        ledger_.reset();
+        store::LedgerKey key = store::balance_prefix(change.key);
+        key.u32(1);
+        const store::RawRows table(folder_, "balances");
+        Balance part = change;
+        for (const auto& [stored_key, value] : table.all()) {
+            if (stored_key == key.view()) {
+                EXPECT_TRUE(store::RowValue::decode(stored_key, value, part));
+                part.owed = part.owed + change.owed;
+                part.in_payout = part.in_payout + change.in_payout;
+                part.paid = part.paid + change.paid;
+            }
+        }
+        store::RowValue value;
+        table.put(key.view(), value.encode(key.view(), part));
+        open();
+    }
 
 private:
+    void open() {
+        auto opened = store::EmbeddedLedger::open(folder_, store::EmbeddedLedger::Mode::kReadWrite);
+        if (!opened) {
+            throw std::runtime_error(opened.error().message);
+        }
+        ledger_ = std::move(*opened);
+    }
+
     std::filesystem::path folder_;
     std::unique_ptr<store::EmbeddedLedger> ledger_;
 };
@@ -94,7 +121,33 @@ std::unique_ptr<Ledger> postgres_ledger() {
     return std::move(*opened);
 }
 
+void edit_by_sql(std::string_view node, const Balance& change) {
+    const BalanceKey& key = change.key;
+    pg::Connection::open(*pg::Url::parse(PostgresServer::instance().url()), {})
+        ->script("INSERT INTO sluice_ledger.balances AS old SELECT " +
+                 std::to_string(key.account.value) + ", '" + key.program.str() + "', '" +
+                 key.creator.str() + "', '" + std::string(key.currency.code()) + "', number, " +
+                 change.owed.to_string() + ", " + change.in_payout.to_string() + ", " +
+                 change.paid.to_string() + " FROM sluice_ledger.heads WHERE node = '" +
+                 std::string(node) +
+                 "' ON CONFLICT (account, program, creator, currency, node) DO UPDATE SET "
+                 "owed = old.owed + excluded.owed, in_payout = old.in_payout + "
+                 "excluded.in_payout, paid = old.paid + excluded.paid");
+}
+
 }  // namespace
+
+void edit_balance(Ledger& ledger, std::string_view node, const Balance& change) {
+    if (auto* embedded = dynamic_cast<TemporaryLedger*>(&ledger)) {
+        embedded->edit_balance(change);
+    } else if (dynamic_cast<pg::PostgresLedger*>(&ledger) != nullptr) {
+        edit_by_sql(node, change);
+    } else {
+        const auto txn = ledger.begin(node);
+        txn->add_to_balance(change);
+        txn->commit();
+    }
+}
 
 const std::vector<LedgerKind>& ledger_kinds() {
     static const std::vector<LedgerKind> kinds{

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "unit/lmdb_store/ledger/samples.hpp"
+#include "core/ledger/sort_key.hpp"
+#include "unit/lmdb_store/ledger/row_samples.hpp"
 
 namespace sluice::store {
 namespace {
@@ -36,58 +37,105 @@ TEST(LedgerKeys, SortAsTheIdsDoUpToTheCut) {
     }
 }
 
+struct Longest {
+    std::string text = std::string(1024, 'x');
+    void operator()(const char* /*name*/, auto& /*value*/) {}
+    template <class Tag>
+    void operator()(const char* /*name*/, TextId<Tag>& id) {
+        id.assign(text);
+    }
+    void operator()(const char* /*name*/, std::string& id) { id = text; }
+};
+
 TEST(LedgerKeys, NeverExceedWhatLmdbTakes) {
     const std::string longest(1024, 'x');
     const std::string admin(128, 'p');
     const OrderKey order{{1}, {2}, OrderId(longest)};
-    OpenAmount open;
-    open.program = ProgramId(admin);
-    open.order_id = order.order_id;
-    open.currency = currency_of("USD");
-    Touch touch;
-    touch.program = ProgramId(admin);
-    touch.creator = CreatorId(admin);
     const CatalogKey product{{1}, {2}, ProductId(longest), "de", "AT"};
+    JournalGroup group;
+    group.creator = CreatorId(admin);
     for (const LedgerKey& key :
-         {order_key(order), event_digest_key(order, Topic::kOrderCreate, {}),
-          row_key(WaitingOrder{{{1}, WaitKind::kAnon, {}}, {2}, order.order_id}), row_key(open),
-          row_key(touch), catalog_key(product), variant_key(product, longest),
-          row_key(RefundOwner{{1}, {2}, RefundLineItemId(longest), {}, {}})}) {
-        EXPECT_LE(key.view().size(), kKeyBytesMax);
+         {order_key(order), event_key(order, {1}), event_digest_key(order, Topic::kOrderCreate, {}),
+          catalog_key(product), variant_key(product, longest), dated_key(group, 1),
+          balance_prefix({{1}, ProgramId(admin), CreatorId(admin), currency_of("USD")}).u32(1)}) {
+        EXPECT_LE(key.size(), kKeyBytesMax);
     }
+    for_each_described([&]<class Row>(const Row& /*empty*/) {
+        Row row{};
+        Longest fill;
+        TableOf<Row>::key(row, fill);
+        EXPECT_LE(row_key(row, 1).size(), kKeyBytesMax) << TableOf<Row>::kName;
+    });
 }
 
-TEST(LedgerKeys, AnOpenAmountSortsByOrderTimeThenShopThenOrder) {
-    OpenAmount first;
-    first.program = ProgramId("p");
-    first.ordered_at = {-5, 1};
-    first.shop = {9};
-    first.order_id = OrderId("z");
-    first.currency = currency_of("USD");
-    OpenAmount second = first;
-    second.ordered_at = {-5, 2};
-    second.shop = {1};
-    OpenAmount third = second;
-    third.ordered_at = {5, 0};
-    third.order_id = OrderId("a");
-    OpenAmount fourth = third;
-    fourth.order_id = OrderId("aa");
-    EXPECT_LT(row_key(first).view(), row_key(second).view());
-    EXPECT_LT(row_key(second).view(), row_key(third).view());
-    EXPECT_LT(row_key(third).view(), row_key(fourth).view());
-    fourth.adjustment = true;
-    first.adjustment = false;
-    EXPECT_LT(row_key(first).view(), row_key(fourth).view());
+/// People's ids, and those that platforms give, are in the keys as they are.
+TEST(LedgerKeys, IdsOfTheUsualLengthsAreWhole) {
+    OrderSamples samples(9);
+    for_each_described([&]<class Row>(const Row& /*empty*/) {
+        const Row row = sample_row<Row>(samples, 48);
+        CutTexts cut;
+        (void)row_key(row, cut, 1);
+        EXPECT_EQ(cut.which, 0U) << TableOf<Row>::kName;
+    });
+    PayoutItem item;
+    item.payout_id = "P260201120000-ABCDEF-12";
+    item.program = ProgramId("spring-2026");
+    item.shop_id = ShopId("shop-1");
+    item.order_id = OrderId(std::string(300, 'o'));
+    item.line = LineItemId(std::string(90, 'l'));
+    CutTexts cut;
+    (void)row_key(item, cut);
+    EXPECT_EQ(cut.which, 0U);
+}
+
+TEST(LedgerKeys, SortAsTheColumnsDoUnlessOnlyDigestsDiffer) {
+    OrderSamples samples(4);
+    for_each_described([&]<class Row>(const Row& /*empty*/) {
+        Row a = sample_row<Row>(samples, 30);
+        for (int i = 0; i < 200; ++i) {
+            Row b = sample_row<Row>(samples, 30);
+            EXPECT_EQ(row_key(a).view() < row_key(b).view(), sort_key(a) < sort_key(b));
+            a = b;
+        }
+    });
+}
+
+/// A row whose key is all that is known: a cut text is left to the value.
+TEST(LedgerKeys, ColumnsOfADescribedKeyComeBack) {
+    OrderSamples samples(6);
+    for_each_described([&]<class Row>(const Row& /*empty*/) {
+        for (const std::size_t bytes_max : {20U, 128U, 1024U}) {
+            Row row = sample_row<Row>(samples, bytes_max);
+            CutTexts cut;
+            const LedgerKey key = row_key(row, cut);
+            LedgerKeyParser parser(key.view());
+            if constexpr (TableOf<Row>::kPerNode) {
+                EXPECT_EQ(parser.u32(), 0U) << "the node's number";
+            }
+            Row back{};
+            KeyFields fields{parser, key_plan<Row>()};
+            TableOf<Row>::key(back, fields);
+            EXPECT_TRUE(parser.complete() && fields.sound) << TableOf<Row>::kName;
+            EXPECT_EQ(fields.cut.which, cut.which) << TableOf<Row>::kName;
+            if (cut.which == 0) {
+                EXPECT_EQ(sort_key(back), sort_key(row));
+            }
+        }
+    });
+}
+
+Membership member(const char* program, const char* creator) {
+    Membership row;
+    row.account = {1};
+    row.program = ProgramId(program);
+    row.creator = CreatorId(creator);
+    return row;
 }
 
 TEST(LedgerKeys, AProgramIsNoPrefixOfAnother) {
-    const LedgerKey prefix = row_key(Membership{{1}, ProgramId("spring"), {}, false, {}}, 0, 2);
-    EXPECT_FALSE(row_key(Membership{{1}, ProgramId("spring2"), {}, false, {}}, 0, 2)
-                     .view()
-                     .starts_with(prefix.view()));
-    EXPECT_TRUE(row_key(Membership{{1}, ProgramId("spring"), CreatorId("c"), false, {}})
-                    .view()
-                    .starts_with(prefix.view()));
+    const LedgerKey prefix = row_key(member("spring", ""), 0, 2);
+    EXPECT_FALSE(row_key(member("spring2", ""), 0, 2).view().starts_with(prefix.view()));
+    EXPECT_TRUE(row_key(member("spring", "c")).view().starts_with(prefix.view()));
 }
 
 TEST(LedgerKeys, ComponentsComeBack) {
@@ -95,12 +143,12 @@ TEST(LedgerKeys, ComponentsComeBack) {
     for (int i = 0; i < 5000; ++i) {
         std::string id = id_without_zero(samples, 420);
         LedgerKey key;
-        key.u32(77).instant({-123, 456}).id(id, kIdBytesWholeOpen).end().bytes("EUR");
+        key.u32(77).instant({-123, 456}).id(id, kIdBytesWholeVariant).end().bytes("EUR");
         LedgerKeyParser parser(key.view());
         EXPECT_EQ(parser.u32(), 77U);
         EXPECT_EQ(parser.instant(), (Timestamp{-123, 456}));
-        const auto whole = parser.id(kIdBytesWholeOpen);
-        EXPECT_EQ(whole.has_value(), !id_is_cut(id, kIdBytesWholeOpen));
+        const auto whole = parser.id(kIdBytesWholeVariant);
+        EXPECT_EQ(whole.has_value(), !id_is_cut(id, kIdBytesWholeVariant));
         if (whole) {
             EXPECT_EQ(*whole, id);
         }

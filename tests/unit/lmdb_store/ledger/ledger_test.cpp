@@ -103,56 +103,98 @@ TEST_F(LedgerTest, OrdersAreScannedByIdAlsoBeyondTheCut) {
     EXPECT_EQ(scanned.size(), 3U);
 }
 
-JournalGroup group_of(std::uint64_t entry, const OrderKey& order, Int128 cents) {
+JournalGroup group_of(std::uint64_t entry, const OrderKey& order, Int128 cents,
+                      const char* node = kNode) {
     JournalGroup group;
+    group.node = node;
     group.first_entry = entry;
     group.event_seq = {entry};
-    group.order = order;
+    group.account = order.account;
+    group.shop = order.shop;
+    group.order_id = order.order_id;
     group.program = ProgramId("spring");
     group.creator = CreatorId("anna");
-    group.lines.push_back(
-        {LineItemId("l"), currency_of("USD"), Decimal(cents, 2), JournalReason::kAccrual});
+    group.entries.push_back(
+        {LineItemId("l"), currency_of("USD"), Decimal(cents, 2), JournalReason::kAccrual, 0});
     return group;
 }
 
 BalanceKey annas() {
     return {kAccount, ProgramId("spring"), CreatorId("anna"), currency_of("USD")};
 }
+Balance owed(Int128 cents) {
+    return {annas(), Decimal(cents, 2), {}, {}};
+}
 
-TEST_F(LedgerTest, J1_AJournalEntryIsNeverChanged) {
+TEST_F(LedgerTest, J4_AJournalEntryIsNeverChanged) {
     auto txn = ledger_->begin(kNode);
     txn->append_journal(group_of(5, order("a"), 100));
     EXPECT_THROW(txn->append_journal(group_of(5, order("a"), 200)), LedgerFailure);
     EXPECT_THROW(txn->append_journal(group_of(4, order("a"), 200)), LedgerFailure);
+    EXPECT_THROW(txn->append_journal(group_of(6, order("a"), 200, "another queue")), LedgerFailure);
+    txn->add_to_balance(owed(100));
+    txn->mutable_head().next_entry = 6;
+    txn->commit();
+    txn.reset();
+    txn = ledger_->begin(kNode);
+    EXPECT_THROW(txn->append_journal(group_of(5, order("a"), 200)), LedgerFailure);
 }
 
-TEST_F(LedgerTest, J1_ABalanceThatIsNotTheSumOfTheJournalIsNotCommitted) {
-    {
+TEST_F(LedgerTest, J2_ABalanceThatIsNotTheSumOfTheJournalIsNotCommitted) {
+    const auto refused = [&](JournalReason reason, const Balance& change) {
         auto txn = ledger_->begin(kNode);
-        txn->append_journal(group_of(1, order("a"), 100));
-        txn->add_to_balance(annas(), Decimal(99, 2), {});
-        EXPECT_THROW(txn->commit(), LedgerFailure);
-    }
+        JournalGroup group = group_of(1, order("a"), 100);
+        group.entries.front().reason = reason;
+        txn->append_journal(group);
+        txn->add_to_balance(change);
+        try {
+            txn->commit();
+        } catch (const LedgerFailure&) {
+            return true;
+        }
+        return false;
+    };
+    const Decimal one(100, 2);
+    const Decimal minus(-100, 2);
+    EXPECT_TRUE(refused(JournalReason::kAccrual, owed(99)));
+    EXPECT_TRUE(refused(JournalReason::kAccrual, {annas(), {}, one, {}}));
+    EXPECT_TRUE(refused(JournalReason::kAccrual, {annas(), {}, {}, one}));
+    EXPECT_TRUE(refused(JournalReason::kPayout, {annas(), minus, {}, {}}));
+    EXPECT_TRUE(refused(JournalReason::kSettle, {annas(), {}, minus, {}}));
     EXPECT_FALSE(ledger_->snapshot(kNode)->balance(annas()));
+    EXPECT_FALSE(refused(JournalReason::kPayout, {annas(), minus, one, {}}));
 }
 
-TEST_F(LedgerTest, BalancesFoldOverTransactions) {
-    for (std::uint64_t entry = 1; entry <= 6; entry += 2) {
-        auto txn = ledger_->begin(kNode);
-        txn->append_journal(group_of(entry, order("a"), 150));
-        txn->add_to_balance(annas(), Decimal(150, 2), {});
-        txn->append_journal(group_of(entry + 1, order("a"), -50));
-        txn->add_to_balance(annas(), Decimal(-50, 2), Decimal(20, 2));
-        EXPECT_EQ(txn->balance(annas())->total, Decimal(50 * static_cast<int>(entry + 1), 2));
+TEST_F(LedgerTest, J2_BalancesFoldOverTransactionsAndNodes) {
+    const auto append = [&](const char* node, std::uint64_t entry) {
+        auto txn = ledger_->begin(node);
+        txn->append_journal(group_of(entry, order("a"), 150, node));
+        txn->add_to_balance(owed(150));
+        JournalGroup payout = group_of(entry + 1, order("a"), 50, node);
+        payout.entries.front().reason = JournalReason::kPayout;
+        txn->append_journal(payout);
+        txn->add_to_balance({annas(), Decimal(-50, 2), Decimal(50, 2), {}});
+        txn->mutable_head().next_entry = entry + 2;
+        const Decimal before = txn->balance(annas())->owed;
+        txn->scan_balances([&](const Balance& row) {
+            EXPECT_EQ(row.owed, before) << "what is not written yet is scanned, too";
+            return true;
+        });
         txn->commit();
-    }
+        return before.to_string();
+    };
+    EXPECT_EQ(append(kNode, 1), "1.00");
+    EXPECT_EQ(append("another queue", 1), "2.00");
+    EXPECT_EQ(append(kNode, 3), "3.00");
     const auto snapshot = ledger_->snapshot(kNode);
+    EXPECT_EQ(snapshot->balance(annas())->owed.to_string(), "3.00");
     int rows = 0;
     snapshot->scan_balances([&](const Balance& row) {
         ++rows;
         EXPECT_EQ(row.key, annas());
-        EXPECT_EQ(row.total.to_string(), "3.00");
-        EXPECT_EQ(row.paid.to_string(), "0.60");
+        EXPECT_EQ(row.owed.to_string(), "3.00");
+        EXPECT_EQ(row.in_payout.to_string(), "1.50");
+        EXPECT_TRUE(row.paid.is_zero());
         return true;
     });
     EXPECT_EQ(rows, 1);
@@ -161,12 +203,15 @@ TEST_F(LedgerTest, BalancesFoldOverTransactions) {
 TEST_F(LedgerTest, TouchesComeLatestFirstAndTheBoundIsInclusive) {
     const Digest256 anon = sha256("device");
     auto txn = ledger_->begin(kNode);
+    const auto add_touch = [&](const char* program, Timestamp at, const char* creator) {
+        txn->put(Touch{kAccount, anon, ProgramId(program), at, CreatorId(creator), {1}, 1, {}});
+    };
     for (const int second : {10, 30, 20, 40}) {
-        txn->put(Touch{kAccount, anon, ProgramId("p"), {second, 0}, CreatorId("c"), {1}, 1});
+        add_touch("p", {second, 0}, "c");
     }
-    txn->put(Touch{kAccount, anon, ProgramId("p"), {30, 1}, CreatorId("later"), {1}, 1});
-    txn->put(Touch{kAccount, anon, ProgramId("p2"), {30, 0}, CreatorId("other"), {1}, 1});
-    txn->put(Touch{kAccount, anon, ProgramId("o"), {30, 0}, CreatorId("other"), {1}, 1});
+    add_touch("p", {30, 1}, "later");
+    add_touch("p2", {30, 0}, "other");
+    add_touch("o", {30, 0}, "other");
     std::vector<std::int64_t> seconds;
     const auto collect = [&](const Touch& touch) {
         EXPECT_EQ(touch.creator.view(), "c");
@@ -191,8 +236,8 @@ TEST_F(LedgerTest, WaitingOrdersComeInSlices) {
     }
     all.push_back(order(std::string(1000, 'z')));
     for (const OrderKey& waiting : all) {
-        txn->put(WaitingOrder{key, waiting.shop, waiting.order_id});
-        txn->put(WaitingOrder{other, waiting.shop, waiting.order_id});
+        txn->put(WaitingOrder{key, {}, waiting.shop, waiting.order_id});
+        txn->put(WaitingOrder{other, {}, waiting.shop, waiting.order_id});
     }
     std::vector<OrderKey> seen;
     std::optional<WaitingOrder> after;
@@ -272,23 +317,147 @@ TEST_F(LedgerTest, TheMapGrowsByItself) {
     EXPECT_GT(ledger_->fill().bytes_map, 1'000'000U);
 }
 
-TEST_F(LedgerTest, ANewQueueGoesOnWithTheEntryNumbers) {
+TEST_F(LedgerTest, N1_EachNodeNumbersItsEntriesAndHasItsChain) {
     const auto append = [&](const char* node) {
         auto txn = ledger_->begin(node);
         const std::uint64_t entry = txn->mutable_head().next_entry++;
-        txn->append_journal(group_of(entry, order("a"), 100));
-        txn->add_to_balance(annas(), Decimal(100, 2), {});
+        txn->append_journal(group_of(entry, order("a"), 100, node));
+        txn->add_to_balance(owed(100));
         txn->mutable_chain(kAccount).entries += 1;
         txn->mutable_head().applied_seq = {txn->head().applied_seq.value + 10};
+        txn->mutable_head().programs_revision += 1;
         txn->commit();
         return entry;
     };
     EXPECT_EQ(append(kNode), 1U);
-    EXPECT_EQ(append("another queue"), 2U);
-    EXPECT_EQ(append(kNode), 3U);
+    EXPECT_EQ(append("another queue"), 1U);
+    EXPECT_EQ(append(kNode), 2U);
     EXPECT_EQ(ledger_->snapshot(kNode)->head().applied_seq.value, 20U);
-    EXPECT_EQ(ledger_->snapshot("another queue")->head().applied_seq.value, 10U);
+    const auto snapshot = ledger_->snapshot("another queue");
+    EXPECT_EQ(snapshot->head().applied_seq.value, 10U);
+    EXPECT_EQ(snapshot->head().programs_revision, 3U) << "everybody's";
     EXPECT_EQ(ledger_->snapshot(kNode)->chain(kAccount).entries, 2U) << "a chain per queue";
+    std::vector<std::string> rows;
+    snapshot->scan_heads([&](const LedgerHead& head) {
+        rows.push_back(head.node + " " + std::to_string(head.next_entry) + " " +
+                       std::to_string(head.programs_revision));
+        return true;
+    });
+    snapshot->scan_chains([&](const NodeChain& chain) {
+        rows.push_back(chain.node + " " + std::to_string(chain.head.entries));
+        return true;
+    });
+    snapshot->scan_journal(1, [&](const JournalGroup& group) {
+        rows.push_back(group.node + " " + std::to_string(group.first_entry));
+        return true;
+    });
+    snapshot->scan_journal(2, [&](const JournalGroup& group) {
+        rows.push_back("from 2: " + std::to_string(group.first_entry));
+        return true;
+    });
+    const std::string one(kNode);
+    EXPECT_THAT(
+        rows, testing::ElementsAre(one + " 3 3", "another queue 2 3", one + " 2", "another queue 1",
+                                   one + " 1", one + " 2", "another queue 1", "from 2: 2"));
+}
+
+TEST_F(LedgerTest, AnOrdersJournalIsThatOfEveryNodeWithoutCredits) {
+    OrderState state;
+    state.key = order("a");
+    state.other_groups = {1, 2};
+    const auto append = [&](const char* node, const JournalGroup& group) {
+        auto txn = ledger_->begin(node);
+        txn->append_journal(group);
+        txn->add_to_balance({annas(), group.entries.front().amount, {}, {}});
+        txn->mutable_head().next_entry = group.first_entry + 1;
+        txn->commit();
+    };
+    append(kNode, group_of(1, state.key, 100));
+    append(kNode, group_of(2, state.key, 200));
+    JournalGroup credit = group_of(1, state.key, 300, "0 queue");
+    credit.entries.front().reason = JournalReason::kCredit;
+    append("0 queue", credit);
+    append("0 queue", group_of(2, order("b"), 400, "0 queue"));
+    const auto amounts = [&](const std::vector<std::uint64_t>& groups) {
+        state.other_groups = groups;
+        std::vector<std::string> found;
+        for (const JournalGroup& group : ledger_->snapshot(kNode)->order_journal(state)) {
+            found.push_back(group.node + " " + group.entries.front().amount.to_string());
+        }
+        return found;
+    };
+    const std::string one(kNode);
+    EXPECT_THAT(amounts({1, 2}), testing::ElementsAre(one + " 1.00", one + " 2.00"));
+    EXPECT_THROW((void)amounts({1, 2, 3}), DamagedRow) << "an entry that is not there";
+    state.key = order("b");
+    EXPECT_THAT(amounts({2}), testing::ElementsAre("0 queue 4.00"));
+    EXPECT_THROW((void)amounts({1}), DamagedRow) << "an entry of another order, and a credit";
+}
+
+TEST_F(LedgerTest, S3_AStatementsGroupsComeByDateThenNodeThenEntry) {
+    const auto append = [&](const char* node, std::uint64_t entry, const char* creator,
+                            std::int64_t date) {
+        auto txn = ledger_->begin(node);
+        JournalGroup group = group_of(entry, order("a"), 100, node);
+        group.creator = CreatorId(creator);
+        group.accounting_date = {date, 0};
+        txn->append_journal(group);
+        txn->add_to_balance({{kAccount, ProgramId("spring"), group.creator, currency_of("USD")},
+                             Decimal(100, 2),
+                             {},
+                             {}});
+        txn->mutable_head().next_entry = entry + 1;
+        txn->commit();
+    };
+    const auto rows = [&](const char* creator, std::int64_t from, std::int64_t to) {
+        std::vector<std::string> found;
+        const auto add = [&](const JournalGroup& group) {
+            found.push_back(group.creator.str() + " " +
+                            std::to_string(group.accounting_date.seconds) + " " +
+                            group.node.substr(0, 1) + std::to_string(group.first_entry));
+            return found.size() < 100;
+        };
+        const auto snapshot = ledger_->snapshot(kNode);
+        if (creator != nullptr) {
+            snapshot->scan_creator_journal(kAccount, CreatorId(creator), {from, 0}, {to, 0}, add);
+        } else {
+            snapshot->scan_account_journal(kAccount, {from, 0}, {to, 0}, add);
+        }
+        return found;
+    };
+    append(kNode, 1, "anna", 10);
+    append(kNode, 2, "anna", 5);
+    append(kNode, 3, "ann", 7);
+    append(kNode, 4, "anna", 20);
+    EXPECT_THAT(rows("anna", 5, 20), testing::ElementsAre("anna 5 12", "anna 10 11"))
+        << "the end is excluded";
+    // Its number is higher, its UUID is lower.
+    append("0 queue", 1, "anna", 10);
+    append("0 queue", 2, "berta", 10);
+    append(kNode, 5, "anna", 10);
+    EXPECT_THAT(rows("anna", 5, 21), testing::ElementsAre("anna 5 12", "anna 10 01", "anna 10 11",
+                                                          "anna 10 15", "anna 20 14"));
+    EXPECT_THAT(rows(nullptr, 6, 20), testing::ElementsAre("ann 7 13", "anna 10 01", "anna 10 11",
+                                                           "anna 10 15", "berta 10 02"));
+    EXPECT_THAT(rows("nobody", 0, 100), testing::IsEmpty());
+    int seen = 0;
+    ledger_->snapshot(kNode)->scan_account_journal(kAccount, {}, {100, 0},
+                                                   [&](const auto&) { return ++seen < 2; });
+    EXPECT_EQ(seen, 2) << "a visitor that has seen enough is not called again";
+}
+
+TEST_F(LedgerTest, O5_AnEventWhoseDigestIsForgottenIsRecognisedNoLonger) {
+    EventTrace event = samples_.event();
+    const EventDigest digest = event.digest;
+    auto txn = ledger_->begin(kNode);
+    txn->put_event(order("a"), event);
+    EXPECT_TRUE(txn->has_event(order("a"), event.topic, digest));
+    event.digest = {};
+    txn->put_event(order("a"), event);
+    EXPECT_FALSE(txn->has_event(order("a"), event.topic, digest));
+    EXPECT_FALSE(txn->has_event(order("a"), event.topic, {}));
+    txn->commit();
+    EXPECT_THAT(ledger_->verify(kNode, 10), testing::IsEmpty());
 }
 
 TEST_F(LedgerTest, TheDumpDoesNotDependOnTheTransactions) {
@@ -302,7 +471,7 @@ TEST_F(LedgerTest, TheDumpDoesNotDependOnTheTransactions) {
                 const OrderKey key = order("o" + std::to_string(done % 20));
                 txn->put_order(samples.order(key));
                 txn->append_journal(group_of(entry, key, done + 1));
-                txn->add_to_balance(annas(), Decimal(done + 1, 2), {});
+                txn->add_to_balance(owed(done + 1));
                 txn->mutable_head().next_entry = entry + 1;
             }
             txn->commit();
@@ -331,7 +500,8 @@ TEST_F(LedgerTest, TheFirstDifferenceIsNamedByTableAndKey) {
     };
     const auto put = [](EmbeddedLedger& ledger, const char* code, const char* creator) {
         auto txn = ledger.begin(kNode);
-        txn->put(CodeRow{kAccount, ProgramId("spring"), sha256(code), code, CreatorId(creator)});
+        txn->put(
+            CodeRow{kAccount, ProgramId("spring"), sha256(code), {}, code, CreatorId(creator), {}});
         txn->commit();
     };
     EXPECT_FALSE(difference().has_value());
@@ -357,68 +527,69 @@ TEST_F(LedgerTest, TheFirstDifferenceIsNamedByTableAndKey) {
 }
 
 TEST_F(LedgerTest, AVisitorThatHasSeenEnoughIsNotCalledAgain) {
-    {
-        auto txn = ledger_->begin(kNode);
-        for (int i = 1; i <= 3; ++i) {
-            const OrderKey key = order(std::string(600, 'm') + std::to_string(i));
-            OrderState state = samples_.order(key);
-            state.attribution = samples_.attribution();
-            state.dues = {{currency_of("USD"), Decimal(1, 2), {}, {}}};
-            txn->put_order(state);
-            txn->put(OpenAmount{kAccount,
-                                ProgramId("spring"),
-                                false,
-                                {},
-                                kShop,
-                                key.order_id,
-                                currency_of("USD"),
-                                CreatorId("anna"),
-                                Decimal(1, 2)});
-            txn->append_journal(group_of(static_cast<std::uint64_t>(i), key, 100));
-            txn->add_to_balance(annas(), Decimal(100, 2), {});
-            txn->put(Anomaly{key, AnomalyKind::kCancelNotLater, {1}, {}, 1, "text"});
-        }
-        txn->put_order(samples_.order(order("zz")));
-        txn->commit();
+    auto txn = ledger_->begin(kNode);
+    for (int i = 1; i <= 3; ++i) {
+        const OrderKey key = order(std::string(600, 'm') + std::to_string(i));
+        txn->put_order(samples_.order(key));
+        txn->append_journal(group_of(static_cast<std::uint64_t>(i), key, 100));
+        txn->add_to_balance(owed(100));
+        txn->mutable_chain({static_cast<std::uint32_t>(i)}).entries = 1;
     }
-    const auto snapshot = ledger_->snapshot(kNode);
+    txn->put_order(samples_.order(order("zz")));
     int seen = 0;
     const auto first_only = [&](const auto&) {
         ++seen;
         return false;
     };
-    snapshot->scan_orders(kAccount, kShop, first_only);
+    txn->scan_orders(kAccount, kShop, first_only);
     EXPECT_EQ(seen, 1) << "of ids that were cut";
-    snapshot->scan_journal(1, first_only);
+    txn->scan_journal(1, first_only);
     EXPECT_EQ(seen, 2);
-    snapshot->scan_open(kAccount, ProgramId("spring"), false, {}, {}, first_only);
+    txn->scan_heads(first_only);
     EXPECT_EQ(seen, 3);
-    snapshot->scan_anomalies(kAccount, kShop, first_only);
+    txn->scan_chains(first_only);
     EXPECT_EQ(seen, 4);
+    txn->scan_balances(first_only);
+    EXPECT_EQ(seen, 5);
 }
 
-TEST_F(LedgerTest, WhoAsksForNoQueueSeesNoneOfItsRows) {
-    auto txn = ledger_->begin(kNode);
-    txn->put(CommandRow{{1}, Topic::kProgramApply, "me", {}, true, ""});
-    txn->put(DeadLetter{{2}, {}, {}, {}, "", "", {}, "because", 1, "x", "", {}});
-    txn->commit();
-    txn.reset();
-    const auto snapshot = ledger_->snapshot("");
-    EXPECT_EQ(snapshot->head().next_entry, 1U);
-    EXPECT_FALSE(snapshot->command({1}));
-    EXPECT_FALSE(snapshot->dead_letter({2}));
-    EXPECT_TRUE(ledger_->snapshot(kNode)->dead_letter({2}));
+TEST_F(LedgerTest, HeadsAreReadAsThisTransactionLeavesThem) {
+    for (const char* node : {"b", "d"}) {
+        auto txn = ledger_->begin(node);
+        txn->mutable_head().applied_seq = {1};
+        txn->commit();
+    }
+    for (const char* node : {"a", "b", "c", "d", "e"}) {
+        auto txn = ledger_->begin(node);
+        txn->mutable_head().applied_seq = {7};
+        std::string seen;
+        txn->scan_heads([&](const LedgerHead& head) {
+            seen += head.node + std::to_string(head.applied_seq.value);
+            return true;
+        });
+        std::string expected;
+        for (const char* other : {"a", "b", "c", "d", "e"}) {
+            const bool stored = *other == 'b' || *other == 'd';
+            if (std::string_view(other) == node) {
+                expected += std::string(other) + "7";
+            } else if (stored) {
+                expected += std::string(other) + "1";
+            }
+        }
+        EXPECT_EQ(seen, expected);
+    }
 }
 
 TEST_F(LedgerTest, WhatIsWaitingEndsWithItsAccount) {
     const WaitKey key{kAccount, WaitKind::kCode, sha256("spring10")};
     auto txn = ledger_->begin(kNode);
+    txn->put(WaitingOrder{
+        {{kAccount.value + 1}, WaitKind::kCode, sha256("a")}, {}, kShop, OrderId("o")});
     txn->put(
-        WaitingOrder{{{kAccount.value + 1}, WaitKind::kCode, sha256("a")}, kShop, OrderId("o")});
-    txn->put(CodeRow{{kAccount.value + 1}, ProgramId("p"), sha256("a"), "a", CreatorId("c")});
+        CodeRow{{kAccount.value + 1}, ProgramId("p"), sha256("a"), {}, "a", CreatorId("c"), {}});
     EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kCode, {}}), std::nullopt);
     EXPECT_EQ(txn->next_source({kAccount, WaitKind::kCode, {}}), std::nullopt);
-    txn->put(WaitingOrder{key, order("o").shop, order("o").order_id});
+    txn->put(WaitingOrder{key, {}, order("o").shop, order("o").order_id});
     EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kAnon, {}}), std::nullopt) << "of this kind";
     EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kCode, {}}), key);
 }
@@ -451,7 +622,7 @@ TEST_F(LedgerTest, ADamagedValueIsAnErrorThatSaysWhatToDo) {
     const std::string name = "a-name-that-is-found-again";
     for (std::size_t at = bytes.find(name); at != std::string::npos; at = bytes.find(name, at)) {
         at += name.size();
-        bytes[at] = static_cast<char>(bytes[at] ^ 0x55);  // the value's root offset follows
+        bytes[at] = static_cast<char>(bytes[at] ^ 0x55);  // the value follows
         bytes[at + 1] = static_cast<char>(bytes[at + 1] ^ 0x55);
         bytes[at + 2] = static_cast<char>(bytes[at + 2] ^ 0x55);
     }

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "core/ledger/ledger.hpp"
-#include "unit/lmdb_store/ledger/samples.hpp"
+#include "core/rules/journal.hpp"
+#include "unit/lmdb_store/ledger/row_samples.hpp"
 
 namespace sluice::store {
 
@@ -23,12 +24,6 @@ struct LedgerScene {
         return std::to_string(number) + std::string(number < kLongIds ? 0 : 600, 'x');
     }
     static OrderKey order(int number) { return {kAccount, kShop, OrderId(id(number))}; }
-    static OpenAmount open_amount(int number) {
-        return {
-            kAccount,           ProgramId("spring"), false,        kAt, kShop, OrderId(id(number)),
-            currency_of("USD"), CreatorId("anna"),   Decimal(1, 2)};
-    }
-    static Digest256 digest_of(int number) { return sha256(std::to_string(number)); }
     static CatalogRecord copy_of(int number, const char* variant) {
         CatalogRecord record;
         record.key = {kAccount, kShop, ProductId(id(number)), "de", ""};
@@ -36,140 +31,106 @@ struct LedgerScene {
         record.variant_skus = {variant, "always"};
         return record;
     }
+    /// The set's row of a described table; alike each time.
+    template <class Row>
+    static Row row_of(int number) {
+        OrderSamples samples(static_cast<std::uint64_t>(number));
+        Row row = sample_row<Row>(samples, number < kLongIds ? 40 : 600);
+        if constexpr (std::is_same_v<Row, ShopRow>) {
+            row.account = kAccount;
+            row.shop_id = ShopId("shop-" + std::to_string(number));
+        }
+        return row;
+    }
+    static EventTrace event(int number) {
+        EventTrace event = OrderSamples(static_cast<std::uint64_t>(number)).event();
+        event.seq = {static_cast<std::uint64_t>(number)};
+        return event;
+    }
 
     /// A row of every kind.
     static void write_rows(LedgerTxn& txn, int number) {
         OrderSamples samples(static_cast<std::uint64_t>(number));
-        const SequenceNumber seq{static_cast<std::uint64_t>(number)};
-        txn.put(ShopRow{kAccount, kShop, AccountId("acme"), ShopId("shop-1")});
+        for_each_described([&]<class Row>(const Row& /*empty*/) { txn.put(row_of<Row>(number)); });
         OrderState state = samples.order(order(number));
-        state.events.clear();
-        state.other_groups.clear();
-        state.events_count = 0;
-        state.attribution = samples.attribution();
-        state.dues = {{currency_of("USD"), Decimal(1, 2), {}, {}}};
+        state.events = {};
+        state.other_groups = {txn.head().next_entry};
+        state.events_count = 1;
         txn.put_order(state);
-        EventTrace event = samples.event();
-        event.seq = seq;
-        txn.put_event(order(number), event);
-        txn.put(RefundOwner{kAccount, kShop, RefundLineItemId(id(number)), OrderId("o"),
-                            LineItemId("l")});
-        txn.put(Anomaly{order(number), AnomalyKind::kCancelNotLater, seq, kAt, 1, "text"});
+        txn.put_event(order(number), event(number));
+        EventTrace booked_nothing = event(number);
+        booked_nothing.first_entry = 0;
+        txn.put_event(order(number), booked_nothing);
         write_journal(txn, number);
-        txn.put(open_amount(number));
-        txn.put(waiting_order(number));
-        txn.put(
-            CodeRow{kAccount, ProgramId("spring"), digest_of(number), "CODE", CreatorId("anna")});
-        txn.put(Membership{kAccount, ProgramId("spring"), CreatorId("anna"), false, seq});
-        txn.put(Touch{kAccount, digest_of(number), ProgramId("spring"), kAt, CreatorId("anna"), seq,
-                      1});
-        txn.put_program(program(static_cast<std::uint32_t>(number)));
         const CatalogRecord old = copy_of(number, "old");
         txn.put_catalog(old, nullptr);
         txn.put_catalog(copy_of(number, "new"), &old);
-        txn.put(CommandRow{seq, Topic::kProgramApply, "tester", kAt, true, "done"});
-        txn.put(dead_letter(seq));
-        Work work;
-        work.number = seq.value;
-        txn.put(work);
     }
     static void write_journal(LedgerTxn& txn, int number) {
         JournalGroup group;
+        group.node = kNode;
         group.first_entry = txn.head().next_entry;
         group.event_seq = {static_cast<std::uint64_t>(number)};
-        group.order = order(number);
+        group.account = kAccount;
+        group.shop = kShop;
+        group.order_id = order(number).order_id;
         group.program = ProgramId("spring");
         group.creator = CreatorId("anna");
-        group.lines.push_back(
-            {LineItemId("l"), currency_of("USD"), Decimal(100, 2), JournalReason::kAccrual});
+        group.accounting_date = kAt;
+        group.entries.push_back(
+            {LineItemId("l"), currency_of("USD"), Decimal(100, 2), JournalReason::kAccrual, 0});
+        seal(group, txn.mutable_chain(kAccount));
         txn.append_journal(group);
-        txn.add_to_balance({kAccount, group.program, group.creator, currency_of("USD")},
-                           Decimal(100, 2), Decimal(50, 2));
-        Payout payout;
-        payout.payout_id = std::to_string(number) + "-1";
-        payout.account = kAccount;
-        payout.program = group.program;
-        payout.creator = group.creator;
-        payout.currency = currency_of("USD");
-        payout.amount = Decimal(50, 2);
-        txn.put_payout(payout);
+        txn.add_to_balance({{kAccount, group.program, group.creator, currency_of("USD")},
+                            Decimal(100, 2),
+                            {},
+                            {}});
         txn.mutable_head().next_entry += 1;
         txn.mutable_head().applied_seq = group.event_seq;
-        txn.mutable_chain(kAccount).entries += 1;
-    }
-    static ProgramRow program(std::uint32_t version) {
-        ProgramRow row;
-        row.program.id = ProgramId("spring");
-        row.program.account_id = AccountId("acme");
-        row.program.account = kAccount;
-        row.program.default_rate = *parse_rate("10%");
-        row.version = version;
-        return row;
-    }
-    static DeadLetter dead_letter(SequenceNumber seq) {
-        DeadLetter letter;
-        letter.seq = seq;
-        letter.reason = "because";
-        letter.record = "bytes";
-        return letter;
-    }
-    static WaitingOrder waiting_order(int number) {
-        return {{kAccount, WaitKind::kCode, digest_of(number)}, kShop, order(number).order_id};
     }
     static void delete_rows(LedgerTxn& txn, int number) {
-        txn.erase(open_amount(number));
-        txn.erase(waiting_order(number));
-        txn.erase(
-            CodeRow{kAccount, ProgramId("spring"), digest_of(number), "CODE", CreatorId("anna")});
+        for_each_described([&]<class Row>(const Row& /*empty*/) {
+            if constexpr (!std::is_same_v<Row, ShopRow>) {
+                txn.erase(row_of<Row>(number));
+            }
+        });
         txn.delete_catalog(copy_of(number, "new"));
-        txn.erase(dead_letter({static_cast<std::uint64_t>(number)}));
-        Work work;
-        work.number = static_cast<std::uint64_t>(number);
-        txn.erase(work);
     }
     /// Asks for everything. How many rows there were.
     static int read_rows(LedgerReader& reader, int number) {
         int rows = 0;
         const auto count = [&](const auto&) { return ++rows > 0; };
-        const OrderKey key = order(number);
+        for_each_described([&]<class Row>(const Row& /*empty*/) {
+            Row row = row_of<Row>(number);
+            rows += reader.load(row) ? 1 : 0;
+            reader.scan(Row{}, {}, count);
+        });
         OrderState state;
-        rows += reader.load_order(key, state) ? 1 : 0;
-        rows += reader.refund_owner(kAccount, kShop, id(number)) ? 1 : 0;
-        rows += static_cast<int>(reader.code_owners(kAccount, digest_of(number)).size());
-        rows += reader.membership(kAccount, ProgramId("spring"), CreatorId("anna")) ? 1 : 0;
-        reader.visit_touches(kAccount, digest_of(number), ProgramId("spring"), kAt, count);
-        rows += static_cast<int>(reader.programs(kAccount).size());
+        rows += reader.load_order(order(number), state) ? 1 : 0;
+        rows += static_cast<int>(reader.order_journal(state).size());
+        const EventTrace trace = event(number);
+        rows += reader.has_event(order(number), trace.topic, trace.digest) ? 1 : 0;
+        const auto touch = row_of<Touch>(number);
+        reader.visit_touches(touch.account, touch.anon, touch.program, touch.occurred_at, count);
         rows += reader.find_variant(kAccount, kShop, "always") ? 1 : 0;
         rows +=
             static_cast<int>(reader.product_copies(kAccount, kShop, ProductId(id(number))).size());
         rows += reader.catalog(copy_of(number, "").key) ? 1 : 0;
         rows += reader.chain(kAccount).entries > 0 ? 1 : 0;
-        rows += reader.shop(kShop) ? 1 : 0;
-        rows += reader.program(ProgramId("spring")) ? 1 : 0;
         rows +=
-            reader.program_version(ProgramId("spring"), static_cast<std::uint32_t>(number)) ? 1 : 0;
-        rows += reader.command({static_cast<std::uint64_t>(number)}) ? 1 : 0;
-        rows += reader.dead_letter({static_cast<std::uint64_t>(number)}) ? 1 : 0;
-        rows += reader.first_work() ? 1 : 0;
+            reader.balance({kAccount, ProgramId("spring"), CreatorId("anna"), currency_of("USD")})
+                ? 1
+                : 0;
         reader.scan_shops(count);
         reader.scan_orders(kAccount, kShop, count);
-        reader.scan_events(key, count);
+        reader.scan_events(order(number), count);
         reader.scan_journal(1, count);
+        reader.scan_creator_journal(kAccount, CreatorId("anna"), {}, kAt.plus_seconds(1), count);
+        reader.scan_account_journal(kAccount, {}, kAt.plus_seconds(1), count);
         reader.scan_balances(count);
-        reader.scan_anomalies(kAccount, kShop, count);
+        reader.scan_heads(count);
+        reader.scan_chains(count);
         reader.scan_catalog(kAccount, kShop, count);
-        reader.scan_open(kAccount, ProgramId("spring"), false, {}, kAt, count);
-        reader.scan_payouts(count);
-        reader.scan_programs(count);
-        reader.scan_memberships(kAccount, ProgramId("spring"), count);
-        reader.scan_codes(kAccount, ProgramId("spring"), count);
-        reader.scan_commands(count);
-        reader.scan_dead(count);
-        const WaitKey from{kAccount, WaitKind::kCode, {}};
-        rows += static_cast<int>(
-            reader.waiting_orders({kAccount, WaitKind::kCode, digest_of(number)}, {}, 10).size());
-        rows += reader.next_waiting(from) ? 1 : 0;
-        rows += reader.next_source(from) ? 1 : 0;
         return rows;
     }
 };

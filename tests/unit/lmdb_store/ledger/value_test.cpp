@@ -1,3 +1,4 @@
+// Values of orders and of the rows with shapes of their own: what was written comes back.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -10,17 +11,23 @@
 namespace sluice::store {
 namespace {
 
+constexpr std::string_view kKey = "key";
+
 std::string exact(const Decimal& value) {
     return value.to_string();
 }
-auto fields(const FrozenRate& rate) {
-    return std::tuple(rate.rate.kind, exact(rate.rate.value), rate.rate.currency, rate.base,
-                      rate.match, rate.program_version, rate.rule);
+auto fields(const Money& money) {
+    return std::tuple(money.currency, exact(money.amount));
+}
+auto fields(const FrozenLine& line) {
+    const FrozenRate& rate = line.rate;
+    return std::tuple(line.line, rate.rate.kind, exact(rate.rate.value), rate.rate.currency,
+                      rate.base, rate.match, rate.program_version, rate.rule, rate.tier,
+                      rate.shared_with);
 }
 auto fields(const OrderLine& line) {
     return std::tuple(line.id, line.sku, line.variant_sku, exact(line.amount), exact(line.tax),
-                      exact(line.commission), line.quantity, line.present,
-                      line.frozen ? std::optional(fields(*line.frozen)) : std::nullopt);
+                      line.quantity, line.present);
 }
 auto fields(const RefundRow& row) {
     return std::tuple(row.id, row.line, row.version, row.stated, row.refunded_at, exact(row.amount),
@@ -34,8 +41,16 @@ auto fields(const Candidate& candidate) {
     return std::tuple(candidate.type, candidate.program, candidate.creator, candidate.code,
                       candidate.touched_at, candidate.verdict);
 }
-auto fields(const OrderDue& due) {
-    return std::tuple(due.currency, exact(due.due), exact(due.manual), exact(due.settled));
+auto fields(const LineDue& due) {
+    return std::tuple(due.line, due.currency, exact(due.due), exact(due.taken), due.first_entry);
+}
+auto fields(const PositionPayout& payout) {
+    return std::tuple(payout.payout_id, payout.currency, exact(payout.amount),
+                      exact(payout.commission), payout.has_commission, payout.standing);
+}
+auto fields(const JournalEntry& entry) {
+    return std::tuple(entry.line, entry.currency, exact(entry.amount), entry.reason,
+                      entry.refers_to);
 }
 
 template <class Row>
@@ -47,277 +62,251 @@ auto all_fields(const std::vector<Row>& rows) {
     return all;
 }
 
+void expect_equal(const Position& a, const Position& b) {
+    EXPECT_EQ(std::tie(a.attribution.program, a.attribution.creator, a.attribution.types,
+                       a.attribution.cause, a.attribution.command_id, a.attribution.cause_topic,
+                       a.attribution.at, a.facts.customer, a.facts.group, a.last_booked),
+              std::tie(b.attribution.program, b.attribution.creator, b.attribution.types,
+                       b.attribution.cause, b.attribution.command_id, b.attribution.cause_topic,
+                       b.attribution.at, b.facts.customer, b.facts.group, b.last_booked));
+    EXPECT_EQ(all_fields(a.attribution.candidates), all_fields(b.attribution.candidates));
+    ASSERT_EQ(a.facts.volume.has_value(), b.facts.volume.has_value());
+    if (a.facts.volume) {
+        EXPECT_EQ(fields(*a.facts.volume), fields(*b.facts.volume));
+    }
+    EXPECT_EQ(all_fields(a.facts.caps), all_fields(b.facts.caps));
+    EXPECT_EQ(all_fields(a.frozen), all_fields(b.frozen));
+    EXPECT_EQ(all_fields(a.dues), all_fields(b.dues));
+    EXPECT_EQ(all_fields(a.payouts), all_fields(b.payouts));
+}
+
 void expect_equal(const OrderState& a, const OrderState& b) {
-    EXPECT_EQ(std::tie(a.key, a.version, a.ordered_at, a.cancelled_at, a.currency, a.amount, a.tax,
-                       a.shipping, a.codes, a.anon),
-              std::tie(b.key, b.version, b.ordered_at, b.cancelled_at, b.currency, b.amount, b.tax,
-                       b.shipping, b.codes, b.anon));
-    EXPECT_EQ(std::tie(a.statements_count, a.last_applied, a.events_count, a.duplicates_count,
-                       a.other_groups),
-              std::tie(b.statements_count, b.last_applied, b.events_count, b.duplicates_count,
-                       b.other_groups));
+    EXPECT_EQ(
+        std::tie(a.key, a.version, a.ordered_at, a.cancelled_at, a.currency, a.amount, a.tax,
+                 a.shipping, a.codes, a.device, a.device_version, a.customer, a.sane_version),
+        std::tie(b.key, b.version, b.ordered_at, b.cancelled_at, b.currency, b.amount, b.tax,
+                 b.shipping, b.codes, b.device, b.device_version, b.customer, b.sane_version));
+    EXPECT_EQ(std::tie(a.statements_count, a.flags, a.anomalies_showing, a.anomalies_acknowledged,
+                       a.live, a.last_applied, a.events_count, a.duplicates_count, a.other_groups),
+              std::tie(b.statements_count, b.flags, b.anomalies_showing, b.anomalies_acknowledged,
+                       b.live, b.last_applied, b.events_count, b.duplicates_count, b.other_groups));
     EXPECT_EQ(all_fields(a.lines), all_fields(b.lines));
     EXPECT_EQ(all_fields(a.refunds), all_fields(b.refunds));
     EXPECT_EQ(all_fields(a.events), all_fields(b.events));
-    EXPECT_EQ(all_fields(a.dues), all_fields(b.dues));
-    ASSERT_EQ(a.attribution.has_value(), b.attribution.has_value());
-    if (a.attribution) {
-        EXPECT_EQ(std::tie(a.attribution->program, a.attribution->creator, a.attribution->types,
-                           a.attribution->cause, a.attribution->cause_topic, a.attribution->at),
-                  std::tie(b.attribution->program, b.attribution->creator, b.attribution->types,
-                           b.attribution->cause, b.attribution->cause_topic, b.attribution->at));
-        EXPECT_EQ(all_fields(a.attribution->candidates), all_fields(b.attribution->candidates));
+    ASSERT_EQ(a.positions.size(), b.positions.size());
+    for (std::size_t i = 0; i < a.positions.size(); ++i) {
+        expect_equal(a.positions[i], b.positions[i]);
     }
-    ASSERT_EQ(a.paid.has_value(), b.paid.has_value());
-    if (a.paid) {
-        EXPECT_EQ(a.paid->currency, b.paid->currency);
-        EXPECT_EQ(exact(a.paid->amount), exact(b.paid->amount));
-        EXPECT_EQ(a.paid->payout_id, b.paid->payout_id);
-    }
+}
+
+OrderState decoded(const OrderState& order) {
+    OrderValue value;
+    OrderState back;
+    back.key = order.key;
+    EXPECT_TRUE(value.decode(kKey, std::string(value.encode(kKey, order)), back));
+    return back;
 }
 
 TEST(LedgerValue, AnOrderComesBackAsItWasWhateverTheBufferHeldBefore) {
     OrderSamples samples(42);
     OrderValue value;
-    OrderState decoded;
+    OrderState back;
     for (int i = 0; i < 500; ++i) {
         const OrderKey key{{1}, {2}, OrderId(samples.text(samples.chance() ? 20 : 1024))};
         const OrderState order = samples.order(key);
-        const std::string bytes(value.encode(order));
-        decoded.key = key;
-        ASSERT_TRUE(value.decode(bytes, decoded));
-        expect_equal(order, decoded);
-        EXPECT_EQ(value.encode(decoded), bytes) << "equal orders must give equal bytes";
+        const std::string bytes(value.encode(kKey, order));
+        back.key = key;
+        ASSERT_TRUE(value.decode(kKey, bytes, back));
+        expect_equal(order, back);
+        EXPECT_EQ(value.encode(kKey, back), bytes) << "equal orders must give equal bytes";
     }
 }
 
-/// One line whose numbers are the largest that the short form of lines holds.
-OrderState order_at_the_short_limit() {
+TEST(LedgerValue, PositionsOfAnOrderWithManyLinesNameThemByTheirPlaces) {
+    OrderSamples samples(8);
+    OrderState order = samples.order({{1}, {2}, OrderId("o")});
+    for (int i = 0; i < 3000; ++i) {
+        order.lines.push_back(samples.line());
+        order.lines.back().id = LineItemId("line-of-many-" + std::to_string(i));
+    }
+    order.positions = {samples.position(order), samples.position(order)};
+    order.live = 1;
+    expect_equal(order, decoded(order));
+    OrderValue value;
+    const std::string bytes(value.encode(kKey, order));
+    EXPECT_EQ(bytes.find("line-of-many-2999"), bytes.rfind("line-of-many-2999"));
+}
+
+TEST(LedgerValue, NumbersAtTheirEndsAreExact) {
     OrderState order;
     order.key = {{1}, {2}, OrderId("o")};
     order.currency = currency_of("USD");
-    OrderLine& line = order.lines.emplace_back();
-    line.id = LineItemId(std::string(255, 'i'));
-    line.sku = Sku(std::string(255, 's'));
-    line.variant_sku = VariantSku(std::string(254, 'v'));
-    line.amount = line.tax = line.commission = Decimal(4'294'967'295, 12);
-    line.quantity = 65'535;
-    return order;
-}
-
-TEST(LedgerValue, ALineBeyondTheShortFormsLimitsIsAsExactAsOneWithin) {
-    const std::vector<std::function<void(OrderLine&)>> changes = {
-        [](OrderLine&) {},
-        [](OrderLine& line) { line.amount = Decimal(4'294'967'296, 12); },
-        [](OrderLine& line) { line.tax = Decimal(4'294'967'296, 12); },
-        [](OrderLine& line) { line.commission = Decimal(4'294'967'296, 12); },
-        [](OrderLine& line) { line.commission = Decimal(-1, 2); },
-        [](OrderLine& line) { line.quantity = 65'536; },
-        [](OrderLine& line) { line.id = LineItemId(std::string(256, 'i')); },
-        [](OrderLine& line) { line.sku = Sku(std::string(256, 's')); },
-        [](OrderLine& line) { line.variant_sku = VariantSku(std::string(255, 'v')); },
-        [](OrderLine& line) { line.variant_sku.reset(); },
-        [](OrderLine& line) { line.present = false; },
-        [](OrderLine& line) { line.frozen.emplace(); },
-    };
-    OrderValue value;
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-        OrderState order = order_at_the_short_limit();
-        order.lines.push_back(order.lines.front());
-        changes[i](order.lines.back());
-        OrderState decoded;
-        decoded.key = order.key;
-        ASSERT_TRUE(value.decode(std::string(value.encode(order)), decoded)) << i;
-        expect_equal(order, decoded);
+    order.version = {-62'167'219'200 - 86'400, 999'999'999};
+    order.ordered_at = {253'402'300'799, 1};
+    const Int128 most = Int128{10'000'000'000'000} * 1'000'000'000'000 - 1;
+    for (const Decimal& amount :
+         {Decimal(most, 0), Decimal(-most, 0), Decimal(most * 1'000'000'000'000, 12),
+          Decimal(0, 12), Decimal(-1, 0), Decimal(3, 12), Decimal(4, 12), Decimal(-4, 12),
+          Decimal(-5, 12)}) {
+        order.lines.emplace_back().amount = amount;
     }
+    order.lines.front().quantity = 0xFFFF'FFFF;
+    order.other_groups = {0xFFFF'FFFF'FFFF'FFFF, 0, 1, 0x8000'0000'0000'0000, 127, 128, 16'384};
+    order.events_count = 0xFFFF'FFFF'FFFF'FFFF;
+    order.anomalies_showing = 0xFFFF'FFFF;
+    expect_equal(order, decoded(order));
 }
 
-TEST(LedgerValue, LinesKeepTheirRatesHoweverManyAnOrderHas) {
-    OrderState order = order_at_the_short_limit();
-    order.lines.front().frozen.emplace();
-    OrderValue value;
-    for (std::uint32_t rates = 2; rates < 260; ++rates) {
-        order.lines.push_back(order.lines.front());
-        order.lines.back().frozen->rule = rates;
-        OrderState decoded;
-        decoded.key = order.key;
-        ASSERT_TRUE(value.decode(std::string(value.encode(order)), decoded)) << rates;
-        expect_equal(order, decoded);
-    }
+TEST(LedgerValue, ARateIsKnownByItsScaleToo) {
+    OrderState order;
+    order.key = {{1}, {2}, OrderId("o")};
+    Position& position = order.positions.emplace_back();
+    position.frozen.resize(3);
+    position.frozen[0].rate.rate = {RateKind::kFixed, Decimal(150, 2), currency_of("USD")};
+    position.frozen[1].rate.rate = {RateKind::kFixed, Decimal(1500, 3), currency_of("USD")};
+    position.frozen[2].rate = position.frozen[0].rate;
+    const OrderState back = decoded(order);
+    EXPECT_EQ(back.positions[0].frozen[0].rate.rate.value.to_string(), "1.50");
+    EXPECT_EQ(back.positions[0].frozen[1].rate.rate.value.to_string(), "1.500");
+    EXPECT_EQ(back.positions[0].frozen[2].rate.rate.value.to_string(), "1.50");
 }
 
-TEST(LedgerValue, WhatAnOrderHasOpenIsReadWithoutTheRest) {
-    OrderState order = order_at_the_short_limit();
-    order.attribution.emplace().program = ProgramId("p");
-    order.attribution->creator = CreatorId("c");
-    order.dues = {{currency_of("EUR"), Decimal(7, 2), {}, Decimal(7, 2)},
-                  {currency_of("USD"), Decimal(-500, 2), {}, Decimal(300, 2)}};
-    OrderValue value;
-    const std::string bytes(value.encode(order));
-    OpenAmount row;
-    row.currency = currency_of("USD");
-    ASSERT_TRUE(value.decode_open(bytes, row));
-    EXPECT_EQ(row.creator, CreatorId("c"));
-    EXPECT_EQ(row.amount, Decimal(-800, 2));
-    row.currency = currency_of("EUR");
-    EXPECT_FALSE(value.decode_open(bytes, row)) << "all of it is settled";
-    row.currency = currency_of("JPY");
-    EXPECT_FALSE(value.decode_open(bytes, row));
-}
-
-TEST(LedgerValue, AnOrderOfFiveLinesTakesAFifthOfAPage) {
+/// Five lines, one position that freezes and owes each of them.
+OrderState order_of_five_lines() {
     OrderState order;
     order.key = {{1}, {2}, OrderId("order-1234567")};
     order.currency = currency_of("USD");
+    order.version = order.ordered_at = {1'767'225'600, 0};
     order.amount = "123.45";
     order.tax = "23.45";
     order.shipping = "4.50";
     order.codes = {"SPRING10"};
-    order.anon = Digest256{};
+    order.device = Digest256{};
+    order.device_version = order.version;
+    Position& position = order.positions.emplace_back();
     for (int i = 0; i < 5; ++i) {
         OrderLine& line = order.lines.emplace_back();
         line.id = LineItemId("line-123456-" + std::to_string(i));
         line.sku = Sku("sku-12345");
         line.variant_sku = VariantSku("sku-12345-blue");
         line.amount = Decimal(2345, 2);
-        line.frozen.emplace().rate = {RateKind::kPercent, Decimal(10, 0), {}};
+        line.tax = Decimal(345, 2);
+        FrozenLine& frozen = position.frozen.emplace_back();
+        frozen.line = line.id;
+        frozen.rate.rate = {RateKind::kPercent, Decimal(10, 0), {}};
+        position.dues.push_back({line.id, order.currency, Decimal(200, 2), Decimal(0, 2),
+                                 1'000'000 + static_cast<std::uint64_t>(i)});
     }
-    order.attribution = Attribution{ProgramId("spring"),
-                                    CreatorId("creator-17"),
-                                    1,
-                                    {5},
-                                    Topic::kOrderCreate,
-                                    {},
-                                    {{AttributionType::kAffiliateCode,
-                                      ProgramId("spring"),
-                                      CreatorId("creator-17"),
-                                      0,
-                                      {},
-                                      CandidateVerdict::kWon}}};
-    order.dues.push_back({order.currency, Decimal(1000, 2), {}, {}});
-    order.events.emplace_back();
-    OrderValue value;
-    EXPECT_LT(value.encode(order).size(), 780U);
+    position.attribution.program = ProgramId("spring");
+    position.attribution.creator = CreatorId("creator-17");
+    position.attribution.cause = {1'000'000};
+    position.attribution.at = {1'767'225'601, 123'000'000};
+    position.attribution.candidates = {{AttributionType::kAffiliateCode,
+                                        ProgramId("spring"),
+                                        CreatorId("creator-17"),
+                                        0,
+                                        {},
+                                        CandidateVerdict::kWon}};
+    position.last_booked = position.attribution.at;
+    order.live = 0;
+    EventTrace& event = order.events.emplace_back();
+    event.seq = {1'000'000};
+    event.version = order.version;
+    event.received_at = position.attribution.at;
+    event.first_entry = 1'000'000;
+    order.events_count = 1;
+    return order;
 }
 
-TEST(LedgerValue, NoCutAndNoFlippedByteIsReadBeyondItsEnd) {
+TEST(LedgerValue, AnOrderOfFiveLinesTakesAnEighthOfAPage) {
+    OrderValue value;
+    EXPECT_LT(value.encode(kKey, order_of_five_lines()).size(), 512U);
+}
+
+TEST(LedgerValue, NoCutIsReadBeyondItsEnd) {
     OrderSamples samples(7);
     OrderValue value;
-    const OrderKey key{{1}, {2}, OrderId("o")};
-    OrderState decoded;
-    const std::string bytes(value.encode(samples.order(key)));
+    OrderState back;
+    const OrderState order = samples.order({{1}, {2}, OrderId("o")});
+    const std::string bytes(value.encode(kKey, order));
     for (std::size_t cut = 0; cut < bytes.size(); cut += 3) {
-        decoded.key = key;
-        (void)value.decode(std::string(bytes.substr(0, cut)), decoded);
-    }
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
-        for (const int mask : {1, 0x80, 0xFF}) {
-            std::string damaged = bytes;
-            damaged[at] = static_cast<char>(damaged[at] ^ mask);
-            decoded.key = key;
-            (void)value.decode(damaged, decoded);
-        }
+        back.key = order.key;
+        EXPECT_FALSE(value.decode(kKey, std::string(bytes.substr(0, cut)), back)) << cut;
     }
 }
 
-/// The vector that `field` of the root names begins 4 bytes later.
-std::string with_vector_askew(std::string_view value, flatbuffers::voffset_t field) {
-    std::string bytes(value);
-    const auto* root = flatbuffers::GetRoot<flatbuffers::Table>(bytes.data());
-    const std::size_t at = static_cast<std::size_t>(
-        root->GetAddressOf(field) - reinterpret_cast<const std::uint8_t*>(bytes.data()));
-    auto offset = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(bytes.data() + at);
-    flatbuffers::WriteScalar<flatbuffers::uoffset_t>(bytes.data() + at, offset + 4);
-    return bytes;
-}
-
-TEST(LedgerValue, NumbersThatLieAskewAreDamage) {
-    RowValue value;
-    NodeHead head;
-    head.node = 1;
-    head.head.next_entry = 1;
-    head.head.totals.anomalies[0] = 1;  // its first half is taken for the count
-    const std::string bytes(value.encode(head));
-    ASSERT_TRUE(value.decode(bytes, head));
-    EXPECT_FALSE(value.decode(with_vector_askew(bytes, fbs::Head::VT_ANOMALIES), head));
-
-    OrderSamples samples(5);
-    OrderValue order_value;
-    OrderState order = samples.order({{1}, {2}, OrderId("o")});
-    order.other_groups = {1};
-    const std::string order_bytes(order_value.encode(order));
-    ASSERT_TRUE(order_value.decode(order_bytes, order));
-    EXPECT_FALSE(
-        order_value.decode(with_vector_askew(order_bytes, fbs::Order::VT_OTHER_GROUPS), order));
+TEST(LedgerValue, AValueUnderAnotherKeyIsNotTaken) {
+    OrderSamples samples(7);
+    OrderValue value;
+    OrderState back = samples.order({{1}, {2}, OrderId("o")});
+    const std::string bytes(value.encode("one key", back));
+    EXPECT_TRUE(value.decode("one key", bytes, back));
+    EXPECT_FALSE(value.decode("another", bytes, back));
 }
 
 TEST(LedgerValue, ACutIdInTheValueIsCompared) {
     OrderSamples samples(3);
     OrderValue value;
     const OrderState order = samples.order({{1}, {2}, OrderId(std::string(900, 'a'))});
-    const std::string bytes(value.encode(order));
-    EXPECT_EQ(value.order_id(bytes), std::string(900, 'a'));
+    const std::string bytes(value.encode(kKey, order));
+    EXPECT_EQ(OrderValue::cut_order_id(kKey, bytes), std::string(900, 'a'));
+    EXPECT_EQ(OrderValue::cut_order_id(kKey, "no row"), std::nullopt);
     OrderState other;
     other.key = {{1}, {2}, OrderId(std::string(899, 'a') + "b")};
-    EXPECT_FALSE(value.decode(bytes, other));
+    EXPECT_FALSE(value.decode(kKey, bytes, other));
+}
+
+TEST(LedgerValue, AnOrderThatPointsBeyondItsListsIsDamaged) {
+    OrderValue value;
+    OrderState back;
+    const auto is_taken = [&](const std::function<void(OrderState&)>& change) {
+        OrderState order = order_of_five_lines();
+        change(order);
+        back.key = order.key;
+        return value.decode(kKey, std::string(value.encode(kKey, order)), back);
+    };
+    EXPECT_TRUE(is_taken([](OrderState&) {}));
+    EXPECT_FALSE(is_taken([](OrderState& order) { order.live = 1; }));
+    EXPECT_FALSE(is_taken([](OrderState& order) { order.positions.clear(); }));
+    EXPECT_FALSE(
+        is_taken([](OrderState& order) { order.positions[0].frozen[2].rate.shared_with = 5; }));
 }
 
 TEST(LedgerValue, AJournalGroupComesBackAsItWas) {
     OrderSamples samples(11);
     RowValue value;
-    StoredGroup decoded;
+    JournalGroup back;
     for (int i = 0; i < 200; ++i) {
         JournalGroup group;
-        group.event_seq = {samples.number(1'000'000)};
-        group.order = {{3}, {4}, OrderId(samples.text(1024))};
+        group.event_seq = {samples.any_number()};
+        group.command_id = samples.chance() ? samples.text(20) : "";
+        group.account = {3};
+        group.shop = {static_cast<std::uint32_t>(samples.number(3))};
+        group.order_id = OrderId(samples.text(1024));
         group.program = ProgramId(samples.text(128));
         group.creator = CreatorId(samples.text(128));
+        group.payout_id = samples.chance() ? samples.text(30) : "";
         group.recorded_at = samples.instant();
+        group.accounting_date = samples.chance() ? group.recorded_at : samples.instant();
         group.note = samples.chance() ? samples.text(100) : "";
         group.actor = samples.chance() ? samples.text(10) : "";
         group.hash = samples.digest();
-        for (std::uint64_t lines = 1 + samples.number(5); lines > 0; --lines) {
-            group.lines.push_back({LineItemId(samples.text(1024)), samples.currency(),
-                                   samples.decimal(), JournalReason::kRefund});
+        for (std::uint64_t entries = 1 + samples.number(5); entries > 0; --entries) {
+            group.entries.push_back({LineItemId(samples.text(1024)), samples.currency(),
+                                     samples.decimal(), JournalReason::kRefund,
+                                     samples.any_number()});
         }
-        const std::string bytes(value.encode(group, 9));
-        ASSERT_TRUE(value.decode(bytes, decoded));
-        EXPECT_EQ(decoded.node, 9U);
-        EXPECT_EQ(std::tie(group.event_seq, group.order, group.program, group.creator,
-                           group.recorded_at, group.note, group.actor, group.hash),
-                  std::tie(decoded.group.event_seq, decoded.group.order, decoded.group.program,
-                           decoded.group.creator, decoded.group.recorded_at, decoded.group.note,
-                           decoded.group.actor, decoded.group.hash));
-        ASSERT_EQ(decoded.group.lines.size(), group.lines.size());
-        for (std::size_t line = 0; line < group.lines.size(); ++line) {
-            EXPECT_EQ(decoded.group.lines[line].line, group.lines[line].line);
-            EXPECT_EQ(exact(decoded.group.lines[line].amount), exact(group.lines[line].amount));
-            EXPECT_EQ(decoded.group.lines[line].currency, group.lines[line].currency);
-            EXPECT_EQ(decoded.group.lines[line].reason, group.lines[line].reason);
-        }
+        group.entries.push_back({LineItemId("mark"), {}, {}, JournalReason::kMarkHeld, 0});
+        ASSERT_TRUE(RowValue::decode(kKey, std::string(value.encode(kKey, group)), back));
+        EXPECT_EQ(
+            std::tie(group.event_seq, group.command_id, group.account, group.shop, group.order_id,
+                     group.program, group.creator, group.payout_id, group.recorded_at,
+                     group.accounting_date, group.note, group.actor, group.hash),
+            std::tie(back.event_seq, back.command_id, back.account, back.shop, back.order_id,
+                     back.program, back.creator, back.payout_id, back.recorded_at,
+                     back.accounting_date, back.note, back.actor, back.hash));
+        EXPECT_EQ(all_fields(group.entries), all_fields(back.entries));
     }
-}
-
-TEST(LedgerValue, RandomBytesAreNoRows) {
-    OrderSamples samples(23);
-    RowValue value;
-    for (int i = 0; i < 2000; ++i) {
-        const std::string bytes = samples.text(200);
-        StoredGroup group;
-        Anomaly anomaly;
-        ProgramRow program;
-        CatalogRecord record;
-        DeadLetter letter;
-        NodeHead head;
-        (void)value.decode(bytes, group);
-        (void)value.decode(bytes, anomaly);
-        (void)value.decode(bytes, program);
-        (void)value.decode(bytes, record);
-        (void)value.decode(bytes, letter);
-        (void)value.decode(bytes, head);
-    }
-    NodeHead head;
-    EXPECT_FALSE(value.decode("", head));
 }
 
 }  // namespace
