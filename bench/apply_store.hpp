@@ -107,14 +107,15 @@ struct Bench {
         program.id = ProgramId("spring");
         program.account_id = AccountId("acme");
         program.account = {1};
+        program.late_days = kProgramDaysMax;
         program.default_rate = *parse_rate("10%");
-        append(Topic::kProgramApply, {encode_command(ProgramApply{{program}})});
+        append(Topic::kProgramApply, {encode_request({{}, {}, ProgramApply{{program}}})});
         CreatorImport creators;
         for (std::uint32_t i = 0; i < 40; ++i) {  // one order in five stays without a creator
             creators.rows.push_back({i + 2, CreatorId("creator-" + std::to_string(i)), program.id,
                                      "SPRING" + std::to_string(i)});
         }
-        append(Topic::kCreatorImport, {encode_command(creators)});
+        append(Topic::kCreatorImport, {encode_request({{}, {}, creators})});
     }
 
     void create(std::uint64_t first, std::uint64_t end) {

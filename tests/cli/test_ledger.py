@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 from harness import orders, paths
+from harness.cli import now
 from harness.edge import Edge
 from program import PROGRAM, sluice
 
@@ -26,6 +27,7 @@ PROGRAM_FILE = """
 id = "spring"
 account = "acme"
 default_rate = "10%"
+late_days = 36500
 """
 
 
@@ -108,8 +110,9 @@ def test_report_orders(sold):
     assert [row["order_id"] for row in rows] == ["o1", "o2"]
     assert list(rows[0]) == [
         "order_id", "shop_id", "account_id", "creator_id", "program_id", "attribution_types", "commission_amount",
-        "amount", "tax", "shipping", "refund_amount", "refund_tax", "currency", "cancelled_at", "ordered_at",
-        "last_updated_at"]
+        "due", "commission_currency", "amount", "tax", "shipping", "refund_amount", "refund_tax", "currency",
+        "cancelled_at", "ordered_at", "last_updated_at", "status", "blocked_by", "payouts"]
+    assert [row["status"] for row in rows] == ["payable", "waiting"]
     assert rows[0]["creator_id"] == "ann" and rows[0]["attribution_types"] == ["AFFILIATE_CODE"]
     assert rows[0]["commission_amount"] == "8.00"  # 10 % of 100.00 - 20.00
     assert (rows[1]["creator_id"], rows[1]["commission_amount"]) == (None, "0.00")
@@ -122,42 +125,81 @@ def test_report_orders(sold):
     assert "o1" in sold.run("report", "orders").out
 
 
+ACME = ("--account", "acme")
+
+
+def until_now():
+    return "--until", now()
+
+
+def transfers(shop, *more):
+    return [e for e in shop.json("report", "journal", *ACME, *more) if e["amount"] is not None]
+
+
 def test_journal_balances_and_adjustment(sold):
-    (entry,) = sold.json("report", "journal")
-    assert list(entry) == ["entry", "event_seq", "shop_id", "order_id", "line_item_id", "creator_id", "program_id",
-                           "currency", "amount", "reason", "recorded_at"]
+    (entry,) = transfers(sold)
+    assert list(entry) == [
+        "node", "entry", "event_seq", "command_id", "account_id", "program_id", "creator_id", "shop_id", "order_id",
+        "line_item_id", "currency", "amount", "from", "to", "reason", "payout_id", "recorded_at", "accounting_date",
+        "refers_to", "note", "actor", "hash"]
     assert (entry["amount"], entry["reason"], entry["line_item_id"]) == ("8.00", "ACCRUAL", "l1")
+    assert (entry["from"], entry["to"], entry["actor"]) == ("expense", "owed", None)
     sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "-1.50", "--reason", "a gift")
-    assert [(e["amount"], e["reason"]) for e in sold.json("report", "journal")] == [("8.00", "ACCRUAL"), ("-1.50", "MANUAL")]
-    for more in ([], ["--shop", "shop-1"], ["--creator", "ann"]):
+    assert [(e["amount"], e["reason"], e["note"]) for e in transfers(sold)] == [
+        ("8.00", "ACCRUAL", None), ("-1.50", "MANUAL", "a gift")]
+    assert transfers(sold)[1]["actor"] and len(transfers(sold)[1]["hash"]) == 64
+    for more in ([*ACME], ["--all-accounts"], [*ACME, "--creator", "ann"]):
         (balance,) = sold.json("report", "balances", *more)
         assert balance == {"account_id": "acme", "program_id": "spring", "creator_id": "ann", "currency": "USD",
-                           "pending": "0.00", "payable": "6.50", "paid": "0.00", "total": "6.50"}
-    assert "creator bob was never in a program" in sold.run("report", "balances", "--creator", "bob", status=1).err
+                           "pending": "0.00", "blocked": "0.00", "payable": "6.50", "in_payout": "0.00",
+                           "paid": "0.00", "total": "6.50"}
+    (order,) = sold.json("report", "orders", "--creator", "ann")
+    assert (order["commission_amount"], order["due"]) == ("6.50", "6.50")
+    assert "creator bob was never in a program" in sold.run("report", "balances", *ACME, "--creator", "bob", status=1).err
     assert "there is no shop shop-9" in sold.run("report", "orders", "--shop", "shop-9", status=1).err
+    assert "there is no account nope" in sold.run("report", "balances", "--account", "nope", status=1).err
     sold.run("shop", "create", "shop-2", "--account", "acme")
     assert sold.json("report", "orders", "--shop", "shop-2") == []  # nothing came yet
     assert "a gift" in sold.run("explain", "o1", "--shop", "shop-1").out
     sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "0", "--reason", "x", status=2)
-    sold.run("adjust", "--order", "none", "--shop", "shop-1", "--amount", "1", "--reason", "x", status=1)
+    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1", status=2)
+    refused = sold.run("adjust", "--order", "none", "--shop", "shop-1", "--amount", "1", "--reason", "x", status=1)
+    assert "there is no order none in shop shop-1" in refused.err
+
+
+def test_what_needs_an_account_says_so(sold):
+    """Rule S4."""
+    for line in (["report", "journal"], ["report", "balances"], ["report", "payouts"], ["payout", "list"],
+                 ["report", "statement", "--creator", "ann", "--month", "2024-05"],
+                 ["payout", "preview", "--until", "2024-12-31T00:00:00Z"]):
+        assert "--account" in sold.run(*line, status=2).err
 
 
 def test_payout_and_statement(sold):
-    sold.run("payout", "close", "--program", "spring", "--until", "2024-12-31T00:00:00Z")
-    (payout,) = sold.json("payout", "list")
-    assert list(payout) == ["payout_id", "program_id", "creator_id", "currency", "amount", "until", "closed_at", "orders"]
-    assert (payout["amount"], payout["orders"]) == ("8.00", 1)
-    assert sold.json("report", "payouts") == [payout]
-    sold.run("payout", "close", "--program", "spring", "--until", "2024-12-31T00:00:00Z")
-    assert len(sold.json("payout", "list")) == 1, "closing again pays nothing twice"
+    close = ("payout", "close", *ACME, *until_now())
+    preview = sold.json("payout", "preview", *close[2:])
+    closed = sold.json(*close, "--expect", preview["digest"])
+    assert closed["digest"] == preview["digest"] and closed["skipped"] == []
+    (payout,) = sold.json("payout", "list", *ACME)
+    assert closed["payouts"] == [payout]
+    assert list(payout) == [
+        "payout_id", "run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state", "until",
+        "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "orders", "items"]
+    assert (payout["amount"], payout["state"], payout["orders"]) == ("8.00", "APPROVED", 1)
+    assert sold.json("report", "payouts", *ACME) == [payout]
+    assert sold.json(*close)["payouts"] == [], "closing again pays nothing twice"
     month = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m")
-    rows = sold.json("report", "statement", "--creator", "ann", "--month", month)
-    assert [(r["kind"], r["amount"]) for r in rows] == [
-        ("OPENING", "0.00"), ("ACCRUAL", "8.00"), ("PAYOUT", "-8.00"), ("CLOSING", "0.00")]
-    assert sold.json("report", "statement", "--creator", "ann", "--month", "2020-01") == []
+    statement = sold.json("report", "statement", *ACME, "--creator", "ann", "--month", month)
+    assert list(statement) == ["account_id", "creator_id", "month", "status", "rows", "sums", "payouts"]
+    assert [(r["reason"], r["book"], r["amount"]) for r in statement["rows"]] == [
+        ("ACCRUAL", "owed", "8.00"), ("PAYOUT", "owed", "-8.00")]
+    assert statement["sums"] == [{"program_id": "spring", "currency": "USD", "opening": "0.00", "earned": "8.00",
+                                  "adjusted": "0.00", "paid_out": "8.00", "closing": "0.00"}]
+    assert statement["payouts"] == [{"payout_id": payout["payout_id"], "currency": "USD", "amount": "8.00"}]
+    assert sold.json("report", "statement", *ACME, "--creator", "ann", "--month", "2020-01")["rows"] == []
     future = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)).isoformat()
-    sold.run("payout", "close", "--program", "spring", "--until", future, status=1)
-    sold.run("payout", "close", "--program", "none", "--until", "2024-12-31T00:00:00Z", status=1)
+    sold.run("payout", "close", *ACME, "--until", future, status=1)
+    sold.run(*close, "--program", "none", status=1)
 
 
 def test_explain(sold):
@@ -208,7 +250,10 @@ def test_an_import_is_all_or_nothing_and_names_its_line(sold):
         ("creator_id,program_id,code\nbob,none,NEW\n", ":2: there is no program none"),
         ("creator_id,program_id,code\nbob,spring\n", ":2: expected 3 fields, found 2"),
         ("creator_id,program_id,code\nb b,spring,X\n", ":2: creator_id: expected"),
-        ("creator_id,program_id\n", ":1: expected a header line"),
+        ("creator_id,code\n", ":1: expected a header line"),
+        ("creator_id,program_id,coed\n", ":1: expected a header line"),
+        ("creator_id,program_id,code,valid_from\nbob,spring,X,soon\n", ":2: valid_from: expected a time"),
+        ("creator_id,program_id,valid_from\nbob,spring,2024-01-01T00:00:00Z\n", ":2: valid_from, valid_until: expected a code"),
     ]:
         path = sold.file("bad.csv", text)
         run = sold.run("creator", "import", path, status=1)
@@ -223,16 +268,19 @@ def test_an_import_is_all_or_nothing_and_names_its_line(sold):
 @pytest.mark.parametrize(
     "text, expected",
     [
-        ("", ":1: expected at least one [[program]]"),
+        ("", ":1: expected at least one [[program]] or [[policy]]"),
         ("[[program]]\nid = 'a'\n", ":1: expected account = "),
         ("[[program]]\nid = 'a'\naccount = 'acme'\n", ":1: expected default_rate = "),
-        ("[[program]]\nid = 'a'\naccount = 'nope'\ndefault_rate = '1%'\n", ":3: there is no account nope"),
-        ("[[program]]\nid = 'a'\naccount = 'acme'\nshops = ['s']\ndefault_rate = '1%'\n", ":4: there is no shop s"),
+        ("[[program]]\nid = 'a'\naccount = 'nope'\ndefault_rate = '1%'\n", ":3: account: there is no account nope"),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\nshops = ['s']\ndefault_rate = '1%'\n", ":4: shops: there is no shop s"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1'\n", ":4: default_rate: "),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nhold = 3\n", ":5: unknown key 'hold'"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nhold_days = -1\n", ":5: hold_days: expected"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nbase = 'x'\n", ":5: base: expected"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\n[[program.rule]]\nmatch = 'x'\n", ":6: match: expected"),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '101%'\n", ":4: default_rate: 101% is above the account's max_rate"),
+        ("[[policy]]\naccount = 'acme'\nmax_rate = '5%'\n[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '6%'\n",
+         ":7: default_rate: 6% is above"),
         ("[[program]\n", ":1: "),
     ],
 )
@@ -251,13 +299,13 @@ def test_the_example_program_applies(store):
     assert sluice("shop", "create", "acme-us", "--account", "acme", store=store).status == 0
     assert sluice("program", "apply", ROOT / "conf" / "samples" / "program.toml", store=store).status == 0
     (row,) = sluice("program", "list", "--format", "json", store=store).json()
-    assert (row["program_id"], row["hold_days"], row["default_rate"], len(row["rules"])) == ("spring", 14, "10%", 3)
+    assert (row["program_id"], row["hold_days"], row["default_rate"], len(row["rules"])) == ("spring", 14, "10%", 4)
 
 
-def test_a_filter_that_means_nothing_is_refused(store):
-    for line in (["products", "--creator", "c"], ["balances", "--from", "2024-01-01T00:00:00Z"]):
-        run = sluice("report", *line, store=store)
-        assert run.status == 2 and "does not apply to" in run.err
+def test_a_filter_that_means_nothing_is_no_option(store):
+    for line in (["products", "--creator", "c"], ["balances", *ACME, "--from", "2024-01-01T00:00:00Z"]):
+        assert sluice("report", *line, store=store).status == 2
+        assert line[-2] not in sluice("report", line[0], "--help", store=store).out
 
 
 def test_worker_tells_systemd_and_stops_cleanly(store, tmp_path):

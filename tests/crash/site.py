@@ -32,6 +32,7 @@ base = "net"
 precedence = ["AFFILIATE_CODE"]
 hold_days = 0
 default_rate = "10%"
+late_days = 36500
 """
 SEED = os.environ.get("SLUICE_SEED", "123")
 

@@ -60,7 +60,7 @@ def main():
         reports = [node.report("orders") for node in fleet.nodes]
         assert len(set(reports)) == 1, "the edges report different orders"
         owed = collections.Counter()
-        for row in fleet.nodes[0].sluice.json("report", "balances"):
+        for row in fleet.nodes[0].sluice.json("report", "balances", "--all-accounts"):
             owed[row["currency"]] += 1
         print(f"  {len(json.loads(reports[0]))} orders; creators with a balance: {dict(owed)}")
         say("doctor: the gate blocks, a standby has all")

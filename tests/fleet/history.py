@@ -19,6 +19,7 @@ base = "net"
 precedence = ["AFFILIATE_CODE", "LANDED"]
 hold_days = 14
 default_rate = "10%"
+late_days = 36500
 
 [[program.rule]]
 match = "collection"
@@ -39,6 +40,7 @@ base = "gross"
 precedence = ["LANDED"]
 hold_days = 0
 default_rate = "12.5%"
+late_days = 36500
 """
 CREATORS = """creator_id,program_id,code
 ann,codes,ANN

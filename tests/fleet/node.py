@@ -154,7 +154,8 @@ class Node:
             self.sluice(*words, file, *self.ledger)
 
     def report(self, kind):
-        return self.sluice("report", kind, "--format", "json", *self.ledger)
+        scope = ["--all-accounts"] if kind in cli.MONEY_REPORTS else []
+        return self.sluice("report", kind, "--format", "json", *scope, *self.ledger)
 
     def stats(self):
         return self.sluice.json("queue", "stats", *self.ledger)

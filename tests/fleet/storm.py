@@ -152,7 +152,8 @@ def alone(secret_of, events):
 def journal_sums(text):
     sums = defaultdict(Fraction)
     for row in json.loads(text):
-        sums[row["shop_id"], row["order_id"], row["currency"]] += Fraction(row["amount"])
+        if row["amount"] is not None:  # a mark has none
+            sums[row["shop_id"], row["order_id"], row["currency"]] += Fraction(row["amount"])
     return {key: value for key, value in sums.items() if value}
 
 

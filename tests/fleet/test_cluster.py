@@ -15,12 +15,13 @@ import pytest
 from fleet import history, network
 from fleet.node import Node
 from fleet.storm import Faults, close_all, copy_registry, create_registry, wait_until_applied, weather
+from harness.cli import now
 from harness import paths, patroni, postgres
+from harness.cli import now
 
 EDGES = ["edge1", "edge2", "edge3"]
 MEMBERS = ["db1", "db2", "db3"]
 HAPROXY, SESSION, TRANSACTION, STATEMENT, LEAKING = 5000, 6432, 6433, 6434, 6435
-UNTIL = "2024-12-31T00:00:00Z"  # behind all orders of fleet.history and their hold
 
 pytestmark = [pytest.mark.crash] + [
     pytest.mark.skipif(bool(why), reason=str(why))
@@ -151,7 +152,7 @@ def test_nothing_is_paid_from_a_primary_that_is_cut_off(fleet):
     paths.wait_until(lambda: "applies" in cut_off.worker_log().rsplit("\n", 2)[-2], "its worker")
     old.patroni.stop(signal.SIGKILL)  # it would step down; so nothing does that for it
     fleet.database.isolate(old)
-    close = ("payout", "close", "--program", "codes", "--until", UNTIL)
+    close = ("payout", "close", "--account", "acme", "--program", "codes", "--until", now())
     command = subprocess.Popen(
         [*cut_off.inside, str(paths.SLUICE), *close], env=cut_off.sluice.environment,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 #include "core/commands/commands.hpp"
-#include "worker/commands/program_file.hpp"
+#include "worker/setup/program_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace sluice;
@@ -13,17 +13,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         FUZZ_CHECK(filed.error().message.starts_with("file"));
         return 0;
     }
-    FUZZ_CHECK(!filed->empty());
+    FUZZ_CHECK(!filed->programs.empty() || !filed->policies.empty());
     ProgramApply apply;
-    for (const cli::FiledProgram& one : *filed) {
+    for (const cli::FiledPolicy& one : filed->policies) {
+        FUZZ_CHECK(one.line >= 1 && one.account_line >= 1);
+        apply.policies.push_back(one.policy);
+        apply.policies.back().account = {1};
+    }
+    for (const cli::FiledProgram& one : filed->programs) {
+        FUZZ_CHECK(!one.rates.empty());
         FUZZ_CHECK(one.line >= 1 && one.shop_lines.size() == one.program.shops.size());
         FUZZ_CHECK(one.program.window_days <= kProgramDaysMax);
         FUZZ_CHECK(!one.program.precedence.empty());
         apply.programs.push_back(one.program);
         apply.programs.back().account = {1};
     }
-    const auto again = decode_command(Topic::kProgramApply, encode_command(Command(apply)));
+    const auto again = decode_request(Topic::kProgramApply, encode_request({{}, {}, apply}));
     FUZZ_CHECK(again.ok());
-    FUZZ_CHECK(std::get<ProgramApply>(*again).programs == apply.programs);
+    FUZZ_CHECK(std::get<ProgramApply>(again->command).programs == apply.programs);
+    FUZZ_CHECK(std::get<ProgramApply>(again->command).policies == apply.policies);
     return 0;
 }

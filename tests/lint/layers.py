@@ -18,7 +18,7 @@ FOLDERS = {
     "lmdb_store": ["files", "environment", "store", "queue", "registry", "ledger", "init", "archive"],
     "pg_store": ["connection", "schema", "registry", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status", "process"],
-    "worker": ["system", "cli", "drain", "access", "reports", "doctor", "send", "commands"],
+    "worker": ["system", "cli", "drain", "access", "reports", "bank", "setup", "doctor", "send", "books", "commands"],
 }
 # Circles of files that still stand. None is added, and one that is gone is taken out here.
 CIRCLES = {

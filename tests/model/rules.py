@@ -1,6 +1,7 @@
 """A shop of its own for each worked example, and words for what is done to it."""
 
 from harness import orders
+from harness.cli import now
 from harness.orders import order
 
 CONFIG = """
@@ -16,7 +17,7 @@ CONFIG = """
 """
 PROGRAM = {
     "window_days": 30, "base": "net", "precedence": '["AFFILIATE_CODE", "LANDED"]', "hold_days": 14,
-    "default_rate": '"10%"',
+    "default_rate": '"10%"', "late_days": 36500,
 }
 
 
@@ -77,7 +78,8 @@ class Shop:
         return row
 
     def journal(self):
-        return [(row["line_item_id"], row["amount"], row["reason"]) for row in self.rows("journal")]
+        return [(row["line_item_id"] or "", row["amount"], row["reason"]) for row in self.rows("journal")
+                if row["amount"] is not None]
 
     def anomalies(self):
         return {row["kind"]: (row["event_seq"], row["count"]) for row in self.rows("anomalies")}
@@ -92,8 +94,12 @@ class Shop:
         ]
         return found[0] if found else None
 
-    def close(self, until="2024-06-01T00:00:00Z"):
-        self.sluice("payout", "close", "--program", self.program, "--until", until)
+    def close(self):
+        """What is payable now is closed and settled."""
+        scope = ("--account", self.account)
+        closed = self.sluice.json("payout", "close", *scope, "--program", self.program, "--until", now())["payouts"]
+        if closed:
+            self.sluice("payout", "settle", closed[0]["run"], *scope, "--reason", "the bank has paid")
 
 
 def with_code(code="ANN", **changes):

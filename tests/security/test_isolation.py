@@ -23,6 +23,7 @@ base = "gross"
 precedence = ["AFFILIATE_CODE"]
 hold_days = 0
 default_rate = "10%"
+late_days = 36500
 """
 
 

@@ -43,6 +43,7 @@ base = "gross"
 precedence = ["AFFILIATE_CODE"]
 hold_days = 0
 default_rate = "10%"
+late_days = 36500
 """
 SECONDS = float(os.environ.get("SOAK_SECONDS") or 3600)
 FULL_RATE = float(os.environ.get("SOAK_FULL_RATE") or 0)  # orders a second; 0: measured first

@@ -48,6 +48,7 @@ account = "retail"
 shops = ["uk"]
 base = "net"
 default_rate = "10%"
+late_days = 36500
 [[program.rule]]
 match = "sku"
 value = "85123A"
@@ -67,6 +68,7 @@ account = "retail"
 shops = ["world"]
 base = "gross"
 default_rate = "7.25%"
+late_days = 36500
 """
 
 
@@ -271,7 +273,8 @@ class Shop:
         return run.stdout
 
     def report(self, name):
-        return json.loads(self.sluice("report", name, "--format", "json"))
+        scope = ["--all-accounts"] if name == "balances" else []
+        return json.loads(self.sluice("report", name, *scope, "--format", "json"))
 
     def timed(self, what, *line):
         began = time.monotonic()

@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from conftest import CONFIG, Merchant  # noqa: E402
 from harness import orders  # noqa: E402
+from harness.cli import now  # noqa: E402
 from harness.edge import Edge  # noqa: E402
 
 PROGRAM = """
@@ -27,6 +28,7 @@ base = "net"
 precedence = ["AFFILIATE_CODE", "LANDED"]
 hold_days = 0
 default_rate = "10%"
+late_days = 36500
 [[program.rule]]
 match = "brand"
 value = "b"
@@ -53,7 +55,7 @@ def fill(edge, merchant):
     merchant.event("ORDER_CREATE", orders.order("o2", svc_anon_id="anon"))
     merchant.event("ORDER_CREATE", orders.order("w" * 900, svc_anon_id="nobody"))
     edge.sluice.drain()
-    edge.sluice("payout", "close", "--program", "spring", "--until", "2025-01-01T00:00:00Z")
+    edge.sluice("payout", "close", "--account", "acme", "--until", now())
     refund = [orders.refund("r1", amount="50.00")]
     merchant.event("ORDER_UPDATE", orders.order("o1", discounts=SAVE, refund_line_items=refund,
                                                 platform_updated_at="2024-03-02T00:00:00Z"))

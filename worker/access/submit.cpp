@@ -21,6 +21,34 @@
 namespace sluice::cli {
 namespace {
 
+/// 128 bits, hexadecimal.
+std::string random_key() {
+    constexpr std::size_t kKeyBytes = 16;
+    std::array<std::uint8_t, kKeyBytes> bytes{};
+    std::random_device device;
+    for (std::uint8_t& byte : bytes) {
+        byte = static_cast<std::uint8_t>(device());
+    }
+    return to_hex(bytes);
+}
+
+/// The user who logged in; nothing: none did (a service).
+std::optional<uid_t> login_user() {
+    constexpr uid_t kUnset = static_cast<uid_t>(-1);
+    std::ifstream file("/proc/self/loginuid");
+    uid_t user = kUnset;
+    return file >> user && user != kUnset ? std::optional(user) : std::nullopt;
+}
+
+Result<std::string> parse_reason(std::string_view text) {
+    if (text.empty() || text.size() > kReasonBytesMax) {
+        return Error{ErrorCode::kInvalid, "expected 1 to 1000 bytes"};
+    }
+    return std::string(text);
+}
+
+}  // namespace
+
 Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions& options) {
     worker::CommandSender sender;
     sender.actor = current_user();
@@ -55,34 +83,6 @@ Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions&
     sender.shop_id = shop->shop_id.str();
     return sender;
 }
-
-/// 128 bits, hexadecimal.
-std::string random_key() {
-    constexpr std::size_t kKeyBytes = 16;
-    std::array<std::uint8_t, kKeyBytes> bytes{};
-    std::random_device device;
-    for (std::uint8_t& byte : bytes) {
-        byte = static_cast<std::uint8_t>(device());
-    }
-    return to_hex(bytes);
-}
-
-/// The user who logged in; nothing: none did (a service).
-std::optional<uid_t> login_user() {
-    constexpr uid_t kUnset = static_cast<uid_t>(-1);
-    std::ifstream file("/proc/self/loginuid");
-    uid_t user = kUnset;
-    return file >> user && user != kUnset ? std::optional(user) : std::nullopt;
-}
-
-Result<std::string> parse_reason(std::string_view text) {
-    if (text.empty() || text.size() > kReasonBytesMax) {
-        return Error{ErrorCode::kInvalid, "expected 1 to 1000 bytes"};
-    }
-    return std::string(text);
-}
-
-}  // namespace
 
 Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& command,
                                              const SubmitOptions& options) {
@@ -162,6 +162,15 @@ std::string current_user() {
     const uid_t user = login_user().value_or(::getuid());
     const passwd* const entry = ::getpwuid(user);
     return entry != nullptr ? entry->pw_name : "uid " + std::to_string(user);
+}
+
+Result<AccountNumber> account_number(const Frame& frame, const AccountId& account) {
+    auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    const auto row = find_account(*registry.value(), account);
+    return row.ok() ? Result<AccountNumber>(row->number) : Result<AccountNumber>(row.error());
 }
 
 Result<store::AccountRow> find_account(store::Registry& registry, const AccountId& id) {

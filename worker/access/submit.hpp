@@ -38,9 +38,16 @@ void add_no_wait(CLI::App& app, bool& target);
                                                            const Command& command,
                                                            const SubmitOptions& options);
 
+/// Who runs the command, with the numbers of the account and shop that it names.
+[[nodiscard]] Result<worker::CommandSender> sender_of(const Frame& frame,
+                                                      const SubmitOptions& options);
+
 /// The user who runs the program, as the audit trail names them: who logged in
 /// (/proc/self/loginuid, which survives sudo), else the real user. No option sets it.
 [[nodiscard]] std::string current_user();
+
+/// The number of an account of the registry; kNotFound names it.
+[[nodiscard]] Result<AccountNumber> account_number(const Frame& frame, const AccountId& account);
 
 /// Looks a row up; kNotFound names what is missing.
 [[nodiscard]] Result<store::AccountRow> find_account(store::Registry& registry,

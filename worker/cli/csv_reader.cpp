@@ -128,23 +128,40 @@ Status CsvReader::read_quoted(std::string& field) {
     return Status::success();
 }
 
-Result<CsvTable> CsvTable::open(std::FILE* file, std::string name,
-                                std::vector<std::string> columns) {
+Result<CsvTable> CsvTable::open(std::FILE* file, std::string name, const CsvColumns& columns) {
     CsvTable table(CsvReader(file, std::move(name)));
     CsvRow header;
     auto got = table.reader_.next(header);
     if (!got.ok()) {
         return got.error();
     }
-    const bool same_set = std::is_permutation(columns.begin(), columns.end(), header.fields.begin(),
-                                              header.fields.end());
-    if (!got.value() || !same_set) {
-        return table.error_at(1, "expected a header line with the columns " + joined(columns));
-    }
-    for (const std::string& column : columns) {
+    std::vector<std::string> left = got.value() ? header.fields : std::vector<std::string>();
+    bool complete = true;
+    const auto find = [&](const std::string& column, bool required) {
         const auto place = std::find(header.fields.begin(), header.fields.end(), column);
-        table.places_.push_back(static_cast<std::size_t>(place - header.fields.begin()));
+        const bool found = place != header.fields.end();
+        complete = complete && (found || !required);
+        table.places_.push_back(
+            found ? std::optional(static_cast<std::size_t>(place - header.fields.begin()))
+                  : std::nullopt);
+        const auto named = std::find(left.begin(), left.end(), column);
+        if (named != left.end()) {
+            left.erase(named);
+        }
+    };
+    for (const std::string& column : columns.required) {
+        find(column, true);
     }
+    for (const std::string& column : columns.optional) {
+        find(column, false);
+    }
+    if (!got.value() || !complete || !left.empty()) {
+        return table.error_at(
+            1, "expected a header line with the columns " + joined(columns.required) +
+                   (columns.optional.empty() ? "" : ", and any of " + joined(columns.optional)) +
+                   (left.empty() ? "" : "; found '" + left.front() + "'"));
+    }
+    table.fields_ = header.fields.size();
     return table;
 }
 
@@ -154,14 +171,14 @@ Result<bool> CsvTable::next(CsvRow& row) {
     if (!got.ok() || !got.value()) {
         return got;
     }
-    if (raw.fields.size() != places_.size()) {
-        return error_at(raw.line, "expected " + std::to_string(places_.size()) + " fields, found " +
+    if (raw.fields.size() != fields_) {
+        return error_at(raw.line, "expected " + std::to_string(fields_) + " fields, found " +
                                       std::to_string(raw.fields.size()));
     }
     row.line = raw.line;
     row.fields.clear();
-    for (const std::size_t place : places_) {
-        row.fields.push_back(std::move(raw.fields[place]));
+    for (const std::optional<std::size_t> place : places_) {
+        row.fields.push_back(place ? std::move(raw.fields[*place]) : std::string());
     }
     return true;
 }

@@ -45,13 +45,20 @@ private:
     std::size_t row_bytes_ = 0;
 };
 
+/// Columns that a file must have, and columns that it may have.
+struct CsvColumns {
+    std::vector<std::string> required;
+    std::vector<std::string> optional = {};
+};
+
 /// A file whose first line names its columns, which may come in any order.
 class CsvTable {
 public:
-    /// Reads the header. kInvalid unless it has exactly `columns`.
+    /// Reads the header. kInvalid unless it has exactly these columns, each once.
     [[nodiscard]] static Result<CsvTable> open(std::FILE* file, std::string name,
-                                               std::vector<std::string> columns);
-    /// The fields in the order of `columns`; false at the end.
+                                               const CsvColumns& columns);
+    /// The fields in the order of `columns`, the required ones first; empty where the file lacks an
+    /// optional column. False at the end.
     [[nodiscard]] Result<bool> next(CsvRow& row);
     [[nodiscard]] Error error_at(std::uint64_t line, const std::string& what) const {
         return reader_.error_at(line, what);
@@ -61,7 +68,8 @@ private:
     explicit CsvTable(CsvReader reader) : reader_(std::move(reader)) {}
 
     CsvReader reader_;
-    std::vector<std::size_t> places_;  ///< Of each column in the file.
+    std::size_t fields_ = 0;                          ///< Of a row of the file.
+    std::vector<std::optional<std::size_t>> places_;  ///< Of each column in the file.
 };
 
 }  // namespace sluice::cli

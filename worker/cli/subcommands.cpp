@@ -9,6 +9,7 @@ void declare_commands(CLI::App& app, Frame& frame) {
     declare_registry(app, frame);
     declare_program(app, frame);
     declare_creator(app, frame);
+    declare_touch(app, frame);
     declare_worker(app, frame);
     declare_queue(app, frame);
     declare_dead(app, frame);

@@ -11,7 +11,8 @@ void declare_account(CLI::App& app, Frame& frame);  // account, shop
 void declare_token(CLI::App& app, Frame& frame);
 void declare_registry(CLI::App& app, Frame& frame);
 void declare_program(CLI::App& app, Frame& frame);
-void declare_creator(CLI::App& app, Frame& frame);  // creator, touch
+void declare_creator(CLI::App& app, Frame& frame);
+void declare_touch(CLI::App& app, Frame& frame);
 void declare_worker(CLI::App& app, Frame& frame);
 void declare_queue(CLI::App& app, Frame& frame);
 void declare_dead(CLI::App& app, Frame& frame);

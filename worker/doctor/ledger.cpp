@@ -1,13 +1,8 @@
 // Doctor: is the ledger right? Chains, balances, checkpoint.
 #include "lmdb_store/ledger/ledger.hpp"
 
-#include <algorithm>
-#include <map>
-
 #include "core/apply/apply.hpp"
-#include "core/ledger/row_name.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/soundness.hpp"
+#include "core/audit/audit.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/connection/examine.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -18,9 +13,11 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::size_t kLedgerProblemsMax = 10;
-constexpr const char* kSound = "the chain of hashes holds, and balances agree with it";
+constexpr const char* kSound =
+    "the chain of hashes holds; balances, payouts, orders and periods agree with it";
 
-void check_own_ledger(const store::StorePaths& paths, Findings& findings) {
+/// What LMDB itself can say of the rows: damage below the rules. @return false if it found any.
+bool check_own_rows(const store::StorePaths& paths, Findings& findings) {
     std::string node;
     if (auto queue = store::Queue::open(paths, queue_options()); queue.ok()) {
         node = queue.value()->uuid();
@@ -28,7 +25,7 @@ void check_own_ledger(const store::StorePaths& paths, Findings& findings) {
     auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
     if (!ledger.ok()) {
         add_damage("ledger", ledger.error(), findings);
-        return;
+        return false;
     }
     try {
         const auto problems = ledger.value()->verify(node, kLedgerProblemsMax);
@@ -37,84 +34,32 @@ void check_own_ledger(const store::StorePaths& paths, Findings& findings) {
                 {"journal", Health::kProblem, problem,
                  "keep the files; rebuild with `sluice ledger rebuild` and compare"});
         }
-        if (problems.empty()) {
-            findings.push_back({"journal", Health::kOk, kSound, ""});
-        }
+        return problems.empty();
     } catch (const LedgerFailure& failure) {
         add_damage("ledger", failure.error(), findings);
+        return false;
     }
 }
 
-/// Books of any ledger, through the interface: every node's chain, and what the balances say.
-class Auditor {
-public:
-    explicit Auditor(LedgerReader& reader) : reader_(reader) {}
-
-    std::vector<std::string> run() {
-        reader_.scan_journal(1, [this](const JournalGroup& group) {
-            check_chain(group);
-            for (const JournalLine& line : group.lines) {
-                Decimal& sum =
-                    sums_[{group.order.account, group.program, group.creator, line.currency}];
-                sum = sum + line.amount;
-            }
-            return problems_.size() < kLedgerProblemsMax;
-        });
-        reader_.scan_balances([this](const Balance& row) {
-            if (sums_[row.key] != row.total) {
-                problems_.push_back("the balance of creator " + row.key.creator.str() +
-                                    " in program " + row.key.program.str() + " is " +
-                                    row.total.to_string() + ", its journal says " +
-                                    sums_[row.key].to_string());
-            }
-            return problems_.size() < kLedgerProblemsMax;
-        });
-        check_orders();
-        return std::move(problems_);
+/// Rule D1, alike on both ledgers.
+void audit(const Frame& frame, const char* what_to_do, Findings& findings) {
+    std::vector<AuditFinding> found;
+    const Status read = with_snapshot(frame, {}, [&](LedgerReader& reader) {
+        found = audit_ledger(reader, kLedgerProblemsMax);
+        return Status::success();
+    });
+    if (!read.ok()) {
+        findings.push_back({"ledger", Health::kProblem, read.error().message,
+                            "see docs/operations.md; inputs wait in the queue meanwhile"});
+        return;
     }
-
-private:
-    /// Rule O6: a damaged order is in no other order's way, so doctor tells of it.
-    void check_orders() {
-        std::vector<ShopRow> shops;
-        reader_.scan_shops([&shops](const ShopRow& shop) {
-            shops.push_back(shop);
-            return true;
-        });
-        for (const ShopRow& shop : shops) {
-            reader_.scan_orders(shop.account, shop.shop, [this](const OrderState& order) {
-                if (const auto damage = damage_of(order)) {
-                    problems_.push_back(row_name("orders", order.key) + ": " + *damage);
-                }
-                return problems_.size() < kLedgerProblemsMax;
-            });
-        }
+    for (const AuditFinding& one : found) {
+        findings.push_back({"journal", Health::kProblem, to_string(one), what_to_do});
     }
-
-    /// Node by node: each counts its entries from 1.
-    void check_chain(const JournalGroup& group) {
-        if (group.first_entry < next_entry_) {
-            chains_.clear();
-            next_entry_ = 1;
-        }
-        const std::string name = "journal entry " + std::to_string(group.first_entry);
-        if (group.first_entry != next_entry_) {
-            problems_.push_back(name + ": entries before it are missing");
-        }
-        next_entry_ = group.first_entry + group.lines.size();
-        ChainHead& chain = chains_[group.order.account];
-        if (!verify_seal(group, chain)) {
-            problems_.push_back(name + ": the chain of hashes breaks here");
-            chain.hash = group.hash;
-        }
+    if (found.empty()) {
+        findings.push_back({"journal", Health::kOk, kSound, ""});
     }
-
-    LedgerReader& reader_;
-    std::uint64_t next_entry_ = 1;
-    std::map<AccountNumber, ChainHead> chains_;
-    std::map<BalanceKey, Decimal> sums_;
-    std::vector<std::string> problems_;
-};
+}
 
 Result<SequenceNumber> applied_seq(const Frame& frame) {
     SequenceNumber applied;
@@ -214,29 +159,16 @@ void check_ledger(const Frame& frame, Findings& findings) {
     check_work(frame, findings);
     const auto own = has_own_ledger(frame);
     if (own.ok() && *own) {
-        check_own_ledger(frame.paths(), findings);
+        if (check_own_rows(frame.paths(), findings)) {
+            audit(frame, "keep the files; rebuild with `sluice ledger rebuild` and compare",
+                  findings);
+        }
         return;
     }
     if (const auto shared = shared_ledger(frame); shared.ok() && *shared) {
         check_server(**shared, findings);
     }
-    std::vector<std::string> problems;
-    const Status read = with_snapshot(frame, {}, [&](LedgerReader& reader) {
-        problems = Auditor(reader).run();
-        return Status::success();
-    });
-    if (!read.ok()) {
-        findings.push_back({"ledger", Health::kProblem, read.error().message,
-                            "see docs/postgresql.md; inputs wait in the queue meanwhile"});
-        return;
-    }
-    for (const std::string& problem : problems) {
-        findings.push_back({"journal", Health::kProblem, problem,
-                            "keep the database as it is and look at who wrote to it"});
-    }
-    if (problems.empty()) {
-        findings.push_back({"journal", Health::kOk, kSound, ""});
-    }
+    audit(frame, "keep the database as it is and look at who wrote to it", findings);
 }
 
 }  // namespace sluice::cli

@@ -178,6 +178,9 @@ Status Rebuild::replay_all(const std::optional<std::string>& node, SequenceNumbe
             return missing_inputs(node_, applied(node_), input.seq);
         }
         batch_.push_back(owned(input));
+        if (options_.edit) {
+            options_.edit(batch_.back());
+        }
         batch_bytes_ += batch_.back().record.size() + batch_.back().bulk_body.size();
     }
 }

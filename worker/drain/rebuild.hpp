@@ -22,6 +22,8 @@ struct RebuildOptions {
     BatchLimits batch{10'000, std::chrono::hours(1)};
     /// Told after each batch how many inputs were replayed so far. May be empty.
     std::function<void(std::uint64_t)> progress;
+    /// May change each input before it is applied (`program preview`). May be empty.
+    std::function<void(OwnedInput&)> edit = {};
 };
 
 /// What the comparison with a ledger in use found.

@@ -4,44 +4,67 @@
 #include <tuple>
 
 #include "core/rules/balance.hpp"
-#include "core/rules/creator_names.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {
 
 /// One balance, under the names that it is sorted by.
-using BalanceName = std::tuple<std::string, ProgramId, CreatorId, std::string>;
+using BalanceName = std::tuple<AccountId, ProgramId, CreatorId, std::string>;
+
+Json balance_row(const BalanceName& name, const BalanceAt& balance) {
+    return {{"account_id", std::get<AccountId>(name).str()},
+            {"program_id", std::get<ProgramId>(name).str()},
+            {"creator_id", std::get<CreatorId>(name).str()},
+            {"currency", balance.key.currency.code()},
+            {"pending", balance.pending.to_string()},
+            {"blocked", balance.blocked.to_string()},
+            {"payable", balance.payable.to_string()},
+            {"in_payout", balance.in_payout.to_string()},
+            {"paid", balance.paid.to_string()},
+            {"total", balance.total.to_string()}};
+}
 
 }  // namespace
 
 void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out) {
-    std::map<AccountNumber, std::string> accounts;
-    for (const ShopRow& shop : shops_of(ledger, filter)) {
-        accounts[shop.account] = shop.account_id.str();
+    const CreatorNames names(ledger);
+    const auto accounts = account_ids(ledger);
+    std::optional<AccountNumber> only;
+    for (const auto& [number, id] : accounts) {
+        only = filter.account && *filter.account == id ? std::optional(number) : only;
+    }
+    if (filter.account && !only) {
+        return;  // an account of the registry of which the ledger has nothing
     }
     std::map<BalanceName, BalanceAt> balances;
-    balances_at(ledger, std::nullopt, now, [&](const BalanceAt& balance) {
-        const auto account = accounts.find(balance.key.account);
-        if (account != accounts.end() && filter.covers(balance.key.creator)) {
-            balances.emplace(BalanceName(account->second, balance.key.program, balance.key.creator,
-                                         balance.key.currency.code()),
-                             balance);
+    balances_at(ledger, only, now, [&](const BalanceAt& balance) {
+        const BalanceKey& key = balance.key;
+        const auto account = accounts.find(key.account);
+        if (account != accounts.end() && filter.covers(names, key.account, key.creator)) {
+            balances.emplace(
+                BalanceName(account->second, key.program, names.shown(key.account, key.creator),
+                            key.currency.code()),
+                balance);
         }
         return true;
     });
     for (const auto& [name, balance] : balances) {
-        out.add({{"account_id", std::get<0>(name)},
-                 {"program_id", balance.key.program.str()},
-                 {"creator_id", shown_id(ledger, balance.key.account, balance.key.creator).str()},
-                 {"currency", balance.key.currency.code()},
-                 {"pending", balance.pending.to_string()},
-                 {"blocked", balance.blocked.to_string()},
-                 {"payable", balance.payable.to_string()},
-                 {"in_payout", balance.in_payout.to_string()},
-                 {"paid", balance.paid.to_string()},
-                 {"total", balance.total.to_string()}});
+        out.add(balance_row(name, balance));
     }
+}
+
+std::vector<Column> balance_columns() {
+    return {{"account_id"},
+            {"program_id"},
+            {"creator_id"},
+            {"currency"},
+            {"pending", Align::kRight},
+            {"blocked", Align::kRight},
+            {"payable", Align::kRight},
+            {"in_payout", Align::kRight},
+            {"paid", Align::kRight},
+            {"total", Align::kRight}};
 }
 
 }  // namespace sluice::cli

@@ -1,32 +1,14 @@
 #include "worker/reports/payouts.hpp"
 
-#include <CLI/CLI.hpp>
-#include <map>
-#include <memory>
+#include <algorithm>
 
+#include "core/commands/policy.hpp"
 #include "core/rules/creator_names.hpp"
 #include "core/rules/payout_names.hpp"
-#include "worker/cli/cli_values.hpp"
+#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {
-
-Json text_or_null(const std::string& text) {
-    return text.empty() ? Json() : Json(text);
-}
-
-Json time_or_null(const std::optional<Timestamp>& time) {
-    return time ? Json(time->to_string()) : Json();
-}
-
-std::string account_id_of(LedgerReader& ledger, AccountNumber account) {
-    std::string id;
-    ledger.scan_shops([&](const ShopRow& shop) {
-        id = shop.account == account ? shop.account_id.str() : id;
-        return id.empty();
-    });
-    return id;
-}
 
 CreatorRow profile_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
     CreatorRow row{account, creator, {}, {}, {}};
@@ -37,19 +19,19 @@ std::string run_of(const std::string& payout_id) {
     return "C" + payout_id.substr(1, payout_id.rfind('-') - 1);
 }
 
-Json payout_row(LedgerReader& ledger, const std::string& account_id, const Payout& payout) {
+Json payout_row(LedgerReader& ledger, const AccountId& account_id, const Payout& payout) {
     const CreatorRow profile = profile_of(ledger, payout.account, payout.creator);
     const CreatorId shown = profile.shown_as.empty() ? payout.creator : profile.shown_as;
     const bool is_planned = payout.payout_id.empty();
     return {{"payout_id", text_or_null(payout.payout_id)},
             {"run", is_planned ? Json() : Json(run_of(payout.payout_id))},
-            {"account_id", account_id},
+            {"account_id", account_id.str()},
             {"creator_id", shown.str()},
             {"name", text_or_null(profile.name)},
             {"payee", text_or_null(profile.payee)},
             {"currency", payout.currency.code()},
             {"amount", payout.amount.to_string()},
-            {"state", is_planned ? Json() : Json(to_string(payout.state))},
+            {"state", to_string(payout.state)},
             {"until", payout.until.to_string()},
             {"closed_at", is_planned ? Json() : Json(payout.closed_at.to_string())},
             {"closed_by", text_or_null(payout.closed_by)},
@@ -69,18 +51,6 @@ Json skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row
 }
 
 }  // namespace
-
-void add_payout_scope(CLI::App& app, PayoutFilter& target) {
-    CLI::Option& account = add_id(app, "--account", "A", target.account, "Only this account's");
-    CLI::Option* all =
-        app.add_flag("--all-accounts", target.all_accounts, "Those of every account");
-    all->excludes(&account);
-    app.parse_complete_callback([&target] {
-        if (!target.account && !target.all_accounts) {
-            throw CLI::RequiredError("--account or --all-accounts");
-        }
-    });
-}
 
 std::vector<Column> payout_columns() {
     return {{"payout_id"},
@@ -103,25 +73,42 @@ std::vector<Column> payout_columns() {
             {"items", Align::kRight}};
 }
 
-void write_payout_rows(LedgerReader& ledger, const PayoutFilter& filter, Listing& out) {
-    std::map<AccountNumber, std::string> accounts;
-    ledger.scan_shops([&](const ShopRow& shop) {
-        accounts[shop.account] = shop.account_id.str();
-        return true;
-    });
+/// Payouts are collected first: their rows read profiles, and a scan is to be over then.
+void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /*now*/,
+                   Listing& out) {
+    constexpr std::size_t kAtOnce = 4096;
+    const CreatorNames names(ledger);
+    const auto accounts = account_ids(ledger);
     const std::string prefix = filter.run.empty() ? "" : "P" + filter.run.substr(1) + "-";
-    std::vector<Payout> payouts;
-    ledger.scan_payouts([&](const Payout& payout) {
-        const bool fits = (!filter.account || accounts[payout.account] == filter.account->view()) &&
-                          (!filter.state || payout.state == *filter.state) &&
-                          std::string_view(payout.payout_id).starts_with(prefix);
-        if (fits) {
-            payouts.push_back(payout);
+    Payout first;
+    first.payout_id = prefix;
+    bool all_read = false;
+    while (!all_read) {
+        std::vector<Payout> payouts;
+        std::string last = first.payout_id;
+        all_read = true;
+        ledger.scan(first, {0, 1}, [&](const Payout& payout) {
+            if (!std::string_view(payout.payout_id).starts_with(prefix)) {
+                return false;
+            }
+            if (payout.payout_id == first.payout_id) {
+                return true;  // the last of the slice before
+            }
+            last = payout.payout_id;
+            const auto account = accounts.find(payout.account);
+            if (account != accounts.end() &&
+                (!filter.account || account->second == *filter.account) &&
+                (!filter.state || payout.state == *filter.state) &&
+                filter.covers(names, payout.account, payout.creator)) {
+                payouts.push_back(payout);
+            }
+            all_read = payouts.size() < kAtOnce;
+            return all_read;
+        });
+        for (const Payout& payout : payouts) {
+            out.add(payout_row(ledger, accounts.at(payout.account), payout));
         }
-        return true;
-    });
-    for (const Payout& payout : payouts) {
-        out.add(payout_row(ledger, accounts[payout.account], payout));
+        first.payout_id = last;
     }
 }
 
@@ -144,7 +131,8 @@ void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out
                  {"program_id", item.program.str()},
                  {"shop_id", text_or_null(item.shop_id.str())},
                  {"order_id", text_or_null(item.order_id.str())},
-                 {"line_item_id", text_or_null(item.line.str())},
+                 {"line_item_id",
+                  item.kind == ItemKind::kCredit ? Json() : text_or_null(item.line.view())},
                  {"kind", to_string(item.kind)},
                  {"amount", item.amount.to_string()},
                  {"ordered_at", item.sold_at.to_string()}});
@@ -172,11 +160,9 @@ std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
     return rows;
 }
 
-RunListing::RunListing(Format format, LedgerReader& ledger, AccountNumber account)
-    : format_(format),
-      ledger_(ledger),
-      account_(account),
-      account_id_(account_id_of(ledger, account)) {
+RunListing::RunListing(Format format, LedgerReader& ledger, AccountNumber account,
+                       const AccountId& account_id)
+    : format_(format), ledger_(ledger), account_(account), account_id_(account_id) {
     if (format != Format::kJson) {
         payouts_ = std::make_unique<Listing>(format, payout_columns());
     } else {
@@ -184,7 +170,7 @@ RunListing::RunListing(Format format, LedgerReader& ledger, AccountNumber accoun
     }
 }
 
-void RunListing::add_row(Json row) {
+void RunListing::add_row(const Json& row) {
     if (payouts_) {
         payouts_->add(row);
         return;
@@ -194,12 +180,16 @@ void RunListing::add_row(Json row) {
     first_ = false;
 }
 
-void RunListing::add(const PlannedPayout& planned, Timestamp until) {
+void RunListing::add(const PlannedPayout& planned, Timestamp until,
+                     const AccountSettings& settings) {
+    const bool waits =
+        needs_approval(settings.policy.approve_payout_above, {planned.currency, planned.amount});
     Payout payout;
     payout.account = account_;
     payout.creator = planned.creator;
     payout.currency = planned.currency;
     payout.amount = planned.amount;
+    payout.state = waits ? PayoutState::kClosed : PayoutState::kApproved;
     payout.until = until;
     payout.orders_count = planned.orders_count;
     payout.items_count = planned.items.size();

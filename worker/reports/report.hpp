@@ -1,35 +1,54 @@
 // Reports: rows of the ledger as listings. Each reads one snapshot, row by row, in bounded memory
-// (balances and statements: one row for each creator).
+// (balances: one row for each creator).
 //
-// Storage failures are thrown as LedgerFailure. Reports are ordered: orders by shop and order,
-// the journal by entry, balances by account, program, creator and currency, products by shop and
-// product, payouts in the order of closing.
+// Storage failures are thrown as LedgerFailure. Reports are ordered: orders and anomalies by shop
+// and order, the journal by node and entry, balances by account, program, creator and currency,
+// products by shop and product, payouts in the order of closing.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/ledger/payout_rows.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/reports/accounts.hpp"
 
 namespace sluice::cli {
 
 struct ReportFilter {
     std::optional<AccountId> account;  ///< Nothing: every account.
     std::optional<ShopId> shop;
-    std::optional<CreatorId> creator;
-    std::optional<Timestamp> from;  ///< Inclusive.
-    std::optional<Timestamp> to;    ///< Exclusive.
+    std::optional<CreatorId> creator;  ///< By any of its ids.
+    std::optional<Timestamp> from;     ///< Inclusive.
+    std::optional<Timestamp> to;       ///< Exclusive.
+    std::optional<Timestamp> as_of;    ///< What is pending and payable then; nothing: now.
+    std::optional<PayoutState> state;
+    std::string run;  ///< Empty: of any.
 
     [[nodiscard]] bool covers(Timestamp time) const noexcept {
         return (!from || *from <= time) && (!to || time < *to);
     }
-    [[nodiscard]] bool covers(const CreatorId& id) const noexcept {
-        return !creator || *creator == id;
+    /// @param first  The first id of the creator.
+    [[nodiscard]] bool covers(const CreatorNames& names, AccountNumber account_number,
+                              const CreatorId& first) const {
+        return !creator || names.first(account_number, *creator) == first;
     }
+};
+
+/// Options of a report beside --ledger and --format.
+enum ReportOption : unsigned {
+    kByAccount = 1,     ///< --account
+    kNeedsAccount = 2,  ///< --account, or --all-accounts (S4).
+    kByShop = 4,        ///< --shop
+    kByCreator = 8,     ///< --creator
+    kByTime = 16,       ///< --from, --to
+    kAsOf = 32,         ///< --as-of
+    kByPayout = 64,     ///< --state, --run
 };
 
 /// A report: its columns, and what writes its rows.
@@ -38,15 +57,27 @@ struct Report {
     std::string_view description;
     std::vector<Column> columns;
     void (*write)(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
-    bool by_shop, by_creator, by_time;  ///< Which filters mean something here.
-    bool needs_account;                 ///< `--account`, or `--all-accounts` (S4).
+    unsigned options = 0;  ///< Bits of ReportOption.
 };
 
 [[nodiscard]] const std::vector<Report>& reports();
 
+// One source file for each, or for a few.
+[[nodiscard]] std::vector<Column> order_columns();
+void write_orders(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
+[[nodiscard]] std::vector<Column> anomaly_columns();
+void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
+[[nodiscard]] std::vector<Column> journal_columns();
+void write_journal(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
+[[nodiscard]] std::vector<Column> balance_columns();
 void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
+[[nodiscard]] std::vector<Column> payout_columns();
+void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
 
 /// Shops of the ledger that the filter covers, by shop id.
 [[nodiscard]] std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter);
+
+[[nodiscard]] Json text_or_null(std::string_view text);
+[[nodiscard]] Json time_or_null(const std::optional<Timestamp>& time);
 
 }  // namespace sluice::cli

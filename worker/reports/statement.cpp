@@ -1,161 +1,188 @@
 #include "worker/reports/statement.hpp"
 
+#include <cstdio>
 #include <map>
 #include <unordered_map>
-#include <utility>
+#include <vector>
 
+#include "core/rules/creator_names.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/statement.hpp"
+#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {
 
-using AccountKey = std::pair<ProgramId, Currency>;
+std::vector<Column> row_columns() {
+    return {{"accounting_date"}, {"program_id"},
+            {"currency"},        {"book"},
+            {"reason"},          {"amount", Align::kRight},
+            {"shop_id"},         {"order_id"},
+            {"line_item_id"},    {"refers_to", Align::kRight, false},
+            {"payout_id"}};
+}
 
-struct Sums {
-    Decimal opening;
-    Decimal closing;
-    bool in_month = false;  ///< Something happened, or there is a balance to show.
-    std::vector<Payout> payouts;
-};
+std::vector<Column> sum_columns() {
+    return {{"program_id"},
+            {"currency"},
+            {"opening", Align::kRight},
+            {"earned", Align::kRight},
+            {"adjusted", Align::kRight},
+            {"paid_out", Align::kRight},
+            {"closing", Align::kRight}};
+}
 
-class Statement {
+std::vector<Column> payout_sum_columns() {
+    return {{"payout_id"}, {"currency"}, {"amount", Align::kRight}};
+}
+
+/// A creator's month as it was read: rows in memory, a month of one creator.
+class StatementPage {
 public:
-    Statement(LedgerReader& ledger, const CreatorId& creator, const Month& month, Listing& out)
-        : ledger_(ledger), creator_(creator), month_(month), out_(out) {}
-
-    void write() {
-        collect();
-        for (const auto& [key, sums] : accounts_) {
-            if (sums.in_month || !sums.opening.is_zero()) {
-                write_account(key, sums);
-            }
+    StatementPage(LedgerReader& ledger, const StatementOf& of)
+        : of_(of), shown_(shown_id(ledger, of.account, first_id(ledger, of.account, of.creator))) {
+        ledger.scan_shops([this](const ShopRow& shop) {
+            shops_.emplace(shop.shop.value, shop.shop_id.str());
+            return true;
+        });
+        statement_ = read_statement(ledger, of.account, first_id(ledger, of.account, of.creator),
+                                    of.month.from, of.month.to,
+                                    [this](const std::pair<const JournalGroup*, std::size_t>& at) {
+                                        add(*at.first, at.second);
+                                        return true;
+                                    });
+        for (const auto& [key, sums] : statement_.sums) {
+            add_sums(key.first, key.second, sums);
         }
+    }
+
+    void write_json() const {
+        std::printf("%s\n", to_text({{"account_id", of_.account_id.str()},
+                                     {"creator_id", shown_.str()},
+                                     {"month", of_.month.name},
+                                     {"status", status()},
+                                     {"rows", rows_},
+                                     {"sums", sums_},
+                                     {"payouts", payouts()}})
+                                .c_str());
+    }
+
+    void write_table() const {
+        std::printf("creator %s, account %s, %s: %s\n\n", shown_.str().c_str(),
+                    of_.account_id.str().c_str(), of_.month.name.c_str(),
+                    statement_.is_closed ? "closed" : "open: may change");
+        write(Format::kTable, row_columns(), rows_);
+        std::printf("\n");
+        write(Format::kTable, sum_columns(), sums_);
+        if (!payouts_.empty()) {
+            std::printf("\n");
+            write(Format::kTable, payout_sum_columns(), payouts());
+        }
+    }
+
+    void write_csv() const {
+        Listing listing(Format::kCsv, row_columns());
+        for (const auto& [key, sums] : statement_.sums) {
+            listing.add(boundary(key.first, key.second, "OPENING", of_.month.from, sums.opening));
+        }
+        for (const Json& row : rows_) {
+            listing.add(row);
+        }
+        for (const auto& [key, sums] : statement_.sums) {
+            listing.add(boundary(key.first, key.second, "CLOSING", of_.month.to, sums.closing));
+        }
+        listing.finish();
     }
 
 private:
-    [[nodiscard]] bool in_month(Timestamp time) const {
-        return month_.from <= time && time < month_.to;
-    }
+    [[nodiscard]] const char* status() const { return statement_.is_closed ? "closed" : "open"; }
 
-    Sums& sums_of(const ProgramId& program, Currency currency) {
-        const Decimal zero(0, currency.minor_units());
-        return accounts_.try_emplace({program, currency}, Sums{zero, zero, false, {}})
-            .first->second;
-    }
-
-    void add(Sums& sums, Timestamp time, const Decimal& amount) const {
-        if (time < month_.from) {
-            sums.opening = sums.opening + amount;
+    static void write(Format format, std::vector<Column> columns, const Json& rows) {
+        Listing listing(format, std::move(columns));
+        for (const Json& row : rows) {
+            listing.add(row);
         }
-        if (time < month_.to) {
-            sums.closing = sums.closing + amount;
+        listing.finish();
+    }
+
+    /// `book` and `amount`: what the transfer adds to `owed`; of one that does not touch it, to
+    /// `paid`.
+    void add(const JournalGroup& group, std::size_t index) {
+        const JournalEntry& entry = group.entries[index];
+        const Decimal owed = into(entry, Book::kOwed);
+        const bool moves_owed = !owed.is_zero();
+        const auto shop = shops_.find(group.shop.value);
+        rows_.push_back({{"accounting_date", group.accounting_date.to_string()},
+                         {"program_id", group.program.str()},
+                         {"currency", entry.currency.code()},
+                         {"book", moves_owed ? "owed" : "paid"},
+                         {"reason", to_string(entry.reason)},
+                         {"amount", (moves_owed ? owed : into(entry, Book::kPaid)).to_string()},
+                         {"shop_id", shop == shops_.end() ? Json() : Json(shop->second)},
+                         {"order_id", text_or_null(group.order_id.view())},
+                         {"line_item_id", text_or_null(entry.line.view())},
+                         {"refers_to", entry.refers_to == 0 ? Json() : Json(entry.refers_to)},
+                         {"payout_id", text_or_null(group.payout_id)}});
+        if (entry.reason == JournalReason::kPayout) {
+            const auto [sum, added] =
+                payouts_.try_emplace(group.payout_id, entry.currency, entry.amount);
+            if (!added) {
+                sum->second.second = sum->second.second + entry.amount;
+            }
         }
-        sums.in_month = sums.in_month || in_month(time);
     }
 
-    void collect() {
-        ledger_.scan_journal(1, [&](const JournalGroup& group) {
-            for (const JournalLine& line : group.lines) {
-                if (group.creator == creator_) {
-                    add(sums_of(group.program, line.currency), group.recorded_at, line.amount);
-                }
-            }
-            return true;
-        });
-        ledger_.scan_payouts([&](const Payout& payout) {
-            if (payout.creator == creator_) {
-                Sums& sums = sums_of(payout.program, payout.currency);
-                add(sums, payout.closed_at, negative(payout.amount));
-                if (in_month(payout.closed_at)) {
-                    sums.payouts.push_back(payout);
-                }
-            }
-            return true;
-        });
+    void add_sums(const ProgramId& program, Currency currency, const StatementSums& sums) {
+        sums_.push_back({{"program_id", program.str()},
+                         {"currency", currency.code()},
+                         {"opening", sums.opening.to_string()},
+                         {"earned", sums.earned.to_string()},
+                         {"adjusted", sums.adjusted.to_string()},
+                         {"paid_out", sums.paid_out.to_string()},
+                         {"closing", sums.closing.to_string()}});
     }
 
-    static Decimal negative(const Decimal& amount) { return {-amount.unscaled(), amount.scale()}; }
+    /// Payouts that were closed in the month.
+    [[nodiscard]] Json payouts() const {
+        Json list = Json::array();
+        for (const auto& [id, sum] : payouts_) {
+            list.push_back({{"payout_id", id},
+                            {"currency", sum.first.code()},
+                            {"amount", sum.second.to_string()}});
+        }
+        return list;
+    }
 
-    Json row(const AccountKey& key, Timestamp time, std::string_view kind, const Decimal& amount) {
-        return {{"program_id", key.first.str()},
-                {"currency", key.second.code()},
-                {"recorded_at", time.to_string()},
-                {"kind", kind},
-                {"shop_id", nullptr},
-                {"order_id", nullptr},
-                {"line_item_id", nullptr},
-                {"payout_id", nullptr},
+    static Json boundary(const ProgramId& program, Currency currency, const char* name,
+                         Timestamp at, const Decimal& amount) {
+        return {{"accounting_date", at.to_string()},
+                {"program_id", program.str()},
+                {"currency", currency.code()},
+                {"book", "owed"},
+                {"reason", name},
                 {"amount", amount.to_string()}};
     }
 
-    void write_account(const AccountKey& key, const Sums& sums) {
-        out_.add(row(key, month_.from, "OPENING", sums.opening));
-        auto payout = sums.payouts.begin();
-        ledger_.scan_journal(1, [&](const JournalGroup& group) {
-            if (group.creator != creator_ || group.program != key.first ||
-                !in_month(group.recorded_at)) {
-                return true;
-            }
-            for (; payout != sums.payouts.end() && payout->closed_at < group.recorded_at;
-                 ++payout) {
-                write_payout(key, *payout);
-            }
-            write_entries(key, group);
-            return true;
-        });
-        for (; payout != sums.payouts.end(); ++payout) {
-            write_payout(key, *payout);
-        }
-        out_.add(row(key, month_.to, "CLOSING", sums.closing));
-    }
-
-    void write_entries(const AccountKey& key, const JournalGroup& group) {
-        for (const JournalLine& line : group.lines) {
-            if (line.currency != key.second) {
-                continue;
-            }
-            Json entry = row(key, group.recorded_at, to_string(line.reason), line.amount);
-            entry["shop_id"] = shop_name(group.order.shop);
-            entry["order_id"] = group.order.order_id.str();
-            entry["line_item_id"] = line.line.empty() ? Json() : Json(line.line.str());
-            out_.add(entry);
-        }
-    }
-
-    void write_payout(const AccountKey& key, const Payout& payout) {
-        Json entry = row(key, payout.closed_at, "PAYOUT", negative(payout.amount));
-        entry["payout_id"] = payout.payout_id;
-        out_.add(entry);
-    }
-
-    const std::string& shop_name(ShopNumber shop) {
-        const auto [found, is_new] = shops_.try_emplace(shop.value);
-        if (is_new) {
-            const auto row = ledger_.shop(shop);
-            found->second = row ? row->shop_id.str() : std::string();
-        }
-        return found->second;
-    }
-
-    LedgerReader& ledger_;
-    const CreatorId& creator_;
-    const Month& month_;
-    Listing& out_;
-    std::map<AccountKey, Sums> accounts_;
+    const StatementOf& of_;
+    CreatorId shown_;
+    Statement statement_;
     std::unordered_map<std::uint32_t, std::string> shops_;
+    Json rows_ = Json::array(), sums_ = Json::array();
+    std::map<std::string, std::pair<Currency, Decimal>> payouts_;
 };
 
 }  // namespace
 
-std::vector<Column> statement_columns() {
-    return {{"program_id"},   {"currency"},  {"recorded_at"},
-            {"kind"},         {"shop_id"},   {"order_id"},
-            {"line_item_id"}, {"payout_id"}, {"amount", Align::kRight}};
-}
-
-void write_statement(LedgerReader& ledger, const CreatorId& creator, const Month& month,
-                     Listing& out) {
-    Statement(ledger, creator, month, out).write();
+void write_statement(LedgerReader& ledger, const StatementOf& of, Format format) {
+    const StatementPage page(ledger, of);
+    switch (format) {
+        case Format::kJson:
+            return page.write_json();
+        case Format::kCsv:
+            return page.write_csv();
+        case Format::kTable:
+            return page.write_table();
+    }
 }
 
 }  // namespace sluice::cli

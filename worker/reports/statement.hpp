@@ -1,7 +1,5 @@
-// Statement: what one creator earned and was paid in one month, with the balance before and after.
+// Statement: one creator's month in an account, by accounting date (books S3).
 #pragma once
-
-#include <vector>
 
 #include "core/ledger/ledger.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -9,12 +7,17 @@
 
 namespace sluice::cli {
 
-[[nodiscard]] std::vector<Column> statement_columns();
+struct StatementOf {
+    AccountNumber account;
+    AccountId account_id;
+    CreatorId creator;  ///< By any of its ids.
+    Month month;
+};
 
-/// For each program and currency: OPENING (earned and not paid before), the month's journal entries
-/// and payouts (PAYOUT, negative), CLOSING, which is the sum of the rows above it.
-/// Months are UTC, by recorded_at and closed_at. Throws LedgerFailure.
-void write_statement(LedgerReader& ledger, const CreatorId& creator, const Month& month,
-                     Listing& out);
+/// Writes it to standard output. JSON is one object: rows, sums, payouts. A table has the sums and
+/// payouts below the rows. CSV has the rows; those of the book `owed` lie between a row OPENING and
+/// a row CLOSING, for each program and currency, which they add up to.
+/// Throws LedgerFailure.
+void write_statement(LedgerReader& ledger, const StatementOf& of, Format format);
 
 }  // namespace sluice::cli

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 
+#include "core/apply/dry_run.hpp"
 #include "core/payouts/payout_plan.hpp"
 #include "core/rules/balance.hpp"
 #include "core/rules/command_id.hpp"
@@ -136,6 +137,7 @@ private:
             return;
         }
         if (step.value("dry_run", false)) {
+            try_out(step);
             return;
         }
         if (step.contains("preview")) {
@@ -169,6 +171,29 @@ private:
             });
             compare_skipped(step, skipped);
         }
+    }
+
+    /// Rows [creator@program, orders, before, after, difference].
+    void try_out(const json& step) {
+        CommandContext context;
+        context.source.received_at = now_;
+        context.source.actor = text_at(step, "actor", "finance");
+        context.source.note = text_at(step, "reason", "as agreed");
+        context.account = {1};
+        context.shop = {1};
+        context.account_id = AccountId("acme");
+        context.shop_id = ShopId("shop-1");
+        const auto reader = node(step).read();
+        const auto tried = dry_run(command_of(step, names_, now_), context, *reader);
+        ASSERT_TRUE(tried.ok()) << tried.error().message;
+        json printed = json::array();
+        for (const DryRunRow& row : tried->rows) {
+            const std::string currency = " " + std::string(row.currency.code());
+            printed.push_back({row.creator.str() + "@" + row.program.str(), row.orders,
+                               row.before.to_string() + currency, row.after.to_string() + currency,
+                               row.difference.to_string() + currency});
+        }
+        EXPECT_EQ(printed, step.at("printed"));
     }
 
     std::vector<std::string> payout_ids() {

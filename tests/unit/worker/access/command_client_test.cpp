@@ -16,7 +16,7 @@ CommandSender acme() {
 }
 
 Result<CommandResult> run(DrainStore& store, const Command& command) {
-    return run_command(store.paths(), store.queue(), command, acme(),
+    return run_command(store.paths(), store.queue(), {{}, {}, command}, acme(),
                        embedded_commands(store.paths()), store.stop_);
 }
 
@@ -124,8 +124,8 @@ TEST(CommandClient, A2_AnImportIsOverWhenTheOrdersThatWaitedForItWereTriedAgain)
     std::vector<std::uint64_t> seen;
     CommandOptions options = embedded_commands(store.paths());
     options.progress = [&](std::uint64_t left) { seen.push_back(left); };
-    const auto result =
-        run_command(store.paths(), store.queue(), code_of_anna(), acme(), options, store.stop_);
+    const auto result = run_command(store.paths(), store.queue(), {{}, {}, code_of_anna()}, acme(),
+                                    options, store.stop_);
     ASSERT_TRUE(result.ok()) << result.error().message;
     EXPECT_EQ(result->text, "1 row imported");
     EXPECT_EQ(result->work_left, 0U);
@@ -140,8 +140,8 @@ TEST(CommandClient, WithoutWaitingItSaysWhatIsLeftAndTheNextDrainDoesIt) {
     store.orders(0, kManyOrders);
     CommandOptions options = embedded_commands(store.paths());
     options.leaves_work = true;
-    const auto result =
-        run_command(store.paths(), store.queue(), code_of_anna(), acme(), options, store.stop_);
+    const auto result = run_command(store.paths(), store.queue(), {{}, {}, code_of_anna()}, acme(),
+                                    options, store.stop_);
     ASSERT_TRUE(result.ok()) << result.error().message;
     EXPECT_TRUE(result->ok) << result->text;
     EXPECT_EQ(result->work_left, 2U);  // the code, and the program that anna joined

@@ -47,6 +47,7 @@ inline Program spring_program() {
     made.id = ProgramId("spring");
     made.account_id = AccountId("acme");
     made.account = {1};
+    made.late_days = kProgramDaysMax;  // commands are given long after the orders
     made.default_rate = *parse_rate("10%");
     return made;
 }
@@ -97,7 +98,7 @@ public:
         return append(Topic::kOrderUpdate, order_body(id, version, refund, code));
     }
     SequenceNumber command(const Command& command) {
-        return append(topic_of(command), encode_command(command));
+        return append(topic_of(command), encode_request({{}, {}, command}));
     }
     /// Many orders in one append.
     void orders(int first, int count, int version = 1) {

@@ -1,9 +1,11 @@
 // sluice adjust, credit, reverse, approve, withdraw, approvals
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
+#include "worker/books/id_account.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
+#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -19,13 +21,56 @@ Status run_written(const Frame& frame, const Written<What>& written) {
     return submit(frame, written.command, written.submit);
 }
 
+/// Of commands that name an id.
+template <class What>
+Status run_for_id(const Frame& frame, const Written<What>& written) {
+    const auto options = with_account_of(frame, written.command.id, written.submit);
+    return options.ok() ? submit(frame, written.command, *options) : Status(options.error());
+}
+
 struct ApprovalsCommand {
     AccountId account;
     std::string ledger;
     Format format = Format::kTable;
 };
 
+/// `adjust`, `program apply`: what a person typed.
+std::string words_of(Topic topic) {
+    std::string words;
+    for (const char c : to_string(topic)) {
+        words += c == '_' ? ' ' : static_cast<char>(c - 'A' + 'a');
+    }
+    return words;
+}
+
+Json row_of(const WaitingCommand& row, const AccountId& account) {
+    return {{"id", row.command_id},
+            {"command", words_of(row.topic)},
+            {"account_id", account.str()},
+            {"amount", row.currency ? Json(row.amount.to_string()) : Json()},
+            {"currency", row.currency ? Json(row.currency->code()) : Json()},
+            {"actor", row.actor},
+            {"reason", text_or_null(row.reason)},
+            {"received_at", row.received_at.to_string()}};
+}
+
+Json row_of(const Payout& payout, const AccountId& account) {
+    return {{"id", payout.payout_id},
+            {"command", "payout close"},
+            {"account_id", account.str()},
+            {"amount", payout.amount.to_string()},
+            {"currency", payout.currency.code()},
+            {"actor", payout.closed_by},
+            {"reason", nullptr},
+            {"received_at", payout.closed_at.to_string()}};
+}
+
+/// Commands that wait, then payouts that are closed and not approved.
 Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
         Listing listing(command.format, {{"id"},
                                          {"command"},
@@ -35,23 +80,17 @@ Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
                                          {"actor"},
                                          {"reason"},
                                          {"received_at"}});
-        std::optional<AccountNumber> account;
-        ledger.scan_shops([&](const ShopRow& shop) {
-            account = shop.account_id == command.account ? shop.account : account;
-            return !account;
-        });
         WaitingCommand first;
-        first.account = account.value_or(AccountNumber{});
+        first.account = *account;
         ledger.scan(first, {1, 1}, [&](const WaitingCommand& row) {
             if (row.state == ApprovalState::kWaiting) {
-                listing.add({{"id", row.command_id},
-                             {"command", to_string(row.topic)},
-                             {"account_id", command.account.str()},
-                             {"amount", row.currency ? Json(row.amount.to_string()) : Json()},
-                             {"currency", row.currency ? Json(row.currency->code()) : Json()},
-                             {"actor", row.actor},
-                             {"reason", row.reason},
-                             {"received_at", row.received_at.to_string()}});
+                listing.add(row_of(row, command.account));
+            }
+            return true;
+        });
+        ledger.scan_payouts([&](const Payout& payout) {
+            if (payout.account == *account && payout.state == PayoutState::kClosed) {
+                listing.add(row_of(payout, command.account));
             }
             return true;
         });
@@ -132,10 +171,10 @@ void declare_credit(CLI::App& app, Frame& frame) {
 
 void declare_reverse(CLI::App& app, Frame& frame) {
     CLI::App& reverse = add_command(app, "reverse", "Undo an adjust or a credit");
-    auto& reversed = on_run(reverse, frame, run_written<Reverse>);
+    auto& reversed = on_run(reverse, frame, run_for_id<Reverse>);
     add_value(reverse, "ID", "ID", reversed.command.id, parse_admin_id, "Its command id")
         .required();
-    add_account(reverse, reversed.submit);
+    add_id_account(reverse, reversed.submit);
     add_command_options(reverse, reversed.submit, true);
 }
 
@@ -148,15 +187,15 @@ void declare_money(CLI::App& app, Frame& frame) {
 
     CLI::App& approve =
         add_command(app, "approve", "Agree to a payout, a run, or a command that waits");
-    auto& approved = on_run(approve, frame, run_written<Approve>);
+    auto& approved = on_run(approve, frame, run_for_id<Approve>);
     add_value(approve, "ID", "ID", approved.command.id, parse_admin_id, "Its id").required();
-    add_account(approve, approved.submit);
+    add_id_account(approve, approved.submit);
     add_command_options(approve, approved.submit, false);
 
     CLI::App& withdraw = add_command(app, "withdraw", "End a command that waits");
-    auto& withdrawn = on_run(withdraw, frame, run_written<Withdraw>);
+    auto& withdrawn = on_run(withdraw, frame, run_for_id<Withdraw>);
     add_value(withdraw, "ID", "ID", withdrawn.command.id, parse_admin_id, "Its id").required();
-    add_account(withdraw, withdrawn.submit);
+    add_id_account(withdraw, withdrawn.submit);
     add_command_options(withdraw, withdrawn.submit, true);
 
     CLI::App& approvals = add_command(app, "approvals", "What waits for an approval");

@@ -4,6 +4,8 @@
 #include "core/rules/payout_names.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
+#include "worker/books/payout_export.hpp"
+#include "worker/books/report_options.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/subcommands.hpp"
 #include "worker/reports/payouts.hpp"
@@ -23,47 +25,34 @@ struct MoveCommand {
     SubmitOptions submit;
 };
 
-struct ListCommand {
-    PayoutFilter filter;
-    std::string ledger;
-    Format format = Format::kTable;
-};
-
 struct ShowCommand {
     std::string payout_id;
+    AccountId account;
     std::string ledger;
     Format format = Format::kTable;
 };
 
-/// The account's number in the ledger; nothing: the ledger has no shop of it.
-std::optional<AccountNumber> account_number(LedgerReader& ledger, const AccountId& account) {
-    std::optional<AccountNumber> number;
-    ledger.scan_shops([&](const ShopRow& shop) {
-        if (shop.account_id == account) {
-            number = shop.account;
-        }
-        return !number;
-    });
-    return number;
-}
-
 Status run_preview(const Frame& frame, const CloseCommand& command) {
+    const AccountId& account_id = *command.submit.account;
+    const auto account = account_number(frame, account_id);
+    if (!account.ok()) {
+        return account.error();
+    }
+    const Timestamp at = now();
+    if (command.close.until > at) {
+        return Error{ErrorCode::kInvalid, "--until lies in the future"};
+    }
     return with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) -> Status {
-        const std::optional<AccountNumber> account =
-            account_number(ledger, *command.submit.account);
-        if (!account) {
-            return Error{ErrorCode::kNotFound,
-                         "the ledger has nothing of account " + command.submit.account->str()};
-        }
         const AccountSettings settings = account_settings(ledger, *account);
-        const PlanRequest request{*account, *command.submit.account, command.close, now(), {}};
+        const PlanRequest request{*account, account_id, command.close, at, {}};
         PayoutPlan plan(request, settings, ledger);
         if (Status possible = plan.add_up(); !possible.ok()) {
             return possible;
         }
-        RunListing listing(command.format, ledger, *account);
-        plan.visit(
-            [&](const PlannedPayout& planned) { listing.add(planned, command.close.until); });
+        RunListing listing(command.format, ledger, *account, account_id);
+        plan.visit([&](const PlannedPayout& planned) {
+            listing.add(planned, command.close.until, settings);
+        });
         listing.finish(plan.skipped(), to_hex(plan.digest()));
         return Status::success();
     });
@@ -77,7 +66,7 @@ Status print_run(const Frame& frame, const CloseCommand& command, const std::str
         if (!ledger.load(row)) {
             return Error{ErrorCode::kNotFound, "there is no run " + run};
         }
-        RunListing listing(command.format, ledger, row.account);
+        RunListing listing(command.format, ledger, row.account, *command.submit.account);
         std::vector<Payout> payouts;
         scan_run(ledger, run, [&payouts](const Payout& payout) {
             payouts.push_back(payout);
@@ -106,36 +95,23 @@ Status run_move(const Frame& frame, const MoveCommand& command) {
     return submit(frame, command.move, command.submit);
 }
 
-Status run_list(const Frame& frame, const ListCommand& command) {
-    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
-        Listing listing(command.format, payout_columns());
-        write_payout_rows(ledger, command.filter, listing);
-        listing.finish();
-        return Status::success();
-    });
-}
-
 Status run_show(const Frame& frame, const ShowCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
         Payout payout;
         payout.payout_id = command.payout_id;
-        if (!ledger.load(payout)) {
-            return Error{ErrorCode::kNotFound, "there is no payout " + command.payout_id};
+        if (!ledger.load(payout) || payout.account != *account) {
+            return Error{ErrorCode::kNotFound, "account " + command.account.str() +
+                                                   " has no payout " + command.payout_id};
         }
         Listing listing(command.format, payout_item_columns());
         write_payout_items(ledger, payout, listing);
         listing.finish();
         return Status::success();
     });
-}
-
-Result<std::optional<PayoutState>> parse_state(std::string_view text) {
-    const std::optional<PayoutState> state = parse_payout_state(text);
-    if (!state) {
-        return Error{ErrorCode::kInvalid,
-                     "expected CLOSED, APPROVED, SENT, PAID, VOID, FAILED or RETURNED"};
-    }
-    return state;
 }
 
 template <class Id>
@@ -187,18 +163,22 @@ void declare_move(CLI::App& group, Frame& frame, PayoutVerb verb, const std::str
     add_command_options(app, command.submit, true);
 }
 
+const Report& payout_report() {
+    for (const Report& report : reports()) {
+        if (report.name == "payouts") {
+            return report;
+        }
+    }
+    std::abort();  // reports() has it
+}
+
 void declare_listing(CLI::App& group, Frame& frame) {
-    CLI::App& list = add_command(group, "list", "List the payouts in the order of closing");
-    ListCommand& listed = on_run(list, frame, run_list);
-    add_payout_scope(list, listed.filter);
-    add_value(list, "--state", "S", listed.filter.state, parse_state, "Only those in this state");
-    add_value(list, "--run", "ID", listed.filter.run, parse_admin_id, "Only those of this run");
-    add_ledger(list, listed.ledger);
-    add_format(list, listed.format);
+    declare_report_command(group, frame, payout_report(), "list");
 
     CLI::App& show = add_command(group, "show", "Show the items of a payout");
     ShowCommand& shown = on_run(show, frame, run_show);
     add_value(show, "ID", "ID", shown.payout_id, parse_admin_id, "The payout").required();
+    add_id(show, "--account", "A", shown.account, "Its account").required();
     add_ledger(show, shown.ledger);
     add_format(show, shown.format);
 }
@@ -223,6 +203,7 @@ void declare_payout(CLI::App& app, Frame& frame) {
     declare_move(group, frame, PayoutVerb::kFailed, "The bank could not pay: it is due again");
     declare_move(group, frame, PayoutVerb::kReturned, "The money came back: it is due again");
     declare_move(group, frame, PayoutVerb::kVoid, "Never sent: it is due again");
+    declare_export(group, frame);
     declare_listing(group, frame);
 }
 

@@ -24,14 +24,15 @@ Status run_close(const Frame& frame, const CloseCommand& command) {
 }
 
 Status run_list(const Frame& frame, const ListCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
         Listing listing(command.format,
                         {{"account_id"}, {"until"}, {"closed_at"}, {"closed_by"}, {"command_id"}});
         Period first;
-        ledger.scan_shops([&](const ShopRow& shop) {
-            first.account = shop.account_id == command.account ? shop.account : first.account;
-            return first.account.value == 0;
-        });
+        first.account = *account;
         ledger.scan(first, {1, 1}, [&](const Period& row) {
             listing.add({{"account_id", command.account.str()},
                          {"until", row.until.to_string()},

@@ -1,5 +1,7 @@
 // sluice hold, release, reject, attribute, detach, anomaly ack, order reset
+#include "worker/access/dry_run.hpp"
 #include "worker/access/submit.hpp"
+#include "worker/books/id_account.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/subcommands.hpp"
 
@@ -15,6 +17,27 @@ struct Written {
 template <class What>
 Status run_written(const Frame& frame, const Written<What>& written) {
     return submit(frame, written.command, written.submit);
+}
+
+template <class What>
+struct Tried {
+    What command;
+    SubmitOptions submit;
+    DryRunOptions dry_run;
+};
+
+template <class What>
+Status run_tried(const Frame& frame, const Tried<What>& tried) {
+    return submit_or_try(frame, tried.command, tried.submit, tried.dry_run);
+}
+
+Status run_detach(const Frame& frame, const Tried<Detach>& tried) {
+    if (tried.command.order) {
+        return run_tried<Detach>(frame, tried);
+    }
+    const auto options = with_account_of(frame, tried.command.cause, tried.submit);
+    return options.ok() ? submit_or_try(frame, tried.command, *options, tried.dry_run)
+                        : Status(options.error());
 }
 
 template <class Id>
@@ -88,15 +111,16 @@ void declare_holds(CLI::App& app, Frame& frame) {
 
 void declare_owner(CLI::App& app, Frame& frame) {
     CLI::App& attribute = add_command(app, "attribute", "Give an order to a creator");
-    auto& given = on_run(attribute, frame, run_written<Attribute>);
+    auto& given = on_run(attribute, frame, run_tried<Attribute>);
     add_order(attribute, given.command.order, given.submit);
     add_id(attribute, "--creator", "C", given.command.creator, "The creator").required();
     add_id(attribute, "--program", "P", given.command.program, "The program").required();
     attribute.add_flag("--replace", given.command.replace, "Take it from the creator who has it");
+    add_dry_run(attribute, given.dry_run);
     add_command_options(attribute, given.submit, true);
 
     CLI::App& detach = add_command(app, "detach", "Take an order from its creator");
-    auto& detached = on_run(detach, frame, run_written<Detach>);
+    auto& detached = on_run(detach, frame, run_detach);
     CLI::Option& shop = add_value(detach, "--shop", "S", detached.submit.shop,
                                   parse_optional_id<ShopId>, "The order's shop");
     CLI::Option& order = add_value(
@@ -109,19 +133,18 @@ void declare_owner(CLI::App& app, Frame& frame) {
             return std::optional(id.value());
         },
         "The order");
-    CLI::Option& account = add_value(detach, "--account", "A", detached.submit.account,
-                                     parse_optional_id<AccountId>, "With --cause: its account");
+    add_id_account(detach, detached.submit);
     CLI::Option& cause = add_value(detach, "--cause", "ID", detached.command.cause, parse_admin_id,
                                    "Every order that this import, apply or attribute gave out");
     shop.needs(&order);
     order.needs(&shop)->excludes(&cause);
-    cause.needs(&account);
     detach.add_flag("--retry", detached.command.retry, "Then try each again");
     detach.parse_complete_callback([&detached] {
         if (!detached.command.order && detached.command.cause.empty()) {
-            throw CLI::RequiredError("--shop and --order, or --account and --cause");
+            throw CLI::RequiredError("--shop and --order, or --cause");
         }
     });
+    add_dry_run(detach, detached.dry_run);
     add_command_options(detach, detached.submit, true);
 }
 

@@ -1,0 +1,55 @@
+// Dry run: what a command would change, without changing it (books A4).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/commands/commands.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/orders/context.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+/// Orders whose due to the creator would change, and the sums of it over these orders.
+struct DryRunRow {
+    ProgramId program;
+    CreatorId creator;
+    Currency currency;
+    std::uint64_t orders = 0;
+    Decimal before, after, difference;
+};
+
+/// Adds up, order by order, what two states of a ledger say.
+class Differences {
+public:
+    /// nullptr: there is no such order.
+    void add(const OrderState* before, const OrderState* after);
+    [[nodiscard]] std::vector<DryRunRow> rows() const;
+
+private:
+    using Key = std::tuple<ProgramId, CreatorId, Currency>;
+    using Dues = std::map<Key, Decimal>;
+
+    [[nodiscard]] static Dues dues_of(const OrderState* order);
+
+    std::map<Key, DryRunRow> rows_;
+};
+
+struct DryRun {
+    std::string text;             ///< What the command would answer.
+    std::vector<DryRunRow> rows;  ///< By program, creator, currency.
+};
+
+/// Runs the command with all the work that it leaves, over the reader and changes in memory, as if
+/// another actor had agreed where one must. Work of earlier inputs that is still to be done is done
+/// first, and is no part of the result. Throws LedgerFailure.
+/// @param context  Its command id and sequence number are set here.
+/// @return the refusal, if the command would be refused.
+[[nodiscard]] Result<DryRun> dry_run(const Command& command, CommandContext context,
+                                     LedgerReader& ledger);
+
+}  // namespace sluice

@@ -1,0 +1,273 @@
+#include "core/ledger/overlay.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace sluice {
+namespace {
+
+/// Visits rows of both in the order of `key_of`: `below` scans one, `own` is sorted; of two with
+/// one key the own one.
+template <class Row, class Own, class KeyOf, class Below>
+void scan_both(const Own& own, KeyOf key_of, const Visitor<Row>& visit, Below below) {
+    auto at = own.begin();
+    bool goes_on = true;
+    below([&](const Row& row) {
+        while (goes_on && at != own.end() && key_of(*at) < key_of(row)) {
+            goes_on = visit(*at++);
+        }
+        const bool replaced = goes_on && at != own.end() && key_of(*at) == key_of(row);
+        goes_on = goes_on && visit(replaced ? *at++ : row);
+        return goes_on;
+    });
+    for (; goes_on && at != own.end(); ++at) {
+        goes_on = visit(*at);
+    }
+}
+
+Balance sum_of(const Balance& a, const Balance& b) {
+    return {a.key, a.owed + b.owed, a.in_payout + b.in_payout, a.paid + b.paid};
+}
+
+[[noreturn]] void refuse(const char* what) {
+    throw LedgerFailure({ErrorCode::kUnsupported, std::string("a dry run cannot ") + what});
+}
+
+auto dated_key(const JournalGroup& group) {
+    return std::tie(group.creator, group.accounting_date, group.node, group.first_entry);
+}
+
+}  // namespace
+
+Overlay::Overlay(LedgerReader& below)
+    : ForEachTable<OverlayTable, OverlayRoot>(below), head_(below.head()) {}
+
+// ---- Orders and their events --------------------------------------------------------------------
+
+bool Overlay::load_order(const OrderKey& key, OrderState& state) {
+    const auto own = orders_.find(key);
+    if (own == orders_.end()) {
+        return below_.load_order(key, state);
+    }
+    state = own->second;
+    return true;
+}
+
+bool Overlay::has_event(const OrderKey& key, Topic topic, const EventDigest& digest) {
+    if (!events_.contains(key)) {
+        return below_.has_event(key, topic, digest);
+    }
+    bool found = false;
+    scan_events(key, [&](const EventTrace& event) {
+        found = event.topic == topic && event.digest == digest;
+        return !found;
+    });
+    return found;
+}
+
+void Overlay::scan_orders(AccountNumber account, ShopNumber shop,
+                          const Visitor<OrderState>& visit) {
+    std::vector<OrderState> own;
+    for (const auto& [key, state] : orders_) {
+        if (key.account == account && key.shop == shop) {
+            own.push_back(state);
+        }
+    }
+    scan_both<OrderState>(
+        own, [](const OrderState& state) -> const OrderKey& { return state.key; }, visit,
+        [&](const Visitor<OrderState>& below) { below_.scan_orders(account, shop, below); });
+}
+
+void Overlay::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {
+    std::vector<EventTrace> own;
+    for (const auto& [seq, event] : events_[key]) {
+        own.push_back(event);
+    }
+    scan_both<EventTrace>(
+        own, [](const EventTrace& event) { return event.seq; }, visit,
+        [&](const Visitor<EventTrace>& below) { below_.scan_events(key, below); });
+}
+
+void Overlay::put_event(const OrderKey& key, const EventTrace& event) {
+    events_[key][event.seq] = event;
+}
+
+// ---- Touches, products, shops -------------------------------------------------------------------
+
+void Overlay::visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                            Timestamp upto, const Visitor<Touch>& visit) {
+    std::vector<Touch> touches;
+    Touch first;
+    first.account = account;
+    first.anon = anon;
+    first.program = program;
+    scan(first, {3, 3}, [&](const Touch& touch) {
+        if (touch.occurred_at <= upto) {
+            touches.push_back(touch);
+        }
+        return touch.occurred_at <= upto;
+    });
+    for (auto at = touches.rbegin(); at != touches.rend() && visit(*at); ++at) {
+    }
+}
+
+std::optional<CatalogKey> Overlay::find_variant(AccountNumber account, ShopNumber shop,
+                                                std::string_view variant_sku) {
+    return below_.find_variant(account, shop, variant_sku);
+}
+
+std::vector<CatalogKey> Overlay::product_copies(AccountNumber account, ShopNumber shop,
+                                                const ProductId& product) {
+    return below_.product_copies(account, shop, product);
+}
+
+std::optional<CatalogRecord> Overlay::catalog(const CatalogKey& key) {
+    return below_.catalog(key);
+}
+
+void Overlay::scan_catalog(AccountNumber account, ShopNumber shop,
+                           const Visitor<CatalogRecord>& visit) {
+    below_.scan_catalog(account, shop, visit);
+}
+
+void Overlay::scan_shops(const Visitor<ShopRow>& visit) {
+    std::map<ShopId, ShopRow> by_id;
+    scan(ShopRow{}, {}, [&by_id](const ShopRow& row) {
+        by_id[row.shop_id] = row;
+        return true;
+    });
+    for (const auto& [id, row] : by_id) {
+        if (!visit(row)) {
+            return;
+        }
+    }
+}
+
+// ---- Journal and balances -----------------------------------------------------------------------
+
+ChainHead& Overlay::mutable_chain(AccountNumber account) {
+    const auto own = chains_.find(account);
+    return own != chains_.end() ? own->second
+                                : chains_.emplace(account, below_.chain(account)).first->second;
+}
+
+std::vector<const JournalGroup*> Overlay::own_groups(
+    const std::function<bool(const JournalGroup&)>& wanted) const {
+    std::vector<const JournalGroup*> groups;
+    for (const JournalGroup& group : journal_) {
+        if (wanted(group)) {
+            groups.push_back(&group);
+        }
+    }
+    return groups;
+}
+
+std::vector<JournalGroup> Overlay::order_journal(const OrderState& state) {
+    std::vector<JournalGroup> groups;
+    OrderState stored;
+    if (below_.load_order(state.key, stored)) {
+        groups = below_.order_journal(stored);
+    }
+    for (const JournalGroup* group : own_groups([&state](const JournalGroup& own) {
+             return own.account == state.key.account && own.shop == state.key.shop &&
+                    own.order_id == state.key.order_id;
+         })) {
+        groups.push_back(*group);
+    }
+    return groups;
+}
+
+void Overlay::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) {
+    std::vector<JournalGroup> own;
+    for (const JournalGroup& group : journal_) {
+        if (group.first_entry >= from_entry) {
+            own.push_back(group);
+        }
+    }
+    scan_both<JournalGroup>(
+        own, [](const JournalGroup& group) { return std::tie(group.node, group.first_entry); },
+        visit, [&](const Visitor<JournalGroup>& below) { below_.scan_journal(from_entry, below); });
+}
+
+void Overlay::scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
+                                   Timestamp to, const Visitor<JournalGroup>& visit) {
+    scan_account_journal(account, from, to, [&](const JournalGroup& group) {
+        return group.creator != creator || visit(group);
+    });
+}
+
+void Overlay::scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
+                                   const Visitor<JournalGroup>& visit) {
+    std::vector<JournalGroup> own;
+    for (const JournalGroup* group : own_groups([&](const JournalGroup& one) {
+             return one.account == account && !one.creator.empty() && one.accounting_date >= from &&
+                    one.accounting_date < to;
+         })) {
+        own.push_back(*group);
+    }
+    std::sort(own.begin(), own.end(), [](const JournalGroup& a, const JournalGroup& b) {
+        return dated_key(a) < dated_key(b);
+    });
+    scan_both<JournalGroup>(own, dated_key, visit, [&](const Visitor<JournalGroup>& below) {
+        below_.scan_account_journal(account, from, to, below);
+    });
+}
+
+std::optional<Balance> Overlay::balance(const BalanceKey& key) {
+    const std::optional<Balance> stored = below_.balance(key);
+    const auto own = balances_.find(key);
+    if (own == balances_.end()) {
+        return stored;
+    }
+    return stored ? sum_of(*stored, own->second) : own->second;
+}
+
+void Overlay::scan_balances(const Visitor<Balance>& visit) {
+    std::vector<Balance> sums;
+    for (const auto& [key, change] : balances_) {
+        sums.push_back(*balance(key));
+    }
+    scan_both<Balance>(
+        sums, [](const Balance& row) -> const BalanceKey& { return row.key; }, visit,
+        [this](const Visitor<Balance>& below) { below_.scan_balances(below); });
+}
+
+void Overlay::add_to_balance(const Balance& change) {
+    const auto [own, added] = balances_.try_emplace(change.key, change);
+    if (!added) {
+        own->second = sum_of(own->second, change);
+    }
+}
+
+void Overlay::scan_heads(const Visitor<LedgerHead>& visit) {
+    const std::vector<LedgerHead> own{head_};
+    scan_both<LedgerHead>(
+        own, [](const LedgerHead& head) -> const std::string& { return head.node; }, visit,
+        [this](const Visitor<LedgerHead>& below) { below_.scan_heads(below); });
+}
+
+void Overlay::scan_chains(const Visitor<NodeChain>& visit) {
+    std::vector<NodeChain> own;
+    for (const auto& [account, chain] : chains_) {
+        own.push_back({head_.node, account, chain});
+    }
+    scan_both<NodeChain>(
+        own, [](const NodeChain& chain) { return std::tie(chain.node, chain.account); }, visit,
+        [this](const Visitor<NodeChain>& below) { below_.scan_chains(below); });
+}
+
+// ---- What an overlay does not do ----------------------------------------------------------------
+
+void Overlay::put_catalog(const CatalogRecord& /*record*/, const CatalogRecord* /*old*/) {
+    refuse("change products");
+}
+
+void Overlay::delete_catalog(const CatalogRecord& /*old*/) {
+    refuse("change products");
+}
+
+void Overlay::commit() {
+    refuse("be committed");
+}
+
+}  // namespace sluice

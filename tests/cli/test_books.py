@@ -1,0 +1,279 @@
+"""Payouts, approvals, holds and months on the command line (rules P1 to P6, H1 to H3, K1, S2, S3, A3, A4)."""
+import csv
+import datetime
+import json
+import xml.etree.ElementTree
+
+import pytest
+from harness import orders
+from harness.edge import Edge
+from program import sluice
+from test_ledger import ACME, HTTP, Shop, transfers, until_now
+
+WHY = ("--reason", "as agreed")
+
+
+@pytest.fixture
+def shop(tmp_path):
+    with Edge(HTTP, workers=1) as edge:
+        yield Shop(edge.start(), tmp_path)
+
+
+@pytest.fixture
+def sold(shop):
+    """Two orders of ann's, 8.00 each."""
+    shop.send("o1")
+    shop.send("o2", platform_ordered_at="2024-05-01T00:00:00Z", platform_updated_at="2024-05-01T00:00:00Z")
+    shop.drain()
+    return shop
+
+
+def close(shop, *more):
+    return shop.json("payout", "close", *ACME, *until_now(), *more)["payouts"]
+
+
+def apply(shop, text, status=0):
+    return shop.run("program", "apply", shop.file("policy.toml", text), status=status)
+
+
+def test_the_life_of_a_payout(sold):
+    """P3, P4: what fails is due again, once."""
+    (first,) = close(sold)
+    name = first["payout_id"]
+    items = sold.json("payout", "show", name, *ACME)
+    assert [(i["order_id"], i["line_item_id"], i["kind"], i["amount"]) for i in items] == [
+        ("o1", "l1", "COMMISSION", "8.00"), ("o2", "l1", "COMMISSION", "8.00")]
+    refused = sold.run("payout", "failed", name, *ACME, *WHY, status=1)
+    assert f"payout {name} is APPROVED: failed is not possible" in refused.err
+    sold.run("payout", "sent", name, *ACME, *WHY)
+    assert "was sent by" in sold.run("payout", "sent", name, *ACME, *WHY).out
+    sold.run("payout", "failed", first["run"], *ACME, *WHY, "--bank-ref", "R-7")
+    (row,) = sold.json("payout", "list", *ACME, "--state", "FAILED")
+    assert (row["state"], row["bank_ref"]) == ("FAILED", "R-7")
+    (second,) = close(sold)
+    assert second["amount"] == "16.00" and second["payout_id"] != name
+    sold.run("payout", "settle", second["payout_id"], *ACME, *WHY, "--paid-at", "2024-12-31T10:00:00Z")
+    (balance,) = sold.json("report", "balances", *ACME)
+    assert (balance["payable"], balance["in_payout"], balance["paid"]) == ("0.00", "0.00", "16.00")
+    assert "has no payout P1" in sold.run("payout", "show", "P1", *ACME, status=1).err
+
+
+def test_who_is_left_out_and_why(sold):
+    preview = sold.json("payout", "preview", *ACME, *until_now(), "--exclude", "ann")
+    assert preview["payouts"] == []
+    assert preview["skipped"] == [{"creator_id": "ann", "currency": "USD", "amount": "16.00", "why": "EXCLUDED"}]
+    apply(sold, "[[policy]]\naccount = 'acme'\nmin_payout = ['25.00 USD']\n")
+    assert sold.json("payout", "preview", *ACME, *until_now())["skipped"][0]["why"] == "BELOW_MINIMUM"
+    assert len(close(sold, "--ignore-minimum")) == 1
+
+
+def test_a_preview_that_is_not_what_would_be_closed(sold):
+    """P5."""
+    digest = sold.json("payout", "preview", *ACME, *until_now())["digest"]
+    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1.00", *WHY)
+    sold.run("payout", "close", *ACME, *until_now(), "--expect", digest, status=1)
+    assert sold.json("payout", "list", *ACME) == []
+
+
+def test_a_key_is_done_once(sold):
+    """K1."""
+    line = ("adjust", "--order", "o1", "--shop", "shop-1", "--key", "k-1", *WHY)
+    first = sold.run(*line, "--amount", "5.00").out
+    assert sold.run(*line, "--amount", "5.00").out == first
+    assert "key k-1 was used by" in sold.run(*line, "--amount", "6.00", status=1).err
+    assert [e["amount"] for e in transfers(sold) if e["reason"] == "MANUAL"] == ["5.00"]
+
+
+def test_credit_and_reverse(sold):
+    sold.run("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", "12.00 USD", *WHY)
+    entry = [e for e in transfers(sold) if e["reason"] == "CREDIT"][0]
+    sold.run("reverse", entry["command_id"], *ACME, *WHY)
+    again = sold.run("reverse", entry["command_id"], *ACME, *WHY, status=1)
+    assert "reversed" in again.err
+    assert [e["amount"] for e in transfers(sold) if e["reason"] == "REVERSAL"] == ["-12.00"]
+    sold.run("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", "12.00", *WHY, status=2)
+
+
+def test_holds_and_rejections(sold):
+    """H1."""
+    order = ("--shop", "shop-1", "--order", "o1")
+    sold.run("hold", *order, *WHY)
+    assert sold.json("report", "orders")[0]["blocked_by"] == ["HOLD"]
+    assert sold.json("payout", "preview", *ACME, *until_now())["payouts"][0]["amount"] == "8.00"
+    sold.run("release", *order, *WHY)
+    sold.run("hold", *ACME, "--creator", "ann", *WHY)
+    assert sold.json("creator", "show", "ann", *ACME)["holds"][0]["reason"] == "as agreed"
+    assert sold.json("payout", "preview", *ACME, *until_now())["payouts"] == []
+    sold.run("release", *ACME, "--creator", "ann", *WHY)
+    sold.run("reject", *order, *WHY)
+    assert sold.json("report", "orders")[0]["status"] == "rejected"
+    sold.run("hold", *WHY, status=2)
+    sold.run("hold", *order, status=2)
+
+
+def test_attribute_and_detach_after_a_dry_run(sold):
+    """A3, A4."""
+    sold.run("creator", "import", sold.file("ben.csv", "creator_id,program_id\nben,spring\n"))
+    order = ("--shop", "shop-1", "--order", "o1")
+    give = ("attribute", *order, "--creator", "ben", "--program", "spring", *WHY, "--replace")
+    before = sold.json("report", "journal", *ACME)
+    rows = sold.json(*give, "--dry-run")
+    assert [list(row) for row in rows] == [
+        ["program_id", "creator_id", "currency", "orders", "before", "after", "difference"]] * 2
+    assert [(r["creator_id"], r["orders"], r["before"], r["after"], r["difference"]) for r in rows] == [
+        ("ann", 1, "8.00", "0.00", "-8.00"), ("ben", 1, "0.00", "8.00", "8.00")]
+    assert sold.json("report", "journal", *ACME) == before
+    sold.run(*give)
+    assert sold.json("report", "orders")[0]["creator_id"] == "ben"
+    sold.run("detach", *order, *WHY)
+    assert sold.json("report", "orders")[0]["status"] == "detached"
+    sold.run(*give, "--format", "json", status=2)  # only a dry run prints a listing
+
+
+def test_an_import_reaches_as_far_as_it_says(shop):
+    """A2, A4."""
+    apply(shop, "[[program]]\nid = 'spring'\naccount = 'acme'\ndefault_rate = '10%'\nlate_days = 30\n")
+    shop.send("o1", code="LATE")
+    shop.drain()
+    plain = shop.file("l.csv", "creator_id,program_id,code\nben,spring,LATE\n")
+    assert shop.json("creator", "import", plain, "--dry-run") == []
+    dated = shop.file("d.csv", "creator_id,program_id,code,valid_from\nben,spring,LATE,2024-01-01T00:00:00Z\n")
+    (row,) = shop.json("creator", "import", dated, "--dry-run")
+    assert (row["orders"], row["after"]) == (1, "8.00")
+    (row,) = shop.json("creator", "import", plain, "--reach", "2024-01-01T00:00:00Z", "--dry-run")
+    assert (row["orders"], row["after"]) == (1, "8.00")
+    shop.run("creator", "import", dated)
+    assert shop.json("report", "orders")[0]["creator_id"] == "ben"
+    shop.run("detach", *ACME, "--cause", transfers(shop)[0]["command_id"], *WHY)
+    assert shop.json("report", "orders")[0]["status"] == "detached"
+
+
+def test_profiles_of_creators(shop):
+    shop.run("creator", "import", shop.file(
+        "c.csv", "creator_id,program_id,code,group,name,payee\nben,spring,BEN,gold,Ben B.,ref-1\n"))
+    shown = shop.json("creator", "show", "ben", *ACME)
+    assert (shown["name"], shown["payee"], shown["programs"][0]["group"]) == ("Ben B.", "ref-1", "gold")
+    assert shown["programs"][0]["codes"][0]["code"] == "BEN"
+    shop.run("creator", "set", "ben", *ACME, "--name", "Benjamin", "--program", "spring", "--group", "silver")
+    shop.run("creator", "rename", "ben", "benjamin", *ACME)
+    shown = shop.json("creator", "show", "benjamin", *ACME)
+    assert (shown["creator_id"], shown["known_as"]) == ("benjamin", ["ben", "benjamin"])
+    assert shown["programs"][0]["group"] == "silver"
+    assert "was used in account acme before" in shop.run("creator", "rename", "ann", "ben", *ACME, status=1).err
+    assert "has no creator eve" in shop.run("creator", "show", "eve", *ACME, status=1).err
+    shop.run("creator", "set", "ben", *ACME, status=2)
+    shop.run("creator", "remove", "ben", "--program", "spring", "--code", "BEN", "--at", "2030-01-01T00:00:00Z")
+    assert shop.json("creator", "show", "ben", *ACME)["programs"][0]["codes"][0]["valid_until"] == "2030-01-01T00:00:00Z"
+
+
+def test_touches_are_listed_by_digest(shop):
+    shop.run("touch", "import", shop.file(
+        "t.csv", "svc_anon_id,creator_id,program_id,occurred_at\nd1,ann,spring,2024-03-01T00:00:00Z\n"))
+    (row,) = shop.json("touch", "list", *ACME)
+    assert (row["creator_id"], row["occurred_at"]) == ("ann", "2024-03-01T00:00:00Z")
+    assert len(row["device_sha256"]) == 64 and "d1" not in json.dumps(row)
+
+
+def test_four_eyes(sold):
+    """H3: the closer does not approve; another command waits, exit 3."""
+    apply(sold, "[[policy]]\naccount = 'acme'\napprove_payout_above = ['5.00 USD']\n"
+                "approve_adjust_above = ['5.00 USD']\n")
+    (payout,) = close(sold)
+    assert payout["state"] == "CLOSED"
+    refused = sold.run("approve", payout["payout_id"], *ACME, status=1)
+    assert "closed" in refused.err or "another" in refused.err
+    waits = sluice("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "9.00", *WHY, store=sold.store)
+    assert waits.status == 3, waits
+    rows = sold.json("approvals", *ACME)
+    assert [(r["command"], r["amount"], r["currency"]) for r in rows] == [
+        ("adjust", "9.00", "USD"), ("payout close", "16.00", "USD")]
+    assert list(rows[0]) == ["id", "command", "account_id", "amount", "currency", "actor", "reason", "received_at"]
+    sold.run("withdraw", rows[0]["id"], *ACME, *WHY)
+    sold.run("payout", "void", payout["payout_id"], *ACME, *WHY)
+    assert sold.json("approvals", *ACME) == []
+    assert not [e for e in transfers(sold) if e["reason"] == "MANUAL"]
+
+
+def test_a_closed_month_stays_as_it_was_printed(sold):
+    """S2, S3."""
+    this = datetime.datetime.now(datetime.timezone.utc).replace(day=1).strftime("%Y-%m-01T00:00:00Z")
+    sold.run("period", "close", *ACME, "--until", this)
+    (row,) = sold.json("period", "list", *ACME)
+    assert list(row) == ["account_id", "until", "closed_at", "closed_by", "command_id"]
+    assert row["until"] == this
+    sold.run("period", "close", *ACME, "--until", this, status=1)
+    sold.run("period", "close", *ACME, "--until", "2024-01-15T00:00:00Z", status=1)
+    last = (datetime.datetime.fromisoformat(this.replace("Z", "+00:00")) - datetime.timedelta(days=1)).strftime("%Y-%m")
+    statement = ("report", "statement", *ACME, "--creator", "ann", "--month", last)
+    assert sold.json(*statement)["status"] == "closed"
+    before = sold.run(*statement, "--format", "csv").out
+    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1.00", *WHY)
+    assert sold.run(*statement, "--format", "csv").out == before
+
+
+PAYEES = "payee,name,iban,bic\nref-1,Ann & Co,DE89370400440532013000,COBADEFFXXX\n"
+DEBTOR = "name,iban\nAcme,GB82WEST12345698765432\n"
+
+
+def export(shop, name, form, *more):
+    out = shop.folder / f"out.{form}"
+    line = ["payout", "export", *([name] if name else []), *ACME, "--form", form, "--payees",
+            shop.file("payees.csv", PAYEES), "--debtor", shop.file("debtor.csv", DEBTOR), "--out", out, *more]
+    return line, out
+
+
+def test_the_file_for_the_bank(sold):
+    """P6: sent, then written; the same message again is the same bytes."""
+    (payout,) = close(sold)
+    name = payout["payout_id"]
+    line, out = export(sold, name, "csv")
+    assert "has no payee" in sold.run(*line, status=1).err
+    sold.run("creator", "set", "ann", *ACME, "--payee", "ref-1")
+    line, _ = export(sold, name, "pain.001")
+    assert f"pain.001 takes EUR only; in USD: {name}" in sold.run(*line, status=1).err
+    assert sold.json("payout", "list", *ACME)[0]["state"] == "APPROVED", "nothing was sent"
+    line, out = export(sold, name, "csv")
+    message = sold.run(*line).out.split()[1].rstrip(",")
+    (row,) = csv.DictReader(out.read_text().splitlines())
+    assert row == {"message_id": message, "payout_id": name, "creator_id": "ann", "payee": "ref-1", "name": "Ann & Co",
+                   "iban": "DE89370400440532013000", "bic": "COBADEFFXXX", "currency": "USD", "amount": "16.00"}
+    assert sold.json("payout", "list", *ACME)[0]["state"] == "SENT"
+    assert "--again" in sold.run(*line, status=1).err
+    first = out.read_bytes()
+    out.unlink()
+    line, _ = export(sold, None, "csv", "--again", message)
+    sold.run(*line)
+    assert out.read_bytes() == first
+    line, out = export(sold, None, "json", "--again", message)
+    sold.run(*line)
+    assert json.loads(out.read_text())["payments"][0]["amount"] == "16.00"
+    assert "no payouts that C1 sent" in sold.run(*export(sold, None, "csv", "--again", "C1")[0], status=1).err
+
+
+def test_pain_is_xml_that_a_parser_takes(shop):
+    shop.send("o1", currency_code="EUR")
+    shop.drain()
+    shop.run("creator", "set", "ann", *ACME, "--payee", "ref-1")
+    (payout,) = close(shop)
+    line, out = export(shop, payout["payout_id"], "pain.001")
+    shop.run(*line)
+    root = xml.etree.ElementTree.parse(out).getroot()
+    space = {"p": "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"}
+    assert root.find(".//p:CdtTrfTxInf/p:PmtId/p:EndToEndId", space).text == payout["payout_id"]
+    assert root.find(".//p:Cdtr/p:Nm", space).text == "Ann & Co"
+    assert root.find(".//p:GrpHdr/p:CtrlSum", space).text == "8.00"
+
+
+def test_an_anomaly_blocks_until_somebody_has_looked(sold):
+    """H2."""
+    late = orders.order("o1", platform_updated_at="2099-01-01T00:00:00Z",
+                        discounts=[{"code": "SAVE", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}])
+    assert sold.edge.post_event("shop-1", sold.secret, "ORDER_UPDATE", late).status == 200
+    sold.drain()
+    rows = {row["kind"]: row for row in sold.json("report", "anomalies")}
+    assert rows["VERSION_IN_FUTURE"]["blocks"] and not rows["ORDERED_LONG_AGO"]["blocks"]
+    order = ("--shop", "shop-1", "--order", "o1")
+    sold.run("anomaly", "ack", *order, "--kind", "VERSION_IN_FUTURE", *WHY)
+    assert sold.json("report", "orders")[0]["blocked_by"] == []
+    sold.run("order", "reset", *order, *WHY)
+    assert sold.json("report", "orders")[0]["last_updated_at"] < "2099"

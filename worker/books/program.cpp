@@ -1,0 +1,204 @@
+// sluice program apply|preview|show|list
+#include "core/rules/covering.hpp"
+#include "core/rules/journal.hpp"
+#include "worker/access/dry_run.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/submit.hpp"
+#include "worker/books/program_preview.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/cli/subcommands.hpp"
+#include "worker/setup/program_apply.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct ApplyCommand {
+    std::string file;
+    std::optional<Timestamp> reach;
+    SubmitOptions submit;
+    DryRunOptions dry_run;
+};
+
+struct ShowCommand {
+    ProgramId program;
+    std::string ledger;
+    Format format = Format::kTable;
+};
+
+struct ListCommand {
+    std::string ledger;
+    Format format = Format::kTable;
+};
+
+Status run_apply(const Frame& frame, const ApplyCommand& command) {
+    auto apply = read_program_apply(frame, command.file, command.submit.ledger_url);
+    if (!apply.ok()) {
+        return apply.error();
+    }
+    apply->reach = command.reach;
+    return submit_or_try(frame, apply.value(), command.submit, command.dry_run);
+}
+
+Json amounts_of(const std::vector<Money>& amounts) {
+    Json list = Json::array();
+    for (const Money& money : amounts) {
+        list.push_back(to_string(money));
+    }
+    return list;
+}
+
+Json tiers_of(const std::vector<Tier>& tiers) {
+    Json list = Json::array();
+    for (const Tier& tier : tiers) {
+        list.push_back({{"from", to_string(tier.from)}, {"rate", to_string(tier.rate)}});
+    }
+    return list;
+}
+
+Json time_or_null(const std::optional<Timestamp>& time) {
+    return time ? Json(time->to_string()) : Json();
+}
+
+Json text_or_null(std::string_view text) {
+    return text.empty() ? Json() : Json(text);
+}
+
+Json rule_of(const Rule& rule) {
+    const bool has_item = rule.match != RuleMatch::kNoItem;
+    return {{"match", has_item ? Json(to_string(rule.match)) : Json()},
+            {"value", has_item ? Json(rule.value) : Json()},
+            {"creator", text_or_null(rule.creator)},
+            {"group", text_or_null(rule.group)},
+            {"customer",
+             rule.customer == CustomerKind::kUnknown ? Json() : Json(to_string(rule.customer))},
+            {"from", time_or_null(rule.from)},
+            {"until", time_or_null(rule.until)},
+            {"min_order_amount",
+             rule.min_order_amount ? Json(to_string(*rule.min_order_amount)) : Json()},
+            {"rate", to_string(rule.rate)},
+            {"tiers", tiers_of(rule.tiers)}};
+}
+
+Json row_of(const ProgramRow& row) {
+    const Program& program = row.program;
+    Json precedence = Json::array();
+    for (const AttributionType type : program.precedence) {
+        precedence.push_back(to_string(type));
+    }
+    Json rules = Json::array();
+    for (const Rule& rule : program.rules) {
+        rules.push_back(rule_of(rule));
+    }
+    return {{"program_id", program.id.str()},
+            {"account_id", program.account_id.str()},
+            {"shops", program.shops},
+            {"starts_at", time_or_null(program.starts_at)},
+            {"ends_at", time_or_null(program.ends_at)},
+            {"late_days", program.late_days == kLateUnlimited ? Json() : Json(program.late_days)},
+            {"window_days", program.window_days},
+            {"base", to_string(program.base)},
+            {"precedence", std::move(precedence)},
+            {"hold_days", program.hold_days},
+            {"default_rate", to_string(program.default_rate)},
+            {"default_tiers", tiers_of(program.default_tiers)},
+            {"max_per_order", amounts_of(program.max_per_order)},
+            {"rules", std::move(rules)},
+            {"version", row.version},
+            {"applied_at", row.applied_at.to_string()}};
+}
+
+Json limit_of(const std::optional<std::vector<Money>>& amounts) {
+    return amounts ? amounts_of(*amounts) : Json();
+}
+
+/// The account's policy, as it is now.
+Json policy_of(const AccountSettings& settings) {
+    const Policy& policy = settings.policy;
+    Json blocking = Json::array();
+    for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
+        if ((settings.blocking & bit(static_cast<AnomalyKind>(kind))) != 0) {
+            blocking.push_back(to_string(static_cast<AnomalyKind>(kind)));
+        }
+    }
+    return {{"min_payout", amounts_of(policy.min_payout)},
+            {"approve_payout_above", limit_of(policy.approve_payout_above)},
+            {"approve_adjust_above", limit_of(policy.approve_adjust_above)},
+            {"approvers", policy.approvers},
+            {"require_payee", policy.require_payee},
+            {"max_rate", policy.max_rate.to_string() + "%"},
+            {"lines_over", policy.lines_over.to_string() + "%"},
+            {"max_share", policy.max_share.to_string() + "%"},
+            {"amount_limit", amounts_of(policy.amount_limit)},
+            {"blocking", std::move(blocking)}};
+}
+
+Status run_show(const Frame& frame, const ShowCommand& command) {
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
+        const std::optional<ProgramRow> row = ledger.program(command.program);
+        if (!row) {
+            return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
+        }
+        Json shown = row_of(*row);
+        shown["policy"] = policy_of(account_settings(ledger, row->program.account));
+        write_object(command.format, shown);
+        return Status::success();
+    });
+}
+
+Status run_list(const Frame& frame, const ListCommand& command) {
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
+        Listing listing(command.format, {{"program_id"},
+                                         {"account_id"},
+                                         {"shops"},
+                                         {"starts_at", Align::kLeft, false},
+                                         {"ends_at", Align::kLeft, false},
+                                         {"late_days", Align::kRight, false},
+                                         {"window_days", Align::kRight},
+                                         {"base"},
+                                         {"precedence"},
+                                         {"hold_days", Align::kRight},
+                                         {"default_rate", Align::kRight},
+                                         {"default_tiers", Align::kLeft, false},
+                                         {"max_per_order", Align::kLeft, false},
+                                         {"rules", Align::kLeft, false},
+                                         {"version", Align::kRight},
+                                         {"applied_at"}});
+        ledger.scan_programs([&](const ProgramRow& row) {
+            listing.add(row_of(row));
+            return true;
+        });
+        listing.finish();
+        return Status::success();
+    });
+}
+
+}  // namespace
+
+void declare_program(CLI::App& app, Frame& frame) {
+    CLI::App& group = add_group(app, "program", "Programs: who earns which commission");
+    CLI::App& apply = add_command(group, "apply", "Take over the programs and policies of a file");
+    ApplyCommand& applied = on_run(apply, frame, run_apply);
+    apply.add_option("FILE", applied.file, "FILE.toml; programs not in it stay")
+        ->required()
+        ->type_name("");
+    add_reach(apply, applied.reach);
+    add_dry_run(apply, applied.dry_run);
+    add_command_options(apply, applied.submit, false);
+    add_no_wait(apply, applied.submit.no_wait);
+
+    declare_program_preview(group, frame);
+
+    CLI::App& show = add_command(group, "show", "One program, with its rules and the policy");
+    ShowCommand& shown = on_run(show, frame, run_show);
+    add_id(show, "P", "P", shown.program, "The program").required();
+    add_ledger(show, shown.ledger);
+    add_format(show, shown.format);
+
+    CLI::App& list = add_command(group, "list", "List the programs as they are now");
+    ListCommand& listed = on_run(list, frame, run_list);
+    add_ledger(list, listed.ledger);
+    add_format(list, listed.format);
+}
+
+}  // namespace sluice::cli

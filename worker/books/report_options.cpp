@@ -1,0 +1,142 @@
+#include "worker/books/report_options.hpp"
+
+#include <algorithm>
+
+#include "core/rules/payout_names.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/submit.hpp"
+#include "worker/cli/cli_values.hpp"
+
+namespace sluice::cli {
+namespace {
+
+/// An account or shop without an applied input is known to the registry alone.
+Status check_registry(const Frame& frame, LedgerReader& ledger, const ReportFilter& filter) {
+    const bool shop_is_known = !filter.shop || !shops_of(ledger, filter).empty();
+    if (shop_is_known && !filter.account) {
+        return Status::success();
+    }
+    auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    if (filter.account) {
+        const auto account = find_account(*registry.value(), *filter.account);
+        if (!account.ok()) {
+            return account.error();
+        }
+    }
+    if (shop_is_known) {
+        return Status::success();
+    }
+    const auto shop = find_shop(*registry.value(), *filter.shop);
+    if (shop.ok() && filter.account && shop->account_id != *filter.account) {
+        return Error{ErrorCode::kNotFound, "shop " + filter.shop->str() +
+                                               " belongs to another account than " +
+                                               filter.account->str()};
+    }
+    return shop.ok() ? Status::success() : Status(shop.error());
+}
+
+bool is_creator(LedgerReader& ledger, const ReportFilter& filter) {
+    const CreatorNames names(ledger);
+    const auto accounts = account_ids(ledger);
+    return std::any_of(accounts.begin(), accounts.end(), [&](const auto& account) {
+        CreatorRow row{account.first, names.first(account.first, *filter.creator), {}, {}, {}};
+        return (!filter.account || *filter.account == account.second) && ledger.load(row);
+    });
+}
+
+Status run(const Frame& frame, const ReportCommand& command) {
+    const Timestamp at = now();
+    if (command.filter.as_of && *command.filter.as_of < at) {
+        return Error{ErrorCode::kInvalid,
+                     "--as-of lies in the past: the report has the sums of now; for a month that "
+                     "is over see `sluice report statement`"};
+    }
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
+        if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
+            return known;
+        }
+        Listing listing(command.format, command.report->columns);
+        command.report->write(ledger, command.filter, command.filter.as_of.value_or(at), listing);
+        listing.finish();
+        return Status::success();
+    });
+}
+
+Result<std::optional<PayoutState>> parse_state(std::string_view text) {
+    const std::optional<PayoutState> state = parse_payout_state(text);
+    if (!state) {
+        return Error{ErrorCode::kInvalid,
+                     "expected CLOSED, APPROVED, SENT, PAID, VOID, FAILED or RETURNED"};
+    }
+    return state;
+}
+
+/// Creator ids belong to their account: equal ids in two accounts are two creators.
+void add_scope(CLI::App& app, ReportCommand& command, bool required) {
+    CLI::Option& account =
+        add_id(app, "--account", "A", command.filter.account, "Only this account's");
+    if (!required) {
+        return;
+    }
+    app.add_flag("--all-accounts", command.all_accounts, "Of every account")->excludes(&account);
+    app.parse_complete_callback([&command] {
+        if (!command.filter.account && !command.all_accounts) {
+            throw CLI::RequiredError("--account or --all-accounts");
+        }
+    });
+}
+
+void add_filters(CLI::App& app, ReportCommand& command) {
+    ReportFilter& filter = command.filter;
+    const unsigned options = command.report->options;
+    if ((options & (kByAccount | kNeedsAccount)) != 0) {
+        add_scope(app, command, (options & kNeedsAccount) != 0);
+    }
+    if ((options & kByShop) != 0) {
+        add_id(app, "--shop", "S", filter.shop, "Only this shop's");
+    }
+    if ((options & kByCreator) != 0) {
+        add_id(app, "--creator", "C", filter.creator, "Only this creator's");
+    }
+    if ((options & kByTime) != 0) {
+        add_value(app, "--from", "T", filter.from, parse_time, "From this time on (RFC 3339)");
+        add_value(app, "--to", "T", filter.to, parse_time, "Before this time (RFC 3339)");
+    }
+    if ((options & kAsOf) != 0) {
+        add_value(app, "--as-of", "T", filter.as_of, parse_time,
+                  "What will be pending and payable then, as the ledger stands (default: now)");
+    }
+    if ((options & kByPayout) != 0) {
+        add_value(app, "--state", "S", filter.state, parse_state, "Only those in this state");
+        add_value(app, "--run", "ID", filter.run, parse_admin_id, "Only those of this run");
+    }
+}
+
+}  // namespace
+
+Status check_names(const Frame& frame, LedgerReader& ledger, const ReportFilter& filter) {
+    if (Status known = check_registry(frame, ledger, filter); !known.ok()) {
+        return known;
+    }
+    if (filter.creator && !is_creator(ledger, filter)) {
+        return Error{ErrorCode::kNotFound,
+                     "creator " + filter.creator->str() + " was never in a program" +
+                         (filter.account ? " of account " + filter.account->str() : "")};
+    }
+    return Status::success();
+}
+
+void declare_report_command(CLI::App& group, Frame& frame, const Report& report,
+                            const std::string& name) {
+    CLI::App& app = add_command(group, name, std::string(report.description));
+    ReportCommand& command = on_run(app, frame, run);
+    command.report = &report;
+    add_filters(app, command);
+    add_ledger(app, command.ledger);
+    add_format(app, command.format);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,155 @@
+// report orders, report anomalies
+#include <set>
+
+#include "core/rules/covering.hpp"
+#include "core/rules/journal.hpp"
+#include "core/rules/open_amounts.hpp"
+#include "core/rules/order_book.hpp"
+#include "core/rules/order_status.hpp"
+#include "worker/reports/report.hpp"
+
+namespace sluice::cli {
+namespace {
+
+Json attribution_types(const OrderState& order) {
+    Json types = Json::array();
+    const unsigned bits = order.live ? order.position()->attribution.types : 0;
+    for (const auto type :
+         {AttributionType::kAffiliateCode, AttributionType::kLanded, AttributionType::kManual}) {
+        if ((bits & static_cast<unsigned>(type)) != 0) {
+            types.push_back(to_string(type));
+        }
+    }
+    return types;
+}
+
+/// All that ever took something of it, void ones too.
+Json payouts_of(const OrderState& order) {
+    std::set<std::string> ids;
+    for (const Position& position : order.positions) {
+        for (const PositionPayout& payout : position.payouts) {
+            ids.insert(payout.payout_id);
+        }
+    }
+    return Json(ids);
+}
+
+Json due_of(const OrderState& order, Currency currency) {
+    const Position* position = order.position();
+    return (position == nullptr ? zero_amount(currency) : due_in(*position, currency)).to_string();
+}
+
+Json order_row(LedgerReader& ledger, const CreatorNames& names, const ShopRow& shop,
+               const OrderState& order, Timestamp now) {
+    const StandingRefunds refunds(order.refunds);
+    const Attribution* given = order.live ? &order.position()->attribution : nullptr;
+    const CommissionAmount commission = commission_amount(order);
+    return {{"order_id", order.key.order_id.str()},
+            {"shop_id", shop.shop_id.str()},
+            {"account_id", shop.account_id.str()},
+            {"creator_id",
+             given != nullptr ? Json(names.shown(shop.account, given->creator).str()) : Json()},
+            {"program_id", given != nullptr ? Json(given->program.str()) : Json()},
+            {"attribution_types", attribution_types(order)},
+            {"commission_amount", commission.amount.to_string()},
+            {"due", due_of(order, commission.currency)},
+            {"commission_currency", commission.currency.code()},
+            {"amount", order.amount},
+            {"tax", order.tax},
+            {"shipping", order.shipping},
+            {"refund_amount", refunds.amount_sum().to_string()},
+            {"refund_tax", refunds.tax_sum().to_string()},
+            {"currency", order.currency.code()},
+            {"cancelled_at", time_or_null(order.cancelled_at)},
+            {"ordered_at", order.ordered_at.to_string()},
+            {"last_updated_at", order.version.to_string()},
+            {"status", order_status(order, now, ledger)},
+            {"blocked_by", blocked_by(order, ledger)},
+            {"payouts", payouts_of(order)}};
+}
+
+bool belongs(const OrderState& order, const ReportFilter& filter, const CreatorNames& names) {
+    return !filter.creator || (order.live && filter.covers(names, order.key.account,
+                                                           order.position()->attribution.creator));
+}
+
+}  // namespace
+
+void write_orders(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out) {
+    const CreatorNames names(ledger);
+    for (const ShopRow& shop : shops_of(ledger, filter)) {
+        ledger.scan_orders(shop.account, shop.shop, [&](const OrderState& order) {
+            if (belongs(order, filter, names) && filter.covers(order.ordered_at)) {
+                out.add(order_row(ledger, names, shop, order, now));
+            }
+            return true;
+        });
+    }
+}
+
+void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp /*now*/,
+                     Listing& out) {
+    const CreatorNames names(ledger);
+    for (const ShopRow& shop : shops_of(ledger, filter)) {
+        const std::uint32_t blocking = account_settings(ledger, shop.account).blocking;
+        OrderState order;
+        ledger.scan_anomalies(shop.account, shop.shop, [&](const Anomaly& anomaly) {
+            if (!filter.covers(anomaly.recorded_at) ||
+                (filter.creator &&
+                 !(ledger.load_order(anomaly.order, order) && belongs(order, filter, names)))) {
+                return true;
+            }
+            const bool acknowledged = !anomaly.acknowledged_by.empty();
+            out.add({{"event_seq",
+                      anomaly.first_seq.value == 0 ? Json() : Json(anomaly.first_seq.value)},
+                     {"shop_id", shop.shop_id.str()},
+                     {"order_id", anomaly.order.order_id.str()},
+                     {"kind", to_string(anomaly.kind)},
+                     {"count", anomaly.count},
+                     {"message", anomaly.message},
+                     {"blocks",
+                      anomaly.showing && !acknowledged && (blocking & bit(anomaly.kind)) != 0},
+                     {"acknowledged_by", text_or_null(anomaly.acknowledged_by)},
+                     {"acknowledged_at", time_or_null(anomaly.acknowledged_at)}});
+            return true;
+        });
+    }
+}
+
+std::vector<Column> order_columns() {
+    return {{"order_id"},
+            {"shop_id"},
+            {"account_id", Align::kLeft, false},
+            {"creator_id"},
+            {"program_id"},
+            {"attribution_types"},
+            {"commission_amount", Align::kRight},
+            {"due", Align::kRight},
+            {"commission_currency", Align::kLeft, false},
+            {"amount", Align::kRight},
+            {"tax", Align::kRight, false},
+            {"shipping", Align::kRight, false},
+            {"refund_amount", Align::kRight},
+            {"refund_tax", Align::kRight, false},
+            {"currency"},
+            {"cancelled_at"},
+            {"ordered_at"},
+            {"last_updated_at", Align::kLeft, false},
+            {"status"},
+            {"blocked_by"},
+            {"payouts", Align::kLeft, false}};
+}
+
+std::vector<Column> anomaly_columns() {
+    return {{"event_seq", Align::kRight},
+            {"shop_id"},
+            {"order_id"},
+            {"kind"},
+            {"count", Align::kRight},
+            {"message"},
+            {"blocks"},
+            {"acknowledged_by"},
+            {"acknowledged_at", Align::kLeft, false}};
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,79 @@
+#include "worker/setup/import_file.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "worker/cli/cli_values.hpp"
+#include "worker/setup/program_apply.hpp"
+#include "worker/system/file.hpp"
+
+namespace sluice::cli {
+
+void add_import(CLI::App& app, ImportOptions& target) {
+    app.add_option("FILE", target.file, "FILE.csv; all of it is taken, or nothing")
+        ->required()
+        ->type_name("");
+    add_reach(app, target.reach);
+    add_dry_run(app, target.dry_run);
+    add_command_options(app, target.submit, false);
+    add_no_wait(app, target.submit.no_wait);
+}
+
+Status read_rows(const std::string& file, const CsvColumns& columns,
+                 const std::function<Status(const CsvRow&)>& add) {
+    auto input = open_for_reading(file);
+    if (!input.ok()) {
+        return input.error();
+    }
+    auto table = CsvTable::open(input->get(), file, columns);
+    if (!table.ok()) {
+        return table.error();
+    }
+    CsvRow row;
+    while (true) {
+        auto got = table->next(row);
+        if (!got.ok()) {
+            return got.error();
+        }
+        if (!got.value()) {
+            return Status::success();
+        }
+        if (Status added = add(row); !added.ok()) {
+            return table->error_at(row.line, added.error().message);
+        }
+    }
+}
+
+/// A rule that refuses a row says `line N: ...`; this puts the file's name in front of it.
+Status submit_import(const Frame& frame, const ImportOptions& options, const Command& command) {
+    Status done = submit_or_try(frame, command, options.submit, options.dry_run);
+    constexpr std::string_view kLine = "line ";
+    if (done.ok() || !std::string_view(done.error().message).starts_with(kLine)) {
+        return done;
+    }
+    return Error{done.error().code, options.file + ":" + done.error().message.substr(kLine.size())};
+}
+
+Status take_time(const std::string& column, const std::string& text, std::optional<Timestamp>& at) {
+    if (text.empty()) {
+        return Status::success();
+    }
+    const auto parsed = parse_time(text);
+    if (!parsed.ok()) {
+        return Error{ErrorCode::kInvalid, column + ": " + parsed.error().message};
+    }
+    at = parsed.value();
+    return Status::success();
+}
+
+Status take_text(const std::string& column, const std::string& text,
+                 std::optional<std::string>& taken) {
+    if (text.size() > kWireIdBytesMax) {
+        return Error{ErrorCode::kInvalid, column + ": expected at most 1024 bytes"};
+    }
+    if (!text.empty()) {
+        taken = text;
+    }
+    return Status::success();
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,295 @@
+#include "worker/setup/program_file.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "worker/setup/policy_table.hpp"
+#include "worker/setup/toml_table.hpp"
+
+namespace sluice::cli {
+namespace {
+
+BaseKind base_of(const toml::node& node) {
+    const auto base = parse_base_kind(text_of(node, "base", R"("net")"));
+    if (!base) {
+        fail(node, R"(base: expected "net" or "gross")");
+    }
+    return *base;
+}
+
+std::vector<AttributionType> precedence_of(const toml::node& node) {
+    std::vector<AttributionType> types;
+    for (const toml::node& item : list_of(node, "precedence", R"(["AFFILIATE_CODE", "LANDED"])")) {
+        const auto type = parse_attribution_type(text_of(item, "precedence", R"("LANDED")"));
+        if (!type || *type == AttributionType::kManual) {
+            fail(item, R"(precedence: expected "AFFILIATE_CODE" or "LANDED")");
+        }
+        if (std::find(types.begin(), types.end(), *type) != types.end()) {
+            fail(item, "precedence: expected each type once");
+        }
+        types.push_back(*type);
+    }
+    if (types.empty()) {
+        fail(node, R"(precedence: expected "AFFILIATE_CODE", "LANDED" or both)");
+    }
+    return types;
+}
+
+/// The program that is being read: its rates are noted as they are found.
+class ProgramReader {
+public:
+    explicit ProgramReader(const toml::node& node)
+        : table_(node, "program",
+                 {"id", "account", "shops", "starts_at", "ends_at", "late_days", "window_days",
+                  "base", "precedence", "hold_days", "default_rate", "default_tiers",
+                  "max_per_order", "rule"}) {
+        filed_.line = line_of(node);
+    }
+
+    FiledProgram read() {
+        read_names();
+        read_dates();
+        read_settings();
+        read_rates();
+        if (const toml::node* const node = table_.find("rule")) {
+            for (const toml::node& rule : list_of(*node, "rule", "[[program.rule]]")) {
+                program_.rules.push_back(rule_of(rule));
+            }
+        }
+        if (const Status checked = validate(program_); !checked.ok()) {
+            fail(table_.node(), checked.error().message);
+        }
+        return std::move(filed_);
+    }
+
+private:
+    void read_names() {
+        program_.id = ProgramId(id_of(table_.require("id", R"("spring")"), "id", R"("spring")"));
+        const toml::node& account = table_.require("account", R"("acme")");
+        program_.account_id = AccountId(id_of(account, "account", R"("acme")"));
+        filed_.account_line = line_of(account);
+        const toml::node* const shops = table_.find("shops");
+        if (shops == nullptr) {
+            return;
+        }
+        for (const toml::node& item : list_of(*shops, "shops", R"(["shop-1"])")) {
+            program_.shops.push_back(id_of(item, "shops", R"("shop-1")"));
+            filed_.shop_lines.push_back(line_of(item));
+            if (std::count(program_.shops.begin(), program_.shops.end(), program_.shops.back()) >
+                1) {
+                fail(item, "shops: expected each shop once");
+            }
+        }
+    }
+
+    void read_dates() {
+        if (const toml::node* const node = table_.find("starts_at")) {
+            program_.starts_at = instant_of(*node, "starts_at");
+        }
+        if (const toml::node* const node = table_.find("ends_at")) {
+            program_.ends_at = instant_of(*node, "ends_at");
+            if (program_.starts_at && *program_.ends_at <= *program_.starts_at) {
+                fail(*node, "ends_at: expected an instant after starts_at, " +
+                                program_.starts_at->to_string());
+            }
+        }
+        if (const toml::node* const node = table_.find("late_days")) {
+            program_.late_days = days_of(*node, "late_days");
+        }
+    }
+
+    void read_settings() {
+        if (const toml::node* const node = table_.find("window_days")) {
+            program_.window_days = days_of(*node, "window_days");
+        }
+        if (const toml::node* const node = table_.find("hold_days")) {
+            program_.hold_days = days_of(*node, "hold_days");
+        }
+        if (const toml::node* const node = table_.find("base")) {
+            program_.base = base_of(*node);
+        }
+        if (const toml::node* const node = table_.find("precedence")) {
+            program_.precedence = precedence_of(*node);
+        }
+        if (const toml::node* const node = table_.find("max_per_order")) {
+            program_.max_per_order = amounts_of(*node, "max_per_order");
+        }
+    }
+
+    void read_rates() {
+        program_.default_rate =
+            noted_rate(table_.require("default_rate", R"("10%")"), "default_rate", "default_rate");
+        if (const toml::node* const node = table_.find("default_tiers")) {
+            program_.default_tiers = tiers_of(*node, "default_tiers");
+        }
+    }
+
+    Rate noted_rate(const toml::node& node, std::string_view key, const std::string& field) {
+        Rate rate = rate_of(node, key);
+        filed_.rates.push_back({line_of(node), field, rate});
+        return rate;
+    }
+
+    std::vector<Tier> tiers_of(const toml::node& node, const std::string& key) {
+        std::vector<Tier> tiers;
+        std::map<Currency, Decimal> highest;
+        const auto& list = list_of(node, key, R"([{ from = "1000.00 EUR", rate = "12%" }])");
+        for (const toml::node& item : list) {
+            const TomlTable table(item, key, {"from", "rate"});
+            const toml::node& from = table.require("from", R"("1000.00 EUR")");
+            Tier tier{money_of(from, "from"), {}};
+            const auto [last, first] = highest.try_emplace(tier.from.currency, tier.from.amount);
+            if (!first && tier.from.amount <= last->second) {
+                fail(from, key + ": expected tiers of " + std::string(tier.from.currency.code()) +
+                               " that rise; " + to_string(tier.from) + " follows " +
+                               last->second.to_string());
+            }
+            last->second = tier.from.amount;
+            tier.rate = noted_rate(table.require("rate", R"("12%")"), "rate", key + ": rate");
+            tiers.push_back(tier);
+        }
+        if (tiers.size() > kTiersMax) {
+            fail(node, key + ": expected at most " + std::to_string(kTiersMax) + " tiers");
+        }
+        return tiers;
+    }
+
+    static void read_item(const TomlTable& table, Rule& rule) {
+        const toml::node* const match_node = table.find("match");
+        if (match_node == nullptr) {
+            if (const toml::node* const value = table.find("value")) {
+                fail(*value, "value: expected match = \"collection\" or another kind beside it");
+            }
+            return;
+        }
+        const auto match = parse_rule_match(text_of(*match_node, "match", R"("collection")"));
+        if (!match) {
+            fail(*match_node,
+                 "match: expected variant_sku, sku, product, collection, brand or tag in quotes");
+        }
+        rule.match = *match;
+        rule.value = word_of(table.require("value", R"("sale")"), "value", R"("sale")");
+    }
+
+    static void read_qualifiers(const TomlTable& table, Rule& rule) {
+        if (const toml::node* const node = table.find("creator")) {
+            rule.creator = id_of(*node, "creator", R"("ann")");
+        }
+        if (const toml::node* const node = table.find("group")) {
+            rule.group = id_of(*node, "group", R"("gold")");
+        }
+        if (const toml::node* const node = table.find("customer")) {
+            const auto customer = parse_customer_kind(text_of(*node, "customer", R"("new")"));
+            if (!customer) {
+                fail(*node, R"(customer: expected "new" or "returning")");
+            }
+            rule.customer = *customer;
+        }
+        if (const toml::node* const node = table.find("from")) {
+            rule.from = instant_of(*node, "from");
+        }
+        if (const toml::node* const node = table.find("until")) {
+            rule.until = instant_of(*node, "until");
+            if (rule.from && *rule.until <= *rule.from) {
+                fail(*node, "until: expected an instant after from, " + rule.from->to_string());
+            }
+        }
+        if (const toml::node* const node = table.find("min_order_amount")) {
+            rule.min_order_amount = money_of(*node, "min_order_amount");
+        }
+    }
+
+    Rule rule_of(const toml::node& node) {
+        const TomlTable table(node, "program.rule",
+                              {"match", "value", "creator", "group", "customer", "from", "until",
+                               "min_order_amount", "rate", "tiers"});
+        Rule rule;
+        read_item(table, rule);
+        read_qualifiers(table, rule);
+        if (rule.match == RuleMatch::kNoItem && rule.qualifiers() == 0) {
+            fail(node,
+                 "rule: expected an item (match and value), a qualifier (creator, group, customer, "
+                 "from, until, min_order_amount), or both");
+        }
+        rule.rate = noted_rate(table.require("rate", R"("5%")"), "rate", "rate");
+        if (const toml::node* const tiers = table.find("tiers")) {
+            rule.tiers = tiers_of(*tiers, "tiers");
+        }
+        return rule;
+    }
+
+    static constexpr std::size_t kTiersMax = 255;  ///< A frozen rate numbers them by one byte.
+
+    const TomlTable table_;
+    FiledProgram filed_;
+    Program& program_ = filed_.program;
+};
+
+void read_programs(const toml::node& list, ProgramFile& file) {
+    std::set<ProgramId> seen;
+    for (const toml::node& node : list_of(list, "program", "[[program]]")) {
+        file.programs.push_back(ProgramReader(node).read());
+        if (!seen.insert(file.programs.back().program.id).second) {
+            fail(node,
+                 "program " + file.programs.back().program.id.str() + " is in this file twice");
+        }
+    }
+}
+
+void read_policies(const toml::node& list, ProgramFile& file) {
+    std::set<AccountId> seen;
+    for (const toml::node& node : list_of(list, "policy", "[[policy]]")) {
+        file.policies.push_back(policy_of(node));
+        if (!seen.insert(file.policies.back().policy.account_id).second) {
+            fail(node, "account " + file.policies.back().policy.account_id.str() +
+                           " has two policies in this file");
+        }
+    }
+}
+
+ProgramFile read_file(const toml::table& table) {
+    const TomlTable root(table, "program", {"policy", "program"});
+    ProgramFile file;
+    if (const toml::node* const policies = root.find("policy")) {
+        read_policies(*policies, file);
+    }
+    if (const toml::node* const programs = root.find("program")) {
+        read_programs(*programs, file);
+    }
+    if (file.programs.empty() && file.policies.empty()) {
+        throw TomlMistake{1, "expected at least one [[program]] or [[policy]]"};
+    }
+    return file;
+}
+
+Error error_at(const std::string& name, std::uint32_t line, const std::string& what) {
+    return {ErrorCode::kInvalid, name + ":" + std::to_string(line) + ": " + what};
+}
+
+}  // namespace
+
+Result<ProgramFile> parse_program_file(const std::string& name, std::string_view text) {
+    try {
+        return read_file(toml::parse(text));
+    } catch (const toml::parse_error& error) {
+        return error_at(name, error.source().begin.line, std::string(error.description()));
+    } catch (const TomlMistake& mistake) {
+        return error_at(name, mistake.line, mistake.what);
+    }
+}
+
+Status check_rates(const std::string& name, const FiledProgram& filed, const Decimal& max_rate) {
+    for (const FiledRate& rate : filed.rates) {
+        if (rate.rate.kind == RateKind::kPercent && rate.rate.value > max_rate) {
+            return error_at(name, rate.line,
+                            rate.field + ": " + to_string(rate.rate) +
+                                " is above the account's max_rate; expected at most " +
+                                max_rate.to_string() + "%");
+        }
+    }
+    return {};
+}
+
+}  // namespace sluice::cli
