@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "core/intake/registry_view.hpp"
-#include "lmdb_store/files/random_bytes.hpp"
 #include "lmdb_store/registry/impl.hpp"
+#include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
 namespace {

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "core/protocol/signature.hpp"
-#include "lmdb_store/files/file_io.hpp"
-#include "lmdb_store/files/random_bytes.hpp"
 #include "lmdb_store/store/control_file.hpp"
+#include "os/files/file_io.hpp"
+#include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
 namespace {

@@ -1,4 +1,5 @@
 // sluice payout close|list, adjust, forget
+#include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"

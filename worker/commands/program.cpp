@@ -55,7 +55,7 @@ Status resolve(const std::string& file, store::Registry& registry, FiledProgram&
 }
 
 Status run_apply(const Frame& frame, const ApplyCommand& command) {
-    auto text = read_file(command.file, kFileBytesMax);
+    auto text = read_to_end(command.file, kFileBytesMax);
     if (!text.ok()) {
         return text.error();
     }

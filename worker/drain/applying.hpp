@@ -14,6 +14,7 @@
 #include "core/values/result.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/format.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/drain/input_batch.hpp"
 #include "worker/drain/ledger_opener.hpp"
 
@@ -21,8 +22,6 @@ namespace sluice::worker {
 
 class Applying {
 public:
-    using Clock = std::chrono::steady_clock;
-
     struct Options {
         BatchLimits batch;
         std::size_t read_bytes_max = 0;  ///< Of the queue, copied at once.

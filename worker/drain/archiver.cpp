@@ -6,7 +6,8 @@
 #include "core/commands/commands.hpp"
 #include "core/protocol/record.hpp"
 #include "core/protocol/redact.hpp"
-#include "lmdb_store/archive/file.hpp"
+#include "lmdb_store/archive/segment_file.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/drain/queue_source.hpp"
 #include "worker/system/crash_point.hpp"
 
@@ -116,7 +117,7 @@ Status Archiver::open_writer() {
 /// was obeyed, whenever the process died.
 Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
     if (unflushed_count_++ == 0) {
-        oldest_unflushed_ = Clock::now();
+        oldest_unflushed_ = steady_now();
     }
     if (input.input_class && *input.input_class != InputClass::kCommand) {
         return writer_->add(archived(input), now);
@@ -216,7 +217,7 @@ Status Archiver::flush() {
 
 bool Archiver::flush_is_due() const noexcept {
     return unflushed_count_ >= kFlushInputs ||
-           (unflushed_count_ != 0 && Clock::now() - oldest_unflushed_ >= kFlushAfter);
+           (unflushed_count_ != 0 && steady_now() - oldest_unflushed_ >= kFlushAfter);
 }
 
 Result<std::uint64_t> Archiver::apply_retention(Timestamp now) {

@@ -19,6 +19,7 @@
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/drain/input_batch.hpp"
 
 namespace sluice::worker {
@@ -53,7 +54,6 @@ public:
     [[nodiscard]] std::uint64_t bytes() const;
 
 private:
-    using Clock = std::chrono::steady_clock;
     Archiver(const store::StorePaths& paths, store::Queue& queue,
              const store::ArchiveOptions& options, SnapshotMaker snapshot);
     [[nodiscard]] Status open_writer();
