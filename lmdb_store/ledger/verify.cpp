@@ -6,8 +6,8 @@
 #include "core/rules/journal.hpp"
 #include "core/rules/posting.hpp"
 #include "core/rules/soundness.hpp"
-#include "lmdb_store/ledger/rows.hpp"
 #include "lmdb_store/ledger/txn.hpp"
+#include "lmdb_store/ledger/whole.hpp"
 
 namespace sluice::store {
 namespace {

@@ -27,15 +27,10 @@ CIRCLES = {
     "core": [
         ["core/apply/apply", "core/apply/input"],
         ["core/explain/candidates", "core/explain/explain"],
-        ["core/protocol/field_reader", "core/protocol/order_event"],
     ],
     "lmdb_store": [
-        ["lmdb_store/ledger/ledger", "lmdb_store/ledger/rows"],
         ["lmdb_store/queue/admission", "lmdb_store/queue/idempotency", "lmdb_store/queue/lmdb_queue",
          "lmdb_store/queue/queue"],
-        ["lmdb_store/registry/exchange", "lmdb_store/registry/impl", "lmdb_store/registry/registry",
-         "lmdb_store/registry/rows"],
-        ["lmdb_store/store/control_file", "lmdb_store/store/format"],
     ],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
