@@ -22,7 +22,7 @@ help:
 	@echo "make torture       the long crash and fault rounds"
 	@echo "make mutate        plant faults one by one; a test must see each"
 	@echo "make sanitize      integration tests on nginx with ASan, UBSan, TSan; memcheck; planted bugs"
-	@echo "make coverage      lines and branches of core and lmdb_store that unit tests reach"
+	@echo "make coverage      lines and branches of core, os and lmdb_store that unit tests reach"
 	@echo "make soak          half load, reloads, revocations: nothing grows; SECONDS=3600"
 	@echo "make deps          install what building and testing needs (apt)"
 

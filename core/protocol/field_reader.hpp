@@ -15,7 +15,7 @@
 
 #include "core/json/document.hpp"
 #include "core/protocol/field_error.hpp"
-#include "core/protocol/order_event.hpp"
+#include "core/protocol/sent_decimal.hpp"
 #include "core/values/currency.hpp"
 #include "core/values/name_index.hpp"
 #include "core/values/timestamp.hpp"

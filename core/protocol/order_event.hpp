@@ -13,19 +13,13 @@
 #include <vector>
 
 #include "core/protocol/field_error.hpp"
+#include "core/protocol/sent_decimal.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/currency.hpp"
-#include "core/values/decimal.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
-
-/// A decimal and the text it was sent as; reports show amounts as sent.
-struct SentDecimal {
-    Decimal value;
-    std::string_view text;
-};
 
 /// All views below point into the parser that made the event: valid until its next parse().
 struct Discount {

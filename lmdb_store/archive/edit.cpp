@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "lmdb_store/archive/archive.hpp"
-#include "lmdb_store/archive/file.hpp"
 #include "lmdb_store/archive/scan.hpp"
+#include "lmdb_store/archive/segment_file.hpp"
 
 namespace sluice::store {
 namespace {
@@ -31,7 +31,7 @@ Result<std::uint64_t> edit_block(std::string_view queue_uuid, std::string_view r
     return changes;
 }
 
-Result<EditedSegment> edit_segment(const ArchiveFile& file, const ArchiveEdit& edit,
+Result<EditedSegment> edit_segment(const OpenFile& file, const ArchiveEdit& edit,
                                    BlockPacker& packer) {
     const auto head = read_segment_head(file);
     if (!head) {
@@ -74,7 +74,7 @@ Result<std::uint64_t> edit_archive(const std::filesystem::path& folder, const Ar
     BlockPacker packer(options.level);
     std::uint64_t changes = 0;
     for (const auto& [ordinal, path] : *segments) {
-        const auto file = ArchiveFile::open(path, ArchiveFile::Mode::kRead);
+        const auto file = OpenFile::open(path, OpenFile::Mode::kRead);
         if (!file) {
             return file.error();
         }
@@ -85,7 +85,7 @@ Result<std::uint64_t> edit_archive(const std::filesystem::path& folder, const Ar
         if (edited->changes_count == 0) {
             continue;
         }
-        if (Status placed = place_file(path, edited->bytes); !placed) {
+        if (Status placed = replace_file(path, edited->bytes); !placed) {
             return placed.error();
         }
         changes += edited->changes_count;

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "lmdb_store/archive/archive.hpp"
-#include "lmdb_store/archive/file.hpp"
 #include "lmdb_store/archive/scan.hpp"
+#include "lmdb_store/archive/segment_file.hpp"
 
 namespace sluice::store {
 
@@ -18,7 +18,7 @@ struct ArchiveReader::State {
 
     std::map<std::uint64_t, std::filesystem::path> segments;
     std::map<std::uint64_t, std::filesystem::path>::const_iterator segment;  ///< The open one.
-    std::optional<ArchiveFile> file;
+    std::optional<OpenFile> file;
     SegmentHead head;
     std::optional<BlockCursor> cursor;
     std::string raw;
@@ -52,7 +52,7 @@ Status ArchiveReader::State::enter(
     if (at == segments.end()) {
         return Status::success();
     }
-    auto opened = ArchiveFile::open(at->second, ArchiveFile::Mode::kRead);
+    auto opened = OpenFile::open(at->second, OpenFile::Mode::kRead);
     if (!opened) {
         return opened.error();
     }

@@ -22,7 +22,7 @@ Result<std::vector<SegmentFigures>> segment_figures(const std::filesystem::path&
     }
     std::vector<SegmentFigures> figures;
     for (const auto& [ordinal, path] : *segments) {
-        const auto file = ArchiveFile::open(path, ArchiveFile::Mode::kRead);
+        const auto file = OpenFile::open(path, OpenFile::Mode::kRead);
         if (!file) {
             return file.error();
         }
@@ -84,7 +84,7 @@ Status BlockCursor::skip_before(SequenceNumber seq) {
     }
 }
 
-Result<SegmentScan> scan_segment(const ArchiveFile& file) {
+Result<SegmentScan> scan_segment(const OpenFile& file) {
     BlockCursor cursor(file);
     SegmentScan scan;
     for (;;) {
@@ -131,7 +131,7 @@ Result<std::uint64_t> remove_old_segments(const std::filesystem::path& folder,
         ++removed;
     }
     if (removed != 0) {
-        if (Status synced = sync_archive_folder(folder); !synced) {
+        if (Status synced = sync_folder(folder); !synced) {
             return synced.error();
         }
     }

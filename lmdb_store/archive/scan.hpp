@@ -8,15 +8,15 @@
 
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
-#include "lmdb_store/archive/file.hpp"
 #include "lmdb_store/archive/format.hpp"
+#include "lmdb_store/archive/segment_file.hpp"
 
 namespace sluice::store {
 
 /// Reads the blocks of one segment, one after the other. Borrows the file.
 class BlockCursor {
 public:
-    explicit BlockCursor(const ArchiveFile& file) : file_(&file) {}
+    explicit BlockCursor(const OpenFile& file) : file_(&file) {}
 
     struct Block {
         BlockHead head;
@@ -34,7 +34,7 @@ public:
 private:
     [[nodiscard]] Result<std::optional<BlockHead>> peek();
 
-    const ArchiveFile* file_;
+    const OpenFile* file_;
     std::uint64_t offset_ = kSegmentHeadBytes;
     bool torn_ = false;
 };
@@ -44,7 +44,7 @@ struct SegmentScan {
     std::uint64_t sound_bytes = 0;
     bool torn = false;  ///< Bytes follow that are no sound block.
 };
-[[nodiscard]] Result<SegmentScan> scan_segment(const ArchiveFile& file);
+[[nodiscard]] Result<SegmentScan> scan_segment(const OpenFile& file);
 
 /// Removes segments, the oldest first and never the newest, whose inputs are all older than
 /// `oldest_kept_seconds` (0: any age is kept), or that do not fit `bytes_max` (0: all fit).

@@ -4,8 +4,8 @@
 
 #include "core/values/assert.hpp"
 #include "lmdb_store/archive/archive.hpp"
-#include "lmdb_store/archive/file.hpp"
 #include "lmdb_store/archive/scan.hpp"
+#include "lmdb_store/archive/segment_file.hpp"
 
 namespace sluice::store {
 namespace {
@@ -35,7 +35,7 @@ struct ArchiveWriter::State {
     BlockPacker packer;
 
     std::uint64_t newest_ordinal = 0;
-    std::optional<ArchiveFile> file;  ///< The segment that grows; nothing: begin one.
+    std::optional<OpenFile> file;  ///< The segment that grows; nothing: begin one.
     std::int64_t file_created_at = 0;
     std::uint64_t file_bytes = 0;     ///< Written.
     std::uint64_t durable_bytes = 0;  ///< Synced.
@@ -74,7 +74,7 @@ Status ArchiveWriter::State::adopt_newest() {
     }
     const auto& [ordinal, path] = *segments->rbegin();
     newest_ordinal = ordinal;
-    auto opened = ArchiveFile::open(path, ArchiveFile::Mode::kAppend);
+    auto opened = OpenFile::open(path, OpenFile::Mode::kReadWrite);
     if (!opened) {
         return opened.error();
     }
@@ -109,7 +109,7 @@ Status ArchiveWriter::State::adopt_newest() {
 Status ArchiveWriter::State::adopt_last_of_queue(
     const std::map<std::uint64_t, std::filesystem::path>& segments) {
     for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
-        const auto opened = ArchiveFile::open(segment->second, ArchiveFile::Mode::kRead);
+        const auto opened = OpenFile::open(segment->second, OpenFile::Mode::kRead);
         if (!opened) {
             return opened.error();
         }
@@ -140,10 +140,10 @@ Status ArchiveWriter::State::begin_segment(SequenceNumber first_seq, Timestamp n
     const std::uint64_t ordinal = newest_ordinal + 1;
     const std::filesystem::path path = segment_path(folder, ordinal);
     const std::string head = encode_segment_head({ordinal, first_seq, now.seconds, queue_uuid});
-    if (Status placed = place_file(path, head); !placed) {
+    if (Status placed = replace_file(path, head); !placed) {
         return placed;
     }
-    auto opened = ArchiveFile::open(path, ArchiveFile::Mode::kAppend);
+    auto opened = OpenFile::open(path, OpenFile::Mode::kReadWrite);
     if (!opened) {
         return opened.error();
     }

@@ -24,11 +24,6 @@ ErrorCode code_of(int rc) noexcept {
         case MDB_MAP_FULL:
         case MDB_TXN_FULL:
             return ErrorCode::kFull;
-        case ENOSPC:
-        case EDQUOT:
-        case EFBIG:
-            return ErrorCode::kNoSpace;
-        case EIO:
         case MDB_PANIC:  // a meta page could not be written: this process must start again
             return ErrorCode::kIo;
         case MDB_CORRUPTED:
@@ -40,19 +35,11 @@ ErrorCode code_of(int rc) noexcept {
             return ErrorCode::kUnsupported;
         case MDB_READERS_FULL:
         case MDB_MAP_RESIZED:
-        case EAGAIN:
-        case EBUSY:
             return ErrorCode::kBusy;
-        case ENOENT:
-            return ErrorCode::kNotFound;
-        case EACCES:
-        case EPERM:
-        case EROFS:
-            return ErrorCode::kPermission;
         case MDB_NOTFOUND:
             return ErrorCode::kNotFound;
-        default:  // bad transaction, bad argument, no memory: nothing that a file could cause
-            return ErrorCode::kInternal;
+        default:  // an errno, or a mistake of ours (a bad transaction), which is none either
+            return code_of_errno(rc);
     }
 }
 

@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "core/values/result.hpp"
-#include "lmdb_store/files/file_io.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "lmdb_store/files/file_io.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 namespace {

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <ctime>
+
+#include "os/clock/clock.hpp"
 
 namespace sluice::store {
 namespace {
@@ -31,12 +32,6 @@ bool is_worth_it(const std::filesystem::path& folder) noexcept {
     return magic == EXT4_SUPER_MAGIC || magic == kXfsMagic;
 }
 
-std::int64_t now_ms() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
-}
-
 }  // namespace
 
 Headroom::Headroom(const std::filesystem::path& folder)
@@ -50,7 +45,7 @@ void Headroom::prepare(const Environment& env, std::uint64_t bytes) noexcept {
     }
     const std::uint64_t used_bytes = (env.info().me_last_pgno + 1) * env.page_bytes();
     const std::uint64_t needed_bytes = used_bytes + bytes + kTreesBytes;
-    if (needed_bytes <= file_bytes_ || now_ms() < paused_until_ms_) {
+    if (needed_bytes <= file_bytes_ || coarse_ms() < paused_until_ms_) {
         return;
     }
     // LMDB or another process may have made it longer. -1 (no case is known) ends this.
@@ -72,7 +67,7 @@ void Headroom::grow(const Environment& env) noexcept {
     if (grown) {
         file_bytes_ = from + zeros.size();
     } else {
-        paused_until_ms_ = now_ms() + kPauseMs;
+        paused_until_ms_ = coarse_ms() + kPauseMs;
     }
 }
 

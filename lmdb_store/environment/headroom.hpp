@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "lmdb_store/environment/environment.hpp"
-#include "lmdb_store/files/file_io.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 

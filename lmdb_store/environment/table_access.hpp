@@ -13,7 +13,7 @@
 
 #include "core/values/result.hpp"
 #include "lmdb_store/environment/environment.hpp"
-#include "lmdb_store/files/store_failure.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 
 namespace sluice::store {
 

@@ -11,13 +11,13 @@
 
 #include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
-#include "lmdb_store/files/file_io.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/queue/tables.hpp"
 #include "lmdb_store/registry/tables.hpp"
 #include "lmdb_store/store/control_file.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 namespace {

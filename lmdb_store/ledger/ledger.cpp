@@ -4,9 +4,9 @@
 #include <atomic>
 #include <utility>
 
-#include "lmdb_store/ledger/rows.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/ledger/txn.hpp"
+#include "lmdb_store/ledger/whole.hpp"
 
 namespace sluice::store {
 namespace {

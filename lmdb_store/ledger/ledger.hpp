@@ -8,42 +8,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
-#include "core/protocol/signature.hpp"
 #include "core/values/result.hpp"
+#include "lmdb_store/ledger/dump.hpp"
 
 namespace sluice::store {
 
 struct LedgerFill {
     std::uint64_t bytes_used = 0;  ///< Of the file; pages that are free again count.
     std::uint64_t bytes_map = 0;
-};
-
-/// Every row of every table of one consistent state, in the order of table names and keys: the
-/// canonical dump. Equal ledgers give equal rows, however their inputs were batched. Throws
-/// LedgerFailure. Destroy it before its ledger.
-class LedgerRows {
-public:
-    virtual ~LedgerRows() = default;
-    LedgerRows(const LedgerRows&) = delete;
-    LedgerRows& operator=(const LedgerRows&) = delete;
-
-    /// Moves to the next row (at first: to the first one); false: there are no more.
-    [[nodiscard]] virtual bool next() = 0;
-    /// Views are valid until the next call of next().
-    [[nodiscard]] virtual std::string_view table() const noexcept = 0;
-    [[nodiscard]] virtual std::string_view key() const noexcept = 0;
-    [[nodiscard]] virtual std::string_view value() const noexcept = 0;
-    /// Of the queue that was asked for, in the same state.
-    [[nodiscard]] virtual const LedgerHead& head() const noexcept = 0;
-
-protected:
-    LedgerRows() = default;
 };
 
 class EmbeddedLedger : public Ledger {
@@ -73,15 +50,5 @@ public:
     [[nodiscard]] virtual std::vector<std::string> verify(std::string_view node,
                                                           std::size_t problems_max) = 0;
 };
-
-/// SHA-256 over the rest of the canonical dump.
-[[nodiscard]] Digest256 ledger_digest(LedgerRows& rows);
-
-struct LedgerDifference {
-    std::string table;
-    std::string key_hex;
-};
-/// The first row that only one of them has, or that differs. Nothing: they are equal.
-[[nodiscard]] std::optional<LedgerDifference> first_difference(LedgerRows& a, LedgerRows& b);
 
 }  // namespace sluice::store

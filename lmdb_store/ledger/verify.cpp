@@ -2,8 +2,8 @@
 // rows leads to all of them. What the rows say is core's to judge.
 #include <utility>
 
-#include "lmdb_store/ledger/rows.hpp"
 #include "lmdb_store/ledger/txn.hpp"
+#include "lmdb_store/ledger/whole.hpp"
 
 namespace sluice::store {
 namespace {

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <ctime>
 #include <limits>
 
-#include "lmdb_store/files/file_io.hpp"
+#include "os/clock/clock.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 namespace {
@@ -24,16 +24,6 @@ constexpr std::int64_t kRetryDiskMs = 100;
 constexpr std::int64_t kStaleMs = 3000;
 constexpr std::uint64_t kDiskRoomMin = 1U << 20;
 constexpr MDB_dbi kFreeList = 0;  ///< LMDB's own number for it.
-
-std::int64_t now_ns(clockid_t clock) noexcept {
-    timespec now{};
-    clock_gettime(clock, &now);
-    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
-std::int64_t now_ms() noexcept {
-    return now_ns(CLOCK_MONOTONIC_COARSE) / 1'000'000;
-}
 
 struct FileUse {
     std::uint64_t bytes_to_last_page = 0;
@@ -132,7 +122,7 @@ std::uint64_t Admission::measure(Environment& env) noexcept {
 
 /// Counts, unless that was done a moment ago. Requires: the mutex is held.
 std::uint64_t Admission::counted_room(Environment& env, std::uint64_t mark) noexcept {
-    const std::int64_t now = now_ns(CLOCK_MONOTONIC);
+    const std::int64_t now = static_cast<std::int64_t>(monotonic_ns());
     if (now - counted_at_ns_ < std::min(count_took_ns_ * kCountShare, kCountEveryNsMax)) {
         return room_counted_;
     }
@@ -145,7 +135,7 @@ std::uint64_t Admission::counted_room(Environment& env, std::uint64_t mark) noex
             room_counted_ = room_below(mark, use.bytes_used);
         }
     }
-    counted_at_ns_ = now_ns(CLOCK_MONOTONIC);
+    counted_at_ns_ = static_cast<std::int64_t>(monotonic_ns());
     count_took_ns_ = counted_at_ns_ - now;
     return room_counted_;
 }
@@ -173,7 +163,7 @@ void Admission::saw_success() noexcept {
 void Admission::close(AppendOutcome reason, std::int64_t retry_after_ms,
                       std::uint64_t txn_id) noexcept {
     closed_at_txn_.store(txn_id);
-    retry_at_ms_.store(now_ms() + retry_after_ms);
+    retry_at_ms_.store(coarse_ms() + retry_after_ms);
     reason_.store(reason);
 }
 
@@ -199,7 +189,7 @@ std::optional<AppendOutcome> Admission::closed(const Environment& env) const noe
     if (reason == AppendOutcome::kPending) {
         return std::nullopt;
     }
-    const std::int64_t overdue_ms = now_ms() - retry_at_ms_.load();
+    const std::int64_t overdue_ms = coarse_ms() - retry_at_ms_.load();
     if (overdue_ms < 0) {
         return reason;
     }

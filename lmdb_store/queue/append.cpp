@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
 #include "lmdb_store/queue/lmdb_queue.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::store {
 namespace {
@@ -15,12 +15,6 @@ namespace {
 constexpr std::uint64_t kExpiredRowsPerAppend = 4;
 constexpr std::uint64_t kExpiredRowsAtCap = 64;
 constexpr std::int64_t kLookInPlaceEveryMs = 500;
-
-std::int64_t monotonic_ms() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
-}
 
 bool is_pending(const AppendItem& item) noexcept {
     return item.outcome == AppendOutcome::kPending;
@@ -120,7 +114,7 @@ void LmdbQueue::find_replay(AppendItem& item, Timestamp now) noexcept {
 
 /// Not before each batch, but often enough that a store that was removed is noticed soon.
 bool LmdbQueue::look_in_place() noexcept {
-    const std::int64_t now_ms = monotonic_ms();
+    const std::int64_t now_ms = coarse_ms();
     if (now_ms - looked_at_ms_ >= kLookInPlaceEveryMs) {
         looked_at_ms_ = now_ms;
         in_place_.store(env_->still_in_place());

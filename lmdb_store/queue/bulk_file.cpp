@@ -7,8 +7,8 @@
 #include <array>
 #include <cerrno>
 
-#include "lmdb_store/files/file_io.hpp"
-#include "lmdb_store/files/random_bytes.hpp"
+#include "os/files/file_io.hpp"
+#include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
 namespace {

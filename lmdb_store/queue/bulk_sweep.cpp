@@ -2,11 +2,10 @@
 
 #include <sys/stat.h>
 
-#include <ctime>
-
 #include "core/protocol/record.hpp"
-#include "lmdb_store/files/file_io.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
+#include "os/clock/clock.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 namespace {
@@ -29,7 +28,7 @@ Status BulkSweep::begin() {
     for (const std::string& name : *found) {
         struct stat info {};
         if (is_bulk_name(name) && ::stat((paths_.bulk / name).c_str(), &info) == 0 &&
-            info.st_mtime + age_seconds_ <= ::time(nullptr)) {
+            info.st_mtime + age_seconds_ <= now().seconds) {
             old_files_.insert(name);
         }
     }

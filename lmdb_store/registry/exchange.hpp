@@ -8,11 +8,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
-#include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/registry/revision.hpp"
+#include "lmdb_store/registry/values.hpp"
+#include "lmdb_store/store/master_key.hpp"
 
 namespace sluice::store {
 

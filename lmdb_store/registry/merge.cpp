@@ -4,9 +4,9 @@
 #include <map>
 
 #include "lmdb_store/environment/key_bytes.hpp"
-#include "lmdb_store/registry/exchange.hpp"
-#include "lmdb_store/registry/impl.hpp"
+#include "lmdb_store/registry/access.hpp"
 #include "lmdb_store/registry/lineage.hpp"
+#include "lmdb_store/registry/registry.hpp"
 
 namespace sluice::store {
 namespace {
@@ -30,10 +30,10 @@ Error number_conflict(const std::string& what, std::uint32_t here, std::uint32_t
 class RegistryMerge {
 public:
     /// @param own  Where this store's own history is.
-    RegistryMerge(LmdbRegistry& registry, WriteTxn& txn, const RegistrySnapshot& from,
+    RegistryMerge(const RegistryAccess& access, WriteTxn& txn, const RegistrySnapshot& from,
                   const MasterKey& key, RegistryRevision own)
-        : registry_(registry),
-          tables_(registry.tables_),
+        : access_(access),
+          tables_(access.tables()),
           txn_(txn),
           from_(from),
           key_(key),
@@ -57,7 +57,7 @@ private:
     void add_token(const SealedToken& token, const AccountRow& account);
     void update_token(const SealedToken& token);
 
-    LmdbRegistry& registry_;
+    const RegistryAccess& access_;
     const RegistryTables& tables_;
     WriteTxn& txn_;
     const RegistrySnapshot& from_;
@@ -76,7 +76,7 @@ bool RegistryMerge::check_source(MergeFrom allowed) {
                             "it is this store's own registry as it was earlier: restore a backup "
                             "instead"});
     }
-    const std::optional<RegistryRevision> before = registry_.load_followed(txn_);
+    const std::optional<RegistryRevision> before = access_.load_followed(txn_);
     if (!before || allowed == MergeFrom::kAny) {
         return true;
     }
@@ -140,13 +140,13 @@ void RegistryMerge::add_account(const AccountRow& row, std::uint32_t accounts_ma
     }
     put(txn_, tables_.accounts, row.account_id.view(), encode_account(row));
     put(txn_, tables_.account_ids, account_number_key(row.number), row.account_id.view());
-    registry_.reserve_number(txn_, kNextAccountKey, row.number.value);
+    access_.reserve_number(txn_, kNextAccountKey, row.number.value);
     note("account", row.account_id.str(), "added");
 }
 
 void RegistryMerge::merge_accounts(std::uint32_t accounts_max) {
     for (const AccountRow& row : from_.accounts) {
-        std::optional<AccountRow> here = registry_.load_account(txn_, row.account_id);
+        std::optional<AccountRow> here = access_.load_account(txn_, row.account_id);
         if (!here) {
             add_account(row, accounts_max);
             continue;
@@ -177,7 +177,7 @@ void RegistryMerge::merge_shops() {
         return true;
     });
     for (const ShopRow& row : from_.shops) {
-        const std::optional<ShopRow> here = registry_.load_shop(txn_, row.shop_id);
+        const std::optional<ShopRow> here = access_.load_shop(txn_, row.shop_id);
         const auto taken = numbers.find(row.number.value);
         if (here && here->number.value != row.number.value) {
             throw StoreFailure(number_conflict("shop \"" + row.shop_id.str() + "\"",
@@ -199,7 +199,7 @@ void RegistryMerge::merge_shops() {
             continue;
         }
         put(txn_, tables_.shops, row.shop_id.view(), encode_shop(row));
-        registry_.reserve_number(txn_, kNextShopKey, row.number.value);
+        access_.reserve_number(txn_, kNextShopKey, row.number.value);
         numbers.emplace(row.number.value, row.shop_id.str());
         note("shop", row.shop_id.str(),
              !here ? "added" : (row.suspended ? "suspended" : "resumed"));
@@ -219,10 +219,10 @@ void RegistryMerge::add_token(const SealedToken& token, const AccountRow& accoun
                             "token \"" +
                                 token.row.token_id.str() + "\""});
     }
-    registry_.store_token(txn_, row);
+    access_.store_token(txn_, row);
     put(txn_, tables_.bearers, view_of(row.secret_sha256), token.row.token_id.view());
     if (token.row.revoked_at) {
-        registry_.retire(txn_, row, token.row.revoked_at->seconds);
+        access_.retire(txn_, row, token.row.revoked_at->seconds);
     } else {
         put(txn_, tables_.account_tokens,
             account_number_key(account.number) + token.row.token_id.str(), "");
@@ -232,13 +232,13 @@ void RegistryMerge::add_token(const SealedToken& token, const AccountRow& accoun
 
 /// A token never changes but once: it is revoked, for ever.
 void RegistryMerge::update_token(const SealedToken& token) {
-    StoredToken here = registry_.load_token(txn_, token.row.token_id.view());
+    StoredToken here = access_.load_token(txn_, token.row.token_id.view());
     if (here.row.revoked_at || !token.row.revoked_at) {
         return;
     }
     here.row.revoked_at = token.row.revoked_at;
-    registry_.store_token(txn_, here);
-    registry_.retire(txn_, here, here.row.revoked_at->seconds);
+    access_.store_token(txn_, here);
+    access_.retire(txn_, here, here.row.revoked_at->seconds);
     note("token", token.row.token_id.str(), "revoked");
 }
 
@@ -248,7 +248,7 @@ void RegistryMerge::merge_tokens() {
             update_token(token);
             continue;
         }
-        const auto account = registry_.load_account(txn_, token.row.account_id);
+        const auto account = access_.load_account(txn_, token.row.account_id);
         if (!account) {
             throw StoreFailure({ErrorCode::kCorrupt, "token \"" + token.row.token_id.str() +
                                                          "\" is of an account that is not there"});
@@ -258,7 +258,7 @@ void RegistryMerge::merge_tokens() {
 }
 
 bool RegistryMerge::finish() {
-    if (changes_.empty() && !key_taken_ && registry_.load_followed(txn_) == from_.revision) {
+    if (changes_.empty() && !key_taken_ && access_.load_followed(txn_) == from_.revision) {
         return false;
     }
     std::string value(sizeof(std::uint64_t), '\0');
@@ -268,16 +268,17 @@ bool RegistryMerge::finish() {
     return true;
 }
 
-Result<std::vector<RegistryChange>> LmdbRegistry::merge(const RegistrySnapshot& snapshot,
-                                                        const MasterKey& key, MergeFrom from) {
+Result<std::vector<RegistryChange>> Registry::merge(const RegistrySnapshot& snapshot,
+                                                    const MasterKey& key, MergeFrom from) {
     return attempt([&]() -> Result<std::vector<RegistryChange>> {
-        const Result<StoreFormat> format = read_store_format(paths_);
+        const Result<StoreFormat> format = access_->format();
         if (!format) {
             return format.error();
         }
         WriteTxn txn;
-        check(txn.begin(*tables_.environment), *tables_.environment, "write");
-        RegistryMerge merge(*this, txn, snapshot, key, revision_of(tables_, txn, format->uuid));
+        access_->begin(txn);
+        RegistryMerge merge(*access_, txn, snapshot, key,
+                            revision_of(access_->tables(), txn, format->uuid));
         if (!merge.check_source(from)) {
             return std::vector<RegistryChange>{};
         }
@@ -286,8 +287,7 @@ Result<std::vector<RegistryChange>> LmdbRegistry::merge(const RegistrySnapshot& 
         merge.merge_shops();
         merge.merge_tokens();
         if (merge.finish()) {
-            record_revision(tables_, txn);
-            check(txn.commit(), *tables_.environment, "write");
+            access_->commit(txn);
         }
         return std::move(merge.changes());
     });

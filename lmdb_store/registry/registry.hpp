@@ -12,41 +12,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/intake/rate_word.hpp"
-#include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
+#include "lmdb_store/registry/exchange.hpp"
+#include "lmdb_store/registry/values.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
 
 namespace sluice::store {
-
-struct AccountRow {
-    AccountId account_id;
-    AccountNumber number;
-    AccountSlot slot;
-    std::optional<RateLimit> rate_limit;
-    bool suspended = false;
-    Timestamp created_at;
-};
-
-struct ShopRow {
-    ShopId shop_id;
-    ShopNumber number;
-    AccountId account_id;
-    AccountNumber account_number;
-    bool suspended = false;
-    Timestamp created_at;
-};
-
-struct TokenRow {
-    TokenId token_id;
-    AccountId account_id;
-    std::uint8_t scopes = 0;
-    Timestamp created_at;
-    std::optional<Timestamp> expires_at;
-    std::optional<Timestamp> revoked_at;
-};
 
 struct NewToken {
     TokenId token_id;
@@ -63,61 +36,55 @@ struct TokenRequest {
     std::optional<std::string> secret;  ///< Given by the user (at least 16 bytes), else random.
 };
 
-struct RegistryChange;
-struct RegistryRevision;
-struct RegistrySnapshot;
-enum class MergeFrom;
+class RegistryAccess;
 
 /// Every change but revoke_token() is kConflict in a registry that follows another store's.
-class Registry {
+class Registry final {
 public:
     enum class Mode { kReadOnly, kReadWrite };
     [[nodiscard]] static Result<std::unique_ptr<Registry>> open(const StorePaths& paths, Mode mode);
-    virtual ~Registry() = default;
+    Registry(const Registry&) = delete;
+    Registry& operator=(const Registry&) = delete;
+    ~Registry();
 
-    [[nodiscard]] virtual Status create_account(const AccountId& id, std::optional<RateLimit> limit,
-                                                Timestamp now) = 0;
+    [[nodiscard]] Status create_account(const AccountId& id, std::optional<RateLimit> limit,
+                                        Timestamp now);
     /// `limit` empty: back to the default.
-    [[nodiscard]] virtual Status set_rate_limit(const AccountId& id,
-                                                std::optional<RateLimit> limit) = 0;
-    [[nodiscard]] virtual Status suspend_account(const AccountId& id, bool suspended) = 0;
-    [[nodiscard]] virtual Status create_shop(const ShopId& id, const AccountId& account,
-                                             Timestamp now) = 0;
-    [[nodiscard]] virtual Status suspend_shop(const ShopId& id, bool suspended) = 0;
+    [[nodiscard]] Status set_rate_limit(const AccountId& id, std::optional<RateLimit> limit);
+    [[nodiscard]] Status suspend_account(const AccountId& id, bool suspended);
+    [[nodiscard]] Status create_shop(const ShopId& id, const AccountId& account, Timestamp now);
+    [[nodiscard]] Status suspend_shop(const ShopId& id, bool suspended);
     /// kLimit: already 8 active tokens of the account share one of the scopes.
-    [[nodiscard]] virtual Result<NewToken> create_token(const TokenRequest& request,
-                                                        const MasterKey& key, Timestamp now) = 0;
-    [[nodiscard]] virtual Status revoke_token(const TokenId& id, Timestamp now) = 0;
+    [[nodiscard]] Result<NewToken> create_token(const TokenRequest& request, const MasterKey& key,
+                                                Timestamp now);
+    [[nodiscard]] Status revoke_token(const TokenId& id, Timestamp now);
     /// Encrypts every secret anew, in one transaction. rotate_master_key() does it with the file.
-    [[nodiscard]] virtual Status rotate_key(const MasterKey& from, const MasterKey& to) = 0;
+    [[nodiscard]] Status rotate_key(const MasterKey& from, const MasterKey& to);
     /// kCorrupt if the secrets were not sealed with this key.
-    [[nodiscard]] virtual Status check_key(const MasterKey& key) = 0;
-
-    // lmdb_store/registry/exchange.hpp
+    [[nodiscard]] Status check_key(const MasterKey& key);
 
     /// kConflict in a registry that follows another.
-    [[nodiscard]] virtual Result<RegistrySnapshot> snapshot(Timestamp now) = 0;
+    [[nodiscard]] Result<RegistrySnapshot> snapshot(Timestamp now);
     /// Takes over another store's registry, all or nothing, and follows it from now on. Revoked
     /// tokens stay revoked, whatever the snapshot says. Changes nothing if it brings nothing new.
     /// A registry without tokens takes over `key`, so that a new store can join a fleet.
-    [[nodiscard]] virtual Result<std::vector<RegistryChange>> merge(
-        const RegistrySnapshot& snapshot, const MasterKey& key, MergeFrom from) = 0;
+    [[nodiscard]] Result<std::vector<RegistryChange>> merge(const RegistrySnapshot& snapshot,
+                                                            const MasterKey& key, MergeFrom from);
     /// What it follows, if it does.
-    [[nodiscard]] virtual Result<std::optional<RegistryRevision>> followed() = 0;
+    [[nodiscard]] Result<std::optional<RegistryRevision>> followed();
     /// Follows nothing any more: changes are allowed again.
-    [[nodiscard]] virtual Status detach() = 0;
+    [[nodiscard]] Status detach();
 
-    [[nodiscard]] virtual Result<std::vector<AccountRow>> accounts() = 0;  ///< Sorted by id.
-    [[nodiscard]] virtual Result<std::vector<ShopRow>> shops(std::optional<AccountId> account) = 0;
-    [[nodiscard]] virtual Result<std::vector<TokenRow>> tokens(
-        std::optional<AccountId> account) = 0;
-    [[nodiscard]] virtual Result<std::optional<AccountRow>> account(const AccountId& id) = 0;
-    [[nodiscard]] virtual Result<std::optional<ShopRow>> shop(const ShopId& id) = 0;
+    [[nodiscard]] Result<std::vector<AccountRow>> accounts();  ///< Sorted by id.
+    [[nodiscard]] Result<std::vector<ShopRow>> shops(std::optional<AccountId> account);
+    [[nodiscard]] Result<std::vector<TokenRow>> tokens(std::optional<AccountId> account);
+    [[nodiscard]] Result<std::optional<AccountRow>> account(const AccountId& id);
+    [[nodiscard]] Result<std::optional<ShopRow>> shop(const ShopId& id);
 
-protected:
-    Registry() = default;
-    Registry(const Registry&) = delete;
-    Registry& operator=(const Registry&) = delete;
+private:
+    explicit Registry(std::unique_ptr<RegistryAccess> access);
+
+    std::unique_ptr<RegistryAccess> access_;
 };
 
 /// `sluice key rotate`: the key `to`, or a new random one, in place of `key_file`. Interrupted at

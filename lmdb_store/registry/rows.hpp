@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/protocol/signature.hpp"
-#include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/registry/values.hpp"
 
 namespace sluice::store {
 

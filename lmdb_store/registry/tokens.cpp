@@ -7,8 +7,10 @@
 #include <cerrno>
 
 #include "core/intake/registry_view.hpp"
-#include "lmdb_store/files/random_bytes.hpp"
-#include "lmdb_store/registry/impl.hpp"
+#include "lmdb_store/registry/access.hpp"
+#include "lmdb_store/registry/registry.hpp"
+#include "os/files/file_io.hpp"
+#include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
 namespace {
@@ -71,53 +73,9 @@ Status check_request(const TokenRequest& request) {
     return request.secret ? check_secret(request) : Status::success();
 }
 
-}  // namespace
-
-std::string random_secret() {
-    return random_hex<32>();
-}
-
-StoredToken LmdbRegistry::load_token(const Txn& txn, std::string_view id) {
-    const auto bytes = find(txn, tables_.tokens, id);
-    std::optional<StoredToken> token = bytes ? decode_token(id, *bytes) : std::nullopt;
-    if (!token) {
-        throw StoreFailure(tables_.damaged("token"));
-    }
-    return *std::move(token);
-}
-
-void LmdbRegistry::store_token(const WriteTxn& txn, const StoredToken& token) {
-    put(txn, tables_.tokens, token.row.token_id.view(), encode_token(token));
-}
-
-std::vector<StoredToken> LmdbRegistry::open_tokens(const Txn& txn, AccountNumber account) {
-    const std::string prefix = account_number_key(account);
-    std::vector<StoredToken> tokens;
-    scan(txn, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
-        tokens.push_back(load_token(txn, key.substr(prefix.size())));
-        return true;
-    });
-    return tokens;
-}
-
-void LmdbRegistry::retire(const WriteTxn& txn, const StoredToken& token, std::int64_t seconds) {
-    const std::string id = token.row.token_id.str();
-    erase(txn, tables_.account_tokens, account_number_key(token.account_number) + id);
-    put(txn, tables_.account_tokens, retired_token_key(token.account_number, seconds, id), "");
-    std::vector<std::string> keys;
-    const std::string prefix = retired_tokens_key(token.account_number);
-    scan(txn, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
-        keys.emplace_back(key);
-        return true;
-    });
-    for (std::size_t i = kRetiredTokensKept; i < keys.size(); ++i) {
-        erase(txn, tables_.account_tokens, keys[i]);
-    }
-}
-
-Status LmdbRegistry::check_token_count(const WriteTxn& txn, const AccountRow& account,
-                                       std::uint8_t scopes, Timestamp now) {
-    const std::vector<StoredToken> tokens = open_tokens(txn, account.number);
+Status check_token_count(const RegistryAccess& access, const WriteTxn& txn,
+                         const AccountRow& account, std::uint8_t scopes, Timestamp now) {
+    const std::vector<StoredToken> tokens = access.open_tokens(txn, account.number);
     for (const Scope scope : kScopes) {
         const auto count = std::count_if(tokens.begin(), tokens.end(), [&](const StoredToken& t) {
             return (t.row.scopes & scope) != 0 && is_active(t.row, now);
@@ -131,28 +89,34 @@ Status LmdbRegistry::check_token_count(const WriteTxn& txn, const AccountRow& ac
     }
     for (const StoredToken& token : tokens) {
         if (token.row.expires_at && token.row.expires_at->plus_seconds(kExpiredKeptSeconds) < now) {
-            retire(txn, token, token.row.expires_at->seconds);
+            access.retire(txn, token, token.row.expires_at->seconds);
         }
     }
     return Status::success();
 }
 
-Result<NewToken> LmdbRegistry::create_token(const TokenRequest& request, const MasterKey& key,
-                                            Timestamp now) {
+}  // namespace
+
+std::string random_secret() {
+    return random_hex<32>();
+}
+
+Result<NewToken> Registry::create_token(const TokenRequest& request, const MasterKey& key,
+                                        Timestamp now) {
     if (Status ok = check_request(request); !ok) {
         return ok.error();
     }
     NewToken created{TokenId("tok_" + random_hex<8>()),
                      request.secret ? *request.secret : random_secret()};
-    const Status stored = write([&](WriteTxn& txn) -> Status {
-        const std::optional<AccountRow> account = load_account(txn, request.account_id);
+    const Status stored = access_->write([&](WriteTxn& txn) -> Status {
+        const std::optional<AccountRow> account = access_->load_account(txn, request.account_id);
         if (!account) {
             return Error{ErrorCode::kNotFound,
                          "there is no account \"" + request.account_id.str() + "\""};
         }
-        Status ok = check_independent(txn);
-        ok = ok ? tables_.check_key(txn, key) : ok;
-        ok = ok ? check_token_count(txn, *account, request.scopes, now) : ok;
+        Status ok = access_->check_independent(txn);
+        ok = ok ? access_->tables().check_key(txn, key) : ok;
+        ok = ok ? check_token_count(*access_, txn, *account, request.scopes, now) : ok;
         if (!ok) {
             return ok;
         }
@@ -162,15 +126,15 @@ Result<NewToken> LmdbRegistry::create_token(const TokenRequest& request, const M
         token.account_number = account->number;
         token.secret_sha256 = sha256(created.secret);
         token.sealed_secret = key.seal(created.secret, created.token_id.view());
-        if (find(txn, tables_.bearers, view_of(token.secret_sha256)) ||
-            find(txn, tables_.tokens, created.token_id.view())) {
+        if (find(txn, access_->tables().bearers, view_of(token.secret_sha256)) ||
+            find(txn, access_->tables().tokens, created.token_id.view())) {
             return Error{ErrorCode::kConflict,
                          "another token has or had this secret: every token "
                          "needs one of its own"};
         }
-        store_token(txn, token);
-        put(txn, tables_.bearers, view_of(token.secret_sha256), created.token_id.view());
-        put(txn, tables_.account_tokens,
+        access_->store_token(txn, token);
+        put(txn, access_->tables().bearers, view_of(token.secret_sha256), created.token_id.view());
+        put(txn, access_->tables().account_tokens,
             account_number_key(account->number) + created.token_id.str(), "");
         return Status::success();
     });
@@ -180,31 +144,31 @@ Result<NewToken> LmdbRegistry::create_token(const TokenRequest& request, const M
     return created;
 }
 
-Status LmdbRegistry::revoke_token(const TokenId& id, Timestamp now) {
-    return write([&](WriteTxn& txn) -> Status {
-        if (id.empty() || !find(txn, tables_.tokens, id.view())) {
+Status Registry::revoke_token(const TokenId& id, Timestamp now) {
+    return access_->write([&](WriteTxn& txn) -> Status {
+        if (id.empty() || !find(txn, access_->tables().tokens, id.view())) {
             return Error{ErrorCode::kNotFound, "there is no token \"" + id.str() + "\""};
         }
-        StoredToken token = load_token(txn, id.view());
+        StoredToken token = access_->load_token(txn, id.view());
         if (token.row.revoked_at) {
             return Error{ErrorCode::kConflict, "token \"" + id.str() + "\" was revoked at " +
                                                    token.row.revoked_at->to_string()};
         }
         token.row.revoked_at = now;
-        store_token(txn, token);
-        retire(txn, token, now.seconds);
+        access_->store_token(txn, token);
+        access_->retire(txn, token, now.seconds);
         return Status::success();
     });
 }
 
-Status LmdbRegistry::rotate_key(const MasterKey& from, const MasterKey& to) {
-    return write([&](WriteTxn& txn) -> Status {
-        if (Status ok = tables_.check_key(txn, from); !ok) {
+Status Registry::rotate_key(const MasterKey& from, const MasterKey& to) {
+    return access_->write([&](WriteTxn& txn) -> Status {
+        if (Status ok = access_->tables().check_key(txn, from); !ok) {
             return ok;
         }
         std::vector<StoredToken> tokens;
-        scan(txn, tables_.tokens, "", [&](std::string_view id, std::string_view) {
-            tokens.push_back(load_token(txn, id));
+        scan(txn, access_->tables().tokens, "", [&](std::string_view id, std::string_view) {
+            tokens.push_back(access_->load_token(txn, id));
             return true;
         });
         for (StoredToken& token : tokens) {
@@ -214,18 +178,18 @@ Status LmdbRegistry::rotate_key(const MasterKey& from, const MasterKey& to) {
             }
             token.sealed_secret = to.seal(*secret, token.row.token_id.view());
             OPENSSL_cleanse(secret->data(), secret->size());
-            store_token(txn, token);
+            access_->store_token(txn, token);
         }
-        put(txn, tables_.main, kKeyCheckKey, to.seal(kKeyCheckText, kKeyCheckKey));
+        put(txn, access_->tables().main, kKeyCheckKey, to.seal(kKeyCheckText, kKeyCheckKey));
         return Status::success();
     });
 }
 
-Status LmdbRegistry::check_key(const MasterKey& key) {
+Status Registry::check_key(const MasterKey& key) {
     return attempt([&]() -> Status {
         ReadTxn txn;
-        begin(txn);
-        return tables_.check_key(txn, key);
+        access_->begin(txn);
+        return access_->tables().check_key(txn, key);
     });
 }
 
@@ -259,16 +223,16 @@ Status rotate_master_key(const std::filesystem::path& key_file, Registry& regist
     return ok ? put_in_force(next) : ok;
 }
 
-Result<std::vector<TokenRow>> LmdbRegistry::tokens(std::optional<AccountId> account) {
+Result<std::vector<TokenRow>> Registry::tokens(std::optional<AccountId> account) {
     return attempt([&]() -> Result<std::vector<TokenRow>> {
         ReadTxn txn;
-        begin(txn);
-        if (account && !load_account(txn, *account)) {
+        access_->begin(txn);
+        if (account && !access_->load_account(txn, *account)) {
             return Error{ErrorCode::kNotFound, "there is no account \"" + account->str() + "\""};
         }
         std::vector<TokenRow> rows;
-        scan(txn, tables_.tokens, "", [&](std::string_view id, std::string_view) {
-            StoredToken token = load_token(txn, id);
+        scan(txn, access_->tables().tokens, "", [&](std::string_view id, std::string_view) {
+            StoredToken token = access_->load_token(txn, id);
             if (!account || token.row.account_id == *account) {
                 rows.push_back(std::move(token.row));
             }

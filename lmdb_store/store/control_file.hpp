@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "core/values/result.hpp"
-#include "lmdb_store/files/file_io.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/format.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 

@@ -9,9 +9,8 @@
 #include <string_view>
 
 #include "core/protocol/signature.hpp"
-#include "lmdb_store/files/file_io.hpp"
-#include "lmdb_store/files/random_bytes.hpp"
-#include "lmdb_store/store/control_file.hpp"
+#include "os/files/file_io.hpp"
+#include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
 namespace {
@@ -20,7 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFirstLine = "sluice store\n";
 constexpr std::size_t kFormatBytesMax = 4096;
-constexpr std::uint64_t kModuleAliveMs = 10'000;
 
 Error damaged(const fs::path& path, const char* what) {
     return {ErrorCode::kCorrupt, "\"" + path.string() + "\" is damaged (" + what +
@@ -175,32 +173,6 @@ Status set_max_accounts(const StorePaths& paths, std::uint32_t max_accounts) {
                          " and can only be raised: places that were given out stay"};
     }
     format->max_accounts = max_accounts;
-    return write_store_format(paths, *format);
-}
-
-Status upgrade_store(const StorePaths& paths, std::uint64_t now_ms) {
-    Result<StoreFormat> format = read_store_format(paths);
-    if (!format) {
-        return format.error();
-    }
-    if (Status ok = check_writable_format(*format); !ok) {
-        return ok;
-    }
-    Result<ControlFile> control = ControlFile::open(paths);
-    if (!control) {
-        return control.error();
-    }
-    const ControlWords& words = control->words();
-    const std::uint64_t heartbeat = words.module_heartbeat_ms.load();
-    if (now_ms < heartbeat + kModuleAliveMs && words.module_format.load() < kStoreFormat) {
-        return Error{ErrorCode::kConflict,
-                     "an nginx with an older sluice module is running on this store: restart "
-                     "nginx first (a reload keeps the old module)"};
-    }
-    if (format->format >= kStoreFormat) {
-        return Status::success();
-    }
-    format->format = format->min_reader = format->min_writer = kStoreFormat;
     return write_store_format(paths, *format);
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 constexpr ngx_msec_t kHangMs = 60'000;
 
 CommitEngine::Now now() noexcept {
-    return {ngx_current_msec, monotonic_us()};
+    return {loop_ms(), monotonic_us()};
 }
 
 /// The record names the file from now on, or perhaps does (an I/O error); otherwise it is garbage.
@@ -38,7 +40,7 @@ void for_each(WaiterChain chain, Visit&& visit) noexcept {
 }
 
 void complete_job(CommitJob& job) noexcept {
-    job.commit_ms = ngx_current_msec - job.joined_ms;
+    job.commit_ms = loop_ms() - job.joined_ms;
     job.completed(job);
 }
 
@@ -105,7 +107,7 @@ void GroupCommit::obey(const CommitEngine::Actions& actions) noexcept {
 }
 
 bool GroupCommit::join(CommitJob& job) noexcept {
-    job.joined_ms = ngx_current_msec;
+    job.joined_ms = loop_ms();
     job.bytes = job.item.prefix.size() + job.item.body.size();
     bool taken = false;
     tell([&](CommitEngine::Actions& actions) { taken = engine_.arrived(job, actions); });
@@ -143,7 +145,7 @@ void GroupCommit::run(void* data, ngx_log_t*) noexcept {
         batch.items.push_back(job.item);
     });
     const std::uint64_t started_us = monotonic_us();
-    batch.queue->append(batch.items, thread_time());
+    batch.queue->append(batch.items, sluice::now());
     batch.commit_us = monotonic_us() - started_us;
     for (std::size_t i = 0; i < batch.items.size(); ++i) {
         settle_bulk(*batch.jobs[i], batch.items[i].outcome);
@@ -227,8 +229,7 @@ void GroupCommit::on_overdue(ngx_event_t* event) noexcept {
 /// Those who waited too long for their turn were not given to the store: "not stored" is certain.
 void GroupCommit::complete_overdue() noexcept {
     WaiterChain late;
-    tell(
-        [&](CommitEngine::Actions& actions) { late = engine_.overdue(ngx_current_msec, actions); });
+    tell([&](CommitEngine::Actions& actions) { late = engine_.overdue(loop_ms(), actions); });
     for_each(late, [](CommitJob& job) {
         job.item.outcome = store::AppendOutcome::kUnavailable;
         complete_job(job);

@@ -8,12 +8,12 @@
 #include <new>
 
 #include "core/json/prepare.hpp"
-#include "lmdb_store/files/file_io.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "ngx_module/conf/conf_check.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/nginx/pool_object.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -52,9 +52,9 @@ bool keep_key_open(ngx_conf_t* cf, MainConf& conf) {
     if (cleanup == nullptr) {
         return false;
     }
-    conf.key_fd = store::open_retrying(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY);
+    conf.key_fd = open_retrying(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY);
     if (conf.key_fd < 0) {
-        const Error error = store::system_error(errno, "open", to_view(conf.key_path));
+        const Error error = system_error(errno, "open", to_view(conf.key_path));
         log_at(cf->log, NGX_LOG_EMERG, conf.key_line, "the store's master key: " + error.message);
         return false;
     }

@@ -1,10 +1,9 @@
-// ngx_str_t <-> std::string_view, and nginx's clock. The only place for such conversions.
+// ngx_str_t <-> std::string_view. The only place for such conversions.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "core/values/timestamp.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
@@ -23,26 +22,6 @@ std::string_view to_view(const char*) = delete;
 }
 [[nodiscard]] inline ngx_str_t to_ngx(std::string_view text) noexcept {
     return {text.size(), to_bytes(text)};
-}
-
-/// The event loop's cached clock; milliseconds.
-[[nodiscard]] inline Timestamp loop_time() noexcept {
-    const ngx_time_t* now = ngx_timeofday();
-    return {now->sec, static_cast<std::uint32_t>(now->msec) * 1'000'000u};
-}
-
-/// For threads: nginx's cached clock belongs to the event loop.
-[[nodiscard]] inline Timestamp thread_time() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    return {now.tv_sec, static_cast<std::uint32_t>(now.tv_nsec)};
-}
-
-[[nodiscard]] inline std::uint64_t monotonic_us() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000u +
-           static_cast<std::uint64_t>(now.tv_nsec) / 1000u;
 }
 
 }  // namespace sluice::ngx

@@ -3,7 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <ctime>
+
+#include "os/clock/clock.hpp"
 
 namespace sluice::ngx {
 
@@ -14,11 +15,10 @@ public:
 
     /// True at most once in each interval.
     [[nodiscard]] bool allow() noexcept {
-        timespec now{};
-        clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+        const std::int64_t now = coarse_ms() / 1000;
         std::int64_t next = next_.load(std::memory_order_relaxed);
-        return now.tv_sec >= next && next_.compare_exchange_strong(next, now.tv_sec + interval_,
-                                                                   std::memory_order_relaxed);
+        return now >= next &&
+               next_.compare_exchange_strong(next, now + interval_, std::memory_order_relaxed);
     }
 
 private:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
 #include "ngx_module/nginx/response.hpp"
 #include "ngx_module/store/refusal.hpp"
 

@@ -6,8 +6,10 @@
 #include "core/protocol/signature.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
 #include "ngx_module/request/answer.hpp"
 #include "ngx_module/store/refusal.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -167,7 +169,7 @@ void check_offloaded(IngestRequest& request) {
         return;
     }
     std::unique_ptr<IntakeScratch> scratch = tools.offload.borrow();
-    check_request(request, *scratch, thread_time());
+    check_request(request, *scratch, now());
     tools.offload.give_back(std::move(scratch));
 }
 

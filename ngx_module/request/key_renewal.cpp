@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include "lmdb_store/files/store_failure.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 #include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
 
 namespace sluice::ngx {
 
@@ -24,11 +25,11 @@ bool KeyRenewal::wait(KeyWaiter& waiter) noexcept {
 }
 
 bool KeyRenewal::start() noexcept {
-    if (was_started_ && ngx_current_msec - started_ms_ < kEveryMs) {
+    if (was_started_ && loop_ms() - started_ms_ < kEveryMs) {
         return false;
     }
     was_started_ = true;
-    started_ms_ = ngx_current_msec;
+    started_ms_ = loop_ms();
     is_running_ = offload_.start(job_, 0);
     return is_running_;
 }

@@ -2,6 +2,7 @@
 
 #include "core/status/report.hpp"
 #include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
 
 namespace sluice::ngx {
 namespace {

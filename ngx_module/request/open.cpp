@@ -6,9 +6,10 @@
 
 #include "core/intake/intake.hpp"
 #include "core/intake/request_head.hpp"
-#include "lmdb_store/files/store_failure.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
 #include "ngx_module/request/answer.hpp"
 
 namespace sluice::ngx {

@@ -10,9 +10,10 @@
 
 #include "core/intake/diagnosis.hpp"
 #include "core/values/ids.hpp"
-#include "lmdb_store/files/store_failure.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
 #include "ngx_module/request/answer.hpp"
 #include "ngx_module/request/open.hpp"
 #include "ngx_module/request/request.hpp"
@@ -134,7 +135,7 @@ Text reason(IngestRequest& request) {
     if (!request.r->header_sent || !request.answer || request.answer->reason == Reason::kNone) {
         return std::nullopt;
     }
-    if (is_undiagnosed(request) && request.tools->diagnoses.allow(ngx_time())) {
+    if (is_undiagnosed(request) && request.tools->diagnoses.allow(loop_time().seconds)) {
         request.diagnosis = diagnose(request);
     }
     return request.diagnosis.empty() ? to_string(request.answer->reason) : request.diagnosis;

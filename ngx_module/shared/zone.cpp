@@ -3,6 +3,8 @@
 #include <new>
 #include <type_traits>
 
+#include "ngx_module/nginx/loop_clock.hpp"
+
 namespace sluice::ngx {
 namespace {
 
@@ -47,7 +49,7 @@ void create(ngx_slab_pool_t* pool, ZoneView& view) noexcept {
     header->metrics_layout = kMetricsLayout;
     header->blocks_count = kBlocks;
     header->cells_count = (free_bytes - kFixedBytes) / sizeof(AccountCell);
-    header->created_second = ngx_time();
+    header->created_second = loop_time().seconds;
     pool->data = header;
     set_view(header, view);
 }

@@ -7,6 +7,7 @@
 #include "core/values/result.hpp"
 #include "ngx_module/build_id.hpp"
 #include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
 
 namespace sluice::ngx {
 namespace {

@@ -10,6 +10,8 @@
 #include "core/protocol/record.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -124,14 +126,14 @@ std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
         }
     }
     look_at_disk(paths_, figures);
-    figures.sampled_ms = to_ms(thread_time());
+    figures.sampled_ms = to_ms(now());
     return figures;
 }
 
 /// Reads every account's cell: hundreds of microseconds for a full zone.
 std::vector<AccountUse> StatusSampler::busiest_accounts() const {
     std::vector<AccountUse> found;
-    const std::int64_t now = thread_time().seconds;
+    const std::int64_t now = sluice::now().seconds;
     const auto busier = [](const AccountUse& a, const AccountUse& b) {
         return total(a) != total(b) ? total(a) > total(b) : a.slot < b.slot;
     };

@@ -2,21 +2,13 @@
 
 #include <utility>
 
-#include "lmdb_store/files/store_failure.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
 #include "ngx_module/store/refusal.hpp"
 
 namespace sluice::ngx {
-namespace {
-
-std::uint64_t now_ms() noexcept {
-    const ngx_time_t* now = ngx_timeofday();
-    return static_cast<std::uint64_t>(now->sec) * 1000u + now->msec;
-}
-
-}  // namespace
-
 StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log, std::function<bool()> in_use)
     : conf_(conf), log_(log), in_use_(std::move(in_use)) {
     look_.ident.owner = this;
@@ -160,7 +152,7 @@ void StoreLink::heartbeat() noexcept {
         return;
     }
     store::ControlWords& words = queue_->control().words();
-    words.module_heartbeat_ms.store(now_ms(), std::memory_order_relaxed);
+    words.module_heartbeat_ms.store(loop_wall_ms(), std::memory_order_relaxed);
     words.module_format.store(store::kStoreFormat, std::memory_order_relaxed);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/servers.hpp"
 #include "pg_store/connection/words.hpp"
@@ -12,7 +13,6 @@
 namespace sluice::pg {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr int kPollMs = 100;
@@ -145,7 +145,7 @@ std::unique_ptr<Connection> Connection::open(const Url& url, const Waiting& wait
 }
 
 void Connection::connect(std::chrono::seconds patience) {
-    const Clock::time_point began = Clock::now();
+    const Clock::time_point began = steady_now();
     PQsetErrorVerbosity(conn_, PQERRORS_VERBOSE);
     // libpq asks to be polled for writing first.
     for (PostgresPollingStatusType status = PGRES_POLLING_WRITING; status != PGRES_POLLING_OK;) {
@@ -159,7 +159,7 @@ void Connection::connect(std::chrono::seconds patience) {
         pollfd ready{PQsocket(conn_),
                      static_cast<short>(status == PGRES_POLLING_READING ? POLLIN : POLLOUT), 0};
         const bool moved = ::poll(&ready, 1, kPollMs) > 0;
-        const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - began);
+        const auto waited = std::chrono::duration_cast<milliseconds>(steady_now() - began);
         if (waited >= patience) {
             throw silent(patience);
         }

@@ -7,13 +7,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "os/clock/clock.hpp"
 #include "pg_store/connection/error.hpp"
 #include "pg_store/connection/words.hpp"
 
 namespace sluice::pg {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kPollMs = 100;
 /// Between two looks at what the server answers, while statements are queued.
@@ -260,7 +259,7 @@ void Connection::throw_remembered() {
 // ---- Waiting ------------------------------------------------------------------------------------
 
 PGresult* Connection::next_result() {
-    for (wait_began_ = Clock::now();;) {
+    for (wait_began_ = steady_now();;) {
         const int unsent = PQflush(conn_);
         if (unsent < 0) {
             throw_gone();
@@ -287,7 +286,7 @@ void Connection::wait(bool for_writing) {
         return;
     }
     const auto waited =
-        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - wait_began_);
+        std::chrono::duration_cast<std::chrono::milliseconds>(steady_now() - wait_began_);
     if (waiting_ && !waiting_(waited)) {
         given_up_ = true;
         throw LedgerFailure({ErrorCode::kBusy, "waiting for PostgreSQL was interrupted"});
@@ -328,7 +327,7 @@ void Connection::script(const std::string& sql) {
 }
 
 void Connection::put_copy_data(std::string_view bytes) {
-    wait_began_ = Clock::now();
+    wait_began_ = steady_now();
     for (;;) {
         const int put = PQputCopyData(conn_, bytes.data(), static_cast<int>(bytes.size()));
         if (put == 1) {

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "core/ledger/ledger.hpp"
+#include "os/clock/clock.hpp"
 #include "pg_store/connection/row_reader.hpp"
 #include "pg_store/connection/row_writer.hpp"
 #include "pg_store/connection/url.hpp"
@@ -125,7 +126,7 @@ private:
     Waiting waiting_;
     std::deque<Pending> pending_;
     std::set<const char*> prepared_;
-    std::chrono::steady_clock::time_point wait_began_{};
+    Clock::time_point wait_began_{};
     std::exception_ptr failure_;  ///< The first one of what is being taken.
     std::size_t queued_ = 0;
     bool given_up_ = false;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
 #include "pg_store/schema/migrate.hpp"
 

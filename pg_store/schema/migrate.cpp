@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
 #include "pg_store/schema/migration_table.hpp"

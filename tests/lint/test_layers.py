@@ -1,10 +1,13 @@
-"""The rooms' arrows: core <- {lmdb_store, pg_store} <- {ngx_module, worker}; no arrow runs upwards."""
+"""The rooms' arrows: core <- os <- {lmdb_store, pg_store} <- {ngx_module, worker}; no arrow runs upwards."""
+import re
+
 import pytest
 from layers import (CIRCLES, FOLDERS, ROOMS, ROOT, circles_in, doors, folder_of, folders, includes, own_includes,
                     sources, unit_includes)
 
 FOREIGN = {
     "core": ("ngx_", "lmdb.h", "libpq", "CLI/", "spdlog", "nlohmann", "curl/"),
+    "os": ("ngx_", "lmdb.h", "libpq", "CLI/", "nlohmann", "curl/"),
     "lmdb_store": ("ngx_", "libpq", "CLI/", "nlohmann", "curl/"),
     "pg_store": ("ngx_", "lmdb.h", "CLI/", "nlohmann", "curl/"),
     "ngx_module": ("lmdb.h", "libpq", "CLI/", "spdlog", "nlohmann", "curl/"),
@@ -117,3 +120,36 @@ def test_one_fence_includes_nginx():
         and any(quote == "<" and name.startswith("ngx_") for quote, name in includes(path))
     ]
     assert not wrong, wrong
+
+
+CLOCKS = re.compile(r"\bclock_gettime\b|\bgettimeofday\b|\btimespec_get\b|(?<![\w.>])(std::)?time\((nullptr|NULL|0)\)"
+                    r"|(?<!\bsluice)::now\(|\b(steady|system|high_resolution|file|utc)_clock\b")
+NGINX_CLOCKS = re.compile(r"\bngx_(time|timeofday|current_msec|cached_\w*time\w*|monotonic_time|gettimeofday|time_update)\b")
+
+
+def test_one_door_to_the_clock():
+    """Everything asks os/clock, but nginx's event loop: it has the time at hand."""
+    doors = {CLOCKS: {"os/clock/clock.hpp", "os/clock/clock.cpp"}, NGINX_CLOCKS: {"ngx_module/nginx/loop_clock.hpp"}}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for room in ROOMS
+        for path in sources(room)
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for clock, allowed in doors.items()
+        if clock.search(line.split("//")[0]) and str(path.relative_to(ROOT)) not in allowed
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_os_says_what_an_errno_means():
+    """`case ENOENT:` and its kin stand in one switch; elsewhere one errno may be asked for, not a table made."""
+    allowed = {"os/files/file_io.cpp", "lmdb_store/queue/append.cpp"}  # the latter: is a commit in doubt?
+    table = re.compile(r"\bcase E[A-Z]{2,}\b")
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for room in ROOMS
+        for path in sources(room)
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if table.search(line) and str(path.relative_to(ROOT)) not in allowed
+    ]
+    assert not wrong, "\n".join(wrong)

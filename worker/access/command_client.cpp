@@ -9,6 +9,7 @@
 #include "core/protocol/record.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/drain/housekeeping.hpp"
 #include "worker/drain/worker_lock.hpp"
@@ -41,7 +42,7 @@ Error not_appended(store::AppendOutcome outcome) {
 Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queue,
                               const Request& request, const CommandSender& sender) {
     const std::string body = encode_request(request);
-    const Timestamp now = cli::now();
+    const Timestamp now = sluice::now();
     RecordMeta meta;
     meta.topic = topic_of(request.command);
     meta.account_number = sender.account_number;
@@ -187,16 +188,15 @@ private:
     }
 
     bool worker_is_in_trouble() {
-        using Clock = std::chrono::steady_clock;
         const auto state = queue_.control().words().worker_state.load();
         if (state != static_cast<std::uint64_t>(store::WorkerState::kRetrying)) {
             trouble_since_ = Clock::time_point{};
             return false;
         }
         if (trouble_since_ == Clock::time_point{}) {
-            trouble_since_ = Clock::now();
+            trouble_since_ = steady_now();
         }
-        return Clock::now() - trouble_since_ > kWorkerTrouble;
+        return steady_now() - trouble_since_ > kWorkerTrouble;
     }
 
     const store::StorePaths& paths_;
@@ -206,7 +206,7 @@ private:
     const std::atomic<bool>& stop_;
     std::unique_ptr<Ledger> reading_;
     std::optional<CommandResult> applied_;  ///< As found last; its work may be unfinished.
-    std::chrono::steady_clock::time_point trouble_since_{};
+    Clock::time_point trouble_since_{};
 };
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
+#include "os/files/file_io.hpp"
 #include "pg_store/connection/url.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/cli/cli_values.hpp"
-#include "worker/system/file.hpp"
 
 namespace sluice::cli {
 namespace {

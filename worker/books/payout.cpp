@@ -2,6 +2,7 @@
 #include "core/payouts/payout_plan.hpp"
 #include "core/rules/creator_names.hpp"
 #include "core/rules/payout_names.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/books/payout_export.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/rules/payout_names.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"

@@ -4,10 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <ctime>
 #include <utility>
 
 #include "core/intake/registry_view.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -77,18 +77,6 @@ std::optional<Scope> parse_scope(std::string_view text) {
 }
 
 }  // namespace
-
-Timestamp now() {
-    std::timespec ts{};
-    std::timespec_get(&ts, TIME_UTC);
-    return {ts.tv_sec, static_cast<std::uint32_t>(ts.tv_nsec)};
-}
-
-Timestamp now_ms() {
-    Timestamp at = now();
-    at.nanos -= at.nanos % 1'000'000;
-    return at;
-}
 
 Result<std::string> parse_admin_id(std::string_view text) {
     if (!is_admin_id(text)) {

@@ -15,10 +15,6 @@
 
 namespace sluice::cli {
 
-[[nodiscard]] Timestamp now();
-/// The same in whole milliseconds, for rows that people read.
-[[nodiscard]] Timestamp now_ms();
-
 /// Account, shop, program and creator ids.
 [[nodiscard]] Result<std::string> parse_admin_id(std::string_view text);
 /// Ids from outside: orders, customers. 1 to 1024 bytes.

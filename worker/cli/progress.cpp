@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "os/clock/clock.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {
@@ -47,14 +48,14 @@ std::string progress_line(const ProgressFigures& figures, bool with_bar) {
 Progress::Progress() : terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 bool Progress::is_due() const {
-    const Clock::duration since = Clock::now() - drawn_;
+    const Clock::duration since = steady_now() - drawn_;
     return terminal_ ? since >= kTerminalInterval : since >= kLineInterval;
 }
 
 void Progress::show(const std::string& line) {
     std::fprintf(stderr, terminal_ ? "\r\x1b[K%s" : "%s\n", line.c_str());
     std::fflush(stderr);
-    drawn_ = Clock::now();
+    drawn_ = steady_now();
     shown_ = terminal_;
 }
 

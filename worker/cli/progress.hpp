@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "os/clock/clock.hpp"
+
 namespace sluice::cli {
 
 struct ProgressFigures {
@@ -33,11 +35,9 @@ public:
     void clear();
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     bool terminal_;
     bool shown_ = false;
-    Clock::time_point drawn_ = Clock::now();
+    Clock::time_point drawn_ = steady_now();
 };
 
 /// `[####......]  40%  1,234 sent  0 rejected  617/s  0:03 left  (why it waits)`

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "lmdb_store/registry/registry.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"

@@ -1,6 +1,7 @@
 // sluice doctor
 #include "worker/doctor/doctor.hpp"
 
+#include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"

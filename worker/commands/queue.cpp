@@ -150,18 +150,9 @@ Status run_peek(const Frame& frame, const PeekCommand& command) {
     return read;
 }
 
-Result<UniqueFile> create_private_file(const std::string& path) {
-    // The bodies hold customer data: only the owner of the file may read it.
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        return system_error(path, errno);
-    }
-    return UniqueFile(::fdopen(fd, "wb"));
-}
-
 Status run_export(const Frame& frame, const ExportCommand& command) {
-    auto file =
-        command.file == "-" ? Result<UniqueFile>(UniqueFile()) : create_private_file(command.file);
+    auto file = command.file == "-" ? Result<UniqueFile>(UniqueFile())
+                                    : open_for_writing(command.file, Existing::kEmptied);
     if (!file.ok()) {
         return file.error();
     }

@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "lmdb_store/registry/exchange.hpp"
+#include "os/clock/clock.hpp"
+#include "os/files/file_io.hpp"
 #include "pg_store/registry/registry_board.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
@@ -163,7 +165,7 @@ Status import_text(const Frame& frame, const std::string& origin, std::string_vi
 
 Status run_import(const Frame& frame, const ImportCommand& command) {
     const bool from_stdin = command.file == "-";
-    auto text = read_file(from_stdin ? "/dev/stdin" : command.file, kRegistryFileBytesMax);
+    auto text = read_to_end(from_stdin ? "/dev/stdin" : command.file, kRegistryFileBytesMax);
     if (!text.ok()) {
         return text.error();
     }

@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "os/files/file_io.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
 #include "worker/send/sender.hpp"
-#include "worker/system/file.hpp"
 #include "worker/system/secret_file.hpp"
 #include "worker/system/stop_signal.hpp"
 
@@ -101,10 +101,10 @@ Status check_records(const SendCommand& command) {
 }
 
 /// Two runs over one file would send everything twice.
-Result<UniqueFd> lock_input(const std::string& file) {
-    UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd.valid()) {
-        return system_error(file, errno);
+Result<Fd> lock_input(const std::string& file) {
+    Fd fd(open_retrying(file.c_str(), O_RDONLY));
+    if (!fd.ok()) {
+        return system_error(errno, "read", file);
     }
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
         return Error{ErrorCode::kBusy, file + ": another run is sending this file"};

@@ -6,6 +6,7 @@
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "lmdb_store/store/master_key.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/subcommands.hpp"
 #include "worker/commands/body_layouts.hpp"
@@ -26,7 +27,7 @@ struct SignCommand {
 };
 
 Result<std::string> read_body(const SignCommand& command) {
-    return read_file(command.file == "-" ? "/dev/stdin" : command.file, kBodyBytesMax);
+    return read_to_end(command.file == "-" ? "/dev/stdin" : command.file, kBodyBytesMax);
 }
 
 /// A shop with the one token in the file, as the diagnosis wants to see it.

@@ -2,6 +2,7 @@
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/subcommands.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/master_key.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"

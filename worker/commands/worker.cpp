@@ -8,6 +8,7 @@
 
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/control_page.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
@@ -89,7 +90,7 @@ pg::LedgerOptions ledger_options(store::Queue& queue, const std::atomic<bool>& s
     pg::LedgerOptions options;
     options.waiting = [&queue, &stop](milliseconds waited) {
         store::ControlWords& words = queue.control().words();
-        words.heartbeat_ms.store(worker::wall_clock_ms());
+        words.heartbeat_ms.store(wall_ms());
         if (waited >= kTrouble) {
             words.worker_error.store(1 + static_cast<std::uint64_t>(ErrorCode::kIo));
             words.worker_state.store(static_cast<std::uint64_t>(store::WorkerState::kRetrying));

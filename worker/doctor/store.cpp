@@ -12,8 +12,8 @@
 
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/store/master_key.hpp"
+#include "os/files/file_io.hpp"
 #include "worker/doctor/doctor.hpp"
-#include "worker/system/file.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -42,7 +42,7 @@ public:
     void look(const fs::path& path, unsigned forbidden) {
         struct stat info {};
         if (::stat(path.c_str(), &info) != 0) {
-            add(system_error(path.string(), errno).message, "run doctor as root");
+            add(system_error(errno, "look at", path).message, "run doctor as root");
             return;
         }
         if ((info.st_mode & forbidden) != 0) {

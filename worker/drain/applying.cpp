@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "os/clock/clock.hpp"
 #include "worker/drain/queue_source.hpp"
 #include "worker/drain/retry.hpp"
 #include "worker/system/crash_point.hpp"
@@ -89,7 +90,7 @@ Result<Applying::Step> Applying::apply_batch() {
     if (inputs_.empty() && work_.pieces == 0) {
         return Step{};
     }
-    batch_began_ = Clock::now();
+    batch_began_ = steady_now();
     auto outcome = applier_.apply(*ledger_, queue_.uuid(), inputs_, next_, limits_);
     if (outcome && outcome->search) {
         next_ += outcome->inputs_done;
@@ -106,7 +107,7 @@ Result<Applying::Step> Applying::apply_batch() {
     step.first = next_;
     step.count = outcome->inputs_done;
     step.applied_count = outcome->inputs_applied;
-    step.took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - batch_began_);
+    step.took = std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - batch_began_);
     next_ += outcome->inputs_done;
     work_ = outcome->work;
     head_ = outcome->head;

@@ -15,6 +15,7 @@
 #include "core/values/result.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/format.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/drain/input_batch.hpp"
 #include "worker/drain/ledger_opener.hpp"
 
@@ -22,8 +23,6 @@ namespace sluice::worker {
 
 class Applying {
 public:
-    using Clock = std::chrono::steady_clock;
-
     /// Finds what a FORGET is about; it is the next input.
     using Searcher = std::function<Result<ForgetFound>(const ForgetNotSearched&)>;
 

@@ -4,18 +4,13 @@
 #include <new>
 #include <utility>
 
+#include "os/clock/clock.hpp"
 #include "worker/drain/housekeeping.hpp"
 
 namespace sluice::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kRetry{1000};
-
-Timestamp wall_clock() {
-    const std::uint64_t ms = wall_clock_ms();
-    return {static_cast<std::int64_t>(ms / 1000),
-            static_cast<std::uint32_t>(ms % 1000) * 1'000'000};
-}
 
 }  // namespace
 
@@ -32,7 +27,7 @@ ArchiveFollower::ArchiveFollower(const store::StorePaths& paths, store::Queue& q
 
 void ArchiveFollower::fail(const Error& error) {
     archiver_.reset();
-    retry_at_ = Clock::now() + kRetry;
+    retry_at_ = steady_now() + kRetry;
     failed_(error);
 }
 
@@ -42,7 +37,7 @@ void ArchiveFollower::add(const std::vector<OwnedInput>& inputs, std::size_t fir
         return;
     }
     try {
-        if (Status added = archiver_->add(inputs, first, count, wall_clock()); !added) {
+        if (Status added = archiver_->add(inputs, first, count, now_ms()); !added) {
             fail(added.error());
         }
     } catch (const LedgerFailure& failure) {
@@ -53,7 +48,7 @@ void ArchiveFollower::add(const std::vector<OwnedInput>& inputs, std::size_t fir
 }
 
 Status ArchiveFollower::open_if_due() {
-    if (archiver_ || Clock::now() < retry_at_) {
+    if (archiver_ || steady_now() < retry_at_) {
         return Status::success();
     }
     auto opened = Archiver::open(paths_, queue_, *options_, snapshot_, alive_);
@@ -68,7 +63,7 @@ Status ArchiveFollower::follow(SequenceNumber applied, bool flush_now) {
     if (Status opened = open_if_due(); !opened || !archiver_) {
         return opened;
     }
-    if (const auto behind = archiver_->catch_up(applied, wall_clock()); !behind) {
+    if (const auto behind = archiver_->catch_up(applied, now_ms()); !behind) {
         return behind.error();
     }
     return flush_now || archiver_->flush_is_due() ? archiver_->flush() : Status::success();

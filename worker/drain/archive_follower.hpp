@@ -11,6 +11,7 @@
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/format.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/drain/archiver.hpp"
 #include "worker/drain/input_batch.hpp"
 
@@ -48,7 +49,6 @@ public:
     [[nodiscard]] const Archiver* archiver() const noexcept { return archiver_.get(); }
 
 private:
-    using Clock = std::chrono::steady_clock;
     [[nodiscard]] Status open_if_due();
     [[nodiscard]] Status follow(SequenceNumber applied, bool flush_now);
     void fail(const Error& error);

@@ -5,7 +5,8 @@
 
 #include "core/forget/edit.hpp"
 #include "core/protocol/record.hpp"
-#include "lmdb_store/archive/file.hpp"
+#include "lmdb_store/archive/segment_file.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/drain/forget_archive.hpp"
 #include "worker/drain/queue_source.hpp"
 #include "worker/system/crash_point.hpp"
@@ -72,7 +73,7 @@ Status Archiver::open_writer() {
 
 Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
     if (unflushed_count_++ == 0) {
-        oldest_unflushed_ = Clock::now();
+        oldest_unflushed_ = steady_now();
     }
     const bool may_forget = !input.input_class || *input.input_class == InputClass::kCommand;
     const Result<RecordView> record =
@@ -180,7 +181,7 @@ Status Archiver::flush() {
 
 bool Archiver::flush_is_due() const noexcept {
     return unflushed_count_ >= kFlushInputs ||
-           (unflushed_count_ != 0 && Clock::now() - oldest_unflushed_ >= kFlushAfter);
+           (unflushed_count_ != 0 && steady_now() - oldest_unflushed_ >= kFlushAfter);
 }
 
 Result<std::uint64_t> Archiver::apply_retention(Timestamp now) {

@@ -21,6 +21,7 @@
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/drain/input_batch.hpp"
 
 namespace sluice::worker {
@@ -60,7 +61,6 @@ public:
     [[nodiscard]] std::uint64_t bytes() const;
 
 private:
-    using Clock = std::chrono::steady_clock;
     Archiver(const store::StorePaths& paths, store::Queue& queue,
              const store::ArchiveOptions& options, SnapshotMaker snapshot,
              std::function<void()> alive);

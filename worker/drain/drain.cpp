@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "os/clock/clock.hpp"
 #include "worker/drain/applying.hpp"
 #include "worker/drain/archive_follower.hpp"
 #include "worker/drain/forget_part.hpp"
@@ -16,7 +17,6 @@
 namespace sluice::worker {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 /// A wake-up that got lost costs at most this.
@@ -142,7 +142,7 @@ Result<bool> Drain::Loop::step() {
         return step.error();
     }
     if (step->worked) {
-        if (const auto failed_for = retry_.succeeded(Clock::now());
+        if (const auto failed_for = retry_.succeeded(steady_now());
             failed_for && events_.recovered) {
             events_.recovered(*failed_for);
         }
@@ -162,7 +162,7 @@ Result<bool> Drain::Loop::step() {
 
 /// Waits before the next try. An error that does not pass, or not in time, is given back.
 Status Drain::Loop::pause_after(const Error& error, const std::atomic<bool>& stop) {
-    const Clock::time_point now = Clock::now();
+    const Clock::time_point now = steady_now();
     const Retry::Decision decision = retry_.failed(error.code, now);
     if (decision.next == Retry::Next::kGiveUp) {
         return error;
@@ -176,8 +176,8 @@ Status Drain::Loop::pause_after(const Error& error, const std::atomic<bool>& sto
     if (decision.is_told && events_.retrying) {
         events_.retrying(error);
     }
-    for (const Clock::time_point end = now + decision.pause; Clock::now() < end && !stop;) {
-        std::this_thread::sleep_for(std::min<Clock::duration>(kStopLook, end - Clock::now()));
+    for (const Clock::time_point end = now + decision.pause; steady_now() < end && !stop;) {
+        std::this_thread::sleep_for(std::min<Clock::duration>(kStopLook, end - steady_now()));
         keeper_.heartbeat();
         heartbeat();
     }
@@ -187,7 +187,7 @@ Status Drain::Loop::pause_after(const Error& error, const std::atomic<bool>& sto
 /// Lets more inputs come together, unless there are more already.
 void Drain::Loop::gather() {
     bool coming = !applying_.has_backlog() && applying_.inputs().size() >= kManyInputs;
-    while (coming && Clock::now() < applying_.batch_began() + kBatchEvery) {
+    while (coming && steady_now() < applying_.batch_began() + kBatchEvery) {
         const std::uint32_t before = queue_.control().words().wake.load();
         std::this_thread::sleep_for(kComing);
         coming = queue_.control().words().wake.load() != before && !keeper_.is_crowded();
@@ -207,8 +207,8 @@ void Drain::Loop::follow_and_publish(bool flush_now) {
 
 /// What follows a step. @return true if the loop should not sleep: there is more to trim.
 Result<bool> Drain::Loop::turn(bool idle) {
-    if (Clock::now() - last_heartbeat_ >= kHeartbeat) {
-        last_heartbeat_ = Clock::now();
+    if (steady_now() - last_heartbeat_ >= kHeartbeat) {
+        last_heartbeat_ = steady_now();
         keeper_.state(store::WorkerState::kRunning, nullptr);
         heartbeat();
     }
@@ -256,11 +256,11 @@ Result<bool> Drain::Loop::guarded_turn(bool idle) {
 
 /// @param trims  Not for a person's command: a person waits for its result.
 Status Drain::Loop::finish(bool trims) {
-    const Clock::time_point end = Clock::now() + kFinishTime;
+    const Clock::time_point end = steady_now() + kFinishTime;
     if (applying_.has_ledger()) {  // a stop may come while it is closed after an I/O error
         do {
             follow_and_publish(true);
-        } while (archive_.is_behind() && Clock::now() < end);
+        } while (archive_.is_behind() && steady_now() < end);
     }
     if (applying_.has_ledger() && applying_.work().pieces == 0) {
         if (Status done =
@@ -270,7 +270,7 @@ Status Drain::Loop::finish(bool trims) {
         }
     }
     // Appending may have stopped at the high-water mark: then only this makes room for it again.
-    while (trims && Clock::now() < end) {
+    while (trims && steady_now() < end) {
         const auto more = keeper_.trim_slice();
         if (!more || !*more) {
             break;

@@ -7,6 +7,7 @@
 
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
@@ -34,14 +35,8 @@ void set(std::atomic<std::uint64_t>& word, std::uint64_t value) {
 
 }  // namespace
 
-std::uint64_t wall_clock_ms() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-}
-
 bool Housekeeping::Every::due() {
-    const Clock::time_point now = Clock::now();
+    const Clock::time_point now = steady_now();
     if (now < next_) {
         return false;
     }
@@ -57,7 +52,7 @@ Housekeeping::Housekeeping(const store::StorePaths& paths, store::Queue& queue)
 
 void Housekeeping::starting(std::uint64_t version) {
     set(words_.worker_pid, static_cast<std::uint64_t>(::getpid()));
-    set(words_.worker_started_ms, wall_clock_ms());
+    set(words_.worker_started_ms, wall_ms());
     set(words_.worker_version, version);
     state(store::WorkerState::kStarting, nullptr);
 }
@@ -70,7 +65,7 @@ void Housekeeping::state(store::WorkerState state, const Error* waiting_for) {
 }
 
 void Housekeeping::heartbeat() {
-    set(words_.heartbeat_ms, wall_clock_ms());
+    set(words_.heartbeat_ms, wall_ms());
 }
 
 /// The files go first: once the position is published their records may be trimmed at any moment,
@@ -158,7 +153,7 @@ Result<bool> Housekeeping::trim_slice() {
 
 Result<bool> Housekeeping::trim_when_idle() {
     const std::uint64_t last_append = words_.last_append_ms.load(std::memory_order_relaxed);
-    const std::uint64_t now = wall_clock_ms();
+    const std::uint64_t now = wall_ms();
     // A clock that was set back must not keep the queue from being trimmed.
     const bool appended_lately = now >= last_append && now - last_append < kIdleMs;
     if (trimmed_ >= published_ || appended_lately) {
@@ -210,11 +205,11 @@ void Housekeeping::sweep_orphans(Clock::time_point until) {
     }
     do {
         (void)sweep_.step();
-    } while (sweep_.is_under_way() && Clock::now() < until);
+    } while (sweep_.is_under_way() && steady_now() < until);
 }
 
 void Housekeeping::periodic(Ledger& ledger, const std::string& node, const Archiver* archiver) {
-    sweep_orphans(Clock::now() + kSweepSlice);
+    sweep_orphans(steady_now() + kSweepSlice);
     if (!clear_readers_.due()) {
         return;
     }

@@ -16,6 +16,7 @@
 #include "lmdb_store/queue/bulk_sweep.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/format.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/drain/archiver.hpp"
 #include "worker/drain/input_batch.hpp"
 
@@ -53,7 +54,7 @@ public:
     [[nodiscard]] bool is_crowded() const;
     /// Removes bulk files that no record names, if that is due or under way: a slice at least, and
     /// more until then. A short queue takes one call.
-    void sweep_orphans(std::chrono::steady_clock::time_point until);
+    void sweep_orphans(Clock::time_point until);
     /// What is due every so often: stale readers, orphans, open dead letters, sizes.
     /// @param archiver  Nothing: off, or not open now.
     void periodic(Ledger& ledger, const std::string& node, const Archiver* archiver);
@@ -62,7 +63,6 @@ public:
     [[nodiscard]] bool store_in_place(Ledger& ledger);
 
 private:
-    using Clock = std::chrono::steady_clock;
     /// True once every `period`.
     class Every {
     public:

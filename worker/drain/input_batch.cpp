@@ -5,12 +5,11 @@
 #include <new>
 #include <span>
 
+#include "os/clock/clock.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Orders tried again in one transaction; the next input waits for them all.
 constexpr std::size_t kWorkSlice = 1000;
@@ -68,7 +67,7 @@ InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
 
 void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
                                 const BatchLimits& limits, BatchOutcome& outcome) {
-    const Clock::time_point end = Clock::now() + limits.time_max;
+    const Clock::time_point end = steady_now() + limits.time_max;
     const std::size_t last = first + std::min(limits.records_max, inputs.size() - first);
     std::vector<Input> views;
     views.reserve(last - first);
@@ -79,7 +78,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
     for (std::size_t at = first; at < last; ++at) {
         if (at == expected) {
             // What was read ahead is applied: to read it again would cost more than the time.
-            if (at != first && Clock::now() >= end) {
+            if (at != first && steady_now() >= end) {
                 return;
             }
             const std::span<const Input> next(&views[at - first],

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "os/clock/clock.hpp"
+
 namespace sluice::worker {
 namespace {
 
@@ -186,7 +188,7 @@ Status Rebuild::replay_all(const std::optional<std::string>& node, SequenceNumbe
 }
 
 Status Rebuild::wait_for(const std::string& node, SequenceNumber upto) {
-    const auto end = std::chrono::steady_clock::now() + kArchivePatience;
+    const auto end = steady_now() + kArchivePatience;
     for (;;) {
         if (Status replayed = replay(node, upto); !replayed) {
             return replayed;
@@ -194,7 +196,7 @@ Status Rebuild::wait_for(const std::string& node, SequenceNumber upto) {
         if (applied(node) >= upto) {
             return Status::success();
         }
-        if (std::chrono::steady_clock::now() >= end) {
+        if (steady_now() >= end) {
             return Error{ErrorCode::kConflict,
                          "the archive ends at input " + std::to_string(applied(node).value) +
                              ", the ledger has applied input " + std::to_string(upto.value) +

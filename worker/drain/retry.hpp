@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/values/result.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::worker {
 
@@ -15,7 +16,7 @@ namespace sluice::worker {
 
 class Retry {
 public:
-    using Time = std::chrono::steady_clock::time_point;
+    using Time = Clock::time_point;
     static constexpr std::chrono::milliseconds kPauseFirst{50};
     static constexpr std::chrono::milliseconds kPauseMax{5000};
 

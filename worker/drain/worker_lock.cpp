@@ -27,15 +27,15 @@ std::string holder_of(int file) {
 
 Result<std::optional<std::uint64_t>> WorkerLock::holder(const store::StorePaths& paths) {
     const std::string path = paths.worker_lock.string();
-    const cli::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.valid()) {
-        return cli::system_error(path, errno);
+    const Fd file(open_retrying(path.c_str(), O_RDONLY));
+    if (!file.ok()) {
+        return system_error(errno, "open", path);
     }
     if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
         return std::optional<std::uint64_t>();
     }
     if (errno != EWOULDBLOCK) {
-        return cli::system_error(path, errno);
+        return system_error(errno, "lock", path);
     }
     return std::optional<std::uint64_t>(std::strtoull(holder_of(file.get()).c_str(), nullptr, 10));
 }
@@ -53,13 +53,13 @@ Result<WorkerLock> WorkerLock::take_soon(const store::StorePaths& paths) {
 
 Result<WorkerLock> WorkerLock::take(const store::StorePaths& paths) {
     const std::string path = paths.worker_lock.string();
-    cli::UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (!file.valid()) {
-        return cli::system_error(path, errno);
+    Fd file(open_retrying(path.c_str(), O_RDWR));
+    if (!file.ok()) {
+        return system_error(errno, "open", path);
     }
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) {
-            return cli::system_error(path, errno);
+            return system_error(errno, "lock", path);
         }
         return Error{ErrorCode::kBusy, "a worker is running on this store (pid " +
                                            holder_of(file.get()) +

@@ -6,7 +6,7 @@
 
 #include "core/values/result.hpp"
 #include "lmdb_store/store/format.hpp"
-#include "worker/system/file.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::worker {
 
@@ -24,8 +24,8 @@ public:
         const store::StorePaths& paths);
 
 private:
-    explicit WorkerLock(cli::UniqueFd file) : file_(std::move(file)) {}
-    cli::UniqueFd file_;
+    explicit WorkerLock(Fd file) : file_(std::move(file)) {}
+    Fd file_;
 };
 
 }  // namespace sluice::worker

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "os/clock/clock.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr auto kLongWait = std::chrono::seconds(2);
 }  // namespace
 
 void SendDisplay::waits(Clock::time_point until, const std::string& why) {
-    const bool is_news = until - Clock::now() >= kLongWait && until > until_ + kLongWait;
+    const bool is_news = until - steady_now() >= kLongWait && until > until_ + kLongWait;
     until_ = std::max(until_, until);
     why_ = why;
     told_ = told_ && !is_news;
@@ -23,7 +25,7 @@ void SendDisplay::holds_back(const std::string& how) {
 }
 
 void SendDisplay::show(const Figures& figures) {
-    const Clock::time_point now = Clock::now();
+    const Clock::time_point now = steady_now();
     pace_.tick(now);
     if (!progress_.is_due() && (told_ || progress_.is_terminal())) {
         return;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "os/clock/clock.hpp"
 #include "worker/cli/progress.hpp"
 #include "worker/send/pace.hpp"
 
@@ -13,8 +14,6 @@ namespace sluice::cli {
 
 class SendDisplay {
 public:
-    using Clock = std::chrono::steady_clock;
-
     struct Figures {
         std::uint64_t sent = 0;
         std::uint64_t rejected = 0;
@@ -22,7 +21,7 @@ public:
         std::uint64_t bytes_left = 0;  ///< Of the file.
     };
 
-    SendDisplay() : pace_(Clock::now()) {}
+    SendDisplay() : pace_(steady_now()) {}
 
     /// Records were settled by this run.
     void settled(std::uint64_t records, std::uint64_t bytes) { pace_.settled(records, bytes); }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ctime>
 #include <stdexcept>
 
 #include "core/values/assert.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -56,7 +56,7 @@ std::optional<RateWindow> window_of(CURL* easy) {
     }
     const auto date = header_of(easy, "Date");
     const time_t told = date ? curl_getdate(date->c_str(), nullptr) : -1;
-    const std::int64_t now = told >= 0 ? told : std::time(nullptr);
+    const std::int64_t now = told >= 0 ? told : sluice::now().seconds;
     return RateWindow{static_cast<std::uint64_t>(*limit), static_cast<std::uint64_t>(*remaining),
                       *reset, std::clamp<std::int64_t>(*reset - now, 0, 86'400)};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "os/clock/clock.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -34,7 +36,7 @@ bool LimitShare::others_need_the_rest() const noexcept {
     return window_.remaining <= needed;
 }
 
-std::optional<LimitShare::Clock::time_point> LimitShare::next_start(Clock::time_point now) const {
+std::optional<Clock::time_point> LimitShare::next_start(Clock::time_point now) const {
     if (percent_ == 100 || known_ == Known::kNoLimit) {
         return now;
     }

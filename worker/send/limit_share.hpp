@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 
+#include "os/clock/clock.hpp"
+
 namespace sluice::cli {
 
 /// X-RateLimit-Limit, -Remaining, -Reset of one answer.
@@ -24,8 +26,6 @@ struct RateWindow {
 
 class LimitShare {
 public:
-    using Clock = std::chrono::steady_clock;
-
     /// @param percent  1 to 100; 100: as fast as the server takes them, to the last request.
     explicit LimitShare(unsigned percent) : percent_(percent) {}
 

@@ -1,12 +1,14 @@
 #include "worker/send/pace.hpp"
 
+#include "os/clock/clock.hpp"
+
 namespace sluice::cli {
 namespace {
 
 constexpr auto kEvery = std::chrono::seconds(1);
 constexpr auto kLooksBack = std::chrono::seconds(60);
 
-double seconds_between(Pace::Clock::time_point from, Pace::Clock::time_point to) {
+double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
 

@@ -6,12 +6,12 @@
 #include <deque>
 #include <optional>
 
+#include "os/clock/clock.hpp"
+
 namespace sluice::cli {
 
 class Pace {
 public:
-    using Clock = std::chrono::steady_clock;
-
     explicit Pace(Clock::time_point now) : samples_{{now, 0, 0}} {}
 
     /// Records were settled by this run.

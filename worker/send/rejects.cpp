@@ -1,10 +1,9 @@
 #include "worker/send/rejects.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <utility>
 
 #include "worker/cli/output.hpp"
 
@@ -43,14 +42,12 @@ Status Rejects::write_to(const std::string& path, bool append) {
         input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
         return Error{ErrorCode::kInvalid, path + ": is the file that is to be sent"};
     }
-    // A problem can quote what a customer wrote: nobody else reads it.
-    const int how = O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC);
-    const int fd = ::open(path.c_str(), how, 0600);
-    if (fd < 0) {
-        return system_error(path, errno);
+    auto file = open_for_writing(path, append ? Existing::kAppendedTo : Existing::kEmptied);
+    if (!file) {
+        return file.error();
     }
     path_ = path;
-    file_ = UniqueFile(::fdopen(fd, append ? "ab" : "wb"));
+    file_ = std::move(*file);
     return Status::success();
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/values/assert.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/send/display.hpp"
 #include "worker/send/keyed_order.hpp"
 #include "worker/send/limit_share.hpp"
@@ -14,7 +15,6 @@
 namespace sluice::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kJobsAheadMax = 4096;
@@ -186,7 +186,7 @@ std::optional<std::uint64_t> Sender::State::take_job(Clock::time_point now) {
 }
 
 void Sender::State::start_requests() {
-    for (auto now = Clock::now(); may_start(now); now = Clock::now()) {
+    for (auto now = steady_now(); may_start(now); now = steady_now()) {
         const auto id = take_job(now);
         if (!id) {
             return;
@@ -204,7 +204,7 @@ void Sender::State::start_requests() {
 
 /// An answer ends the waiting earlier; without one, nothing can start before this.
 int Sender::State::wait_ms() const {
-    const auto now = Clock::now();
+    const auto now = steady_now();
     const auto longest = now + milliseconds(kWaitMsMax);
     const auto shared = share.next_start(now);
     auto until = longest;
@@ -222,7 +222,7 @@ int Sender::State::wait_ms() const {
 void Sender::State::on_response(const HttpResponse& response) {
     Job& job = jobs.at(response.id);
     Judgement judgement = protocol.judge(response, job.chunk);
-    share.answered(response.window, response.status == 200, Clock::now());
+    share.answered(response.window, response.status == 200, steady_now());
     reached = reached || response.status != 0;
     switch (judgement.verdict) {
         case Verdict::kDone:
@@ -288,7 +288,7 @@ void Sender::State::reject_records(std::uint64_t id, Job& job,
 
 void Sender::State::try_later(std::uint64_t id, Job& job, const HttpResponse& response,
                               const Judgement& judgement) {
-    const auto now = Clock::now();
+    const auto now = steady_now();
     ++job.waits;
     job.failures += response.status == 429 ? 0u : 1u;
     job.failing_since = job.failures == 1 ? now : job.failing_since;
@@ -310,7 +310,7 @@ void Sender::State::go_on(std::uint64_t id, Job& job) {
     job.waits = 0;
     job.failures = 0;
     if (!job.records.empty()) {
-        retries.push_back({Clock::now(), id});
+        retries.push_back({steady_now(), id});
         return;
     }
     order.finish(id);
@@ -318,10 +318,10 @@ void Sender::State::go_on(std::uint64_t id, Job& job) {
 }
 
 void Sender::State::save_now_and_then(bool now) {
-    if (!now && Clock::now() - saved_at < kSaveInterval) {
+    if (!now && steady_now() - saved_at < kSaveInterval) {
         return;
     }
-    saved_at = Clock::now();
+    saved_at = steady_now();
     Status saved = rejects.flush();
     if (saved.ok()) {
         saved = settled.save();

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/values/assert.hpp"
-#include "worker/system/file.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -91,7 +91,7 @@ Status check_rates(const Frame& frame, const std::string& file, const std::strin
 
 Result<ProgramApply> read_program_apply(const Frame& frame, const std::string& file,
                                         const std::string& ledger_url) {
-    auto text = read_file(file, kFileBytesMax);
+    auto text = read_to_end(file, kFileBytesMax);
     if (!text.ok()) {
         return text.error();
     }

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "worker/system/file.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -35,10 +35,10 @@ std::string read_to_end(int fd) {
 Result<ChildOutput> run_child(const std::vector<std::string>& arguments) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        return system_error(arguments.front(), errno);
+        return system_error(errno, "run", arguments.front());
     }
-    const UniqueFd read_end(ends[0]);
-    UniqueFd write_end(ends[1]);
+    const Fd read_end(ends[0]);
+    Fd write_end(ends[1]);
     std::vector<char*> argv;
     for (const std::string& argument : arguments) {
         argv.push_back(const_cast<char*>(argument.c_str()));
@@ -54,9 +54,9 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments) {
         ::posix_spawnp(&pid, arguments.front().c_str(), &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
-        return system_error(arguments.front(), error);
+        return system_error(error, "run", arguments.front());
     }
-    write_end = UniqueFd();
+    write_end = Fd();
     ChildOutput child;
     child.output = read_to_end(read_end.get());
     int status = 0;

@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "worker/system/file.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -36,7 +36,7 @@ Status become_store_owner(const store::StorePaths& paths) {
     const int groups =
         owner != nullptr ? ::initgroups(owner->pw_name, info.st_gid) : ::setgroups(0, nullptr);
     if (groups != 0 || ::setgid(info.st_gid) != 0 || ::setuid(info.st_uid) != 0) {
-        return system_error("cannot become the owner of " + paths.ledger.string(), errno);
+        return system_error(errno, "become the owner of", paths.ledger);
     }
     return Status::success();
 }

@@ -7,12 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <utility>
 
-#include "lmdb_store/files/file_io.hpp"
-#include "worker/system/file.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -30,7 +28,7 @@ Result<std::string> read_all(int fd, const std::string& name) {
         if (got > 0) {
             text.append(buffer.data(), static_cast<std::size_t>(got));
         } else if (errno != EINTR) {
-            return Error{ErrorCode::kIo, name + ": " + std::strerror(errno)};
+            return system_error(errno, "read", name);
         }
     }
     return text;
@@ -39,7 +37,7 @@ Result<std::string> read_all(int fd, const std::string& name) {
 Status check_mode(int fd, const std::string& file) {
     struct stat info {};
     if (::fstat(fd, &info) != 0) {
-        return Error{ErrorCode::kIo, file + ": " + std::strerror(errno)};
+        return system_error(errno, "look at", file);
     }
     if (S_ISREG(info.st_mode) && (info.st_mode & 077u) != 0) {
         return Error{ErrorCode::kPermission,
@@ -53,12 +51,11 @@ Status check_mode(int fd, const std::string& file) {
 Result<std::string> read_secret(const std::string& file, Exposed exposed) {
     const bool is_stdin = file == "-";
     const std::string name = is_stdin ? "standard input" : file;
-    UniqueFd opened;
+    Fd opened;
     if (!is_stdin) {
-        opened = UniqueFd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-        if (!opened.valid()) {
-            return Error{errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kPermission,
-                         file + ": " + std::strerror(errno)};
+        opened = Fd(open_retrying(file.c_str(), O_RDONLY));
+        if (!opened.ok()) {
+            return system_error(errno, "read", file);
         }
         if (Status mode = check_mode(opened.get(), file); !mode.ok()) {
             if (exposed == Exposed::kRefuse) {
@@ -90,19 +87,19 @@ NewSecretFile::~NewSecretFile() {
 }
 
 Result<NewSecretFile> NewSecretFile::create(const std::string& path, const std::string& secret) {
-    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!fd.valid() && errno == EEXIST) {
+    const Fd fd(open_retrying(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600));
+    if (!fd.ok() && errno == EEXIST) {
         return Error{ErrorCode::kConflict, path + " exists; name a file that does not exist yet"};
     }
-    if (!fd.valid()) {
-        return system_error(path, errno);
+    if (!fd.ok()) {
+        return system_error(errno, "create", path);
     }
     NewSecretFile file(path);
-    if (const int failed = store::write_all(fd.get(), secret + "\n"); failed != 0) {
-        return system_error(path, failed);
+    if (const int failed = write_all(fd.get(), secret + "\n"); failed != 0) {
+        return system_error(failed, "write", path);
     }
     if (::fsync(fd.get()) != 0) {
-        return system_error(path, errno);
+        return system_error(errno, "sync", path);
     }
     return file;
 }

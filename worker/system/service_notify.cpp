@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "worker/system/file.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::cli {
 
@@ -26,8 +26,8 @@ void notify_service(std::string_view state) noexcept {
     if (*path == '@') {
         address.sun_path[0] = '\0';  // the abstract namespace
     }
-    const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (socket.valid()) {
+    const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (socket.ok()) {
         // If a sign of life is lost, the next one follows soon.
         (void)::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,
                        reinterpret_cast<const sockaddr*>(&address),

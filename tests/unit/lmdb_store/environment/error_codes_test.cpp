@@ -1,14 +1,12 @@
-// What the errors of LMDB and of the system mean: who can act must be told to act.
+// What LMDB's errors mean, and what is wrong with a folder: who can act must be told to act.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
-#include "lmdb_store/archive/file.hpp"
 #include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
-#include "lmdb_store/files/file_io.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
@@ -47,6 +45,8 @@ TEST(ErrorCodes, WhatLmdbReportsIsToldApart) {
              Meaning{EROFS, ErrorCode::kPermission},
              Meaning{MDB_NOTFOUND, ErrorCode::kNotFound},
              Meaning{MDB_BAD_TXN, ErrorCode::kInternal},
+             Meaning{EINVAL, ErrorCode::kInternal},
+             Meaning{ENOMEM, ErrorCode::kInternal},
          }) {
         const Error error = lmdb_error(meaning.error, "write", "/some/folder");
         EXPECT_EQ(error.code, meaning.code) << meaning.error;
@@ -56,45 +56,6 @@ TEST(ErrorCodes, WhatLmdbReportsIsToldApart) {
     EXPECT_THAT(lmdb_error(MDB_INVALID, "read", "f").message, HasSubstr("backup"));
     EXPECT_THAT(lmdb_error(MDB_VERSION_MISMATCH, "read", "f").message,
                 HasSubstr("another version of LMDB"));
-}
-
-TEST(ErrorCodes, WhatTheSystemReportsIsToldApart) {
-    for (const Meaning& meaning : {
-             Meaning{ENOENT, ErrorCode::kNotFound},
-             Meaning{ENOTDIR, ErrorCode::kNotFound},
-             Meaning{EACCES, ErrorCode::kPermission},
-             Meaning{EPERM, ErrorCode::kPermission},
-             Meaning{EROFS, ErrorCode::kPermission},
-             Meaning{ENOSPC, ErrorCode::kNoSpace},
-             Meaning{EDQUOT, ErrorCode::kNoSpace},
-             Meaning{EEXIST, ErrorCode::kConflict},
-             Meaning{EIO, ErrorCode::kIo},
-             Meaning{EMFILE, ErrorCode::kInternal},
-         }) {
-        const Error error = system_error(meaning.error, "write", "/some/file");
-        EXPECT_EQ(error.code, meaning.code) << meaning.error;
-        EXPECT_THAT(error.message, HasSubstr("cannot write \"/some/file\": "));
-    }
-    EXPECT_THAT(system_error(EROFS, "write", "f").message, HasSubstr("mounted read-only"));
-}
-
-TEST(ErrorCodes, AnArchivesFileThatCannotBeOpenedSaysWhy) {
-    const TempFolder folder;
-    for (const Meaning& meaning : {
-             Meaning{ENOSPC, ErrorCode::kNoSpace},
-             Meaning{EDQUOT, ErrorCode::kNoSpace},
-             Meaning{ENOENT, ErrorCode::kNotFound},
-             Meaning{EACCES, ErrorCode::kPermission},
-             Meaning{EPERM, ErrorCode::kPermission},
-             Meaning{EROFS, ErrorCode::kPermission},
-             Meaning{EIO, ErrorCode::kIo},
-         }) {
-        const FailingCall call("sys_open", 0, meaning.error);
-        const auto opened = ArchiveFile::open(folder.path() / "f", ArchiveFile::Mode::kCreate);
-        ASSERT_FALSE(opened.ok());
-        EXPECT_EQ(opened.error().code, meaning.code) << meaning.error;
-        EXPECT_THAT(opened.error().message, HasSubstr((folder.path() / "f").string()));
-    }
 }
 
 /// Maps and locks are not shared over a network: two machines would write over each other.
@@ -141,14 +102,6 @@ TEST(ErrorCodes, AFileThatMayNotBeWrittenSaysWhoseItIs) {
     }
 }
 
-TEST(ErrorCodes, WhatIsReadAsAWholeIsAPlainFileOfTheExpectedSize) {
-    const TempFolder folder;
-    EXPECT_EQ(read_file(folder.path(), 100).error().code, ErrorCode::kInvalid);
-    write_text(folder.path() / "f", "12345");
-    EXPECT_EQ(*read_file(folder.path() / "f", 5), "12345");
-    EXPECT_EQ(read_file(folder.path() / "f", 4).error().code, ErrorCode::kInvalid);
-}
-
 TEST(ErrorCodes, AnOwnerWithoutANameIsGivenByHisNumber) {
     const TempStore store;
     const auto lock = store.paths().queue / "lock.mdb";
@@ -158,47 +111,6 @@ TEST(ErrorCodes, AnOwnerWithoutANameIsGivenByHisNumber) {
     const FailingCall call("sys_faccessat", 1, EACCES);
     EXPECT_THAT(check_folder(store.paths().queue, false).error().message,
                 HasSubstr("it belongs to user 54321, group 54322"));
-}
-
-TEST(ErrorCodes, AnOwnerOrAGroupAloneIsSet) {
-    const TempFolder folder;
-    write_text(folder.path() / "f", "x");
-    FileOwner owner;
-    owner.mode = 0640;
-    owner.group = ::getegid();
-    EXPECT_TRUE(set_owner(folder.path() / "f", owner).ok());
-    const FailingCall call("sys_lchown", 0, EPERM);
-    EXPECT_EQ(set_owner(folder.path() / "f", owner).error().code, ErrorCode::kPermission);
-}
-
-TEST(ErrorCodes, AFileWithoutAFolderIsReplacedWhereTheProcessIs) {
-    const TempFolder folder;
-    const auto before = std::filesystem::current_path();
-    std::filesystem::current_path(folder.path());
-    const Status replaced = replace_file("f", "new", {});
-    std::filesystem::current_path(before);
-    EXPECT_TRUE(replaced.ok());
-    EXPECT_EQ(read_text(folder.path() / "f"), "new");
-}
-
-TEST(ErrorCodes, ASignalOnTheWayIsNoError) {
-    const TempFolder folder;
-    {
-        const FailingCall call("sys_open", 0, EINTR);
-        write_text(folder.path() / "f", "12345");
-        EXPECT_EQ(*read_file(folder.path() / "f", 5), "12345");
-        EXPECT_TRUE(call.struck());
-    }
-    {
-        const TempStore store;
-        const FailingCall call("sys_open", 0, EINTR);
-        EXPECT_TRUE(MasterKey::load(store.paths().master_key).ok());
-        EXPECT_TRUE(call.struck());
-    }
-    const FailingCall call("sys_pread", 0, EINTR);
-    const auto file = ArchiveFile::open(folder.path() / "f", ArchiveFile::Mode::kRead);
-    EXPECT_EQ(*file->read_at(1, 100), "2345");
-    EXPECT_TRUE(call.struck());
 }
 
 }  // namespace

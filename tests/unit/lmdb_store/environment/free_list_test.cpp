@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "lmdb_store/environment/folder_check.hpp"
-#include "lmdb_store/files/file_io.hpp"
+#include "os/files/file_io.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 

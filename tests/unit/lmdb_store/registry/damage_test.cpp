@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/intake/registry_view.hpp"
-#include "lmdb_store/files/store_failure.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 #include "lmdb_store/registry/exchange.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "lmdb_store/registry/registry.hpp"

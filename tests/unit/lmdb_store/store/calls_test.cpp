@@ -4,13 +4,13 @@
 #include <cerrno>
 
 #include "lmdb_store/archive/archive.hpp"
-#include "lmdb_store/files/file_io.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/control_file.hpp"
 #include "lmdb_store/store/master_key.hpp"
+#include "os/files/file_io.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 #include "unit/lmdb_store/whole_sweep.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "lmdb_store/files/file_io.hpp"
+#include "os/files/file_io.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/intake/registry_view.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::cli {
 namespace {

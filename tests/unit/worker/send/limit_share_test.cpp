@@ -5,7 +5,6 @@
 namespace sluice::cli {
 namespace {
 
-using Clock = LimitShare::Clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::AllOf;

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::seconds;
 
 TEST(SendPace, TellsTheLastMinuteAndNotTheWholeRun) {
-    Pace::Clock::time_point now{seconds(1000)};
+    Clock::time_point now{seconds(1000)};
     Pace pace(now);
     EXPECT_EQ(pace.per_second(now), std::nullopt);
     EXPECT_EQ(pace.seconds_for(1000, now), std::nullopt);
@@ -27,7 +27,7 @@ TEST(SendPace, TellsTheLastMinuteAndNotTheWholeRun) {
 }
 
 TEST(SendPace, KnowsNoEndWhileNothingIsSettled) {
-    Pace::Clock::time_point now{seconds(1000)};
+    Clock::time_point now{seconds(1000)};
     Pace pace(now);
     pace.tick(now += seconds(30));
     EXPECT_DOUBLE_EQ(*pace.per_second(now), 0);

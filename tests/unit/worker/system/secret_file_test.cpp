@@ -92,14 +92,28 @@ TEST_F(SecretFile, ANewFileThatCannotBeWrittenIsNotLeft) {
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST_F(SecretFile, ReplaceFileIsAtomicAndPrivate) {
-    const std::string path = folder_ / "state";
-    ASSERT_TRUE(replace_file(path, "one").ok());
-    ASSERT_TRUE(replace_file(path, "two").ok());
-    EXPECT_EQ(read_file(path, 100).value(), "two");
-    EXPECT_FALSE(read_file(path, 2).ok());
-    EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
-    EXPECT_FALSE(read_file(folder_, 100).ok());
+TEST_F(SecretFile, AFileThatAPersonNamesIsReadToItsEndOrRefused) {
+    const std::string path = write("two", 0600);
+    EXPECT_EQ(read_to_end(path, 3).value(), "two");
+    EXPECT_EQ(read_to_end(path, 2).error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(read_to_end(folder_ / "none", 3).error().code, ErrorCode::kNotFound);
+    EXPECT_NE(read_to_end(folder_, 100).error().message.find("Is a directory"), std::string::npos);
+}
+
+TEST_F(SecretFile, AFileThatIsWrittenIsPrivateAndKeepsWhatItIsToldTo) {
+    const std::string path = folder_ / "output";
+    for (const Existing existing :
+         {Existing::kEmptied, Existing::kAppendedTo, Existing::kEmptied, Existing::kAppendedTo}) {
+        const auto file = open_for_writing(path, existing);
+        ASSERT_TRUE(file.ok());
+        std::fputs("line\n", file->get());
+    }
+    EXPECT_EQ(read_to_end(path, 100).value(), "line\nline\n");
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777U, 0600U);
+    EXPECT_EQ(open_for_writing(folder_ / "none" / "f", Existing::kEmptied).error().code,
+              ErrorCode::kNotFound);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// Plain files: what the store keeps beside LMDB, and the descriptor of its master key that nginx's
-// master holds.
+// Files of the operating system: descriptors, whole files, folders, and what an errno means.
 //
 // Errors name the path and the operation. Nothing here creates folders.
 #pragma once
@@ -16,7 +15,7 @@
 
 #include "core/values/result.hpp"
 
-namespace sluice::store {
+namespace sluice {
 
 /// A file descriptor that closes itself.
 class Fd {
@@ -39,7 +38,9 @@ private:
     int fd_ = -1;
 };
 
-/// The error of a failed system call, by errno: kNotFound, kPermission, kNoSpace, kIo, ...
+/// What an errno means for who decides whether to try again. The program's only such table.
+[[nodiscard]] ErrorCode code_of_errno(int error) noexcept;
+/// The error of a failed system call: `cannot <doing> "<path>": <what the system says>`.
 [[nodiscard]] Error system_error(int error, std::string_view doing,
                                  const std::filesystem::path& path);
 
@@ -47,6 +48,8 @@ private:
 [[nodiscard]] int open_retrying(const char* path, int flags, mode_t mode = 0) noexcept;
 /// Writes all of `bytes`; EINTR and partial writes are continued. 0 or errno.
 [[nodiscard]] int write_all(int fd, std::string_view bytes) noexcept;
+/// The same at `offset`, wherever the descriptor stands.
+[[nodiscard]] int write_at(int fd, std::string_view bytes, std::uint64_t offset) noexcept;
 /// Reads `bytes_count` at `offset`, or less at the end of the file. The number read, or -errno.
 [[nodiscard]] std::int64_t read_at(int fd, void* buffer, std::size_t bytes_count,
                                    std::uint64_t offset) noexcept;
@@ -63,13 +66,15 @@ struct FileOwner {
 };
 /// Sets owner, then mode (chown clears the set-group-id bit).
 [[nodiscard]] Status set_owner(const std::filesystem::path& path, const FileOwner& owner);
-/// Replaces `path` atomically and durably: temporary file, fsync, rename, fsync of the folder.
+/// Replaces `path` atomically and durably: temporary file, fsync, rename, fsync of the folder. A
+/// reader sees the old contents or the new ones, also after a crash. A process that dies leaves
+/// `<path>.new.<process id>`.
 [[nodiscard]] Status replace_file(const std::filesystem::path& path, std::string_view bytes,
-                                  const FileOwner& owner);
+                                  const FileOwner& owner = {});
 /// What lies in `folder`, in no order. std::filesystem's iterator ends the process when memory runs
 /// out; this throws std::bad_alloc.
 [[nodiscard]] Result<std::vector<std::string>> names_in(const std::filesystem::path& folder);
 /// Makes renames and removals in `folder` durable.
 [[nodiscard]] Status sync_folder(const std::filesystem::path& folder);
 
-}  // namespace sluice::store
+}  // namespace sluice

@@ -1,4 +1,4 @@
-#include "lmdb_store/files/file_io.hpp"
+#include "os/files/file_io.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,29 +9,8 @@
 #include <cstring>
 #include <memory>
 
-namespace sluice::store {
+namespace sluice {
 namespace {
-
-ErrorCode code_of(int error) noexcept {
-    switch (error) {
-        case ENOENT:
-        case ENOTDIR:
-            return ErrorCode::kNotFound;
-        case EACCES:
-        case EPERM:
-        case EROFS:  // a remount needs a person, just as a permission does
-            return ErrorCode::kPermission;
-        case ENOSPC:
-        case EDQUOT:
-            return ErrorCode::kNoSpace;
-        case EEXIST:
-            return ErrorCode::kConflict;
-        case EIO:
-            return ErrorCode::kIo;
-        default:
-            return ErrorCode::kInternal;
-    }
-}
 
 /// Removes a temporary file on every way out but the good one.
 class TemporaryFile {
@@ -52,7 +31,12 @@ private:
 };
 
 int write_synced(const char* path, std::string_view bytes) noexcept {
-    const Fd fd(open_retrying(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+    Fd fd(open_retrying(path, how, 0600));
+    if (!fd.ok() && errno == EEXIST) {  // of a process that died and had the same id
+        ::unlink(path);
+        fd = Fd(open_retrying(path, how, 0600));
+    }
     if (!fd.ok()) {
         return errno;
     }
@@ -78,6 +62,31 @@ Fd::~Fd() {
     }
 }
 
+ErrorCode code_of_errno(int error) noexcept {
+    switch (error) {
+        case ENOENT:
+        case ENOTDIR:
+            return ErrorCode::kNotFound;
+        case EACCES:
+        case EPERM:
+        case EROFS:  // a remount needs a person, just as a permission does
+            return ErrorCode::kPermission;
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG:
+            return ErrorCode::kNoSpace;
+        case EEXIST:
+            return ErrorCode::kConflict;
+        case EAGAIN:
+        case EBUSY:
+            return ErrorCode::kBusy;
+        case EIO:
+            return ErrorCode::kIo;
+        default:  // bad argument, no memory, no descriptor left: nothing that a file could cause
+            return ErrorCode::kInternal;
+    }
+}
+
 Error system_error(int error, std::string_view doing, const std::filesystem::path& path) {
     std::string message = "cannot " + std::string(doing) + " \"" + path.string() + "\"";
     if (error == EROFS) {
@@ -85,7 +94,7 @@ Error system_error(int error, std::string_view doing, const std::filesystem::pat
     } else {
         message += std::string(": ") + std::strerror(error);
     }
-    return {code_of(error), std::move(message)};
+    return {code_of_errno(error), std::move(message)};
 }
 
 int write_all(int fd, std::string_view bytes) noexcept {
@@ -97,6 +106,22 @@ int write_all(int fd, std::string_view bytes) noexcept {
         if (written <= 0) {
             return written < 0 ? errno : EIO;
         }
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+int write_at(int fd, std::string_view bytes, std::uint64_t offset) noexcept {
+    while (!bytes.empty()) {
+        const ssize_t written =
+            ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return written < 0 ? errno : EIO;
+        }
+        offset += static_cast<std::uint64_t>(written);
         bytes.remove_prefix(static_cast<std::size_t>(written));
     }
     return 0;
@@ -193,10 +218,11 @@ Result<std::vector<std::string>> names_in(const std::filesystem::path& folder) {
 Status sync_folder(const std::filesystem::path& folder) {
     const char* path = folder.empty() ? "." : folder.c_str();
     const Fd fd(open_retrying(path, O_RDONLY | O_DIRECTORY));
-    if (!fd.ok() || ::fsync(fd.get()) != 0) {
+    // EINVAL: such a file system syncs no folders, as a network's may.
+    if (!fd.ok() || (::fsync(fd.get()) != 0 && errno != EINVAL)) {
         return system_error(errno, "sync", folder);
     }
     return Status::success();
 }
 
-}  // namespace sluice::store
+}  // namespace sluice

@@ -1,4 +1,4 @@
-// The canonical dump, and the check of a whole ledger. Internal to this room.
+// What reads a whole ledger: its canonical dump, and its check. Internal to this room.
 #pragma once
 
 #include <memory>
@@ -6,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 
 namespace sluice::store {
+
+class LedgerRows;
 
 [[nodiscard]] std::unique_ptr<LedgerRows> make_rows(const Environment& env,
                                                     const LedgerHandles& handles, ReadTxn txn,

@@ -1,4 +1,4 @@
-#include "lmdb_store/ledger/rows.hpp"
+#include "lmdb_store/ledger/dump.hpp"
 
 #include <openssl/evp.h>
 
@@ -8,6 +8,7 @@
 
 #include "core/values/assert.hpp"
 #include "lmdb_store/ledger/row_value.hpp"
+#include "lmdb_store/ledger/whole.hpp"
 
 namespace sluice::store {
 namespace {
@@ -23,50 +24,6 @@ std::array<Table, kLedgerTables.size()> tables_by_name() {
     return tables;
 }
 
-class TableRows final : public LedgerRows {
-public:
-    TableRows(const Environment& env, const LedgerHandles& handles, ReadTxn txn,
-              std::string_view node)
-        : txn_(std::move(txn)), rows_(env, handles, txn_) {
-        head_.head.node = node;
-        const auto value = node.empty() ? std::nullopt : rows_.get(Table::kHeads, node);
-        if (value) {
-            rows_.check(RowValue::decode(node, *value, head_), Table::kHeads, node);
-        }
-    }
-
-    bool next() override {
-        for (;;) {
-            const bool found = cursor_ && (entered_ ? cursor_->next() : cursor_->first());
-            entered_ = true;
-            if (found) {
-                return true;
-            }
-            cursor_.reset();
-            if (next_table_ == tables_.size()) {
-                return false;
-            }
-            table_ = tables_[next_table_++];
-            cursor_.emplace(rows_, table_);
-            entered_ = false;
-        }
-    }
-    std::string_view table() const noexcept override { return name_of(table_); }
-    std::string_view key() const noexcept override { return cursor_->key(); }
-    std::string_view value() const noexcept override { return cursor_->value(); }
-    const LedgerHead& head() const noexcept override { return head_.head; }
-
-private:
-    ReadTxn txn_;
-    RowAccess rows_;
-    NodeHead head_;
-    std::array<Table, kLedgerTables.size()> tables_ = tables_by_name();
-    std::size_t next_table_ = 0;
-    Table table_ = Table::kHeads;
-    std::optional<RowCursor> cursor_;  ///< Destroyed before its transaction.
-    bool entered_ = false;
-};
-
 void hash_bytes(EVP_MD_CTX* context, std::string_view bytes) {
     const std::uint64_t size = bytes.size();
     SLUICE_ASSERT(EVP_DigestUpdate(context, &size, sizeof(size)) == 1);
@@ -75,9 +32,68 @@ void hash_bytes(EVP_MD_CTX* context, std::string_view bytes) {
 
 }  // namespace
 
+struct LedgerRows::State {
+    State(const Environment& env, const LedgerHandles& handles, ReadTxn read_txn,
+          std::string_view node)
+        : txn(std::move(read_txn)), rows(env, handles, txn) {
+        head.head.node = node;
+        const auto value = node.empty() ? std::nullopt : rows.get(Table::kHeads, node);
+        if (value) {
+            rows.check(RowValue::decode(node, *value, head), Table::kHeads, node);
+        }
+    }
+
+    ReadTxn txn;
+    RowAccess rows;
+    NodeHead head;
+    std::array<Table, kLedgerTables.size()> tables = tables_by_name();
+    std::size_t next_table = 0;
+    Table table = Table::kHeads;
+    std::optional<RowCursor> cursor;  ///< Destroyed before its transaction.
+    bool entered = false;
+};
+
+LedgerRows::LedgerRows(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LedgerRows::~LedgerRows() = default;
+
+bool LedgerRows::next() {
+    State& at = *state_;
+    for (;;) {
+        const bool found = at.cursor && (at.entered ? at.cursor->next() : at.cursor->first());
+        at.entered = true;
+        if (found) {
+            return true;
+        }
+        at.cursor.reset();
+        if (at.next_table == at.tables.size()) {
+            return false;
+        }
+        at.table = at.tables[at.next_table++];
+        at.cursor.emplace(at.rows, at.table);
+        at.entered = false;
+    }
+}
+
+std::string_view LedgerRows::table() const noexcept {
+    return name_of(state_->table);
+}
+
+std::string_view LedgerRows::key() const noexcept {
+    return state_->cursor->key();
+}
+
+std::string_view LedgerRows::value() const noexcept {
+    return state_->cursor->value();
+}
+
+const LedgerHead& LedgerRows::head() const noexcept {
+    return state_->head.head;
+}
+
 std::unique_ptr<LedgerRows> make_rows(const Environment& env, const LedgerHandles& handles,
                                       ReadTxn txn, std::string_view node) {
-    return std::make_unique<TableRows>(env, handles, std::move(txn), node);
+    return std::make_unique<LedgerRows>(
+        std::make_unique<LedgerRows::State>(env, handles, std::move(txn), node));
 }
 
 Digest256 ledger_digest(LedgerRows& rows) {

@@ -1,4 +1,4 @@
-#include "lmdb_store/files/random_bytes.hpp"
+#include "os/random/random_bytes.hpp"
 
 #include <sys/random.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/values/assert.hpp"
 
-namespace sluice::store {
+namespace sluice {
 
 void fill_random(std::span<std::uint8_t> bytes) noexcept {
     while (!bytes.empty()) {
@@ -18,4 +18,4 @@ void fill_random(std::span<std::uint8_t> bytes) noexcept {
     }
 }
 
-}  // namespace sluice::store
+}  // namespace sluice

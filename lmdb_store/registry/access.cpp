@@ -1,0 +1,151 @@
+#include "lmdb_store/registry/access.hpp"
+
+#include <limits>
+
+#include "lmdb_store/environment/key_bytes.hpp"
+#include "lmdb_store/registry/lineage.hpp"
+
+namespace sluice::store {
+
+Status RegistryAccess::write(const std::function<Status(WriteTxn&)>& change) const {
+    return attempt([&]() -> Status {
+        WriteTxn txn;
+        begin(txn);
+        if (Status ok = change(txn); !ok) {
+            return ok;
+        }
+        commit(txn);
+        return Status::success();
+    });
+}
+
+void RegistryAccess::begin(ReadTxn& txn) const {
+    check(txn.begin(*tables_.environment), *tables_.environment, "read");
+}
+
+void RegistryAccess::begin(WriteTxn& txn) const {
+    check(txn.begin(*tables_.environment), *tables_.environment, "write");
+}
+
+void RegistryAccess::commit(WriteTxn& txn) const {
+    record_revision(tables_, txn);
+    check(txn.commit(), *tables_.environment, "write");
+}
+
+std::optional<AccountRow> RegistryAccess::load_account(const Txn& txn, const AccountId& id) const {
+    const auto bytes = find(txn, tables_.accounts, id.view());
+    if (!bytes) {
+        return std::nullopt;
+    }
+    std::optional<AccountRow> row = decode_account(id.view(), *bytes);
+    if (!row) {
+        throw StoreFailure(tables_.damaged("account"));
+    }
+    return row;
+}
+
+std::optional<ShopRow> RegistryAccess::load_shop(const Txn& txn, const ShopId& id) const {
+    const auto bytes = find(txn, tables_.shops, id.view());
+    if (!bytes) {
+        return std::nullopt;
+    }
+    std::optional<ShopRow> row = decode_shop(id.view(), *bytes);
+    if (!row) {
+        throw StoreFailure(tables_.damaged("shop"));
+    }
+    return row;
+}
+
+StoredToken RegistryAccess::load_token(const Txn& txn, std::string_view id) const {
+    const auto bytes = find(txn, tables_.tokens, id);
+    std::optional<StoredToken> token = bytes ? decode_token(id, *bytes) : std::nullopt;
+    if (!token) {
+        throw StoreFailure(tables_.damaged("token"));
+    }
+    return *std::move(token);
+}
+
+void RegistryAccess::store_token(const WriteTxn& txn, const StoredToken& token) const {
+    put(txn, tables_.tokens, token.row.token_id.view(), encode_token(token));
+}
+
+std::vector<StoredToken> RegistryAccess::open_tokens(const Txn& txn, AccountNumber account) const {
+    const std::string prefix = account_number_key(account);
+    std::vector<StoredToken> tokens;
+    scan(txn, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
+        tokens.push_back(load_token(txn, key.substr(prefix.size())));
+        return true;
+    });
+    return tokens;
+}
+
+void RegistryAccess::retire(const WriteTxn& txn, const StoredToken& token,
+                            std::int64_t seconds) const {
+    const std::string id = token.row.token_id.str();
+    erase(txn, tables_.account_tokens, account_number_key(token.account_number) + id);
+    put(txn, tables_.account_tokens, retired_token_key(token.account_number, seconds, id), "");
+    std::vector<std::string> keys;
+    const std::string prefix = retired_tokens_key(token.account_number);
+    scan(txn, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
+        keys.emplace_back(key);
+        return true;
+    });
+    for (std::size_t i = kRetiredTokensKept; i < keys.size(); ++i) {
+        erase(txn, tables_.account_tokens, keys[i]);
+    }
+}
+
+std::uint32_t RegistryAccess::next_of(const Txn& txn, std::string_view series) const {
+    const auto stored = find(txn, tables_.main, series);
+    if (!stored || stored->size() != sizeof(std::uint32_t)) {
+        throw StoreFailure(tables_.damaged(series));
+    }
+    return get_big_endian<std::uint32_t>(stored->data());
+}
+
+std::uint32_t RegistryAccess::take_number(const WriteTxn& txn, std::string_view series) const {
+    const std::uint32_t number = next_of(txn, series);
+    if (number == 0 || number == std::numeric_limits<std::uint32_t>::max()) {
+        throw StoreFailure(tables_.damaged(series));
+    }
+    put(txn, tables_.main, series, account_number_key({number + 1}));
+    return number;
+}
+
+void RegistryAccess::reserve_number(const WriteTxn& txn, std::string_view series,
+                                    std::uint32_t number) const {
+    if (next_of(txn, series) <= number) {
+        put(txn, tables_.main, series, account_number_key({number + 1}));
+    }
+}
+
+std::optional<RegistryRevision> RegistryAccess::load_followed(const Txn& txn) const {
+    const auto stored = find(txn, tables_.main, kFollowsKey);
+    if (!stored) {
+        return std::nullopt;
+    }
+    if (stored->size() <= sizeof(std::uint64_t)) {
+        throw StoreFailure(tables_.damaged("source"));
+    }
+    RegistryRevision followed{std::string(stored->substr(sizeof(std::uint64_t))),
+                              get_big_endian<std::uint64_t>(stored->data()),
+                              {}};
+    // Of this number only: an older release moves the one and not the other.
+    const auto digest = find(txn, tables_.main, kFollowsDigestKey);
+    if (digest && digest->size() > sizeof(std::uint64_t) &&
+        get_big_endian<std::uint64_t>(digest->data()) == followed.number) {
+        followed.digest = digest->substr(sizeof(std::uint64_t));
+    }
+    return followed;
+}
+
+Status RegistryAccess::check_independent(const Txn& txn) const {
+    if (const auto source = load_followed(txn)) {
+        return Error{ErrorCode::kConflict,
+                     "this registry follows that of store " + source->source +
+                         ": change it there, or run \"sluice registry detach\" here first"};
+    }
+    return Status::success();
+}
+
+}  // namespace sluice::store
