@@ -100,7 +100,7 @@ Result<std::vector<std::string>> archived_queues(const std::filesystem::path& fo
     }
     std::set<std::string> queues;
     for (const auto& [ordinal, path] : *segments) {
-        const auto file = ArchiveFile::open(path, ArchiveFile::Mode::kRead);
+        const auto file = OpenFile::open(path, OpenFile::Mode::kRead);
         if (!file) {
             return file.error();
         }
