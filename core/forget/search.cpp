@@ -1,6 +1,7 @@
 #include "core/forget/search.hpp"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "core/protocol/record.hpp"
@@ -73,26 +74,45 @@ public:
                 found_.orders.insert(state.key.order_id);
             }
         });
-        if (Status scanned = scan_events([this](const SeenEvent& event) {
-                if (is_whose(whom_, event)) {
-                    insert_orders(event);
-                }
-            });
-            !scanned) {
-            return scanned.error();
+        Status scanned = match();
+        if (scanned && !found_.orders.empty()) {
+            scan_ledger([this](const OrderState& state) { collect(state); });
+            scanned = gather();
         }
-        if (found_.orders.empty()) {
-            return found_;
+        return scanned ? Result<ForgetFound>(found_) : Result<ForgetFound>(scanned.error());
+    }
+
+    Result<ForgetFound> run_again(const ForgetJob& job) {
+        found_ = job.found;
+        job_ = &job;
+        const ForgetNames names(job);
+        for (const Digest256& digest : found_.customers) {
+            made_.insert(*names.customer(digest));
         }
-        scan_ledger([this](const OrderState& state) { collect(state); });
-        if (Status scanned = scan_events([this](const SeenEvent& event) { collect(event); });
-            !scanned) {
-            return scanned.error();
+        for (const Digest256& digest : found_.devices) {
+            made_.insert(*names.device(digest));
         }
-        return found_;
+        Status scanned = match();
+        if (scanned) {
+            scanned = gather();
+        }
+        return scanned ? Result<ForgetFound>(found_) : Result<ForgetFound>(scanned.error());
     }
 
 private:
+    /// Whose orders.
+    Status match() {
+        return scan_events([this](const SeenEvent& event) {
+            if (is_whose(whom_, event)) {
+                insert_orders(event);
+            }
+        });
+    }
+    /// What these orders stated.
+    Status gather() {
+        return scan_events([this](const SeenEvent& event) { collect(event); });
+    }
+
     void name() {
         if (whom_.by == ForgetBy::kOrder) {
             found_.orders.insert(OrderId(whom_.id));
@@ -125,15 +145,17 @@ private:
         }
         const auto& customers =
             event.ids.customers.empty() ? event.ids.emails : event.ids.customers;
-        found_.customers.insert(customers.begin(), customers.end());
+        for (const Digest256& customer : customers) {
+            insert(customer, {});
+        }
         insert({}, event.device);
     }
 
     void insert(const std::optional<Digest256>& customer, const std::optional<Digest256>& device) {
-        if (customer) {
+        if (customer && !made_.contains(*customer)) {
             found_.customers.insert(*customer);
         }
-        if (device) {
+        if (device && !made_.contains(*device)) {
             found_.devices.insert(*device);
         }
     }
@@ -154,6 +176,10 @@ private:
             }
         };
         ledger_.scan_dead([&](const DeadLetter& letter) {
+            if (job_ != nullptr &&
+                !job_->is_before(ledger_.head().node, letter.seq, letter.received_at)) {
+                return true;
+            }
             visit_input({letter.record, letter.bulk_body, letter.body_sha256});
             return true;
         });
@@ -164,6 +190,8 @@ private:
     LedgerReader& ledger_;
     const ScanInputs& archive_;
     ForgetFound found_;
+    const ForgetJob* job_ = nullptr;  ///< Of run_again().
+    std::set<Digest256> made_;        ///< Pseudonyms of that task.
 };
 
 ForgetFound ids_of_creator(const ForgetWhom& whom, LedgerReader& ledger) {
@@ -189,6 +217,12 @@ Result<ForgetFound> search_forgotten(const ForgetWhom& whom, LedgerReader& ledge
         return ids_of_creator(whom, ledger);
     }
     return Search(whom, ledger, archive).run();
+}
+
+Result<ForgetFound> search_more(const ForgetJob& job, LedgerReader& ledger,
+                                const ScanInputs& archive) {
+    return job.whom.by == ForgetBy::kCreator ? Result<ForgetFound>(job.found)
+                                             : Search(job.whom, ledger, archive).run_again(job);
 }
 
 void visit_forgotten(const ForgetWhom& whom, const ForgetFound& found, LedgerReader& ledger,

@@ -30,10 +30,18 @@ struct StoredInput {
 /// Goes through every stored input, in any order; more than once.
 using ScanInputs = std::function<Status(const std::function<void(const StoredInput&)>& visit)>;
 
-/// @param archive  Every input that the node has archived.
+/// Before the command is applied.
+/// @param archive  Every input that the node has archived: all that came before the command.
 /// Throws LedgerFailure.
 [[nodiscard]] Result<ForgetFound> search_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
                                                    const ScanInputs& archive);
+/// After that, on any node: what its archive and its dead letters know beyond what was found. The
+/// ledger's orders are left alone: they may have changed since. On what was edited for this task
+/// already it finds nothing new.
+/// @param archive  What the node has archived and came before the command.
+/// Throws LedgerFailure.
+[[nodiscard]] Result<ForgetFound> search_more(const ForgetJob& job, LedgerReader& ledger,
+                                              const ScanInputs& archive);
 
 /// Goes through every order of the account that holds what a forget has found. Throws
 /// LedgerFailure.

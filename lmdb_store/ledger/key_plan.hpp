@@ -10,7 +10,7 @@
 #include <string>
 #include <type_traits>
 
-#include "core/ledger/tables.hpp"
+#include "core/ledger/row_tables.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice::store {

@@ -8,7 +8,7 @@
 
 namespace sluice::store {
 
-/// The programs' revision is everybody's: the highest of all.
+/// All nodes share the programs' revision: it is the highest of all.
 void RowReads::load_head(std::string_view node) {
     node_.head.node = node;
     std::uint64_t revision = 0;

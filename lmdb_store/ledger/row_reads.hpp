@@ -9,8 +9,8 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/sort_key.hpp"
-#include "lmdb_store/ledger/keys.hpp"
 #include "lmdb_store/ledger/order_value.hpp"
+#include "lmdb_store/ledger/row_keys.hpp"
 #include "lmdb_store/ledger/row_value.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 

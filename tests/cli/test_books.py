@@ -277,3 +277,20 @@ def test_an_anomaly_blocks_until_somebody_has_looked(sold):
     assert sold.json("report", "orders")[0]["blocked_by"] == []
     sold.run("order", "reset", *order, *WHY)
     assert sold.json("report", "orders")[0]["last_updated_at"] < "2099"
+
+
+def test_a_program_file_is_previewed_over_the_past(sold):
+    """A4: the archive replayed under a changed file, in a folder of its own."""
+    changed = sold.file("changed.toml", "[[program]]\nid = 'spring'\naccount = 'acme'\ndefault_rate = '20%'\n"
+                        "late_days = 36500\n")
+    preview = ("program", "preview", changed, *ACME, "--from", sold.store / "archive")
+    before = sold.json("report", "journal", *ACME)
+    (row,) = sold.json(*preview)
+    assert row == {"program_id": "spring", "creator_id": "ann", "currency": "USD", "orders": 2, "before": "16.00",
+                   "after": "32.00", "difference": "16.00"}
+    (row,) = sold.json(*preview, "--ordered-from", "2024-05-01T00:00:00Z")
+    assert (row["orders"], row["difference"]) == (1, "8.00")
+    assert sold.json("report", "journal", *ACME) == before
+    assert sold.json("program", "show", "spring")["default_rate"] == "10%"
+    sold.run("program", "preview", changed, *ACME, "--from", sold.folder, status=1)
+    sold.run("program", "preview", changed, "--account", "other", "--from", sold.store / "archive", status=1)

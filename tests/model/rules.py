@@ -81,6 +81,10 @@ class Shop:
         return [(row["line_item_id"] or "", row["amount"], row["reason"]) for row in self.rows("journal")
                 if row["amount"] is not None]
 
+    def transfers(self):
+        """The journal without its marks."""
+        return [row for row in self.rows("journal") if row["amount"] is not None]
+
     def anomalies(self):
         return {row["kind"]: (row["event_seq"], row["count"]) for row in self.rows("anomalies")}
 

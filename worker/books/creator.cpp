@@ -207,10 +207,9 @@ void declare_listing(CLI::App& group, Frame& frame) {
 
 void declare_creator(CLI::App& app, Frame& frame) {
     CLI::App& group = add_group(app, "creator", "Creators: members of programs, owners of codes");
-    CLI::App& creators =
-        add_command(group, "import",
-                    "Columns creator_id,program_id and any of "
-                    "code,group,valid_from,valid_until,name,payee; an empty field changes nothing");
+    CLI::App& creators = add_command(
+        group, "import",
+        "Columns creator_id,program_id; code,group,valid_from,valid_until,name,payee if wanted");
     add_import(creators, on_run(creators, frame, run_import));
     declare_set(group, frame);
     declare_rename(group, frame);

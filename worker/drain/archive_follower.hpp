@@ -33,7 +33,7 @@ public:
     /// that is due or `flush_now`.
     /// @return the inputs up to this one, at most `applied`, are durable; nothing: a failure.
     [[nodiscard]] std::optional<SequenceNumber> turn(SequenceNumber applied, bool flush_now);
-    /// Brings the archive up to this input, readable for others. Errors pass but kCorrupt ...
+    /// Brings the archive up to this input, durably. kBusy: it failed before, and waits.
     [[nodiscard]] Status complete(SequenceNumber upto);
     /// See Archiver::edit().
     [[nodiscard]] Status edit(const ForgetJob& job);

@@ -121,8 +121,8 @@ Status ForgetParts::do_part(const ForgetJob& job, Ledger& ledger) {
     ForgetFound found;
     if (options_ && !archive_.has_edited(job)) {
         const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());
-        auto more = search_forgotten(job.whom, *snapshot,
-                                     archived_inputs(paths_.archive, *options_, wanted, alive_));
+        auto more =
+            search_more(job, *snapshot, archived_inputs(paths_.archive, *options_, wanted, alive_));
         if (!more) {
             return more.error();
         }

@@ -158,14 +158,13 @@ Applied Books::input(std::string_view record, std::string_view bulk_body,
     return applied;
 }
 
-ForgetFound Books::search(const ForgetWhom& whom) {
-    const auto archive = [this](const std::function<void(const StoredInput&)>& visit) -> Status {
+ScanInputs Books::scan_archive() const {
+    return [this](const std::function<void(const StoredInput&)>& visit) -> Status {
         for (const Kept& kept : archive_) {
             visit({kept.record, kept.bulk_body, kept.body_sha256});
         }
         return {};
     };
-    return search_forgotten(whom, *read(), archive).value();
 }
 
 /// What the worker does: edits the archive, archives what is left of the command, wipes the task.
@@ -180,6 +179,9 @@ void Books::finish_forget(Kept command) {
                 kept.body_sha256 = edited->body_sha256;
                 kept.bulk_body.clear();
             }
+        }
+        if (search_more(*job, *txn, scan_archive()).value() != job->found) {
+            throw std::logic_error("what was forgotten is found again");
         }
         if (!note_forgotten(row.command_id, job->found, {node_}, *txn)) {
             throw std::logic_error("a forget grew on its own node");
@@ -225,7 +227,7 @@ Applied Books::apply_and_commit(const Kept& kept) {
             return applied;
         } catch (const ForgetNotSearched& wanted) {
             applier_.discard();
-            found = search(wanted.whom);
+            found = search_forgotten(wanted.whom, *read(), scan_archive()).value();
             input.forget_found = &found;
         } catch (const LedgerFailure& failure) {
             if (failure.error().code != ErrorCode::kBusy) {

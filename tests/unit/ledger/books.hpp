@@ -15,6 +15,7 @@
 
 #include "core/apply/apply.hpp"
 #include "core/commands/commands.hpp"
+#include "core/forget/search.hpp"
 #include "core/forget/task.hpp"
 #include "core/ledger/ledger.hpp"
 
@@ -160,7 +161,7 @@ public:
 
 private:
     Applied apply_and_commit(const Kept& input);
-    [[nodiscard]] ForgetFound search(const ForgetWhom& whom);
+    [[nodiscard]] ScanInputs scan_archive() const;
     void finish_forget(Kept command);
 
     Ledger& ledger_;

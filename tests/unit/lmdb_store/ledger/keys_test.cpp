@@ -1,10 +1,9 @@
-#include "lmdb_store/ledger/keys.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "core/ledger/sort_key.hpp"
+#include "lmdb_store/ledger/row_keys.hpp"
 #include "unit/lmdb_store/ledger/row_samples.hpp"
 
 namespace sluice::store {
