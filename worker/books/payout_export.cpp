@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/rules/payout_names.hpp"
+#include "os/files/file_io.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/bank/pain.hpp"

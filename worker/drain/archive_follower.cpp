@@ -77,7 +77,7 @@ Status ArchiveFollower::complete(SequenceNumber upto) {
     SequenceNumber last;
     do {
         last = archiver_->last_seq();
-        if (const auto behind = archiver_->catch_up(upto, wall_clock()); !behind) {
+        if (const auto behind = archiver_->catch_up(upto, now()); !behind) {
             fail(behind.error());
             return behind.error();
         }
