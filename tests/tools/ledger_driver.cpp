@@ -16,6 +16,7 @@
 
 #include "core/rules/balance.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/posting.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
@@ -116,12 +117,13 @@ Json order_row(const OrderState& state, const std::string& shop) {
     const CommissionAmount commission = commission_amount(state);
     Json types = Json::array();
     Json creator, program_id;
-    if (state.attribution) {
-        creator = state.attribution->creator.str();
-        program_id = state.attribution->program.str();
+    if (state.live) {
+        const Attribution& given = state.position()->attribution;
+        creator = given.creator.str();
+        program_id = given.program.str();
         for (const AttributionType type :
              {AttributionType::kAffiliateCode, AttributionType::kLanded}) {
-            if ((state.attribution->types & static_cast<std::uint8_t>(type)) != 0) {
+            if ((given.types & static_cast<std::uint8_t>(type)) != 0) {
                 types.push_back(to_string(type));
             }
         }
@@ -155,15 +157,20 @@ Json orders(LedgerReader& reader) {
     return rows;
 }
 
+/// Transfers between expense and owed: what the model's journal has.
 Json journal(LedgerReader& reader) {
     Json rows = Json::array();
     reader.scan_journal(1, [&rows](const JournalGroup& group) {
         std::uint64_t entry = group.first_entry;
-        for (const JournalLine& line : group.lines) {
-            rows.push_back({{"entry", entry++},
+        for (const JournalEntry& line : group.entries) {
+            const std::uint64_t number = entry++;
+            if (books_of(line.reason).from != Book::kExpense) {
+                continue;
+            }
+            rows.push_back({{"entry", number},
                             {"event_seq", group.event_seq.value},
-                            {"shop_id", kShops.at(group.order.shop.value)},
-                            {"order_id", group.order.order_id.str()},
+                            {"shop_id", kShops.at(group.shop.value)},
+                            {"order_id", group.order_id.str()},
                             {"line_item_id", line.line.str()},
                             {"creator_id", group.creator.str()},
                             {"program_id", group.program.str()},
@@ -208,7 +215,7 @@ Json catalog(LedgerReader& reader) {
 
 Json balances(LedgerReader& reader, Timestamp now) {
     Json rows = Json::array();
-    balances_at(reader, now, [&rows](const BalanceAt& row) {
+    balances_at(reader, kAccount, now, [&rows](const BalanceAt& row) {
         rows.push_back({{"account_id", "acme"},
                         {"program_id", row.key.program.str()},
                         {"creator_id", row.key.creator.str()},
@@ -224,15 +231,25 @@ Json balances(LedgerReader& reader, Timestamp now) {
 
 Json payouts(LedgerReader& reader) {
     Json rows = Json::array();
-    reader.scan_payouts([&rows](const Payout& payout) {
+    std::vector<Payout> payouts;
+    reader.scan_payouts([&payouts](const Payout& payout) {
+        payouts.push_back(payout);
+        return true;
+    });
+    for (const Payout& payout : payouts) {
+        ProgramId program;  // a close of one program has one part
+        reader.scan(PayoutPart{payout.payout_id, {}, {}}, {1, 1},
+                    [&program](const PayoutPart& part) {
+                        program = part.program;
+                        return false;
+                    });
         rows.push_back({{"payout_id", payout.payout_id},
-                        {"program_id", payout.program.str()},
+                        {"program_id", program.str()},
                         {"creator_id", payout.creator.str()},
                         {"currency", payout.currency.code()},
                         {"amount", payout.amount.to_string()},
                         {"until", payout.until.to_string()}});
-        return true;
-    });
+    }
     return rows;
 }
 

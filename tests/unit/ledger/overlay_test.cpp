@@ -69,17 +69,18 @@ protected:
     Books books_{ledger_};
 };
 
+/// Each can be done to the ledger of the test, and after those before it.
 std::vector<Command> commands() {
     CreatorImport import;
     import.rows.push_back({2, CreatorId("ben"), ProgramId("spring"), "LATE"});
     return {Attribute{OrderId("o1"), CreatorId("ben"), ProgramId("spring"), true},
-            Detach{OrderId("o2"), {}, false},
             Adjust{OrderId("o2"), Decimal(250, 2)},
             Credit{CreatorId("ann"), ProgramId("spring"), *parse_money("12.00 USD")},
             PayoutClose{instant(kNow)},
             Hold{{OrderId("o2"), {}, {}}},
             Reject{OrderId("o1")},
-            import};
+            import,
+            Detach{OrderId("o2"), {}, false}};
 }
 
 TEST_F(OverlayTest, ACommandOnItGivesALedgerThatTheAuditFindsWhole) {

@@ -20,7 +20,9 @@ std::string due_of(DrainStore& store, const std::string& order) {
     if (!snapshot->load_order({{1}, {1}, OrderId(order)}, state)) {
         return "no such order";
     }
-    return state.dues.empty() ? "nothing" : state.dues.front().due.to_string();
+    const Position* position = state.position();
+    return position == nullptr || position->dues.empty() ? "nothing"
+                                                         : position->dues.front().due.to_string();
 }
 
 TEST(Drain, AppliesTheQueueInOrderAndCountsEveryInputOnce) {
