@@ -13,23 +13,6 @@ struct Open {
     std::optional<LaneBatch> next;
 };
 
-/// Of a lane whose writer lives and whose cell tells nothing: what checks is written. It may be
-/// durable a moment later only, as it is once it is in the queue.
-Result<std::uint64_t> find_written_end(LaneSource& source, const LaneKnown& known) {
-    std::uint64_t end = known.moved;
-    while (end < known.floor + known.size) {
-        Result<std::optional<LaneBatch>> batch = read_lane_batch(source, known.identity, end);
-        if (!batch) {
-            return batch.error();
-        }
-        if (!*batch) {
-            break;
-        }
-        end = (*batch)->head().end();
-    }
-    return end;
-}
-
 Result<std::uint64_t> find_end(LaneSource& source, const LaneLook& look) {
     if (look.unowned) {
         if (Status there = check_lane_floor(source, look.known); !there) {
@@ -37,8 +20,10 @@ Result<std::uint64_t> find_end(LaneSource& source, const LaneLook& look) {
         }
         return find_lane_end(source, look.known);
     }
+    // The writer lives and its cell tells nothing: what checks is written. It may be durable a
+    // moment later only, as it is once it is in the queue.
     return look.known.durable ? Result<std::uint64_t>(*look.known.durable)
-                              : find_written_end(source, look.known);
+                              : walk_lane(source, look.known);
 }
 
 Status read_next(LaneSource& source, Open& lane) {

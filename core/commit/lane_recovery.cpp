@@ -79,9 +79,9 @@ Status check_lane_floor(LaneSource& source, const LaneKnown& known) {
     return Status::success();
 }
 
-Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known) {
+Result<std::uint64_t> walk_lane(LaneSource& source, const LaneKnown& known,
+                                const std::function<void(const LaneBatchHead&)>& saw) {
     std::uint64_t end = known.moved;
-    Followers seen;
     while (end < known.floor + known.size) {
         Result<std::optional<LaneBatch>> batch = read_lane_batch(source, known.identity, end);
         if (!batch) {
@@ -90,9 +90,22 @@ Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known) 
         if (!*batch) {
             break;
         }
-        seen.saw((*batch)->head());
+        if (saw) {
+            saw((*batch)->head());
+        }
         end = (*batch)->head().end();
     }
+    return end;
+}
+
+Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known) {
+    Followers seen;
+    const Result<std::uint64_t> walked =
+        walk_lane(source, known, [&](const LaneBatchHead& head) { seen.saw(head); });
+    if (!walked) {
+        return walked;
+    }
+    const std::uint64_t end = *walked;
     if (known.durable && end < *known.durable) {
         return lane_damage(known, end, "a batch that was durable does not check");
     }

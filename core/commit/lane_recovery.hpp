@@ -55,6 +55,11 @@ struct LaneKnown {
 /// was overwritten. kCorrupt then.
 [[nodiscard]] Status check_lane_floor(LaneSource& source, const LaneKnown& known);
 
+/// Behind the last batch that checks, from `moved` on. `saw` gets the head of each.
+[[nodiscard]] Result<std::uint64_t> walk_lane(
+    LaneSource& source, const LaneKnown& known,
+    const std::function<void(const LaneBatchHead&)>& saw = {});
+
 /// The end of what is to be moved: behind the last batch that checks. Nobody writes to the lane
 /// meanwhile. kCorrupt: what does not check is no torn tail. `durable` lies behind it, or batches
 /// follow that were written when answers for it had left, or more than can have been in flight.

@@ -6,6 +6,23 @@
 #include "lmdb_store/registry/lineage.hpp"
 
 namespace sluice::store {
+namespace {
+
+/// Nothing where there are no bytes; damage where they are no row.
+template <class Decode>
+auto load_row(const RegistryTables& tables, std::optional<std::string_view> bytes,
+              std::string_view kind, Decode&& decode) -> decltype(decode(*bytes)) {
+    if (!bytes) {
+        return std::nullopt;
+    }
+    auto row = decode(*bytes);
+    if (!row) {
+        throw StoreFailure(tables.damaged(kind));
+    }
+    return row;
+}
+
+}  // namespace
 
 Status RegistryAccess::write(const std::function<Status(WriteTxn&)>& change) const {
     return attempt([&]() -> Status {
@@ -33,27 +50,13 @@ void RegistryAccess::commit(WriteTxn& txn) const {
 }
 
 std::optional<AccountRow> RegistryAccess::load_account(const Txn& txn, const AccountId& id) const {
-    const auto bytes = find(txn, tables_.accounts, id.view());
-    if (!bytes) {
-        return std::nullopt;
-    }
-    std::optional<AccountRow> row = decode_account(id.view(), *bytes);
-    if (!row) {
-        throw StoreFailure(tables_.damaged("account"));
-    }
-    return row;
+    return load_row(tables_, find(txn, tables_.accounts, id.view()), "account",
+                    [&](std::string_view bytes) { return decode_account(id.view(), bytes); });
 }
 
 std::optional<ShopRow> RegistryAccess::load_shop(const Txn& txn, const ShopId& id) const {
-    const auto bytes = find(txn, tables_.shops, id.view());
-    if (!bytes) {
-        return std::nullopt;
-    }
-    std::optional<ShopRow> row = decode_shop(id.view(), *bytes);
-    if (!row) {
-        throw StoreFailure(tables_.damaged("shop"));
-    }
-    return row;
+    return load_row(tables_, find(txn, tables_.shops, id.view()), "shop",
+                    [&](std::string_view bytes) { return decode_shop(id.view(), bytes); });
 }
 
 StoredToken RegistryAccess::load_token(const Txn& txn, std::string_view id) const {

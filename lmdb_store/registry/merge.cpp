@@ -81,9 +81,10 @@ bool RegistryMerge::check_source(MergeFrom allowed) {
         return true;
     }
     if (before->source != from_.revision.source) {
-        throw StoreFailure({ErrorCode::kConflict, "it comes from store " + from_.revision.source +
-                                                      ", but this registry follows that of store " +
-                                                      before->source + ": --force changes over"});
+        throw StoreFailure({ErrorCode::kConflict,
+                            "it comes from store " + from_.revision.source +
+                                ", but this registry follows that of store " + before->source +
+                                ": --force follows the other one from now on"});
     }
     if (from_.revision.number < before->number) {
         throw StoreFailure({ErrorCode::kConflict,
@@ -251,7 +252,8 @@ void RegistryMerge::merge_tokens() {
         const auto account = access_.load_account(txn_, token.row.account_id);
         if (!account) {
             throw StoreFailure({ErrorCode::kCorrupt, "token \"" + token.row.token_id.str() +
-                                                         "\" is of an account that is not there"});
+                                                         "\" belongs to an account that is not "
+                                                         "among them"});
         }
         add_token(token, *account);
     }

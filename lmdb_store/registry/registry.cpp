@@ -95,7 +95,7 @@ Status Registry::create_account(const AccountId& id, std::optional<RateLimit> li
             return Error{ErrorCode::kLimit,
                          "the store has all of its " + std::to_string(format->max_accounts) +
                              " accounts: raise the limit with \"sluice store set --max-accounts "
-                             "N\" and reload nginx"};
+                             "N\" and restart nginx"};
         }
         put(txn, access_->tables().accounts, id.view(), encode_account(row));
         put(txn, access_->tables().account_ids, account_number_key(row.number), id.view());

@@ -170,7 +170,7 @@ Status set_max_accounts(const StorePaths& paths, std::uint32_t max_accounts) {
     if (max_accounts < format->max_accounts) {
         return Error{ErrorCode::kInvalid,
                      "max_accounts is " + std::to_string(format->max_accounts) +
-                         " and can only be raised: places that were given out stay"};
+                         " and can only be raised: accounts keep their places"};
     }
     format->max_accounts = max_accounts;
     return write_store_format(paths, *format);

@@ -141,7 +141,7 @@ bool share_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter)
     }
     ngx_uint_t& field = share ? conf.share_nodes : conf.share_index;
     if (field != 0) {
-        refuse(cf, parameter, "it is there twice");
+        refuse(cf, parameter, "it is given twice");
         return false;
     }
     field = static_cast<ngx_uint_t>(number);

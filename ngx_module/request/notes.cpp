@@ -12,7 +12,8 @@ constexpr std::uint64_t kToldEveryMs = 1000;
 const char* remedy(Reason why) noexcept {
     switch (why) {
         case Reason::kQueueFull:
-            return "the queue is filled up to its mark; see that the worker runs and catches up";
+            return "the queue is filled up to its high-water mark; see that the worker runs and "
+                   "catches up";
         case Reason::kDiskFull:
             return "the disk is full; free some room";
         default:

@@ -8,6 +8,7 @@
 
 #include "core/intake/rate_word.hpp"
 #include "core/protocol/record.hpp"
+#include "ngx_module/nginx/bind_event.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/nginx/loop_clock.hpp"
@@ -43,16 +44,8 @@ void look_at_disk(const store::StorePaths& paths, QueueFigures& figures) noexcep
 StatusSampler::StatusSampler(const MainConf& conf, StoreLink& store, const store::StorePaths& paths,
                              ngx_log_t* log)
     : conf_(conf), store_(store), paths_(paths), log_(log) {
-    task_ident_.owner = this;
-    task_.ctx = this;
-    task_.handler = &StatusSampler::run;
-    task_.event.data = &task_ident_;
-    task_.event.handler = &StatusSampler::on_taken;
-    task_.event.log = log;
-    ident_.owner = this;
-    timer_.data = &ident_;
-    timer_.handler = &StatusSampler::on_timer;
-    timer_.log = log;
+    bind_task(task_, task_ident_, this, &StatusSampler::run, &StatusSampler::on_taken, log);
+    bind_event(timer_, ident_, this, &StatusSampler::on_timer, log);
     timer_.cancelable = 1;  // a quitting process does not wait for it
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lmdb_store/environment/store_failure.hpp"
+#include "ngx_module/nginx/bind_event.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/nginx/loop_clock.hpp"
@@ -11,16 +12,8 @@
 namespace sluice::ngx {
 StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log, std::function<bool()> in_use)
     : conf_(conf), log_(log), in_use_(std::move(in_use)) {
-    look_.ident.owner = this;
-    look_.task.ctx = this;
-    look_.task.handler = &StoreLink::run;
-    look_.task.event.data = &look_.ident;
-    look_.task.event.handler = &StoreLink::on_looked;
-    look_.task.event.log = log;
-    ident_.owner = this;
-    timer_.data = &ident_;
-    timer_.handler = &StoreLink::on_timer;
-    timer_.log = log;
+    bind_task(look_.task, look_.ident, this, &StoreLink::run, &StoreLink::on_looked, log);
+    bind_event(timer_, ident_, this, &StoreLink::on_timer, log);
     timer_.cancelable = 1;  // a quitting process does not wait for it
 }
 

@@ -214,7 +214,7 @@ void Connection::sync() {
     const std::unique_ptr<PGresult, decltype(&PQclear)> end(next_result(), PQclear);
     if (PQresultStatus(end.get()) != PGRES_PIPELINE_SYNC) {
         given_up_ = true;
-        throw no_connection("an answer out of turn");
+        throw no_connection("it sent an answer to nothing that was asked");
     }
     throw_remembered();
 }

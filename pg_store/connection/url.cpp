@@ -92,7 +92,6 @@ Result<Url> Url::parse(std::string_view text) {
     for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
         if (option->val != nullptr) {
             url.parameters_.emplace_back(option->keyword, option->val);
-            url.has_password_ = url.has_password_ || option->keyword == kSecret;
         }
     }
     return url;

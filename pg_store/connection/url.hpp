@@ -25,12 +25,10 @@ public:
     [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& parameters() const {
         return parameters_;
     }
-    [[nodiscard]] bool has_password() const noexcept { return has_password_; }
 
 private:
     std::string shown_;
     std::vector<std::pair<std::string, std::string>> parameters_;
-    bool has_password_ = false;
 };
 
 /// Overwrites passwords of ledger URLs among a program's arguments with `*`, so that they do not

@@ -12,16 +12,10 @@ import pytest
 from harness import orders, paths
 from harness.cli import now
 from harness.edge import Edge
+from harness.http_block import CATALOG, EVENTS, http_block
 from program import PROGRAM, sluice
 
-HTTP = """
-    sluice_store @STORE@ map_size=256m thread_pool=sluice offload_pool=offload;
-    server {
-        listen 127.0.0.1:@PORT@;
-        location = /event/ecomm { sluice_ingest events; }
-        location = /product-data { sluice_ingest catalog; }
-    }
-"""
+HTTP = http_block(EVENTS, CATALOG, map_size="256m")
 PROGRAM_FILE = """
 [[program]]
 id = "spring"

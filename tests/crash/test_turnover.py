@@ -87,24 +87,13 @@ def test_binary_upgrade_storm(site, fault_shim):
     here = site(threads=8, shim=fault_shim, daemon="on", main=kept)
 
     def upgrade(_):
-        edge, old = here.edge, here.edge.master
-        os.kill(old, signal.SIGUSR2)
-        edge.master = paths.wait_until(lambda: master_after(edge, old), "the new master")
-        paths.wait_until(lambda: len(edge.workers()) == 2, "the new workers")
-        os.kill(old, signal.SIGQUIT)
-        paths.wait_until(lambda: not paths.alive(old), "the old master to go")
+        old = here.edge.start_new_binary()
+        paths.wait_until(lambda: len(here.edge.workers()) == 2, "the new workers")
+        here.edge.end_old_binary(old)
         here.count("upgrade")
 
     verdict = storm(here, upgrade, 0.3)
     assert verdict.indoubt == 0, f"requests without an answer: {verdict}"
-
-
-def master_after(edge, old):
-    try:
-        text = (edge.folder / "nginx.pid").read_text().strip()
-    except FileNotFoundError:  # renamed just now
-        return None
-    return int(text) if text not in ("", str(old)) else None
 
 
 def test_shutdown_timeout_storm(site, fault_shim):

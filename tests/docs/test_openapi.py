@@ -12,16 +12,9 @@ import yaml
 
 from docs import facts
 from harness import orders, paths, sign
+from harness.http_block import EVENTS, LARGE_CATALOG, http_block
 
-CONFIG = """
-    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
-    sluice_rate_limit 100000 60s;
-    server {
-        listen 127.0.0.1:@PORT@;
-        location = /event/ecomm { sluice_ingest events; }
-        location = /product-data { sluice_ingest catalog; client_max_body_size 128m; }
-    }
-"""
+CONFIG = http_block(EVENTS, LARGE_CATALOG, limit="100000 60s")
 
 
 class NoDuplicates(yaml.SafeLoader):

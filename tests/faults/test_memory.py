@@ -65,10 +65,7 @@ def test_requests(here):
         if not injected:
             break
         met += 1
-    verdict = here.finish()
-    print(f"nginx: injected={met} stride {STRIDE}")
-    assert met > 0, "no fault was injected"
-    assert verdict.good, str(verdict)
+    finish(here, met, f"nginx: injected={met} stride {STRIDE}")
 
 
 def test_sluice_worker(here):
@@ -86,10 +83,7 @@ def test_sluice_worker(here):
         if not injected:
             break
         met += 1
-    verdict = here.finish()
-    print(f"sluice worker: injected={met} went on {ended[0]} ended {ended[1]} stride {STRIDE}")
-    assert met > 0, "no fault was injected"
-    assert verdict.good, str(verdict)
+    finish(here, met, f"sluice worker: injected={met} went on {ended[0]} ended {ended[1]} stride {STRIDE}")
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -117,6 +111,13 @@ def test_command(here, command):
     if command[0] != "queue":
         assert here.sluice.run(*command).stdout == right.stdout, "it changed something"
     assert met > 0, "no fault was injected"
+
+
+def finish(here, met, told):
+    verdict = here.finish()
+    print(told)
+    assert met > 0, "no fault was injected"
+    assert verdict.good, str(verdict)
 
 
 def run(here, n, *command):

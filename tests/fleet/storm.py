@@ -49,6 +49,18 @@ def copy_registry(source, node):
     node.sluice("registry", "import", "-", stdin=text)
 
 
+def found(nodes):
+    """Makes the ledger, and the registry of the first node that of all; starts them. The token's secret."""
+    first = nodes[0]
+    first.sluice("ledger", "migrate", *first.ledger)
+    secret = create_registry(first)
+    for node in nodes[1:]:
+        copy_registry(first, node)
+    for node in nodes:
+        node.start()
+    return secret
+
+
 class Faults(threading.Thread):
     """Trouble of these kinds, one after the other, until it is told to stop. Each kind is a method
     of a subclass; it gets a node."""

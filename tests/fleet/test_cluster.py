@@ -14,8 +14,7 @@ import pytest
 
 from fleet import history, network
 from fleet.node import Node
-from fleet.storm import Faults, close_all, copy_registry, create_registry, wait_until_applied, weather
-from harness.cli import now
+from fleet.storm import Faults, close_all, copy_registry, found, wait_until_applied, weather
 from harness import paths, patroni, postgres
 from harness.cli import now
 
@@ -39,13 +38,8 @@ class Fleet:
             self.ways = [self.database.url(), self.database.url(port=HAPROXY), self.database.url(port=SESSION)]
             self.nodes = [Node(name, self.network.inside(name), way)
                           for name, way in zip(EDGES, self.ways)]
+            self.secret = found(self.nodes)
             first = self.nodes[0]
-            first.sluice("ledger", "migrate", *first.ledger)
-            self.secret = create_registry(first)
-            for node in self.nodes[1:]:
-                copy_registry(first, node)
-            for node in self.nodes:
-                node.start()
             first.post_products(self.secret)
             first.import_all()
             wait_until_applied(self.nodes)

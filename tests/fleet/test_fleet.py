@@ -12,7 +12,7 @@ import pytest
 
 from fleet import history, network
 from fleet.node import Node
-from fleet.storm import Faults, close_all, copy_registry, create_registry, wait_until_applied, weather
+from fleet.storm import Faults, close_all, found, wait_until_applied, weather
 from harness import postgres
 
 NAMES = ["edge1", "edge2", "edge3"]
@@ -32,13 +32,7 @@ class Fleet:
         ).start()
         url = self.database.create()
         self.nodes = [Node(name, self.network.inside(name), url) for name in NAMES]
-        first = self.nodes[0]
-        first.sluice("ledger", "migrate", *first.ledger)
-        self.secret = create_registry(first)
-        for node in self.nodes[1:]:
-            copy_registry(first, node)
-        for node in self.nodes:
-            node.start()
+        self.secret = found(self.nodes)
 
     def close(self):
         close_all([*(node.close for node in self.nodes), self.database.remove, self.network.close])

@@ -155,6 +155,24 @@ class Edge:
             and "shutting down" not in title
         ]
 
+    def start_new_binary(self):
+        """USR2, and wait for the new master. The old one goes on serving; its pid."""
+        old = self.master
+        os.kill(old, signal.SIGUSR2)
+        self.master = paths.wait_until(lambda: self._master_after(old), "the new master")
+        return old
+
+    def end_old_binary(self, old):
+        os.kill(old, signal.SIGQUIT)
+        paths.wait_until(lambda: not paths.alive(old), "the old master to go")
+
+    def _master_after(self, old):
+        try:
+            text = (self.folder / "nginx.pid").read_text().strip()
+        except FileNotFoundError:  # renamed just now
+            return None
+        return int(text) if text not in ("", str(old)) else None
+
     def send_signal(self, number):
         os.kill(self.master, number)
 

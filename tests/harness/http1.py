@@ -45,7 +45,20 @@ def chunked(body, size):
     return bytes(out) + b"0\r\n\r\n"
 
 
-class Connection:
+class OwnsSocket:
+    """As a context manager it closes its socket."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+
+class Connection(OwnsSocket):
     """One connection; request() makes it anew once nginx said that it closes it.
 
     @param port  Of 127.0.0.1, or the path of a Unix socket.
@@ -65,15 +78,6 @@ class Connection:
             self.socket.connect(self.port)
         self.buffer = b""
         self.closing = False
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.socket.close()
 
     def send(self, data):
         self.socket.sendall(data)

@@ -9,7 +9,7 @@ import h2.events
 from harness import http1, paths
 
 
-class Connection:
+class Connection(http1.OwnsSocket):
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=paths.DEADLINE)
         self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
@@ -19,15 +19,6 @@ class Connection:
         self.reset = set()
         self.closed = False
         self._flush()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.socket.close()
 
     def _flush(self):
         data = self.h2.data_to_send()

@@ -5,15 +5,9 @@ import shutil
 import subprocess
 
 from harness import cli, orders, paths
+from harness.http_block import EVENTS, STATUS, http_block
 
-CONFIG = """
-    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
-    server {
-        listen 127.0.0.1:@PORT@;
-        location = /event/ecomm { sluice_ingest events; }
-        location /sluice/ { sluice_status; }
-    }
-"""
+CONFIG = http_block(EVENTS, STATUS)
 
 
 def block(title):

@@ -4,12 +4,12 @@ What each of them means here is written in docs/beside-other-modules.md."""
 
 import pathlib
 import re
-import threading
 
 import pytest
 
 from harness import answers, http1, orders, paths, sign
 from harness.sign import EVENTS
+from harness.threads import at_once
 from test_events_transport import sized
 
 MODULES = pathlib.Path("/usr/lib/nginx/modules")  # as Debian packages them
@@ -423,16 +423,12 @@ def test_many_at_once_beside_a_mirror(start_edge, new_merchant):
     merchant = new_merchant(edge, "acme")
     failures = []
 
-    def run():
+    def run(_):
         with edge.connect() as connection:
             for _ in range(25):
                 answer = merchant.event("ORDER_CREATE", orders.order(), connection=connection)
                 if answer.status != 200:
                     failures.append(answer)
 
-    threads = [threading.Thread(target=run) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(8, run)
     assert not failures and stored(edge) == 200

@@ -80,6 +80,18 @@ def base():
     return with_value(FULL, "platform_order_id", orders.unique())
 
 
+def with_everywhere(paths, value):
+    document = base()
+    for path in paths:
+        document = with_value(document, path, value)
+    return document
+
+
+def is_refused_everywhere(merchant, connection, paths, value):
+    found = answers.event_errors(send(merchant, connection, with_everywhere(paths, value)))
+    assert sorted(found) == sorted((path, INVALID) for path in paths)
+
+
 def send(merchant, connection, document, topic="ORDER_UPDATE"):
     return merchant.event(topic, document, connection=connection)
 
@@ -250,19 +262,12 @@ BAD_DECIMALS = ["", " ", " 1", "1 ", "1.", ".5", ".", "-1", "+1", "-0", "1e3", "
 
 @pytest.mark.parametrize("value", GOOD_DECIMALS)
 def test_decimal_is_accepted(merchant, connection, value):
-    document = base()
-    for path in DECIMALS:
-        document = with_value(document, path, value)
-    answers.is_success(send(merchant, connection, document))
+    answers.is_success(send(merchant, connection, with_everywhere(DECIMALS, value)))
 
 
 @pytest.mark.parametrize("value", BAD_DECIMALS)
 def test_decimal_is_invalid(merchant, connection, value):
-    document = base()
-    for path in DECIMALS:
-        document = with_value(document, path, value)
-    found = answers.event_errors(send(merchant, connection, document))
-    assert sorted(found) == sorted((path, INVALID) for path in DECIMALS)
+    is_refused_everywhere(merchant, connection, DECIMALS, value)
 
 
 # Quantities -------------------------------------------------------------------------------------
@@ -270,21 +275,14 @@ def test_decimal_is_invalid(merchant, connection, value):
 
 @pytest.mark.parametrize("value", ["1", "01", "000000001", "10", "999999999"])
 def test_quantity_is_accepted(merchant, connection, value):
-    document = base()
-    for path in QUANTITIES:
-        document = with_value(document, path, value)
-    answers.is_success(send(merchant, connection, document))
+    answers.is_success(send(merchant, connection, with_everywhere(QUANTITIES, value)))
 
 
 @pytest.mark.parametrize(
     "value", ["", " ", "1.0", "1.", "-1", "+1", "1e2", "one", "1000000000", "0000000001", "1 ", " 1", "0x1", "１", "1,0"]
 )
 def test_quantity_is_invalid(merchant, connection, value):
-    document = base()
-    for path in QUANTITIES:
-        document = with_value(document, path, value)
-    found = answers.event_errors(send(merchant, connection, document))
-    assert sorted(found) == sorted((path, INVALID) for path in QUANTITIES)
+    is_refused_everywhere(merchant, connection, QUANTITIES, value)
 
 
 @pytest.mark.parametrize("value", ["0", "00", "000000000"])
@@ -328,19 +326,12 @@ BAD_TIMES = [
 
 @pytest.mark.parametrize("value", GOOD_TIMES)
 def test_timestamp_is_accepted(merchant, connection, value):
-    document = base()
-    for path in TIMESTAMPS:
-        document = with_value(document, path, value)
-    answers.is_success(send(merchant, connection, document))
+    answers.is_success(send(merchant, connection, with_everywhere(TIMESTAMPS, value)))
 
 
 @pytest.mark.parametrize("value", BAD_TIMES)
 def test_timestamp_is_invalid(merchant, connection, value):
-    document = base()
-    for path in TIMESTAMPS:
-        document = with_value(document, path, value)
-    found = answers.event_errors(send(merchant, connection, document))
-    assert sorted(found) == sorted((path, INVALID) for path in TIMESTAMPS)
+    is_refused_everywhere(merchant, connection, TIMESTAMPS, value)
 
 
 # Codes and enumerations -------------------------------------------------------------------------

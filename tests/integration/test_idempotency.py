@@ -7,6 +7,7 @@ import pytest
 
 from harness import answers, orders, paths, sign
 from harness.sign import CATALOG
+from harness.threads import at_once
 
 CONFIG = """
     sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
@@ -166,11 +167,7 @@ def test_two_workers_race_on_one_key(edge, merchant, same):
                 "PRODUCT_UPSERT", bodies[index], key, connection=connections[index]
             )
 
-        threads = [threading.Thread(target=run, args=(index,)) for index in (0, 1)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(2, run)
         if same:
             assert len({answers.catalog_success(answer, 1) for answer in results}) == 1
         else:

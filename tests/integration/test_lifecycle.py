@@ -113,22 +113,13 @@ def test_stop_under_load_keeps_what_was_acknowledged(start_edge, new_merchant, n
 def test_binary_upgrade_under_load(new_merchant, start_edge):
     edge = start_edge(CONFIG, daemon="on")
     merchant = new_merchant(edge, "acme")
-    old = edge.master
     load = Load(merchant)
     load.start()
-    os.kill(old, signal.SIGUSR2)
-    pid = edge.folder / "nginx.pid"
-    paths.wait_until(
-        lambda: (edge.folder / "nginx.pid.oldbin").exists() and pid.exists()
-        and pid.read_text().strip() not in ("", str(old)),
-        "the new master",
-    )
-    edge.master = int(pid.read_text())
+    old = edge.start_new_binary()
     paths.wait_until(lambda: len(edge.workers()) == 2, "the new workers")
     count = len(load.accepted)
     paths.wait_until(lambda: len(load.accepted) > count + 20, "both versions to serve")
-    os.kill(old, signal.SIGQUIT)
-    paths.wait_until(lambda: not os.path.exists(f"/proc/{old}"), "the old master to go")
+    edge.end_old_binary(old)
     count = len(load.accepted)
     paths.wait_until(lambda: len(load.accepted) > count + 20, "the new one to serve alone")
     load.on = False
@@ -286,7 +277,7 @@ def test_503_when_the_queue_is_full_and_service_resumes(start_edge, new_merchant
             lambda: merchant.event("ORDER_CREATE", orders.order(), connection=connection).status == 200
             and resumed in edge.log(), "the log to say so")
     log = edge.log()  # of two processes: each line stands there once
-    assert log.count("orders and products get 503 from now on: the queue is filled up to its mark") == 1, log[-2000:]
+    assert log.count("orders and products get 503 from now on: the queue is filled up to its high-water mark") == 1, log[-2000:]
     assert log.count(resumed) == 1
 
 

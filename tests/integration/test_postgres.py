@@ -20,16 +20,9 @@ from harness.cli import Sluice, now
 from harness.edge import Edge
 from harness.postgres import missing
 from harness.postgres_cluster import Cluster
+from harness.http_block import CATALOG, EVENTS, http_block
 
-HTTP = """
-    sluice_store @STORE@ map_size=256m thread_pool=sluice offload_pool=offload;
-    sluice_rate_limit off;
-    server {
-        listen 127.0.0.1:@PORT@;
-        location = /event/ecomm { sluice_ingest events; }
-        location = /product-data { sluice_ingest catalog; }
-    }
-"""
+HTTP = http_block(EVENTS, CATALOG, limit="off", map_size="256m")
 PROGRAM_FILE = """
 [[program]]
 id = "spring"
@@ -204,6 +197,13 @@ def applied(cluster):
     return int(rows[0][0]) if rows else 0
 
 
+def migrated(twins, cluster, name):
+    """A copy of the store, and a database that is ready for it."""
+    sluice = twins.copy(name)
+    sluice("ledger", "migrate", "--ledger", cluster.url())
+    return sluice
+
+
 def finish(sluice, twins, url):
     """What is left of the queue, people's commands, and the comparison."""
     sluice("worker", "--until-empty", "--ledger", url)
@@ -229,8 +229,7 @@ def test_unmigrated_and_newer_databases_are_refused(cluster, twins):
 
 def test_a_running_worker_stops_at_another_schema(cluster, twins):
     """N3: an administrator migrates while it runs; nothing more is applied, and nothing is lost."""
-    sluice = twins.copy("fenced")
-    sluice("ledger", "migrate", "--ledger", cluster.url())
+    sluice = migrated(twins, cluster, "fenced")
     worker = Worker(sluice, cluster.url())
     paths.wait_until(lambda: applied(cluster) > 50, "some batches")
     cluster.query("INSERT INTO sluice_ledger.migrations (number, name) VALUES (9999, 'later')")
@@ -242,8 +241,7 @@ def test_a_running_worker_stops_at_another_schema(cluster, twins):
 
 
 def test_reports_equal_the_embedded_ledgers(cluster, twins):
-    sluice = twins.copy("plain")
-    sluice("ledger", "migrate", "--ledger", cluster.url())
+    sluice = migrated(twins, cluster, "plain")
     finish(sluice, twins, cluster.url())
     assert cluster.query("SELECT sum(total) FROM balances") == cluster.query(
         "SELECT sum(amount) FROM journal")
@@ -277,8 +275,7 @@ def test_an_archive_rebuilds_a_database_that_was_lost(cluster, twins):
 
 
 def test_stopped_and_started_again(cluster, twins):
-    sluice = twins.copy("stopped")
-    sluice("ledger", "migrate", "--ledger", cluster.url())
+    sluice = migrated(twins, cluster, "stopped")
     worker = Worker(sluice, cluster.url())
     paths.wait_until(lambda: applied(cluster) > 100, "some batches")
     cluster.stop()
@@ -291,8 +288,7 @@ def test_stopped_and_started_again(cluster, twins):
 
 
 def test_a_worker_starts_before_its_database(cluster, twins):
-    sluice = twins.copy("early")
-    sluice("ledger", "migrate", "--ledger", cluster.url())
+    sluice = migrated(twins, cluster, "early")
     cluster.stop()
     worker = Worker(sluice, cluster.url())
     worker.expect("tries again")
@@ -304,8 +300,7 @@ def test_a_worker_starts_before_its_database(cluster, twins):
 
 def test_killed_in_the_middle_of_commit(cluster, twins):
     """The commit waits for a standby that is not there: it is on disk, and unacknowledged."""
-    sluice = twins.copy("killed")
-    sluice("ledger", "migrate", "--ledger", cluster.url())
+    sluice = migrated(twins, cluster, "killed")
     worker = Worker(sluice, cluster.url())
     paths.wait_until(lambda: applied(cluster) > 50, "some batches")
     cluster.set("synchronous_standby_names", "nobody")
@@ -321,8 +316,7 @@ def test_killed_in_the_middle_of_commit(cluster, twins):
 
 
 def test_fails_over_to_a_synchronous_standby(cluster, folder, twins):
-    sluice = twins.copy("failover")
-    sluice("ledger", "migrate", "--ledger", cluster.url())
+    sluice = migrated(twins, cluster, "failover")
     standby = Cluster(folder, "standby").follow(cluster).start()
     try:
         cluster.set("synchronous_standby_names", "standby")
@@ -345,8 +339,7 @@ def test_fails_over_to_a_synchronous_standby(cluster, folder, twins):
 
 def test_a_failover_that_lost_what_was_acknowledged_is_noticed(cluster, folder, twins):
     """Without synchronous replication: the standby that takes over lacks the last batches."""
-    sluice = twins.copy("behind")
-    sluice("ledger", "migrate", "--ledger", cluster.url())
+    sluice = migrated(twins, cluster, "behind")
     standby = Cluster(folder, "lagging").follow(cluster).start()
     try:
         url = f"postgres://sluice@/postgres?host={cluster.folder},{standby.folder}"
@@ -438,8 +431,7 @@ def test_a_password_shows_nowhere(cluster, twins):
 
 def test_what_the_database_refuses_goes_to_the_dead_letters(cluster, twins):
     """One order breaks a rule that an administrator added: it alone is set aside."""
-    sluice = twins.copy("poison")
-    sluice("ledger", "migrate", "--ledger", cluster.url())
+    sluice = migrated(twins, cluster, "poison")
     cluster.query("ALTER TABLE sluice_ledger.orders ADD CHECK (order_id <> 'o-5')")
     sluice("worker", "--until-empty", "--ledger", cluster.url())
     dead = sluice.json("dead", "list")

@@ -9,6 +9,7 @@ import pytest
 
 from harness import answers, orders, paths, sign
 from harness.edge import Edge, next_window
+from harness.threads import at_once
 
 HEAD = """
     sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
@@ -204,17 +205,13 @@ def test_concurrent_requests_get_exactly_the_limit(edge, new_merchant, seed):
     edge.sluice("account", "set", merchant.account, "--rate-limit", "150/86400")
     found, lock = [], threading.Lock()
 
-    def run():
+    def run(_):
         with edge.connect() as connection:
             mine = [event(merchant, connection) for _ in range(50)]
         with lock:
             found.extend(mine)
 
-    threads = [threading.Thread(target=run) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(8, run)
     accepted = [answer for answer in found if answer.status == 200]
     assert len(accepted) == 150
     assert sorted(int(a.header("X-RateLimit-Remaining")) for a in accepted) == list(range(150))

@@ -6,17 +6,11 @@ import signal
 import pytest
 
 from harness import cli, orders, postgres
+from harness.http_block import EVENTS, http_block
 
 pytestmark = pytest.mark.skipif(bool(postgres.missing()), reason=str(postgres.missing()))
 
-CONFIG = """
-    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
-    sluice_rate_limit off;
-    server {
-        listen 127.0.0.1:@PORT@;
-        location = /event/ecomm { sluice_ingest events; }
-    }
-"""
+CONFIG = http_block(EVENTS, limit="off")
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,15 @@ def check(history):
     compare_payouts(history)
 
 
+def run(history, steps):
+    """So many steps, with a look at the reports now and then and at the end."""
+    for number in range(steps):
+        history.step()
+        if number % 50 == 49:
+            check(history)
+    check(history)
+
+
 def explain(history, shop, order_id):
     sent = [
         f"{topic} {body.decode()}"

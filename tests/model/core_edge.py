@@ -9,6 +9,7 @@ import time
 import tomllib
 
 from harness import paths
+from model.answer import Answer
 from model.values import time_text
 
 DRIVER = paths.BUILD / "tests" / "ledger_driver"
@@ -64,16 +65,6 @@ class CoreEdge:
     def post_catalog(self, shop, _secret, topic, document, _key, connection=None):
         body = json.dumps(document, ensure_ascii=False)
         return self.input(op="products", shop=shop, topic=topic, body=body)
-
-
-class Answer:
-    status, body = 200, b"success"
-
-    def __init__(self, seq):
-        self.seq = seq
-
-    def header(self, _):
-        return str(self.seq)
 
 
 class CoreProgram:

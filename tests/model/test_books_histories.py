@@ -13,6 +13,7 @@ from collections import defaultdict
 import pytest
 
 from model import history, ledger_model
+from model.answer import Answer
 from model.books import listings
 from model.books.audit import audit
 from model.books.ledger import Ledger
@@ -92,15 +93,6 @@ class Both(ledger_model.Ledger):
 class Edge:
     """Stands for nginx and program: takes everything."""
 
-    class Answer:
-        status, body = 200, b"success"
-
-        def __init__(self, seq):
-            self.seq = seq
-
-        def header(self, _):
-            return str(self.seq)
-
     def __init__(self, folder):
         self.folder, self.sluice, self.numbers = folder, self, itertools.count(1)
 
@@ -120,7 +112,7 @@ class Edge:
         return "id", "secret"
 
     def post_event(self, *_, **__):
-        return self.Answer(next(self.numbers))
+        return Answer(next(self.numbers))
 
     post_catalog = post_event
 

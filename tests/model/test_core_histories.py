@@ -18,11 +18,7 @@ SEEDS = [int(os.environ["SLUICE_SEED"])] if "SLUICE_SEED" in os.environ else ran
 def run(seed, edge):
     history = History(seed, edge)
     edge.now = history.now
-    for number in range(250):
-        history.step()
-        if number % 50 == 49:
-            compare.check(history)
-    compare.check(history)
+    compare.run(history, 250)
     stats = edge.sluice.stats()
     for name, count in history.ledger.counters.items():
         assert stats[name] == count, f"seed {seed}: {name}"

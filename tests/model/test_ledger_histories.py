@@ -8,20 +8,10 @@ import os
 import pytest
 
 from harness.edge import Edge
-from model import compare
+from model import compare, rules
 from model.history import History
 
-CONFIG = """
-    sluice_store @STORE@ map_size=4g thread_pool=sluice offload_pool=offload;
-    sluice_rate_limit off;
-
-    server {
-        listen 127.0.0.1:@PORT@ reuseport;
-        add_header X-Seq $sluice_seq always;
-        location = /event/ecomm { sluice_ingest events; }
-        location = /product-data { sluice_ingest catalog; }
-    }
-"""
+CONFIG = rules.CONFIG.replace("map_size=1g", "map_size=4g")
 
 if "SLUICE_SEED" in os.environ:
     SEEDS = [int(os.environ["SLUICE_SEED"])]
@@ -39,12 +29,7 @@ def edge():
 def test_history(edge, seed):
     before = edge.sluice.stats()
     history = History(seed, edge)
-    steps = int(os.environ.get("SLUICE_STEPS", "120"))
-    for number in range(steps):
-        history.step()
-        if number % 50 == 49:
-            compare.check(history)
-    compare.check(history)
+    compare.run(history, int(os.environ.get("SLUICE_STEPS", "120")))
     after = edge.sluice.stats()
     for name, count in history.ledger.counters.items():
         assert after[name] - before[name] == count, f"seed {seed}: {name}"

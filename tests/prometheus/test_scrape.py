@@ -9,15 +9,9 @@ import urllib.request
 import pytest
 
 from harness import orders, paths
+from harness.http_block import EVENTS, STATUS, http_block
 
-CONFIG = """
-    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
-    server {
-        listen 127.0.0.1:@PORT@;
-        location = /event/ecomm { sluice_ingest events; }
-        location /sluice/ { sluice_status; }
-    }
-"""
+CONFIG = http_block(EVENTS, STATUS)
 
 SCRAPE = """
 global: {{scrape_interval: 1s, evaluation_interval: 1s}}

@@ -3,16 +3,9 @@
 import pytest
 
 from harness import answers, orders, sign
+from harness.http_block import CATALOG, EVENTS, http_block
 
-CONFIG = """
-    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
-    sluice_rate_limit 20 1h;
-    server {
-        listen 127.0.0.1:@PORT@;
-        location = /event/ecomm { sluice_ingest events; }
-        location = /product-data { sluice_ingest catalog; }
-    }
-"""
+CONFIG = http_block(EVENTS, CATALOG, limit="20 1h")
 UNLIMITED = CONFIG.replace("20 1h", "1000000 1h")
 PROGRAM = """
 [[program]]

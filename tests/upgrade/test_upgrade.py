@@ -1,10 +1,8 @@
 """Stores of other formats, and two builds of the module on one store."""
 
 import json
-import os
 import pathlib
 import re
-import signal
 import tarfile
 import threading
 
@@ -151,22 +149,13 @@ def test_binary_upgrade_to_another_build_under_load(replaceable):
     paths.wait_until(lambda: len(load.accepted) > 20, "some load")
     old_build, new_build = other_build(paths.MODULE, module)
     assert loaded_by(edge, old_build) == 2 and loaded_by(edge, new_build) == 0
-    old = edge.master
-    os.kill(old, signal.SIGUSR2)
-    pid = edge.folder / "nginx.pid"
-    paths.wait_until(
-        lambda: (edge.folder / "nginx.pid.oldbin").exists() and pid.exists()
-        and pid.read_text().strip() not in ("", str(old)),
-        "the new master",
-    )
-    edge.master = int(pid.read_text())
+    old = edge.start_new_binary()
     paths.wait_until(lambda: loaded_by(edge, new_build) == 2, "the workers of the new build")
     for _ in range(2):  # both builds append, and a sluice worker drains beside them
         count = len(load.accepted)
         paths.wait_until(lambda: len(load.accepted) > count + 40, "both builds to serve")
         edge.sluice.drain()
-    os.kill(old, signal.SIGQUIT)
-    paths.wait_until(lambda: not os.path.exists(f"/proc/{old}"), "the old master to go")
+    edge.end_old_binary(old)
     count = len(load.accepted)
     paths.wait_until(lambda: len(load.accepted) > count + 20, "the new build to serve alone")
     load.on = False

@@ -3,6 +3,7 @@
 
 #include "lmdb_store/registry/registry.hpp"
 #include "os/clock/clock.hpp"
+#include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
@@ -26,20 +27,6 @@ struct ListCommand {
     Format format = Format::kTable;
     std::optional<AccountId> account;
 };
-
-/// Opens the registry for writing, calls `change` with it, then prints what was done.
-template <class Change>
-Status change_registry(const Frame& frame, const std::string& done, Change change) {
-    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadWrite);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    Status changed = change(*registry.value());
-    if (changed.ok()) {
-        std::printf("%s\n", done.c_str());
-    }
-    return changed;
-}
 
 Status create_account(const Frame& frame, const AccountCommand& command) {
     return change_registry(frame, "created account " + command.id.str(), [&](Registry& registry) {
@@ -82,11 +69,7 @@ Json limit_or_null(const std::optional<RateLimit>& limit) {
 }
 
 Status list_accounts(const Frame& frame, const ListCommand& command) {
-    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadOnly);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    auto rows = registry.value()->accounts();
+    auto rows = ask_registry(frame, [](Registry& registry) { return registry.accounts(); });
     if (!rows.ok()) {
         return rows.error();
     }
@@ -103,11 +86,8 @@ Status list_accounts(const Frame& frame, const ListCommand& command) {
 }
 
 Status list_shops(const Frame& frame, const ListCommand& command) {
-    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadOnly);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    auto rows = registry.value()->shops(command.account);
+    auto rows =
+        ask_registry(frame, [&](Registry& registry) { return registry.shops(command.account); });
     if (!rows.ok()) {
         return rows.error();
     }

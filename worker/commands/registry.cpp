@@ -7,6 +7,7 @@
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
 #include "pg_store/registry/registry_board.hpp"
+#include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
@@ -174,11 +175,7 @@ Status run_import(const Frame& frame, const ImportCommand& command) {
 
 /// The registry that this store follows, and the last revision that it took over.
 Result<std::optional<pg::RegistryMark>> known_mark(const Frame& frame, store::MergeFrom from) {
-    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadOnly);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    auto followed = registry.value()->followed();
+    auto followed = ask_registry(frame, [](Registry& registry) { return registry.followed(); });
     if (!followed.ok()) {
         return followed.error();
     }
@@ -209,15 +206,8 @@ Status run_sync(const Frame& frame, const SyncCommand& command) {
 }
 
 Status run_detach(const Frame& frame, const NoOptions& /*none*/) {
-    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadWrite);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    Status detached = registry.value()->detach();
-    if (detached.ok()) {
-        std::printf("this registry follows no other any more\n");
-    }
-    return detached;
+    return change_registry(frame, "this registry follows no other any more",
+                           [](Registry& registry) { return registry.detach(); });
 }
 
 void add_force(CLI::App& app, store::MergeFrom& from) {

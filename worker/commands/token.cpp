@@ -6,6 +6,7 @@
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/clock/clock.hpp"
+#include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
@@ -49,11 +50,9 @@ Result<store::NewToken> add_token(const Frame& frame, const store::TokenRequest&
     if (!key.ok()) {
         return key.error();
     }
-    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadWrite);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    return registry.value()->create_token(request, key.value(), now_ms());
+    return with_registry(frame, Registry::Mode::kReadWrite, [&](Registry& registry) {
+        return registry.create_token(request, key.value(), now_ms());
+    });
 }
 
 /// The file first: a token whose secret nobody got would be worth nothing.
@@ -100,11 +99,8 @@ Json time_or_null(const std::optional<Timestamp>& time) {
 }
 
 Status list_tokens(const Frame& frame, const ListCommand& command) {
-    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadOnly);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    auto rows = registry.value()->tokens(command.account);
+    auto rows =
+        ask_registry(frame, [&](Registry& registry) { return registry.tokens(command.account); });
     if (!rows.ok()) {
         return rows.error();
     }
@@ -124,15 +120,9 @@ Status list_tokens(const Frame& frame, const ListCommand& command) {
 }
 
 Status revoke_token(const Frame& frame, const RevokeCommand& command) {
-    auto registry = Registry::open(frame.paths(), Registry::Mode::kReadWrite);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    Status revoked = registry.value()->revoke_token(command.id, now_ms());
-    if (revoked.ok()) {
-        std::printf("revoked token %s\n", printable(command.id.view()).c_str());
-    }
-    return revoked;
+    return change_registry(
+        frame, "revoked token " + printable(command.id.view()),
+        [&](Registry& registry) { return registry.revoke_token(command.id, now_ms()); });
 }
 
 Result<TokenId> parse_token_id(std::string_view text) {

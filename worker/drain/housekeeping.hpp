@@ -22,8 +22,6 @@
 
 namespace sluice::worker {
 
-[[nodiscard]] std::uint64_t wall_clock_ms();
-
 class Housekeeping {
 public:
     Housekeeping(const store::StorePaths& paths, store::Queue& queue);

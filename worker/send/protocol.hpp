@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/protocol/topic.hpp"
+#include "core/values/interface.hpp"
 #include "worker/send/http_client.hpp"
 #include "worker/send/policy.hpp"
 #include "worker/send/source.hpp"
@@ -31,13 +32,8 @@ struct SendCredentials {
     std::optional<Topic> topic;
 };
 
-class SendProtocol {
+class SendProtocol : public Interface {
 public:
-    SendProtocol() = default;
-    SendProtocol(const SendProtocol&) = delete;
-    SendProtocol& operator=(const SendProtocol&) = delete;
-    virtual ~SendProtocol() = default;
-
     [[nodiscard]] virtual const std::string& url() const noexcept = 0;
     /// Records of one request, at most.
     [[nodiscard]] virtual std::size_t records_max() const noexcept = 0;

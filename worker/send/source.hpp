@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "core/values/interface.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice::cli {
@@ -19,13 +20,8 @@ struct SendRecord {
     std::string problem;           ///< Why the record cannot be sent; empty if it can.
 };
 
-class RecordSource {
+class RecordSource : public Interface {
 public:
-    RecordSource() = default;
-    RecordSource(const RecordSource&) = delete;
-    RecordSource& operator=(const RecordSource&) = delete;
-    virtual ~RecordSource() = default;
-
     /// @return false at the end. Empty lines are passed over.
     [[nodiscard]] virtual Result<bool> next(SendRecord& record) = 0;
     /// The file's size, and what of it was read.

@@ -8,6 +8,7 @@ namespace sluice {
 namespace {
 
 using test::kNow;
+using test::Outcomes;
 using test::Request;
 using test::World;
 using testing::ElementsAre;
@@ -29,21 +30,12 @@ Request batch_request(std::string body = std::string(kBatch)) {
     return request;
 }
 
-struct Outcomes {
-    std::optional<Answer> answer;
-    Accepted accepted;
-    bool before_body = false;
-};
-
 Outcomes send(World& world, const Request& request) {
     const RequestHead head = request.head();
-    Opened opened = open_catalog(head, world.names, world.registry, kNow);
-    if (opened.answer) {
-        return {std::move(opened.answer), {}, true};
-    }
-    Accepting accepting =
-        accept_catalog(head, opened.sender, request.body, world.gate, kNow, world.scratch);
-    return {std::move(accepting.answer), accepting.accepted, false};
+    return Outcomes::of(
+        open_catalog(head, world.names, world.registry, kNow), [&](const Sender& sender) {
+            return accept_catalog(head, sender, request.body, world.gate, kNow, world.scratch);
+        });
 }
 
 /// Status and, where there is one, that the body is `{"code":status,"message":"..."`.

@@ -9,6 +9,7 @@ namespace sluice {
 namespace {
 
 using test::kNow;
+using test::Outcomes;
 using test::Request;
 using test::signature_of;
 using test::World;
@@ -27,22 +28,12 @@ Request order_request(std::string body = std::string(test::kOrder)) {
     return request;
 }
 
-/// Both steps, as a caller takes them. No answer: accepted.
-struct Outcomes {
-    std::optional<Answer> answer;
-    Accepted accepted;
-    bool before_body = false;
-};
-
 Outcomes send(World& world, const Request& request) {
     const RequestHead head = request.head();
-    Opened opened = open_event(head, world.registry);
-    if (opened.answer) {
-        return {std::move(opened.answer), {}, true};
-    }
-    Accepting accepting = accept_event(head, world.names, opened.sender, request.body, world.gate,
-                                       kNow, world.scratch);
-    return {std::move(accepting.answer), accepting.accepted, false};
+    return Outcomes::of(open_event(head, world.registry), [&](const Sender& sender) {
+        return accept_event(head, world.names, sender, request.body, world.gate, kNow,
+                            world.scratch);
+    });
 }
 
 Outcomes send(const Request& request) {

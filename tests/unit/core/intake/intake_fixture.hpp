@@ -133,6 +133,23 @@ struct Request {
     }
 };
 
+/// What both steps of a request came to, as a caller takes them. No answer: accepted.
+struct Outcomes {
+    std::optional<Answer> answer;
+    Accepted accepted;
+    bool before_body = false;
+
+    /// @param accept  The second step: gives the Accepting of a request that was opened.
+    template <class Accept>
+    static Outcomes of(Opened opened, Accept&& accept) {
+        if (opened.answer) {
+            return {std::move(opened.answer), {}, true};
+        }
+        Accepting accepting = accept(opened.sender);
+        return {std::move(accepting.answer), accepting.accepted, false};
+    }
+};
+
 inline std::string signature_of(std::string_view body, std::string_view secret = World::kSecret) {
     return to_hex(SigningKey(secret).sign(body));
 }

@@ -193,7 +193,7 @@ TEST_F(RegistryMergeTest, WhatWasCreatedInTwoPlacesIsNeverMixed) {
             from.tokens[0].row.token_id = TokenId("new");
             from.tokens[0].row.account_id = AccountId("nobody");
         },
-        ErrorCode::kCorrupt, "is of an account that is not there");
+        ErrorCode::kCorrupt, "belongs to an account that is not among them");
     refused_with([](auto& from) { from.tokens[0].row.token_id = TokenId("new"); },
                  ErrorCode::kCorrupt, "");  // sealed for another id
     refused_with(

@@ -7,18 +7,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "unit/lmdb_store/temp_store.hpp"
+
 namespace sluice::cli {
 namespace {
 
 class SendRejects : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string pattern = (std::filesystem::temp_directory_path() / "sluice-XXXXXX").string();
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
     static std::string text_of(const std::filesystem::path& path) {
         std::ifstream file(path, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
@@ -30,7 +25,8 @@ protected:
         return text_of(folder_ / "summary");
     }
 
-    std::filesystem::path folder_;
+    const store::TempFolder temporary_;
+    const std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(SendRejects, AreSummedUpByReasonTheMostFrequentFirst) {

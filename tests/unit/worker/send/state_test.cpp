@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "unit/lmdb_store/temp_store.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -12,13 +14,6 @@ const SendTarget kTarget{"http://h/event/ecomm", "s1", ""};
 
 class SendStateFile : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string pattern = (std::filesystem::temp_directory_path() / "sluice-XXXXXX").string();
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
     std::string input(const std::string& contents) {
         const std::string path = folder_ / "in.ndjson";
         std::ofstream(path, std::ios::binary | std::ios::trunc) << contents;
@@ -43,7 +38,8 @@ protected:
         return state.verify(*open_ndjson(path).value());
     }
 
-    std::filesystem::path folder_;
+    const store::TempFolder temporary_;
+    const std::filesystem::path folder_ = temporary_.path();
 };
 
 using Lines = std::vector<std::uint64_t>;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "unit/lmdb_store/temp_store.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {
@@ -15,13 +16,6 @@ namespace {
 
 class SecretFile : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string pattern = (std::filesystem::temp_directory_path() / "sluice-XXXXXX").string();
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
     std::string write(const std::string& contents, ::mode_t mode) {
         const std::string path = folder_ / "secret";
         std::ofstream(path, std::ios::binary | std::ios::trunc) << contents;
@@ -29,7 +23,8 @@ protected:
         return path;
     }
 
-    std::filesystem::path folder_;
+    const store::TempFolder temporary_;
+    const std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(SecretFile, OneFinalNewlineIsStripped) {
