@@ -43,6 +43,14 @@ void begin_anew(Work& work) {
     work.after_order.reset();
 }
 
+OrderKey key_of(const WaitingOrder& row) {
+    return {row.key.account, row.shop, row.order_id};
+}
+template <class Row>
+OrderKey key_of(const Row& row) {
+    return {row.account, row.shop, row.order_id};
+}
+
 /// One slice of one piece of work.
 class WorkSlice {
 public:
@@ -74,8 +82,17 @@ public:
 private:
     // ---- An import: a key and what waits for it -------------------------------------------------
 
+    template <class Rows>
+    void expect(const Rows& rows) {
+        std::vector<OrderKey> keys;
+        for (const auto& row : rows) {
+            keys.push_back(key_of(row));
+        }
+        txn_.expect_orders(keys);
+    }
+
     template <class Do>
-    bool for_waiting(Work& work, Do act) {
+    bool for_waiting(Work& work, bool reads_orders, Do act) {
         while (steps_ > 0) {
             const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
             std::optional<WaitingOrder> after;
@@ -84,6 +101,9 @@ private:
                                      *work.after_order};
             }
             const std::vector<WaitingOrder> orders = txn_.waiting_orders(work.key, after, wanted);
+            if (reads_orders) {
+                expect(orders);
+            }
             for (const WaitingOrder& order : orders) {
                 act(order);
                 note_done(work, order.ordered_at, order.shop, order.order_id);
@@ -97,9 +117,8 @@ private:
     }
 
     bool try_key(Work& work) {
-        return for_waiting(work, [&](const WaitingOrder& order) {
-            orders_.retry_order({order.key.account, order.shop, order.order_id}, source_of(work),
-                                txn_);
+        return for_waiting(work, true, [&](const WaitingOrder& order) {
+            orders_.retry_order(key_of(order), source_of(work), txn_);
         });
     }
 
@@ -116,7 +135,7 @@ private:
                 work.key = {work.key.account, WaitKind::kCode, {}};
                 continue;
             }
-            if (!for_waiting(work, [&](const WaitingOrder& order) {
+            if (!for_waiting(work, false, [&](const WaitingOrder& order) {
                     txn_.put(WorkOrder{work.number, order.ordered_at, order.key.account, order.shop,
                                        order.order_id});
                 })) {
@@ -164,8 +183,9 @@ private:
                 orders.push_back(row);
                 return orders.size() < wanted;
             });
+            expect(orders);
             for (const WorkOrder& row : orders) {
-                act(OrderKey{row.account, row.shop, row.order_id});
+                act(key_of(row));
                 txn_.erase(row);
             }
             steps_ -= orders.size();
@@ -205,10 +225,10 @@ private:
                 }
                 return orders.size() < wanted;
             });
+            expect(orders);
             for (const GivenOrder& row : orders) {
-                detach_given({row.account, row.shop, row.order_id}, work.subject,
-                             work.kind == WorkKind::kRetry, source_of(work), orders_.programs(),
-                             txn_);
+                detach_given(key_of(row), work.subject, work.kind == WorkKind::kRetry,
+                             source_of(work), orders_.programs(), txn_);
                 note_done(work, {}, row.shop, row.order_id);
             }
             steps_ -= orders.size();

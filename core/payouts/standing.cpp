@@ -85,6 +85,14 @@ void move_credit(const Payout& payout, const PayoutItem& item, bool taken, Ledge
     reindex_open(txn, before, rows());
 }
 
+void expect_slice(OrderItems::const_iterator at, OrderItems::const_iterator end, LedgerTxn& txn) {
+    std::vector<OrderKey> keys;
+    for (; at != end && keys.size() < kSliceRows; ++at) {
+        keys.push_back(at->first);
+    }
+    txn.expect_orders(keys);
+}
+
 /// Orders of the items, with their items, so that each is read and written once.
 template <class Item>
 void change_orders(const Payout& payout, const std::vector<PayoutItem>& items, const Source& source,
@@ -95,7 +103,12 @@ void change_orders(const Payout& payout, const std::vector<PayoutItem>& items, c
             orders[{payout.account, item.shop, item.order_id}].push_back(&item);
         }
     }
-    for (const auto& [key, of_order] : orders) {
+    std::size_t done = 0;
+    for (auto at = orders.begin(); at != orders.end(); ++at, ++done) {
+        if (done % kSliceRows == 0) {
+            expect_slice(at, orders.end(), txn);
+        }
+        const auto& [key, of_order] = *at;
         OrderChange change(txn, programs, source);
         if (!change.load(key)) {
             throw damaged(payout, *of_order.front());

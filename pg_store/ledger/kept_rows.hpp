@@ -83,9 +83,10 @@ protected:
     void forget() {}
     void asks_for() {}
     void flush_table() {}
-    void flush_tables() {}
+    void flush_all() {}
 };
 
+/// Defined in kept_tables.cpp, which makes it for every row: only there is that to be compiled.
 template <class Row, class Base>
 class KeepsTable : public Base {
 public:
@@ -93,20 +94,9 @@ public:
     using Base::load;
     using Base::put;
 
-    bool load(Row& row) override {
-        const auto kept = kept_.find(sort_key(row));
-        if (kept == kept_.end()) {
-            const bool exists = Base::load(row);
-            know(row, exists);
-            return exists;
-        }
-        if (kept->second.row) {
-            row = *kept->second.row;
-        }
-        return kept->second.row.has_value();
-    }
-    void put(const Row& row) override { change(row, row); }
-    void erase(const Row& row) override { change(row, std::nullopt); }
+    bool load(Row& row) override;
+    void put(const Row& row) override;
+    void erase(const Row& row) override;
 
 protected:
     using Base::asks_for;
@@ -133,39 +123,9 @@ protected:
     [[nodiscard]] bool asks_for(const Row& row) { return kept_.try_emplace(sort_key(row)).second; }
 
     /// Writes what changed in this table.
-    void flush_table(const Row* /*which*/) {
-        static const Statement kErase = kept_statement(table_text<Row>().erase_many());
-        if (!changed_) {
-            return;
-        }
-        changed_ = false;
-        RowArrays gone(table_text<Row>().key());
-        std::vector<const Row*> put;
-        for (auto& [key, kept] : kept_) {
-            if (kept.changed && kept.row) {
-                put.push_back(&*kept.row);
-            }
-            if (kept.changed && kept.erased && (!kept.row || TableOf<Row>::kWriteOnce)) {
-                add_key(*kept.erased, this->node_.number,
-                        [&gone]() -> RowWriter& { return gone.next(); });
-            }
-            kept.changed = false;
-            kept.erased.reset();
-        }
-        if (!gone.empty()) {
-            this->connection_.send(kErase, gone.parameters());
-        }
-        if (!put.empty()) {
-            write(put);
-        }
-        if (kept_.size() > kRowsMax) {
-            kept_.clear();
-        }
-    }
-    void flush_tables() {
-        Base::flush_tables();
-        flush_table(static_cast<const Row*>(nullptr));
-    }
+    void flush_table(const Row* which);
+    /// ... and in those below.
+    void flush_all();
 
 private:
     /// What is more is written in pieces.
@@ -179,42 +139,21 @@ private:
         bool changed = false;
     };
 
-    void write(const std::vector<const Row*>& put) {
-        static const Statement kInsert =
-            kept_statement(table_text<Row>().insert_many(!TableOf<Row>::kWriteOnce));
-        static const std::string kCopy = table_text<Row>().copy_in();
-        const std::vector<SqlColumn> columns = all_columns<Row>();
-        if (TableOf<Row>::kWriteOnce && put.size() >= kCopiedFrom) {
-            RowWriter rows;
-            for (const Row* row : put) {
-                rows.begin_copy_row(static_cast<std::int16_t>(columns.size()));
-                add_row(*row, this->node_.number, [&rows]() -> RowWriter& { return rows; });
-            }
-            this->connection_.copy_in(kCopy, rows.view());
-            return;
-        }
-        RowArrays arrays(columns);
-        for (const Row* row : put) {
-            add_row(*row, this->node_.number, [&arrays]() -> RowWriter& { return arrays.next(); });
-        }
-        this->connection_.send(kInsert, arrays.parameters());
-    }
-
-    void change(const Row& row, std::optional<Row> value) {
-        Kept& kept = kept_[sort_key(row)];
-        if (!value) {
-            kept.erased = row;
-        }
-        kept.row = std::move(value);
-        kept.changed = changed_ = true;
-        if (kept_.size() > kRowsMax) {
-            flush_table(static_cast<const Row*>(nullptr));
-        }
-    }
+    void write(const std::vector<const Row*>& put);
+    void change(const Row& row, std::optional<Row> value);
 
     std::map<std::string, Kept> kept_;
     bool changed_ = false;
 };
 using TableKeeps = ForEachTable<KeepsTable, RowKeeps>;
+
+class KeptTables : public TableKeeps {
+protected:
+    explicit KeptTables(Lease lease);
+    ~KeptTables() override;
+
+    void flush_tables();
+    void flush_dead();  ///< Dead letters alone.
+};
 
 }  // namespace sluice::pg

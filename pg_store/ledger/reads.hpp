@@ -36,11 +36,6 @@ protected:
         settle();
         return connection_.query(statement, parameters);
     }
-    template <class Row>
-    [[nodiscard]] bool load_row(Row& row);
-    template <class Row>
-    void scan_rows(const Row& first, KeyRange range, const Visitor<Row>& visit);
-
     Connection& connection_;
     NodeHead node_;
 };
@@ -50,59 +45,23 @@ protected:
 /// The statement `SELECT columns FROM sluice_ledger.rest`, likewise.
 [[nodiscard]] Statement select_statement(const std::string& columns, const std::string& rest);
 
-template <class Row>
-bool RowReads::load_row(Row& row) {
-    static const Statement kSelect = kept_statement(table_text<Row>().select_one());
-    begin_reading();
-    const Rows found = connection_.query(kSelect, key_parameters(row, node_.number));
-    if (found.empty()) {
-        return false;
-    }
-    RowReader from = found.row(0);
-    row = read_row<Row>(from);
-    return true;
-}
-
-/// Page by page, each behind the last row of the one before: bounded memory, and `visit` may run
-/// other statements meanwhile.
-template <class Row>
-void RowReads::scan_rows(const Row& first, KeyRange range, const Visitor<Row>& visit) {
-    settle();
-    Statement page = kept_statement(table_text<Row>().select_page(range, false));
-    RowWriter parameters = key_parameters(first, node_.number, range.from);
-    for (;;) {
-        const Rows found = connection_.query(page, parameters);
-        for (int i = 0; i < found.count(); ++i) {
-            RowReader from = found.row(i);
-            const Row row = read_row<Row>(from);
-            if (!visit(row)) {
-                return;
-            }
-            if (i + 1 == kPageRows) {
-                parameters = key_parameters(row, node_.number);
-            }
-        }
-        if (found.count() < kPageRows) {
-            return;
-        }
-        page = kept_statement(table_text<Row>().select_page(range, true));
-    }
-}
-
+/// Defined in read_tables.cpp, which makes it for every row: only there is that to be compiled.
 template <class Row, class Base>
 class ReadsTable : public Base {
 public:
     using Base::Base;
     using Base::load;
     using Base::scan;
-    bool load(Row& row) override { return this->load_row(row); }
-    void scan(const Row& first, KeyRange range, const Visitor<Row>& visit) override {
-        this->scan_rows(first, range, visit);
-    }
+    bool load(Row& row) override;
+    void scan(const Row& first, KeyRange range, const Visitor<Row>& visit) override;
 };
 using TableReads = ForEachTable<ReadsTable, RowReads>;
 
 class Reads : public TableReads {
+protected:
+    explicit Reads(Connection& connection);
+    ~Reads() override;  // the first of its own: where it is defined, the tables' reads are made
+
 public:
     bool load_order(const OrderKey& key, OrderState& state) override;
     bool has_event(const OrderKey& key, Topic topic, const EventDigest& digest) override;
@@ -133,9 +92,6 @@ public:
                               const Visitor<JournalGroup>& visit) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
-
-protected:
-    using TableReads::TableReads;
 
 private:
     /// A credit's, or the reversal's of one.

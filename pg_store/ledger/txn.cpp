@@ -39,7 +39,7 @@ RowWriter node_parameters(std::string_view node) {
 }  // namespace
 
 PgTxn::PgTxn(Lease lease, std::string_view node, CommitEvents events, ReadAhead& ahead)
-    : TableKeeps(std::move(lease)), events_(std::move(events)), ahead_(ahead) {
+    : KeptTables(std::move(lease)), events_(std::move(events)), ahead_(ahead) {
     node_.head.node = node;
     connection_.send(kBegin);
     connection_.send(lock_head(), node_parameters(node), [this](Rows rows) { take_head(rows); });
@@ -59,7 +59,7 @@ PgTxn::PgTxn(Lease lease, std::string_view node, CommitEvents events, ReadAhead&
     events_.checkpoint(checkpoint_);
 }
 
-/// The revision of the programs is everybody's: it is read apart.
+/// The revision of the programs is shared by all nodes: it is read apart.
 void PgTxn::take_head(const Rows& rows) {
     if (rows.empty()) {
         return;

@@ -40,7 +40,7 @@ struct CommitEvents {
     std::function<void(SequenceNumber)> checkpoint;
 };
 
-class PgTxn final : public TableKeeps {
+class PgTxn final : public KeptTables {
 public:
     /// Begins, locks the head of `node` and reads it.
     /// @param ahead  Works out what inputs will touch; outlives the transaction.
@@ -50,7 +50,7 @@ public:
 
     bool load_order(const OrderKey& key, OrderState& state) override;
     void expect_orders(std::span<const OrderKey> keys) override;
-    using TableKeeps::load;
+    using KeptTables::load;
     bool load(Anomaly& row) override;
     std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
     void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
@@ -62,13 +62,13 @@ public:
     std::optional<CatalogRecord> catalog(const CatalogKey& key) override;
     ChainHead chain(AccountNumber account) override { return mutable_chain(account); }
     void scan_chains(const Visitor<NodeChain>& visit) override;
-    using TableKeeps::scan;
+    using KeptTables::scan;
     void scan(const Work& first, KeyRange range, const Visitor<Work>& visit) override;
 
     LedgerHead& mutable_head() override { return node_.head; }
     ChainHead& mutable_chain(AccountNumber account) override;
-    using TableKeeps::erase;
-    using TableKeeps::put;
+    using KeptTables::erase;
+    using KeptTables::put;
     void put(const ShopRow& row) override;
     void put(const CodeRow& row) override;
     void put(const Membership& row) override;
@@ -108,7 +108,7 @@ private:
         void add(const BookSums& change);
         friend bool operator==(const BookSums&, const BookSums&) = default;
     };
-    /// What is not written yet, and what the journal says of all that was booked: at commit the
+    /// What is not written yet, and what the journal says of all that was posted: at commit the
     /// same as what was added.
     struct Delta {
         BookSums unwritten, added, journal;

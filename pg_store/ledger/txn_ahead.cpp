@@ -310,7 +310,7 @@ bool PgTxn::load(Anomaly& row) {
     if (order != orders_.end() && !order->second.stored) {
         know_missing(row);
     }
-    return TableKeeps::load(row);
+    return KeptTables::load(row);
 }
 
 std::vector<CodeRow> PgTxn::code_owners(AccountNumber account, const Digest256& code) {
@@ -344,13 +344,13 @@ ChainHead& PgTxn::mutable_chain(AccountNumber account) {
 void PgTxn::scan(const Work& first, KeyRange range, const Visitor<Work>& visit) {
     if (!first_work_) {
         first_work_.emplace();
-        TableKeeps::scan(first, range, [this](const Work& work) {
+        KeptTables::scan(first, range, [this](const Work& work) {
             *first_work_ = work;
             return false;
         });
     }
     if (*first_work_ && visit(**first_work_)) {
-        TableKeeps::scan(**first_work_, {0, 1}, [&](const Work& work) {
+        KeptTables::scan(**first_work_, {0, 1}, [&](const Work& work) {
             return work.number == (*first_work_)->number || visit(work);
         });
     }

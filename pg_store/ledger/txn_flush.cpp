@@ -232,7 +232,7 @@ void PgTxn::flush_chains() {
 
 void PgTxn::scan_chains(const Visitor<NodeChain>& visit) {
     flush_chains();
-    TableKeeps::scan_chains(visit);
+    KeptTables::scan_chains(visit);
 }
 
 }  // namespace sluice::pg

@@ -71,18 +71,18 @@ void PgTxn::put(const ShopRow& row) {
 void PgTxn::put(const CodeRow& row) {
     pass_gate(Gate::kExclusive);
     codes_.erase({row.account, row.digest});
-    TableKeeps::put(row);
+    KeptTables::put(row);
 }
 
 void PgTxn::erase(const CodeRow& row) {
     pass_gate(Gate::kExclusive);
     codes_.erase({row.account, row.digest});
-    TableKeeps::erase(row);
+    KeptTables::erase(row);
 }
 
 void PgTxn::put(const Membership& row) {
     pass_gate(Gate::kExclusive);
-    TableKeeps::put(row);
+    KeptTables::put(row);
 }
 
 /// `imported` counts within one node only: the ledger has numbers of its own for imports.
@@ -95,34 +95,34 @@ void PgTxn::put(const Touch& touch) {
     touches_.erase({touch.account, touch.anon});
     Touch row = touch;
     row.imported = {import->second};
-    TableKeeps::put(row);
+    KeptTables::put(row);
 }
 
 /// Bodies may be large: they are not held together.
 void PgTxn::put(const DeadLetter& letter) {
-    TableKeeps::put(letter);
-    flush_table(&letter);
+    KeptTables::put(letter);
+    flush_dead();
 }
 
 /// What every batch keeps in memory, as of the shared revision that moves with it.
 void PgTxn::put(const ProgramHead& row) {
     pass_gate(Gate::kExclusive);
-    TableKeeps::put(row);
+    KeptTables::put(row);
 }
 
 void PgTxn::put(const AccountRow& row) {
     pass_gate(Gate::kExclusive);
-    TableKeeps::put(row);
+    KeptTables::put(row);
 }
 
 void PgTxn::put(const Work& work) {
     first_work_.reset();
-    TableKeeps::put(work);
+    KeptTables::put(work);
 }
 
 void PgTxn::erase(const Work& work) {
     first_work_.reset();
-    TableKeeps::erase(work);
+    KeptTables::erase(work);
 }
 
 // ---- Products -----------------------------------------------------------------------------------

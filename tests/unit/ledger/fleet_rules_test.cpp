@@ -203,5 +203,82 @@ TEST_F(PostgresFleetRules, R2_ARefundIdOfTheSameMomentBelongsToOneOrder) {
     EXPECT_EQ(first.anomalies().size(), 1U);
 }
 
+// ---- Money of two nodes -------------------------------------------------------------------------
+
+TEST_F(PostgresFleetRules, M4_ATierCountsTheOrderOfTheSameMoment) {
+    Program tiers = program();
+    tiers.default_tiers = {{*parse_money("100.00 USD"), *parse_rate("20%")}};
+    first.apply({tiers});
+    OrderText one = at(kDay1), two = at(kDay1);
+    two.id = "o2";
+    meanwhile([this, two] { second.create(two); });
+    first.create(one);
+    other->finish();
+    EXPECT_EQ(first.commission("o1"), "10.00 USD");
+    EXPECT_EQ(first.commission("o2"), "20.00 USD");  // behind the first one's 100.00
+    // Now both know that they must not run at once.
+    OrderText three = at(kDay1), four = at(kDay1);
+    three.id = "o3";
+    four.id = "o4";
+    meanwhile([this, four] { second.create(four); });
+    first.create(three);
+    other->finish();
+    std::vector<std::string> volumes;
+    first.read()->scan(TierVolume{}, {}, [&volumes](const TierVolume& row) {
+        volumes.push_back(std::to_string(row.month) + " " + row.amount.to_string());
+        return true;
+    });
+    EXPECT_THAT(volumes, ElementsAre("202601 400.00"));
+}
+
+TEST_F(PostgresFleetRules, M1_OneOfTwoFirstOrdersOfACustomerIsNew) {
+    Program asks = program();
+    Rule of_new;
+    of_new.customer = CustomerKind::kNew;
+    of_new.rate = *parse_rate("30%");
+    asks.rules.push_back(of_new);
+    first.apply({asks});
+    OrderText one = at(kDay1), two = at(kDay1);
+    one.customer = two.customer = "customer-7";
+    two.id = "o2";
+    meanwhile([this, two] { second.create(two); });
+    first.create(one);
+    other->finish();
+    EXPECT_EQ(first.commission("o1") + ", " + first.commission("o2"), "30.00 USD, 10.00 USD");
+}
+
+TEST_F(PostgresFleetRules, P1_TwoNodesThatCloseAtTheSameMomentPayOnce) {
+    first.create(at(kDay1));
+    meanwhile([this] { second.close_account("2026-02-01T00:00:00Z"); });
+    first.close_account("2026-02-01T00:00:00Z");
+    other->finish();
+    EXPECT_THAT(first.payouts(), ElementsAre("c1@spring 10.00 USD orders=1"));
+    EXPECT_THAT(first.balances(kDay1),
+                ElementsAre("c1@spring USD pending=0.00 payable=0.00 paid=0.00 total=10.00 "
+                            "in_payout=10.00"));
+}
+
+TEST_F(PostgresFleetRules, K1_AKeyThatTwoNodesUseAtTheSameMomentCountsOnce) {
+    first.create(at(kDay1));
+    first.key = second.key = "key-1";
+    meanwhile([this] { second.adjust("o1", "5.00"); });
+    first.adjust("o1", "5.00");
+    other->finish();
+    EXPECT_THAT(first.balances(kDay1),
+                ElementsAre("c1@spring USD pending=0.00 payable=15.00 paid=0.00 total=15.00"));
+}
+
+TEST_F(PostgresFleetRules, H1_ACreditOfTheSameMomentIsSeenByTheOrderItNames) {
+    Credit credit;
+    credit.creator = CreatorId("c1");
+    credit.program = ProgramId("spring");
+    credit.order = OrderId("o1");
+    credit.amount = *parse_money("12.00 USD");
+    meanwhile([this] { second.create(at(kDay1)); });
+    first.command(credit);
+    other->finish();
+    EXPECT_THAT(first.anomalies(), testing::Contains(testing::StartsWith("CREDITED_ORDER o1")));
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -1,0 +1,345 @@
+// What is PostgreSQL's alone: slices of many orders, a schema of an earlier format, and the views
+// that people read.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/ledger/valid.hpp"
+#include "core/rules/balance.hpp"
+#include "core/rules/journal.hpp"
+#include "core/rules/open_amounts.hpp"
+#include "pg_store/connection/connection.hpp"
+#include "pg_store/ledger/ledger.hpp"
+#include "pg_store/schema/migrate.hpp"
+#include "unit/ledger/books.hpp"
+#include "unit/ledger/postgres_server.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::HasSubstr;
+
+pg::Url database(const std::string& name = "postgres") {
+    return *pg::Url::parse(PostgresServer::instance().url(name));
+}
+
+std::unique_ptr<Ledger> empty_ledger() {
+    for (const LedgerKind& kind : ledger_kinds()) {
+        if (kind.name == "Postgres") {
+            return kind.make();
+        }
+    }
+    throw std::logic_error("no PostgreSQL among the kinds of ledger");
+}
+
+// ---- Slices (N4) --------------------------------------------------------------------------------
+
+constexpr std::size_t kSlice = 4096;
+constexpr std::size_t kOrders = 3 * kSlice + 1;
+
+std::vector<OrderKey> slice_of_keys(std::size_t from) {
+    std::vector<OrderKey> keys;
+    for (std::size_t i = from; i < std::min(from + kSlice, kOrders); ++i) {
+        keys.push_back({{1}, {1}, OrderId("o" + std::to_string(i))});
+    }
+    return keys;
+}
+
+/// Loads and puts every order, slice by slice, in one transaction.
+void change_all(Ledger& ledger, const std::function<void(OrderState&, bool found)>& change) {
+    const auto txn = ledger.begin(Books::kNode);
+    for (std::size_t from = 0; from < kOrders; from += kSlice) {
+        const std::vector<OrderKey> keys = slice_of_keys(from);
+        txn->expect_orders(keys);
+        for (const OrderKey& key : keys) {
+            OrderState state;
+            const bool found = txn->load_order(key, state);
+            state.key = key;
+            change(state, found);
+            txn->put_order(state);
+        }
+    }
+    txn->commit();
+}
+
+TEST(PostgresSlices, N4_MoreOrdersThanAreHeldAtOnceAreWrittenInOneTransaction) {
+    const std::unique_ptr<Ledger> ledger = empty_ledger();
+    change_all(*ledger, [](OrderState& state, bool found) {
+        EXPECT_FALSE(found);
+        state.currency = Currency::parse("USD").value();
+        state.amount = state.tax = state.shipping = "1.00";
+        state.lines = {{LineItemId("l"), Sku("s"), std::nullopt, Decimal(100, 2), {}, 1, true}};
+    });
+    for (std::uint64_t round = 1; round <= 2; ++round) {
+        change_all(*ledger, [round](OrderState& state, bool found) {
+            EXPECT_TRUE(found);
+            EXPECT_EQ(state.duplicates_count, round - 1);
+            state.duplicates_count = round;
+        });
+    }
+    const auto reader = ledger->snapshot(Books::kNode);
+    for (std::size_t from = 0; from < kOrders; from += kSlice) {
+        const std::vector<OrderKey> keys = slice_of_keys(from);
+        reader->expect_orders(keys);
+        for (const OrderKey& key : keys) {
+            OrderState state;
+            ASSERT_TRUE(reader->load_order(key, state));
+            EXPECT_EQ(state.key, key);
+            EXPECT_EQ(state.duplicates_count, 2U);
+            EXPECT_EQ(state.lines.size(), 1U);
+        }
+    }
+    std::size_t count = 0;
+    reader->scan_orders({1}, {1}, [&count](const OrderState&) { return ++count != 0; });
+    EXPECT_EQ(count, kOrders);
+}
+
+TEST(PostgresSlices, AnOrderThatWasExpectedAndIsNotThereIsNew) {
+    const std::unique_ptr<Ledger> ledger = empty_ledger();
+    const std::vector<OrderKey> keys{{{1}, {1}, OrderId("none")}};
+    OrderState state;
+    const auto reader = ledger->snapshot(Books::kNode);
+    reader->expect_orders(keys);
+    EXPECT_FALSE(reader->load_order(keys.front(), state));
+    const auto txn = ledger->begin(Books::kNode);
+    txn->expect_orders(keys);
+    EXPECT_FALSE(txn->load_order(keys.front(), state));
+}
+
+/// As an erase and a put of one key in one transaction have it: the put is what stays.
+TEST(PostgresTables, ARowThatIsErasedAndPutAgainIsPut) {
+    const std::unique_ptr<Ledger> ledger = empty_ledger();
+    PayoutPart row{"P260131140509-7KQ4M9-0001", ProgramId("spring"), Decimal(100, 2)};
+    for (const std::int64_t amount : {100, 200}) {
+        const auto txn = ledger->begin(Books::kNode);
+        txn->erase(row);
+        row.amount = Decimal(amount, 2);
+        txn->put(row);
+        txn->commit();
+        PayoutPart found{row.payout_id, row.program, {}};
+        ASSERT_TRUE(ledger->snapshot(Books::kNode)->load(found));
+        EXPECT_EQ(found.amount, row.amount);
+    }
+    const auto txn = ledger->begin(Books::kNode);
+    txn->put(row);  // twice: no row of such a table is written again
+    EXPECT_THROW(txn->commit(), LedgerFailure);
+}
+
+/// What many rows of a table that is written once go by (COPY) takes the same as a few.
+TEST(PostgresTables, N4_ThousandsOfItemsComeBackInTheirOrder) {
+    const std::unique_ptr<Ledger> ledger = empty_ledger();
+    constexpr std::size_t kItems = 12'345;
+    PayoutItem item;
+    item.payout_id = "P260131140509-7KQ4M9-0001";
+    item.program = ProgramId("spring");
+    {
+        const auto txn = ledger->begin(Books::kNode);
+        for (std::size_t i = kItems; i-- > 0;) {
+            item.order_id = OrderId(std::to_string(100'000 + i));
+            item.amount = Decimal(static_cast<std::int64_t>(i), 2);
+            txn->put(item);
+        }
+        txn->commit();
+    }
+    std::size_t next = 0;
+    PayoutItem first;
+    first.payout_id = item.payout_id;
+    ledger->snapshot(Books::kNode)->scan(first, {1, 1}, [&next](const PayoutItem& row) {
+        EXPECT_EQ(row.order_id.str(), std::to_string(100'000 + next));
+        EXPECT_EQ(row.amount, Decimal(static_cast<std::int64_t>(next), 2));
+        ++next;
+        return true;
+    });
+    EXPECT_EQ(next, kItems);
+}
+
+// ---- A schema of an earlier format --------------------------------------------------------------
+
+class PostgresEarlierFormat : public testing::Test {
+protected:
+    void SetUp() override {
+        const auto root = pg::Connection::open(database(), {});
+        root->script("DROP DATABASE IF EXISTS earlier");
+        root->script("CREATE DATABASE earlier");
+        pg::Connection::open(url, {})->script(
+            "CREATE SCHEMA sluice_ledger; "
+            "CREATE TABLE sluice_ledger.migrations (number integer PRIMARY KEY, name text NOT "
+            "NULL, applied_at timestamptz NOT NULL DEFAULT now()); "
+            "INSERT INTO sluice_ledger.migrations SELECT n, 'earlier' FROM generate_series(1, 4) "
+            "n; CREATE TABLE sluice_ledger.heads (node text)");
+    }
+    static void expect_refused(const Error& error) {
+        EXPECT_EQ(error.code, ErrorCode::kUnsupported);
+        EXPECT_THAT(error.message, HasSubstr("written by an earlier sluice (format 1)"));
+        EXPECT_THAT(error.message, HasSubstr("sluice ledger rebuild --from ARCHIVE --into URL"));
+    }
+    pg::Url url = database("earlier");
+};
+
+TEST_F(PostgresEarlierFormat, IsNeitherReadNorMigrated) {
+    const auto opened = pg::PostgresLedger::open(url, pg::PostgresLedger::Mode::kReadOnly, {});
+    ASSERT_FALSE(opened.ok());
+    expect_refused(opened.error());
+    const auto migrated = pg::migrate(url);
+    ASSERT_FALSE(migrated.ok());
+    expect_refused(migrated.error());
+    const auto session = pg::Connection::open(url, {});
+    EXPECT_EQ(
+        session->query_text("SELECT max(number)::bigint FROM sluice_ledger.migrations").row(0).i8(),
+        4);
+}
+
+TEST_F(PostgresEarlierFormat, IsMadeAnewOnceItIsGone) {
+    pg::Connection::open(url, {})->script("DROP SCHEMA sluice_ledger CASCADE");
+    const auto migrated = pg::migrate(url);
+    ASSERT_TRUE(migrated.ok()) << migrated.error().message;
+    EXPECT_EQ(migrated->before, 0);
+    EXPECT_GT(migrated->now, 4);  // no number of the earlier one means this schema
+    EXPECT_TRUE(pg::PostgresLedger::open(url, pg::PostgresLedger::Mode::kReadWrite, {}).ok());
+    const auto again = pg::migrate(url);
+    ASSERT_TRUE(again.ok());
+    EXPECT_TRUE(again->applied.empty());
+}
+
+// ---- Views --------------------------------------------------------------------------------------
+
+class PostgresViews : public testing::Test {
+protected:
+    void SetUp() override {
+        books.receive_at("2026-02-01T00:00:00Z");
+        books.apply({program(), held()});
+        books.creator("c1", "spring", "SAVE");
+        books.creator("c2", "held", "HOLD");
+        books.create(order("o1", "SAVE"));
+        books.create(order("o2", "HOLD"));
+        books.create(order("o3", "SAVE"));
+        OrderText cancelled = order("o4", "SAVE");
+        cancelled.updated = cancelled.ordered;
+        books.create(cancelled);
+        cancelled.cancelled = cancelled.ordered;
+        books.cancel(cancelled);  // of the same version: an anomaly that blocks
+        books.close_account("2026-02-01T00:00:00Z");
+        PayoutMove settle{PayoutVerb::kSettle, {}, {}, {}};
+        books.read()->scan_payouts([&settle](const Payout& payout) {
+            settle.ids.push_back(payout.payout_id);
+            return true;
+        });
+        ASSERT_EQ(settle.ids.size(), 1U);
+        books.command(settle);
+        books.create(order("o5", "SAVE"));
+    }
+    static Program held() {
+        Program held = program("held");
+        held.hold_days = 36'500;
+        return held;
+    }
+    static OrderText order(const char* id, const char* code) {
+        OrderText order;
+        order.id = id;
+        order.codes = {code};
+        return order;
+    }
+    /// The columns of each row, by `|`.
+    [[nodiscard]] std::vector<std::string> rows(const std::string& select) const {
+        std::vector<std::string> rows;
+        const pg::Rows found = session->query_text("SELECT concat_ws('|', " + select);
+        for (int i = 0; i < found.count(); ++i) {
+            rows.push_back(found.row(i).string());
+        }
+        return rows;
+    }
+
+    std::unique_ptr<Ledger> ledger = empty_ledger();
+    Books books{*ledger};
+    std::unique_ptr<pg::Connection> session = pg::Connection::open(database(), {});
+};
+
+TEST_F(PostgresViews, JournalNamesBooksAndReasonsAsTheRulesDo) {
+    std::vector<std::string> expected;
+    books.read()->scan_journal(1, [&expected](const JournalGroup& group) {
+        for (std::size_t i = 0; i < group.entries.size(); ++i) {
+            const JournalEntry& entry = group.entries[i];
+            const BooksOf of = books_of(entry.reason);
+            expected.push_back(
+                std::to_string(group.first_entry + i) + "|" + std::string(to_string(entry.reason)) +
+                "|" + (is_mark(entry.reason) ? "mark" : entry.amount.to_string()) + "|" +
+                book_name(of.from, group.payout_id) + "|" + book_name(of.to, group.payout_id));
+        }
+        return true;
+    });
+    EXPECT_EQ(rows("entry, reason, coalesce(amount::text, 'mark'), coalesce(from_book, ''), "
+                   "coalesce(to_book, '')) FROM journal ORDER BY entry"),
+              expected);
+}
+
+TEST_F(PostgresViews, EveryReasonAndKindHasItsName) {
+    for (unsigned i = 1; i < 128; ++i) {
+        const auto reason = static_cast<JournalReason>(i);
+        const std::string name = is_valid(reason) ? std::string(to_string(reason)) : "";
+        const BooksOf of = is_valid(reason) ? books_of(reason) : BooksOf{};
+        EXPECT_EQ(rows("coalesce(sluice_ledger.reason_name(" + std::to_string(i) +
+                       "), ''), coalesce(sluice_ledger.from_book(" + std::to_string(i) +
+                       ", 'P'), ''), coalesce(sluice_ledger.to_book(" + std::to_string(i) +
+                       ", 'P'), ''))")
+                      .front(),
+                  name + "|" + book_name(of.from, "P") + "|" + book_name(of.to, "P"));
+    }
+    for (unsigned i = 1; i < kAnomalyKinds; ++i) {
+        EXPECT_EQ(rows("sluice_ledger.anomaly_name(" + std::to_string(i) + "))").front(),
+                  to_string(static_cast<AnomalyKind>(i)));
+    }
+}
+
+TEST_F(PostgresViews, BalancesAreWhatTheRulesSayNow) {
+    std::vector<std::string> expected;
+    balances_at(*books.read(), std::nullopt, instant("2026-11-22T00:00:00Z"),
+                [&expected](const BalanceAt& row) {
+                    std::string text = row.key.creator.str();
+                    for (const Decimal* sum : {&row.pending, &row.blocked, &row.payable,
+                                               &row.in_payout, &row.paid, &row.total}) {
+                        text += "|" + sum->to_string();
+                    }
+                    expected.push_back(text);
+                    return true;
+                });
+    EXPECT_EQ(rows("creator_id, pending::numeric(20, 2), blocked::numeric(20, 2), payable, "
+                   "in_payout, paid, total) FROM balances ORDER BY program_id"),
+              expected);
+    EXPECT_EQ(rows("pending::numeric(20, 2), blocked::numeric(20, 2)) FROM balances ORDER BY "
+                   "creator_id"),
+              (std::vector<std::string>{"0.00|10.00", "10.00|0.00"}));
+}
+
+TEST_F(PostgresViews, OrdersHaveTheCommissionThatTheRulesSay) {
+    std::vector<std::string> expected;
+    books.read()->scan_orders({1}, {1}, [&expected](const OrderState& state) {
+        const CommissionAmount amount = commission_amount(state);
+        expected.push_back(state.key.order_id.str() + "|" + amount.amount.to_string() + "|" +
+                           std::string(amount.currency.code()));
+        return true;
+    });
+    ASSERT_EQ(expected.size(), 5U);
+    EXPECT_EQ(rows("order_id, commission_amount, commission_currency) FROM orders ORDER BY "
+                   "order_id"),
+              expected);
+    EXPECT_EQ(rows("order_id, line_item_id, due, taken, open, live) FROM positions ORDER BY "
+                   "order_id"),
+              (std::vector<std::string>{"o1|l1|10.00|10.00|0.00|t", "o2|l1|10.00|0.00|10.00|t",
+                                        "o3|l1|10.00|10.00|0.00|t", "o4|l1|10.00|0.00|10.00|t",
+                                        "o5|l1|10.00|0.00|10.00|t"}));
+    EXPECT_EQ(rows("sum(taken)) FROM positions"), rows("sum(amount)) FROM payouts"));
+    EXPECT_EQ(rows("sum(amount)) FROM payout_items"), rows("sum(amount)) FROM payouts"));
+    EXPECT_EQ(rows("state, amount, orders, items) FROM payouts"),
+              (std::vector<std::string>{"PAID|20.00|2|2"}));
+    EXPECT_THAT(rows("order_id, kind) FROM anomalies WHERE blocks"),
+                testing::ElementsAre(testing::StrEq("o4|CANCEL_NOT_LATER")));
+}
+
+}  // namespace
+}  // namespace sluice::test
