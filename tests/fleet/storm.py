@@ -181,7 +181,7 @@ def check_each_node(fleet, events):
         received += stats["applied"] + stats["stale"] + stats["duplicate"]
     assert received >= len(events)
     applied = {node.uuid: node.stats()["applied_seq"] for node in fleet.nodes}
-    rows = fleet.database.query("SELECT node, entry, event_seq, shop_id, order_id, amount FROM journal")
+    rows = fleet.database.query("SELECT node, entry, event_seq, shop_id, order_id, amount FROM journal WHERE order_id <> ''")
     entries = defaultdict(list)
     for node, entry, seq, shop, order, amount in rows:
         entries[node].append(int(entry))
