@@ -191,7 +191,7 @@ Outcome run_after(Ledger& ledger, std::uint64_t behind) {
             return true;
         });
         reader->scan_commands([&](const CommandRow& row) {
-            outcome.refused += row.outcome == Outcome::kRefused ? row.result + "\n" : "";
+            outcome.refused += row.outcome == sluice::Outcome::kRefused ? row.result + "\n" : "";
             return true;
         });
     } catch (const LedgerFailure& failure) {
