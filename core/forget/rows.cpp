@@ -32,10 +32,8 @@ void forget_touches(const ForgetJob& job, const ForgetNames& names, LedgerTxn& t
             touches.push_back(touch);
             return true;
         });
-        for (Touch& touch : touches) {
-            txn.erase(touch);
-            touch.anon = *names.device(device);
-            txn.put(touch);
+        for (const Touch& touch : touches) {
+            txn.move_touch(touch, *names.device(device));
         }
     }
 }

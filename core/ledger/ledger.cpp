@@ -231,6 +231,13 @@ void LedgerTxn::put_program(const ProgramRow& row) {
     put(ProgramHead{program.id, program.account, row.version});
 }
 
+void LedgerTxn::move_touch(const Touch& stored, const Digest256& anon) {
+    Touch moved = stored;
+    moved.anon = anon;
+    erase(stored);
+    put(moved);
+}
+
 std::size_t LedgerTxn::expect(std::span<const Input> inputs, bool /*holds_some*/) {
     return std::min(inputs.size(), kInputsAtOnce);
 }

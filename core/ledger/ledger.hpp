@@ -156,6 +156,9 @@ public:
 
     /// Durable when it returns. Throws LedgerFailure.
     virtual void commit() = 0;
+
+    /// A stored touch gets another device; it counts as imported when it was.
+    virtual void move_touch(const Touch& stored, const Digest256& anon);
 };
 
 /// An open ledger.

@@ -73,6 +73,7 @@ public:
     void put(const CodeRow& row) override;
     void put(const Membership& row) override;
     void put(const Touch& touch) override;
+    void move_touch(const Touch& stored, const Digest256& anon) override;
     void put(const DeadLetter& letter) override;
     void put(const Work& work) override;
     void put(const ProgramHead& row) override;

@@ -98,6 +98,17 @@ void PgTxn::put(const Touch& touch) {
     KeptTables::put(row);
 }
 
+/// It keeps the ledger's number.
+void PgTxn::move_touch(const Touch& stored, const Digest256& anon) {
+    pass_gate(Gate::kExclusive);
+    touches_.erase({stored.account, stored.anon});
+    touches_.erase({stored.account, anon});
+    TableKeeps::erase(stored);
+    Touch row = stored;
+    row.anon = anon;
+    TableKeeps::put(row);
+}
+
 /// Bodies may be large: they are not held together.
 void PgTxn::put(const DeadLetter& letter) {
     KeptTables::put(letter);

@@ -46,7 +46,7 @@ protected:
 };
 
 inline JournalGroup group_of(std::uint64_t entry, const OrderKey& order, Int128 cents,
-                      const char* node = kNode) {
+                             const char* node = kNode) {
     JournalGroup group;
     group.node = node;
     group.first_entry = entry;
