@@ -143,7 +143,7 @@ Reply wait_for_approval(const CommandContext& context, const AskedAbout& about, 
     row.program = about.program;
     row.creator = about.creator;
     txn.put(row);
-    return {Outcome::kWaiting, row.command_id + " waits for another actor's approve"};
+    return {CommandOutcome::kWaiting, row.command_id + " waits for another actor's approve"};
 }
 
 Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
@@ -182,7 +182,7 @@ Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
     txn.put(row);
     change.post(position, {{LineItemId(), state.currency, *amount, JournalReason::kManual, 0}});
     change.finish();
-    return Reply{Outcome::kDone, "order " + command.order.str() + " adjusted by " +
+    return Reply{CommandOutcome::kDone, "order " + command.order.str() + " adjusted by " +
                                      to_string(Money{state.currency, *amount}) + " as " +
                                      row.command_id};
 }
@@ -227,7 +227,7 @@ Result<Reply> book_credit(const Credit& command, const CommandContext& context,
     row.due = row.taken = zero_amount(money.currency);
     post_credit(row, money.amount, JournalReason::kCredit, context, programs, txn);
     count_open_credits(row, 1, context.account_id, txn);
-    return Reply{Outcome::kDone, "creator " + command.creator.str() + " credited with " +
+    return Reply{CommandOutcome::kDone, "creator " + command.creator.str() + " credited with " +
                                      to_string(money) + " as " + row.command_id};
 }
 
@@ -265,7 +265,7 @@ Result<Reply> reverse_money(const Reverse& command, const CommandContext& contex
     reversal.amount = money.amount;
     reversal.reverses = row.command_id;
     txn.put(reversal);
-    return Reply{Outcome::kDone, row.command_id + " reversed by " + to_string(money) + " as " +
+    return Reply{CommandOutcome::kDone, row.command_id + " reversed by " + to_string(money) + " as " +
                                      reversal.command_id};
 }
 

@@ -12,7 +12,7 @@ struct Applied {
     InputClass input_class = InputClass::kApplied;
     bool failed = false;  ///< A command that was refused; `text` says why. Nothing else changed.
     std::string text;     ///< Commands: result. Dead: reason. Else empty.
-    Outcome outcome = Outcome::kDone;  ///< Of a command.
+    CommandOutcome outcome = CommandOutcome::kDone;  ///< Of a command.
 };
 
 /// Orders of retry work that an input does itself.

@@ -93,7 +93,7 @@ Result<Reply> approve_waiting(WaitingCommand row, const CommandContext& context,
     group.entries.push_back(mark_of(JournalReason::kMarkApproved, row.command_id));
     post_group(txn, std::move(group));
     end(row, ApprovalState::kApproved, context, txn);
-    return Reply{Outcome::kDone, row.command_id + " is approved: " + done->text};
+    return Reply{CommandOutcome::kDone, row.command_id + " is approved: " + done->text};
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ Result<Reply> withdraw(const Withdraw& command, const CommandContext& context, L
         return refused(ended_words(*row));
     }
     end(*row, ApprovalState::kWithdrawn, context, txn);
-    return Reply{Outcome::kDone, command.id + " is withdrawn"};
+    return Reply{CommandOutcome::kDone, command.id + " is withdrawn"};
 }
 
 }  // namespace sluice

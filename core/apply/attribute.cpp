@@ -66,7 +66,7 @@ Result<Reply> detach_one(const Detach& command, const CommandContext& context,
     if (!go_on(change, command.retry, context.source, programs, txn)) {
         return nothing("nothing changes: order " + order + " belongs to whom it belonged");
     }
-    return Reply{Outcome::kDone,
+    return Reply{CommandOutcome::kDone,
                  "order " + order +
                      (change.state().live
                           ? " belongs to " + change.state().position()->attribution.creator.str()
@@ -156,7 +156,7 @@ Result<Reply> attribute_order(const Attribute& command, const CommandContext& co
     give(state, std::move(attribution), context.source, programs, txn);
     post_attribution(state, context.source, programs, txn);
     change.finish();
-    return Reply{Outcome::kDone, "order " + order + " belongs to " + command.creator.str() +
+    return Reply{CommandOutcome::kDone, "order " + order + " belongs to " + command.creator.str() +
                                      " in " + command.program.str() + " now, as " +
                                      context.source.command_id};
 }
@@ -178,7 +178,7 @@ Result<Reply> detach(const Detach& command, const CommandContext& context, Progr
                        " gave out belongs to whom it belonged");
     }
     leave_detach_work(command.cause, command.retry, context, txn);
-    return Reply{Outcome::kDone, "the orders that " + command.cause + " gave out are " +
+    return Reply{CommandOutcome::kDone, "the orders that " + command.cause + " gave out are " +
                                      (command.retry ? "tried again" : "detached")};
 }
 

@@ -88,7 +88,7 @@ private:
         if (!text) {
             return text.error();
         }
-        return Reply{Outcome::kDone, *std::move(text)};
+        return Reply{CommandOutcome::kDone, *std::move(text)};
     }
 };
 
@@ -148,7 +148,7 @@ std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts
             return refused_row(context, "key " + context.key + " was used by " + key.command_id +
                                             " with other content; nothing was done");
         }
-        row.outcome = Outcome::kRepeated;
+        row.outcome = CommandOutcome::kRepeated;
         row.result = key.result;
         row.first_command = key.command_id;
         return row;
@@ -160,7 +160,7 @@ std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts
 
 CommandRow refused_row(const CommandContext& context, std::string why) {
     CommandRow row = row_of(context);
-    row.outcome = Outcome::kRefused;
+    row.outcome = CommandOutcome::kRefused;
     row.result = std::move(why);
     return row;
 }
@@ -179,10 +179,10 @@ CommandRow apply_command(const Request& request, const CommandContext& context,
     }
     const Result<Reply> reply = std::visit(Runner{context, replay, programs, txn}, request.command);
     CommandRow row = row_of(context);
-    row.outcome = reply ? reply->outcome : Outcome::kRefused;
+    row.outcome = reply ? reply->outcome : CommandOutcome::kRefused;
     row.result = reply ? reply->text : reply.error().message;
     txn.put(row);
-    if (row.outcome != Outcome::kRefused) {
+    if (row.outcome != CommandOutcome::kRefused) {
         for (const AccountNumber account : accounts) {
             txn.put(
                 CommandKey{account, context.key, content, row.command_id, row.outcome, row.result});

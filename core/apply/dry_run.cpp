@@ -95,7 +95,7 @@ Result<DryRun> dry_run(const Command& command, CommandContext context, LedgerRea
     };
     const Request request{{}, context.source.note, command};
     const CommandRow row = apply_command(request, context, no_replay, programs, trial);
-    if (row.outcome == Outcome::kRefused) {
+    if (row.outcome == CommandOutcome::kRefused) {
         return Error{ErrorCode::kInvalid, row.result};
     }
     finish_work(programs, trial);

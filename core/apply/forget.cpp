@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 Reply forgotten() {
-    return {Outcome::kDone, std::string(kForgotten)};
+    return {CommandOutcome::kDone, std::string(kForgotten)};
 }
 
 /// The orders that hold what is forgotten, to be changed one by one.
@@ -48,7 +48,7 @@ Result<Reply> repeat_done(const Forget& command, const CommandContext& context, 
     } else {
         leave_forget_work(context, txn);
     }
-    return Reply{Outcome::kDone, command.done->result};
+    return Reply{CommandOutcome::kDone, command.done->result};
 }
 
 Status check(const Forget& command, const CommandContext& context, LedgerTxn& txn) {

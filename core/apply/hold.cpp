@@ -52,7 +52,7 @@ Result<Reply> hold_creator(const HoldTarget& target, const CommandContext& conte
     row->held_at = context.source.received_at;
     txn.put(*row);
     post_creator_mark(*row, JournalReason::kMarkHeld, context, programs, txn);
-    return Reply{Outcome::kDone, "creator " + target.creator.str() + " is held"};
+    return Reply{CommandOutcome::kDone, "creator " + target.creator.str() + " is held"};
 }
 
 Result<Reply> release_creator(const HoldTarget& target, const CommandContext& context,
@@ -66,7 +66,7 @@ Result<Reply> release_creator(const HoldTarget& target, const CommandContext& co
     }
     txn.erase(*row);
     post_creator_mark(*row, JournalReason::kMarkReleased, context, programs, txn);
-    return Reply{Outcome::kDone, "creator " + target.creator.str() + " is released"};
+    return Reply{CommandOutcome::kDone, "creator " + target.creator.str() + " is released"};
 }
 
 /// Transfers that bring the lines of the live position to what they earn now; none without one.
@@ -156,7 +156,7 @@ Result<Reply> hold(const Hold& command, const CommandContext& context, ProgramCa
     set(change.state(), kOrderHeld, true);
     change.post_mark(JournalReason::kMarkHeld);
     change.finish();
-    return Reply{Outcome::kDone, "order " + command.target.order->str() + " is held"};
+    return Reply{CommandOutcome::kDone, "order " + command.target.order->str() + " is held"};
 }
 
 Result<Reply> release(const Release& command, const CommandContext& context, ProgramCache& programs,
@@ -189,7 +189,7 @@ Result<Reply> release(const Release& command, const CommandContext& context, Pro
         reprice(change, JournalReason::kRelease, mark_of(JournalReason::kMarkReleased, "reject"));
     }
     change.finish();
-    return Reply{Outcome::kDone, "order " + order + " is released"};
+    return Reply{CommandOutcome::kDone, "order " + order + " is released"};
 }
 
 Result<Reply> reject_order(const Reject& command, const CommandContext& context,
@@ -207,7 +207,7 @@ Result<Reply> reject_order(const Reject& command, const CommandContext& context,
     set(change.state(), kOrderRejected, true);
     reprice(change, JournalReason::kReject, mark_of(JournalReason::kMarkRejected));
     change.finish();
-    return Reply{Outcome::kDone, "order " + command.order.str() + " is rejected"};
+    return Reply{CommandOutcome::kDone, "order " + command.order.str() + " is rejected"};
 }
 
 Result<Reply> acknowledge_anomaly(const AnomalyAck& command, const CommandContext& context,
@@ -235,7 +235,7 @@ Result<Reply> acknowledge_anomaly(const AnomalyAck& command, const CommandContex
     acknowledge(txn, state, *kind, context);
     change.post_mark(JournalReason::kMarkAcknowledged, command.kind);
     change.finish();
-    return Reply{Outcome::kDone, command.kind + " of order " + order + " is acknowledged"};
+    return Reply{CommandOutcome::kDone, command.kind + " of order " + order + " is acknowledged"};
 }
 
 Result<Reply> reset_order(const OrderReset& command, const CommandContext& context,
@@ -263,7 +263,7 @@ Result<Reply> reset_order(const OrderReset& command, const CommandContext& conte
     acknowledge(txn, state, AnomalyKind::kVersionInFuture, context);
     change.post_mark(JournalReason::kMarkReset, version.to_string());
     change.finish();
-    return Reply{Outcome::kDone,
+    return Reply{CommandOutcome::kDone,
                  "order " + command.order.str() + " has version " + version.to_string() + " now"};
 }
 

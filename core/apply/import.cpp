@@ -193,7 +193,7 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
     for (const AccountNumber account : joined) {  // Touches that are there already count now.
         leave_account_work(account, context, txn);
     }
-    return Reply{Outcome::kDone, counted(command.rows.size(), "row", "rows") + " imported"};
+    return Reply{CommandOutcome::kDone, counted(command.rows.size(), "row", "rows") + " imported"};
 }
 
 Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext& context,
@@ -218,13 +218,13 @@ Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext&
                                                    " in program " + program.id.str()};
         }
         end_codes(program, creator, at, digest, txn);
-        return Reply{Outcome::kDone, "code " + *command.code + " removed"};
+        return Reply{CommandOutcome::kDone, "code " + *command.code + " removed"};
     }
     end_codes(program, creator, at, std::nullopt, txn);
     member->removed = true;
     member->changed_by = context.source.seq;
     txn.put(*member);
-    return Reply{Outcome::kDone,
+    return Reply{CommandOutcome::kDone,
                  "creator " + command.creator.str() + " removed from program " + program.id.str()};
 }
 
@@ -257,7 +257,7 @@ Result<Reply> import_touches(const TouchImport& command, const CommandContext& c
         keys.push_back({program.account, WaitKind::kAnon, anon});
     }
     leave_work(keys, context, txn);
-    return Reply{Outcome::kDone, counted(command.rows.size(), "touch", "touches") + " imported"};
+    return Reply{CommandOutcome::kDone, counted(command.rows.size(), "touch", "touches") + " imported"};
 }
 
 Result<Reply> set_creator(const CreatorSet& command, const CommandContext& context,
@@ -281,7 +281,7 @@ Result<Reply> set_creator(const CreatorSet& command, const CommandContext& conte
     profile.name = command.name.value_or(profile.name);
     profile.payee = command.payee.value_or(profile.payee);
     txn.put(profile);
-    return Reply{Outcome::kDone, "creator " + command.creator.str() + " set"};
+    return Reply{CommandOutcome::kDone, "creator " + command.creator.str() + " set"};
 }
 
 Result<Reply> rename_creator(const CreatorRename& command, const CommandContext& context,
@@ -310,7 +310,7 @@ Result<Reply> rename_creator(const CreatorRename& command, const CommandContext&
     group.creator = first;
     group.entries.push_back(mark_of(JournalReason::kMarkRenamed, command.new_name.view()));
     post_group(txn, std::move(group));
-    return Reply{Outcome::kDone,
+    return Reply{CommandOutcome::kDone,
                  "creator " + command.creator.str() + " is called " + command.new_name.str()};
 }
 

@@ -15,7 +15,7 @@ namespace sluice {
 namespace {
 
 Applied dead(std::string reason) {
-    return {InputClass::kDead, false, std::move(reason), Outcome::kRefused};
+    return {InputClass::kDead, false, std::move(reason), CommandOutcome::kRefused};
 }
 
 /// Of a body that the endpoint's rules refuse: the first thing that is wrong with it.
@@ -135,7 +135,7 @@ Applied InputApplier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
     shops_.learn(decoded.meta, txn);
     sluice::apply_catalog(decoded.meta.topic, decoded.body, decoded.meta.account_number,
                           decoded.meta.shop_number, txn);
-    return {InputClass::kCatalog, false, {}, Outcome::kDone};
+    return {InputClass::kCatalog, false, {}, CommandOutcome::kDone};
 }
 
 Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
@@ -165,7 +165,7 @@ Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
     const CommandRow row = sluice::apply_command(
         *request, context, [&](const DeadReplay& c) { return replay(c, txn); }, programs_, txn);
     do_work(order_applier_, txn, kWorkInline);
-    return {InputClass::kCommand, row.outcome == Outcome::kRefused, row.result, row.outcome};
+    return {InputClass::kCommand, row.outcome == CommandOutcome::kRefused, row.result, row.outcome};
 }
 
 Result<std::string> InputApplier::replay(const DeadReplay& command, LedgerTxn& txn) {

@@ -242,7 +242,7 @@ Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& 
         }
         leave_account_work(account, context, txn);
     }
-    return Reply{Outcome::kDone, counted(command.programs.size(), "program", "programs") +
+    return Reply{CommandOutcome::kDone, counted(command.programs.size(), "program", "programs") +
                                      " applied, " + std::to_string(changed) + " changed"};
 }
 

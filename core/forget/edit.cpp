@@ -176,7 +176,7 @@ std::optional<EditedInput> forgotten_command(const StoredInput& input, const Com
     Forget kept;
     kept.by = command.by;
     kept.value = command.by == ForgetBy::kCreator ? command.value : std::string();
-    kept.done = Forget::Done{outcome.outcome == Outcome::kRefused, outcome.result};
+    kept.done = Forget::Done{outcome.outcome == CommandOutcome::kRefused, outcome.result};
     const Digest256 content =
         content_of(*request, meta.topic, meta.account_number, meta.shop_number);
     meta.bulk.reset();

@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-enum class Outcome : std::uint8_t {
+enum class CommandOutcome : std::uint8_t {
     kDone = 1,
     kRefused = 2,
     kNothing = 3,   ///< It was so already.
@@ -31,7 +31,7 @@ struct CommandRow {
     std::string command_id;
     std::string actor;
     Timestamp received_at;
-    Outcome outcome = Outcome::kDone;
+    CommandOutcome outcome = CommandOutcome::kDone;
     std::string result;         ///< One line for the person who ran it; no customer data.
     std::string first_command;  ///< kRepeated: the command whose result this is.
 };
@@ -42,7 +42,7 @@ struct CommandKey {
     std::string key;
     Digest256 content{};  ///< SHA-256 of topic, shop and body.
     std::string command_id;
-    Outcome outcome = Outcome::kDone;
+    CommandOutcome outcome = CommandOutcome::kDone;
     std::string result;
 };
 

@@ -51,8 +51,8 @@ namespace sluice {
 [[nodiscard]] constexpr bool is_valid(SkipReason why) noexcept {
     return why >= SkipReason::kNotPositive && why <= SkipReason::kNoPayee;
 }
-[[nodiscard]] constexpr bool is_valid(Outcome outcome) noexcept {
-    return outcome >= Outcome::kDone && outcome <= Outcome::kWaiting;
+[[nodiscard]] constexpr bool is_valid(CommandOutcome outcome) noexcept {
+    return outcome >= CommandOutcome::kDone && outcome <= CommandOutcome::kWaiting;
 }
 [[nodiscard]] constexpr bool is_valid(ApprovalState state) noexcept {
     return state >= ApprovalState::kWaiting && state <= ApprovalState::kWithdrawn;

@@ -17,11 +17,11 @@ namespace sluice {
 
 /// What a command has to say: it did it, it was so already, it waits.
 struct Reply {
-    Outcome outcome = Outcome::kDone;
+    CommandOutcome outcome = CommandOutcome::kDone;
     std::string text;
 };
 [[nodiscard]] inline Reply nothing(std::string text) {
-    return {Outcome::kNothing, std::move(text)};
+    return {CommandOutcome::kNothing, std::move(text)};
 }
 [[nodiscard]] inline Error refused(std::string text) {
     return {ErrorCode::kConflict, std::move(text)};

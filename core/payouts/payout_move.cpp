@@ -210,7 +210,7 @@ Reply reply_of(const Moving& moving, const Move& move) {
     if (!moving.told.empty()) {
         text += "; " + moving.told;
     }
-    return {Outcome::kDone, std::move(text)};
+    return {CommandOutcome::kDone, std::move(text)};
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::uint64_t read(const std::atomic<std::uint64_t>& word) noexcept {
 constexpr std::array<std::string_view, 5> kWorkerStates{"unknown", "starting", "running",
                                                         "retrying", "stopped"};
 constexpr std::array<std::string_view, 4> kDeadKinds{"unreadable", "order", "catalog", "command"};
-constexpr std::array<std::string_view, 12> kErrorNames{"an input breaks a rule",
+constexpr std::array<std::string_view, 13> kErrorNames{"an input breaks a rule",
                                                        "something is missing",
                                                        "a conflict",
                                                        "a limit",
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 12> kErrorNames{"an input breaks a rule",
                                                        "damaged data",
                                                        "no permission",
                                                        "a newer format",
+                                                       "an approval is waited for",
                                                        "an internal error"};
 static_assert(kErrorNames.size() == static_cast<std::size_t>(ErrorCode::kInternal) + 1);
 

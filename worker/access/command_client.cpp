@@ -89,13 +89,13 @@ std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node
     const std::uint64_t left = work.cause <= seq ? work.pieces : 0;
     if (const auto row = snapshot->command(seq)) {
         const std::string& id = row->first_command.empty() ? row->command_id : row->first_command;
-        return CommandResult{seq, row->outcome != Outcome::kRefused, row->outcome, id, row->result,
+        return CommandResult{seq, row->outcome != CommandOutcome::kRefused, row->outcome, id, row->result,
                              left};
     }
     const auto letter = snapshot->dead_letter(seq);
     return CommandResult{seq,
                          false,
-                         Outcome::kRefused,
+                         CommandOutcome::kRefused,
                          {},
                          letter ? "it went to the dead letters: " + letter->reason
                                 : "it was applied, but its result is not in the ledger",

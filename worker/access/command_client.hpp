@@ -27,7 +27,7 @@ struct CommandSender {
 struct CommandResult {
     SequenceNumber seq;
     bool ok = false;  ///< False: refused, nothing was changed; `text` says why.
-    Outcome outcome = Outcome::kRefused;
+    CommandOutcome outcome = CommandOutcome::kRefused;
     /// Of this command, or of the one before whose key it has: its result is found by this id.
     std::string command_id;
     std::string text;  ///< One line for the person who ran it.

@@ -134,7 +134,7 @@ Status submit(const Frame& frame, const Command& command, const SubmitOptions& o
     if (!result.ok()) {
         return result.error();
     }
-    if (result->outcome == Outcome::kWaiting) {
+    if (result->outcome == CommandOutcome::kWaiting) {
         return Error{ErrorCode::kWaiting, result->text};
     }
     const std::string left = result->work_left == 0 ? "" : "; " + work_text(result->work_left);

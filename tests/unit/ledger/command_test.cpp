@@ -174,7 +174,7 @@ TEST_P(CommandRules, AreRecordedWithWhoRanThemAndWhatCameOfIt) {
     const auto row = books.read()->command(books.last_seq());
     ASSERT_TRUE(row.has_value());
     EXPECT_EQ(row->actor, "finance");
-    EXPECT_EQ(row->outcome, Outcome::kRefused);
+    EXPECT_EQ(row->outcome, CommandOutcome::kRefused);
     EXPECT_EQ(row->result, "line 2: code SAVE belongs to creator c1 in program spring");
     EXPECT_EQ(books.totals().commands, 3U);
 }

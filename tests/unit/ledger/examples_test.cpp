@@ -42,15 +42,15 @@ std::string name_of(const Applied& applied) {
             return "dead";
     }
     switch (applied.outcome) {
-        case Outcome::kDone:
+        case CommandOutcome::kDone:
             return "done";
-        case Outcome::kRefused:
+        case CommandOutcome::kRefused:
             return "refused";
-        case Outcome::kNothing:
+        case CommandOutcome::kNothing:
             return "nothing";
-        case Outcome::kRepeated:
+        case CommandOutcome::kRepeated:
             return "repeated";
-        case Outcome::kWaiting:
+        case CommandOutcome::kWaiting:
             return "waiting";
     }
     return "something else";
@@ -247,7 +247,7 @@ private:
         try {
             applied = books.command(command_of(step, names_, now_));
         } catch (const RefusedFile& file) {  // as the command line does, before anything is sent
-            return {InputClass::kCommand, true, file.what(), Outcome::kRefused};
+            return {InputClass::kCommand, true, file.what(), CommandOutcome::kRefused};
         }
         if (step.contains("name")) {
             names_.commands[text_at(step, "name")] =

@@ -296,7 +296,7 @@ TEST_P(ForgetRules, AKeyOfAnEditedImportIsStillKnown) {
     expect_gone({"device-1"});
     books.key = "k1";
     EXPECT_EQ(books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z").outcome,
-              Outcome::kRepeated);
+              CommandOutcome::kRepeated);
 }
 
 TEST_P(ForgetRules, NoSenderCanStateAPseudonym) {

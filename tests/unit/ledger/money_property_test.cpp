@@ -221,7 +221,7 @@ TEST_P(MoneyProperties, ARebuildGivesTheSameBytesAndARepeatedKeyChangesNothing) 
         SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
         Chance chance(seed() + 2000 + i);
         const std::vector<Step> steps = random_history(chance);
-        std::vector<Outcome> outcomes;
+        std::vector<CommandOutcome> outcomes;
         const auto play = [&](Ledger& ledger) {
             Books books(ledger);
             begin(books);
@@ -236,9 +236,9 @@ TEST_P(MoneyProperties, ARebuildGivesTheSameBytesAndARepeatedKeyChangesNothing) 
         Books books(*first, Books::kNode, {2 + kLength});
         const std::uint64_t entries = books.read()->head().next_entry;
         for (std::size_t k = 0; k < steps.size(); ++k) {  // a refused one does not use up its key
-            if (!steps[k].key.empty() && outcomes[k] != Outcome::kRefused) {
+            if (!steps[k].key.empty() && outcomes[k] != CommandOutcome::kRefused) {
                 const Applied again = take(steps[k], books);
-                EXPECT_TRUE(again.failed || again.outcome == Outcome::kRepeated) << again.text;
+                EXPECT_TRUE(again.failed || again.outcome == CommandOutcome::kRepeated) << again.text;
             }
         }
         EXPECT_EQ(books.read()->head().next_entry, entries);

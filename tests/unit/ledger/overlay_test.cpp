@@ -89,7 +89,7 @@ TEST_F(OverlayTest, ACommandOnItGivesALedgerThatTheAuditFindsWhole) {
         const auto reader = books_.read();
         Overlay overlay(*reader);
         const CommandRow row = try_out(command, overlay);
-        EXPECT_EQ(row.outcome, Outcome::kDone) << row.result;
+        EXPECT_EQ(row.outcome, CommandOutcome::kDone) << row.result;
         for (const AuditFinding& finding : audit_ledger(overlay, 10)) {
             ADD_FAILURE() << to_string(finding);
         }
