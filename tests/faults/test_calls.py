@@ -96,7 +96,7 @@ def test_nginx(here, name, calls, mode, sticky):
             assert name in LATCHING or where == "META", f"latched by {name} at {where}"
             assert scenario.order() == 503
         else:
-            assert scenario.accepted_within(10), f"call {n}: no recovery without a restart"
+            assert scenario.accepted_within(10), f"call {n} ({here.shim.first}): no recovery without a restart"
         here.edge.stop()
         return injected
 
