@@ -144,38 +144,49 @@ void LaneSet::close_unused(std::uint64_t now_ns) {
                   [&](const auto& kept) { return now_ns - kept.second.used_ns > kKeepOpenNs; });
 }
 
-Status LaneSet::check_strangers(const std::vector<LaneRow>& rows) const {
+Result<bool> LaneSet::holds_events(const std::string& name) const {
+    const Result<LaneFile> file = LaneFile::open(folder_ / name, sync_);
+    return file ? holds_records(*file) : Result<bool>(file.error());
+}
+
+/// A lane has its name first, then its row, then its events. So what holds events has a row among
+/// those that are read afterwards.
+Status LaneSet::check_strangers(
+    const std::function<Result<std::vector<LaneRow>>()>& read_rows) const {
     const Result<std::vector<std::string>> names = names_in(folder_);
     if (!names) {
         return names.error();
     }
-    for (const std::string& name : *names) {
-        if (name.size() <= kSuffix.size() || !name.ends_with(kSuffix)) {
-            continue;
-        }
-        const bool known = std::any_of(rows.begin(), rows.end(), [&](const LaneRow& row) {
+    const auto is_known = [&](const std::vector<LaneRow>& rows, const std::string& name) {
+        return std::any_of(rows.begin(), rows.end(), [&](const LaneRow& row) {
             return path_of(row.number).filename() == name;
         });
-        if (known) {
+    };
+    Result<std::vector<LaneRow>> rows = read_rows();
+    for (const std::string& name : *names) {
+        if (!rows) {
+            return rows.error();
+        }
+        if (!name.ends_with(kSuffix) || is_known(*rows, name)) {
             continue;
         }
-        const Result<LaneFile> file = LaneFile::open(folder_ / name, sync_);
-        if (!file) {
-            return file.error();
-        }
-        const Result<bool> holds = holds_records(*file);
+        const Result<bool> holds = holds_events(name);
         if (!holds) {
             return holds.error();
         }
-        if (*holds) {
+        if (!*holds) {
+            continue;
+        }
+        rows = read_rows();
+        if (rows && !is_known(*rows, name)) {
             return Error{ErrorCode::kCorrupt,
-                         "\"" + file->path().string() +
+                         "\"" + (folder_ / name).string() +
                              "\" holds events and the queue does not know it: the queue's "
                              "data.mdb is an older copy, or the file is of another store; nothing "
                              "was changed. Restore both from one backup, or move the file away"};
         }
     }
-    return Status::success();
+    return rows ? Status::success() : Status(rows.error());
 }
 
 Status LaneSet::try_write() const {

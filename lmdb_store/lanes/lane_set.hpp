@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,7 +31,9 @@ public:
     [[nodiscard]] Result<LaneFile> open_file(const LaneRow& row) const;
     /// Files below the folder that no row names and that hold records: the queue's table is older
     /// than its lanes.
-    [[nodiscard]] Status check_strangers(const std::vector<LaneRow>& rows) const;
+    /// @param read_rows  Reads them anew: another process may make a lane meanwhile.
+    [[nodiscard]] Status check_strangers(
+        const std::function<Result<std::vector<LaneRow>>()>& read_rows) const;
 
     /// A small file, written and synced: does the disk take it?
     [[nodiscard]] Status try_write() const;
@@ -57,6 +60,8 @@ private:
     LaneSet(std::filesystem::path folder, LaneCells cells) noexcept
         : folder_(std::move(folder)), cells_(std::move(cells)) {}
     void close_unused(std::uint64_t now_ns);
+    /// A file of that name holds events.
+    [[nodiscard]] Result<bool> holds_events(const std::string& name) const;
     [[nodiscard]] Status check_file(const LaneFile& file, const LaneRow& row) const;
 
     std::filesystem::path folder_;

@@ -50,7 +50,7 @@ Status LmdbQueue::open_lanes() {
         return rows.error();
     }
     admission_.set_reserve(lane_reserve(*rows));
-    return lanes_->check_strangers(*rows);
+    return lanes_->check_strangers([this] { return lane_rows(); });
 }
 
 Result<std::vector<LaneRow>> LmdbQueue::lane_rows() {

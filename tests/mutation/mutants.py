@@ -351,7 +351,7 @@ LANES = [
           "if (file.head().identity.lane != row.lane) {", "if (file.head().identity.lane == Uuid{}) {",
           "lmdb_store:LanesTest.L4AMissingForeignSwappedCutOrNewerLaneIsRefusedByName"),
     fault("a lane that the queue does not know is not looked at", "lmdb_store/lanes/lane_set.cpp",
-          "        if (*holds) {", "        if (*holds && known) {",
+          "        if (!*holds) {\n            continue;\n        }\n        rows", "        if (*holds) {\n            continue;\n        }\n        rows",
           "lmdb_store:LanesTest.L4ALaneThatTheQueueDoesNotKnowAndThatHoldsEventsIsRefused"),
     fault("a queue of another store is taken", "lmdb_store/queue/queue.cpp",
           "store && *store != store_uuid_) {", "store && store->empty()) {",

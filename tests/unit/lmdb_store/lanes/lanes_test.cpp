@@ -352,6 +352,36 @@ TEST_F(LanesTest, L4ALaneThatTheQueueDoesNotKnowAndThatHoldsEventsIsRefused) {
     EXPECT_THAT(opened.error().message, HasSubstr(file_of(7).string()));
 }
 
+/// A lane has its name before its row, and its row before its first event: one who reads the rows
+/// before he sees the name must not take it for a stranger.
+TEST_F(LanesTest, L4AQueueIsOpenedWhileOthersMakeLanes) {
+    constexpr int kRounds = 6;
+    const QueueOptions options{.map_bytes = 64U << 20};
+    queue_.reset();
+    for (int round = 0; round < kRounds; ++round) {
+        const pid_t child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            auto queue = Queue::open(paths_, options);
+            std::vector<std::unique_ptr<Lane>> lanes;
+            for (int made = 0; made <= round; ++made) {
+                lanes.push_back(std::make_unique<Lane>(**queue));
+                lanes.back()->write({std::to_string(round) + " " + std::to_string(made)});
+            }
+            ::_exit(HasFailure() ? 1 : 0);
+        }
+        int status = 0;
+        while (::waitpid(child, &status, WNOHANG) == 0) {
+            const auto opened = Queue::open(paths_, options);
+            ASSERT_TRUE(opened.ok()) << opened.error().message;
+        }
+        EXPECT_EQ(status, 0);
+    }
+    open(options);
+    ASSERT_TRUE(queue_->recover_lanes().ok());
+    EXPECT_EQ(bodies_from(1).size(), 1U + 2U + 3U + 4U + 5U + 6U);
+}
+
 TEST_F(LanesTest, L4AQueueOfAnotherStoreIsRefused) {
     TempStore other;
     queue_.reset();
