@@ -26,6 +26,30 @@ Error no_memory() {
     return {ErrorCode::kBusy, "not enough memory to move the lanes"};
 }
 
+/// One process takes a lane at a time. LMDB's writer lock is not fair: after a reload all new
+/// workers would wait for it at once, and the appends of those that serve would starve.
+class TakersTurn {
+public:
+    explicit TakersTurn(int cells_fd) noexcept : fd_(cells_fd) { set(F_WRLCK, F_OFD_SETLKW); }
+    ~TakersTurn() { set(F_UNLCK, F_OFD_SETLK); }
+    TakersTurn(const TakersTurn&) = delete;
+    TakersTurn& operator=(const TakersTurn&) = delete;
+
+private:
+    void set(short type, int command) const noexcept {
+        struct flock lock {};
+        lock.l_type = type;
+        lock.l_whence = SEEK_SET;
+        lock.l_start = 1;  // behind the movers' byte
+        lock.l_len = 1;
+        // Without it, only the order of those who wait is worse.
+        while (::fcntl(fd_, command, &lock) != 0 && errno == EINTR) {
+        }
+    }
+
+    int fd_;
+};
+
 }  // namespace
 
 struct LmdbQueue::Taken {
@@ -304,6 +328,7 @@ Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
     if (lanes_ == nullptr || latched()) {
         return std::unique_ptr<LaneWriter>();
     }
+    const TakersTurn turn(mover_lock_.get());
     Taken taken;
     if (Status recovered = move_all(true, &taken); !recovered) {
         return recovered.error();
