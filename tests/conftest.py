@@ -13,6 +13,7 @@ CONFIG = """
         listen 127.0.0.1:@PORT@ reuseport;
         add_header X-Worker $pid always;
         add_header X-Seq $sluice_seq always;
+        add_header X-Receipt $sluice_receipt always;
         add_header X-Result $sluice_result always;
 
         location = /event/ecomm {

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "core/protocol/record.hpp"
 #include "core/values/assert.hpp"
+#include "core/values/crc32c.hpp"
 
 namespace sluice {
 namespace {

@@ -119,6 +119,11 @@ Result<Moved> move_lanes(MoveWorld& world, std::uint64_t bytes_max) {
             return world.named(*first, read.error());
         }
     }
+    for (std::size_t i = 0; i < lanes->size(); ++i) {
+        if (!(*lanes)[i].next) {
+            world.emptied(i);
+        }
+    }
     return moved;
 }
 

@@ -40,6 +40,8 @@ public:
                                      std::string_view record) = 0;
     /// All up to the end of this batch is in the queue.
     virtual void moved(std::size_t lane, const LaneBatchHead& last) = 0;
+    /// Nothing is left in this lane up to the end that was found for it.
+    virtual void emptied(std::size_t lane) = 0;
     /// Puts the lane's name in front of what is wrong with it.
     [[nodiscard]] virtual Error named(std::size_t lane, const Error& error) const = 0;
 

@@ -1,7 +1,5 @@
 #include "core/protocol/record.hpp"
 
-#include <isa-l/crc.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,6 +9,7 @@
 
 #include "core/protocol/record_generated.h"
 #include "core/values/assert.hpp"
+#include "core/values/crc32c.hpp"
 
 namespace sluice {
 namespace {
@@ -172,21 +171,6 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
 
 }  // namespace
 
-std::uint32_t crc32c(std::uint32_t seed, std::string_view bytes) noexcept {
-    constexpr std::size_t kChunk = 1U << 30;  // ISA-L counts in int.
-    // ISA-L works on the bare register; the usual CRC is inverted on both sides.
-    std::uint32_t crc = ~seed;
-    while (!bytes.empty()) {
-        const std::string_view chunk = bytes.substr(0, kChunk);
-        // ISA-L only reads; its C prototype lacks the const.
-        auto* data =
-            const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(chunk.data()));
-        crc = crc32_iscsi(data, static_cast<int>(chunk.size()), crc);
-        bytes.remove_prefix(chunk.size());
-    }
-    return ~crc;
-}
-
 struct RecordEnvelope::State {
     flatbuffers::FlatBufferBuilder builder{512};
     std::string prefix;
@@ -241,8 +225,13 @@ Result<RecordView> decode_record(std::string_view bytes) {
     if (head.format != kRecordFormat || (head.flags & ~kFlagBulk) != 0) {
         return unsupported("unknown format");
     }
-    const std::string_view rest = bytes.substr(sizeof(head));
+    std::string_view rest = bytes.substr(sizeof(head));
     const std::uint64_t wanted = std::uint64_t{head.metadata_bytes} + head.body_bytes;
+    std::optional<Receipt> receipt;
+    if (rest.size() == wanted + kReceiptBytes) {
+        receipt = decode_receipt(rest.substr(wanted));
+        rest = receipt ? rest.substr(0, wanted) : rest;
+    }
     if (rest.size() != wanted || head.metadata_bytes > FLATBUFFERS_MAX_BUFFER_SIZE / 2) {
         return corrupt("its length");
     }
@@ -259,7 +248,7 @@ Result<RecordView> decode_record(std::string_view bytes) {
     if (!meta) {
         return meta.error();
     }
-    return RecordView{*meta, body};
+    return RecordView{*meta, body, receipt};
 }
 
 }  // namespace sluice

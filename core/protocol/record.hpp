@@ -4,7 +4,8 @@
 //   0  u32 magic 'SLR1'      4  u16 format (1)      6  u16 flags (bit 0: body is in a bulk file)
 //   8  u32 metadata bytes   12  u32 body bytes (of the inline body)
 //  16  u32 CRC32C of everything after byte 20 and of bytes 0 to 15
-//  20  FlatBuffers metadata (core/protocol/record.fbs), then the raw body, byte for byte.
+//  20  FlatBuffers metadata (core/protocol/record.fbs), then the raw body, byte for byte; then, of
+//      a record that came through a lane, its receipt.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/protocol/receipt.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/ids.hpp"
@@ -74,6 +76,7 @@ private:
 struct RecordView {
     RecordMeta meta;
     std::string_view body;  ///< Empty when meta.bulk is set.
+    std::optional<Receipt> receipt;
 };
 
 /// Checks magic, format, lengths, CRC and the FlatBuffers structure. kCorrupt or kUnsupported.
@@ -82,8 +85,5 @@ struct RecordView {
 /// Does the head say that the body lies in a bulk file? Checks nothing else: for callers that
 /// decode only such records. False for bytes that are no record.
 [[nodiscard]] bool claims_bulk(std::string_view bytes) noexcept;
-
-/// CRC32C (Castagnoli), continuing from `seed` (0 to start).
-[[nodiscard]] std::uint32_t crc32c(std::uint32_t seed, std::string_view bytes) noexcept;
 
 }  // namespace sluice

@@ -120,7 +120,12 @@ void write_queue(JsonWriter& json, const StatusReport& report, std::uint64_t now
     json.field("idempotency_rows", queue.idempotency_rows);
     optional_number(json, "disk_free_bytes", queue.disk_free);
     optional_number(json, "disk_bytes", queue.disk_bytes);
-    json.end_object();
+    json.key("lanes").begin_object();
+    json.field("count", queue.lanes).field("in_use", queue.lanes_in_use);
+    json.field("records", queue.lane_records).field("bytes_used", queue.lane_bytes_used);
+    json.field("bytes_all", queue.lane_bytes_all);
+    json.field("oldest_age_seconds", static_cast<double>(queue.lane_oldest_ms) / 1000.0);
+    json.end_object().end_object();
 }
 
 void write_named(JsonWriter& json, std::string_view name, const std::vector<NamedFigure>& figures) {

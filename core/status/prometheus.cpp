@@ -148,6 +148,15 @@ void write_queue(MetricsText& text, const QueueFigures& queue, std::uint64_t now
         gauge("sluice_disk_free_bytes", "Free room on the store's disk.", number(*queue.disk_free));
         gauge("sluice_disk_size_bytes", "Size of the store's disk.", number(*queue.disk_bytes));
     }
+    gauge("sluice_lanes", "Lanes of the store.", number(queue.lanes));
+    gauge("sluice_lanes_in_use", "Lanes that a process writes to.", number(queue.lanes_in_use));
+    gauge("sluice_lane_records", "Records in lanes that are not in the queue yet.",
+          number(queue.lane_records));
+    gauge("sluice_lane_used_bytes", "Bytes of lanes that are not in the queue yet.",
+          number(queue.lane_bytes_used));
+    gauge("sluice_lane_size_bytes", "Bytes that all lanes can hold.", number(queue.lane_bytes_all));
+    gauge("sluice_lane_oldest_age_seconds", "Age of the oldest record that is in a lane.",
+          to_seconds(queue.lane_oldest_ms));
     gauge("sluice_sample_timestamp_seconds", "When the figures of the queue were taken.",
           to_seconds(queue.sampled_ms));
 }

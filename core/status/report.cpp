@@ -23,8 +23,9 @@ std::string_view remedy(Reason reason) noexcept {
         case Reason::kDiskFull:
             return "The disk is full; events get 503. Free room: service resumes by itself.";
         case Reason::kIoError:
-            return "A write to the queue failed and may be in doubt; events get 503 until nginx is "
-                   "restarted. Check the disk first (dmesg).";
+            return "A write to the store failed and may be in doubt; events get 503 until nginx is "
+                   "restarted, or `sluice queue unlatch` could write. Check the disk first "
+                   "(dmesg).";
         default:
             return "The store cannot be used; events get 503. The error log names the file and "
                    "what to do; `sluice doctor` checks the rest.";

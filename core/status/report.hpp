@@ -25,7 +25,7 @@ struct QueueFigures {
     std::uint64_t first_seq = 0;   ///< 0: empty.
     std::uint64_t last_seq = 0;
     std::uint64_t applied_seq = 0;
-    std::uint64_t depth = 0;                 ///< Records that are not applied yet.
+    std::uint64_t depth = 0;                 ///< Not applied yet; those in lanes included.
     std::optional<std::uint64_t> oldest_ms;  ///< When the oldest of them was received.
     std::uint64_t bytes_used = 0;            ///< Pages in use.
     std::uint64_t bytes_mark = 0;            ///< Admission stops here.
@@ -33,6 +33,10 @@ struct QueueFigures {
     std::uint64_t idempotency_rows = 0;
     std::optional<std::uint64_t> disk_free;  ///< Bytes, for processes without privileges.
     std::optional<std::uint64_t> disk_bytes;
+    std::uint64_t lanes = 0, lanes_in_use = 0;  ///< All; those that a process writes to.
+    std::uint64_t lane_records = 0;             ///< Durable in lanes, not in the queue yet.
+    std::uint64_t lane_bytes_used = 0, lane_bytes_all = 0;
+    std::uint64_t lane_oldest_ms = 0;  ///< Age of the oldest of them.
 };
 
 /// A figure with its label.

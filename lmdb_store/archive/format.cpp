@@ -13,6 +13,7 @@
 
 #include "core/protocol/record.hpp"
 #include "core/values/assert.hpp"
+#include "core/values/crc32c.hpp"
 
 namespace sluice::store {
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/protocol/record.hpp"
+#include "core/values/crc32c.hpp"
 
 namespace sluice::store {
 namespace {

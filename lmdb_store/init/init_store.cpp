@@ -11,6 +11,7 @@
 
 #include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
+#include "lmdb_store/lanes/lane_set.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/queue/tables.hpp"
 #include "lmdb_store/registry/tables.hpp"
@@ -133,9 +134,11 @@ private:
                       paths_.registry, owners_.with(modes.read_file), owners_.with(modes.lock_file),
                       [this](MDB_txn* txn) { return create_registry_tables(txn, key_); })
                 : ok;
-        ok = ok ? Environment::create(
-                      paths_.queue, owners_.with(modes.queue_file), owners_.with(modes.queue_file),
-                      [](MDB_txn* txn) { return create_queue_tables(txn, make_uuid()); })
+        ok = ok ? Environment::create(paths_.queue, owners_.with(modes.queue_file),
+                                      owners_.with(modes.queue_file),
+                                      [this](MDB_txn* txn) {
+                                          return create_queue_tables(txn, make_uuid(), store_uuid_);
+                                      })
                 : ok;
         return ok ? Environment::create(paths_.ledger, owners_.with(kPrivateFile),
                                         owners_.with(kPrivateFile), create_ledger_tables)
@@ -147,12 +150,15 @@ private:
         made_.push_back(paths_.worker_lock);
         Status ok = key_.save(paths_.master_key);
         ok = ok ? replace_file(paths_.worker_lock, "", owners_.with(kPrivateFile)) : ok;
-        return ok ? ControlFile::create(paths_, owners_.with(owners_.modes.queue_file)) : ok;
+        ok = ok ? ControlFile::create(paths_, owners_.with(owners_.modes.queue_file)) : ok;
+        return ok ? LaneSet::create(paths_, owners_.with(owners_.modes.queue_folder),
+                                    owners_.with(owners_.modes.queue_file))
+                  : ok;
     }
 
     [[nodiscard]] Status format_file(std::uint32_t max_accounts) {
         StoreFormat format;
-        format.uuid = make_uuid();
+        format.uuid = store_uuid_;
         format.max_accounts = max_accounts;
         made_.push_back(paths_.format);
         Status ok = sync_folder(paths_.root);
@@ -164,6 +170,7 @@ private:
     const StorePaths& paths_;
     Owners owners_;
     MasterKey key_ = MasterKey::random();
+    std::string store_uuid_ = make_uuid();
     std::vector<fs::path> made_;
 };
 

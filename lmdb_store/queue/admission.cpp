@@ -106,7 +106,7 @@ std::uint64_t Admission::cost_of(std::uint64_t record_bytes, std::uint64_t page_
 
 std::uint64_t Admission::measure(Environment& env) noexcept {
     const FileUse file = look_at(env);
-    const std::uint64_t mark = mark_of(file.bytes_map);
+    const std::uint64_t mark = this->mark(file.bytes_map);
     std::uint64_t room = room_below(mark, file.bytes_to_last_page);
     if (room == 0) {
         const std::lock_guard lock(mutex_);

@@ -6,6 +6,7 @@
 // stalled reader makes pages unusable, not free.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -36,6 +37,12 @@ public:
     [[nodiscard]] static std::uint64_t mark_of(std::uint64_t map_bytes) noexcept {
         return map_bytes / 4 * 3;
     }
+    /// The same, less what is kept free for the lanes.
+    [[nodiscard]] std::uint64_t mark(std::uint64_t map_bytes) const noexcept {
+        return mark_of(map_bytes) - std::min(reserve_.load(), mark_of(map_bytes) / 2);
+    }
+    /// What lanes hold has been accepted, and always fits.
+    void set_reserve(std::uint64_t bytes) noexcept { reserve_.store(bytes); }
     /// Pages that one record takes at most, in bytes: large values take whole pages.
     [[nodiscard]] static std::uint64_t cost_of(std::uint64_t record_bytes,
                                                std::uint64_t page_bytes) noexcept;
@@ -52,6 +59,10 @@ public:
     /// Asks the file system by reserving some space for a moment.
     [[nodiscard]] bool disk_is_full() const noexcept;
 
+    /// Nothing closed it, whether it is time to try again or not.
+    [[nodiscard]] bool is_open() const noexcept {
+        return reason_.load() == AppendOutcome::kPending;
+    }
     /// Why measure() or a failure closed it. Nothing once trying again makes sense: a process has
     /// committed since (the worker, most likely), or the disk has room.
     [[nodiscard]] std::optional<AppendOutcome> closed(const Environment& env) const noexcept;
@@ -61,6 +72,7 @@ private:
     void close(AppendOutcome reason, std::int64_t retry_after_ms, std::uint64_t txn_id) noexcept;
 
     std::filesystem::path folder_;
+    std::atomic<std::uint64_t> reserve_{0};
     std::mutex mutex_;
     std::int64_t counted_at_ns_ = 0;
     std::int64_t count_took_ns_ = 0;

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "lmdb_store/queue/lmdb_queue.hpp"
+#include "lmdb_store/queue/append_batch.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::store {
@@ -53,19 +53,6 @@ void set_row(AppendItem& item, const IdempotencyRow& row) noexcept {
 
 }  // namespace
 
-struct LmdbQueue::Batch {
-    static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-
-    std::span<AppendItem> items;
-    std::int64_t now_second = 0;
-    WriteTxn txn;
-    Cursor records;                      ///< Closed before the transaction ends.
-    std::uint64_t first_seq = kUnknown;  ///< Of this transaction.
-    std::uint64_t next_seq = kUnknown;
-    std::uint64_t rows = 0;         ///< Idempotency rows, those of this batch included.
-    std::uint64_t rows_stored = 0;  ///< Of this batch.
-};
-
 std::uint64_t LmdbQueue::idempotency_rows_max() const noexcept {
     // A row takes about 200 bytes in its two tables; they may take an eighth of the map.
     constexpr std::uint64_t kRowBytes = 200;
@@ -95,14 +82,17 @@ void LmdbQueue::append(std::span<AppendItem> batch, Timestamp now) noexcept {
         return;
     }
     answer_known_claims(batch, now);
-    if (latched_.load() != AppendOutcome::kPending) {
+    if (latched_.load() != AppendOutcome::kPending || latched()) {
         set_pending(batch, AppendOutcome::kUnavailable);
         return;
     }
     if (any_pending(batch)) {
         refuse_what_does_not_fit(batch, admission_.measure(*env_));
-        store_in_parts(batch, now);
     }
+    if (any_pending(batch) && lanes_ != nullptr && !clear_lanes()) {
+        set_pending(batch, AppendOutcome::kUnavailable);
+    }
+    store_in_parts(batch, now);
 }
 
 void LmdbQueue::find_replay(AppendItem& item, Timestamp now) noexcept {
@@ -117,7 +107,7 @@ bool LmdbQueue::look_in_place() noexcept {
     const std::int64_t now_ms = coarse_ms();
     if (now_ms - looked_at_ms_ >= kLookInPlaceEveryMs) {
         looked_at_ms_ = now_ms;
-        in_place_.store(env_->still_in_place());
+        in_place_.store(env_->still_in_place() && !outdated_.load());
     }
     return in_place_.load();
 }
@@ -160,8 +150,8 @@ void LmdbQueue::answer_claim(const Txn& snapshot, AppendItem& item,
 void LmdbQueue::refuse_what_does_not_fit(std::span<AppendItem> batch, std::uint64_t room) noexcept {
     constexpr std::uint64_t kTreesPages = 16;  // what an empty queue's own tables may take
     const std::uint64_t ever =
-        Admission::mark_of(env_->map_bytes()) -
-        std::min(kTreesPages * env_->page_bytes(), Admission::mark_of(env_->map_bytes()));
+        admission_.mark(env_->map_bytes()) -
+        std::min(kTreesPages * env_->page_bytes(), admission_.mark(env_->map_bytes()));
     for (AppendItem& item : batch) {
         if (!is_pending(item)) {
             continue;
@@ -209,14 +199,15 @@ void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now) noexc
 /// is what this means for it.
 int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutcome& why) noexcept {
     Batch batch{.items = part, .now_second = now.seconds, .txn = {}, .records = {}};
+    std::optional<LaneMover> mover;
     int rc = batch.txn.begin(*env_);
-    rc = rc == 0 ? fill_transaction(batch) : rc;
+    rc = rc == 0 ? fill_transaction(batch, mover) : rc;
     batch.records.close();
     if (rc == 0 && batch.next_seq == batch.first_seq) {
         return 0;  // nothing to store: each was answered
     }
     const bool committing = rc == 0;
-    const std::uint64_t cost = cost_of(std::span<const AppendItem>(part));
+    const std::uint64_t cost = batch.moved_cost + cost_of(std::span<const AppendItem>(part));
     if (committing) {
         if (headroom_) {
             headroom_->prepare(*env_, cost);
@@ -230,10 +221,17 @@ int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutco
         why = failed(rc, committing);
         return rc;
     }
+    if (mover) {
+        mover->committed();
+    }
+    stored(cost, now);
+    return 0;
+}
+
+void LmdbQueue::stored(std::uint64_t cost, Timestamp now) noexcept {
     admission_.took(cost);
     admission_.saw_success();
     page_.notify_appended(static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000);
-    return 0;
 }
 
 /// What a failed transaction means for its records, and what follows for the ones to come.
@@ -272,36 +270,61 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
     }
     const bool in_doubt = committing && (panicked || rc == EIO);
     const bool by_disk = panicked || rc == EIO;
-    latched_.store(by_disk ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable);
+    if (by_disk) {
+        latch_commit(rc);
+    }
+    if (panicked || !by_disk) {  // this process cannot go on, whatever a person finds out
+        latched_.store(by_disk ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable);
+    }
     return in_doubt ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable;
 }
 
 // -- Under the writer lock ------------------------------------------------------------------------
 
-int LmdbQueue::fill_transaction(Batch& batch) noexcept {
-    MDB_val next_key = to_val(kNextSeqKey);
-    MDB_val next{};
-    int rc = mdb_get(batch.txn.get(), kMainTable, &next_key, &next);
-    if (rc != 0 || next.mv_size != sizeof(std::uint64_t)) {
+int LmdbQueue::read_next_seq(Batch& batch) noexcept {
+    MDB_val key = to_val(kNextSeqKey);
+    MDB_val value{};
+    int rc = mdb_get(batch.txn.get(), kMainTable, &key, &value);
+    if (rc != 0 || value.mv_size != sizeof(std::uint64_t)) {
         return rc != 0 ? rc : MDB_CORRUPTED;
     }
-    batch.first_seq = batch.next_seq = get_big_endian<std::uint64_t>(next.mv_data);
-    rc = idempotency(batch.txn).count(batch.rows);
-    rc = rc == 0 ? batch.records.open(batch.txn, records_) : rc;
+    batch.first_seq = batch.next_seq = get_big_endian<std::uint64_t>(value.mv_data);
+    key = to_val(kFormatKey);
+    rc = mdb_get(batch.txn.get(), kMainTable, &key, &value);
+    if (rc == 0 && static_cast<const unsigned char*>(value.mv_data)[0] != format_) {
+        outdated_.store(true);
+        in_place_.store(false);
+        return EAGAIN;  // it is opened anew; until then nothing is stored
+    }
+    return rc == 0 ? batch.records.open(batch.txn, records_) : rc;
+}
+
+int LmdbQueue::fill_transaction(Batch& batch, std::optional<LaneMover>& mover) noexcept {
+    int rc = read_next_seq(batch);
+    if (rc == 0 && lanes_ != nullptr) {
+        rc = move_first(batch, mover);
+    }
+    rc = rc == 0 ? idempotency(batch.txn).count(batch.rows) : rc;
     for (AppendItem& item : batch.items) {
         if (rc == 0 && is_pending(item)) {
             rc = store_item(batch, item);
         }
     }
-    if (rc != 0 || batch.next_seq == batch.first_seq) {
-        return rc;
+    return rc == 0 ? finish_transaction(batch) : rc;
+}
+
+/// What every transaction that stores ends with.
+int LmdbQueue::finish_transaction(Batch& batch) noexcept {
+    if (batch.next_seq == batch.first_seq) {
+        return 0;
     }
-    if (rc = clean_up(batch); rc != 0) {
+    if (const int rc = clean_up(batch); rc != 0) {
         return rc;
     }
     KeyBytes<8> bytes = seq_key(batch.next_seq);
-    next = to_val(bytes);
-    return mdb_put(batch.txn.get(), kMainTable, &next_key, &next, 0);
+    MDB_val key = to_val(kNextSeqKey);
+    MDB_val value = to_val(bytes);
+    return mdb_put(batch.txn.get(), kMainTable, &key, &value, 0);
 }
 
 int LmdbQueue::store_item(Batch& batch, AppendItem& item) noexcept {
@@ -312,7 +335,7 @@ int LmdbQueue::store_item(Batch& batch, AppendItem& item) noexcept {
             return rc;
         }
     }
-    int rc = put_record(batch, item);
+    int rc = put_record(batch, item.prefix, item.body);
     if (rc == 0 && item.claim) {
         rc = idempotency(batch.txn).put(key, {.topic = item.claim->topic,
                                               .body_sha256 = item.claim->body_sha256,
@@ -358,15 +381,15 @@ int LmdbQueue::decide_claim(Batch& batch, AppendItem& item, IdempotencyKey& key)
     return rc;
 }
 
-int LmdbQueue::put_record(Batch& batch, const AppendItem& item) noexcept {
+int LmdbQueue::put_record(Batch& batch, std::string_view front, std::string_view back) noexcept {
     KeyBytes<8> key = seq_key(batch.next_seq);
     MDB_val key_val = to_val(key);
-    MDB_val value{item.prefix.size() + item.body.size(), nullptr};
+    MDB_val value{front.size() + back.size(), nullptr};
     const int rc = mdb_cursor_put(batch.records.get(), &key_val, &value, MDB_APPEND | MDB_RESERVE);
     if (rc == 0) {
         auto* to = static_cast<char*>(value.mv_data);
-        std::copy(item.prefix.begin(), item.prefix.end(), to);
-        std::copy(item.body.begin(), item.body.end(), to + item.prefix.size());
+        std::copy(front.begin(), front.end(), to);
+        std::copy(back.begin(), back.end(), to + front.size());
     }
     return rc;
 }

@@ -47,19 +47,21 @@ Result<std::unique_ptr<Queue>> Queue::open(const StorePaths& paths, const QueueO
     } else {
         control->words().map_bytes.store(map_bytes);
     }
-    auto queue = std::make_unique<LmdbQueue>(paths, options, std::move(*control));
+    auto queue = std::make_unique<LmdbQueue>(paths, options, std::move(*control), format->uuid);
     if (Status ok = queue->open_environment(map_bytes); !ok) {
         return ok.error();
     }
     return std::unique_ptr<Queue>(std::move(queue));
 }
 
-LmdbQueue::LmdbQueue(const StorePaths& paths, const QueueOptions& options, ControlFile control)
+LmdbQueue::LmdbQueue(const StorePaths& paths, const QueueOptions& options, ControlFile control,
+                     std::string store_uuid)
     : paths_(paths),
       options_(options),
       control_file_(std::move(control)),
       page_(&control_file_.words(), 0),
-      admission_(paths.queue) {}
+      admission_(paths.queue),
+      store_uuid_(std::move(store_uuid)) {}
 
 Status LmdbQueue::open_environment(std::uint64_t map_bytes) {
     auto env =
@@ -95,14 +97,23 @@ Status LmdbQueue::read_identity() {
                                               "\" is not a queue that sluice wrote; nothing was "
                                               "changed. Restore it from a backup"};
     }
-    if (static_cast<unsigned char>((*format)[0]) != kQueueFormat) {
+    format_ = static_cast<unsigned char>((*format)[0]);
+    if (format_ != kQueueFormat && format_ != kQueueFormatWithoutLanes) {
         return Error{ErrorCode::kUnsupported, "\"" + paths_.queue.string() +
                                                   "\" has a format that this release does not "
                                                   "know: use a newer one"};
     }
     uuid_ = *uuid;
     page_ = ControlPage(&control_file_.words(), queue_key(uuid_));
-    return Status::success();
+    if (const auto store = get(txn.get(), kStoreKey); store && *store != store_uuid_) {
+        return Error{ErrorCode::kConflict,
+                     "\"" + paths_.queue.string() +
+                         "\" is the queue of another store than the one that \"" +
+                         paths_.format.string() +
+                         "\" names; nothing was changed. Put the files of one store together"};
+    }
+    txn.abort();
+    return format_ == kQueueFormat ? open_lanes() : Status::success();
 }
 
 Result<std::vector<QueuedRecord>> LmdbQueue::read(SequenceNumber from, std::size_t records_max,
@@ -133,6 +144,10 @@ Result<std::vector<QueuedRecord>> LmdbQueue::read(SequenceNumber from, std::size
 }
 
 Status LmdbQueue::begin_drain(SequenceNumber applied) {
+    // Without room the drain goes on: it is what makes room, and looks for such lanes again.
+    if (Status recovered = recover_lanes(); !recovered && !is_out_of_room(recovered.error())) {
+        return recovered;
+    }
     if (page_.applied() <= applied) {
         return Status::success();
     }
@@ -163,11 +178,14 @@ std::optional<AppendOutcome> LmdbQueue::closed_reason() const noexcept {
     if (const AppendOutcome latched = latched_.load(); latched != AppendOutcome::kPending) {
         return latched;
     }
+    if (const auto why = this->latched()) {
+        return *why == Latch::kIo ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable;
+    }
     return in_place_.load() ? admission_.closed(*env_) : AppendOutcome::kUnavailable;
 }
 
 bool LmdbQueue::still_in_place() noexcept {
-    const bool in_place = env_->still_in_place();
+    const bool in_place = env_->still_in_place() && !outdated_.load();
     in_place_.store(in_place);
     if (in_place && admission_.closed(*env_) == AppendOutcome::kFull) {
         static_cast<void>(admission_.measure(*env_));
@@ -175,12 +193,10 @@ bool LmdbQueue::still_in_place() noexcept {
     return in_place;
 }
 
-Result<QueueFill> LmdbQueue::fill() {
-    QueueFill fill;
+/// @param txn  The snapshot, that all of it is of.
+Status LmdbQueue::look_at_fill(const Txn& txn, QueueFill& fill) {
     PageUse use;
     int rc = count_page_use(*env_, use);
-    ReadTxn txn;
-    rc = rc == 0 ? txn.begin(*env_) : rc;
     MDB_stat stat{};
     rc = rc == 0 ? mdb_stat(txn.get(), records_, &stat) : rc;
     rc = rc == 0 ? idempotency(txn).count(fill.idempotency_rows) : rc;
@@ -205,7 +221,37 @@ Result<QueueFill> LmdbQueue::fill() {
     fill.rows = stat.ms_entries;
     fill.bytes_used = use.bytes_used;
     fill.bytes_map = use.bytes_map;
-    fill.bytes_mark = Admission::mark_of(use.bytes_map);
+    fill.bytes_mark = admission_.mark(use.bytes_map);
+    return Status::success();
+}
+
+Result<QueueFill> LmdbQueue::fill() {
+    QueueFill fill;
+    ReadTxn txn;
+    if (const int rc = txn.begin(*env_); rc != 0) {
+        return env_->error(rc, "read");
+    }
+    Status looked = look_at_fill(txn, fill);
+    return looked ? Result<QueueFill>(fill) : looked.error();
+}
+
+Result<QueueFill> LmdbQueue::fill_with_lanes() {
+    QueueFill fill;
+    std::vector<LaneRow> rows;
+    ReadTxn txn;
+    int rc = txn.begin(*env_);
+    rc = rc == 0 && lanes_ != nullptr ? read_lane_rows(txn.get(), rows) : rc;
+    if (rc != 0) {
+        return env_->error(rc, "read");
+    }
+    if (Status looked = look_at_fill(txn, fill); !looked) {
+        return looked.error();
+    }
+    const Result<LanesFill> lanes = fill_of(rows);
+    if (!lanes) {
+        return lanes.error();
+    }
+    fill.lanes = *lanes;
     return fill;
 }
 

@@ -19,6 +19,7 @@
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
+#include "lmdb_store/lanes/lane_writer.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/format.hpp"
 
@@ -30,6 +31,7 @@ struct QueueOptions {
     /// Keys of this age are forgotten. 0: this process knows no claims and forgets none; so it is
     /// in every program but nginx, which alone has the setting.
     std::int64_t idempotency_ttl_seconds = 0;
+    std::uint64_t lane_bytes = 0;  ///< Of lanes that this process makes. 0: by the map's size.
 };
 
 /// The catalog's promise of one application per key.
@@ -71,6 +73,23 @@ struct QueuedRecord {
     std::string bytes;  ///< decode_record() reads it.
 };
 
+/// It may work later, by itself.
+[[nodiscard]] inline bool is_out_of_room(const Error& error) noexcept {
+    return error.code == ErrorCode::kNoSpace || error.code == ErrorCode::kFull ||
+           error.code == ErrorCode::kBusy;
+}
+
+/// What is durable in lanes and not in the queue yet.
+struct LanesFill {
+    std::uint64_t lanes = 0;   ///< All that there are,
+    std::uint64_t in_use = 0;  ///< those that a process writes to,
+    std::uint64_t cached = 0;  ///< and through the page cache: O_DIRECT is refused there.
+    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;      ///< Of their batches.
+    std::uint64_t bytes_all = 0;  ///< That all lanes can hold.
+    std::uint64_t oldest_ns = 0;  ///< Age of the oldest record, of this boot. 0: none.
+};
+
 struct QueueFill {
     SequenceNumber first_seq;  ///< Of what is stored (0: empty).
     SequenceNumber last_seq;   ///< Given out last (0: none ever).
@@ -79,6 +98,18 @@ struct QueueFill {
     std::uint64_t bytes_map = 0;
     std::uint64_t bytes_mark = 0;  ///< Admission stops here.
     std::uint64_t idempotency_rows = 0;
+    LanesFill lanes;  ///< Of fill_with_lanes() only.
+
+    /// Records that are not applied yet, those in lanes included.
+    [[nodiscard]] std::uint64_t depth(SequenceNumber applied) const noexcept {
+        return lanes.records + (last_seq > applied ? last_seq.value - applied.value : 0);
+    }
+};
+
+/// A record in a lane.
+struct LaneRecord {
+    Receipt receipt;
+    std::string bytes;  ///< decode_record() reads it.
 };
 
 class Queue {
@@ -120,6 +151,8 @@ public:
     /// Deletes up to `rows_max` records <= `upto`. Takes the writer lock and two syncs.
     [[nodiscard]] virtual Result<std::uint64_t> trim(SequenceNumber upto, std::size_t rows_max) = 0;
     [[nodiscard]] virtual Result<QueueFill> fill() = 0;
+    /// Also reads what is in lanes, of the same snapshot: each record counts once.
+    [[nodiscard]] virtual Result<QueueFill> fill_with_lanes() = 0;
     [[nodiscard]] virtual const std::string& uuid() const noexcept = 0;
     [[nodiscard]] virtual ControlPage& control() noexcept = 0;
     /// Frees the slots of readers that died. Returns how many.
@@ -128,6 +161,37 @@ public:
     /// whether a queue that was full has room again. Call it about once a second where nobody
     /// appends; append() looks for itself.
     [[nodiscard]] virtual bool still_in_place() noexcept = 0;
+    /// Its format was upgraded since it was opened: open it anew.
+    [[nodiscard]] virtual bool is_outdated() const noexcept = 0;
+
+    // -- Lanes: docs/internals.md. A queue of format 1 has none, and these do nothing there. --
+
+    /// Takes a lane that nobody owns, or makes one, once everything that nobody owns is in the
+    /// queue. nullptr: this process has to do without (no lanes, or no room for one more).
+    /// kCorrupt, kUnsupported: a lane is not what was written; nothing may be stored.
+    [[nodiscard]] virtual Result<std::unique_ptr<LaneWriter>> take_lane() = 0;
+    [[nodiscard]] virtual bool has_lanes() const noexcept = 0;
+    /// What is made durable in a lane now will fit. Never waits; any thread.
+    [[nodiscard]] virtual bool takes_lanes() const noexcept = 0;
+    /// Moves all that is durable in lanes, up to now, to the queue. Does nothing while another
+    /// process does it, or while the queue is latched. Any thread.
+    [[nodiscard]] virtual Status move_lanes() = 0;
+    /// The same, but waits while another process moves.
+    [[nodiscard]] virtual Status empty_lanes() = 0;
+    /// The same for lanes whose owner is gone, which are read to their end. Cheap if there are
+    /// none. Any thread.
+    [[nodiscard]] virtual Status recover_lanes() = 0;
+    /// Copies what is in lanes, lane by lane, without moving it; about `bytes_max`.
+    [[nodiscard]] virtual Result<std::vector<LaneRecord>> read_lanes(std::size_t bytes_max) = 0;
+    /// Gives up the lanes whose files are missing, with what was in them. Their names.
+    [[nodiscard]] virtual Result<std::vector<std::string>> drop_missing_lanes() = 0;
+
+    /// Stops all processes that store: see ControlPage::set_latch().
+    virtual void latch(Latch latch, std::string_view text) noexcept = 0;
+    [[nodiscard]] virtual std::optional<Latch> latched() const noexcept = 0;
+    [[nodiscard]] virtual std::string latch_text() const = 0;
+    /// Ends the latch if a write and both syncs work.
+    [[nodiscard]] virtual Status unlatch() = 0;
 
 protected:
     Queue() = default;

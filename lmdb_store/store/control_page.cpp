@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 
 namespace sluice::store {
@@ -20,6 +21,11 @@ std::uint64_t mix(std::uint64_t word) noexcept {
     word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9U;
     word = (word ^ (word >> 27)) * 0x94D049BB133111EBU;
     return word ^ (word >> 31);
+}
+
+/// Never 0, which is none.
+std::uint64_t latch_word(Latch latch, std::uint64_t key) noexcept {
+    return mix(key + 1 + static_cast<std::uint64_t>(latch)) | 1U;
 }
 
 }  // namespace
@@ -41,6 +47,43 @@ void ControlPage::publish_applied(SequenceNumber seq) noexcept {
 SequenceNumber ControlPage::applied() const noexcept {
     const std::uint64_t seq = words_->applied_seq.load();
     return {words_->applied_check.load() == mix(seq ^ key_) ? seq : 0};
+}
+
+void ControlPage::set_latch(Latch latch, std::uint64_t boot, std::string_view text) noexcept {
+    if (latched(boot)) {
+        return;
+    }
+    text = text.substr(0, words_->latch_text.size() - 1);
+    *std::copy(text.begin(), text.end(), words_->latch_text.begin()) = '\0';
+    words_->latch.store(latch_word(latch, key_ ^ boot));
+}
+
+std::optional<Latch> ControlPage::latched(std::uint64_t boot) const noexcept {
+    const std::uint64_t word = words_->latch.load();
+    if (word == 0) [[likely]] {
+        return std::nullopt;
+    }
+    for (const Latch latch : {Latch::kIo, Latch::kDamage}) {
+        if (word == latch_word(latch, key_ ^ boot)) {
+            return latch;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string ControlPage::latch_text() const {
+    const auto& text = words_->latch_text;
+    return {text.begin(), std::find(text.begin(), text.end(), '\0')};
+}
+
+void ControlPage::clear_latch() noexcept {
+    words_->latch.store(0);
+}
+
+void ControlPage::opened_by_master(std::uint64_t master) noexcept {
+    if (words_->nginx_master.exchange(master) != master) {
+        clear_latch();
+    }
 }
 
 void ControlPage::notify_appended(std::uint64_t now_ms) noexcept {

@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/values/ids.hpp"
@@ -18,6 +20,12 @@ enum class WorkerState : std::uint8_t {
     kRunning,   ///< Applies, or sleeps because there is nothing to apply.
     kRetrying,  ///< Cannot apply now (worker_error says why), tries again.
     kStopped,   ///< Ended by itself, cleanly.
+};
+
+/// Why nothing may be stored any more: ControlPage::set_latch().
+enum class Latch : std::uint8_t {
+    kIo,      ///< An I/O error: the disk is suspect.
+    kDamage,  ///< A file is not what was written.
 };
 
 /// What a dead letter was: ControlWords::dead_by_kind.
@@ -63,6 +71,9 @@ struct ControlWords {
     /// nginx: what the error log was told of admission last: why it stopped (0: it goes on) : 8,
     /// and when, milliseconds since the epoch : 56.
     std::atomic<std::uint64_t> admission_told;
+    std::atomic<std::uint64_t> nginx_master;  ///< Which master's workers opened the store last.
+    std::atomic<std::uint64_t> latch;         ///< ControlPage::set_latch(); 0: none.
+    std::array<char, 480> latch_text;         ///< Ends with a zero. Written before `latch`.
 };
 static_assert(sizeof(ControlWords) <= 4096);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -81,6 +92,17 @@ public:
     /// The position that was published last. 0 if there is none, or if this queue's worker did not
     /// write it (applied_check): appenders delete data by this hint.
     [[nodiscard]] SequenceNumber applied() const noexcept;
+
+    /// Stops all processes that store, until a person or a new nginx master ends it. It counts
+    /// within this boot of the machine. The first one stays.
+    /// @param boot  cell_key() of the boot, or any number that is the same within it.
+    /// @param text  What failed, on which file: for people.
+    void set_latch(Latch latch, std::uint64_t boot, std::string_view text) noexcept;
+    [[nodiscard]] std::optional<Latch> latched(std::uint64_t boot) const noexcept;
+    [[nodiscard]] std::string latch_text() const;
+    void clear_latch() noexcept;
+    /// nginx: a worker of this master opens the store. The first worker of a new one ends a latch.
+    void opened_by_master(std::uint64_t master) noexcept;
 
     /// Appenders, after a commit: wakes the worker if it sleeps (one system call then, else none).
     void notify_appended(std::uint64_t now_ms) noexcept;

@@ -96,6 +96,8 @@ StorePaths::StorePaths(fs::path store_root)
       control(queue / "control"),
       ledger(root / "ledger"),
       archive(root / "archive"),
+      lanes(queue / "lanes"),
+      lane_cells(lanes / "cells"),
       worker_lock(root / "worker.lock") {}
 
 std::string make_uuid() {

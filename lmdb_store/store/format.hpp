@@ -10,7 +10,7 @@
 
 namespace sluice::store {
 
-inline constexpr std::uint32_t kStoreFormat = 1;
+inline constexpr std::uint32_t kStoreFormat = 2;
 inline constexpr std::uint32_t kAccountsMaxDefault = 65'536;
 
 struct StoreFormat {
@@ -28,6 +28,7 @@ struct StoreFormat {
 struct StorePaths {
     explicit StorePaths(std::filesystem::path store_root);
     std::filesystem::path root, format, master_key, registry, queue, bulk, control, ledger, archive;
+    std::filesystem::path lanes, lane_cells;
     std::filesystem::path worker_lock;  ///< flock()ed by the process that drains the queue.
 };
 

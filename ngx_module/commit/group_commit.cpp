@@ -30,25 +30,11 @@ void settle_bulk(CommitJob& job, store::AppendOutcome outcome) noexcept {
     job.bulk.reset();
 }
 
-template <class Visit>
-void for_each(WaiterChain chain, Visit&& visit) noexcept {
-    for (Waiter* waiter = chain.first; waiter != nullptr;) {
-        Waiter* const next = waiter->next;
-        visit(static_cast<CommitJob&>(*waiter));
-        waiter = next;
-    }
-}
-
-void complete_job(CommitJob& job) noexcept {
-    job.commit_ms = loop_ms() - job.joined_ms;
-    job.completed(job);
-}
-
 }  // namespace
 
-GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log, MetricsBlock& metrics,
-                         QueueSource queue)
-    : pool_(pool), metrics_(metrics), queue_(std::move(queue)) {
+GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
+                         MetricsBlock& metrics, StoreAccess& store)
+    : pool_(pool), metrics_(metrics), store_(store), lanes_(pool, move_pool, log, metrics, store) {
     for (Batch& batch : batches_) {
         batch.items.reserve(CommitEngine::kBatchRequestsMax);
         batch.jobs.reserve(CommitEngine::kBatchRequestsMax);
@@ -109,6 +95,10 @@ void GroupCommit::obey(const CommitEngine::Actions& actions) noexcept {
 bool GroupCommit::join(CommitJob& job) noexcept {
     job.joined_ms = loop_ms();
     job.bytes = job.item.prefix.size() + job.item.body.size();
+    job.receipt.reset();
+    if (lanes_.takes(job)) {
+        return lanes_.join(job);
+    }
     bool taken = false;
     tell([&](CommitEngine::Actions& actions) { taken = engine_.arrived(job, actions); });
     return taken;
@@ -116,7 +106,7 @@ bool GroupCommit::join(CommitJob& job) noexcept {
 
 void GroupCommit::start(Batch& batch) noexcept {
     ++started_;
-    batch.queue = queue_();
+    batch.queue = store_.queue();
     if (batch.queue != nullptr && ngx_thread_task_post(pool_, &batch.task) == NGX_OK) {
         // Not cancelable: before it exits, nginx waits for timers, not for tasks.
         ngx_add_timer(&batch.task.event, kHangMs);
@@ -140,7 +130,7 @@ void GroupCommit::run(void* data, ngx_log_t*) noexcept {
         const std::lock_guard engine_lock(commits.engine_mutex_);
         taken = commits.engine_.take(commits.number_of(batch));
     }
-    for_each(taken, [&](CommitJob& job) {
+    for_each_job(taken, [&](CommitJob& job) {
         batch.jobs.push_back(&job);
         batch.items.push_back(job.item);
     });
@@ -190,7 +180,7 @@ void GroupCommit::not_stored(Batch& batch) noexcept {
         const std::lock_guard lock(engine_mutex_);
         taken = engine_.not_started(number_of(batch));
     }
-    for_each(taken, [&](CommitJob& job) {
+    for_each_job(taken, [&](CommitJob& job) {
         batch.jobs.push_back(&job);
         batch.items.push_back(job.item);
         batch.items.back().outcome = store::AppendOutcome::kUnavailable;
@@ -230,7 +220,7 @@ void GroupCommit::on_overdue(ngx_event_t* event) noexcept {
 void GroupCommit::complete_overdue() noexcept {
     WaiterChain late;
     tell([&](CommitEngine::Actions& actions) { late = engine_.overdue(loop_ms(), actions); });
-    for_each(late, [](CommitJob& job) {
+    for_each_job(late, [](CommitJob& job) {
         job.item.outcome = store::AppendOutcome::kUnavailable;
         complete_job(job);
     });

@@ -1,5 +1,7 @@
-// GroupCommit: the commit engine at work in nginx. What it decides is core/commit's; here are the
-// event loop's events and timers, the commit's thread and the queue.
+// GroupCommit: makes jobs durable, many with one write. Small events go through this process's lane
+// (lane_commit.hpp); the rest, and all of a store without lanes, in a transaction of the queue:
+// for these, this is the commit engine at work in nginx. What it decides is core/commit's; here are
+// the event loop's events and timers, the commit's thread and the queue.
 //
 // Thread: the event loop; only run() is executed by the commit thread, which takes the waiting
 // jobs, reads their memory and writes their outcomes.
@@ -7,37 +9,26 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "core/commit/engine.hpp"
 #include "core/status/metrics.hpp"
-#include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "ngx_module/commit/commit_job.hpp"
+#include "ngx_module/commit/lane_commit.hpp"
 #include "ngx_module/nginx/event_ident.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/store/store_access.hpp"
 
 namespace sluice::ngx {
 
-/// Something to be stored. Its owner keeps it, and what `item` views, where it is from join() until
-/// `completed` is called.
-struct CommitJob : Waiter {
-    store::AppendItem item;               ///< In: what is stored. Out: its outcome.
-    std::optional<store::BulkFile> bulk;  ///< In: the file that the record names, if any.
-    ngx_msec_t commit_ms = 0;             ///< Out: from join() to the outcome.
-    void* owner = nullptr;
-    /// Called on the event loop, never inside join(). The job may be gone afterwards.
-    void (*completed)(CommitJob& job) noexcept = nullptr;
-};
-
 class GroupCommit {
 public:
-    using QueueSource = std::function<store::Queue*()>;
-
-    /// @param queue  Gives the open queue, or nullptr. It stays open while in_flight().
-    GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log, MetricsBlock& metrics, QueueSource queue);
+    /// @param pool       Writes and commits: nothing else should wait there.
+    /// @param move_pool  Moves lanes to the queue.
+    GroupCommit(ngx_thread_pool_t* pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
+                MetricsBlock& metrics, StoreAccess& store);
     GroupCommit(const GroupCommit&) = delete;
     GroupCommit& operator=(const GroupCommit&) = delete;
 
@@ -45,7 +36,10 @@ public:
     [[nodiscard]] bool join(CommitJob& job) noexcept;
 
     /// The thread uses the queue now: it must not be closed.
-    [[nodiscard]] bool in_flight() const noexcept { return started_ > 0; }
+    [[nodiscard]] bool in_flight() const noexcept { return started_ > 0 || lanes_.in_flight(); }
+    [[nodiscard]] bool lane_in_flight() const noexcept { return lanes_.in_flight(); }
+    /// Its lane is given back now. Requires: lane_in_flight() is false.
+    void forget_lane() noexcept { lanes_.forget_lane(); }
 
 private:
     /// A commit, from its announcement until its jobs are completed.
@@ -77,7 +71,8 @@ private:
 
     ngx_thread_pool_t* pool_;
     MetricsBlock& metrics_;
-    QueueSource queue_;
+    StoreAccess& store_;
+    LaneCommit lanes_;
     CommitEngine engine_;
     std::mutex engine_mutex_;  ///< Held for a few pointers, never while anything waits.
     std::mutex commit_mutex_;  ///< A pool of several threads: one commit at a time all the same.

@@ -18,8 +18,10 @@ public:
     Process(MainConf& conf, ngx_cycle_t* cycle)
         : paths_(std::filesystem::path(to_view(conf.store_path))),
           metrics_(conf.zone_view.block_of(ngx_worker)),
-          store_(conf, cycle->log, [this] { return uses_queue(); }),
-          commits_(conf.commit_pool, cycle->log, metrics_, [this] { return store_.queue(); }),
+          store_(conf, cycle->log,
+                 {[this] { return uses_queue(); }, [this] { return commits_.lane_in_flight(); },
+                  [this] { commits_.forget_lane(); }}),
+          commits_(conf.commit_pool, conf.offload_pool, cycle->log, metrics_, store_),
           offload_(conf.offload_pool, static_cast<std::uint64_t>(conf.large_memory), cycle->log),
           keys_(store_, offload_),
           sampler_(conf, store_, paths_, cycle->log),

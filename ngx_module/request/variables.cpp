@@ -29,6 +29,7 @@ enum Variable : uintptr_t {
     kResult,
     kReason,
     kSeq,
+    kReceipt,
     kCommitTime,
     kRecords,
     kLimitRemaining,
@@ -141,6 +142,12 @@ Text reason(IngestRequest& request) {
     return request.diagnosis.empty() ? to_string(request.answer->reason) : request.diagnosis;
 }
 
+/// Where the record is, or else its number: `sluice queue find` takes both.
+Text receipt(const IngestRequest& request, ngx_pool_t* pool) {
+    return request.job.receipt ? copy(pool, to_string(*request.job.receipt))
+                               : number(pool, request.job.item.seq.value);
+}
+
 Text value_of(IngestRequest& request, uintptr_t variable) {
     ngx_pool_t* pool = request.r->pool;
     const bool stored = request.job.item.outcome == store::AppendOutcome::kStored ||
@@ -157,7 +164,12 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
         case kReason:
             return reason(request);
         case kSeq:
-            return stored ? number(pool, request.job.item.seq.value) : std::nullopt;
+            // Not known yet where a lane took it: kReceipt is.
+            return stored && request.job.item.seq.value != 0
+                       ? number(pool, request.job.item.seq.value)
+                       : std::nullopt;
+        case kReceipt:
+            return stored ? receipt(request, pool) : std::nullopt;
         case kCommitTime:
             return request.committed ? seconds(pool, request.job.commit_ms) : std::nullopt;
         case kRecords:
@@ -236,15 +248,11 @@ struct Definition {
 };
 
 constexpr Definition kDefinitions[] = {
-    {"sluice_account", kAccount},
-    {"sluice_shop", kShop},
-    {"sluice_topic", kTopic},
-    {"sluice_result", kResult},
-    {"sluice_reason", kReason},
-    {"sluice_seq", kSeq},
-    {"sluice_commit_time", kCommitTime},
-    {"sluice_records", kRecords},
-    {"sluice_limit_remaining", kLimitRemaining},
+    {"sluice_account", kAccount}, {"sluice_shop", kShop},
+    {"sluice_topic", kTopic},     {"sluice_result", kResult},
+    {"sluice_reason", kReason},   {"sluice_seq", kSeq},
+    {"sluice_receipt", kReceipt}, {"sluice_commit_time", kCommitTime},
+    {"sluice_records", kRecords}, {"sluice_limit_remaining", kLimitRemaining},
 };
 
 }  // namespace

@@ -85,6 +85,9 @@ void add_store(const StatusSources& from, StatusReport& report) {
     report.not_ready_detail = from.store.problem();
     report.accounts = from.sampler.accounts();
     if (store::Queue* queue = from.store.queue()) {
+        if (queue->latched()) {
+            report.not_ready_detail = queue->latch_text();
+        }
         report.store_uuid = queue->uuid();
         report.queue = from.sampler.queue();
         report.worker = worker_figures(queue->control().words());

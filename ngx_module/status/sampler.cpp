@@ -99,7 +99,10 @@ void StatusSampler::take() {
 }
 
 std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
-    const auto fill = queue.fill();
+    auto fill = queue.fill_with_lanes();
+    if (!fill) {
+        fill = queue.fill();  // a lane that cannot be read hides no other figures
+    }
     if (!fill) {
         return std::nullopt;
     }
@@ -111,10 +114,21 @@ std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
     figures.bytes_mark = fill->bytes_mark;
     figures.bytes_map = fill->bytes_map;
     figures.idempotency_rows = fill->idempotency_rows;
+    figures.lanes = fill->lanes.lanes;
+    figures.lanes_in_use = fill->lanes.in_use;
+    figures.lane_records = fill->lanes.records;
+    figures.lane_bytes_used = fill->lanes.bytes;
+    figures.lane_bytes_all = fill->lanes.bytes_all;
+    figures.lane_oldest_ms = fill->lanes.oldest_ns / 1'000'000;
+    figures.depth = figures.lane_records;
+    if (figures.lane_records != 0) {
+        figures.oldest_ms = to_ms(now()) - figures.lane_oldest_ms;
+    }
     if (figures.first_seq != 0) {
         const std::uint64_t next = std::max(figures.applied_seq + 1, figures.first_seq);
-        figures.depth = figures.last_seq >= next ? figures.last_seq - next + 1 : 0;
-        if (figures.depth != 0) {
+        const std::uint64_t queued = figures.last_seq >= next ? figures.last_seq - next + 1 : 0;
+        figures.depth += queued;
+        if (queued != 0) {
             figures.oldest_ms = received_ms(queue, SequenceNumber{next});
         }
     }

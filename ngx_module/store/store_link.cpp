@@ -1,5 +1,6 @@
 #include "ngx_module/store/store_link.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 #include "lmdb_store/environment/store_failure.hpp"
@@ -10,8 +11,30 @@
 #include "ngx_module/store/refusal.hpp"
 
 namespace sluice::ngx {
-StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log, std::function<bool()> in_use)
-    : conf_(conf), log_(log), in_use_(std::move(in_use)) {
+namespace {
+
+/// The 22nd field; the second, a name in brackets, may hold anything.
+std::uint64_t start_tick(const std::string& stat) noexcept {
+    std::size_t at = stat.rfind(')');
+    for (int field = 2; field < 22 && at != std::string::npos; ++field) {
+        at = stat.find(' ', at + 1);
+    }
+    constexpr std::uint64_t kMask = (std::uint64_t{1} << 40) - 1;
+    return at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at + 1, nullptr, 10) & kMask;
+}
+
+/// The same for all workers of a master, over its reloads; another one for the next master.
+std::uint64_t master_id() {
+    const pid_t master = ngx_process == NGX_PROCESS_SINGLE ? ngx_pid : ngx_parent;
+    // Process ids come again within a boot; together with the tick of the start, they do not.
+    const Result<std::string> stat = read_proc("/proc/" + std::to_string(master) + "/stat");
+    return static_cast<std::uint64_t>(master) << 40 | (stat ? start_tick(*stat) : 0);
+}
+
+}  // namespace
+
+StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log, Users users)
+    : conf_(conf), log_(log), users_(std::move(users)) {
     bind_task(look_.task, look_.ident, this, &StoreLink::run, &StoreLink::on_looked, log);
     bind_event(timer_, ident_, this, &StoreLink::on_timer, log);
     timer_.cancelable = 1;  // a quitting process does not wait for it
@@ -73,7 +96,15 @@ void StoreLink::open_into(Look& look) const {
         look.problem = registry.error().message;
         return;
     }
+    (*queue)->control().opened_by_master(master_id());
+    Result<std::unique_ptr<store::LaneWriter>> lane = (*queue)->take_lane();
+    // Without room for one it serves as far as it can: replays need none. A latch is told as such.
+    if (!lane && !store::is_out_of_room(lane.error()) && !(*queue)->latched()) {
+        look.problem = lane.error().message;
+        return;
+    }
     look.queue = std::move(*queue);
+    look.lane = lane ? std::move(*lane) : nullptr;
     look.registry = std::move(*registry);
 }
 
@@ -88,8 +119,11 @@ void StoreLink::look() noexcept {
     if (look_.task.event.active) {
         return;  // the last one still waits for the disk
     }
+    if (lane_ != nullptr && (lane_spent_ || !usable_) && !users_.lane_is_busy()) {
+        close_lane();
+    }
     if (!usable_ && queue_ != nullptr) {
-        if (in_use_()) {
+        if (users_.are_busy()) {
             return;
         }
         registry_.reset();
@@ -97,6 +131,7 @@ void StoreLink::look() noexcept {
     }
     heartbeat();
     report_key();
+    report_latch();
     if (ngx_thread_task_post(conf_.commit_pool, &look_.task) != NGX_OK) {
         return;  // logged by the pool; the next turn of the timer tries again
     }
@@ -109,9 +144,27 @@ void StoreLink::run(void* data, ngx_log_t* log) noexcept {
         if (link.queue_ == nullptr) {
             link.open_into(link.look_);
         } else {
-            link.look_.in_place = link.queue_->still_in_place();
+            link.look_at_open();
         }
     });
+}
+
+/// On the pool's thread.
+void StoreLink::look_at_open() noexcept {
+    look_.in_place = queue_->still_in_place() && (lane_ == nullptr || lane_->still_in_place());
+    if (lane_ != nullptr || !look_.in_place) {
+        return;
+    }
+    Result<std::unique_ptr<store::LaneWriter>> lane = queue_->take_lane();
+    if (lane) {
+        look_.lane = std::move(*lane);
+    }  // else the queue is latched: the problem is said there
+}
+
+void StoreLink::close_lane() noexcept {
+    users_.forget_lane();
+    lane_.reset();
+    lane_spent_ = false;
 }
 
 void StoreLink::on_looked(ngx_event_t* event) noexcept {
@@ -122,8 +175,12 @@ void StoreLink::looked() noexcept {
     if (queue_ != nullptr) {
         if (!look_.in_place && usable_) {
             usable_ = false;
-            report("the store was removed or replaced; no request is accepted until it is back");
+            if (!queue_->is_outdated()) {
+                report(
+                    "the store was removed or replaced; no request is accepted until it is back");
+            }
         }
+        use_lane();
         return;
     }
     look_.in_place = true;
@@ -132,11 +189,29 @@ void StoreLink::looked() noexcept {
         return;
     }
     queue_ = std::move(look_.queue);
+    use_lane();
     registry_ = std::move(look_.registry);
     usable_ = true;
     if (!reported_.empty()) {
         reported_.clear();
         ngx_log_error(NGX_LOG_NOTICE, log_, 0, "sluice: the store is open again");
+    }
+}
+
+/// Said by one worker, and once: it is no problem.
+void StoreLink::use_lane() noexcept {
+    if (look_.lane == nullptr) {
+        return;
+    }
+    lane_ = std::move(look_.lane);
+    if (!lane_->is_direct() && ngx_worker == 0 && !cached_reported_) {
+        cached_reported_ = true;
+        guarded(log_, [&] {
+            ngx_log_error(NGX_LOG_NOTICE, log_, 0,
+                          "sluice: the file system of \"%s\" refuses O_DIRECT: each write is "
+                          "copied and synced",
+                          lane_->path().c_str());
+        });
     }
 }
 
@@ -147,6 +222,20 @@ void StoreLink::heartbeat() noexcept {
     store::ControlWords& words = queue_->control().words();
     words.module_heartbeat_ms.store(loop_wall_ms(), std::memory_order_relaxed);
     words.module_format.store(store::kStoreFormat, std::memory_order_relaxed);
+}
+
+/// Once for each time that it happens.
+void StoreLink::report_latch() noexcept {
+    const bool latched = queue_ != nullptr && queue_->latched();
+    if (latched && !latch_reported_) {
+        guarded(log_, [&] {
+            ngx_log_error(NGX_LOG_ALERT, log_, 0,
+                          "sluice: no request is accepted, because %s; see to the disk, then "
+                          "restart nginx or run \"sluice queue unlatch\"",
+                          queue_->latch_text().c_str());
+        });
+    }
+    latch_reported_ = latched;
 }
 
 /// Once for each time that it happens; not for the moment that a request takes to read the new key.

@@ -15,15 +15,20 @@
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/nginx/event_ident.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/store/store_access.hpp"
 
 namespace sluice::ngx {
 
-class StoreLink {
+class StoreLink final : public StoreAccess {
 public:
     static constexpr ngx_msec_t kLookEveryMs = 1000;
 
-    /// @param in_use  Says whether a thread uses the queue now: then it is not closed.
-    StoreLink(const MainConf& conf, ngx_log_t* log, std::function<bool()> in_use);
+    struct Users {
+        std::function<bool()> are_busy;      ///< A thread uses the queue now: it is not closed.
+        std::function<bool()> lane_is_busy;  ///< A thread uses the lane now.
+        std::function<void()> forget_lane;   ///< It is given back now.
+    };
+    StoreLink(const MainConf& conf, ngx_log_t* log, Users users);
     StoreLink(const StoreLink&) = delete;
     StoreLink& operator=(const StoreLink&) = delete;
 
@@ -31,7 +36,13 @@ public:
     [[nodiscard]] store::RegistryReader* registry() noexcept {
         return usable_ ? registry_.get() : nullptr;
     }
-    [[nodiscard]] store::Queue* queue() noexcept { return usable_ ? queue_.get() : nullptr; }
+    [[nodiscard]] store::Queue* queue() noexcept override {
+        return usable_ ? queue_.get() : nullptr;
+    }
+    [[nodiscard]] store::LaneWriter* lane() noexcept override {
+        return usable_ && !lane_spent_ ? lane_.get() : nullptr;
+    }
+    void give_lane_back() noexcept override { lane_spent_ = true; }
     /// Nothing: the store can take a record of every account now.
     [[nodiscard]] std::optional<Reason> closed_reason() noexcept;
     /// Why the store is not open, for the operator; empty: it is.
@@ -49,6 +60,7 @@ private:
         bool in_place = true;
         std::string problem;
         std::unique_ptr<store::Queue> queue;
+        std::unique_ptr<store::LaneWriter> lane;
         std::unique_ptr<store::RegistryReader> registry;
     };
 
@@ -58,21 +70,29 @@ private:
 
     [[nodiscard]] std::optional<Reason> zone_reason() noexcept;
     void open_into(Look& look) const;
+    void look_at_open() noexcept;
+    void close_lane() noexcept;
+    void report_latch() noexcept;
     void look() noexcept;
     void looked() noexcept;
+    void use_lane() noexcept;
     void heartbeat() noexcept;
     void report_key() noexcept;
     void report(const std::string& problem) noexcept;
 
     const MainConf& conf_;
     ngx_log_t* log_;
-    std::function<bool()> in_use_;
+    Users users_;
     std::unique_ptr<store::Queue> queue_;
+    std::unique_ptr<store::LaneWriter> lane_;  ///< Of the queue, which outlives it.
+    bool lane_spent_ = false;                  ///< It was given back.
     std::unique_ptr<store::RegistryReader> registry_;
     bool usable_ = false;
     Look look_;
     std::string reported_;            ///< The problem that was logged last.
     unsigned looks_without_key_ = 0;  ///< One after the other.
+    bool latch_reported_ = false;
+    bool cached_reported_ = false;
     EventIdent ident_;
     ngx_event_t timer_{};
 };

@@ -166,6 +166,18 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t byt
     return bytes;
 }
 
+Result<std::string> read_proc(const std::filesystem::path& path) {
+    const Fd fd(open_retrying(path.c_str(), O_RDONLY));
+    std::string bytes(4096, '\0');
+    const std::int64_t got =
+        fd.ok() ? read_at(fd.get(), bytes.data(), bytes.size(), 0) : -std::int64_t{errno};
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path);
+    }
+    bytes.resize(static_cast<std::size_t>(got));
+    return bytes;
+}
+
 Status set_owner(const std::filesystem::path& path, const FileOwner& owner) {
     const bool keeps_owner =
         owner.user == static_cast<uid_t>(-1) && owner.group == static_cast<gid_t>(-1);

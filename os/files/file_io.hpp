@@ -58,6 +58,9 @@ private:
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t bytes_max);
 
+/// A file of /proc, whose length is not known before it is read. 4 KB at most.
+[[nodiscard]] Result<std::string> read_proc(const std::filesystem::path& path);
+
 /// Who a new file belongs to. -1 leaves what the system gave it.
 struct FileOwner {
     uid_t user = static_cast<uid_t>(-1);

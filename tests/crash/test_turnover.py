@@ -36,7 +36,8 @@ def storm(here, act, pause):
     acked = here.acked()
     paths.wait_until(lambda: here.acked() > acked + 5, "it to serve on")
     delays = here.shim.injected
-    assert open_files(here) <= files + 20, "files stay open"
+    # A mover keeps a lane's file open for some seconds after it was empty.
+    paths.wait_until(lambda: open_files(here) <= files + 20, "files of before to be closed")
     verdict = here.finish()
     print(f"delays {delays} rounds {done} in doubt and stored {verdict.kept}")
     assert delays > 0

@@ -30,7 +30,7 @@
     X(UNLINK) X(ATTRIBUTE) X(MALLOC)
 #define POINTS(X) X(N_BEGIN) X(N_BEGUN) X(N_PUT) X(N_WRITE) X(N_SYNC) X(N_SYNCED) X(N_META) \
     X(N_META_DONE) X(N_COMMITTED) X(N_POST) X(N_POSTED) X(N_SEND) X(N_SENT) X(N_BULK_OPEN) \
-    X(N_BULK_WRITE) X(N_BULK_SYNC) X(N_BULK_SYNCED) X(W_BEGIN) X(W_BEGUN) X(W_PUT) X(W_WRITE) \
+    X(N_BULK_WRITE) X(N_BULK_SYNC) X(N_BULK_SYNCED) X(N_LANE_WRITE) X(N_LANE_WRITTEN) X(W_BEGIN) X(W_BEGUN) X(W_PUT) X(W_WRITE) \
     X(W_SYNC) X(W_SYNCED) X(W_META) X(W_META_DONE) X(W_COMMITTED) X(W_ARCHIVE_WRITE) \
     X(W_ARCHIVE_SYNC) X(W_ARCHIVE_SYNCED) X(W_UNLINK) X(W_UNLINKED) X(W_TRIM_BEGUN) \
     X(W_TRIM_SYNC) X(W_TRIM_META) X(W_TRIMMED)
@@ -105,17 +105,18 @@ static void point(enum point at) {
 }
 
 /* The same step of nginx and of the sluice worker, in one of the latter's two environments. */
-enum place { ELSEWHERE, QUEUE, LEDGER, BULK, ARCHIVE, OTHER };
+enum place { ELSEWHERE, QUEUE, LEDGER, BULK, LANE, ARCHIVE, OTHER };
 
 static enum place place_of(const char* path) {
     if (folder == NULL || strncmp(path, folder, folder_size) != 0)
         return ELSEWHERE;
     path += folder_size;
-    return strncmp(path, "/queue/bulk", 11) == 0   ? BULK
-           : strncmp(path, "/queue/data", 11) == 0 ? QUEUE
-           : strncmp(path, "/ledger", 7) == 0      ? LEDGER
-           : strncmp(path, "/archive", 8) == 0     ? ARCHIVE
-                                                   : OTHER;
+    return strncmp(path, "/queue/bulk", 11) == 0    ? BULK
+           : strncmp(path, "/queue/lanes", 12) == 0 ? LANE
+           : strncmp(path, "/queue/data", 11) == 0  ? QUEUE
+           : strncmp(path, "/ledger", 7) == 0       ? LEDGER
+           : strncmp(path, "/archive", 8) == 0      ? ARCHIVE
+                                                    : OTHER;
 }
 
 static enum place place_of_fd(int fd) {
@@ -201,6 +202,8 @@ static int before_write(enum place place, enum call call) {
         AT(QUEUE, POINT_N_WRITE, POINT_W_WRITE, NONE);
     if (role == ROLE_SLUICE && place == ARCHIVE)
         point(POINT_W_ARCHIVE_WRITE);
+    if (role == ROLE_NGINX && place == LANE && call == CALL_META)
+        point(POINT_N_LANE_WRITE);
     return fault(call);
 }
 
@@ -209,6 +212,8 @@ static void after_write(enum place place, enum call call) {
         AT(QUEUE, POINT_N_META_DONE, POINT_W_META_DONE, NONE);
     if (role == ROLE_NGINX && place == BULK)
         point(POINT_N_BULK_WRITE);
+    if (role == ROLE_NGINX && place == LANE && call == CALL_META)
+        point(POINT_N_LANE_WRITTEN);
 }
 
 #define WRITE(fd, size, whole, half)                          \

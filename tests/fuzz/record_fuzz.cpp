@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "core/protocol/record.hpp"
+#include "core/values/crc32c.hpp"
 
 namespace {
 

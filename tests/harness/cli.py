@@ -102,6 +102,22 @@ class Sluice:
         answer = self.json("queue", "stats")
         return answer[0] if isinstance(answer, list) else answer
 
+    def accepted(self):
+        """How many records were ever taken in, those in lanes included."""
+        stats = self.stats()
+        return stats["last_seq"] + stats["in_lanes"]
+
+    def seq_of(self, answer):
+        """The sequence number of what an answer confirmed; a lane does not know it at once."""
+        known = answer.header("X-Seq") or answer.header("x-seq")
+        if known is None:
+            self("queue", "move")
+            receipt = answer.header("X-Receipt") or answer.header("x-receipt")
+            found = self.json("queue", "find", receipt)
+            known = (found[0] if isinstance(found, list) else found)["seq"]
+        return int(known)
+
     def queued(self):
         """All records not applied yet, in order."""
+        self("queue", "move")
         return self.json("queue", "peek", "--limit", "1000000")

@@ -20,6 +20,7 @@ def block(title):
 def run(script, store, folder):
     script = script.replace("/var/lib/sluice", str(store)).replace("b=/backup/", f"b={folder}/")
     script = script.replace("sluice init --group sluice", f"{paths.SLUICE} --store {store} init")
+    script = script.replace("sluice queue", f"{paths.SLUICE} --store {store} queue")
     script = re.sub(r"^(sluice doctor|systemctl .*)$", "", script, flags=re.M)
     subprocess.run(["bash", "-euo", "pipefail", "-c", script], check=True, capture_output=True)
 

@@ -43,7 +43,8 @@ def with_lua():
 
 
 def stored(edge):
-    return edge.sluice.stats()["last_seq"]
+    edge.sluice("queue", "move")
+    return edge.sluice.accepted()
 
 
 def send(merchant, headers=(), body=None, target=EVENTS):
@@ -343,7 +344,7 @@ def test_subrequests_store_nothing(ways, new_merchant):
 # Nothing twice, nothing added ---------------------------------------------------------------------
 
 LOG = """
-    log_format each '$request_method $uri [$sluice_result] [$sluice_seq] [$sluice_shop]';
+    log_format each '$request_method $uri [$sluice_result] [$sluice_records] [$sluice_shop]';
 """
 WRITTEN = "access_log @DIR@/access.log each;"
 

@@ -17,6 +17,7 @@ CONFIG = """
     server {
 """ + http3.SERVER + """
         add_header X-Seq $sluice_seq always;
+        add_header X-Receipt $sluice_receipt always;
         location = /event/ecomm {
             client_max_body_size 1m;
             sluice_ingest events;

@@ -18,6 +18,7 @@ CONFIG = """
         listen 127.0.0.1:@PORT@ reuseport;
         add_header X-Worker $pid always;
         add_header X-Seq $sluice_seq always;
+        add_header X-Receipt $sluice_receipt always;
         location = /product-data { sluice_ingest catalog; }
         location = /which { return 204; }
     }
@@ -32,7 +33,7 @@ def batch(title="A product", size=1):
 
 
 def last_seq(edge):
-    return edge.sluice.stats()["last_seq"]
+    return edge.sluice.accepted()
 
 
 def conflict(answer):

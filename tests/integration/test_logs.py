@@ -35,7 +35,7 @@ def test_the_log_says_why_and_nothing_secret(start_edge, new_merchant):
     paths.wait_until(lambda: len(access.read_text().splitlines()) == 4, "four lines")
     lines = [json.loads(line) for line in access.read_text().splitlines()]
     assert [line["result"] for line in lines] == ["accepted", "unauthorized", "bad_request", "invalid"]
-    assert lines[0]["account"] == "acme" and lines[0]["seq"] == "1"
+    assert lines[0]["account"] == "acme" and lines[0]["receipt"].endswith("-0")
     assert lines[1]["reason"] == "signature_prefix" and lines[1]["account"] == ""
     assert lines[2]["reason"] == lines[3]["reason"] == "fields"
     everything = access.read_text() + "".join(

@@ -17,7 +17,7 @@ ROOMS = {
 FOLDERS = {
     "core": ["values", "json", "protocol", "commit", "intake", "status", "commands", "ledger", "rules", "forget", "orders", "payouts", "apply", "explain", "audit"],
     "os": ["files", "random", "clock"],
-    "lmdb_store": ["environment", "store", "queue", "registry", "ledger", "init", "archive"],
+    "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "ledger", "init", "archive"],
     "pg_store": ["connection", "schema", "registry", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status", "process"],
     "worker": ["system", "cli", "drain", "access", "reports", "bank", "setup", "doctor", "send", "books", "commands"],

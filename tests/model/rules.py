@@ -11,6 +11,7 @@ CONFIG = """
     server {
         listen 127.0.0.1:@PORT@ reuseport;
         add_header X-Seq $sluice_seq always;
+        add_header X-Receipt $sluice_receipt always;
         location = /event/ecomm { sluice_ingest events; }
         location = /product-data { sluice_ingest catalog; }
     }
@@ -63,7 +64,8 @@ class Shop:
     def send(self, document, topic="ORDER_UPDATE"):
         answer = self.edge.post_event(self.shop, self.secret, topic, document)
         assert answer.status == 200, answer
-        return int(answer.header("X-Seq"))
+        known = answer.header("X-Seq")
+        return int(known) if known else self.sluice.seq_of(answer)
 
     def products(self, *records, topic="PRODUCT_UPSERT"):
         answer = self.edge.post_catalog(self.shop, self.secret, topic, {"products": records}, orders.unique("k"))

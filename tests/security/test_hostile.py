@@ -101,7 +101,7 @@ BOMBS = {
 @pytest.mark.parametrize("kind", BOMBS)
 def test_a_json_bomb_is_answered_in_bounded_time_and_memory(one, kind):
     edge, merchant = one
-    (worker,) = edge.workers()
+    (worker,) = paths.wait_until(edge.workers, "the worker")
     body = BOMBS[kind](MEGABYTE)
     assert MEGABYTE // 4 <= len(body) <= MEGABYTE
     plain = sign.encode(orders.order()).ljust(len(body))
@@ -120,7 +120,7 @@ def test_a_json_bomb_is_answered_in_bounded_time_and_memory(one, kind):
 @pytest.mark.parametrize("kind", ["open arrays", "many keys", "many products", "many variants", "deep variants"])
 def test_a_bomb_of_a_batch_too(one, kind):
     edge, merchant = one
-    (worker,) = edge.workers()
+    (worker,) = paths.wait_until(edge.workers, "the worker")
     size = 8 * MEGABYTE
     product = b'{"platform_product_id":"p","title":"T"%s}'
     body = {

@@ -1,4 +1,5 @@
-// Prints `SEQ SHA256` for every record of a queue; fails if it cannot be opened or read whole.
+// Prints `SEQ SHA256` for every record of a queue, once its lanes were recovered; fails if it
+// cannot be opened or read whole.
 #include <cstdio>
 
 #include "core/protocol/record.hpp"
@@ -16,6 +17,10 @@ int main(int argc, char** argv) {
     auto queue = store::Queue::open(paths, {.map_bytes = 64u << 20});
     if (!queue.ok()) {
         std::fprintf(stderr, "%s\n", queue.error().message.c_str());
+        return 1;
+    }
+    if (const Status recovered = (*queue)->recover_lanes(); !recovered.ok()) {
+        std::fprintf(stderr, "%s\n", recovered.error().message.c_str());
         return 1;
     }
     SequenceNumber from{1};

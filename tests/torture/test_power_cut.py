@@ -1,8 +1,9 @@
 """Power cut: every state that a disk may legally be in between two syncs holds all that was acknowledged.
 
 kill -9 does not show this, because the page cache survives it. A recorder (write_recorder.c) logs the writes and
-syncs of a real queue. A state is: everything synced, plus any subset of the 512-byte sectors that were written
-since; a new file is there for certain once its folder was synced. Sector writes are taken as atomic; LMDB's meta page relies on that, and docs/reliability.md says so.
+syncs of a real queue and its lanes. A state is: everything synced, plus any subset of the 512-byte sectors that were
+written since, or that an O_DSYNC write under way was to write; a new file or name is there for certain once its
+folder was synced. Sector writes are taken as atomic; LMDB's meta page relies on that, and docs/reliability.md says so.
 """
 import os
 import pathlib
@@ -15,7 +16,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SLUICE_BUILD", ROOT / "build/dev"))
 SECTOR = 512
-WRITE, DURABLE_WRITE, TRUNCATE, SYNC, CREATE = 1, 2, 3, 4, 5
+WRITE, DURABLE_WRITE, TRUNCATE, SYNC, CREATE, RENAME = 1, 2, 3, 4, 5, 6
 
 
 class Disk:
@@ -25,6 +26,7 @@ class Disk:
         self.durable = {path: bytearray(data) for path, data in files.items()}
         self.pending = {}
         self.names_pending = set()
+        self.renames_pending = []
 
     @staticmethod
     def put(image, offset, data):
@@ -45,16 +47,30 @@ class Disk:
         elif kind == CREATE:
             self.durable.setdefault(path, bytearray())
             self.names_pending.add(path)
+        elif kind == RENAME:
+            # From here on under its new name; which of the two a power cut leaves is open.
+            new = data.decode()
+            for files in (self.durable, self.pending):
+                if path in files:
+                    files[new] = files.pop(path)
+            self.names_pending.discard(path)
+            self.renames_pending.append((path, new))
         elif kind == SYNC:
+            self.renames_pending = [names for names in self.renames_pending if os.path.dirname(names[1]) != path]
             self.names_pending = {name for name in self.names_pending if os.path.dirname(name) != path}
             for start, written in self.pending.pop(path, []):
                 self.put(self.durable.setdefault(path, bytearray()), start, written)
 
-    def crash(self, rng):
-        """One legal state: any subset of the unsynced sectors, some kept in part of the order, some not."""
+    def crash(self, rng, under_way=()):
+        """One legal state: any subset of the unsynced sectors, some kept in part of the order, some not.
+
+        `under_way`: the path, offset and data of a durable write that had not returned."""
         state = {path: bytearray(data) for path, data in self.durable.items()}
         share = rng.choice((0.0, 0.1, 0.5, 0.9, 1.0))
-        for path, writes in self.pending.items():
+        unsynced = {path: list(writes) for path, writes in self.pending.items()}
+        for path, offset, data in under_way:
+            unsynced.setdefault(path, []).append((offset, data))
+        for path, writes in unsynced.items():
             image = state.setdefault(path, bytearray())
             for offset, data in writes:
                 at = 0
@@ -63,6 +79,9 @@ class Disk:
                     if rng.random() < share:
                         self.put(image, offset + at, data[at:at + step])
                     at += step
+        for old, new in reversed(self.renames_pending):
+            if rng.random() >= share:
+                state[old] = state.pop(new)
         for path in self.names_pending:
             if rng.random() >= share:
                 del state[path]
@@ -81,19 +100,26 @@ def read_log(path):
 
 
 def acknowledged(lines):
-    stored, applied = {}, 0
+    """By number, as far as it was known; and in the order of their answers, what a lane took. Without what was
+    applied."""
+    stored, in_lanes, applied = {}, [], 0
     for line in lines:
         words = line.split()
         if words[0] == "stored":
             stored[int(words[1])] = words[2]
+        elif words[0] == "lane":
+            in_lanes.append(words[1])
         else:
             applied = int(words[1])
-    return {seq: digest for seq, digest in stored.items() if seq > applied}
+    gone = {digest for seq, digest in stored.items() if seq <= applied}
+    return ({seq: digest for seq, digest in stored.items() if seq > applied},
+            [digest for digest in in_lanes if digest not in gone])
 
 
 def check(state, files_root, lines):
-    for path in (files_root / "store/queue/bulk").iterdir():
-        path.unlink()
+    for folder in ("store/queue/bulk", "store/queue/lanes"):
+        for path in (files_root / folder).iterdir():
+            path.unlink()
     for path, data in state.items():
         if path.startswith("store/"):
             (files_root / path).write_bytes(data)
@@ -101,9 +127,18 @@ def check(state, files_root, lines):
     if result.returncode != 0:
         return f"the queue cannot be read: {result.stderr}"
     found = dict(line.split() for line in result.stdout.splitlines())
-    for seq, digest in acknowledged(lines).items():
+    stored, in_lanes = acknowledged(lines)
+    for seq, digest in stored.items():
         if found.get(str(seq)) != digest:
             return f"record {seq} was acknowledged and is {'altered' if str(seq) in found else 'lost'}"
+    if len(set(found.values())) != len(found):
+        return "a record is there twice"
+    number = {digest: int(seq) for seq, digest in found.items()}
+    last = 0
+    for digest in in_lanes:
+        if number.get(digest, 0) <= last:
+            return f"a record that a lane took is {'out of order' if digest in number else 'lost'}: {digest}"
+        last = number[digest]
     return None
 
 
@@ -137,13 +172,13 @@ def crash_states(recorder, root, batches, seed, states_wanted, sync=True):
         if path == "acks":
             lines += data.decode().splitlines()
             continue
-        disk.apply(kind, path, offset, data)
         wanted = int(per_entry) + (rng.random() < per_entry % 1)
-        for _ in range(wanted):
-            states += 1
-            verdict = check(disk.crash(rng), root, lines)
-            if verdict:
-                wrong.append(verdict)
+        states += wanted
+        torn = sum(rng.random() < 0.5 for _ in range(wanted)) if kind == DURABLE_WRITE else 0
+        after_a_cut = [disk.crash(rng, [(path, offset, data)]) for _ in range(torn)]
+        disk.apply(kind, path, offset, data)
+        after_a_cut += [disk.crash(rng) for _ in range(wanted - torn)]
+        wrong += filter(None, (check(state, root, lines) for state in after_a_cut))
     return states, wrong
 
 

@@ -6,7 +6,8 @@
  * One log entry, little endian, written with one writev to an O_APPEND descriptor:
  *   u32 kind | u32 path bytes | u64 offset | u64 data bytes | path | data
  * Kinds: 1 write, 2 durable write (descriptor is O_DSYNC), 3 truncate (offset = size), 4 sync (of a
- * file's bytes, or of a folder's names), 5 create (a new name in its folder).
+ * file's bytes, or of a folder's names), 5 create (a new name in its folder), 6 rename (the data is
+ * the new path).
  * The calls are those that LMDB 0.9 makes (pwrite, lseek + writev, fdatasync) and what bulk files
  * and acknowledgements need.
  */
@@ -22,7 +23,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WRITE = 1, DURABLE_WRITE = 2, TRUNCATE = 3, SYNC = 4, CREATE = 5 };
+enum { WRITE = 1, DURABLE_WRITE = 2, TRUNCATE = 3, SYNC = 4, CREATE = 5, RENAME = 6 };
 
 struct head {
     uint32_t kind, path_bytes;
@@ -159,6 +160,17 @@ static int recorded_open(int (*real)(const char*, int, ...), const char* path, i
     }
 OPEN(open)
 OPEN(open64)
+
+/* Both below the root, or neither. */
+int rename(const char* from, const char* to) {
+    int result = REAL(rename)(from, to);
+    if (result == 0 && log_fd >= 0 && strncmp(from, root, root_bytes) == 0 &&
+        strncmp(to, root, root_bytes) == 0) {
+        struct iovec data = {(void*)(uintptr_t)(to + root_bytes + 1), strlen(to) - root_bytes - 1};
+        record(RENAME, from + root_bytes + 1, 0, &data, 1, data.iov_len);
+    }
+    return result;
+}
 
 int fdatasync(int fd) {
     int result = REAL(fdatasync)(fd);

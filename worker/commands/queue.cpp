@@ -1,4 +1,4 @@
-// sluice queue stats|peek|export
+// sluice queue stats|peek|export|find|move|unlatch|drop-lanes
 #include "lmdb_store/queue/queue.hpp"
 
 #include <fcntl.h>
@@ -6,6 +6,8 @@
 #include <cerrno>
 
 #include "core/apply/apply.hpp"
+#include "core/protocol/receipt.hpp"
+#include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -20,6 +22,7 @@ using store::Queue;
 
 constexpr std::size_t kReadRecords = 256;
 constexpr std::size_t kReadBytes = 4u << 20;
+constexpr std::size_t kReadLanesBytes = 256u << 20;
 
 struct StatsCommand {
     std::string ledger;
@@ -60,7 +63,7 @@ Status run_stats(const Frame& frame, const StatsCommand& command) {
     if (!queue.ok()) {
         return queue.error();
     }
-    auto fill = queue.value()->fill();
+    auto fill = queue.value()->fill_with_lanes();
     if (!fill.ok()) {
         return fill.error();
     }
@@ -69,7 +72,8 @@ Status run_stats(const Frame& frame, const StatsCommand& command) {
     const Totals& totals = place->head.totals;
     write_object(command.format, {{"first_seq", fill->first_seq.value},
                                   {"last_seq", last_seq},
-                                  {"depth", last_seq > applied_seq ? last_seq - applied_seq : 0},
+                                  {"depth", fill->depth(place->head.applied_seq)},
+                                  {"in_lanes", fill->lanes.records},
                                   {"bytes", fill->bytes_used},
                                   {"applied_seq", applied_seq},
                                   {"applied", totals.applied},
@@ -83,13 +87,15 @@ Status run_stats(const Frame& frame, const StatsCommand& command) {
 }
 
 /// The body, from the record or from its bulk file. For a damaged record: what is wrong with it.
-Json record_row(const store::StorePaths& paths, const store::QueuedRecord& queued) {
-    Json row = {{"seq", queued.seq.value}, {"topic", nullptr}, {"shop_id", nullptr},
-                {"received_at", nullptr},  {"bytes", nullptr}, {"body", nullptr}};
-    auto record = decode_record(queued.bytes);
+/// @param seq  Null: it is in a lane, and has none yet.
+Json record_row(const store::StorePaths& paths, const Json& seq, std::string_view bytes) {
+    Json row = {{"seq", seq},         {"topic", nullptr},
+                {"shop_id", nullptr}, {"received_at", nullptr},
+                {"bytes", nullptr},   {"body", nullptr}};
+    auto record = decode_record(bytes);
     if (!record.ok()) {
         row["topic"] = "damaged: " + record.error().message;
-        row["bytes"] = queued.bytes.size();
+        row["bytes"] = bytes.size();
         return row;
     }
     const RecordMeta& meta = record->meta;
@@ -106,9 +112,42 @@ Json record_row(const store::StorePaths& paths, const store::QueuedRecord& queue
     return row;
 }
 
-/// Calls `visit` for each record that is not applied yet, from `from` on, at most `limit`.
+/// Calls `visit` for each record of the queue from `from` on until it says false.
+Status visit_queue(Queue& queue, std::uint64_t from,
+                   const std::function<bool(const store::QueuedRecord&)>& visit) {
+    for (;;) {
+        auto records = queue.read({from}, kReadRecords, kReadBytes);
+        if (!records.ok()) {
+            return records.error();
+        }
+        if (records->empty()) {
+            return Status::success();
+        }
+        for (const store::QueuedRecord& record : records.value()) {
+            if (!visit(record)) {
+                return Status::success();
+            }
+            from = record.seq.value + 1;
+        }
+    }
+}
+
+void forget_moved(std::vector<store::LaneRecord>& lanes, std::string_view record) {
+    const auto decoded = lanes.empty() ? Result<RecordView>(Error{}) : decode_record(record);
+    if (decoded.ok() && decoded->receipt) {
+        std::erase_if(lanes, [&](const store::LaneRecord& lane) {
+            return lane.receipt == *decoded->receipt;
+        });
+    }
+}
+
+/// Calls `visit` for each record that is not applied yet, from `from` on, at most `limit`; behind
+/// them for those that are in lanes.
 Status visit_waiting(const Frame& frame, std::uint64_t from, std::uint64_t limit,
                      const std::function<void(const Json&)>& visit) {
+    if (limit == 0) {
+        return Status::success();
+    }
     const auto place = place_of(frame, {});
     if (!place.ok()) {
         return place.error();
@@ -118,23 +157,24 @@ Status visit_waiting(const Frame& frame, std::uint64_t from, std::uint64_t limit
     if (!queue.ok()) {
         return queue.error();
     }
-    std::uint64_t next = std::max(from, place->head.applied_seq.value + 1);
-    while (limit > 0) {
-        auto records =
-            queue.value()->read({next}, std::min<std::size_t>(limit, kReadRecords), kReadBytes);
-        if (!records.ok()) {
-            return records.error();
-        }
-        if (records->empty()) {
-            break;
-        }
-        for (const store::QueuedRecord& record : records.value()) {
-            visit(record_row(paths, record));
-            next = record.seq.value + 1;
+    // Before the queue, so that none is missed; what is moved meanwhile is found there.
+    auto lanes = queue.value()->read_lanes(kReadLanesBytes);
+    if (!lanes.ok()) {
+        return lanes.error();
+    }
+    const std::uint64_t first = std::max(from, place->head.applied_seq.value + 1);
+    Status read = visit_queue(*queue.value(), first, [&](const store::QueuedRecord& record) {
+        visit(record_row(paths, record.seq.value, record.bytes));
+        forget_moved(lanes.value(), record.bytes);
+        return --limit > 0;
+    });
+    for (const store::LaneRecord& record : lanes.value()) {
+        if (read.ok() && limit > 0) {
+            visit(record_row(paths, nullptr, record.bytes));
             --limit;
         }
     }
-    return Status::success();
+    return read;
 }
 
 Status run_peek(const Frame& frame, const PeekCommand& command) {
@@ -168,6 +208,146 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     return read;
 }
 
+struct FindCommand {
+    std::string receipt;
+    Format format = Format::kTable;
+};
+
+struct Found {
+    const char* state = nullptr;  ///< nullptr: not found.
+    std::uint64_t seq = 0;        ///< 0: none yet.
+};
+
+bool is_of(std::string_view record, const Receipt& receipt) {
+    const auto decoded = decode_record(record);
+    return decoded.ok() && decoded->receipt == receipt;
+}
+
+Result<Found> find_in_queue(const Frame& frame, const Receipt& receipt, std::uint64_t applied) {
+    auto queue = Queue::open(frame.paths(), queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    auto lanes = queue.value()->read_lanes(kReadLanesBytes);
+    if (!lanes.ok()) {
+        return lanes.error();
+    }
+    Found found;
+    for (const store::LaneRecord& record : lanes.value()) {
+        found.state = record.receipt == receipt ? "in_lane" : found.state;
+    }
+    Status read = visit_queue(*queue.value(), 1, [&](const store::QueuedRecord& record) {
+        if (is_of(record.bytes, receipt)) {
+            found = {record.seq.value <= applied ? "applied" : "queued", record.seq.value};
+        }
+        return found.seq == 0;
+    });
+    return read.ok() ? Result<Found>(found) : Result<Found>(read.error());
+}
+
+Result<Found> find_in_archive(const Frame& frame, const Receipt& receipt) {
+    auto archive = store::ArchiveReader::open(frame.paths().archive);
+    if (!archive.ok()) {
+        return archive.error();
+    }
+    for (;;) {
+        auto input = archive.value()->next();
+        if (!input.ok()) {
+            return input.error();
+        }
+        if (!*input) {
+            return Found();
+        }
+        if (is_of((*input)->input.record, receipt)) {
+            return Found{"applied", (*input)->input.seq.value};
+        }
+    }
+}
+
+Status run_find(const Frame& frame, const FindCommand& command) {
+    const auto receipt = parse_receipt(command.receipt);
+    if (!receipt) {
+        return Error{ErrorCode::kInvalid, "\"" + command.receipt +
+                                              "\" is no receipt: one looks like 3-1a000-17, as "
+                                              "$sluice_receipt shows it"};
+    }
+    const auto place = place_of(frame, {});
+    if (!place.ok()) {
+        return place.error();
+    }
+    auto found = find_in_queue(frame, *receipt, place->head.applied_seq.value);
+    if (found.ok() && found->state == nullptr) {
+        found = find_in_archive(frame, *receipt);
+    }
+    if (!found.ok()) {
+        return found.error();
+    }
+    if (found->state == nullptr) {
+        return Error{ErrorCode::kNotFound, "no record with the receipt " + command.receipt +
+                                               " is in a lane, in the queue or in the archive"};
+    }
+    write_object(command.format, {{"receipt", command.receipt},
+                                  {"state", found->state},
+                                  {"seq", found->seq == 0 ? Json() : Json(found->seq)}});
+    return Status::success();
+}
+
+Result<std::unique_ptr<Queue>> open_queue(const Frame& frame) {
+    return Queue::open(frame.paths(), queue_options());
+}
+
+struct NoOptions {};
+
+Status run_move(const Frame& frame, const NoOptions&) {
+    auto queue = open_queue(frame);
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    // Until all that was durable when it began is in the queue, also if another process moves it.
+    if (Status recovered = queue.value()->recover_lanes(); !recovered.ok()) {
+        return recovered;
+    }
+    return queue.value()->empty_lanes();
+}
+
+Status run_unlatch(const Frame& frame, const NoOptions&) {
+    auto queue = open_queue(frame);
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    if (!queue.value()->latched()) {
+        std::printf("the queue is not latched\n");
+        return Status::success();
+    }
+    const std::string why = queue.value()->latch_text();
+    if (Status tried = queue.value()->unlatch(); !tried.ok()) {
+        return tried;
+    }
+    std::printf(
+        "a write and its syncs worked; requests are accepted again. It was latched because "
+        "%s\n",
+        why.c_str());
+    return Status::success();
+}
+
+Status run_drop_lanes(const Frame& frame, const NoOptions&) {
+    auto queue = open_queue(frame);
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    auto dropped = queue.value()->drop_missing_lanes();
+    if (!dropped.ok()) {
+        return dropped.error();
+    }
+    for (const std::string& lane : dropped.value()) {
+        std::printf("gave up %s, which is missing, with what was in it\n", lane.c_str());
+    }
+    if (dropped->empty()) {
+        std::printf("no lane is missing\n");
+    }
+    return Status::success();
+}
+
 }  // namespace
 
 void declare_queue(CLI::App& app, Frame& frame) {
@@ -183,6 +363,24 @@ void declare_queue(CLI::App& app, Frame& frame) {
     add_value(peek, "--from", "SEQ", peeked.from, any_count, "From this sequence number on");
     add_value(peek, "--limit", "N", peeked.limit, any_count, "At most N of them (default 100)");
     add_format(peek, peeked.format);
+
+    CLI::App& find = add_command(group, "find", "Where the record of a receipt is");
+    FindCommand& wanted = on_run(find, frame, run_find);
+    find.add_option("RECEIPT", wanted.receipt, "As $sluice_receipt shows it")
+        ->required()
+        ->type_name("");
+    add_format(find, wanted.format);
+
+    (void)on_run(add_command(group, "move", "Move what is in lanes to the queue, before a backup"),
+                 frame, run_move);
+    (void)on_run(add_command(group, "unlatch",
+                             "Accept requests again after an I/O error, if a write "
+                             "works"),
+                 frame, run_unlatch);
+    (void)on_run(add_command(group, "drop-lanes",
+                             "Give up lanes whose files are missing, after a "
+                             "restore"),
+                 frame, run_drop_lanes);
 
     CLI::App& save = add_command(group, "export", "Write those inputs to a file, a JSON line each");
     save.add_option("FILE", on_run(save, frame, run_export).file, "- is standard output")

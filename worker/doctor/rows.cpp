@@ -35,6 +35,28 @@ std::string waiting_text(std::uint64_t lag) {
     return std::to_string(lag) + (lag == 1 ? " input waits" : " inputs wait");
 }
 
+void check_lanes(const store::Queue& queue, const store::LanesFill& lanes, Findings& findings) {
+    if (queue.latched()) {
+        findings.push_back(
+            {"latch", Health::kProblem, "no request is accepted, because " + queue.latch_text(),
+             "see to the disk, then restart nginx, or run \"sluice queue unlatch\""});
+    }
+    if (!queue.has_lanes()) {
+        findings.push_back({"lanes", Health::kNote,
+                            "the store has no lanes: each event waits for a commit of the queue",
+                            "sluice store upgrade (docs/operations.md says when)"});
+        return;
+    }
+    findings.push_back({"lanes", Health::kOk,
+                        std::to_string(lanes.lanes) + " (" + std::to_string(lanes.in_use) +
+                            " in use) hold " + std::to_string(lanes.records) +
+                            " events that are not in the queue yet" +
+                            (lanes.cached == 0 ? ""
+                                               : "; their file system refuses O_DIRECT, so each "
+                                                 "write is copied and synced"),
+                        ""});
+}
+
 /// @param lag  Inputs that are not applied.
 void check_running_worker(const store::ControlWords& words, std::uint64_t pid, std::uint64_t lag,
                           std::uint64_t now_ms, Findings& findings) {
@@ -63,7 +85,7 @@ void check_worker(const store::StorePaths& paths, store::Queue& queue, const sto
                   std::uint64_t now_ms, Findings& findings) {
     const store::ControlWords& words = queue.control().words();
     const std::uint64_t applied = words.applied_seq.load();
-    const std::uint64_t lag = fill.last_seq.value > applied ? fill.last_seq.value - applied : 0;
+    const std::uint64_t lag = fill.depth({applied});
     const auto holder = worker::WorkerLock::holder(paths);
     if (!holder.ok()) {
         add_damage("worker", holder.error(), findings);
@@ -173,6 +195,12 @@ void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findin
         return;
     }
     check_fill(fill.value(), findings);
+    if (const auto lanes = queue.value()->fill_with_lanes(); lanes.ok()) {
+        fill = lanes;
+        check_lanes(*queue.value(), fill->lanes, findings);
+    } else {
+        add_damage("lanes", lanes.error(), findings);
+    }
     const auto now_ms = static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000;
     check_worker(paths, *queue.value(), fill.value(), now_ms, findings);
 }

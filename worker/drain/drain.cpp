@@ -84,6 +84,7 @@ private:
     [[nodiscard]] Result<bool> guarded_turn(bool idle);
     [[nodiscard]] Status finish(bool trims);
     void archive_failed(const Error& error) const;
+    void look_at_lanes();
     void warn(const std::string& text) const {
         if (events_.warning) {
             events_.warning(text);
@@ -112,6 +113,7 @@ private:
     ForgetParts forgets_;
     Retry retry_;
     Clock::time_point last_heartbeat_{};
+    std::string lanes_told_;  ///< What was said of the lanes last.
 };
 
 Status Drain::Loop::open() {
@@ -199,6 +201,23 @@ void Drain::Loop::archive_failed(const Error& error) const {
          " (orders are applied all the same; the queue keeps them until it can be)");
 }
 
+/// Takes up what nobody owns. A problem, or a latch, is told once.
+void Drain::Loop::look_at_lanes() {
+    const std::optional<Status> recovered = keeper_.recover_lanes();
+    if (!recovered) {
+        return;
+    }
+    std::string problem = recovered->ok() ? std::string() : recovered->error().message;
+    if (queue_.latched()) {
+        problem = "nginx accepts no request, because " + queue_.latch_text() +
+                  "; see to the disk, then restart nginx or run \"sluice queue unlatch\"";
+    }
+    if (!problem.empty() && problem != lanes_told_) {
+        warn(problem + " (what is in the queue is applied all the same)");
+    }
+    lanes_told_ = std::move(problem);
+}
+
 void Drain::Loop::follow_and_publish(bool flush_now) {
     if (const auto durable = archive_.turn(applying_.head().applied_seq, flush_now)) {
         keeper_.publish(*durable);
@@ -218,6 +237,7 @@ Result<bool> Drain::Loop::turn(bool idle) {
                          "\" are not the ones that were opened: the store was removed or "
                          "replaced. Start the worker again on the store that is meant"};
     }
+    look_at_lanes();
     follow_and_publish(false);
     keeper_.periodic(applying_.ledger(), queue_.uuid(), archive_.archiver());
     if (applying_.work().pieces == 0) {
@@ -284,6 +304,7 @@ Status Drain::Loop::finish(bool trims) {
 }
 
 Status Drain::Loop::run(const std::atomic<bool>& stop, const Goal& goal) {
+    Status outcome = Status::success();
     while (!stop) {
         const std::uint32_t wake = queue_.control().words().wake.load();
         const auto did = step();
@@ -295,6 +316,12 @@ Status Drain::Loop::run(const std::atomic<bool>& stop, const Goal& goal) {
             continue;
         }
         if (goal.is_reached(*did, applying_.head().applied_seq, applying_.work().pieces != 0)) {
+            // What was answered before this command began, but is in a lane, belongs to it, too.
+            const Result<bool> moved = goal.until_empty ? keeper_.move_lanes() : false;
+            if (moved && *moved) {
+                continue;
+            }
+            outcome = moved ? Status::success() : Status(moved.error());
             break;
         }
         const auto more = guarded_turn(!*did);
@@ -309,7 +336,8 @@ Status Drain::Loop::run(const std::atomic<bool>& stop, const Goal& goal) {
         }
     }
     try {
-        return finish(goal.seq.value == 0);
+        Status finished = finish(goal.seq.value == 0);
+        return outcome ? finished : outcome;
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }

@@ -224,6 +224,19 @@ void Housekeeping::periodic(Ledger& ledger, const std::string& node, const Archi
     }
 }
 
+std::optional<Status> Housekeeping::recover_lanes() {
+    return look_at_lanes_.due() ? std::optional(queue_.recover_lanes()) : std::nullopt;
+}
+
+Result<bool> Housekeeping::move_lanes() {
+    const auto fill = queue_.fill_with_lanes();
+    if (!fill || fill->lanes.records == 0) {
+        return fill ? Result<bool>(false) : fill.error();
+    }
+    const Status moved = queue_.empty_lanes();
+    return moved ? Result<bool>(true) : moved.error();
+}
+
 bool Housekeeping::store_in_place(Ledger& ledger) {
     if (!look_at_files_.due()) {
         return true;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,11 @@ public:
     /// @param archiver  Nothing: off, or not open now.
     void periodic(Ledger& ledger, const std::string& node, const Archiver* archiver);
 
+    /// Moves lanes whose owner is gone, once a second. Nothing: it is not time yet.
+    [[nodiscard]] std::optional<Status> recover_lanes();
+    /// Moves what is in lanes, all of it. True: there was something.
+    [[nodiscard]] Result<bool> move_lanes();
+
     /// False once a second's look finds other files below the store's path.
     [[nodiscard]] bool store_in_place(Ledger& ledger);
 
@@ -86,6 +92,7 @@ private:
     std::uint64_t dead_counted_ = 0;
     Every look_at_mark_{std::chrono::seconds(1)};
     Every look_at_files_{std::chrono::seconds(1)};
+    Every look_at_lanes_{std::chrono::seconds(1)};
     Every clear_readers_{std::chrono::seconds(10)};
     Every sweep_orphans_{std::chrono::minutes(10)};
     store::BulkSweep sweep_;

@@ -206,6 +206,7 @@
     if (queue) parts.push(gauge("Queue, to the mark where 503 begins", queue.bytes_used, queue.bytes_mark, 0.8));
     if (queue && queue.disk_bytes) parts.push(gauge("Disk", queue.disk_bytes - queue.disk_free_bytes, queue.disk_bytes, 0.95));
     if (ledger && ledger.bytes_map) parts.push(gauge("Ledger's map (grows by itself)", ledger.bytes_used, ledger.bytes_map, 2));
+    if (queue && queue.lanes.count) parts.push(gauge("Lanes, to be moved to the queue", queue.lanes.bytes_used, queue.lanes.bytes_all, 0.8));
     if (queue) parts.push(element("p", { class: "muted" }, count(queue.idempotency_rows) + " idempotency keys kept"));
     if (!parts.length) parts.push(element("p", { class: "muted" }, "not known: the store is not open"));
     byId("room").replaceChildren(...parts);

@@ -75,12 +75,14 @@ public:
         rows_[lane] = {last.end(), last.position, last.crc};
         world_.others_run();
     }
+    void emptied(std::size_t lane) override { emptied_.insert(lane); }
     Error named(std::size_t lane, const Error& error) const override {
         return {error.code, "lane " + std::to_string(lane) + " " + error.message};
     }
 
     std::vector<int> records;
     std::vector<Row> rows_;
+    std::set<std::size_t> emptied_;
 
 private:
     World& world_;
@@ -190,6 +192,11 @@ bool World::recover() {
         }
         queue_.insert(queue_.end(), moving.records.begin(), moving.records.end());
         publish_floors(moving);
+        for (const std::size_t lane : moving.emptied_) {
+            if (lanes_[lane]->owner == 0) {
+                lanes_[lane]->cell.durable = lanes_[lane]->row.moved;
+            }
+        }
     }
     return true;
 }

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "core/values/crc32c.hpp"
+
 using namespace std::string_view_literals;
 
 namespace sluice {

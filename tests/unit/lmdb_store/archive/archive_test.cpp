@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/protocol/record.hpp"
+#include "core/values/crc32c.hpp"
 #include "lmdb_store/archive/format.hpp"
 
 namespace sluice::store {

@@ -48,11 +48,13 @@ class QueueTest : public testing::Test {
 protected:
     QueueTest() { open({}); }
 
+    /// As a worker of a new nginx master does.
     void open(const QueueOptions& options) {
         queue_.reset();
         auto opened = Queue::open(paths_, options);
         ASSERT_TRUE(opened.ok()) << opened.error().message;
         queue_ = std::move(*opened);
+        queue_->control().opened_by_master(++masters_);
     }
     /// Appends bodies as one batch, each with the claim of the same place if there is one.
     std::vector<AppendItem> append(std::vector<std::string> bodies,
@@ -104,6 +106,7 @@ protected:
 
     TempStore store_;
     const StorePaths& paths_ = store_.paths();
+    std::uint64_t masters_ = 0;
     std::unique_ptr<Queue> queue_;
 };
 

@@ -74,7 +74,7 @@ TEST_F(QueueOutcomeTest, AQueueWithoutItsNameFormatOrNumberIsRefused) {
         EXPECT_EQ(refused_with(key, std::nullopt), ErrorCode::kCorrupt) << key;
         EXPECT_EQ(refused_with(key, "x"), ErrorCode::kCorrupt) << key;
     }
-    EXPECT_EQ(refused_with(kFormatKey, std::string_view("\2\0\0\0", 4)), ErrorCode::kUnsupported);
+    EXPECT_EQ(refused_with(kFormatKey, std::string_view("\3\0\0\0", 4)), ErrorCode::kUnsupported);
 }
 
 /// The number is gone while nginx runs: nothing may be written where something may be.

@@ -1,0 +1,76 @@
+#include "core/protocol/receipt.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "core/values/crc32c.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x43524C53;  // "SLRC"
+
+struct Stored {
+    std::uint32_t magic;
+    std::uint32_t lane;
+    std::uint64_t position;
+    std::uint32_t index;
+    std::uint32_t crc;
+};
+static_assert(sizeof(Stored) == kReceiptBytes);
+
+std::uint32_t crc_of(const Stored& stored) noexcept {
+    return crc32c(0, {reinterpret_cast<const char*>(&stored), offsetof(Stored, crc)});
+}
+
+/// A number and the dash behind it; nullptr: it is none.
+template <class Number>
+const char* parse_part(const char* from, const char* end, Number& number, int base) noexcept {
+    const auto [stop, error] = std::from_chars(from, end, number, base);
+    return error == std::errc{} && stop != end && *stop == '-' ? stop + 1 : nullptr;
+}
+
+}  // namespace
+
+std::string to_string(const Receipt& receipt) {
+    std::array<char, 48> text{};
+    char* const end = text.data() + text.size();
+    char* at = std::to_chars(text.data(), end, receipt.lane).ptr;
+    *at++ = '-';
+    at = std::to_chars(at, end, receipt.position, 16).ptr;
+    *at++ = '-';
+    at = std::to_chars(at, end, receipt.index).ptr;
+    return {text.data(), at};
+}
+
+std::optional<Receipt> parse_receipt(std::string_view text) noexcept {
+    Receipt receipt;
+    const char* const end = text.data() + text.size();
+    const char* at = parse_part(text.data(), end, receipt.lane, 10);
+    at = at == nullptr ? nullptr : parse_part(at, end, receipt.position, 16);
+    if (at == nullptr) {
+        return std::nullopt;
+    }
+    const auto [stop, error] = std::from_chars(at, end, receipt.index);
+    const bool whole = error == std::errc{} && stop == end && to_string(receipt) == text;
+    return whole ? std::optional(receipt) : std::nullopt;
+}
+
+std::array<char, kReceiptBytes> encode_receipt(const Receipt& receipt) noexcept {
+    Stored stored{kMagic, receipt.lane, receipt.position, receipt.index, 0};
+    stored.crc = crc_of(stored);
+    std::array<char, kReceiptBytes> bytes{};
+    std::memcpy(bytes.data(), &stored, sizeof(stored));
+    return bytes;
+}
+
+std::optional<Receipt> decode_receipt(std::string_view bytes) noexcept {
+    Stored stored{};
+    std::memcpy(&stored, bytes.data(), sizeof(stored));
+    if (stored.magic != kMagic || stored.crc != crc_of(stored)) {
+        return std::nullopt;
+    }
+    return Receipt{stored.lane, stored.position, stored.index};
+}
+
+}  // namespace sluice

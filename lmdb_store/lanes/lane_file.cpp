@@ -1,0 +1,227 @@
+#include "lmdb_store/lanes/lane_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kZeroBytes = 1U << 20;
+constexpr std::uint64_t kReadAheadBytes = 256U << 10;
+
+int sync_flag(bool direct, bool sync) noexcept {
+    return direct && sync ? O_DIRECT | O_DSYNC : direct ? O_DIRECT : 0;
+}
+
+Error lane_error(const fs::path& path, const Error& error) {
+    return {error.code, "\"" + path.string() + "\" " + error.message};
+}
+
+/// 0 or errno. chown() first: it clears bits of the mode.
+int give_to(int fd, const FileOwner& owner) noexcept {
+    const bool keeps = owner.user == FileOwner{}.user && owner.group == FileOwner{}.group;
+    if (!keeps && ::fchown(fd, owner.user, owner.group) != 0) {
+        return errno;
+    }
+    return ::fchmod(fd, owner.mode) == 0 ? 0 : errno;
+}
+
+struct flock whole_file() noexcept {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return lock;
+}
+
+}  // namespace
+
+void FreeAligned::operator()(char* bytes) const noexcept {
+    std::free(bytes);
+}
+
+AlignedBytes allocate_aligned(std::size_t bytes) noexcept {
+    return AlignedBytes(static_cast<char*>(std::aligned_alloc(kLaneBlockBytes, bytes)));
+}
+
+Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
+                                  const FileOwner& owner, bool sync) {
+    constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
+    ::unlink(path.c_str());  // of one that did not come to its end
+    const AlignedBytes bytes = allocate_aligned(kZeroBytes);
+    if (bytes == nullptr) {
+        return Error{ErrorCode::kBusy, "not enough memory to make a lane"};
+    }
+    std::memset(bytes.get(), 0, kZeroBytes);
+    int error = EINVAL;
+    for (const bool direct : {true, false}) {  // some file systems refuse it late
+        Fd fd(open_retrying(path.c_str(), kFlags | (direct ? O_DIRECT : 0), owner.mode));
+        error = fd.ok() ? 0 : errno;
+        LaneFile file(std::move(fd), path, direct, sync);
+        file.head_ = head;
+        for (std::uint64_t at = kLaneBlockBytes; error == 0 && at < kLaneBlockBytes + head.bytes;
+             at += kZeroBytes) {
+            const std::uint64_t left = kLaneBlockBytes + head.bytes - at;
+            error = file.write_at(at, {bytes.get(), std::min(kZeroBytes, left)});
+        }
+        if (error == 0) {
+            encode_lane_head(head, std::span<char, kLaneBlockBytes>(bytes.get(), kLaneBlockBytes));
+            error = file.write_at(0, {bytes.get(), kLaneBlockBytes});
+            error = error == 0 ? give_to(file.fd_.get(), owner) : error;
+            error = error == 0 && ::fsync(file.fd_.get()) != 0 ? errno : error;
+        }
+        if (error == 0) {
+            return LaneFile::open(path, sync);
+        }
+        ::unlink(path.c_str());
+        if (error != EINVAL) {
+            break;
+        }
+    }
+    return system_error(error, "make", path);
+}
+
+Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
+    for (const bool direct : {true, false}) {
+        Fd fd(open_retrying(path.c_str(), O_RDWR | O_NOFOLLOW | sync_flag(direct, sync)));
+        if (!fd.ok()) {
+            if (direct && errno == EINVAL) {
+                continue;
+            }
+            if (errno == ENOENT) {
+                return Error{ErrorCode::kNotFound, "\"" + path.string() + "\" is missing"};
+            }
+            return system_error(errno, "write", path);
+        }
+        LaneFile file(std::move(fd), path, direct, sync);
+        Status read = file.read_head();
+        if (read) {
+            return file;
+        }
+        if (!direct || read.error().code != ErrorCode::kInternal) {
+            return read.error();
+        }
+    }
+    return system_error(EINVAL, "open", path);
+}
+
+Status LaneFile::read_head() {
+    struct stat info {};
+    if (::fstat(fd_.get(), &info) != 0) {
+        return system_error(errno, "look at", path_);
+    }
+    const AlignedBytes block = allocate_aligned(kLaneBlockBytes);
+    if (block == nullptr) {
+        return Error{ErrorCode::kBusy, "not enough memory to read a lane"};
+    }
+    const std::int64_t got = read_at(fd_.get(), block.get(), kLaneBlockBytes, 0);
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path_);
+    }
+    const Result<LaneHead> head = decode_lane_head({block.get(), static_cast<std::size_t>(got)});
+    if (!head) {
+        return lane_error(path_, head.error());
+    }
+    if (static_cast<std::uint64_t>(info.st_size) != kLaneBlockBytes + head->bytes) {
+        return Error{ErrorCode::kCorrupt, "\"" + path_.string() +
+                                              "\" is not as long as its head "
+                                              "says: it was cut off or appended to"};
+    }
+    head_ = *head;
+    return Status::success();
+}
+
+bool LaneFile::try_lock() noexcept {
+    struct flock lock = whole_file();
+    return ::fcntl(fd_.get(), F_OFD_SETLK, &lock) == 0;
+}
+
+bool LaneFile::is_locked_elsewhere() const noexcept {
+    struct flock lock = whole_file();
+    return ::fcntl(fd_.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+int LaneFile::write_at(std::uint64_t offset, std::string_view bytes) noexcept {
+    while (!bytes.empty()) {
+        const ssize_t done =
+            ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return done < 0 ? errno : EIO;
+        }
+        if (direct_ && static_cast<std::size_t>(done) % kLaneBlockBytes != 0) {
+            return EIO;  // nothing aligned could follow
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(done));
+        offset += static_cast<std::uint64_t>(done);
+    }
+    return 0;
+}
+
+int LaneFile::write(std::uint64_t position, std::string_view bytes) noexcept {
+    const std::uint64_t at = position % head_.bytes;
+    const std::uint64_t first = std::min<std::uint64_t>(bytes.size(), head_.bytes - at);
+    int error = write_at(kLaneBlockBytes + at, bytes.substr(0, first));
+    if (error == 0 && first < bytes.size()) {
+        error = write_at(kLaneBlockBytes, bytes.substr(first));
+    }
+    if (error == 0 && sync_ && !direct_ && ::fdatasync(fd_.get()) != 0) {
+        error = errno;
+    }
+    return error;
+}
+
+int LaneFile::read(std::uint64_t position, char* to, std::uint64_t bytes) const noexcept {
+    while (bytes > 0) {
+        const std::uint64_t at = position % head_.bytes;
+        const std::uint64_t part = std::min(bytes, head_.bytes - at);
+        const std::int64_t got = read_at(fd_.get(), to, part, kLaneBlockBytes + at);
+        if (got != static_cast<std::int64_t>(part)) {
+            return got < 0 ? static_cast<int>(-got) : EIO;
+        }
+        position += part;
+        to += part;
+        bytes -= part;
+    }
+    return 0;
+}
+
+bool LaneFile::still_in_place() const noexcept {
+    struct stat named {};
+    struct stat opened {};
+    return ::stat(path_.c_str(), &named) == 0 && ::fstat(fd_.get(), &opened) == 0 &&
+           named.st_dev == opened.st_dev && named.st_ino == opened.st_ino &&
+           static_cast<std::uint64_t>(opened.st_size) == kLaneBlockBytes + head_.bytes;
+}
+
+Result<std::string_view> LaneFileSource::read(std::uint64_t position, std::uint64_t bytes) {
+    if (buffer_ == nullptr) {
+        buffer_ = allocate_aligned(kLaneBatchBytesMax);
+        if (buffer_ == nullptr) {
+            return Error{ErrorCode::kBusy, "not enough memory to read a lane"};
+        }
+    }
+    if (position < from_ || position + bytes > to_) {
+        const std::uint64_t known =
+            expected_end_ > position ? std::min(kReadAheadBytes, expected_end_ - position) : 0;
+        const std::uint64_t wanted = std::max(bytes, known);
+        from_ = to_ = 0;
+        if (const int error = file_.read(position, buffer_.get(), wanted); error != 0) {
+            return system_error(error, "read", file_.path());
+        }
+        from_ = position;
+        to_ = position + wanted;
+    }
+    return std::string_view(buffer_.get() + (position - from_), bytes);
+}
+
+}  // namespace sluice::store

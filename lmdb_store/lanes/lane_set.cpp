@@ -1,0 +1,209 @@
+#include "lmdb_store/lanes/lane_set.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "lmdb_store/lanes/boot_id.hpp"
+#include "os/clock/clock.hpp"
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".lane";
+constexpr std::uint64_t kKeepOpenNs = 5'000'000'000;
+constexpr const char* kRemedy =
+    "; nothing was changed. Events that were answered may be in it: put the right file back, or "
+    "restore the store from a backup (\"sluice queue drop-lanes\" gives up what was in a lane that "
+    "is missing)";
+
+/// Does any block of it begin a batch of this lane that holds records?
+Result<bool> holds_records(const LaneFile& file) {
+    LaneFileSource source(file);
+    source.expect_end(file.head().bytes);
+    for (std::uint64_t at = 0; at < file.head().bytes; at += kLaneBlockBytes) {
+        const Result<std::string_view> block = source.read(at, kLaneBlockBytes);
+        if (!block) {
+            return block.error();
+        }
+        if (LaneBatch::claims_records(*block, file.head().identity)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+Status LaneSet::create(const StorePaths& paths, const FileOwner& folder_owner,
+                       const FileOwner& file_owner) {
+    if (::mkdir(paths.lanes.c_str(), 0700) != 0 && errno != EEXIST) {
+        return system_error(errno, "make", paths.lanes);
+    }
+    Status ok = set_owner(paths.lanes, folder_owner);
+    ok = ok ? LaneCells::create(paths.lane_cells, file_owner) : ok;
+    return ok ? sync_folder(paths.queue) : ok;
+}
+
+Result<std::unique_ptr<LaneSet>> LaneSet::open(const StorePaths& paths, bool sync) {
+    const Result<StoreFormat> format = read_store_format(paths);
+    if (!format) {
+        return format.error();
+    }
+    const std::optional<Uuid> store = parse_uuid(format->uuid);
+    if (!store) {
+        return Error{ErrorCode::kCorrupt,
+                     "\"" + paths.format.string() + "\" names no store: restore it from a backup"};
+    }
+    const Result<Uuid> boot = read_boot_id();
+    if (!boot) {
+        return boot.error();
+    }
+    Result<LaneCells> cells = LaneCells::open(paths.lane_cells);
+    if (!cells) {
+        return cells.error();
+    }
+    struct stat info {};
+    if (::stat(paths.lane_cells.c_str(), &info) != 0) {
+        return system_error(errno, "look at", paths.lane_cells);
+    }
+    std::unique_ptr<LaneSet> lanes(new LaneSet(paths.lanes, std::move(*cells)));
+    lanes->store_ = *store;
+    lanes->boot_ = *boot;
+    lanes->sync_ = sync;
+    lanes->file_owner_.mode = info.st_mode & 0777U;
+    if (::geteuid() == 0) {  // nginx may run as root while the worker is the owner of the store
+        lanes->file_owner_.user = info.st_uid;
+        lanes->file_owner_.group = info.st_gid;
+    }
+    return lanes;
+}
+
+fs::path LaneSet::path_of(std::uint32_t number) const {
+    return folder_ / (std::to_string(number) + std::string(kSuffix));
+}
+
+Status LaneSet::check_file(const LaneFile& file, const LaneRow& row) const {
+    const auto wrong = [&](const char* what) {
+        return Error{ErrorCode::kCorrupt, "\"" + file.path().string() + "\" " + what + kRemedy};
+    };
+    if (file.head().identity.store != store_) {
+        return wrong("belongs to another store");
+    }
+    if (file.head().identity.lane != row.lane) {
+        return wrong("is another lane than the one that the queue knows by this name");
+    }
+    if (file.head().bytes != row.bytes) {
+        return wrong("has another size than the queue knows");
+    }
+    return Status::success();
+}
+
+Result<LaneFile> LaneSet::open_file(const LaneRow& row) const {
+    Result<LaneFile> file = LaneFile::open(path_of(row.number), sync_);
+    if (!file) {
+        Error error = file.error();
+        if (error.code == ErrorCode::kNotFound) {
+            error = {ErrorCode::kCorrupt, error.message + kRemedy};
+        }
+        return error;
+    }
+    if (Status right = check_file(*file, row); !right) {
+        return right.error();
+    }
+    return file;
+}
+
+Result<std::shared_ptr<LaneFile>> LaneSet::file(const LaneRow& row) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t now_ns = monotonic_ns();
+    close_unused(now_ns);
+    Kept& kept = files_[row.number];
+    kept.used_ns = now_ns;
+    std::shared_ptr<LaneFile>& known = kept.file;
+    if (known != nullptr && known->still_in_place() && known->head().identity == identity_of(row)) {
+        return known;
+    }
+    known.reset();
+    Result<LaneFile> opened = open_file(row);
+    if (!opened) {
+        return opened.error();
+    }
+    known = std::make_shared<LaneFile>(std::move(*opened));
+    return known;
+}
+
+/// Reloads leave more lanes behind than are written to.
+void LaneSet::close_unused(std::uint64_t now_ns) {
+    std::erase_if(files_,
+                  [&](const auto& kept) { return now_ns - kept.second.used_ns > kKeepOpenNs; });
+}
+
+Result<bool> LaneSet::holds_events(const std::string& name) const {
+    const Result<LaneFile> file = LaneFile::open(folder_ / name, sync_);
+    return file ? holds_records(*file) : Result<bool>(file.error());
+}
+
+/// A lane has its name first, then its row, then its events. So what holds events has a row among
+/// those that are read afterwards.
+Status LaneSet::check_strangers(
+    const std::function<Result<std::vector<LaneRow>>()>& read_rows) const {
+    const Result<std::vector<std::string>> names = names_in(folder_);
+    if (!names) {
+        return names.error();
+    }
+    const auto is_known = [&](const std::vector<LaneRow>& rows, const std::string& name) {
+        return std::any_of(rows.begin(), rows.end(), [&](const LaneRow& row) {
+            return path_of(row.number).filename() == name;
+        });
+    };
+    Result<std::vector<LaneRow>> rows = read_rows();
+    for (const std::string& name : *names) {
+        if (!rows) {
+            return rows.error();
+        }
+        if (!name.ends_with(kSuffix) || is_known(*rows, name)) {
+            continue;
+        }
+        const Result<bool> holds = holds_events(name);
+        if (!holds) {
+            return holds.error();
+        }
+        if (!*holds) {
+            continue;
+        }
+        rows = read_rows();
+        if (rows && !is_known(*rows, name)) {
+            return Error{ErrorCode::kCorrupt,
+                         "\"" + (folder_ / name).string() +
+                             "\" holds events and the queue does not know it: the queue's "
+                             "data.mdb is an older copy, or the file is of another store; nothing "
+                             "was changed. Restore both from one backup, or move the file away"};
+        }
+    }
+    return rows ? Status::success() : Status(rows.error());
+}
+
+Status LaneSet::try_write() const {
+    const fs::path path = folder_ / ("test." + std::to_string(::getpid()));
+    Status written = replace_file(path, std::string(kLaneBlockBytes, '\0'), file_owner_);
+    ::unlink(path.c_str());
+    return written;
+}
+
+LaneKnown LaneSet::known_of(const LaneRow& row) const noexcept {
+    LaneKnown known{identity_of(row), row.bytes, row.moved, row.floor, row.floor_crc, std::nullopt};
+    const auto durable = get_cell(cell_of(row).durable, key_of(row));
+    // A cell that lags behind the row was not written since: it tells nothing.
+    if (durable && *durable >= row.moved && *durable <= row.floor + row.bytes) {
+        known.durable = durable;
+    }
+    return known;
+}
+
+}  // namespace sluice::store

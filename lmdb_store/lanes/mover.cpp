@@ -1,0 +1,164 @@
+#include "lmdb_store/lanes/mover.hpp"
+
+#include <algorithm>
+
+#include "os/clock/clock.hpp"
+
+namespace sluice::store {
+namespace {
+
+/// Another mover, who committed later, may have been faster here. Each puts right what it finds
+/// behind its rows, so a word that fell back all the same does not stay so.
+void raise_cell(std::atomic<std::uint64_t>& word, std::uint64_t position,
+                std::uint64_t key) noexcept {
+    if (get_cell(word, key).value_or(0) < position) {
+        put_cell(word, position, key);
+    }
+}
+
+}  // namespace
+
+LaneMover::LaneMover(LaneSet& lanes, const WriteTxn& txn, bool recovers, Put put)
+    : lanes_(lanes), txn_(txn), recovers_(recovers), put_(std::move(put)) {}
+
+Result<std::string_view> LaneMover::Source::read(std::uint64_t position, std::uint64_t bytes) {
+    if (!from_) {
+        Result<std::shared_ptr<LaneFile>> file = lanes_.file(row_);
+        if (!file) {
+            failed_ = true;
+            return file.error();
+        }
+        file_ = std::move(*file);
+        from_.emplace(*file_);
+    }
+    from_->expect_end(expected_end_);
+    return from_->read(position, bytes);
+}
+
+/// Before the cut: what a process writes that takes one of them later, is stamped behind it.
+Status LaneMover::lock_unowned() {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        Result<LaneFile> file = lanes_.open_file(rows_[i]);
+        if (!file) {
+            return file.error();
+        }
+        if (file->try_lock()) {
+            open_[i].own.emplace(std::move(*file));
+            open_[i].source->use(*open_[i].own);
+        }
+    }
+    return Status::success();
+}
+
+Result<Moved> LaneMover::run(std::uint64_t bytes_max) {
+    rc_ = read_lane_rows(txn_.get(), rows_);
+    if (rc_ != 0) {
+        return txn_.environment().error(rc_, "read the lanes in");
+    }
+    open_.resize(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        open_[i].source = std::make_unique<Source>(lanes_, rows_[i]);
+    }
+    if (Status locked = recovers_ ? lock_unowned() : Status::success(); !locked) {
+        return locked.error();
+    }
+    const Result<Moved> moved = move_lanes(*this, bytes_max);
+    for (std::size_t i = 0; moved && rc_ == 0 && i < rows_.size(); ++i) {
+        rc_ = open_[i].changed ? put_lane_row(txn_.get(), rows_[i]) : 0;
+    }
+    if (moved && rc_ != 0) {
+        return txn_.environment().error(rc_, "write");
+    }
+    return moved;
+}
+
+bool LaneMover::rows_changed() const noexcept {
+    return std::any_of(open_.begin(), open_.end(), [](const Lane& lane) { return lane.changed; });
+}
+
+void LaneMover::committed() noexcept {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const LaneRow& row = rows_[i];
+        LaneCell& cell = lanes_.cell_of(row);
+        const std::uint64_t key = lanes_.key_of(row);
+        if (open_[i].own && open_[i].emptied) {
+            // Nobody writes: what is moved is all that was ever durable.
+            put_cell(cell.durable, row.moved, key);
+            put_cell(cell.settled, row.moved, key);
+        }
+        raise_cell(cell.floor, row.floor, key);
+        raise_cell(cell.moved, row.moved, key);
+    }
+}
+
+std::optional<std::pair<LaneRow, LaneFile>> LaneMover::keep_one() {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        if (open_[i].own && open_[i].emptied) {
+            std::optional<std::pair<LaneRow, LaneFile>> kept(std::in_place, rows_[i],
+                                                             std::move(*open_[i].own));
+            open_[i].own.reset();
+            return kept;
+        }
+    }
+    return std::nullopt;
+}
+
+std::uint64_t LaneMover::now_ns() {
+    return monotonic_ns();
+}
+
+LaneLook LaneMover::look(std::size_t lane) {
+    const LaneRow& row = rows_[lane];
+    LaneLook look{lanes_.known_of(row), open_[lane].own.has_value()};
+    const bool settled = get_cell(lanes_.cell_of(row).settled, lanes_.key_of(row)) == row.moved;
+    if (look.unowned && settled) {
+        look.unowned = false;
+        look.known.durable = row.moved;
+    }
+    open_[lane].source->expect_end(look.unowned ? row.floor + row.bytes
+                                                : look.known.durable.value_or(0));
+    return look;
+}
+
+Status LaneMover::put(std::size_t lane, std::uint64_t position, std::uint32_t index,
+                      std::string_view record) {
+    rc_ = put_(record, {rows_[lane].number, position, index});
+    return rc_ == 0 ? Status::success() : Status(txn_.environment().error(rc_, "write"));
+}
+
+void LaneMover::moved(std::size_t lane, const LaneBatchHead& last) {
+    LaneRow& row = rows_[lane];
+    row.moved = last.end();
+    row.floor = last.position;
+    row.floor_crc = last.crc;
+    open_[lane].changed = true;
+}
+
+Error LaneMover::named(std::size_t lane, const Error& error) const {
+    // What is said of the file itself has its name already.
+    const bool unnamed = error.code == ErrorCode::kCorrupt && !open_[lane].source->failed_to_open();
+    return unnamed ? Error{error.code, "\"" + lanes_.path_of(rows_[lane].number).string() + "\" " +
+                                           error.message}
+                   : error;
+}
+
+Status visit_lane(LaneSet& lanes, const LaneRow& row, const LaneFile& file,
+                  const std::function<bool(const LaneBatch&)>& visit) {
+    const LaneKnown known = lanes.known_of(row);
+    const std::uint64_t end = known.durable.value_or(row.floor + row.bytes);
+    LaneFileSource source(file);
+    source.expect_end(known.durable.value_or(0));
+    for (std::uint64_t at = row.moved; at < end;) {
+        const Result<std::optional<LaneBatch>> batch = read_lane_batch(source, known.identity, at);
+        if (!batch) {
+            return batch.error();
+        }
+        if (!*batch || !visit(**batch)) {
+            break;
+        }
+        at = (*batch)->head().end();
+    }
+    return Status::success();
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,335 @@
+#include "ngx_module/commit/lane_commit.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/loop_clock.hpp"
+#include "os/clock/clock.hpp"
+#include "os/files/file_io.hpp"
+
+namespace sluice::ngx {
+namespace {
+
+/// nginx gives its own thread operations as long before it complains.
+constexpr ngx_msec_t kHangMs = 60'000;
+
+LaneCommit& commits_of(ngx_event_t* event) noexcept {
+    return *static_cast<LaneCommit*>(static_cast<EventIdent*>(event->data)->owner);
+}
+
+LaneWrite outcome_of(int error) noexcept {
+    if (error == 0) {
+        return LaneWrite::kDurable;
+    }
+    return code_of_errno(error) == ErrorCode::kNoSpace ? LaneWrite::kNoRoom : LaneWrite::kFailed;
+}
+
+store::AppendOutcome outcome_of(LaneWrite outcome) noexcept {
+    switch (outcome) {
+        case LaneWrite::kDurable:
+            return store::AppendOutcome::kStored;
+        case LaneWrite::kNoRoom:
+            return store::AppendOutcome::kNoSpace;
+        case LaneWrite::kFailed:
+            break;
+    }
+    return store::AppendOutcome::kInDoubt;
+}
+
+void prepare(ngx_event_t& event, EventIdent& ident, ngx_event_handler_pt handler,
+             ngx_log_t* log) noexcept {
+    event.data = &ident;
+    event.handler = handler;
+    event.log = log;
+}
+
+/// True: it is only the alert's time.
+bool hangs(ngx_event_t* event, const char* what) noexcept {
+    if (event->timedout) {
+        event->timedout = 0;
+        ngx_log_error(NGX_LOG_ALERT, event->log, 0, "sluice: %s takes longer than a minute", what);
+        return true;
+    }
+    if (event->timer_set) {
+        ngx_del_timer(event);
+    }
+    return false;
+}
+
+}  // namespace
+
+LaneCommit::LaneCommit(ngx_thread_pool_t* write_pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
+                       MetricsBlock& metrics, StoreAccess& store)
+    : write_pool_(write_pool), move_pool_(move_pool), log_(log), metrics_(metrics), store_(store) {
+    for (Slot& slot : slots_) {
+        slot.commits = this;
+        slot.ident.owner = &slot;
+        slot.task.ctx = &slot;
+        slot.task.handler = &LaneCommit::write;
+        prepare(slot.task.event, slot.ident, &LaneCommit::on_written, log);
+    }
+    move_.ident.owner = this;
+    move_.task.ctx = &move_;
+    move_.task.handler = &LaneCommit::move;
+    prepare(move_.task.event, move_.ident, &LaneCommit::on_moved, log);
+    ident_.owner = this;
+    prepare(turn_end_, ident_, &LaneCommit::on_turn_end, log);
+    prepare(wait_timer_, ident_, &LaneCommit::on_overdue, log);
+    prepare(move_timer_, ident_, &LaneCommit::on_move_due, log);
+    move_timer_.cancelable = 1;  // what is in the lane is durable: a quitting process leaves it
+}
+
+LaneCommit::~LaneCommit() {
+    for (const Slot& slot : slots_) {
+        std::free(slot.buffer);
+    }
+}
+
+/// Takes over a lane that was opened since.
+void LaneCommit::use_lane() noexcept {
+    store::LaneWriter* const lane = store_.lane();
+    if (lane_ == nullptr && lane != nullptr && !in_flight()) {
+        lane_ = lane;
+        engine_.opened(lane->bytes(), lane->end(), lane->floor());
+    }
+}
+
+void LaneCommit::forget_lane() noexcept {
+    LaneEngine::Actions actions;
+    engine_.close(actions);
+    obey(actions);
+    lane_ = nullptr;
+}
+
+bool LaneCommit::takes(const CommitJob& job) noexcept {
+    if (job.item.claim || job.bulk) {
+        return false;
+    }
+    use_lane();
+    const store::Queue* const queue = store_.queue();
+    return lane_ != nullptr && engine_.is_open() && queue != nullptr && queue->takes_lanes() &&
+           job.bytes <= kRecordBytesMax && job.bytes <= engine_.record_bytes_max();
+}
+
+bool LaneCommit::join(CommitJob& job) noexcept {
+    LaneEngine::Actions actions;
+    const bool taken = engine_.arrived(job, actions);
+    obey(actions);
+    return taken;
+}
+
+void LaneCommit::obey(const LaneEngine::Actions& actions) noexcept {
+    using Do = LaneEngine::Do;
+    for (const LaneEngine::Action& action : actions) {
+        switch (action.what) {
+            case Do::kLookAtTurnEnd:
+                ngx_post_event(&turn_end_, &ngx_posted_events);
+                break;
+            case Do::kWrite:
+                start_write(action.slot);
+                break;
+            case Do::kPublish:
+                lane_->publish(action.value);
+                break;
+            case Do::kAnswer:
+                answer(action.slot);
+                break;
+            case Do::kRefuse: {
+                LaneEngine::Actions more;
+                const WaiterChain refused = engine_.refused(more);
+                obey(more);
+                for_each_job(refused, [](CommitJob& job) {
+                    job.item.outcome = store::AppendOutcome::kUnavailable;
+                    complete_job(job);
+                });
+                break;
+            }
+            case Do::kMove:
+                start_move();
+                break;
+            case Do::kSetWaitTimer:
+                // Not cancelable: a quitting process stays for those who wait.
+                ngx_add_timer(&wait_timer_, action.value);
+                break;
+            case Do::kClearWaitTimer:
+                ngx_del_timer(&wait_timer_);
+                break;
+            case Do::kSetMoveTimer:
+                ngx_add_timer(&move_timer_, action.value);
+                break;
+            case Do::kReopen:
+                store_.give_lane_back();
+                break;
+        }
+    }
+}
+
+// -- Writing --------------------------------------------------------------------------------------
+
+void LaneCommit::start_write(std::size_t number) noexcept {
+    Slot& slot = slots_[number];
+    slot.head = engine_.head_of(number);
+    slot.head.boot = lane_->boot();
+    slot.jobs = engine_.batch_of(number);
+    slot.error = 0;
+    slot.write_us = 0;
+    if (slot.buffer_bytes < slot.head.bytes) {
+        std::free(slot.buffer);
+        slot.buffer = static_cast<char*>(std::aligned_alloc(kLaneBlockBytes, slot.head.bytes));
+        slot.buffer_bytes = slot.buffer == nullptr ? 0 : slot.head.bytes;
+    }
+    ++tasks_;
+    if (slot.buffer != nullptr && ngx_thread_task_post(write_pool_, &slot.task) == NGX_OK) {
+        // Not cancelable: before it exits, nginx waits for timers, not for tasks.
+        ngx_add_timer(&slot.task.event, kHangMs);
+        return;
+    }
+    slot.error = ENOSPC;  // of memory or of places in the pool's queue: it was not written
+    ngx_post_event(&slot.task.event, &ngx_posted_events);
+}
+
+/// On a thread of the pool.
+void LaneCommit::write(void* data, ngx_log_t*) noexcept {
+    auto& slot = *static_cast<Slot*>(data);
+    const std::uint64_t started_us = monotonic_us();
+    LaneBatchWriter writer({slot.buffer, slot.buffer_bytes});
+    for (const Waiter* waiter = slot.jobs.first; waiter != nullptr; waiter = waiter->next) {
+        const auto& job = static_cast<const CommitJob&>(*waiter);
+        writer.add(job.item.prefix, job.item.body);
+    }
+    store::LaneWriter& lane = *slot.commits->lane_;
+    const std::string_view batch = writer.finish(lane.identity(), slot.head);
+    slot.error = lane.write(slot.head.position, batch);
+    slot.write_us = monotonic_us() - started_us;
+}
+
+void LaneCommit::on_written(ngx_event_t* event) noexcept {
+    if (!hangs(event, "a write to a lane")) {
+        auto& slot = *static_cast<Slot*>(static_cast<EventIdent*>(event->data)->owner);
+        slot.commits->written(slot);
+    }
+}
+
+void LaneCommit::written(Slot& slot) noexcept {
+    --tasks_;
+    if (slot.error != 0) {
+        write_failed(slot);
+    } else {
+        metrics_.count_commit(slot.write_us, slot.jobs.count);
+    }
+    LaneEngine::Actions actions;
+    engine_.written(static_cast<std::size_t>(&slot - slots_.data()), outcome_of(slot.error),
+                    slot.write_us, loop_ms(), actions);
+    obey(actions);
+}
+
+void LaneCommit::write_failed(const Slot& slot) noexcept {
+    guarded(log_, [&] {
+        const std::string text =
+            "a write to \"" + lane_->path().string() + "\" failed: " + std::strerror(slot.error);
+        ngx_log_error(NGX_LOG_CRIT, log_, 0, "sluice: %s", text.c_str());
+        if (outcome_of(slot.error) == LaneWrite::kFailed && store_.queue() != nullptr) {
+            store_.queue()->latch(store::Latch::kIo, text);
+        }
+    });
+    if (outcome_of(slot.error) == LaneWrite::kFailed) {
+        store_.give_lane_back();
+    }
+}
+
+void LaneCommit::answer(std::size_t number) noexcept {
+    const store::AppendOutcome outcome = outcome_of(engine_.outcome_of(number));
+    const bool stored = outcome == store::AppendOutcome::kStored;
+    std::uint32_t index = 0;
+    for_each_job(slots_[number].jobs, [&](CommitJob& job) {
+        job.item.outcome = outcome;
+        job.item.records_count = 1;
+        if (stored) {
+            job.receipt = Receipt{lane_->number(), slots_[number].head.position, index};
+        }
+        ++index;
+    });
+    for_each_job(slots_[number].jobs, [](CommitJob& job) { complete_job(job); });
+    LaneEngine::Actions actions;
+    engine_.answered(number, loop_ms(), actions);
+    obey(actions);
+}
+
+// -- Moving ---------------------------------------------------------------------------------------
+
+void LaneCommit::start_move() noexcept {
+    move_.queue = store_.queue();
+    move_.problem.clear();
+    ++tasks_;
+    if (move_.queue == nullptr || ngx_thread_task_post(move_pool_, &move_.task) != NGX_OK) {
+        ngx_post_event(&move_.task.event, &ngx_posted_events);
+    }
+}
+
+/// On a thread of the pool.
+void LaneCommit::move(void* data, ngx_log_t* log) noexcept {
+    auto& move = *static_cast<Move*>(data);
+    guarded(log, [&] {
+        if (const Status moved = move.queue->move_lanes(); !moved) {
+            move.problem = moved.error().message;
+        }
+    });
+}
+
+void LaneCommit::on_moved(ngx_event_t* event) noexcept {
+    LaneCommit& commits = commits_of(event);
+    --commits.tasks_;
+    if (!commits.move_.problem.empty() && commits.move_problem_.allow()) {
+        ngx_log_error(NGX_LOG_ERR, event->log, 0, "sluice: %s", commits.move_.problem.c_str());
+    }
+    commits.look_at_room();
+    LaneEngine::Actions actions;
+    commits.engine_.moved(loop_ms(), actions);
+    commits.obey(actions);
+}
+
+void LaneCommit::look_at_room() noexcept {
+    if (lane_ == nullptr) {
+        return;
+    }
+    if (const auto room = lane_->room()) {
+        engine_.room(room->floor, room->moved);
+    }
+}
+
+// -- The event loop -------------------------------------------------------------------------------
+
+void LaneCommit::on_turn_end(ngx_event_t* event) noexcept {
+    LaneCommit& commits = commits_of(event);
+    commits.look_at_room();
+    LaneEngine::Actions actions;
+    commits.engine_.turn_ended({loop_ms(), monotonic_ns()}, actions);
+    commits.obey(actions);
+}
+
+/// Those who waited too long for their turn were not given to the disk: "not stored" is certain.
+void LaneCommit::on_overdue(ngx_event_t* event) noexcept {
+    event->timedout = 0;
+    LaneCommit& commits = commits_of(event);
+    LaneEngine::Actions actions;
+    const WaiterChain late = commits.engine_.overdue(loop_ms(), actions);
+    commits.obey(actions);
+    for_each_job(late, [](CommitJob& job) {
+        job.item.outcome = store::AppendOutcome::kUnavailable;
+        complete_job(job);
+    });
+}
+
+void LaneCommit::on_move_due(ngx_event_t* event) noexcept {
+    event->timedout = 0;
+    LaneCommit& commits = commits_of(event);
+    commits.look_at_room();
+    LaneEngine::Actions actions;
+    commits.engine_.move_due(loop_ms(), actions);
+    commits.obey(actions);
+}
+
+}  // namespace sluice::ngx
