@@ -13,7 +13,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "core/protocol/record.hpp"
+#include "core/values/crc32c.hpp"
 #include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
