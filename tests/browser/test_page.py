@@ -145,7 +145,7 @@ def seen_by_every_worker(edge, good):
 
 def test_the_page_says_when_the_store_is_broken(start_edge, tmp_path):
     edge = start_edge(CONFIG)
-    edge.expect_log("removed or replaced|missing|does not exist|is not")
+    edge.expect_log("removed or replaced|missing|does not exist|is not|No such file")
     shutil.move(edge.store, edge.store.with_name("gone"))
     seen_by_every_worker(edge, lambda report: not report["ready"])
     assert edge.request("GET", "/sluice/ready", [], length=False).status == 503

@@ -81,6 +81,8 @@ def sold(shop):
 def test_what_waits_is_seen_and_then_applied(shop):
     shop.send("o1")
     shop.send("o2")
+    assert shop.json("queue", "stats")["depth"] == 2  # one may still be in a lane, without a number
+    shop.run("queue", "move")
     stats = shop.json("queue", "stats")
     assert (stats["depth"], stats["last_seq"] - stats["applied_seq"]) == (2, 2)
     rows = shop.json("queue", "peek")
