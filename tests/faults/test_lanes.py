@@ -17,7 +17,7 @@ from harness.edge import children
 
 pytestmark = pytest.mark.crash
 PROBES = 40
-FILE = re.compile(r"\.lane|data\.mdb")  # that a latch names
+FILE = re.compile(r"\.lane|store/queue")  # that a latch names
 
 
 @pytest.fixture
