@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/values/assert.hpp"
+
 namespace sluice {
 
 bool CommitEngine::arrived(Waiter& waiter, Actions& actions) noexcept {

@@ -16,9 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/commit/action_list.hpp"
 #include "core/commit/pace.hpp"
 #include "core/commit/waiting_list.hpp"
-#include "core/values/assert.hpp"
 
 namespace sluice {
 
@@ -45,20 +45,8 @@ public:
         std::size_t batch = 0;
         std::uint64_t after_ms = 0;
     };
-    /// What one event asks for, in order.
-    class Actions {
-    public:
-        void add(const Action& action) noexcept {
-            SLUICE_ASSERT(count_ < list_.size());
-            list_[count_++] = action;
-        }
-        [[nodiscard]] const Action* begin() const noexcept { return list_.data(); }
-        [[nodiscard]] const Action* end() const noexcept { return list_.data() + count_; }
-
-    private:
-        std::array<Action, 6> list_{};  // each kind at most once, and a second timer
-        std::size_t count_ = 0;
-    };
+    /// What one event asks for: each kind at most once, and a second timer.
+    using Actions = ActionList<Action, 6>;
     /// The two clocks of an event loop: the one that it reads once a turn, for how long requests
     /// wait, and the one that is read now, for the pace. Neither ever goes back.
     struct Now {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/values/assert.hpp"
+
 namespace sluice {
 
 void LaneEngine::opened(std::uint64_t size, std::uint64_t end, std::uint64_t floor) noexcept {

@@ -16,10 +16,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/commit/action_list.hpp"
 #include "core/commit/engine.hpp"
 #include "core/commit/lane_format.hpp"
 #include "core/commit/waiting_list.hpp"
-#include "core/values/assert.hpp"
 
 namespace sluice {
 
@@ -61,19 +61,7 @@ public:
         std::size_t slot = 0;
         std::uint64_t value = 0;
     };
-    class Actions {
-    public:
-        void add(const Action& action) noexcept {
-            SLUICE_ASSERT(count_ < list_.size());
-            list_[count_++] = action;
-        }
-        [[nodiscard]] const Action* begin() const noexcept { return list_.data(); }
-        [[nodiscard]] const Action* end() const noexcept { return list_.data() + count_; }
-
-    private:
-        std::array<Action, 12> list_{};
-        std::size_t count_ = 0;
-    };
+    using Actions = ActionList<Action, 12>;
     struct Now {
         std::uint64_t ms = 0;        ///< The loop's clock, read once a turn.
         std::uint64_t stamp_ns = 0;  ///< CLOCK_MONOTONIC, read now.

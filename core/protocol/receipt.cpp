@@ -33,14 +33,10 @@ const char* parse_part(const char* from, const char* end, Number& number, int ba
 }  // namespace
 
 std::string to_string(const Receipt& receipt) {
-    std::array<char, 48> text{};
-    char* const end = text.data() + text.size();
-    char* at = std::to_chars(text.data(), end, receipt.lane).ptr;
-    *at++ = '-';
-    at = std::to_chars(at, end, receipt.position, 16).ptr;
-    *at++ = '-';
-    at = std::to_chars(at, end, receipt.index).ptr;
-    return {text.data(), at};
+    std::array<char, 2 * sizeof(receipt.position)> hex{};
+    char* const end = std::to_chars(hex.data(), hex.data() + hex.size(), receipt.position, 16).ptr;
+    return std::to_string(receipt.lane) + "-" + std::string(hex.data(), end) + "-" +
+           std::to_string(receipt.index);
 }
 
 std::optional<Receipt> parse_receipt(std::string_view text) noexcept {

@@ -134,7 +134,10 @@ Status LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
     } else if (rc != 0) {
         static_cast<void>(failed(rc, false));
     } else if (error.code == ErrorCode::kIo) {
-        latch(Latch::kIo, error.message);
+        std::array<char, 400> text{};
+        std::snprintf(text.data(), text.size(), "a move of lanes failed: %s",
+                      error.message.c_str());
+        latch(Latch::kIo, text.data());
     } else if (error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported) {
         latch(Latch::kDamage, error.message);
     }

@@ -176,6 +176,7 @@ void LaneCommit::start_write(std::size_t number) noexcept {
     slot.jobs = engine_.batch_of(number);
     slot.error = 0;
     slot.write_us = 0;
+    slot.is_begun = true;
     if (slot.buffer_bytes < slot.head.bytes) {
         std::free(slot.buffer);
         slot.buffer = static_cast<char*>(std::aligned_alloc(kLaneBlockBytes, slot.head.bytes));
@@ -187,7 +188,8 @@ void LaneCommit::start_write(std::size_t number) noexcept {
         ngx_add_timer(&slot.task.event, kHangMs);
         return;
     }
-    slot.error = ENOSPC;  // of memory or of places in the pool's queue: it was not written
+    slot.error = ENOSPC;  // as certain: nothing was given to the disk
+    slot.is_begun = false;
     ngx_post_event(&slot.task.event, &ngx_posted_events);
 }
 
@@ -229,7 +231,10 @@ void LaneCommit::written(Slot& slot) noexcept {
 void LaneCommit::write_failed(const Slot& slot) noexcept {
     guarded(log_, [&] {
         const std::string text =
-            "a write to \"" + lane_->path().string() + "\" failed: " + std::strerror(slot.error);
+            "a write to \"" + lane_->path().string() +
+            (slot.is_begun ? std::string("\" failed: ") + std::strerror(slot.error)
+                           : "\" was not begun: there is no memory for it, or the queue of its "
+                             "thread pool is full (\"thread_pool ... max_queue=\")");
         ngx_log_error(NGX_LOG_CRIT, log_, 0, "sluice: %s", text.c_str());
         if (outcome_of(slot.error) == LaneWrite::kFailed && store_.queue() != nullptr) {
             store_.queue()->latch(store::Latch::kIo, text);

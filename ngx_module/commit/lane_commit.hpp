@@ -52,6 +52,7 @@ private:
         WaiterChain jobs;
         std::uint64_t write_us = 0;
         int error = 0;
+        bool is_begun = false;  ///< A thread has it, or had it.
     };
     struct Move {
         EventIdent ident;

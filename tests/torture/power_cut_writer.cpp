@@ -57,6 +57,16 @@ std::string_view beside_the_queue(const store::StorePaths& paths, std::string_vi
     return {};
 }
 
+RecordMeta meta_of_all() {
+    RecordMeta meta;
+    meta.account_number.value = 1;
+    meta.shop_number.value = 1;
+    meta.account_id = "account";
+    meta.shop_id = "shop";
+    meta.received_at = {1'700'000'000, 0};
+    return meta;
+}
+
 /// One batch, acknowledged line by line. Returns the last number that was stored.
 std::uint64_t append_batch(store::Queue& queue, const store::StorePaths& paths,
                            std::mt19937_64& random, int acks) {
@@ -67,12 +77,7 @@ std::uint64_t append_batch(store::Queue& queue, const store::StorePaths& paths,
     std::vector<std::optional<store::BulkFile>> files(count);
     for (std::size_t at = 0; at < count; ++at) {
         bodies.push_back(random_body(random));
-        RecordMeta meta;
-        meta.account_number.value = 1;
-        meta.shop_number.value = 1;
-        meta.account_id = "account";
-        meta.shop_id = "shop";
-        meta.received_at = {1'700'000'000, 0};
+        RecordMeta meta = meta_of_all();
         const bool beside = random() % 10 == 0;
         const std::string_view inside =
             beside ? beside_the_queue(paths, bodies[at], meta, files[at]) : bodies[at];
@@ -156,12 +161,7 @@ private:
         for (std::size_t at = 0; at < count; ++at) {
             bodies.push_back(random_body(random));
             digests.push_back(to_hex(sha256(bodies[at])));
-            RecordMeta meta;
-            meta.account_number.value = 1;
-            meta.shop_number.value = 1;
-            meta.account_id = "account";
-            meta.shop_id = "shop";
-            meta.received_at = {1'700'000'000, 0};
+            RecordMeta meta = meta_of_all();
             envelopes[at].encode(meta, bodies[at]);
             bytes += envelopes[at].prefix().size() + bodies[at].size();
         }
