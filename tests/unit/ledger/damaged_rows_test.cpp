@@ -179,7 +179,7 @@ std::string due_of(LedgerReader& ledger, const std::string& id) {
 }
 
 Outcome run_after(Ledger& ledger, std::uint64_t behind) {
-    CommandOutcome outcome;
+    Outcome outcome;
     try {
         apply_all(ledger, inputs_after(behind));
         const auto reader = ledger.snapshot(kNode);
@@ -202,7 +202,7 @@ Outcome run_after(Ledger& ledger, std::uint64_t behind) {
 }
 
 /// Orders that a damage's sentence names are in its way; every other one owes what it should.
-void expect_others_unharmed(const CommandOutcome& found, const CommandOutcome& expected,
+void expect_others_unharmed(const Outcome& found, const Outcome& expected,
                             const std::string& damaged_order) {
     for (const auto& [id, due] : found.dues) {
         const bool named = (found.dead + found.refused).find("order " + id) != std::string::npos ||

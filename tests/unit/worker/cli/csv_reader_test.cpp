@@ -27,7 +27,7 @@ struct Outcome {
 Outcome read(const std::string& text) {
     const UniqueFile file = file_of(text);
     CsvReader reader(file.get(), "f.csv");
-    CommandOutcome outcome;
+    Outcome outcome;
     CsvRow row;
     while (true) {
         const auto got = reader.next(row);
@@ -50,7 +50,7 @@ TEST(Csv, PlainRowsWithEveryLineEnd) {
 }
 
 TEST(Csv, QuotesHoldCommasQuotesAndLineBreaks) {
-    const CommandOutcome outcome = read("\"a,\"\"b\"\"\nc\",d\r\ne,\"\"\n");
+    const Outcome outcome = read("\"a,\"\"b\"\"\nc\",d\r\ne,\"\"\n");
     EXPECT_EQ(outcome.rows, (Rows{{"a,\"b\"\nc", "d"}, {"e", ""}}));
     EXPECT_EQ(outcome.lines, (std::vector<std::uint64_t>{1, 3}));
 }
