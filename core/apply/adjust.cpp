@@ -183,8 +183,8 @@ Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
     change.post(position, {{LineItemId(), state.currency, *amount, JournalReason::kManual, 0}});
     change.finish();
     return Reply{CommandOutcome::kDone, "order " + command.order.str() + " adjusted by " +
-                                     to_string(Money{state.currency, *amount}) + " as " +
-                                     row.command_id};
+                                            to_string(Money{state.currency, *amount}) + " as " +
+                                            row.command_id};
 }
 
 Result<Reply> book_credit(const Credit& command, const CommandContext& context,
@@ -228,7 +228,7 @@ Result<Reply> book_credit(const Credit& command, const CommandContext& context,
     post_credit(row, money.amount, JournalReason::kCredit, context, programs, txn);
     count_open_credits(row, 1, context.account_id, txn);
     return Reply{CommandOutcome::kDone, "creator " + command.creator.str() + " credited with " +
-                                     to_string(money) + " as " + row.command_id};
+                                            to_string(money) + " as " + row.command_id};
 }
 
 Result<Reply> reverse_money(const Reverse& command, const CommandContext& context,
@@ -265,8 +265,8 @@ Result<Reply> reverse_money(const Reverse& command, const CommandContext& contex
     reversal.amount = money.amount;
     reversal.reverses = row.command_id;
     txn.put(reversal);
-    return Reply{CommandOutcome::kDone, row.command_id + " reversed by " + to_string(money) + " as " +
-                                     reversal.command_id};
+    return Reply{CommandOutcome::kDone, row.command_id + " reversed by " + to_string(money) +
+                                            " as " + reversal.command_id};
 }
 
 }  // namespace sluice

@@ -157,8 +157,8 @@ Result<Reply> attribute_order(const Attribute& command, const CommandContext& co
     post_attribution(state, context.source, programs, txn);
     change.finish();
     return Reply{CommandOutcome::kDone, "order " + order + " belongs to " + command.creator.str() +
-                                     " in " + command.program.str() + " now, as " +
-                                     context.source.command_id};
+                                            " in " + command.program.str() + " now, as " +
+                                            context.source.command_id};
 }
 
 Result<Reply> detach(const Detach& command, const CommandContext& context, ProgramCache& programs,
@@ -179,7 +179,7 @@ Result<Reply> detach(const Detach& command, const CommandContext& context, Progr
     }
     leave_detach_work(command.cause, command.retry, context, txn);
     return Reply{CommandOutcome::kDone, "the orders that " + command.cause + " gave out are " +
-                                     (command.retry ? "tried again" : "detached")};
+                                            (command.retry ? "tried again" : "detached")};
 }
 
 bool detach_given(const OrderKey& order, const std::string& cause, bool retry, const Source& source,

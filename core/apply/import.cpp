@@ -257,7 +257,8 @@ Result<Reply> import_touches(const TouchImport& command, const CommandContext& c
         keys.push_back({program.account, WaitKind::kAnon, anon});
     }
     leave_work(keys, context, txn);
-    return Reply{CommandOutcome::kDone, counted(command.rows.size(), "touch", "touches") + " imported"};
+    return Reply{CommandOutcome::kDone,
+                 counted(command.rows.size(), "touch", "touches") + " imported"};
 }
 
 Result<Reply> set_creator(const CreatorSet& command, const CommandContext& context,

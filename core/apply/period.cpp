@@ -75,8 +75,8 @@ Result<Reply> close_period(const PeriodClose& command, const CommandContext& con
                    context.source.command_id});
     change_account(txn, context.account, context.account_id,
                    [&command](AccountRow& row) { row.closed_until = command.until; });
-    return Reply{CommandOutcome::kDone, "account " + context.account_id.str() + " is closed until " +
-                                     command.until.to_string()};
+    return Reply{CommandOutcome::kDone, "account " + context.account_id.str() +
+                                            " is closed until " + command.until.to_string()};
 }
 
 }  // namespace sluice

@@ -243,7 +243,7 @@ Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& 
         leave_account_work(account, context, txn);
     }
     return Reply{CommandOutcome::kDone, counted(command.programs.size(), "program", "programs") +
-                                     " applied, " + std::to_string(changed) + " changed"};
+                                            " applied, " + std::to_string(changed) + " changed"};
 }
 
 }  // namespace sluice

@@ -185,8 +185,9 @@ Result<Reply> close_payouts(const PayoutClose& command, const CommandContext& co
         }
     }
     const std::size_t count = Closing(command, *named, settings, programs, txn).run(plan);
-    return Reply{CommandOutcome::kDone, counted(count, "payout", "payouts") + " closed" +
-                                     (command.settles ? "" : ", run " + named->source.command_id)};
+    return Reply{CommandOutcome::kDone,
+                 counted(count, "payout", "payouts") + " closed" +
+                     (command.settles ? "" : ", run " + named->source.command_id)};
 }
 
 }  // namespace sluice

@@ -89,8 +89,8 @@ std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node
     const std::uint64_t left = work.cause <= seq ? work.pieces : 0;
     if (const auto row = snapshot->command(seq)) {
         const std::string& id = row->first_command.empty() ? row->command_id : row->first_command;
-        return CommandResult{seq, row->outcome != CommandOutcome::kRefused, row->outcome, id, row->result,
-                             left};
+        return CommandResult{
+            seq, row->outcome != CommandOutcome::kRefused, row->outcome, id, row->result, left};
     }
     const auto letter = snapshot->dead_letter(seq);
     return CommandResult{seq,

@@ -238,7 +238,8 @@ TEST_P(MoneyProperties, ARebuildGivesTheSameBytesAndARepeatedKeyChangesNothing) 
         for (std::size_t k = 0; k < steps.size(); ++k) {  // a refused one does not use up its key
             if (!steps[k].key.empty() && outcomes[k] != CommandOutcome::kRefused) {
                 const Applied again = take(steps[k], books);
-                EXPECT_TRUE(again.failed || again.outcome == CommandOutcome::kRepeated) << again.text;
+                EXPECT_TRUE(again.failed || again.outcome == CommandOutcome::kRepeated)
+                    << again.text;
             }
         }
         EXPECT_EQ(books.read()->head().next_entry, entries);
