@@ -99,7 +99,8 @@ def test_killed_while_it_forgets(sold):
     for point, line in zip(["searched", "committed", "forgetting", "edited", "forgotten"], whom):
         run = subprocess.Popen([PROGRAM, "--store", str(sold.store), "worker"],
                                env={"SLUICE_CRASH_AT": point, "PATH": "/usr/bin"},
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        assert "applies" in run.stderr.readline()  # it has the worker's lock and begins to drain
         asked = subprocess.Popen([PROGRAM, "--store", str(sold.store), "forget", "--shop", "shop-1", *line],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert run.wait(30) == -signal.SIGKILL, point

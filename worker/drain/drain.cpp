@@ -92,8 +92,8 @@ private:
     }
     /// Called while an archive is read, which may take long.
     void alive() {
-        if (Clock::now() - last_heartbeat_ >= kHeartbeat) {
-            last_heartbeat_ = Clock::now();
+        if (steady_now() - last_heartbeat_ >= kHeartbeat) {
+            last_heartbeat_ = steady_now();
             keeper_.heartbeat();
             heartbeat();
         }

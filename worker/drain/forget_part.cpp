@@ -66,10 +66,10 @@ bool ForgetParts::is_due(const ForgetJob& job, const LedgerHead& head, SequenceN
 }
 
 Status ForgetParts::turn(Ledger& ledger, SequenceNumber applied, bool caught_up, bool now) {
-    if (!now && Clock::now() < next_look_) {
+    if (!now && steady_now() < next_look_) {
         return {};
     }
-    next_look_ = Clock::now() + kLookEvery;
+    next_look_ = steady_now() + kLookEvery;
     std::vector<ForgetJob> jobs;
     {
         const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());

@@ -40,7 +40,6 @@ public:
                               bool now = false);
 
 private:
-    using Clock = std::chrono::steady_clock;
     [[nodiscard]] Status do_part(const ForgetJob& job, Ledger& ledger);
     [[nodiscard]] std::vector<ForgetJob> left_to_do(LedgerReader& ledger) const;
     [[nodiscard]] Result<std::vector<std::string>> nodes(Ledger& ledger) const;

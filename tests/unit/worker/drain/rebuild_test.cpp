@@ -141,17 +141,18 @@ TEST_F(RebuildTest, J1_AnAlteredJournalIsFound) {
         std::ifstream file(path, std::ios::binary);
         bytes.assign(std::istreambuf_iterator<char>(file), {});
     }
-    const std::string theirs = "springannao7";  // program, creator, order of a journal group
+    const std::string theirs = "o7\x06spring\x04" "anna";  // order, program, creator of an entry
     std::size_t altered = 0;
     for (auto at = bytes.find(theirs); at != std::string::npos; at = bytes.find(theirs, at + 1)) {
-        bytes[at + 9] = 'o';
+        bytes[at + 1] = '8';
         ++altered;
     }
     ASSERT_GT(altered, 0U);
     std::ofstream(path, std::ios::binary) << bytes;
     const std::vector<std::string> problems = store_.ledger()->verify(store_.queue().uuid(), 10);
     ASSERT_FALSE(problems.empty());
-    EXPECT_NE(problems.front().find("was altered"), std::string::npos) << problems.front();
+    EXPECT_NE(problems.front().find("not those that were written"), std::string::npos)
+        << problems.front();
 }
 
 }  // namespace
