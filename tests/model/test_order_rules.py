@@ -23,7 +23,8 @@ def test_O1_report_shows_the_order_as_sent(earning):
         "program_id": earning.program, "attribution_types": ["AFFILIATE_CODE"], "commission_amount": "8.00",
         "amount": "0105.00", "tax": "20.00", "shipping": "5.00", "refund_amount": "0", "refund_tax": "0",
         "currency": "USD", "cancelled_at": None, "ordered_at": "2024-03-01T10:00:00.5Z",
-        "last_updated_at": "2024-03-01T10:00:00Z",
+        "last_updated_at": "2024-03-01T10:00:00Z", "due": "8.00", "commission_currency": "USD",
+        "status": "payable", "blocked_by": [], "payouts": [],
     }
 
 
@@ -96,7 +97,7 @@ def test_O1_refund_rows_of_a_gone_line_stay(earning):
 def test_O1_changed_currency_reverses_and_books_anew(earning):
     earning.send(with_code(platform_updated_at=at(1)))
     earning.send(with_code(platform_updated_at=at(2), currency_code="JPY"))
-    rows = [(r["currency"], r["amount"], r["reason"]) for r in earning.rows("journal")]
+    rows = [(r["currency"], r["amount"], r["reason"]) for r in earning.transfers()]
     assert sorted(rows) == [("JPY", "8", "UPDATE"), ("USD", "-8.00", "UPDATE"), ("USD", "8.00", "ACCRUAL")]
     row = earning.only_order()
     assert (row["commission_amount"], row["currency"]) == ("8", "JPY")
@@ -105,7 +106,7 @@ def test_O1_changed_currency_reverses_and_books_anew(earning):
 def test_O2_duplicate_changes_nothing(earning):
     body = sign.encode(with_code(platform_updated_at=at(1)))
     earning.send(body)
-    earning.send(with_code(platform_updated_at=at(2), amount="7"))
+    earning.send(with_code(platform_updated_at=at(2), amount="107"))
     before = earning.rows("journal"), earning.only_order()
     count = earning.sluice.stats()["duplicate"]
     earning.send(body)
@@ -144,8 +145,8 @@ def ahead(**span):
 def test_O3_version_in_the_future_is_applied_and_noted(earning):
     earning.send(with_code(platform_updated_at=ahead(hours=23)))
     assert earning.anomalies() == {}
-    seq = earning.send(with_code(amount="9", platform_updated_at=ahead(hours=25)))
-    assert earning.only_order()["amount"] == "9"
+    seq = earning.send(with_code(amount="109", platform_updated_at=ahead(hours=25)))
+    assert earning.only_order()["amount"] == "109"
     assert earning.anomalies() == {"VERSION_IN_FUTURE": (seq, 1)}
 
 
@@ -163,17 +164,17 @@ def test_C1_cancelled_at_cancels_under_any_topic(earning):
 
 def test_C1_topic_alone_never_cancels(earning):
     earning.send(with_code(platform_updated_at=at(1)))
-    seq = earning.send(with_code(platform_updated_at=at(2), amount="9"), "ORDER_CANCEL")
+    seq = earning.send(with_code(platform_updated_at=at(2), amount="109"), "ORDER_CANCEL")
     row = earning.only_order()
-    assert (row["cancelled_at"], row["amount"], row["commission_amount"]) == (None, "9", "8.00")
+    assert (row["cancelled_at"], row["amount"], row["commission_amount"]) == (None, "109", "8.00")
     assert earning.anomalies() == {"CANCEL_WITHOUT_CANCELLED_AT": (seq, 1)}
 
 
 def test_C1_cancel_at_the_same_version_does_not_cancel_but_the_rest_applies(earning):
     earning.send(with_code(platform_updated_at=at(1)))
-    seq = earning.send(with_code(platform_updated_at=at(1), amount="9", platform_cancelled_at=at(1)), "ORDER_CANCEL")
+    seq = earning.send(with_code(platform_updated_at=at(1), amount="109", platform_cancelled_at=at(1)), "ORDER_CANCEL")
     row = earning.only_order()
-    assert (row["cancelled_at"], row["amount"], row["commission_amount"]) == (None, "9", "8.00")
+    assert (row["cancelled_at"], row["amount"], row["commission_amount"]) == (None, "109", "8.00")
     assert earning.anomalies() == {"CANCEL_NOT_LATER": (seq, 1)}
 
 
@@ -206,9 +207,9 @@ def test_C1_withdrawn_cancellation(earning):
 
 def test_C1_event_of_a_cancelled_order_that_repeats_it_is_no_withdrawal(earning):
     earning.send(with_code(platform_updated_at=at(1), platform_cancelled_at=at(1)))
-    earning.send(with_code(platform_updated_at=at(2), platform_cancelled_at=at(1), amount="3"))
+    earning.send(with_code(platform_updated_at=at(2), platform_cancelled_at=at(1), amount="103"))
     row = earning.only_order()
-    assert (row["cancelled_at"], row["amount"]) == (at(1), "3")
+    assert (row["cancelled_at"], row["amount"]) == (at(1), "103")
     assert earning.anomalies() == {}
 
 
@@ -281,8 +282,8 @@ def test_R2_id_belongs_to_the_first_order_that_used_it(earning):
 
 def test_R2_id_belongs_to_the_first_line_that_used_it(earning):
     two = [line("l1"), line("l2")]
-    earning.send(with_code(platform_updated_at=at(1), line_items=two, refund_line_items=[refund("r", "l1", amount="50.00")]))
-    seq = earning.send(with_code(platform_updated_at=at(2), line_items=two, refund_line_items=[refund("r", "l2", amount="80.00")]))
+    earning.send(with_code(platform_updated_at=at(1), amount="205", line_items=two, refund_line_items=[refund("r", "l1", amount="50.00")]))
+    seq = earning.send(with_code(platform_updated_at=at(2), amount="205", line_items=two, refund_line_items=[refund("r", "l2", amount="80.00")]))
     row = earning.only_order()
     assert (row["refund_amount"], row["commission_amount"]) == ("50.00", "12.00")
     assert earning.anomalies() == {"REFUND_ID_REUSED": (seq, 1)}
@@ -318,7 +319,7 @@ def test_R3_line_of_amount_0(earning):
     lines = [line("l1", amount="0", tax="0", quantity="2")]
     earning.send(with_code(platform_updated_at=at(1), line_items=lines, refund_line_items=[refund("r", amount="0.00")]))
     assert earning.only_order()["commission_amount"] == "3.00"
-    assert earning.anomalies() == {}
+    assert list(earning.anomalies()) == ["COMMISSION_EXCEEDS_BASE"]
     seq = earning.send(with_code(platform_updated_at=at(2), line_items=lines, refund_line_items=[refund("r", amount="0.01")]))
     assert earning.only_order()["commission_amount"] == "0.00"
     assert earning.anomalies()["REFUND_EXCEEDS_LINE"][0] == seq
