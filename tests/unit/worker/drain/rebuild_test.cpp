@@ -141,7 +141,9 @@ TEST_F(RebuildTest, J1_AnAlteredJournalIsFound) {
         std::ifstream file(path, std::ios::binary);
         bytes.assign(std::istreambuf_iterator<char>(file), {});
     }
-    const std::string theirs = "o7\x06spring\x04" "anna";  // order, program, creator of an entry
+    const std::string theirs =
+        "o7\x06spring\x04"
+        "anna";  // order, program, creator of an entry
     std::size_t altered = 0;
     for (auto at = bytes.find(theirs); at != std::string::npos; at = bytes.find(theirs, at + 1)) {
         bytes[at + 1] = '8';
