@@ -7,6 +7,8 @@
 #include "core/ledger/row_name.hpp"
 #include "core/ledger/valid.hpp"
 #include "core/rules/by_line.hpp"
+#include "core/rules/order_book.hpp"
+#include "core/rules/pricing.hpp"
 
 namespace sluice {
 namespace {
@@ -179,6 +181,51 @@ std::optional<std::string> damage_of_positions(const OrderState& state) {
     return damage_of_live(state);
 }
 
+/// What a line of the order earns: `state.lines[i]` earns earned[i], what is gone earns nothing.
+/// Requires: the rest of the order is sound.
+std::optional<std::string> damage_of_earned(const Position& position, const OrderState& state,
+                                            const std::vector<Decimal>& earned) {
+    ByLine<const OrderLine, &OrderLine::id> lines(state.lines);
+    Decimal of_lines;
+    Decimal of_dues;
+    for (const Decimal& amount : earned) {
+        of_lines = of_lines + amount;
+    }
+    for (std::size_t i = 0; i < position.dues.size(); ++i) {
+        const LineDue& due = position.dues[i];
+        if (due.line.empty()) {
+            continue;
+        }
+        const OrderLine* line = lines.find(due.line.view(), i);
+        const bool earns = !earned.empty() && line != nullptr && due.currency == state.currency;
+        const Decimal amount =
+            earns ? earned[static_cast<std::size_t>(line - state.lines.data())] : Decimal();
+        if (due.due != amount) {
+            return "owes " + due.due.to_string() + " " + place_of(due) + ", where the line earns " +
+                   amount.to_string();
+        }
+        of_dues = of_dues + amount;
+    }
+    return of_dues == of_lines
+               ? std::nullopt
+               : std::optional<std::string>("owes " + of_dues.to_string() +
+                                            " for lines that earn " + of_lines.to_string());
+}
+
+/// What is due of lines is what the rules give (D1); of a position that is not live, nothing.
+std::optional<std::string> damage_of_due(const OrderState& state) {
+    for (const Position& position : state.positions) {
+        std::vector<Decimal> earned;
+        if (&position == state.position() && state.earns()) {
+            earned = line_commissions(state, position, StandingRefunds(state.refunds));
+        }
+        if (auto damage = damage_of_earned(position, state, earned)) {
+            return of_position(position, *damage);
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> damage_of_refunds(const OrderState& state) {
     for (const RefundRow& refund : state.refunds) {
         if (!is_stated(refund.amount) || !is_stated(refund.tax)) {
@@ -235,7 +282,11 @@ bool load_sound_order(LedgerReader& ledger, const OrderKey& key, OrderState& sta
     if (!ledger.load_order(key, state)) {
         return false;
     }
-    if (const std::optional<std::string> damage = damage_of(state)) {
+    std::optional<std::string> damage = damage_of(state);
+    if (!damage) {
+        damage = damage_of_due(state);
+    }
+    if (damage) {
         throw DamagedRow(row_name("orders", key), *damage, key);
     }
     return true;
