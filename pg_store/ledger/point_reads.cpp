@@ -3,8 +3,8 @@
 #include <set>
 #include <utility>
 
-#include "pg_store/ledger/order_row.hpp"
 #include "pg_store/ledger/reads.hpp"
+#include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "core/ledger/ledger.hpp"
 #include "pg_store/connection/connection.hpp"
-#include "pg_store/ledger/described.hpp"
-#include "pg_store/ledger/rows.hpp"
+#include "pg_store/rows/described.hpp"
+#include "pg_store/rows/rows.hpp"
 
 namespace sluice::pg {
 

@@ -1,8 +1,8 @@
 // Scans.
 #include "core/ledger/row_name.hpp"
-#include "pg_store/ledger/order_row.hpp"
-#include "pg_store/ledger/packed_rows.hpp"
 #include "pg_store/ledger/reads.hpp"
+#include "pg_store/rows/order_row.hpp"
+#include "pg_store/rows/packed_rows.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "pg_store/ledger/order_row.hpp"
 #include "pg_store/ledger/shop_texts.hpp"
+#include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
 

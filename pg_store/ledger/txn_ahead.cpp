@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/ledger/row_name.hpp"
-#include "pg_store/ledger/order_row.hpp"
 #include "pg_store/ledger/shop_texts.hpp"
 #include "pg_store/ledger/txn.hpp"
+#include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
 namespace {

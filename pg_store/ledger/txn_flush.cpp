@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "pg_store/ledger/order_row.hpp"
 #include "pg_store/ledger/txn.hpp"
+#include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "core/rules/journal.hpp"
-#include "pg_store/ledger/packed_rows.hpp"
 #include "pg_store/ledger/txn.hpp"
+#include "pg_store/rows/packed_rows.hpp"
 
 namespace sluice::pg {
 namespace {

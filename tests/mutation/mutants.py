@@ -446,8 +446,9 @@ LIFE = [
 FLEET = [
     Mutant("an order is neither locked nor compared", "pg_store/ledger/txn_flush.cpp",
            (('               ") WHERE account = $1 AND shop = $2 AND order_id = $3 AND revision = $4 "\n'
-             '               "AND (version_s, version_ns) <= ($6, $7)";\n',
-             '               ") WHERE account = $1 AND shop = $2 AND order_id = $3 AND $4::bigint <> 0";\n'),),
+             '               "AND ($6 OR (version_s, version_ns) <= ($7, $8))";\n',
+             '               ") WHERE account = $1 AND shop = $2 AND order_id = $3 AND $4::bigint <> 0 "\n'
+             '               "AND $6::boolean IS NOT NULL";\n'),),
            "ledger:PostgresFleetRules.O1_ANewerVersionIsNotOverwrittenByAnOlderOneOfTheSameMoment",
            (("pg_store/ledger/txn_ahead.cpp", 'o.order_id FOR UPDATE OF o"', 'o.order_id"'),)),
     fault("an import does not wait for the events of other nodes", "pg_store/ledger/txn.cpp",

@@ -1,4 +1,4 @@
-#include "pg_store/ledger/order_row.hpp"
+#include "pg_store/rows/order_row.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 
 #include "core/ledger/failure.hpp"
 #include "core/ledger/row_name.hpp"
-#include "pg_store/ledger/list_columns.hpp"
-#include "pg_store/ledger/packed_rows.hpp"
-#include "pg_store/ledger/position_row.hpp"
+#include "pg_store/rows/list_columns.hpp"
+#include "pg_store/rows/packed_rows.hpp"
+#include "pg_store/rows/position_row.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/ledger/ledger.hpp"
 #include "pg_store/connection/row_reader.hpp"
 #include "pg_store/connection/row_writer.hpp"
-#include "pg_store/ledger/key_text.hpp"
+#include "pg_store/rows/key_text.hpp"
 
 namespace sluice::pg {
 

@@ -8,7 +8,7 @@
 
 #include "core/ledger/row_name.hpp"
 #include "core/ledger/row_tables.hpp"
-#include "pg_store/ledger/fields.hpp"
+#include "pg_store/rows/fields.hpp"
 
 namespace sluice::pg {
 

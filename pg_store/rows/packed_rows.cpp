@@ -1,4 +1,4 @@
-#include "pg_store/ledger/packed_rows.hpp"
+#include "pg_store/rows/packed_rows.hpp"
 
 #include "pg_store/connection/packed.hpp"
 

@@ -1,4 +1,4 @@
-#include "pg_store/ledger/described.hpp"
+#include "pg_store/rows/described.hpp"
 
 namespace sluice::pg {
 namespace {

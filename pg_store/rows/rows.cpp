@@ -1,4 +1,4 @@
-#include "pg_store/ledger/rows.hpp"
+#include "pg_store/rows/rows.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "pg_store/ledger/position_row.hpp"
+#include "pg_store/rows/position_row.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "pg_store/ledger/list_columns.hpp"
-#include "pg_store/ledger/packed_rows.hpp"
+#include "pg_store/rows/list_columns.hpp"
+#include "pg_store/rows/packed_rows.hpp"
 
 namespace sluice::pg {
 namespace {

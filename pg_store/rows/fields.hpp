@@ -14,7 +14,7 @@
 #include "core/ledger/rows.hpp"
 #include "pg_store/connection/row_reader.hpp"
 #include "pg_store/connection/row_writer.hpp"
-#include "pg_store/ledger/key_text.hpp"
+#include "pg_store/rows/key_text.hpp"
 
 namespace sluice::pg {
 

@@ -1,4 +1,4 @@
-#include "pg_store/ledger/key_text.hpp"
+#include "pg_store/rows/key_text.hpp"
 
 #include "core/protocol/signature.hpp"
 
