@@ -84,6 +84,9 @@ def test_the_oracle_sees_faults(tmp_path):
                     rows += entries * (2 if name in self.twice else 1)
             return rows
 
+        def transfers(self, *arguments):
+            return self.report("journal", *arguments)
+
         def stats(self):
             return {"applied": self.applied, "stale": 0, "duplicate": 0, "dead": 0,
                     "catalog": len(self.products), "depth": 0}

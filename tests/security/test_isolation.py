@@ -150,9 +150,13 @@ def test_a_captured_event_changes_nothing(two):
     answers.is_unauthorized(edge.request("POST", sign.EVENTS, headers, body + b" "))
     edge.sluice.drain()
     after = {kind: report(edge, kind, victim) for kind in kinds}
-    # ORDER_CANCEL without its field is told as what it looks like; no figure moves.
+    # ORDER_CANCEL without its field is told as what it looks like, and blocks until somebody has looked;
+    # no figure moves.
     kinds_shown = {row["kind"] for row in after.pop("anomalies")} - {row["kind"] for row in before.pop("anomalies")}
     assert kinds_shown <= {"CANCEL_WITHOUT_CANCELLED_AT"}
+    for rows in (before, after):
+        (order,) = rows["orders"]
+        assert set(order.pop("blocked_by")) <= {"CANCEL_WITHOUT_CANCELLED_AT"}
     assert after == before
     stats = edge.sluice.stats()
     assert (stats["duplicate"], stats["stale"], stats["applied"]) == (3, 2, 2)

@@ -71,6 +71,7 @@ def main():
         fill(edge, merchant)
         edge.stop()
         said = {
+            "ledger_format": 2,
             "secret": merchant.secret,
             "reports": {kind: edge.sluice.report(kind) for kind in REPORTS},
             "stats": edge.sluice.stats(),

@@ -28,12 +28,41 @@ def golden(request):
     paths.drop_folder(folder)
 
 
+def of_then(said, report, kind):
+    """The report's rows as far as that release knew them: ids and numbers of entries are not kept (16)."""
+    rows = report(kind)
+    if kind == "journal":
+        rows = [row for row in rows if row["order_id"] and row["amount"] and not row["payout_id"]]
+    gone = {"entry", "payout_id"} | ({"program_id", "orders", "closed_at"} if kind == "payouts" else set())
+    names = [name for name in (said[kind][0] if said[kind] else {}) if name not in gone]
+    return [{name: row[name] for name in names} for row in rows], \
+        [{name: row[name] for name in names} for row in said[kind]]
+
+
+def build_ledger_anew(edge, store):
+    """What the refusal says, then docs/operations.md."""
+    before = (store / "ledger" / "data.mdb").read_bytes()
+    for command in (["report", "orders"], ["worker", "--until-empty"]):
+        assert "ledger: written by an earlier sluice (format 1); build it anew" in edge.sluice.refuses(*command)
+    assert (store / "ledger" / "data.mdb").read_bytes() == before
+    into = edge.folder / "anew"
+    assert "has another format" in edge.sluice("ledger", "rebuild", "--from", store / "archive", "--into", into)
+    (store / "ledger" / "data.mdb").write_bytes((into / "data.mdb").read_bytes())
+
+
 def test_a_store_of_every_format_so_far_is_read_and_goes_on(golden):
     store, said = golden
     with Edge(CONFIG, store=store) as edge:
         edge.start()
-        assert {kind: edge.sluice.report(kind) for kind in REPORTS} == said["reports"]
-        assert edge.sluice.stats() == {"attribution_left": 0, "in_lanes": 0, **said["stats"]}
+        if "ledger_format" not in said:
+            build_ledger_anew(edge, store)
+            for kind in REPORTS:
+                found, expected = of_then(said["reports"], edge.sluice.report, kind)
+                assert found == expected, kind
+        else:
+            assert {kind: edge.sluice.report(kind) for kind in REPORTS} == said["reports"]
+        stats = edge.sluice.stats()
+        assert {name: stats[name] for name in said["stats"]} == said["stats"]
         answers.is_success(edge.post_event("acme-shop", said["secret"], "ORDER_CREATE", orders.order("new")))
         products = {"products": [{"platform_product_id": "p2", "title": "T"}]}
         answers.catalog_success(

@@ -36,6 +36,11 @@ Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
         node = queue.value()->uuid();
     }
     auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
+    if (!ledger.ok() && ledger.error().code == ErrorCode::kUnsupported) {
+        std::printf("not compared: the ledger of %s has another format\n",
+                    printable(frame.store).c_str());
+        return Status::success();
+    }
     if (!ledger.ok()) {
         return ledger.error();
     }
