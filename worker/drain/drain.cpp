@@ -82,6 +82,7 @@ private:
     void follow_and_publish(bool flush_now);
     [[nodiscard]] Result<bool> turn(bool idle);
     [[nodiscard]] Result<bool> guarded_turn(bool idle);
+    void finish_forgets();
     [[nodiscard]] Status finish(bool trims);
     void archive_failed(const Error& error) const;
     void look_at_lanes();
@@ -274,6 +275,23 @@ Result<bool> Drain::Loop::guarded_turn(bool idle) {
     return false;
 }
 
+/// What cannot be done now is done by the next worker: a database that is away keeps nobody from
+/// stopping.
+void Drain::Loop::finish_forgets() {
+    if (!applying_.has_ledger() || applying_.work().pieces != 0) {
+        return;
+    }
+    Status done;
+    try {
+        done = forgets_.turn(applying_.ledger(), applying_.head().applied_seq, false, true);
+    } catch (const LedgerFailure& failure) {
+        done = failure.error();
+    }
+    if (!done) {
+        warn("what is to be forgotten was not looked for: " + done.error().message);
+    }
+}
+
 /// @param trims  Not for a person's command: a person waits for its result.
 Status Drain::Loop::finish(bool trims) {
     const Clock::time_point end = steady_now() + kFinishTime;
@@ -282,13 +300,7 @@ Status Drain::Loop::finish(bool trims) {
             follow_and_publish(true);
         } while (archive_.is_behind() && steady_now() < end);
     }
-    if (applying_.has_ledger() && applying_.work().pieces == 0) {
-        if (Status done =
-                forgets_.turn(applying_.ledger(), applying_.head().applied_seq, false, true);
-            !done) {
-            warn(done.error().message);
-        }
-    }
+    finish_forgets();
     // Appending may have stopped at the high-water mark: then only this makes room for it again.
     while (trims && steady_now() < end) {
         const auto more = keeper_.trim_slice();
