@@ -75,21 +75,24 @@ const ReasonRow* row_of(JournalReason reason) noexcept {
 }
 
 /// Little endian, whatever the machine.
-void append_number(std::string& bytes, UInt128 value, unsigned width) {
-    for (unsigned i = 0; i < width; ++i) {
-        bytes.push_back(static_cast<char>(value & 0xff));
-        value >>= 8;
+template <std::size_t Width, class Number>
+void append_number(std::string& bytes, Number value) {
+    std::array<char, Width> little{};
+    for (char& byte : little) {
+        byte = static_cast<char>(value & 0xff);
+        value = static_cast<Number>(value >> 8);
     }
+    bytes.append(little.data(), little.size());
 }
 
 void append_text(std::string& bytes, std::string_view text) {
-    append_number(bytes, text.size(), 4);
+    append_number<4>(bytes, text.size());
     bytes.append(text);
 }
 
 void append_instant(std::string& bytes, Timestamp at) {
-    append_number(bytes, static_cast<UInt128>(at.seconds), 8);
-    append_number(bytes, at.nanos, 4);
+    append_number<8>(bytes, static_cast<std::uint64_t>(at.seconds));
+    append_number<4>(bytes, at.nanos);
 }
 
 void append_canonical(std::string& bytes, const JournalGroup& group, std::size_t index) {
@@ -97,26 +100,26 @@ void append_canonical(std::string& bytes, const JournalGroup& group, std::size_t
     const BooksOf books = books_of(entry.reason);
     const bool mark = is_mark(entry.reason);
     bytes.append(kMagic);
-    append_number(bytes, group.first_entry + index, 8);
+    append_number<8>(bytes, group.first_entry + index);
     append_text(bytes, group.node);
-    append_number(bytes, group.event_seq.value, 8);
+    append_number<8>(bytes, group.event_seq.value);
     append_text(bytes, group.command_id);
-    append_number(bytes, group.account.value, 4);
-    append_number(bytes, group.shop.value, 4);
+    append_number<4>(bytes, group.account.value);
+    append_number<4>(bytes, group.shop.value);
     append_text(bytes, group.order_id.view());
     append_text(bytes, entry.line.view());
     append_text(bytes, group.program.view());
     append_text(bytes, group.creator.view());
     append_text(bytes, mark ? std::string_view() : entry.currency.code());
-    append_number(bytes, static_cast<UInt128>(books.from), 1);
-    append_number(bytes, static_cast<UInt128>(books.to), 1);
-    append_number(bytes, mark ? 0 : entry.amount.scale(), 1);
-    append_number(bytes, mark ? 0 : static_cast<UInt128>(entry.amount.unscaled()), 16);
-    append_number(bytes, static_cast<UInt128>(entry.reason), 1);
+    append_number<1>(bytes, static_cast<unsigned>(books.from));
+    append_number<1>(bytes, static_cast<unsigned>(books.to));
+    append_number<1>(bytes, mark ? 0U : entry.amount.scale());
+    append_number<16>(bytes, mark ? 0 : static_cast<UInt128>(entry.amount.unscaled()));
+    append_number<1>(bytes, static_cast<unsigned>(entry.reason));
     append_text(bytes, group.payout_id);
     append_instant(bytes, group.recorded_at);
     append_instant(bytes, group.accounting_date);
-    append_number(bytes, entry.refers_to, 8);
+    append_number<8>(bytes, entry.refers_to);
     append_text(bytes, group.note);
     append_text(bytes, group.actor);
 }

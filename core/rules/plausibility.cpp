@@ -53,8 +53,8 @@ Decimal sum_of_lines(const OrderState& state) {
     return sum;
 }
 
-bool tax_exceeds(const OrderState& state) {
-    return amount_of(state.tax) > amount_of(state.amount) ||
+bool tax_exceeds(const OrderState& state, const Decimal& amount) {
+    return amount_of(state.tax) > amount ||
            std::any_of(state.lines.begin(), state.lines.end(), [](const OrderLine& line) {
                return line.present && line.tax > line.amount;
            });
@@ -69,9 +69,9 @@ bool commission_exceeds(const OrderState& state, const Policy& policy) {
     return bases.commission > part_of(bases.base, policy.max_share, state.currency.minor_units());
 }
 
-bool above_limit(const OrderState& state, const Policy& policy) {
+bool above_limit(const OrderState& state, const Decimal& amount, const Policy& policy) {
     const Decimal* limit = amount_in(policy.amount_limit, state.currency);
-    return limit != nullptr && amount_of(state.amount) > *limit;
+    return limit != nullptr && amount > *limit;
 }
 
 bool currency_changed(const OrderState& state) {
@@ -95,17 +95,17 @@ bool long_ago(const OrderState& state, const PlausibilityContext& context) {
 }  // namespace
 
 std::uint32_t lasting_anomalies(const OrderState& state, const PlausibilityContext& context) {
+    const Decimal amount = amount_of(state.amount);
     std::uint32_t holds = 0;
     const auto judge = [&holds](AnomalyKind kind, bool condition) {
         holds |= condition ? bit(kind) : 0;
     };
     judge(AnomalyKind::kRefundExceedsLine, refunded_line(state) != nullptr);
     judge(AnomalyKind::kLinesExceedAmount,
-          exceeds(sum_of_lines(state), amount_of(state.amount),
-                  Decimal(kHundred, 0) + context.policy.lines_over));
-    judge(AnomalyKind::kTaxExceedsAmount, tax_exceeds(state));
+          exceeds(sum_of_lines(state), amount, Decimal(kHundred, 0) + context.policy.lines_over));
+    judge(AnomalyKind::kTaxExceedsAmount, tax_exceeds(state, amount));
     judge(AnomalyKind::kCommissionExceedsBase, commission_exceeds(state, context.policy));
-    judge(AnomalyKind::kAmountAboveLimit, above_limit(state, context.policy));
+    judge(AnomalyKind::kAmountAboveLimit, above_limit(state, amount, context.policy));
     judge(AnomalyKind::kOrderedInFuture,
           state.ordered_at > context.received_at.plus_seconds(kFutureSeconds));
     judge(AnomalyKind::kOrderedLongAgo, long_ago(state, context));
