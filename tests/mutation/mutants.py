@@ -260,7 +260,7 @@ LEDGER = [
           "        bytes.assign(chain.hash.begin(), chain.hash.end());\n", "        bytes.clear();\n",
           "ledger:*J1_ARemovedEntryBreaksTheChain*"),
     fault("the chain leaves out the amount", "core/rules/journal.cpp",
-          "    append_number(bytes, mark ? 0 : static_cast<UInt128>(entry.amount.unscaled()), 16);\n", "",
+          "    append_number<16>(bytes, mark ? 0 : static_cast<UInt128>(entry.amount.unscaled()));\n", "",
           "ledger:*J1_AnAlteredEntryBreaksTheChain*"),
     fault("an older queue is drained into a newer ledger", "worker/drain/position.cpp",
           "if (applied > queue.last_seq) {", "if (applied.value > queue.last_seq.value + 1000000) {",
