@@ -39,7 +39,9 @@ bool has_part_of_body(const ngx_http_request_t* r) noexcept {
     if (body == nullptr) {
         return false;
     }
-    if (body->rest != 0 || r->reading_body) {
+    // What was read without buffering was handed on as it came, as proxy_request_buffering off
+    // does.
+    if (body->rest != 0 || r->reading_body || r->request_body_no_buffering) {
         return true;
     }
     for (const ngx_chain_t* link = body->bufs; link != nullptr; link = link->next) {
