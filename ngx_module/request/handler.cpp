@@ -121,7 +121,13 @@ std::optional<ngx_int_t> walk(IngestRequest& request, Step step) noexcept {
     if (step == Step::kParked || step == Step::kBodyHeld) {
         hold(request.r);
     }
-    return step == Step::kEnd ? std::optional<ngx_int_t>(request.ending) : std::nullopt;
+    if (step != Step::kEnd) {
+        return std::nullopt;
+    }
+    if (request.ending == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE) {
+        mark_refused_length(request.r);
+    }
+    return request.ending;
 }
 
 /// The request may be gone afterwards.

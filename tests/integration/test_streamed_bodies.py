@@ -22,6 +22,7 @@ CONFIG = """
         client_body_buffer_size 32k;
         client_body_timeout 30s;
         add_header X-Seq $sluice_seq always;
+        add_header X-Receipt $sluice_receipt always;
         location = /event/ecomm { client_max_body_size 1m; sluice_ingest events; }
         location = /product-data { client_max_body_size 64m; sluice_ingest catalog; }
         location = /try/product-data { client_max_body_size 64m; sluice_ingest catalog; sluice_dry_run on; }
@@ -114,7 +115,7 @@ def test_sizes_around_the_pieces(edge, merchant, size):
             connection.send(http1.chunked(body, chunk) if chunk else body)
             answer = connection.read()
         answers.is_success(answer)
-        (record,) = edge.sluice.json("queue", "peek", "--from", answer.header("X-Seq"), "--limit", 1)
+        (record,) = edge.sluice.json("queue", "peek", "--from", edge.sluice.seq_of(answer), "--limit", 1)
         assert record["body"].encode() == body
     assert len(files(edge)) == (2 if size > 262144 else 0)
 
@@ -129,7 +130,7 @@ def test_pipelined_requests_behind_large_ones(edge, merchant):
         sender.join()
     for answer in got:
         answers.is_success(answer)
-    numbers = [int(answer.header("X-Seq")) for answer in got]
+    numbers = [edge.sluice.seq_of(answer) for answer in got]
     assert numbers == sorted(set(numbers))
 
 
