@@ -200,11 +200,16 @@ void LaneEngine::ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept {
         return;
     }
     const std::uint64_t since_ms = ever_moved_ ? now_ms - move_started_ms_ : kMoveEveryMs;
-    if (durable_ - moved_ >= kMoveBytes || since_ms >= kMoveEveryMs) {
+    if (is_move_large() || since_ms >= kMoveEveryMs) {
         start_move(now_ms, actions);
     } else {
         set_move_timer(kMoveEveryMs - since_ms, actions);
     }
+}
+
+/// Where another process moves, or nothing can be moved, asking at once again would help nobody.
+bool LaneEngine::is_move_large() const noexcept {
+    return durable_ - moved_ >= kMoveBytes && !moved_in_vain_;
 }
 
 void LaneEngine::set_move_timer(std::uint64_t after_ms, Actions& actions) noexcept {
@@ -217,6 +222,8 @@ void LaneEngine::set_move_timer(std::uint64_t after_ms, Actions& actions) noexce
 void LaneEngine::start_move(std::uint64_t now_ms, Actions& actions) noexcept {
     if (!moving_) {
         moving_ = ever_moved_ = true;
+        moved_in_vain_ = false;
+        moved_before_ = moved_;
         move_started_ms_ = now_ms;
         actions.add({Do::kMove});
     }
@@ -224,9 +231,10 @@ void LaneEngine::start_move(std::uint64_t now_ms, Actions& actions) noexcept {
 
 void LaneEngine::moved(std::uint64_t now_ms, Actions& actions) noexcept {
     moving_ = false;
+    moved_in_vain_ = moved_ == moved_before_;
     if (full_) {
         set_move_timer(kFullLookMs, actions);  // another process moves, or the queue has no room
-    } else if (durable_ - moved_ >= kMoveBytes) {
+    } else if (is_move_large()) {
         start_move(now_ms, actions);
     } else if (moved_ < durable_) {
         set_move_timer(kMoveEveryMs, actions);

@@ -129,6 +129,7 @@ private:
     void set_move_timer(std::uint64_t after_ms, Actions& actions) noexcept;
     void report(std::uint64_t now_ms, Actions& actions) noexcept;
     void ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept;
+    [[nodiscard]] bool is_move_large() const noexcept;
     void start_move(std::uint64_t now_ms, Actions& actions) noexcept;
     void set_wait_timer(std::uint64_t now_ms, Actions& actions) noexcept;
     void reopen_if_idle(Actions& actions) noexcept;
@@ -142,12 +143,14 @@ private:
     std::uint64_t durable_ = 0;   ///< All below is.
     std::uint64_t answered_ = 0;  ///< All below is answered.
     std::uint64_t moved_ = 0;
+    std::uint64_t moved_before_ = 0;  ///< When the last move began.
     LanePace pace_;
     std::uint64_t progress_ms_ = 0;  ///< When the oldest write began, or could have.
     std::uint64_t move_started_ms_ = 0;
     bool open_ = false;
     bool reopens_ = false;  ///< It is closed for a reason that opening it anew mends.
     bool moving_ = false;
+    bool moved_in_vain_ = false;  ///< The last move brought this lane nothing.
     bool wait_timer_set_ = false;
     bool move_timer_set_ = false;
     bool ever_moved_ = false;
