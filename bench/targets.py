@@ -96,6 +96,7 @@ class Sluice(Target):
                       ["token", "create", "--account", "bench", "--scope", "write_orders,write_products",
                        "--secret-from", str(secret)]):
             subprocess.run([program, "--store", str(store), *words], **quiet)
+        threads = os.environ.get("SLUICE_COMMIT_THREADS", "4")  # as shipped; releases before lanes: 1
         config = self.state / "nginx.conf"
         config.write_text(f"""
 load_module {build}/ngx_module/ngx_http_sluice_module.so;
@@ -104,7 +105,7 @@ worker_processes {self.workers};
 pid {self.state}/nginx.pid;
 error_log {self.state}/error.log warn;
 daemon off;
-thread_pool commit threads=1 max_queue=1024;
+thread_pool commit threads={threads} max_queue=65536;
 thread_pool offload threads=1 max_queue=64;
 events {{ worker_connections 4096; }}
 http {{

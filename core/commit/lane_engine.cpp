@@ -23,44 +23,54 @@ void LaneEngine::close(Actions& actions) noexcept {
     }
 }
 
+/// A batch that takes an eighth of the ring finds room as soon as anything was moved.
+std::uint64_t LaneEngine::batch_bytes_max() const noexcept {
+    return std::min(kLaneBatchBytesMax, size_ / 8);
+}
+
 std::uint64_t LaneEngine::record_bytes_max() const noexcept {
-    // A batch that takes an eighth of the ring finds room as soon as anything was moved.
-    const std::uint64_t batch = std::min(kLaneBatchBytesMax, size_ / 8);
-    return batch - kLaneBatchHeadBytes - kLaneRecordHeadBytes;
+    return batch_bytes_max() - kLaneBatchHeadBytes - kLaneRecordHeadBytes;
 }
 
 bool LaneEngine::arrived(Waiter& waiter, Actions& actions) noexcept {
-    if (!open_ || (writing() > 0 && waiter.joined_ms - progress_ms_ >= kWaitMaxMs)) {
+    if (!open_ || (writing().batches > 0 && waiter.joined_ms - progress_ms_ >= kWaitMaxMs)) {
         return false;
     }
     SLUICE_ASSERT(waiter.bytes <= record_bytes_max());
     waiting_.push(waiter);
-    if (writing() > 0 || waiting_.count() > 1) {
+    if (writing().batches > 0 || waiting_.count() > 1) {
         set_wait_timer(waiter.joined_ms, actions);
     }
     actions.add({Do::kLookAtTurnEnd});
     return true;
 }
 
-std::size_t LaneEngine::writing() const noexcept {
-    std::size_t count = 0;
+LaneEngine::Writing LaneEngine::writing() const noexcept {
+    Writing found;
     for (std::size_t n = 0; n < used_; ++n) {
-        count += slots_[(oldest_ + n) % kSlots].reported ? 0U : 1U;
+        const Slot& slot = slots_[(oldest_ + n) % kSlots];
+        if (!slot.reported) {
+            ++found.batches;
+            found.requests += slot.requests.count;
+        }
     }
-    return count;
+    return found;
 }
 
 void LaneEngine::turn_ended(Now now, Actions& actions) noexcept {
-    const std::size_t in_flight_max = write_us_ > kSlowWriteUs ? kInFlightMax : 1;
-    if (open_ && !full_ && !waiting_.empty() && writing() < in_flight_max && used_ < kSlots) {
-        begin(now, actions);
+    if (open_ && !full_ && !waiting_.empty() && used_ < kSlots) {
+        const Writing busy = writing();
+        const bool is_full = waiting_.bytes() >= batch_bytes_max();
+        if (pace_.begins(waiting_.count(), busy.requests, busy.batches, is_full)) {
+            begin(now, actions);
+        }
     }
     set_wait_timer(now.ms, actions);
 }
 
 WaiterChain LaneEngine::take_batch(std::uint64_t& bytes) noexcept {
     const std::uint64_t room = floor_ + size_ - end_;
-    const std::uint64_t most = std::min({kLaneBatchBytesMax, size_ / 8, room});
+    const std::uint64_t most = std::min(batch_bytes_max(), room);
     std::uint64_t record_bytes = 0;
     std::uint64_t count = 0;
     const WaiterChain taken = waiting_.take([&](const Waiter& waiter) {
@@ -93,9 +103,11 @@ void LaneEngine::begin(Now now, Actions& actions) noexcept {
     batch.head.behind = kInFlightMax - 1;
     batch.head.bytes = static_cast<std::uint32_t>(bytes);
     end_ = batch.head.end();
-    if (writing() == 1) {
+    const Writing busy = writing();
+    if (busy.batches == 1) {
         progress_ms_ = now.ms;
     }
+    pace_.began(busy.requests + waiting_.count());
     actions.add({Do::kWrite, slot});
 }
 
@@ -107,9 +119,7 @@ void LaneEngine::written(std::size_t slot, LaneWrite outcome, std::uint64_t writ
     batch.outcome = outcome;
     progress_ms_ = now_ms;
     if (outcome == LaneWrite::kDurable) {
-        // One that was slow, because another process wrote to the disk, says little about the next.
-        const std::uint64_t counted = std::min(write_us, 2 * write_us_);
-        write_us_ = write_us_ == 0 ? write_us : (write_us_ * 7 + counted) / 8;
+        pace_.written(write_us);
     } else if (open_) {
         open_ = false;
         reopens_ = outcome == LaneWrite::kNoRoom;
@@ -190,11 +200,16 @@ void LaneEngine::ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept {
         return;
     }
     const std::uint64_t since_ms = ever_moved_ ? now_ms - move_started_ms_ : kMoveEveryMs;
-    if (durable_ - moved_ >= kMoveBytes || since_ms >= kMoveEveryMs) {
+    if (is_move_large() || since_ms >= kMoveEveryMs) {
         start_move(now_ms, actions);
     } else {
         set_move_timer(kMoveEveryMs - since_ms, actions);
     }
+}
+
+/// Where another process moves, or nothing can be moved, asking at once again would help nobody.
+bool LaneEngine::is_move_large() const noexcept {
+    return durable_ - moved_ >= kMoveBytes && !moved_in_vain_;
 }
 
 void LaneEngine::set_move_timer(std::uint64_t after_ms, Actions& actions) noexcept {
@@ -207,6 +222,8 @@ void LaneEngine::set_move_timer(std::uint64_t after_ms, Actions& actions) noexce
 void LaneEngine::start_move(std::uint64_t now_ms, Actions& actions) noexcept {
     if (!moving_) {
         moving_ = ever_moved_ = true;
+        moved_in_vain_ = false;
+        moved_before_ = moved_;
         move_started_ms_ = now_ms;
         actions.add({Do::kMove});
     }
@@ -214,9 +231,10 @@ void LaneEngine::start_move(std::uint64_t now_ms, Actions& actions) noexcept {
 
 void LaneEngine::moved(std::uint64_t now_ms, Actions& actions) noexcept {
     moving_ = false;
+    moved_in_vain_ = moved_ == moved_before_;
     if (full_) {
         set_move_timer(kFullLookMs, actions);  // another process moves, or the queue has no room
-    } else if (durable_ - moved_ >= kMoveBytes) {
+    } else if (is_move_large()) {
         start_move(now_ms, actions);
     } else if (moved_ < durable_) {
         set_move_timer(kMoveEveryMs, actions);

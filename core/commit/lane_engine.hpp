@@ -1,8 +1,8 @@
 // LaneEngine: what one process writes to its lane, and when. A state machine: events come in,
 // actions go out; no nginx, thread, file or clock.
 //
-// A batch begins at the end of a turn of the event loop, with all who wait then, while fewer than
-// one write is under way, or two where a write takes longer than a millisecond. Answers leave in
+// A batch begins at the end of a turn of the event loop, with all who wait then, while no write is
+// under way; where writes are slow a second one begins beside it (lane_pace.hpp). Answers leave in
 // the order of positions: a batch that is durable before the one in front of it waits for it. The
 // lane has room again when a mover has copied batches to the queue; until then requests wait, for
 // as long as group commit lets them. After a failed write nothing more is written: what was under
@@ -19,6 +19,7 @@
 #include "core/commit/action_list.hpp"
 #include "core/commit/engine.hpp"
 #include "core/commit/lane_format.hpp"
+#include "core/commit/lane_pace.hpp"
 #include "core/commit/waiting_list.hpp"
 
 namespace sluice {
@@ -32,10 +33,9 @@ enum class LaneWrite : std::uint8_t {
 
 class LaneEngine {
 public:
-    static constexpr std::size_t kInFlightMax = 2;
+    static constexpr std::size_t kInFlightMax = LanePace::kInFlightMax;
     /// Two are written, two are answered.
     static constexpr std::size_t kSlots = 2 * kInFlightMax;
-    static constexpr std::uint64_t kSlowWriteUs = 1000;
     static constexpr std::size_t kBatchRequestsMax = 1024;
     static constexpr std::uint64_t kWaitMaxMs = CommitEngine::kWaitMaxMs;
     /// A move is asked for when so much is durable and not moved, or after so long.
@@ -117,12 +117,19 @@ private:
     };
 
     [[nodiscard]] Slot& nth(std::size_t n) noexcept { return slots_[(oldest_ + n) % kSlots]; }
-    [[nodiscard]] std::size_t writing() const noexcept;
+    /// Writes under way, and the requests in them.
+    struct Writing {
+        std::size_t batches = 0;
+        std::size_t requests = 0;
+    };
+    [[nodiscard]] Writing writing() const noexcept;
+    [[nodiscard]] std::uint64_t batch_bytes_max() const noexcept;
     void begin(Now now, Actions& actions) noexcept;
     [[nodiscard]] WaiterChain take_batch(std::uint64_t& bytes) noexcept;
     void set_move_timer(std::uint64_t after_ms, Actions& actions) noexcept;
     void report(std::uint64_t now_ms, Actions& actions) noexcept;
     void ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept;
+    [[nodiscard]] bool is_move_large() const noexcept;
     void start_move(std::uint64_t now_ms, Actions& actions) noexcept;
     void set_wait_timer(std::uint64_t now_ms, Actions& actions) noexcept;
     void reopen_if_idle(Actions& actions) noexcept;
@@ -136,12 +143,14 @@ private:
     std::uint64_t durable_ = 0;   ///< All below is.
     std::uint64_t answered_ = 0;  ///< All below is answered.
     std::uint64_t moved_ = 0;
-    std::uint64_t write_us_ = 0;     ///< Averaged; without the outliers.
+    std::uint64_t moved_before_ = 0;  ///< When the last move began.
+    LanePace pace_;
     std::uint64_t progress_ms_ = 0;  ///< When the oldest write began, or could have.
     std::uint64_t move_started_ms_ = 0;
     bool open_ = false;
     bool reopens_ = false;  ///< It is closed for a reason that opening it anew mends.
     bool moving_ = false;
+    bool moved_in_vain_ = false;  ///< The last move brought this lane nothing.
     bool wait_timer_set_ = false;
     bool move_timer_set_ = false;
     bool ever_moved_ = false;

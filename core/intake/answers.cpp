@@ -78,6 +78,11 @@ Answer event_bad_request(Reason reason, std::span<const FieldError> errors,
     return answer;
 }
 
+Answer catalog_unavailable(Reason reason, std::optional<RateVerdict> rate) {
+    return catalog_error(503, Outcome::kUnavailable, reason, "Service is temporarily unavailable",
+                         rate);
+}
+
 Answer catalog_error(std::uint16_t status, Outcome outcome, Reason reason, std::string_view message,
                      std::optional<RateVerdict> rate) {
     Answer answer = empty_answer(status, outcome, reason);

@@ -90,6 +90,20 @@ Answer wrong_digest(Reason reason) {
                         "X-Signature must be the hexadecimal SHA-256 digest of the body as sent");
 }
 
+/// Of a batch whose digest was right; how many records it has is known when it is validated.
+Accepted accepted_of(const RequestHead& head, const Sender& sender) {
+    const AccountView& account = *sender.shop->account;
+    Accepted accepted;
+    accepted.meta.topic = sender.topic;
+    accepted.meta.account_number = account.number;
+    accepted.meta.account_id = account.account_id.view();
+    accepted.meta.shop_number = sender.shop->number;
+    accepted.meta.shop_id = sender.shop->shop_id.view();
+    accepted.meta.idempotency_key = head.idempotency_key.value;
+    accepted.body_sha256 = sender.signature;
+    return accepted;
+}
+
 }  // namespace
 
 Opened open_catalog(const RequestHead& head, const HeaderNames& names, RegistryView& registry,
@@ -121,10 +135,10 @@ Opened open_catalog(const RequestHead& head, const HeaderNames& names, RegistryV
     return opened;
 }
 
-Accepting accept_catalog(const RequestHead& head, const Sender& sender, std::string_view body,
+Accepting accept_catalog(const RequestHead& head, const Sender& sender, CheckedBody& body,
                          RateGate& gate, Timestamp /*now*/, IntakeScratch& scratch) {
     Accepting result;
-    if (!equal_constant_time(sha256(body), sender.signature)) {
+    if (!equal_constant_time(body.sha256(), sender.signature)) {
         result.answer = wrong_digest(Reason::kSignatureMismatch);
         return result;
     }
@@ -134,10 +148,17 @@ Accepting accept_catalog(const RequestHead& head, const Sender& sender, std::str
         result.answer = catalog_limited(*result.rate);
         return result;
     }
-    switch (scratch.products.validate(body, sender.topic)) {
+    result.accepted = accepted_of(head, sender);
+    std::string_view text;
+    if (const Reason gone = body.read(text); gone != Reason::kNone) {
+        result.answer = catalog_unavailable(gone, result.rate);
+        result.is_body_gone = true;
+        return result;
+    }
+    switch (scratch.products.validate(text, sender.topic)) {
         case BatchVerdict::kNotABatch:
             result.answer = catalog_error(400, Outcome::kBadRequest, Reason::kBodyNotJson,
-                                          explain_json_error(scratch.products.batch_error(), body),
+                                          explain_json_error(scratch.products.batch_error(), text),
                                           result.rate);
             return result;
         case BatchVerdict::kRecordErrors:
@@ -146,16 +167,14 @@ Accepting accept_catalog(const RequestHead& head, const Sender& sender, std::str
         case BatchVerdict::kValid:
             break;
     }
-    RecordMeta& meta = result.accepted.meta;
-    meta.topic = sender.topic;
-    meta.account_number = account.number;
-    meta.account_id = account.account_id.view();
-    meta.shop_number = sender.shop->number;
-    meta.shop_id = sender.shop->shop_id.view();
-    meta.idempotency_key = head.idempotency_key.value;
-    meta.records_count = scratch.products.products_count();
-    result.accepted.body_sha256 = sender.signature;
+    result.accepted.meta.records_count = scratch.products.products_count();
     return result;
+}
+
+Accepting accept_catalog(const RequestHead& head, const Sender& sender, std::string_view body,
+                         RateGate& gate, Timestamp now, IntakeScratch& scratch) {
+    WholeBody whole(body);
+    return accept_catalog(head, sender, whole, gate, now, scratch);
 }
 
 }  // namespace sluice

@@ -13,7 +13,7 @@ Opened answered(Answer answer) {
 }
 
 /// kNone: a usable token of the shop's account signed the body. kStoreUnavailable: perhaps one did.
-Reason check_signature(const Sender& sender, std::string_view body, Timestamp now) {
+Reason check_signature(const Sender& sender, CheckedBody& body, Timestamp now) {
     const ShopView* shop = sender.shop.get();
     const Digest256& signature = sender.signature;
     Reason reason = shop == nullptr   ? Reason::kShopUnknown
@@ -22,21 +22,23 @@ Reason check_signature(const Sender& sender, std::string_view body, Timestamp no
     bool unreadable = sender.is_key_outdated;
     if (reason == Reason::kNoUsableToken) {
         for (const std::shared_ptr<const TokenView>& token : shop->account->tokens) {
-            if ((token->scopes & kWriteOrders) == 0 || !token->active(now)) {
+            if (!may_sign_events(*token, now)) {
                 continue;
             }
             unreadable = unreadable || token->unreadable;
             if (token->signing_key == nullptr) {
                 continue;
             }
-            if (token->signing_key->verify(body, signature)) {
+            const std::optional<bool> is_right = body.is_signed_by(*token->signing_key, signature);
+            if (is_right.value_or(false)) {
                 return Reason::kNone;
             }
+            unreadable = unreadable || !is_right;
             reason = Reason::kSignatureMismatch;
         }
     }
     if (reason != Reason::kSignatureMismatch) {
-        static_cast<void>(dummy_signing_key().verify(body, signature));
+        static_cast<void>(body.is_signed_by(dummy_signing_key(), signature));
     }
     return unreadable ? Reason::kStoreUnavailable : reason;
 }
@@ -91,6 +93,10 @@ RecordMeta meta_of(const OrderEvent& event, const ShopView& shop) {
 
 }  // namespace
 
+bool may_sign_events(const TokenView& token, Timestamp now) noexcept {
+    return (token.scopes & kWriteOrders) != 0 && token.active(now);
+}
+
 Opened open_event(const RequestHead& head, RegistryView& registry) {
     if (!head.is_post) {
         return answered(event_method_not_allowed());
@@ -121,8 +127,7 @@ Opened open_event(const RequestHead& head, RegistryView& registry) {
 }
 
 Accepting accept_event(const RequestHead& head, const HeaderNames& names, const Sender& sender,
-                       std::string_view body, RateGate& gate, Timestamp now,
-                       IntakeScratch& scratch) {
+                       CheckedBody& body, RateGate& gate, Timestamp now, IntakeScratch& scratch) {
     Accepting result;
     const Reason refused = check_signature(sender, body, now);
     if (refused != Reason::kNone) {
@@ -142,7 +147,13 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
         result.answer = event_bad_request(Reason::kHeader, head_errors, result.rate);
         return result;
     }
-    const OrderEvent* event = scratch.orders.parse(body, *topic, names.anon_field);
+    std::string_view text;
+    if (const Reason gone = body.read(text); gone != Reason::kNone) {
+        result.answer = event_unavailable(gone, result.rate);
+        result.is_body_gone = true;
+        return result;
+    }
+    const OrderEvent* event = scratch.orders.parse(text, *topic, names.anon_field);
     if (event == nullptr) {
         const std::span<const FieldError> errors = scratch.orders.errors();
         if (!errors.front().field.empty()) {
@@ -151,12 +162,19 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
         }
         // Its sender is authenticated by now: it may see where its own bytes are wrong.
         FieldError placed = errors.front();
-        placed.message = explain_json_error(placed.message, body);
+        placed.message = explain_json_error(placed.message, text);
         result.answer = event_bad_request(Reason::kBodyNotJson, {&placed, 1}, result.rate);
         return result;
     }
     result.accepted.meta = meta_of(*event, *sender.shop);
     return result;
+}
+
+Accepting accept_event(const RequestHead& head, const HeaderNames& names, const Sender& sender,
+                       std::string_view body, RateGate& gate, Timestamp now,
+                       IntakeScratch& scratch) {
+    WholeBody whole(body);
+    return accept_event(head, names, sender, whole, gate, now, scratch);
 }
 
 }  // namespace sluice

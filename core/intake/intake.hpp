@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/intake/checked_body.hpp"
 #include "core/intake/rate_word.hpp"
 #include "core/intake/registry_view.hpp"
 #include "core/protocol/order_event.hpp"
@@ -157,8 +158,10 @@ struct Accepted {
 
 struct Accepting {
     std::optional<Answer> answer;
-    Accepted accepted;                ///< Meaningful if !answer.
+    /// Meaningful if !answer; of a batch also if is_body_gone, but for the number of its records.
+    Accepted accepted;
     std::optional<RateVerdict> rate;  ///< For the answer that the caller gives later.
+    bool is_body_gone = false;        ///< `answer` is 503: the body's bytes could not be had.
 };
 
 /// Validating a body takes at most this many bytes of memory for each byte of the body: 12 for a
@@ -180,7 +183,14 @@ struct IntakeScratch {
 
 /// Events, step 1: 405, or 401 for what can be told without the body. Looks the shop up.
 [[nodiscard]] Opened open_event(const RequestHead& head, RegistryView& registry);
-/// Events, step 2: 401, 429, 400, else what to store. Throws std::bad_alloc when memory is short.
+/// May the token sign events at `now`? (That its secret can be had is another question.)
+[[nodiscard]] bool may_sign_events(const TokenView& token, Timestamp now) noexcept;
+/// Events, step 2: 401, 429, 400, else what to store; 503 if the body's bytes cannot be had. Throws
+/// std::bad_alloc when memory is short.
+[[nodiscard]] Accepting accept_event(const RequestHead& head, const HeaderNames& names,
+                                     const Sender& sender, CheckedBody& body, RateGate& gate,
+                                     Timestamp now, IntakeScratch& scratch);
+/// The same for a body that lies in memory.
 [[nodiscard]] Accepting accept_event(const RequestHead& head, const HeaderNames& names,
                                      const Sender& sender, std::string_view body, RateGate& gate,
                                      Timestamp now, IntakeScratch& scratch);
@@ -189,7 +199,12 @@ struct IntakeScratch {
 /// order.
 [[nodiscard]] Opened open_catalog(const RequestHead& head, const HeaderNames& names,
                                   RegistryView& registry, Timestamp now);
-/// Catalog, step 2: checks 3 to 6, else what to store. Throws std::bad_alloc when memory is short.
+/// Catalog, step 2: checks 3 to 6, else what to store; 503 if the body's bytes cannot be had.
+/// Throws std::bad_alloc when memory is short.
+[[nodiscard]] Accepting accept_catalog(const RequestHead& head, const Sender& sender,
+                                       CheckedBody& body, RateGate& gate, Timestamp now,
+                                       IntakeScratch& scratch);
+/// The same for a body that lies in memory.
 [[nodiscard]] Accepting accept_catalog(const RequestHead& head, const Sender& sender,
                                        std::string_view body, RateGate& gate, Timestamp now,
                                        IntakeScratch& scratch);
@@ -201,6 +216,7 @@ struct IntakeScratch {
 [[nodiscard]] Answer catalog_success(std::uint32_t processed_count, bool replayed,
                                      std::optional<RateVerdict> rate);
 [[nodiscard]] Answer catalog_conflict(std::optional<RateVerdict> rate);
+[[nodiscard]] Answer catalog_unavailable(Reason reason, std::optional<RateVerdict> rate);
 [[nodiscard]] Answer catalog_error(std::uint16_t status, Outcome outcome, Reason reason,
                                    std::string_view message, std::optional<RateVerdict> rate);
 

@@ -11,6 +11,7 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/values/assert.hpp"
 
@@ -103,6 +104,55 @@ std::string to_hex(std::span<const std::uint8_t> bytes) {
     return text;
 }
 
+struct RunningSha256::State {
+    SHA256_CTX context;
+};
+
+RunningSha256::RunningSha256() : state_(std::make_unique<State>()) {
+    SHA256_Init(&state_->context);
+}
+
+RunningSha256::~RunningSha256() = default;
+RunningSha256::RunningSha256(RunningSha256&&) noexcept = default;
+RunningSha256& RunningSha256::operator=(RunningSha256&&) noexcept = default;
+
+void RunningSha256::add(std::string_view piece) noexcept {
+    SHA256_Update(&state_->context, piece.data(), piece.size());
+}
+
+Digest256 RunningSha256::digest() const noexcept {
+    return finish(state_->context, nullptr, 0);
+}
+
+struct RunningHmac::State {
+    SHA256_CTX inner;
+    SHA256_CTX outer;
+};
+
+RunningHmac::RunningHmac(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+RunningHmac::~RunningHmac() {
+    if (state_ != nullptr) {
+        OPENSSL_cleanse(state_.get(), sizeof(State));
+    }
+}
+
+RunningHmac::RunningHmac(RunningHmac&&) noexcept = default;
+
+RunningHmac& RunningHmac::operator=(RunningHmac&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+}
+
+void RunningHmac::add(std::string_view piece) noexcept {
+    SHA256_Update(&state_->inner, piece.data(), piece.size());
+}
+
+Digest256 RunningHmac::digest() const noexcept {
+    const Digest256 inner = finish(state_->inner, nullptr, 0);
+    return finish(state_->outer, inner.data(), inner.size());
+}
+
 struct SigningKey::State {
     SHA256_CTX inner;
     SHA256_CTX outer;
@@ -130,6 +180,11 @@ SigningKey::~SigningKey() {
 Digest256 SigningKey::sign(std::string_view body) const noexcept {
     const Digest256 inner = finish(state_->inner, body.data(), body.size());
     return finish(state_->outer, inner.data(), inner.size());
+}
+
+RunningHmac SigningKey::begin() const {
+    return RunningHmac(
+        std::make_unique<RunningHmac::State>(RunningHmac::State{state_->inner, state_->outer}));
 }
 
 const SigningKey& dummy_signing_key() {

@@ -23,6 +23,43 @@ enum class HexCase : std::uint8_t { kLowerOnly, kEither };
 [[nodiscard]] bool equal_constant_time(const Digest256& a, const Digest256& b) noexcept;
 [[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
 
+/// SHA-256 of bytes that come in pieces. One thread at a time.
+class RunningSha256 {
+public:
+    /// Throws std::bad_alloc.
+    RunningSha256();
+    ~RunningSha256();
+    RunningSha256(RunningSha256&&) noexcept;
+    RunningSha256& operator=(RunningSha256&&) noexcept;
+
+    void add(std::string_view piece) noexcept;
+    /// Of all that was added so far.
+    [[nodiscard]] Digest256 digest() const noexcept;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// HMAC-SHA256 of bytes that come in pieces, see SigningKey::begin(). Needs the key no more. Wiped
+/// when destroyed. One thread at a time.
+class RunningHmac {
+public:
+    ~RunningHmac();
+    RunningHmac(RunningHmac&&) noexcept;
+    RunningHmac& operator=(RunningHmac&&) noexcept;
+
+    void add(std::string_view piece) noexcept;
+    /// Of all that was added so far.
+    [[nodiscard]] Digest256 digest() const noexcept;
+
+private:
+    friend class SigningKey;
+    struct State;
+    explicit RunningHmac(std::unique_ptr<State> state) noexcept;
+    std::unique_ptr<State> state_;
+};
+
 /// A secret prepared for HMAC-SHA256: the states after the padded key, so that a check hashes the
 /// body once and never touches the secret again. Immutable; any number of threads may use one.
 /// Wiped when destroyed.
@@ -35,6 +72,8 @@ public:
     SigningKey& operator=(const SigningKey&) = delete;
 
     [[nodiscard]] Digest256 sign(std::string_view body) const noexcept;
+    /// sign(), of bytes that come in pieces. Throws std::bad_alloc.
+    [[nodiscard]] RunningHmac begin() const;
     [[nodiscard]] bool verify(std::string_view body, const Digest256& given) const noexcept {
         return equal_constant_time(sign(body), given);
     }

@@ -1,11 +1,13 @@
 #include "lmdb_store/queue/bulk_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "os/files/file_io.hpp"
 #include "os/random/random_bytes.hpp"
@@ -30,36 +32,8 @@ bool give_to_owner_of_folder(int fd, const fs::path& folder) noexcept {
     return ::stat(folder.c_str(), &info) == 0 && ::fchown(fd, info.st_uid, info.st_gid) == 0;
 }
 
-/// Synced slice by slice: behind one sync of 20 MB the queue's commits would wait for all of it.
-Status write_slices(int fd, const fs::path& path, std::string_view body) {
-    constexpr std::size_t kSliceBytes = 1U << 20;
-    do {
-        const std::string_view slice = body.substr(0, kSliceBytes);
-        body.remove_prefix(slice.size());
-        if (const int error = write_all(fd, slice); error != 0) {
-            return system_error(error, "write", path);
-        }
-        if (::fdatasync(fd) != 0) {
-            return system_error(errno, "sync", path);
-        }
-    } while (!body.empty());
-    return Status::success();
-}
-
-Status write_synced(const fs::path& path, std::string_view body) {
-    const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0660));
-    if (!fd.ok()) {
-        return system_error(errno, "create", path);
-    }
-    if (!give_to_owner_of_folder(fd.get(), path.parent_path())) {
-        return system_error(errno, "set the owner of", path);
-    }
-    // The umask must not keep the worker's group out.
-    if (::fchmod(fd.get(), 0660) != 0) {
-        return system_error(errno, "set the mode of", path);
-    }
-    return write_slices(fd.get(), path, body);
-}
+/// Behind one sync of 20 MB the queue's commits would wait for all of it.
+constexpr std::uint64_t kSliceBytes = 1U << 20;
 
 }  // namespace
 
@@ -70,30 +44,63 @@ bool is_bulk_name(std::string_view name) noexcept {
 
 Result<BulkFile> BulkFile::write(const StorePaths& paths, std::string_view body,
                                  const Digest256& sha256) {
-    BulkFile file;
-    file.name_ = random_name();
-    file.path_ = (paths.bulk / file.name_).string();
-    file.bytes_ = body.size();
-    file.sha256_ = sha256;
-    if (Status ok = write_synced(file.path_, body); !ok) {
+    Result<BulkFile> file = create(paths);
+    if (!file) {
+        return file;
+    }
+    if (Status ok = file->add(body); !ok) {
         return ok.error();
     }
-    if (Status ok = sync_folder(paths.bulk); !ok) {
+    if (Status ok = file->seal(sha256); !ok) {
         return ok.error();
     }
     return file;
 }
 
+Result<BulkFile> BulkFile::create(const StorePaths& paths) {
+    BulkFile file;
+    file.name_ = random_name();
+    file.folder_ = paths.bulk;
+    fs::path path = paths.bulk / file.name_;
+    file.fd_ = Fd(open_retrying(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0660));
+    if (!file.fd_.ok()) {
+        return system_error(errno, "create", path);
+    }
+    file.path_ = std::move(path);  // from here on it is removed again
+    if (Status ok = file.prepare(); !ok) {
+        return ok.error();
+    }
+    return file;
+}
+
+Status BulkFile::prepare() {
+    if (::flock(fd_.get(), LOCK_SH | LOCK_NB) != 0) {
+        return system_error(errno, "lock", path_);
+    }
+    if (!give_to_owner_of_folder(fd_.get(), folder_)) {
+        return system_error(errno, "set the owner of", path_);
+    }
+    // The umask must not keep the worker's group out.
+    return ::fchmod(fd_.get(), 0660) == 0 ? Status::success()
+                                          : system_error(errno, "set the mode of", path_);
+}
+
 BulkFile::BulkFile(BulkFile&& other) noexcept
-    : path_(std::exchange(other.path_, {})),
+    : fd_(std::move(other.fd_)),
+      path_(std::exchange(other.path_, {})),
+      folder_(std::move(other.folder_)),
       name_(std::move(other.name_)),
       bytes_(other.bytes_),
+      unsynced_(other.unsynced_),
       sha256_(other.sha256_) {}
 
 BulkFile& BulkFile::operator=(BulkFile&& other) noexcept {
+    std::swap(fd_, other.fd_);
     std::swap(path_, other.path_);
+    std::swap(folder_, other.folder_);
     std::swap(name_, other.name_);
     std::swap(bytes_, other.bytes_);
+    std::swap(unsynced_, other.unsynced_);
     std::swap(sha256_, other.sha256_);
     return *this;
 }
@@ -102,6 +109,62 @@ BulkFile::~BulkFile() {
     if (!path_.empty()) {
         ::unlink(path_.c_str());
     }
+}
+
+Status BulkFile::add(std::string_view piece) {
+    while (!piece.empty()) {
+        const std::string_view slice = piece.substr(0, kSliceBytes - unsynced_);
+        piece.remove_prefix(slice.size());
+        if (const int error = write_all(fd_.get(), slice); error != 0) {
+            return system_error(error, "write", path_);
+        }
+        bytes_ += slice.size();
+        unsynced_ += slice.size();
+        if (unsynced_ == kSliceBytes) {
+            if (Status ok = sync(); !ok) {
+                return ok;
+            }
+        }
+    }
+    return Status::success();
+}
+
+Status BulkFile::sync() {
+    if (::fdatasync(fd_.get()) != 0) {
+        return system_error(errno, "sync", path_);
+    }
+    unsynced_ = 0;
+    return Status::success();
+}
+
+Status BulkFile::seal(const Digest256& sha256) {
+    if (unsynced_ > 0 || bytes_ == 0) {
+        if (Status ok = sync(); !ok) {
+            return ok;
+        }
+    }
+    if (Status ok = sync_folder(folder_); !ok) {
+        return ok;
+    }
+    sha256_ = sha256;
+    return Status::success();
+}
+
+Status BulkFile::read_back(char* to) const {
+    const std::int64_t got = read_at(fd_.get(), to, bytes_, 0);
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path_);
+    }
+    return static_cast<std::uint64_t>(got) == bytes_
+               ? Status::success()
+               : Status(Error{ErrorCode::kIo, "\"" + path_.string() +
+                                                  "\" is shorter than what was "
+                                                  "written to it"});
+}
+
+bool is_in_use(const fs::path& file) noexcept {
+    const Fd fd(open_retrying(file.c_str(), O_RDONLY));
+    return !fd.ok() || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0;
 }
 
 BulkRef BulkFile::ref() const noexcept {

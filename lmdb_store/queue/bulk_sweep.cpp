@@ -18,6 +18,8 @@ bool may_name_a_file(std::string_view record) noexcept {
 
 }  // namespace
 
+/// A file whose record is on its way is in use until that is durable, and is not listed; one whose
+/// record became durable before is listed, and then its record is seen.
 Status BulkSweep::begin() {
     old_files_.clear();
     is_under_way_ = false;
@@ -28,7 +30,7 @@ Status BulkSweep::begin() {
     for (const std::string& name : *found) {
         struct stat info {};
         if (is_bulk_name(name) && ::stat((paths_.bulk / name).c_str(), &info) == 0 &&
-            info.st_mtime + age_seconds_ <= now().seconds) {
+            info.st_mtime + age_seconds_ <= now().seconds && !is_in_use(paths_.bulk / name)) {
             old_files_.insert(name);
         }
     }

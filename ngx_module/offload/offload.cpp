@@ -7,6 +7,8 @@ namespace {
 
 constexpr ngx_msec_t kHangMs = 60'000;
 constexpr ngx_msec_t kIdleMs = 5'000;
+/// The pool's queue is full of other modules' tasks, whose end nobody tells us.
+constexpr ngx_msec_t kRetryMs = 100;
 
 }  // namespace
 
@@ -17,18 +19,31 @@ Offload::Offload(ngx_thread_pool_t* pool, std::uint64_t memory_max, ngx_log_t* l
     idle_timer_.handler = &Offload::on_idle;
     idle_timer_.log = log;
     idle_timer_.cancelable = 1;
+    // Not cancelable: a quitting process stays for those in the line.
+    retry_timer_.data = &ident_;
+    retry_timer_.handler = &Offload::on_retry;
+    retry_timer_.log = log;
 }
 
 Offload::~Offload() {
     if (idle_timer_.timer_set) {
         ngx_del_timer(&idle_timer_);
     }
+    if (retry_timer_.timer_set) {
+        ngx_del_timer(&retry_timer_);
+    }
 }
 
 bool Offload::start(OffloadJob& job, std::uint64_t bytes) noexcept {
-    if (bytes > memory_max_ - memory_used_) {
+    if (bytes > memory_max_ - memory_used_ || !post(job)) {
         return false;
     }
+    memory_used_ += bytes;
+    job.bytes = bytes;
+    return true;
+}
+
+bool Offload::post(OffloadJob& job) noexcept {
     job.offload = this;
     job.ident.owner = &job;
     job.task = {};
@@ -41,11 +56,37 @@ bool Offload::start(OffloadJob& job, std::uint64_t bytes) noexcept {
         return false;
     }
     ++tasks_;
-    memory_used_ += bytes;
-    job.bytes = bytes;
     // Not cancelable: before it exits, nginx waits for timers, not for tasks.
     ngx_add_timer(&job.task.event, kHangMs);
     return true;
+}
+
+void Offload::line_up(OffloadJob& job) noexcept {
+    job.next = nullptr;
+    *line_end_ = &job;
+    line_end_ = &job.next;
+    advance_line();
+}
+
+void Offload::advance_line() noexcept {
+    while (line_first_ != nullptr && from_line_ < kFromLineMax && !retry_timer_.timer_set) {
+        OffloadJob& job = *line_first_;
+        if (!post(job)) {
+            ngx_add_timer(&retry_timer_, kRetryMs);
+            return;
+        }
+        job.is_from_line = true;
+        ++from_line_;
+        line_first_ = job.next;
+        if (line_first_ == nullptr) {
+            line_end_ = &line_first_;
+        }
+    }
+}
+
+void Offload::on_retry(ngx_event_t* event) noexcept {
+    event->timedout = 0;
+    static_cast<Offload*>(static_cast<EventIdent*>(event->data)->owner)->advance_line();
 }
 
 void Offload::release_memory(OffloadJob& job) noexcept {
@@ -72,6 +113,10 @@ void Offload::on_completed(ngx_event_t* event) noexcept {
     Offload& offload = *job.offload;
     --offload.tasks_;
     ngx_add_timer(&offload.idle_timer_, kIdleMs);
+    if (std::exchange(job.is_from_line, false)) {
+        --offload.from_line_;
+        offload.advance_line();
+    }
     job.completed(job);
 }
 

@@ -26,6 +26,8 @@ struct OffloadJob {
 
     // Used by Offload only.
     Offload* offload = nullptr;
+    OffloadJob* next = nullptr;  ///< In the line.
+    bool is_from_line = false;
     EventIdent ident;
     ngx_thread_task_t task{};
 };
@@ -41,6 +43,9 @@ public:
     /// Takes `bytes` of the memory and gives the job to a thread. Event loop.
     /// @return false: no memory is left for it, or the pool is full; nothing was taken.
     [[nodiscard]] bool start(OffloadJob& job, std::uint64_t bytes) noexcept;
+    /// Gives a short job that takes none of the memory to a thread when its turn comes; never
+    /// refuses. Event loop.
+    void line_up(OffloadJob& job) noexcept;
     /// A thread works now: what it uses must stay.
     [[nodiscard]] bool in_flight() const noexcept { return tasks_ != 0; }
     /// What the job holds of the memory is free again. Event loop.
@@ -52,8 +57,14 @@ public:
     void give_back(std::unique_ptr<IntakeScratch> scratch) noexcept;
 
 private:
+    /// Of the line: more would fill the pool's queue, and others would be refused.
+    static constexpr std::size_t kFromLineMax = 16;
+
     static void run(void* job, ngx_log_t* log) noexcept;
     static void on_completed(ngx_event_t* event) noexcept;
+    static void on_retry(ngx_event_t* event) noexcept;
+    [[nodiscard]] bool post(OffloadJob& job) noexcept;
+    void advance_line() noexcept;
     /// What large bodies left in the parsers is freed once none came for a while.
     static void on_idle(ngx_event_t* event) noexcept;
     void trim_idle() noexcept;
@@ -63,10 +74,14 @@ private:
     std::uint64_t memory_max_;
     std::uint64_t memory_used_ = 0;
     std::size_t tasks_ = 0;  ///< Posted and not completed.
+    OffloadJob* line_first_ = nullptr;
+    OffloadJob** line_end_ = &line_first_;
+    std::size_t from_line_ = 0;  ///< Posted of it and not completed.
     std::mutex mutex_;
     std::vector<std::unique_ptr<IntakeScratch>> idle_;  ///< Guarded by mutex_.
     EventIdent ident_;
     ngx_event_t idle_timer_{};
+    ngx_event_t retry_timer_{};
 };
 
 }  // namespace sluice::ngx

@@ -104,10 +104,8 @@ void settle_success(IngestRequest& request, bool replayed) {
 }
 
 void settle_unavailable(IngestRequest& request, Reason reason) {
-    settle(request, request.is_events()
-                        ? event_unavailable(reason, request.rate)
-                        : catalog_error(NGX_HTTP_SERVICE_UNAVAILABLE, Outcome::kUnavailable, reason,
-                                        "Service is temporarily unavailable", request.rate));
+    settle(request, request.is_events() ? event_unavailable(reason, request.rate)
+                                        : catalog_unavailable(reason, request.rate));
 }
 
 void settle_too_large(IngestRequest& request) {

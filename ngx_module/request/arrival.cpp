@@ -39,7 +39,9 @@ bool has_part_of_body(const ngx_http_request_t* r) noexcept {
     if (body == nullptr) {
         return false;
     }
-    if (body->rest != 0 || r->reading_body) {
+    // What was read without buffering was handed on as it came, as proxy_request_buffering off
+    // does.
+    if (body->rest != 0 || r->reading_body || r->request_body_no_buffering) {
         return true;
     }
     for (const ngx_chain_t* link = body->bufs; link != nullptr; link = link->next) {
@@ -51,9 +53,14 @@ bool has_part_of_body(const ngx_http_request_t* r) noexcept {
 }
 
 /// nginx refused it as too long (413), and an error page leads here. It marks such requests before
-/// it looks for the page; nothing else that an error page can follow does both.
+/// it looks for the page; nothing else that an error page can follow does both. Once reading has
+/// begun only a chunked body is found to be too long; what a proxy passed on as it came may have
+/// failed for any reason.
 bool is_refused_length(const ngx_http_request_t* r) noexcept {
-    return r->error_page && (r->request_body != nullptr ? r->lingering_close : r->expect_tested);
+    if (!r->error_page || r->request_body == nullptr) {
+        return r->error_page && r->expect_tested;
+    }
+    return r->headers_in.chunked && r->lingering_close && !r->request_body_no_buffering;
 }
 
 bool is_over_limit(const ngx_http_request_t* r) noexcept {
@@ -73,6 +80,10 @@ Arrival arrival_of(const ngx_http_request_t* r) noexcept {
         return Arrival::kIncomplete;
     }
     return is_over_limit(r) ? Arrival::kTooLarge : Arrival::kWhole;
+}
+
+void mark_refused_length(ngx_http_request_t* r) noexcept {
+    r->request_body_no_buffering = 0;
 }
 
 }  // namespace sluice::ngx

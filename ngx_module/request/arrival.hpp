@@ -20,4 +20,8 @@ enum class Arrival {
 /// Requires: `r` is a main request that was not answered yet. Event loop.
 [[nodiscard]] Arrival arrival_of(const ngx_http_request_t* r) noexcept;
 
+/// `r` is about to end with 413: if an error page leads to an ingest location, arrival_of() knows
+/// it from a body that came unbuffered and is gone for another reason. Event loop.
+void mark_refused_length(ngx_http_request_t* r) noexcept;
+
 }  // namespace sluice::ngx

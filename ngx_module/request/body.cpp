@@ -83,17 +83,35 @@ bool RequestBody::gather() {
     if (chain_ == nullptr) {
         return true;
     }
-    copy_.reset(new char[bytes_ + kSpareBytes]);
-    char* to = copy_.get();
+    char* to = make_room();
     for (const ngx_chain_t* link = chain_; link != nullptr; link = link->next) {
         if (!copy_buffer(link->buf, to)) {
+            view_ = {};
             return false;
         }
         to += bytes_of(link->buf);
     }
-    view_ = {copy_.get(), bytes_};
     chain_ = nullptr;
     return true;
+}
+
+void RequestBody::take_piece(std::string_view text) noexcept {
+    chain_ = nullptr;
+    view_ = text;
+    bytes_ = text.size();
+    spooled_ = false;
+}
+
+void RequestBody::take_pieces(std::uint64_t bytes) noexcept {
+    take_piece({});
+    bytes_ = bytes;
+    spooled_ = true;
+}
+
+char* RequestBody::make_room() {
+    copy_.reset(new char[bytes_ + kSpareBytes]);
+    view_ = {copy_.get(), bytes_};
+    return copy_.get();
 }
 
 void RequestBody::release() noexcept {

@@ -1,4 +1,5 @@
-// RequestBody: the raw body as nginx left it: one stretch of memory, several, or a temporary file.
+// RequestBody: where the raw body lies: in one stretch of memory, in several, in a temporary file
+// of nginx, or (what came in pieces) in a file of ours.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,22 @@ public:
     /// Event loop, once the body is read. Copies nothing: the request's buffers are referenced.
     void take(const ngx_http_request_t* r) noexcept;
 
+    /// It came in pieces, and fitted into one: `text` stays where it is until release().
+    void take_piece(std::string_view text) noexcept;
+    /// It came in pieces, of `bytes` together, into a file: view() is empty until they are read
+    /// into make_room().
+    void take_pieces(std::uint64_t bytes) noexcept;
+
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-    /// A part of it lies in a temporary file: gather() will block for the disk.
+    /// A part of it lies in a file: to gather or to read it will block for the disk.
     [[nodiscard]] bool spooled() const noexcept { return spooled_; }
 
     /// Makes view() the whole body; copies only what does not lie in one piece. Any thread, while
     /// the request is parked. Throws std::bad_alloc.
     /// @return false: the temporary file could not be read.
     [[nodiscard]] bool gather();
+    /// Memory for bytes(), which view() is from now on; the caller fills it. Throws std::bad_alloc.
+    [[nodiscard]] char* make_room();
     [[nodiscard]] std::string_view view() const noexcept { return view_; }
 
     /// Frees the copy, if there is one.

@@ -9,8 +9,13 @@ namespace sluice::ngx {
 /// A body may take client_body_timeout, and as long again as its bytes need at this rate.
 inline constexpr off_t kBodyBytesPerSecondMin = 16 * 1024;
 
-/// Event loop, when the body did not come with the head.
-void start_body_deadline(IngestRequest& request) noexcept;
+// Event loop.
+
+/// When the body did not come with the head. `overdue` is called when the time is over.
+void start_body_deadline(IngestRequest& request, void (*overdue)(IngestRequest&) noexcept) noexcept;
+/// The sender waits for us now: the clock stands until resume_body_deadline().
+void pause_body_deadline(IngestRequest& request) noexcept;
+void resume_body_deadline(IngestRequest& request) noexcept;
 void stop_body_deadline(IngestRequest& request) noexcept;
 
 }  // namespace sluice::ngx

@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "core/intake/checked_body.hpp"
 #include "core/intake/rate_word.hpp"
 #include "core/protocol/signature.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/nginx/loop_clock.hpp"
 #include "ngx_module/request/answer.hpp"
+#include "ngx_module/request/pieces.hpp"
 #include "ngx_module/store/refusal.hpp"
 #include "os/clock/clock.hpp"
 
@@ -49,9 +51,19 @@ private:
     bool is_beyond_zone_ = false;
 };
 
+/// Its digests are known, and its bytes are in a file or were; else they lie in memory.
+bool is_streamed(const IngestRequest& request) noexcept {
+    return request.stream != nullptr && request.stream->pieces().was_given();
+}
+
 Accepting accept(IngestRequest& request, IntakeScratch& scratch, Timestamp now) {
     ZoneGate gate(request, now.seconds);
-    const std::string_view body = request.body.view();
+    WholeBody whole(request.body.view());
+    std::optional<StreamedBody> streamed;
+    if (is_streamed(request)) {
+        streamed.emplace(*request.stream, request.body);
+    }
+    CheckedBody& body = streamed ? static_cast<CheckedBody&>(*streamed) : whole;
     Accepting accepting =
         request.is_events()
             ? accept_event(request.head, request.conf->scan->names, request.sender, body, gate, now,
@@ -79,6 +91,17 @@ bool is_replay(IngestRequest& request) noexcept {
     return true;
 }
 
+/// The file that its record will name, written and synced.
+Result<store::BulkFile> bulk_file_of(IngestRequest& request, const Accepted& accepted) {
+    if (!is_streamed(request)) {
+        const std::string_view body = request.body.view();
+        const Digest256 digest = request.is_events() ? sha256(body) : accepted.body_sha256;
+        return store::BulkFile::write(request.tools->paths, body, digest);
+    }
+    std::optional<store::BulkFile> file = request.stream->seal();
+    return file ? Result<store::BulkFile>(std::move(*file)) : *request.stream->error();
+}
+
 /// False: the request needs no record, because it is settled or a replay.
 bool write_bulk(IngestRequest& request, Accepted& accepted) {
     if (is_replay(request)) {
@@ -89,9 +112,7 @@ bool write_bulk(IngestRequest& request, Accepted& accepted) {
         settle_unavailable(request, reason_of(*closed));
         return false;
     }
-    const std::string_view body = request.body.view();
-    const Digest256 digest = request.is_events() ? sha256(body) : accepted.body_sha256;
-    Result<store::BulkFile> file = store::BulkFile::write(request.tools->paths, body, digest);
+    Result<store::BulkFile> file = bulk_file_of(request, accepted);
     if (!file) {
         request.tools->notes.store_error(file.error());
         settle_unavailable(request, reason_of(file.error().code));
@@ -103,17 +124,34 @@ bool write_bulk(IngestRequest& request, Accepted& accepted) {
     return true;
 }
 
-void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
-    accepted.meta.received_at = now;
-    accepted.meta.request_id = request.request_id;
+void claim_key(IngestRequest& request, const Accepted& accepted, Timestamp now) noexcept {
     request.job.item.received_at = now;
-    request.records_count = accepted.meta.records_count;
-    request.topic = accepted.meta.topic;
     if (!request.is_events()) {
         request.job.item.claim = store::IdempotencyClaim{
             accepted.meta.shop_number, accepted.meta.idempotency_key, accepted.meta.topic,
             accepted.body_sha256, accepted.meta.records_count};
     }
+}
+
+/// The bytes of a batch cannot be had, because the disk is full or fails. If the same ones were
+/// stored under its key before, they were valid, and it is answered as then.
+bool is_known_batch(IngestRequest& request, const Accepted& accepted, Timestamp now) noexcept {
+    claim_key(request, accepted, now);
+    if (is_replay(request) && request.job.item.outcome == store::AppendOutcome::kReplayed) {
+        return true;
+    }
+    request.job.item = {};
+    request.records_count = 0;
+    request.committed = false;
+    return false;
+}
+
+void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
+    accepted.meta.received_at = now;
+    accepted.meta.request_id = request.request_id;
+    request.records_count = accepted.meta.records_count;
+    request.topic = accepted.meta.topic;
+    claim_key(request, accepted, now);
     if (request.conf->dry_run != 0) {
         if (!is_replay(request)) {
             settle_success(request, false);
@@ -124,6 +162,11 @@ void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
         return;
     }
     request.envelope.encode(accepted.meta, request.body.view());
+}
+
+void note_lost_body(const IngestRequest& request) noexcept {
+    const std::optional<Error>& error = request.stream->error();
+    request.tools->notes.store_error(*error);
 }
 
 /// Settles the request, or fills what the commit needs (envelope, claim, bulk file). On the offload
@@ -137,8 +180,15 @@ void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now
     const std::uint64_t started_us = monotonic_us();
     counters.body_bytes.fetch_add(request.body.bytes(), std::memory_order_relaxed);
     Accepting accepting = accept(request, scratch, now);
-    counters.check_us.observe(monotonic_us() - started_us);
+    counters.check_us.observe(monotonic_us() - started_us +
+                              (is_streamed(request) ? request.stream->hash_us() : 0));
     request.rate = accepting.rate;
+    if (accepting.is_body_gone) {
+        note_lost_body(request);
+        if (!request.is_events() && is_known_batch(request, accepting.accepted, now)) {
+            return;
+        }
+    }
     if (accepting.answer) {
         settle(request, std::move(*accepting.answer));
     }
@@ -160,11 +210,24 @@ Step after_check(const IngestRequest& request) noexcept {
     return request.answer ? Step::kAnswer : Step::kCommit;
 }
 
+/// The last of its pieces is taken. What goes into its record as it is, is read at once, so that it
+/// needs no file from here on.
+void end_stream(IngestRequest& request) {
+    BodyStream& stream = *request.stream;
+    stream.take(stream.pieces().rest(), request.tools->paths);
+    stream.pieces().release();
+    if (request.body.bytes() <= store::kInlineBodyBytesMax && stream.read_into(request.body)) {
+        stream.drop();
+    }
+}
+
 /// On the offload pool's thread.
 void check_offloaded(IngestRequest& request) {
     RequestTools& tools = *request.tools;
     tools.metrics.offloaded.fetch_add(1, std::memory_order_relaxed);
-    if (!request.body.gather()) {
+    if (is_streamed(request)) {
+        end_stream(request);
+    } else if (!request.body.gather()) {
         settle_unavailable(request, Reason::kIoError);
         return;
     }
@@ -181,6 +244,9 @@ void run_offloaded(OffloadJob& job, ngx_log_t* log) noexcept {
     });
     if (!checked) {
         settle_internal_error(request);
+    }
+    if (is_streamed(request)) {
+        request.stream->drop();  // what is stored has it no more
     }
 }
 
@@ -218,7 +284,7 @@ Step offload(IngestRequest& request) {
         return park_until(request, Step::kOffloaded);
     }
     settle_unavailable(request, Reason::kMemory);
-    return Step::kAnswer;
+    return drop_pieces(request, Step::kAnswer);
 }
 
 Step offloaded(IngestRequest& request) {

@@ -8,6 +8,7 @@
 #include "ngx_module/request/body_deadline.hpp"
 #include "ngx_module/request/check.hpp"
 #include "ngx_module/request/open.hpp"
+#include "ngx_module/request/pieces.hpp"
 #include "ngx_module/request/record.hpp"
 #include "ngx_module/request/request.hpp"
 #include "ngx_module/request/request_pool.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 extern "C" {
 static void on_body_read(ngx_http_request_t* r) noexcept;
+static void on_body_readable(ngx_http_request_t* r) noexcept;
 static void on_woken(ngx_http_request_t* r) noexcept;
 }
 
@@ -39,10 +41,14 @@ Step arrive(IngestRequest& request) {
     return Step::kAnswerEarly;
 }
 
+void on_body_overdue(IngestRequest& request) noexcept;
+
 Step read_body(IngestRequest& request) noexcept {
-    const ngx_int_t rc = ngx_http_read_client_request_body(request.r, on_body_read);
-    if (rc == NGX_AGAIN) {
-        start_body_deadline(request);
+    ngx_http_request_t* r = request.r;
+    r->request_body_no_buffering = comes_in_pieces(r) ? 1 : 0;
+    const ngx_int_t rc = ngx_http_read_client_request_body(r, on_body_read);
+    if (rc == NGX_AGAIN && !r->request_body_no_buffering) {
+        start_body_deadline(request, on_body_overdue);
     }
     return rc >= NGX_HTTP_SPECIAL_RESPONSE ? end_with(request, rc) : Step::kBodyComing;
 }
@@ -55,9 +61,15 @@ Step take_step(IngestRequest& request, Step step) {
             return open(request);
         case Step::kReadBody:
             return read_body(request);
+        case Step::kPieces:
+            return read_pieces(request);
+        case Step::kPieceTaken:
+            return piece_taken(request);
+        case Step::kBodyBroken:
+            return break_off(request);
         case Step::kRenewed:
             look_up_sender(request);
-            return request.answer ? Step::kAnswer : Step::kCheck;
+            return request.answer ? drop_pieces(request, Step::kAnswer) : Step::kCheck;
         case Step::kCheck:
             return check(request);
         case Step::kOffload:
@@ -73,6 +85,7 @@ Step take_step(IngestRequest& request, Step step) {
         case Step::kAnswerEarly:
             return end_with(request, send_early_answer(request));
         case Step::kBodyComing:
+        case Step::kBodyHeld:
         case Step::kParked:
         case Step::kEnd:
             break;
@@ -81,7 +94,17 @@ Step take_step(IngestRequest& request, Step step) {
 }
 
 bool is_stop(Step step) noexcept {
-    return step == Step::kBodyComing || step == Step::kParked || step == Step::kEnd;
+    return step == Step::kBodyComing || step == Step::kBodyHeld || step == Step::kParked ||
+           step == Step::kEnd;
+}
+
+/// Whatever the client does, the request stays until wake().
+void hold(ngx_http_request_t* r) noexcept {
+    if (!r->aio) {
+        r->main->blocked++;
+        r->aio = 1;
+        r->write_event_handler = on_woken;
+    }
 }
 
 /// From step to step until the request ends or waits.
@@ -95,14 +118,16 @@ std::optional<ngx_int_t> walk(IngestRequest& request, Step step) noexcept {
             settle_internal_error(request);  // something was thrown; nothing was sent yet
         }
     }
-    if (step == Step::kParked) {
-        // Whatever the client does, the request stays until wake().
-        ngx_http_request_t* r = request.r;
-        r->main->blocked++;
-        r->aio = 1;
-        r->write_event_handler = on_woken;
+    if (step == Step::kParked || step == Step::kBodyHeld) {
+        hold(request.r);
     }
-    return step == Step::kEnd ? std::optional<ngx_int_t>(request.ending) : std::nullopt;
+    if (step != Step::kEnd) {
+        return std::nullopt;
+    }
+    if (request.ending == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE) {
+        mark_refused_length(request.r);
+    }
+    return request.ending;
 }
 
 /// The request may be gone afterwards.
@@ -113,9 +138,38 @@ void go_on(IngestRequest& request, Step step) noexcept {
     }
 }
 
+void on_body_overdue(IngestRequest& request) noexcept {
+    ngx_http_request_t* r = request.r;
+    ngx_connection_t* c = r->connection;
+    ngx_http_set_log_request(c->log, r);
+    ngx_log_error(NGX_LOG_INFO, c->log, NGX_ETIMEDOUT, "client sends its body too slowly");
+    c->timedout = 1;
+    request.ending = NGX_HTTP_REQUEST_TIME_OUT;
+    go_on(request, request.stream != nullptr ? Step::kBodyBroken : Step::kEnd);
+    ngx_http_run_posted_requests(c);
+}
+
+/// It comes in pieces, and the first of it is there.
+void begin_to_read(IngestRequest& request) noexcept {
+    request.r->read_event_handler = on_body_readable;
+    start_body_deadline(request, on_body_overdue);
+    const bool began = guarded(request.r->connection->log, false, [&] {
+        begin_pieces(request);
+        return true;
+    });
+    if (!began) {
+        settle_internal_error(request);
+    }
+    go_on(request, began ? Step::kPieces : Step::kAnswer);
+}
+
 extern "C" {
 static void on_body_read(ngx_http_request_t* r) noexcept {
     IngestRequest& request = *request_of(r);
+    if (r->reading_body) {
+        begin_to_read(request);
+        return;
+    }
     if (request.body_timer.timer_set) {
         // The body took its time: a sender that was revoked meanwhile is refused.
         stop_body_deadline(request);
@@ -125,10 +179,21 @@ static void on_body_read(ngx_http_request_t* r) noexcept {
     go_on(request, request.answer ? Step::kAnswer : Step::kCheck);
 }
 
+static void on_body_readable(ngx_http_request_t* r) noexcept {
+    IngestRequest& request = *request_of(r);
+    if (request.answer || is_reading_paused(request)) {
+        r->connection->read->timedout = 0;
+        ngx_http_block_reading(r);
+        return;
+    }
+    go_on(request, Step::kPieces);
+}
+
 static void on_woken(ngx_http_request_t* r) noexcept {
     if (r->aio) {
         return;  // the socket became writable while the request is parked
     }
+    r->write_event_handler = ngx_http_request_empty_handler;
     IngestRequest& request = *request_of(r);
     go_on(request, request.resume);
 }

@@ -7,6 +7,7 @@ void IngestRequest::reset() noexcept {
     head = {};
     sender = {};
     body.release();
+    stream.reset();
     request_id = {};
     rate.reset();
     cell = nullptr;

@@ -2,11 +2,13 @@
 //
 // Owner: the RequestPool keeps and reuses them; a request of nginx holds one from the content
 // handler until its memory pool is destroyed. Threads: the event loop, except between
-// Offload::start() and its completion (the offload thread) and while a commit reads `envelope` and
-// `body` (nobody writes then).
+// Offload::start() and its completion (the offload thread; of a body in pieces it has `stream` but
+// for its pieces, and reading goes on beside) and while a commit reads `envelope` and `body`
+// (nobody writes then).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "core/intake/intake.hpp"
@@ -17,6 +19,7 @@
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/offload/offload.hpp"
 #include "ngx_module/request/body.hpp"
+#include "ngx_module/request/body_stream.hpp"
 #include "ngx_module/request/tools.hpp"
 
 namespace sluice::ngx {
@@ -27,6 +30,9 @@ enum class Step : std::uint8_t {
     kArrive,       ///< Is it there as the client sent it?
     kOpen,         ///< Look at the head: who claims to send it?
     kReadBody,     ///< Have nginx read the body.
+    kPieces,       ///< More of a body that comes in pieces is there, or may be.
+    kPieceTaken,   ///< The thread has hashed and written a piece.
+    kBodyBroken,   ///< It will never be whole; `ending` says why.
     kRenewed,      ///< The master key was looked for again: look the sender up again.
     kCheck,        ///< The body is there: check it here, or say that it is offloaded.
     kOffload,      ///< Check it on a thread.
@@ -35,7 +41,8 @@ enum class Step : std::uint8_t {
     kCommitted,    ///< The store has spoken.
     kAnswer,       ///< It is settled: send the answer.
     kAnswerEarly,  ///< The same, before the body was read.
-    kBodyComing,   ///< Nothing now: nginx goes on with it at kCheck when the body is read.
+    kBodyComing,   ///< Nothing now: nginx goes on with it when more of the body is there.
+    kBodyHeld,     ///< The same, while a thread has a piece of it: wake() goes on at `resume`.
     kParked,       ///< Nothing now: wake() goes on with it at `resume`.
     kEnd,          ///< nginx finalizes it with `ending`.
 };
@@ -55,6 +62,8 @@ struct IngestRequest {
     RequestHead head;
     Sender sender;
     RequestBody body;
+    std::unique_ptr<BodyStream> stream;  ///< Its body comes in pieces.
+    std::string_view given_piece;        ///< That the pool has.
     std::string_view request_id;
 
     // Written by check_request().
@@ -75,6 +84,8 @@ struct IngestRequest {
 
     EventIdent body_ident;     ///< Of body_timer; owner: the request.
     ngx_event_t body_timer{};  ///< See body_deadline.hpp.
+    ngx_msec_t body_ms_left = 0;
+    void (*body_overdue)(IngestRequest&) noexcept = nullptr;
 
     // Offload.
     KeyWaiter key_waiter;           ///< owner: the request.

@@ -3,6 +3,8 @@
  *
  * Faults: the n-th matching call below SLUICE_FAULT_DIR fails, comes back short, or is slow.
  * Points: a process that comes to an armed point for the n-th time is killed by SIGKILL.
+ * Watch: counts what nginx's event loop itself writes, syncs, makes, renames or removes on disks;
+ *        logs (O_APPEND) apart.
  *
  * SLUICE_FAULT_PAGE  the page's file      SLUICE_FAULT_DIR  calls on files elsewhere are left alone
  */
@@ -19,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -54,13 +57,16 @@ static struct page {
     word delay_us; /* of MODE_DELAY; the most of MODE_JITTER */
     word seen;     /* matching calls so far */
     word injected;
-    word first; /* the call that was hit first */
-    word pad[6];
+    word first;      /* the call that was hit first */
+    word watch_loop; /* count what the event loop of nginx does to files */
+    word loop_calls;
+    word pad[4];
     word armed; /* point + 1 */
     word countdown;
     word pad2[14];
     word passes[64];
     word kills[64];
+    char loop_path[512]; /* of the first of loop_calls */
 } off, *page = &off;
 
 static unsigned long role;
@@ -129,6 +135,31 @@ static enum place place_of_fd(int fd) {
         return ELSEWHERE;
     path[n] = 0;
     return place_of(path);
+}
+
+/* ---- Watch ----------------------------------------------------------------------------------- */
+
+static int is_watched(void) {
+    return page->watch_loop && role == ROLE_NGINX && gettid() == getpid();
+}
+
+static void on_loop_path(const char* path) {
+    if (is_watched() && page->loop_calls++ == 0)
+        strncpy(page->loop_path, path, sizeof(page->loop_path) - 1);
+}
+
+static void on_loop(int fd) {
+    int saved = errno;
+    struct stat info;
+    char link[64], path[512];
+    int flags = is_watched() ? fcntl(fd, F_GETFL) : -1;
+    if (flags >= 0 && !(flags & O_APPEND) && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(link, path, sizeof(path) - 1);
+        path[n > 0 ? n : 0] = 0;
+        on_loop_path(path);
+    }
+    errno = saved;
 }
 
 #define AT(nginx_place, nginx_point, ledger_point, trim_point)                      \
@@ -217,6 +248,7 @@ static void after_write(enum place place, enum call call) {
 }
 
 #define WRITE(fd, size, whole, half)                          \
+    on_loop(fd);                                              \
     enum place place = place_of_fd(fd);                       \
     enum call call = place == ELSEWHERE ? 0 : write_call(fd); \
     int rc = before_write(place, call);                       \
@@ -291,6 +323,7 @@ static void after_sync(enum place place) {
 
 #define SYNC(name)                          \
     int name(int fd) {                      \
+        on_loop(fd);                        \
         enum place place = place_of_fd(fd); \
         int rc = before_sync(place);        \
         FAIL_IF(rc, -1)                     \
@@ -328,6 +361,8 @@ ssize_t pread64(int fd, void* data, size_t size, off64_t at) {
 }
 
 static int before_open(const char* path, int flags) {
+    if (flags & O_CREAT)
+        on_loop_path(path);
     enum place place = page == &off ? ELSEWHERE : place_of(path);
     if (place == ELSEWHERE)
         return 0;
@@ -376,9 +411,11 @@ off64_t lseek64(int fd, off64_t to, int from) {
     ON_FD(SEEK, -1, REAL(lseek64)(fd, to, from));
 }
 int ftruncate(int fd, off_t size) {
+    on_loop(fd);
     ON_FD(TRUNCATE, -1, REAL(ftruncate)(fd, size));
 }
 int ftruncate64(int fd, off64_t size) {
+    on_loop(fd);
     ON_FD(TRUNCATE, -1, REAL(ftruncate64)(fd, size));
 }
 int fchmod(int fd, mode_t mode) {
@@ -389,12 +426,14 @@ int fchown(int fd, uid_t user, gid_t group) {
 }
 
 int rename(const char* from, const char* to) {
+    on_loop_path(from);
     int rc = page == &off || place_of(from) == ELSEWHERE ? 0 : fault(CALL_RENAME);
     FAIL_IF(rc, -1)
     return REAL(rename)(from, to);
 }
 
 int unlink(const char* path) {
+    on_loop_path(path);
     enum place place = page == &off ? ELSEWHERE : place_of(path);
     int watched = role == ROLE_SLUICE && place == BULK;
     if (watched)

@@ -12,9 +12,10 @@ SOURCE = pathlib.Path(__file__).with_name("shim.c")
 SHORT, DELAY, JITTER = 1001, 1002, 1003  # else an errno
 NGINX, SLUICE = 1, 2
 PAGE_BYTES = 4096
-(CALL_MASK, ROLES, PID, NTH, STICKY, MODE, DELAY_US, SEEN, INJECTED, FIRST) = range(10)
+(CALL_MASK, ROLES, PID, NTH, STICKY, MODE, DELAY_US, SEEN, INJECTED, FIRST, WATCH_LOOP, LOOP_CALLS) = range(12)
 ARMED, COUNTDOWN = 16, 17
 PASSES, KILLS = 32, 96
+LOOP_PATH, LOOP_PATH_BYTES = 8 * 160, 512
 
 
 def _names(macro):
@@ -85,6 +86,22 @@ class Shim:
     def first(self):
         """The call that was hit first."""
         return CALLS[self.word(FIRST)]
+
+    # Watch --------------------------------------------------------------------------------------
+
+    def watch_loop(self):
+        """From now on counts what nginx's event loop itself does to files on disks, but for logs."""
+        self.set_word(LOOP_CALLS, 0)
+        self.set_word(WATCH_LOOP, 1)
+
+    @property
+    def loop_calls(self):
+        return self.word(LOOP_CALLS)
+
+    @property
+    def loop_path(self):
+        """The file of the first of them."""
+        return self.page[LOOP_PATH:LOOP_PATH + LOOP_PATH_BYTES].split(b"\0")[0].decode()
 
     # Points -------------------------------------------------------------------------------------
 

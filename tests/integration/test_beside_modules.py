@@ -182,6 +182,28 @@ def test_client_body_in_file_only(start_edge, new_merchant, kept):
     is_taken(edge, new_merchant(edge, "acme"))
 
 
+@pytest.mark.parametrize("length", [True, False], ids=["length", "chunked"])
+def test_a_body_that_a_proxy_passed_on_as_it_came(start_edge, new_merchant, length):
+    """proxy_request_buffering off: what was handed on is nobody's any more, and the sender tries again."""
+    edge = start_edge(config("""
+        location = /down {
+            error_page 502 504 = @fallback; client_body_buffer_size 8k; proxy_http_version 1.1;
+            proxy_request_buffering off; proxy_pass http://127.0.0.1:@PORT2@;
+        }
+        location @fallback { client_max_body_size 1m; sluice_ingest events; }
+    """, "server { listen 127.0.0.1:@PORT2@; client_max_body_size 8m; location / { return 444; } }"))
+    edge.expect_log("sluice_ingest cannot take|upstream prematurely closed|reset by peer|writev|send\\(\\) failed")
+    merchant = new_merchant(edge, "acme")
+    for size in (70000, 300000):
+        body = sized(size)
+        headers = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
+        headers.append(("Content-Length", str(size)) if length else ("Transfer-Encoding", "chunked"))
+        with edge.connect() as connection:
+            connection.send(http1.head("POST", "/down", headers) + (body if length else http1.chunked(body, 9000)))
+            is_refused(connection.read())
+    assert stored(edge) == 0
+
+
 def test_client_body_in_single_buffer(start_edge, new_merchant):
     edge = start_edge(config("client_body_in_single_buffer on; client_body_buffer_size 1m;"))
     is_taken(edge, new_merchant(edge, "acme"))

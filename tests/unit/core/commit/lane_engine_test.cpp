@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -14,7 +15,7 @@ constexpr std::uint64_t kSize = 64 * kLaneBlockBytes;
 
 /// An engine with an open lane, driven by hand.
 struct Bench {
-    Bench() { engine.opened(kSize, kLaneBlockBytes, 0); }
+    explicit Bench(std::uint64_t size = kSize) { engine.opened(size, kLaneBlockBytes, 0); }
 
     static std::vector<Do> kinds(const LaneEngine::Actions& actions) {
         std::vector<Do> found;
@@ -199,6 +200,36 @@ TEST(LaneEngineRules, L3AMoveIsAskedForAtOnceAndThenEverySoOften) {
     EXPECT_TRUE(bench.arrive(110));
     static_cast<void>(bench.turn(110));
     EXPECT_EQ(bench.written(1, 110).back(), Do::kSetMoveTimer);
+}
+
+/// Writes and answers batches, and never moves, until so much is durable. What was asked for.
+std::vector<Do> write_until(Bench& bench, std::uint64_t durable, std::uint64_t ms) {
+    std::vector<Do> asked;
+    for (std::size_t slot = 0; bench.engine.durable() < durable;
+         slot = (slot + 1) % LaneEngine::kSlots) {
+        EXPECT_TRUE(bench.arrive(ms, 30'000));
+        EXPECT_EQ(bench.turn(ms)[0], Do::kWrite);
+        for (const Do what : bench.written(slot, ms)) {
+            asked.push_back(what);
+        }
+        static_cast<void>(bench.answered(slot, ms));
+    }
+    return asked;
+}
+
+TEST(LaneEngineRules, L3WhileAnotherProcessMovesNobodyAsksWithoutPause) {
+    constexpr std::uint64_t kLarge = 2 * LaneEngine::kMoveBytes;
+    Bench bench(8U << 20);
+    const std::vector<Do> asked = write_until(bench, kLarge, 100);
+    EXPECT_EQ(std::count(asked.begin(), asked.end(), Do::kMove), 1);
+    EXPECT_EQ(bench.moved(101), std::vector{Do::kSetMoveTimer}) << "it brought this lane nothing";
+    const std::vector<Do> later = write_until(bench, 2 * kLarge, 102);
+    EXPECT_EQ(std::count(later.begin(), later.end(), Do::kMove), 0);
+    LaneEngine::Actions due;
+    bench.engine.move_due(151, due);
+    EXPECT_EQ(Bench::kinds(due), std::vector{Do::kMove});
+    bench.engine.room(kLaneBlockBytes, kLarge);
+    EXPECT_EQ(bench.moved(152), std::vector{Do::kMove}) << "it did, and much is left";
 }
 
 TEST(LaneEngineRules, ACellThatSaysMoreThanWasWrittenIsNotTrusted) {

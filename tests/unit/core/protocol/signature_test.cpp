@@ -5,6 +5,7 @@
 #include <openssl/hmac.h>
 
 #include <atomic>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -37,6 +38,38 @@ TEST(SignatureRules, KeysOfAllLengthsAroundTheBlockSize) {
               "2e213d30b446410b3c21ed0982394dd2add15ccc4da5abab1cac32e7fd6eb01f");
     EXPECT_EQ(hmac(std::string(65, 'k'), "body"),
               "2da24f5c5e8c4884fbeebd56a313b1578530a805d626213a9338445723ad28f6");
+}
+
+TEST(SignatureProperties, PiecesHashAsTheWholeDoes) {
+    std::mt19937_64 random(321);
+    for (int round = 0; round < 200; ++round) {
+        std::string body(random() % 700, '\0');
+        for (char& c : body) {
+            c = static_cast<char>(random());
+        }
+        const SigningKey key("secret " + std::to_string(round));
+        RunningSha256 running;
+        RunningHmac hmac = key.begin();
+        for (std::string_view rest = body; !rest.empty();) {
+            const std::string_view piece = rest.substr(0, random() % 90);
+            running.add(piece);
+            hmac.add(piece);
+            (void)hmac.digest();  // may be asked at any time
+            rest.remove_prefix(piece.size());
+        }
+        ASSERT_EQ(running.digest(), sha256(body));
+        ASSERT_EQ(hmac.digest(), key.sign(body));
+    }
+}
+
+TEST(SignatureRules, ARunningHmacOutlivesItsKey) {
+    auto key = std::make_unique<SigningKey>("secret");
+    RunningHmac hmac = key->begin();
+    const Digest256 expected = key->sign("body");
+    key.reset();
+    hmac.add("body");
+    RunningHmac moved = std::move(hmac);
+    EXPECT_EQ(moved.digest(), expected);
 }
 
 TEST(SignatureProperties, AgreesWithOpensslsHmac) {

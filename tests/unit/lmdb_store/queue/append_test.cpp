@@ -186,6 +186,43 @@ TEST_F(QueueTest, BulkFilesStayOnlyIfKept) {
     kept->keep();
 }
 
+TEST_F(QueueTest, ABulkFileTakesItsBodyPieceByPiece) {
+    std::string body;
+    auto file = BulkFile::create(paths_);
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    for (int piece = 0; piece < 5; ++piece) {
+        const std::string text(700'000, static_cast<char>('a' + piece));  // across the slices
+        ASSERT_TRUE(file->add(text).ok());
+        body += text;
+    }
+    EXPECT_EQ(file->bytes(), body.size());
+    std::string back(body.size(), '\0');
+    ASSERT_TRUE(file->read_back(back.data()).ok());
+    EXPECT_EQ(back, body);
+    ASSERT_TRUE(file->seal(sha256(body)).ok());
+    EXPECT_EQ(*read_bulk(paths_, file->ref()), body);
+    std::filesystem::resize_file(paths_.bulk / file->ref().file_name, 10);
+    EXPECT_EQ(file->read_back(back.data()).error().code, ErrorCode::kIo);
+}
+
+TEST_F(QueueTest, AFileThatIsStillWrittenIsNoOrphanHoweverOld) {
+    auto coming = BulkFile::create(paths_);
+    auto sealed = BulkFile::write(paths_, "body", sha256("body"));
+    ASSERT_TRUE(coming.ok() && sealed.ok());
+    const auto make_all_old = [&] {
+        for (const auto& file : std::filesystem::directory_iterator(paths_.bulk)) {
+            make_old(file.path());
+        }
+    };
+    make_all_old();
+    EXPECT_EQ(*sweep_bulk(paths_, *queue_, 3600), 0U) << "their records may be on their way";
+    BulkFile moved = std::move(*coming);
+    EXPECT_EQ(*sweep_bulk(paths_, *queue_, 3600), 0U);
+    moved.keep();  // as a process that ended, or a record that is durable
+    sealed->keep();
+    EXPECT_EQ(*sweep_bulk(paths_, *queue_, 3600), 2U);
+}
+
 TEST_F(QueueTest, ABulkFileThatWasAlteredIsDamage) {
     const std::string body(300'000, 'b');
     auto file = BulkFile::write(paths_, body, sha256(body));
