@@ -23,7 +23,8 @@ void add(TierVolume volume, bool minus, LedgerTxn& txn) {
     }
 }
 
-/// An earlier order of the same customer is in the ledger.
+/// An earlier order of the same customer is in the ledger. The order's own row is as it was before
+/// the input.
 CustomerKind customer_kind(const OrderState& state, LedgerReader& ledger) {
     if (!state.customer) {
         return CustomerKind::kUnknown;
@@ -31,11 +32,14 @@ CustomerKind customer_kind(const OrderState& state, LedgerReader& ledger) {
     CustomerKind kind = CustomerKind::kNew;
     ledger.scan(CustomerOrder{state.key.account, state.key.shop, *state.customer, {}, {}}, {3, 3},
                 [&](const CustomerOrder& row) {
+                    if (row.order_id == state.key.order_id) {
+                        return true;
+                    }
                     if (std::pair(row.ordered_at, row.order_id) <
                         std::pair(state.ordered_at, state.key.order_id)) {
                         kind = CustomerKind::kReturning;
                     }
-                    return false;  // the first is the earliest
+                    return false;  // the first other one is the earliest
                 });
     return kind;
 }

@@ -1,32 +1,37 @@
-"""The rules behind a pipe: stands for nginx, queue and program in a History, at many times the
-speed. tests/tools/ledger_driver.cpp is the other end.
+"""The rules and reports behind a pipe: stands for nginx, queue and program in a History, at many
+times the speed and with a clock of its own. tests/tools/ledger_driver.cpp is the other end.
 """
 
-import csv
 import json
 import subprocess
-import time
-import tomllib
+from collections import namedtuple
 
 from harness import paths
-from model.answer import Answer
-from model.values import time_text
+from model.values import instant, time_text
 
 DRIVER = paths.BUILD / "tests" / "ledger_driver"
+NODE = "11111111-2222-3333-4444-555555555555"
+ACTORS = ("eve", "frank", "gina")
+START = instant("2026-03-20T00:00:00Z")
+
+# Of a history: its account with what the ledger calls it, its shops, its node, and the last entry of
+# every node when it began.
+Place = namedtuple("Place", "account shops registry node entries")
+Sent = namedtuple("Sent", "seq received shop topic body outcome")
+Taken = namedtuple("Taken", "seq received outcome command_id text")
 
 
 class CoreEdge:
-    """`ledger`: a folder for the embedded ledger; None: one in memory."""
+    """`ledger`: a folder for the embedded ledger, the URL of a PostgreSQL; None: one in memory."""
 
-    def __init__(self, folder, ledger=None):
-        self.folder = folder
+    IS_QUICK = True  # it says the outcome of an event at once
+    OUTCOMES = {name: name for name in ("done", "nothing", "repeated", "waiting", "refused")}
+
+    def __init__(self, ledger=None):
         command = [str(DRIVER)] + ([str(ledger)] if ledger else [])
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        self.sluice = CoreProgram(self)
-        self.now = time.time_ns()
-        self.rows = None
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.clock = START
+        self.sent = []
 
     def __enter__(self):
         return self
@@ -39,101 +44,77 @@ class CoreEdge:
     def ask(self, **request):
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        assert line, f"ledger_driver ended at {request}"
-        return json.loads(line)
+        lines = []
+        while (line := self.process.stdout.readline()) != ".\n":
+            assert line, f"ledger_driver ended at {request}"
+            lines.append(line)
+        return json.loads("".join(lines))
 
-    def input(self, **request):
-        self.rows = None
-        answer = self.ask(at=time_text(time.time_ns()), **request)
-        assert not answer["failed"], (request, answer)
-        return Answer(answer["seq"])
+    def open(self, _):
+        shops = {"shop-1": 1, "shop-2": 2}
+        return Place("acme", list(shops), {"acme": (1, shops), "other": (2, {"shop-9": 9})}, NODE, {})
+
+    # Time -------------------------------------------------------------------------------------------
+
+    def now(self):
+        return self.clock
+
+    def tick(self):
+        self.clock += 10**9 + 7
+
+    def rest(self, nanoseconds):
+        self.clock += nanoseconds
+
+    def drain(self, _):
+        """It applies as it takes."""
+
+    # Inputs -----------------------------------------------------------------------------------------
+
+    def actor(self, chance):
+        return chance.choice(ACTORS)
+
+    def event(self, shop, topic, body, lag):
+        anon = json.loads(body).get("svc_anon_id") or ""
+        self.put(shop, topic, body, self.clock - lag, op="event", body=body.decode(), anon=anon)
+
+    def products(self, shop, topic, records):
+        body = json.dumps({"products": records}, ensure_ascii=False)
+        self.put(shop, topic, records, self.clock, op="event", body=body)
+
+    def put(self, shop, topic, given, received, **request):
+        answer = self.ask(at=time_text(received), shop=shop, topic=topic, **request)
+        assert answer["outcome"] != "dead", (answer, given)
+        self.sent.append(Sent(answer["seq"], received, shop, topic, given, answer["outcome"]))
+        self.tick()
+
+    def taken(self):
+        """What was sent since it was last asked."""
+        sent, self.sent = self.sent, []
+        return sent
+
+    def command(self, step, actor, key, reason):
+        shop = {"shop": step["shop"]} if "shop" in step else {}
+        received = self.clock
+        answer = self.ask(op="command", at=time_text(received), actor=actor, key=key, reason=reason, step=step, **shop)
+        self.tick()
+        return Taken(answer["seq"], received, answer["outcome"], answer["command_id"], answer["text"])
+
+    # Looks ------------------------------------------------------------------------------------------
+
+    def preview(self, step):
+        """(what it prints, when); None: refused."""
+        shown = self.ask(op="preview", at=time_text(self.clock), step=step)
+        return None if "refused" in shown else shown, self.clock
+
+    def run(self, run):
+        return self.ask(op="run", run=run)
 
     def reports(self):
-        if self.rows is None:
-            self.rows = self.ask(op="report", now=time_text(self.now))
-            assert not self.rows["broken"], self.rows["broken"]
-        return json.loads(json.dumps(self.rows))
+        """(name -> rows, when they were read)."""
+        return self.ask(op="reports", now=time_text(self.clock)), self.clock
 
-    def connect(self):
-        return None
+    def statement(self, creator, month):
+        return self.ask(op="statement", creator=creator, month=month)
 
-    def post_event(self, shop, _secret, topic, body, connection=None):
-        anon = json.loads(body).get("svc_anon_id") or ""
-        return self.input(op="event", shop=shop, topic=topic, body=body.decode(), anon=anon)
-
-    def post_catalog(self, shop, _secret, topic, document, _key, connection=None):
-        body = json.dumps(document, ensure_ascii=False)
-        return self.input(op="products", shop=shop, topic=topic, body=body)
-
-
-class CoreProgram:
-    """Stands for `sluice`. The driver knows one account, acme, with shop-1 and shop-2."""
-
-    def __init__(self, edge):
-        self.edge = edge
-        self.commands = {
-            ("program", "apply"): self._programs,
-            ("creator", "import"): self._creators,
-            ("creator", "remove"): self._leave,
-            ("touch", "import"): self._touches,
-            ("payout", "close"): self._close,
-            ("adjust",): self._adjust,
-            ("worker",): lambda words, options: None,
-        }
-
-    def account(self, _):
-        return "acme"
-
-    def shop(self, name, _account):
-        return f"shop-{name[-1]}"
-
-    def token(self, *_):
-        return "id", "secret"
-
-    def stats(self):
-        return self.edge.reports()["stats"]
-
-    def report(self, kind, *arguments):
-        rows = self.edge.reports()[kind]
-        return [row for row in rows if not arguments or row["shop_id"] == arguments[1]]
-
-    def __call__(self, *arguments):
-        words, options, rest = [], {}, [str(argument) for argument in arguments]
-        while rest:
-            word = rest.pop(0)
-            if word == "--until-empty" or not word.startswith("--"):
-                words.append(word)
-            elif "=" in word:
-                name, _, options[name] = word.partition("=")
-            else:
-                options[word] = rest.pop(0)
-        command = self.commands.get(tuple(words[:2])) or self.commands[tuple(words[:1])]
-        command(words[2:], options)
-
-    def _programs(self, words, _):
-        with open(words[0], "rb") as file:
-            programs = tomllib.load(file)["program"]
-        for program in programs:
-            program.setdefault("rule", [])
-        self.edge.input(op="programs", programs=programs)
-
-    def _creators(self, words, _):
-        with open(words[0], newline="") as file:
-            self.edge.input(op="creators", rows=list(csv.reader(file))[1:])
-
-    def _touches(self, words, _):
-        with open(words[0], newline="") as file:
-            self.edge.input(op="touches", rows=list(csv.reader(file))[1:])
-
-    def _leave(self, words, options):
-        code = options.get("--code")
-        self.edge.input(op="leave", creator=words[0], program=options["--program"], code=code)
-
-    def _close(self, _, options):
-        self.edge.input(op="close", program=options["--program"], until=options["--until"])
-
-    def _adjust(self, _, options):
-        self.edge.input(
-            op="adjust", order=options["--order"], amount=options["--amount"], shop=options["--shop"]
-        )
+    def is_rebuilt_equal(self):
+        return self.ask(op="rebuild")["equal"]

@@ -6,9 +6,14 @@ import time
 import tomllib
 
 from harness import sign
-from model.ledger_model import Ledger
+from model.answer import Answer
+from model.books import listings
+from model.books.example_inputs import program_row
+from model.books.ledger import Ledger
+from model.books.state import Input
+from model.core_edge import NODE
 from model.rules import Shop
-from model.values import digits, instant, text, time_text
+from model.values import instant
 
 
 class Unsupported(Exception):
@@ -19,22 +24,26 @@ class ModelStore:
     """Stands for the `sluice` program."""
 
     def __init__(self):
-        self.ledger = Ledger()
+        self.ledger = Ledger({})
         self.numbers = itertools.count(1)
+        self.counters = dict.fromkeys(("applied", "stale", "duplicate"), 0)
         self.commands = {
-            ("program", "apply"): self._program_apply,
-            ("creator", "import"): self._creator_import,
-            ("creator", "remove"): self._creator_remove,
-            ("touch", "import"): self._touch_import,
-            ("payout", "close"): self._payout_close,
-            ("adjust",): self._adjust,
+            ("program", "apply"): self._programs,
+            ("creator", "import"): self._creators,
+            ("creator", "remove"): self._remove,
+            ("touch", "import"): self._touches,
+            ("payout", "settle"): lambda words, _: {"do": "settle", "ids": words},
+            ("anomaly", "ack"): lambda _, o: {"do": "anomaly ack", **self._order(o), "kind": o["--kind"]},
+            ("adjust",): lambda _, o: {"do": "adjust", **self._order(o), "amount": o["--amount"]},
         }
 
     def account(self, account):
+        self.ledger.registry[account] = (len(self.ledger.registry) + 1, {})
         return account
 
     def shop(self, shop, account):
-        self.ledger.accounts[shop] = account
+        self.ledger.registry[account][1][shop] = len(self.ledger.shops) + 1
+        self.ledger.shops[shop] = account
         return shop
 
     def token(self, *_):
@@ -44,100 +53,111 @@ class ModelStore:
         pass
 
     def stats(self):
-        return dict(self.ledger.counters)
+        return dict(self.counters)
 
     def refuses(self, *arguments, **_):
         raise Unsupported(arguments)
 
-    def __call__(self, *arguments):
-        next(self.numbers)
-        words, options = [], {}
-        rest = list(arguments)
-        while rest:
-            word = str(rest.pop(0))
-            if word.startswith("--") and "=" in word:
-                name, _, options[name] = word.partition("=")
-            elif word.startswith("--"):
-                options[word] = str(rest.pop(0))
-            else:
-                words.append(word)
-        command = self.commands.get(tuple(words[:2])) or self.commands.get(tuple(words[:1]))
-        if command is None:
-            raise Unsupported(words)
-        command(words[2:], options)
+    def input(self, account, reason=""):
+        return Input(NODE, next(self.numbers), time.time_ns(), account, "finance", reason=reason)
 
-    def _program_apply(self, words, _):
+    def event(self, shop, topic, body):
+        at = self.input(self.ledger.shops[shop])
+        self.counters[self.ledger.event(at, shop, topic, body).outcome] += 1
+        return at.seq
+
+    def __call__(self, *arguments):
+        words, options = split(arguments)
+        make = self.commands.get(tuple(words[:2])) or self.commands.get(tuple(words[:1]))
+        if make is None:
+            raise Unsupported(words)
+        self.run(make(words[2:], options), options)
+
+    def run(self, command, options):
+        (account, *_) = self.ledger.registry
+        result = self.ledger.command(self.input(options.get("--account", account), options.get("--reason", "")), command)
+        assert result.outcome in ("done", "nothing"), (command, result)
+        return result
+
+    @staticmethod
+    def _order(options):
+        return {"shop": options["--shop"], "order": options["--order"]}
+
+    def _programs(self, words, _):
         with open(words[0], "rb") as file:
             programs = tomllib.load(file)["program"]
-        self.ledger.program_apply(programs)
+        for program in programs:
+            program["rules"] = program.pop("rule", [])
+        return {"do": "program apply", "programs": [program_row(program) for program in programs]}
 
-    def _creator_import(self, words, _):
+    def _creators(self, words, _):
         with open(words[0], newline="") as file:
-            self.ledger.creator_import(list(csv.reader(file))[1:])
+            rows = [dict(zip(("creator", "program", "code"), row)) for row in list(csv.reader(file))[1:]]
+        return {"do": "creator import", "rows": rows}
 
-    def _touch_import(self, words, _):
+    def _touches(self, words, _):
         with open(words[0], newline="") as file:
-            rows = list(csv.reader(file))[1:]
-        self.ledger.touch_import([(anon, c, p, instant(at)) for anon, c, p, at in rows])
+            rows = [
+                {"device": device, "creator": creator, "program": program, "at": instant(at)}
+                for device, creator, program, at in list(csv.reader(file))[1:]
+            ]
+        return {"do": "touch import", "rows": rows}
 
-    def _creator_remove(self, words, options):
-        self.ledger.creator_remove(words[0], options["--program"], options.get("--code"))
+    def _remove(self, words, options):
+        end = {"at": instant(options["--at"])} if "--at" in options else {}
+        return {"do": "creator remove", "creator": words[0], "program": options["--program"], "code": options.get("--code"), **end}
 
-    def _payout_close(self, _, options):
-        self.ledger.payout_close(options["--program"], instant(options["--until"]))
-
-    def _adjust(self, _, options):
-        self.ledger.adjust(options["--shop"], options["--order"], options["--amount"])
-
-    def json(self, *words):
-        if words == ("payout", "list"):
-            return self.report("payouts")
-        raise Unsupported(words)
+    def json(self, *arguments):
+        words, options = split(arguments)
+        if words == ["payout", "list"]:
+            return listings.payout_rows(self.ledger, options["--account"])
+        if words != ["payout", "close"]:
+            raise Unsupported(words)
+        programs = [options["--program"]] if "--program" in options else []
+        command = {"do": "payout close", "until": instant(options["--until"]), "programs": programs}
+        result = self.run(command, options)
+        made = [self.ledger.payouts[payout_id] for payout_id in result.payouts]
+        return {"payouts": [listings.payout_row(self.ledger, payout) for payout in made]}
 
     def report(self, kind, *arguments):
-        shop = arguments[1] if arguments else None
-        assert arguments in ((), ("--shop", shop))
-        rows = getattr(self, f"_{kind}")()
-        return [row for row in rows if shop is None or row["shop_id"] == shop]
-
-    def _orders(self):
-        return self.ledger.report_orders()
-
-    def _journal(self):
+        _, options = split(arguments)
+        rows = [row for account in self.ledger.registry for row in self._rows(kind, account)]
         return [
-            {
-                "line_item_id": entry.line, "amount": text(entry.amount, digits(entry.currency)),
-                "reason": sorted(entry.reasons)[-1], "shop_id": entry.shop, "order_id": entry.order,
-                "event_seq": entry.seq, "currency": entry.currency,
-            }
-            for entry in self.ledger.journal
+            row for row in rows
+            if options.get("--shop", row.get("shop_id")) == row.get("shop_id")
+            and options.get("--account", row.get("account_id")) == row.get("account_id")
+            and row.get("kind") != "ORDERED_LONG_AGO"
         ]
 
-    def _anomalies(self):
-        return [
-            {"shop_id": shop, "kind": kind, "event_seq": value[0], "count": value[1]}
-            for (shop, _, kind), value in self.ledger.anomalies.items()
-        ]
+    def _rows(self, kind, account):
+        if kind == "products":
+            return [
+                {**record, "shop_id": shop}
+                for shop, catalog in self.ledger.catalogs.items() for record in catalog.records.values()
+            ]
+        if kind == "payouts":
+            return listings.payout_rows(self.ledger, account)
+        if kind in ("orders", "balances"):
+            return getattr(listings, kind)(self.ledger, account, time.time_ns())
+        return getattr(listings, kind)(self.ledger, account)
 
-    def _balances(self):
-        accounts = {program["id"]: program["account"] for program in self.ledger.programs.values()}
-        return [
-            {"account_id": accounts[key[0]], "creator_id": key[1], "currency": key[2], **row}
-            for key, row in self.ledger.report_balances(time.time_ns()).items()
-        ]
+    def transfers(self, *arguments):
+        return [row for row in self.report("journal", *arguments) if row["amount"] is not None]
 
-    def _payouts(self):
-        return [
-            {"program_id": p, "creator_id": c, "currency": u, "amount": text(a, digits(u)), "until": time_text(t)}
-            for p, c, u, a, t in self.ledger.payouts
-        ]
 
-    def _products(self):
-        return [
-            {**record, "shop_id": shop}
-            for shop, catalog in self.ledger.catalogs.items()
-            for record in catalog.records.values()
-        ]
+def split(arguments):
+    """Words, and options with their values."""
+    words, options = [], {}
+    rest = [str(argument) for argument in arguments]
+    while rest:
+        word = rest.pop(0)
+        if word.startswith("--") and "=" in word:
+            name, _, options[name] = word.partition("=")
+        elif word.startswith("--"):
+            options[word] = rest.pop(0)
+        else:
+            words.append(word)
+    return words, options
 
 
 class ModelEdge:
@@ -151,23 +171,12 @@ class ModelEdge:
         raise Unsupported(name)
 
     def post_event(self, shop, _, topic, document):
-        seq = next(self.sluice.numbers)
-        self.sluice.ledger.event(seq, shop, topic, sign.encode(document), time.time_ns())
-        return Accepted(seq)
+        return Answer(self.sluice.event(shop, topic, sign.encode(document)))
 
     def post_catalog(self, shop, _, topic, document, _key):
-        self.sluice.ledger.products(shop, topic, document["products"])
-        return Accepted(next(self.sluice.numbers))
-
-
-class Accepted:
-    status = 200
-
-    def __init__(self, seq):
-        self.seq = seq
-
-    def header(self, _):
-        return str(self.seq)
+        at = self.sluice.input(self.sluice.ledger.shops[shop])
+        self.sluice.ledger.products(at, shop, topic, document["products"])
+        return Answer(at.seq)
 
 
 def model_shop(folder):

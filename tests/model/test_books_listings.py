@@ -17,7 +17,7 @@ COLUMNS = {
     "statement": "account_id creator_id month status rows sums",
     "rows": "accounting_date program_id currency book reason amount shop_id order_id line_item_id refers_to payout_id",
     "sums": "program_id currency opening earned adjusted paid_out closing",
-    "orders": "order_id shop_id account_id creator_id program_id attribution_types commission_amount "
+    "orders": "order_id shop_id account_id creator_id program_id attribution_types commission_amount due "
               "commission_currency amount tax shipping refund_amount refund_tax currency cancelled_at ordered_at "
               "last_updated_at status blocked_by payouts",
     "anomalies": "event_seq shop_id order_id kind count blocks acknowledged_by acknowledged_at",
@@ -64,7 +64,7 @@ def test_columns(example):
         "balances": listings.balances(ledger, "acme", example.now),
         "journal": listings.journal(ledger, "acme"),
         "payouts": listings.payout_rows(ledger, "acme"),
-        "items": listings.payout_items(ledger, payout),
+        "items": listings.payout_items(payout),
         "statement": [statement],
         "rows": statement["rows"],
         "sums": statement["sums"],

@@ -1,8 +1,9 @@
-// Ledger driver: the rules without nginx and queue, for tests/model/test_core_histories.py.
+// Ledger driver: the rules and the reports without nginx, queue and command line, for tests/model.
 //
-// Reads one JSON request a line, writes one JSON answer a line. With a folder as argument the
-// ledger is the embedded one, else one in memory.
-#include <cstdint>
+// Reads one JSON request a line; answers with JSON and a line of a single dot. The ledger is the
+// embedded one in the folder that is given, or the PostgreSQL of a URL; without an argument one in
+// memory. Steps are those of the worked examples (tests/examples/README.md).
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -11,312 +12,238 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
+#include <string_view>
 
-#include "core/rules/balance.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/open_amounts.hpp"
-#include "core/rules/order_book.hpp"
-#include "core/rules/posting.hpp"
+#include "core/payouts/payout_plan.hpp"
+#include "core/rules/command_id.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
+#include "pg_store/ledger/ledger.hpp"
+#include "pg_store/schema/migrate.hpp"
 #include "unit/ledger/books.hpp"
+#include "unit/ledger/example_inputs.hpp"
 #include "unit/ledger/memory_ledger.hpp"
+#include "worker/reports/payouts.hpp"
+#include "worker/reports/report.hpp"
+#include "worker/reports/statement.hpp"
 
 namespace sluice::test {
 namespace {
 
-using Json = nlohmann::json;
+using nlohmann::json;
 
-// The account and the shops of Books.
-const std::map<std::uint32_t, std::string> kShops{{1, "shop-1"}, {2, "shop-2"}};
 constexpr AccountNumber kAccount{1};
 
-std::string text(const Json& request, const char* name) {
-    return request.at(name).get<std::string>();
+cli::ReportFilter filter() {
+    cli::ReportFilter only;
+    only.account = AccountId("acme");
+    return only;
 }
 
 // -- Inputs -------------------------------------------------------------------------------------
 
-Applied event(Books& books, const Json& request) {
-    return books.raw(*parse_topic(text(request, "topic")), text(request, "body"),
-                     text(request, "anon"));
-}
-
-Applied products(Books& books, const Json& request) {
-    return books.raw(*parse_topic(text(request, "topic")), text(request, "body"));
-}
-
-Program program_of(const Json& file) {
-    Program made = program(text(file, "id"), text(file, "default_rate"));
-    made.shops = file.at("shops").get<std::vector<std::string>>();
-    made.window_days = file.at("window_days");
-    made.hold_days = file.at("hold_days");
-    made.base = *parse_base_kind(text(file, "base"));
-    made.precedence.clear();
-    for (const Json& type : file.at("precedence")) {
-        made.precedence.push_back(*parse_attribution_type(type.get<std::string>()));
+Applied take(Books& books, const json& request) {
+    const std::string op = text_at(request, "op");
+    if (op != "command") {
+        return books.raw(*parse_topic(text_at(request, "topic")), text_at(request, "body"),
+                         text_at(request, "anon"));
     }
-    for (const Json& one : file.at("rule")) {
-        made.rules.push_back(
-            rule(*parse_rule_match(text(one, "match")), text(one, "value"), text(one, "rate")));
+    books.actor = text_at(request, "actor");
+    books.key = text_at(request, "key");
+    books.reason = text_at(request, "reason");
+    const Timestamp now = instant(text_at(request, "at"));
+    return books.command(command_of(request.at("step"), {}, now));
+}
+
+const char* class_of(const Applied& applied) {
+    switch (applied.input_class) {
+        case InputClass::kApplied:
+            return "applied";
+        case InputClass::kStale:
+            return "stale";
+        case InputClass::kDuplicate:
+            return "duplicate";
+        case InputClass::kCatalog:
+            return "applied";
+        case InputClass::kDead:
+            return "dead";
+        case InputClass::kCommand:
+            break;
     }
-    return made;
-}
-
-Applied programs(Books& books, const Json& request) {
-    std::vector<Program> made;
-    for (const Json& file : request.at("programs")) {
-        made.push_back(program_of(file));
+    switch (applied.outcome) {
+        case CommandOutcome::kDone:
+            return "done";
+        case CommandOutcome::kRefused:
+            return "refused";
+        case CommandOutcome::kNothing:
+            return "nothing";
+        case CommandOutcome::kRepeated:
+            return "repeated";
+        case CommandOutcome::kWaiting:
+            return "waiting";
     }
-    return books.apply(std::move(made));
+    std::abort();
 }
 
-Applied creators(Books& books, const Json& request) {
-    std::vector<CreatorImport::Row> rows;
-    for (const Json& row : request.at("rows")) {
-        const auto cells = row.get<std::vector<std::string>>();
-        rows.push_back({static_cast<std::uint32_t>(rows.size() + 2), CreatorId(cells.at(0)),
-                        ProgramId(cells.at(1)), cells.at(2)});
+void input(Books& books, const json& request) {
+    books.receive_at(text_at(request, "at"));
+    books.from_shop(text_at(request, "shop", "shop-1"));
+    books.names_shop = request.contains("shop");
+    const Applied applied = take(books, request);
+    std::string id;
+    if (const auto row = books.read()->command(books.last_seq())) {
+        id = row->first_command.empty() ? row->command_id : row->first_command;
     }
-    return books.creators(rows);
+    std::printf("%s\n", json{{"seq", books.last_seq().value},
+                             {"outcome", class_of(applied)},
+                             {"command_id", id},
+                             {"text", applied.text}}
+                            .dump()
+                            .c_str());
 }
 
-Applied touches(Books& books, const Json& request) {
-    TouchImport import;
-    for (const Json& row : request.at("rows")) {
-        const auto cells = row.get<std::vector<std::string>>();
-        import.rows.push_back({static_cast<std::uint32_t>(import.rows.size() + 2),
-                               AnonId(cells.at(0)), CreatorId(cells.at(1)), ProgramId(cells.at(2)),
-                               instant(cells.at(3))});
-    }
-    return books.command(import);
-}
+// -- Looks --------------------------------------------------------------------------------------
 
-Applied leave(Books& books, const Json& request) {
-    CreatorRemove command{
-        CreatorId(text(request, "creator")), ProgramId(text(request, "program")), {}};
-    if (!request.at("code").is_null()) {
-        command.code = text(request, "code");
-    }
-    return books.command(command);
-}
-
-Applied close(Books& books, const Json& request) {
-    return books.close(text(request, "program"), text(request, "until"));
-}
-
-Applied adjust(Books& books, const Json& request) {
-    return books.adjust(text(request, "order"), text(request, "amount"));
-}
-
-// -- Reports ------------------------------------------------------------------------------------
-
-Json order_row(const OrderState& state, const std::string& shop) {
-    const StandingRefunds refunds(state.refunds);
-    const CommissionAmount commission = commission_amount(state);
-    Json types = Json::array();
-    Json creator, program_id;
-    if (state.live) {
-        const Attribution& given = state.position()->attribution;
-        creator = given.creator.str();
-        program_id = given.program.str();
-        for (const AttributionType type :
-             {AttributionType::kAffiliateCode, AttributionType::kLanded}) {
-            if ((given.types & static_cast<std::uint8_t>(type)) != 0) {
-                types.push_back(to_string(type));
-            }
-        }
-    }
-    return {{"order_id", state.key.order_id.str()},
-            {"shop_id", shop},
-            {"account_id", "acme"},
-            {"creator_id", creator},
-            {"program_id", program_id},
-            {"attribution_types", types},
-            {"commission_amount", commission.amount.to_string()},
-            {"amount", state.amount},
-            {"tax", state.tax},
-            {"shipping", state.shipping},
-            {"refund_amount", refunds.amount_sum().to_string()},
-            {"refund_tax", refunds.tax_sum().to_string()},
-            {"currency", state.currency.code()},
-            {"cancelled_at", state.cancelled_at ? Json(state.cancelled_at->to_string()) : Json()},
-            {"ordered_at", state.ordered_at.to_string()},
-            {"last_updated_at", state.version.to_string()}};
-}
-
-Json orders(LedgerReader& reader) {
-    Json rows = Json::array();
-    for (const auto& [number, shop] : kShops) {
-        reader.scan_orders(kAccount, {number}, [&rows, &shop = shop](const OrderState& state) {
-            rows.push_back(order_row(state, shop));
-            return true;
-        });
-    }
-    return rows;
-}
-
-/// Transfers between expense and owed: what the model's journal has.
-Json journal(LedgerReader& reader) {
-    Json rows = Json::array();
-    reader.scan_journal(1, [&rows](const JournalGroup& group) {
-        std::uint64_t entry = group.first_entry;
-        for (const JournalEntry& line : group.entries) {
-            const std::uint64_t number = entry++;
-            if (books_of(line.reason).from != Book::kExpense) {
-                continue;
-            }
-            rows.push_back({{"entry", number},
-                            {"event_seq", group.event_seq.value},
-                            {"shop_id", kShops.at(group.shop.value)},
-                            {"order_id", group.order_id.str()},
-                            {"line_item_id", line.line.str()},
-                            {"creator_id", group.creator.str()},
-                            {"program_id", group.program.str()},
-                            {"currency", line.currency.code()},
-                            {"amount", line.amount.to_string()},
-                            {"reason", to_string(line.reason)},
-                            {"recorded_at", group.recorded_at.to_string()}});
-        }
+json codes(LedgerReader& reader) {
+    json rows = json::array();
+    CodeRow first;
+    first.account = kAccount;
+    reader.scan(first, {1, 1}, [&rows](const CodeRow& row) {
+        rows.push_back({row.program.str(), row.code, row.creator.str(), row.valid_from.to_string(),
+                        row.valid_until ? json(row.valid_until->to_string()) : json()});
         return true;
     });
     return rows;
 }
 
-Json anomalies(LedgerReader& reader) {
-    Json rows = Json::array();
-    for (const auto& [number, shop] : kShops) {
-        reader.scan_anomalies(kAccount, {number}, [&rows, &shop = shop](const Anomaly& row) {
-            rows.push_back({{"event_seq", row.first_seq.value},
-                            {"shop_id", shop},
-                            {"order_id", row.order.order_id.str()},
-                            {"kind", to_string(row.kind)},
-                            {"count", row.count},
-                            {"message", row.message}});
-            return true;
-        });
+json stats(const Totals& totals) {
+    return {{"applied", totals.applied},     {"stale", totals.stale},
+            {"duplicate", totals.duplicate}, {"catalog", totals.catalog},
+            {"commands", totals.commands},   {"dead", totals.dead}};
+}
+
+void reports(Books& books, const json& request) {
+    const std::unique_ptr<LedgerReader> reader = books.read();
+    const Timestamp now = instant(text_at(request, "now"));
+    std::printf("{");
+    for (const cli::Report& report : cli::reports()) {
+        std::printf("\"%s\": ", std::string(report.name).c_str());
+        cli::Listing listing(cli::Format::kJson, report.columns);
+        report.write(*reader, filter(), now, listing);
+        listing.finish();
+        std::printf(",");
     }
-    return rows;
-}
-
-Json catalog(LedgerReader& reader) {
-    Json rows = Json::array();
-    for (const auto& [number, shop] : kShops) {
-        reader.scan_catalog(kAccount, {number}, [&rows, &shop = shop](const CatalogRecord& record) {
-            Json row = Json::parse(record.json);
-            row["shop_id"] = shop;
-            rows.push_back(std::move(row));
-            return true;
-        });
-    }
-    return rows;
-}
-
-Json balances(LedgerReader& reader, Timestamp now) {
-    Json rows = Json::array();
-    balances_at(reader, kAccount, now, [&rows](const BalanceAt& row) {
-        rows.push_back({{"account_id", "acme"},
-                        {"program_id", row.key.program.str()},
-                        {"creator_id", row.key.creator.str()},
-                        {"currency", row.key.currency.code()},
-                        {"pending", row.pending.to_string()},
-                        {"payable", row.payable.to_string()},
-                        {"paid", row.paid.to_string()},
-                        {"total", row.total.to_string()}});
-        return true;
-    });
-    return rows;
-}
-
-Json payouts(LedgerReader& reader) {
-    Json rows = Json::array();
+    std::printf("\"items\": ");
+    cli::Listing items(cli::Format::kJson, cli::payout_item_columns());
     std::vector<Payout> payouts;
-    reader.scan_payouts([&payouts](const Payout& payout) {
+    reader->scan_payouts([&payouts](const Payout& payout) {
         payouts.push_back(payout);
         return true;
     });
     for (const Payout& payout : payouts) {
-        ProgramId program;  // a close of one program has one part
-        reader.scan(PayoutPart{payout.payout_id, {}, {}}, {1, 1},
-                    [&program](const PayoutPart& part) {
-                        program = part.program;
-                        return false;
-                    });
-        rows.push_back({{"payout_id", payout.payout_id},
-                        {"program_id", program.str()},
-                        {"creator_id", payout.creator.str()},
-                        {"currency", payout.currency.code()},
-                        {"amount", payout.amount.to_string()},
-                        {"until", payout.until.to_string()}});
+        write_payout_items(*reader, payout, items);
     }
-    return rows;
+    items.finish();
+    std::printf(",\"codes\": %s, \"stats\": %s, \"broken\": %s}\n", codes(*reader).dump().c_str(),
+                stats(reader->head().totals).dump().c_str(),
+                json(books.broken_invariant()).dump().c_str());
 }
 
-Json report(Books& books, const Json& request) {
-    const std::unique_ptr<LedgerReader> reader = books.read();
-    const Totals totals = books.totals();
-    return {{"orders", orders(*reader)},
-            {"journal", journal(*reader)},
-            {"anomalies", anomalies(*reader)},
-            {"products", catalog(*reader)},
-            {"balances", balances(*reader, instant(text(request, "now")))},
-            {"payouts", payouts(*reader)},
-            {"stats",
-             {{"applied", totals.applied},
-              {"stale", totals.stale},
-              {"duplicate", totals.duplicate},
-              {"catalog", totals.catalog},
-              {"commands", totals.commands},
-              {"dead", totals.dead},
-              {"depth", 0}}},
-            {"broken", books.broken_invariant()}};
+void statement(Books& books, const json& request) {
+    const auto month = cli::parse_month(text_at(request, "month"));
+    cli::write_statement(
+        *books.read(),
+        {kAccount, AccountId("acme"), CreatorId(text_at(request, "creator")), month.value()},
+        cli::Format::kJson);
+}
+
+void preview(Books& books, const json& request) {
+    const Timestamp now = instant(text_at(request, "at"));
+    const PayoutClose close = close_of(request.at("step").at("close"), {}, now);
+    const auto reader = books.read();
+    const AccountSettings settings = account_settings(*reader, kAccount);
+    const PlanRequest asked{kAccount, AccountId("acme"), close, now};
+    PayoutPlan plan(asked, settings, *reader);
+    if (const Status possible = plan.add_up(); !possible) {
+        std::printf("%s\n", json{{"refused", possible.error().message}}.dump().c_str());
+        return;
+    }
+    cli::RunListing listing(cli::Format::kJson, *reader, kAccount, AccountId("acme"));
+    plan.visit([&](const PlannedPayout& planned) { listing.add(planned, close.until, settings); });
+    listing.finish(plan.skipped(), to_hex(plan.digest()));
+}
+
+/// What a close made and left out.
+void run(Books& books, const json& request) {
+    const auto reader = books.read();
+    PayoutRun row;
+    row.run = text_at(request, "run");
+    if (!reader->load(row)) {
+        throw std::invalid_argument("no run " + row.run);
+    }
+    cli::RunListing listing(cli::Format::kJson, *reader, kAccount, AccountId("acme"));
+    std::vector<Payout> payouts;
+    cli::scan_run(*reader, row.run, [&payouts](const Payout& payout) {
+        payouts.push_back(payout);
+        return true;
+    });
+    for (const Payout& payout : payouts) {
+        listing.add(payout);
+    }
+    listing.finish(cli::skipped_of(*reader, row.run), to_hex(row.digest));
+}
+
+/// The archive gives the same rows, in whichever kind of ledger.
+void rebuild(Books& books, const json&) {
+    MemoryLedger memory;
+    Books again(memory);
+    again.rebuild_from(books.archive());
+    std::printf("%s\n", json{{"equal", again.dump() == books.dump()}}.dump().c_str());
 }
 
 // -- Requests -----------------------------------------------------------------------------------
 
-Json answer(Books& books, const Json& request) {
-    static const std::map<std::string, std::function<Applied(Books&, const Json&)>> kInputs{
-        {"event", event},       {"products", products}, {"programs", programs},
-        {"creators", creators}, {"touches", touches},   {"leave", leave},
-        {"close", close},       {"adjust", adjust},
+void answer(Books& books, const json& request) {
+    static const std::map<std::string, std::function<void(Books&, const json&)>> ops{
+        {"event", input},     {"command", input}, {"reports", reports}, {"statement", statement},
+        {"preview", preview}, {"run", run},       {"rebuild", rebuild},
     };
-    const std::string op = text(request, "op");
-    if (op == "report") {
-        return report(books, request);
-    }
-    books.receive_at(text(request, "at"));
-    if (request.contains("shop")) {
-        books.from_shop(text(request, "shop"));
-    }
-    const Applied applied = kInputs.at(op)(books, request);
-    return {{"seq", books.last_seq().value},
-            {"failed", applied.failed || applied.input_class == InputClass::kDead},
-            {"text", applied.text}};
+    ops.at(text_at(request, "op"))(books, request);
+    std::printf(".\n");
+    std::fflush(stdout);
 }
 
-std::unique_ptr<Ledger> open_ledger(int argc, char** argv) {
-    if (argc < 2) {
+template <class Opened>
+std::unique_ptr<Ledger> opened(Result<std::unique_ptr<Opened>> ledger) {
+    if (!ledger) {
+        throw std::runtime_error(ledger.error().message);
+    }
+    return std::move(ledger).value();
+}
+
+std::unique_ptr<Ledger> open_ledger(const std::string& where) {
+    if (where.empty()) {
         return std::make_unique<MemoryLedger>();
     }
-    const std::filesystem::path folder = argv[1];
-    std::filesystem::create_directory(folder);
-    if (const Status made = store::EmbeddedLedger::create(folder); !made) {
+    if (where.starts_with("postgres://")) {
+        const auto url = pg::Url::parse(where);
+        if (const auto migrated = pg::migrate(url.value()); !migrated) {
+            throw std::runtime_error(migrated.error().message);
+        }
+        return opened(pg::PostgresLedger::open(*url, pg::PostgresLedger::Mode::kReadWrite, {}));
+    }
+    std::filesystem::create_directory(where);
+    if (const Status made = store::EmbeddedLedger::create(where); !made) {
         throw std::runtime_error(made.error().message);
     }
-    auto opened = store::EmbeddedLedger::open(folder, store::EmbeddedLedger::Mode::kReadWrite);
-    if (!opened) {
-        throw std::runtime_error(opened.error().message);
-    }
-    return std::move(opened).value();
+    return opened(store::EmbeddedLedger::open(where, store::EmbeddedLedger::Mode::kReadWrite));
 }
 
-int serve(int argc, char** argv) {
-    const std::unique_ptr<Ledger> ledger = open_ledger(argc, argv);
+int serve(const std::string& where) {
+    const std::unique_ptr<Ledger> ledger = open_ledger(where);
     Books books(*ledger);
     std::string line;
     while (std::getline(std::cin, line)) {
-        std::cout << answer(books, Json::parse(line)).dump() << std::endl;
+        answer(books, json::parse(line));
     }
     return 0;
 }
@@ -326,7 +253,7 @@ int serve(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
-        return sluice::test::serve(argc, argv);
+        return sluice::test::serve(argc < 2 ? "" : argv[1]);
     } catch (const std::exception& error) {
         std::cerr << "ledger_driver: " << error.what() << "\n";
         return 1;

@@ -169,6 +169,7 @@ def hold(ledger, at, command):
         raise Nothing(f"order {order.order_id} is held already")
     order.held = True
     ledger.mark(at, "HELD", order=order)
+    plausibility.judge(ledger, at, order, event=False)
 
 
 def release(ledger, at, command):
@@ -201,6 +202,7 @@ def acknowledge(ledger, at, command):
     if not plausibility.acknowledge(ledger, at, order, command["kind"]):
         raise Nothing(f"nothing of {command['kind']} is left to acknowledge for order {order.order_id}")
     ledger.mark(at, "ACKNOWLEDGED", order=order, line=command["kind"])
+    plausibility.judge(ledger, at, order, event=False)
 
 
 def reset(ledger, at, command):
@@ -265,6 +267,7 @@ def post_adjust(ledger, at, asked, command, checked):
     position = order.position
     ledger.transfer(at, position, "", checked["currency"], checked["amount"], "MANUAL", order.shop, order.order_id)
     ledger.money[asked.command_id] = (position, order, checked["currency"], checked["amount"])
+    plausibility.judge(ledger, at, order, event=False)
 
 
 def check_credit(ledger, at, command):
@@ -284,7 +287,7 @@ def post_credit(ledger, at, asked, command, checked):
     shop = command.get("shop", "shop-1") if "order" in command else ""
     credit = ledger.credits[asked.command_id] = Credit(
         at.account, command["program"], command["creator"], credit_id=asked.command_id, shop=shop,
-        order=command.get("order", ""), sale_at=command.get("sale_at", asked.received),
+        order=command.get("order", ""), sale_at=command.get("sale_at", at.received),
         amount=checked["amount"], currency=checked["currency"],
     )
     ledger.transfer(at, credit, "", credit.currency, credit.amount, "CREDIT", credit.shop, credit.order)
@@ -332,6 +335,9 @@ def approve(ledger, at, command):
             raise Nothing(said)
         raise Refused(said)
     check_approver(ledger, at, waiting)
+    def mark():
+        ledger.mark(at, "APPROVED", account=at.account, line=waiting.waiting_id)
+
     # Entries: the receipt and the input of the approval, the id and the actor of who asked.
     posted = replace(at, command_id=waiting.waiting_id, actor=waiting.given.actor, account=waiting.given.account,
                      reason=waiting.given.reason)
@@ -340,10 +346,10 @@ def approve(ledger, at, command):
         if (checked["currency"], checked.get("live")) != (waiting.currency, waiting.live):
             raise Refused(f"what {waiting.waiting_id} was about has changed since; withdraw it and ask again")
         post_money(ledger, posted, waiting.given, waiting.command, checked)
+        mark()
     else:
-        policy.apply(ledger, posted, waiting.command, approved=True)
+        policy.apply(ledger, posted, waiting.command, approved=mark)
     waiting.state, waiting.ended_by, waiting.ended_at = "APPROVED", at.actor, at.received
-    ledger.mark(at, "APPROVED", account=at.account, line=waiting.waiting_id)
 
 
 def approve_payouts(ledger, at, given):

@@ -4,7 +4,7 @@ import hashlib
 import json
 from fractions import Fraction
 
-from model.books import attribution, plausibility, rates
+from model.books import attribution, forget, plausibility, rates
 from model.books.state import Order, RefundRow
 from model.values import DAY, instant, scale
 
@@ -16,6 +16,7 @@ def apply(ledger, at, shop, topic, body):
     digest = hashlib.sha256(topic.encode() + b"\0" + body).digest()
     order = ledger.orders.get(key)
     if order and digest in order.digests:
+        forget.state_ids(order, payload)
         return "duplicate"
     first = order is None
     if first:
@@ -23,6 +24,7 @@ def apply(ledger, at, shop, topic, body):
     version = instant(payload.get("platform_updated_at") or payload["platform_ordered_at"])
     stale = not first and version < order.version
     order.digests[digest] = stale
+    forget.state_ids(order, payload)
 
     before = Before(order)
     note_versions(ledger, order, at, topic, payload, version, first)

@@ -255,7 +255,7 @@ class Example:
             "blocked_by": reports.blocked_by(self.ledger, order),
             "in_payout": in_payout,
             "paid": paid,
-            "volume": position and money(position.volume[1], position.volume[0]),
+            "volume": position and position.volume and money(position.volume[1], position.volume[0]),
             "device": order.device,
             "device_version": order.device_version and time_text(order.device_version),
         }

@@ -4,7 +4,6 @@ from model.books.rates import customer_of
 from model.books.state import Refused, ascii_lower
 
 WHOM = ("customer", "email", "phone", "order", "device")
-FIELDS = {"customer": "platform_customer_id", "email": "email", "phone": "phone"}
 
 
 def forget(ledger, at, command):
@@ -18,23 +17,43 @@ def forget(ledger, at, command):
     given = [name for name in WHOM if name in command]
     if len(given) != 1:
         raise Refused("forget takes one of --customer, --email, --phone, --order, --device")
-    shop = command.get("shop", "shop-1")
-    orders = [o for o in ledger.orders.values() if o.shop == shop and is_whose(o, given[0], command[given[0]])]
-    people = {customer_of(order) for order in orders} - {None}
-    devices = {order.device for order in orders if order.device} | ({command["device"]} if "device" in command else set())
+    shop, value = command.get("shop", "shop-1"), command[given[0]]
+    own = [o for o in ledger.orders.values() if o.shop == shop and is_whose(o, given[0], value)]
+    people, devices = ids_of(own)
+    devices |= {value} if given[0] == "device" else set()
     for order in ledger.orders.values():
-        forget_order(order, at, order in orders, people if order.shop == shop else set(), devices)
+        if order.account == at.account:
+            forget_order(order, at, order in own, people if order.shop == shop else set(), devices)
     for device in sorted(devices & set(ledger.touches)):
         ledger.touches[pseudonym(at, device)] = ledger.touches.pop(device)
+
+
+def state_ids(order, payload):
+    """What an event says of a person; it is kept as it came."""
+    order.stated.append({
+        "customer": payload.get("platform_customer_id"), "email": ascii_lower(payload.get("email") or ""),
+        "phone": payload.get("phone"), "device": payload.get("svc_anon_id"),
+    })
 
 
 def is_whose(order, name, value):
     if name == "order":
         return order.order_id == value
-    if name == "device":
-        return order.device == value
-    stated = order.payload.get(FIELDS[name]) or ""
-    return ascii_lower(stated) == ascii_lower(value) if name == "email" else stated == value
+    if name == "email":
+        value = ascii_lower(value)
+    return any(ids[name] == value for ids in order.stated)
+
+
+def ids_of(orders):
+    """Everything that was ever stated for them, by newer events or older ones."""
+    people, devices = set(), set()
+    for order in orders:
+        people |= {customer_of(order)}
+        devices |= {order.device}
+        for ids in order.stated:
+            people |= {("id", ids["customer"])} if ids["customer"] else {("email", ids["email"])}
+            devices |= {ids["device"]}
+    return people - {None, ("email", "")}, devices - {None, ""}
 
 
 def pseudonym(at, given):
@@ -42,16 +61,32 @@ def pseudonym(at, given):
     return f"\0{at.command_id}\0{given}"
 
 
-def forget_order(order, at, whole, people, devices):
-    """`whole`: it is the person's own; else only equal ids are replaced, so that they stay equal."""
+def forget_order(order, at, own, people, devices):
+    """`own`: it is the person's; else only equal ids are replaced, so that they stay equal."""
     if order.device in devices:
         order.device = pseudonym(at, order.device)
-    payload = dict(order.payload)
-    if whole or customer_of(order) in people:
-        for field in ("platform_customer_id", "email"):
-            if payload.get(field):
-                value = ascii_lower(payload[field]) if field == "email" else payload[field]
-                payload[field] = pseudonym(at, value)
-    if whole:
+    who, payload = customer_of(order), dict(order.payload)
+    if who in people:
+        field = "platform_customer_id" if who[0] == "id" else "email"
+        payload[field] = pseudonym(at, who[1])
+    if own:
         payload.pop("phone", None)
+        if payload.get("platform_customer_id"):
+            payload.pop("email", None)
     order.payload = payload
+    for ids in order.stated:
+        forget_ids(ids, at, own, people, devices)
+
+
+def forget_ids(ids, at, own, people, devices):
+    by_id = bool(ids["customer"])
+    if ("id", ids["customer"]) in people:
+        ids["customer"] = pseudonym(at, ids["customer"])
+    if ("email", ids["email"]) in people:
+        ids["email"] = pseudonym(at, ids["email"])
+    if ids["device"] in devices:
+        ids["device"] = pseudonym(at, ids["device"])
+    if own:
+        ids["phone"] = None
+        if by_id:
+            ids["email"] = ""

@@ -1,5 +1,7 @@
 """Creators, codes and touches come in; what waits for them is tried again (A1, A2)."""
 
+from dataclasses import replace
+
 from model.books import attribution, events, plausibility
 from model.books.state import CodeRow, Member, Nothing, Refused, Touch, ascii_lower
 from model.values import time_text
@@ -28,21 +30,32 @@ def creators(ledger, at, command):
             import_code(codes[program.program_id], at, command, program, row, line)
     for name, program in ledger.programs.items():
         program.codes = codes[name]
+    joined = {
+        ledger.programs[row["program"]].account for row in command["rows"] if join(ledger, at, command, row)
+    }
     for row in command["rows"]:
-        join(ledger, at, command, row)
-    for row in command["rows"]:
-        try_waiting(ledger, at, [ledger.programs[row["program"]].account], lambda o, r=row: concerns(ledger, o, r))
+        if row.get("code"):
+            account = ledger.programs[row["program"]].account
+            try_waiting(ledger, at, [account], lambda order, code=ascii_lower(row["code"]): code in codes_of(order))
+    try_waiting(ledger, at, joined, lambda order: True)
+
+
+def codes_of(order):
+    return [ascii_lower(discount["code"]) for discount in order.payload.get("discounts") or []]
 
 
 def join(ledger, at, command, row):
+    """True: the creator was not in the program. Touches that are there already count from now on."""
     program = ledger.programs[row["program"]]
-    if row["creator"] not in program.members:
+    joins = row["creator"] not in program.members
+    if joins:
         program.members[row["creator"]] = Member(reach_of(at, command, program))
         program.ever.add(row["creator"])
     if row.get("group"):
         program.members[row["creator"]].group = row["group"]
     profile = ledger.profiles.setdefault((program.account, row["creator"]), {})
     profile.update({name: row[name] for name in ("name", "payee") if row.get(name)})
+    return joins
 
 
 def import_code(codes, at, command, program, row, line):
@@ -86,16 +99,6 @@ def changed_row(at, command, program, rows, changed, asked, given_from):
         ends = [r.valid_until for r in changed]
         until = None if None in ends else max(ends)
     return CodeRow(asked.creator, start, until)
-
-
-def concerns(ledger, order, row):
-    """A creator who joins brings codes and touches along, also those of another row."""
-    codes = {ascii_lower(discount["code"]) for discount in order.payload.get("discounts") or []}
-    owned = ledger.programs[row["program"]].codes
-    if any(code.creator == row["creator"] for name in codes for code in owned.get(name, [])):
-        return True
-    touched = ledger.touches.get(order.device, [])
-    return any((touch.creator, touch.program) == (row["creator"], row["program"]) for touch in touched)
 
 
 def try_waiting(ledger, at, accounts, concerned):
@@ -145,12 +148,23 @@ def touches(ledger, at, command):
         program_of(ledger, row["program"], line)
     for row in command["rows"]:
         program = ledger.programs[row["program"]]
-        ledger.touch_number += 1
-        touch = Touch(row["at"], ledger.touch_number, row["creator"], row["program"], reach_of(at, command, program))
-        ledger.touches.setdefault(row["device"], []).append(touch)
+        put_touch(ledger, row, reach_of(at, command, program))
     for row in command["rows"]:
         account = ledger.programs[row["program"]].account
         try_waiting(ledger, at, [account], lambda order, device=row["device"]: order.device == device)
+
+
+def put_touch(ledger, row, reach):
+    """The same touch again is the last imported, and reaches as far as it did."""
+    ledger.touch_number += 1
+    touch = Touch(row["at"], ledger.touch_number, row["creator"], row["program"], reach)
+    stored = ledger.touches.setdefault(row["device"], [])
+    for known in stored:
+        if (known.at, known.creator, known.program) == (touch.at, touch.creator, touch.program):
+            stored.remove(known)
+            touch = replace(touch, reach=min(reach, known.reach))
+            break
+    stored.append(touch)
 
 
 # Profiles -------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ REGISTRY = {"acme": (1, {"shop-1": 1, "shop-2": 2}), "other": (2, {"shop-9": 9})
 
 class Ledger:
     def __init__(self, registry=None):
-        self.registry = registry or REGISTRY
+        self.registry = REGISTRY if registry is None else registry
         self.shops = {shop: account for account, (_, shops) in self.registry.items() for shop in shops}
         self.journal = Journal()
         self.orders = {}
@@ -71,6 +71,8 @@ class Ledger:
 
     def _answer(self, at, command):
         content = json.dumps([command, at.reason], sort_keys=True)
+        if command["do"] == "forget":  # what was forgotten is compared with nothing
+            content += at.command_id
         accounts = commands.accounts_of(self, at, command)
         for account in accounts if at.key else ():
             known = self.keys.get((account, at.key))
@@ -98,11 +100,13 @@ class Ledger:
         self.marks = []
 
     def _end(self, at):
-        """Within an input transfers are numbered before marks."""
+        self._append_marks()
+        self.last_receipt[at.node] = at.received
+
+    def _append_marks(self):
         for mark in self.marks:
             self.journal.append(**mark)
         self.marks = []
-        self.last_receipt[at.node] = at.received
 
     def rebuilt(self):
         """A new ledger from the same inputs."""
@@ -130,7 +134,14 @@ class Ledger:
         }
 
     def transfer(self, at, unit, line, currency, amount, reason, shop="", order=""):
-        """expense -> owed, of a position or credit."""
+        """expense -> owed, of a position or credit. Its marks are numbered after its transfers, and
+        before those of the next."""
+        own = (("", ""), (unit.program, unit.creator))
+        later = [m for m in self.marks if (m["shop"], m["order"]) == (shop, order) and (m["program"], m["creator"]) in own]
+        if len(later) < len(self.marks):
+            self.marks = [m for m in self.marks if m not in later]
+            self._append_marks()
+            self.marks = later
         late = at.received < self.closed_until(unit.account)
         entry = self.journal.append(
             **self._fields(at, unit.account, shop), order=order, line=line, program=unit.program,

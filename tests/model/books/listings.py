@@ -1,12 +1,14 @@
 """The listings as JSON rows, with the columns that people and programs get. Absent is None."""
 
+from fractions import Fraction
+
 from model.books import payouts, periods, plausibility, reports
 from model.books.journal import OWED
 from model.values import digits, text, time_text
 
 
 def amount(value, currency):
-    return text(value, digits(currency))
+    return text(Fraction(value), digits(currency))
 
 
 def when(at):
@@ -14,15 +16,16 @@ def when(at):
 
 
 def balances(ledger, account, now):
-    return [
+    rows = [
         {
             "account_id": account, "program_id": program, "creator_id": ledger.creator_name(account, creator),
             "currency": currency,
             **{name: amount(row[name], currency)
                for name in ("pending", "blocked", "payable", "in_payout", "paid", "total")},
         }
-        for (program, creator, currency), row in sorted(reports.balances(ledger, account, now).items())
+        for (program, creator, currency), row in reports.balances(ledger, account, now).items()
     ]
+    return sorted(rows, key=lambda row: (row["program_id"], row["creator_id"], row["currency"]))
 
 
 def journal(ledger, account):
@@ -51,8 +54,8 @@ def payout_row(ledger, payout):
     ended = [payout.moves[state] for state in ("RETURNED", "FAILED", "VOID", "PAID") if state in payout.moves]
     return {
         "payout_id": payout.payout_id, "run": payout.run, "account_id": payout.account,
-        "creator_id": ledger.creator_name(payout.account, payout.creator), "name": profile.get("name"),
-        "payee": profile.get("payee"), "currency": payout.currency, "amount": amount(payout.amount, payout.currency),
+        "creator_id": ledger.creator_name(payout.account, payout.creator), "name": profile.get("name") or None,
+        "payee": profile.get("payee") or None, "currency": payout.currency, "amount": amount(payout.amount, payout.currency),
         "state": payout.state, "until": when(payout.until), "closed_at": when(payout.closed_at),
         "closed_by": payout.closed_by, "approved_by": payout.moves.get("APPROVED", (None,))[0],
         "sent_at": when(payout.moves.get("SENT", (None, None))[1]), "ended_at": when(ended[0][1]) if ended else None,
@@ -61,15 +64,14 @@ def payout_row(ledger, payout):
     }
 
 
-def payout_items(ledger, payout):
+def payout_items(payout):
     rows = []
     for item in sorted(payout.items, key=lambda item: item.key):
-        order = ledger.orders.get((item.shop, item.order))
         rows.append({
             "payout_id": payout.payout_id, "program_id": item.program, "shop_id": item.shop or None,
             "order_id": item.order or None, "line_item_id": None if item.kind == "CREDIT" else item.line or None,
             "kind": item.kind, "amount": amount(item.amount, payout.currency),
-            "ordered_at": when(order.ordered_at) if order else None,
+            "ordered_at": when(item.sold_at),
         })
     return rows
 
@@ -79,12 +81,16 @@ def preview(ledger, at, command):
     paid, skipped = payouts.plan(ledger, at, command)
     return {
         "payouts": [preview_row(ledger, at, share, command) for share in paid],
-        "skipped": [
-            {"creator_id": ledger.creator_name(at.account, creator), "currency": of, "amount": amount(value, of), "why": why}
-            for creator, of, value, why in skipped
-        ],
+        "skipped": skipped_rows(ledger, at.account, skipped),
         "digest": payouts.run_digest(paid),
     }
+
+
+def skipped_rows(ledger, account, skipped):
+    return [
+        {"creator_id": ledger.creator_name(account, creator), "currency": of, "amount": amount(value, of), "why": why}
+        for creator, of, value, why in skipped
+    ]
 
 
 def preview_row(ledger, at, share, command):
@@ -92,8 +98,8 @@ def preview_row(ledger, at, share, command):
     wait = payouts.needs_approval(ledger, at.account, "approve_payout_above", share.amount, share.currency)
     return {
         "payout_id": None, "run": None, "account_id": at.account,
-        "creator_id": ledger.creator_name(at.account, share.creator), "name": profile.get("name"),
-        "payee": profile.get("payee"), "currency": share.currency, "amount": amount(share.amount, share.currency),
+        "creator_id": ledger.creator_name(at.account, share.creator), "name": profile.get("name") or None,
+        "payee": profile.get("payee") or None, "currency": share.currency, "amount": amount(share.amount, share.currency),
         "state": "CLOSED" if wait else "APPROVED", "until": when(command["until"]), "closed_at": None,
         "closed_by": None, "approved_by": None, "sent_at": None, "ended_at": None, "bank_ref": None,
         "orders": len({(i.shop, i.order) for i in share.items if i.order}), "items": len(share.items),
@@ -140,7 +146,8 @@ def order_row(ledger, order, now):
         "creator_id": ledger.creator_name(order.account, position.creator) if position else None,
         "program_id": position.program if position else None,
         "attribution_types": sorted(position.types) if position else [],
-        "commission_amount": amount(commission, currency), "commission_currency": currency,
+        "commission_amount": amount(commission, currency),
+        "due": amount(position.due_in(currency) if position else 0, currency), "commission_currency": currency,
         "amount": order.payload["amount"], "tax": order.payload["tax"], "shipping": order.payload["shipping"],
         "refund_amount": reports.added(rows, "amount"), "refund_tax": reports.added(rows, "tax"),
         "currency": order.currency, "cancelled_at": when(order.cancelled_at), "ordered_at": when(order.ordered_at),

@@ -65,13 +65,13 @@ def take(unit, currency, until):
     return {line: amount for line, amount in found.items() if amount} if sum(found.values()) else {}
 
 
-def items_of(unit, amounts):
+def items_of(unit, order, amounts):
     if isinstance(unit, Credit):
         name = (unit.program, unit.shop, unit.order, unit.credit_id)
-        return [Item(*name, "CREDIT", amount) for amount in amounts.values()]
+        return [Item(*name, "CREDIT", amount, unit.sale_at) for amount in amounts.values()]
     kind = "ADJUSTMENT" if unit.commissions else "COMMISSION"
     return [
-        Item(unit.program, unit.shop, unit.order, line, kind if line else "MANUAL", amount)
+        Item(unit.program, unit.shop, unit.order, line, kind if line else "MANUAL", amount, order.ordered_at)
         for line, amount in amounts.items()
     ]
 
@@ -93,7 +93,7 @@ def shares(ledger, account, programs, creators, until, as_of, blocked=True):
             if why and sum(amounts.values()) > 0:
                 share.left[why] = share.left.get(why, Fraction(0)) + sum(amounts.values())
             else:
-                share.takes.append((unit, order, items_of(unit, amounts)))
+                share.takes.append((unit, order, items_of(unit, order, amounts)))
     return [found[key] for key in sorted(found, key=lambda key: (key[0].encode(), key[1]))]
 
 

@@ -9,8 +9,8 @@ LISTS = ("min_payout", "approve_payout_above", "approve_adjust_above", "amount_l
 APPROVALS = ("approve_payout_above", "approve_adjust_above")
 
 
-def apply(ledger, at, command, approved=False):
-    """`programs` and `policies` as in the file, times as instants. Nothing is applied in part."""
+def apply(ledger, at, command, approved=None):
+    """`approved` marks the approval, if there is one. `programs` and `policies` as in the file, times as instants. Nothing is applied in part."""
     policies = {row["account"]: row for row in command.get("policies", [])}
     for row in policies.values():
         check_policy(ledger, row)
@@ -26,6 +26,8 @@ def apply(ledger, at, command, approved=False):
         ledger.mark(at, "POLICY_CHANGED", account=account)
     for row in command["programs"]:
         put(ledger, at, command, row)
+    if approved:
+        approved()
     accounts = {row["account"] for row in command["programs"]}
     imports.try_waiting(ledger, at, accounts, lambda order: True)
     return None

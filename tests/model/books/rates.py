@@ -97,7 +97,7 @@ def rule_name(rule):
 
 
 def tier(position, order, tiers, rate):
-    currency, volume = position.volume
+    currency, volume = position.volume or (None, None)
     chosen, highest = rate, None
     for row in tiers:
         start, of = parse_money(row["from"])
@@ -110,11 +110,14 @@ def tier(position, order, tiers, rate):
 
 
 def freeze_facts(ledger, order, position):
+    """Volume and customer: if the program asks for them then."""
     program = ledger.programs[position.program]
     month = month_of(order.ordered_at)
     sales = ledger.volumes.get((position.program, position.creator, month, order.currency), Fraction(0))
-    position.volume = (order.currency, sales)
-    position.customer = customer_kind(ledger, order)
+    rules = program.file["rule"]
+    has_tiers = program.file.get("default_tiers") or any(rule.get("tiers") for rule in rules)
+    position.volume = (order.currency, sales) if has_tiers else None
+    position.customer = customer_kind(ledger, order) if any("customer" in rule for rule in rules) else None
     member = program.members.get(position.creator)
     position.group = member.group if member else None
     caps = [parse_money(text) for text in program.file.get("max_per_order", [])]

@@ -94,7 +94,8 @@ class Unit:
     first_entry: dict = field(default_factory=dict)  # line -> entry number
 
     def currencies(self):
-        return sorted({currency for _, currency in [*self.due, *self.taken]})
+        """Of all that was ever posted: due as of a day may differ where now nothing is due."""
+        return sorted({currency for _, _, currency, _ in self.postings})
 
     def due_in(self, currency):
         return sum((v for (_, c), v in self.due.items() if c == currency), Fraction(0))
@@ -168,6 +169,7 @@ class Order:
     device_version: int | None = None
     cancelled_at: int | None = None
     digests: dict = field(default_factory=dict)  # digest -> was stale
+    stated: list = field(default_factory=list)  # of each event: customer, email, phone, device
     rows: dict = field(default_factory=dict)  # refund id -> RefundRow
     positions: dict = field(default_factory=dict)  # (program, creator) -> Position
     live: tuple | None = None
@@ -223,6 +225,7 @@ class Item:
     line: str  # of a credit: its command id
     kind: str
     amount: Fraction
+    sold_at: int = 0  # of the order when it was closed, or of the credit
 
     @property
     def key(self):
