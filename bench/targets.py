@@ -112,6 +112,7 @@ http {{
     access_log off;
     keepalive_requests 1000000000;
     client_header_buffer_size 8k;
+    request_pool_size 8k;
     client_body_buffer_size 64k;
     client_body_temp_path {self.state}/body;
     sluice_store {store} thread_pool=commit offload_pool=offload;

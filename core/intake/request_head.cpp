@@ -7,6 +7,10 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t";
 
+bool is_blank(char c) noexcept {
+    return c == ' ' || c == '\t';
+}
+
 /// @param lower  In lower case.
 bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
     return text.size() == lower.size() &&
@@ -18,11 +22,13 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcep
 }  // namespace
 
 std::string_view trimmed(std::string_view text) noexcept {
-    const std::size_t first = text.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) {
-        return {};
+    while (!text.empty() && is_blank(text.front())) {
+        text.remove_prefix(1);
     }
-    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+    while (!text.empty() && is_blank(text.back())) {
+        text.remove_suffix(1);
+    }
+    return text;
 }
 
 HeaderNames::HeaderNames(std::string_view prefix)

@@ -1,20 +1,26 @@
 #include "core/values/ids.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace sluice {
 namespace {
 
-bool is_admin_id_byte(char c) noexcept {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-           std::string_view("._-:@+/=").find(c) != std::string_view::npos;
-}
+constexpr auto kAdminIdBytes = [] {
+    std::array<bool, 256> allowed{};
+    for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                         "0123456789._-:@+/=")) {
+        allowed[static_cast<unsigned char>(c)] = true;
+    }
+    return allowed;
+}();
 
 }  // namespace
 
 bool is_admin_id(std::string_view text) noexcept {
     return !text.empty() && text.size() <= kAdminIdBytesMax &&
-           std::all_of(text.begin(), text.end(), is_admin_id_byte);
+           std::all_of(text.begin(), text.end(),
+                       [](char c) { return kAdminIdBytes[static_cast<unsigned char>(c)]; });
 }
 
 }  // namespace sluice
