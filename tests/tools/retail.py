@@ -7,8 +7,9 @@ FOLDER holds the "Online Retail" data set of the UCI Machine Learning Repository
 each day; the public repository databricks/Spark-The-Definitive-Guide has it in
 data/retail-data/by-day. It is converted to orders of two shops in 15 currencies, with returns as
 refunds and cancellations, sent with `sluice send` to a real nginx, and applied by a real worker.
-Creators are imported while orders wait for them. What sluice reports is compared with commissions
-that this file computes by itself, in fractions; and nothing may change when a part is sent again.
+The worker is killed in between, creators are imported while orders wait for them. What sluice
+reports and pays is compared with commissions, balances and payouts that this file computes by
+itself, in fractions; and nothing may change when a part is sent again.
 """
 import argparse
 import collections
@@ -151,7 +152,7 @@ class Order:
         """Rules M1 to M3, R3 and C1, computed without sluice."""
         total = Decimal(0)
         for line in self.lines:
-            left = 1 - Fraction(self.refunded(line)) / Fraction(line["amount"])
+            left = 1 - Fraction(self.refunded(line)) / Fraction(line["amount"]) if line["amount"] else 1
             base = Fraction(line["amount"]) - (Fraction(line["tax"]) if self.home else 0)
             if self.home and line["sku"] in EACH and self.currency == "GBP":
                 earned = Fraction(EACH[line["sku"]]) * line["quantity"]
@@ -198,9 +199,8 @@ class Year:
     def sell(self, rows, bought):
         order = Order(rows[0])
         for row in rows:
-            line = int(row["Quantity"]) > 0 and Fraction(row["UnitPrice"]) > 0
-            if line and rounded(Fraction(row["UnitPrice"]) * int(row["Quantity"]), order.currency, ROUND_HALF_UP):
-                order.add(row)
+            if int(row["Quantity"]) > 0 and Fraction(row["UnitPrice"]) >= 0:
+                order.add(row)  # also what was given away, at a price of 0
         if not order.lines:
             return
         self.orders[order.id] = order
@@ -252,7 +252,7 @@ class Year:
 
 class Shop:
     def __init__(self, edge):
-        self.edge, self.folder, self.times = edge, edge.folder, {}
+        self.edge, self.folder, self.times, self.worker = edge, edge.folder, {}, None
         self.sluice("account", "create", "retail", "--rate-limit", "100000000/60")
         for shop in ("uk", "world"):
             self.sluice("shop", "create", shop, "--account", "retail")
@@ -260,6 +260,18 @@ class Shop:
                                        "--format", "json"))
         self.token = self.file("token", token["secret"] + "\n")
         self.token.chmod(0o600)
+
+    def start_worker(self):
+        self.worker = subprocess.Popen([paths.SLUICE, "--store", self.edge.store, "worker"], stderr=subprocess.DEVNULL)
+
+    def kill_worker(self):
+        """As a crash would, in the middle of its work."""
+        self.worker.kill()
+        self.worker.wait(60)
+
+    def stop_worker(self):
+        self.worker.terminate()
+        self.worker.wait(60)
 
     def file(self, name, text):
         path = self.folder / name
@@ -273,7 +285,7 @@ class Shop:
         return run.stdout
 
     def report(self, name):
-        scope = ["--all-accounts"] if name == "balances" else []
+        scope = ["--all-accounts"] if name in ("balances", "payouts") else []
         return json.loads(self.sluice("report", name, *scope, "--format", "json"))
 
     def timed(self, what, *line):
@@ -319,11 +331,35 @@ def compare(shop, year):
     return wrong, len(rows)
 
 
+def pay(shop, year):
+    """Everything has matured: one close pays all of it. @return what differs, in words."""
+    computed = collections.Counter()
+    for order, (creator, _program, commission) in year.expected().items():
+        computed[creator, year.orders[order].currency] += commission
+    computed = {key: amount for key, amount in computed.items() if amount > 0}
+    until = datetime.datetime.now(datetime.timezone.utc).isoformat()
+    close = json.loads(shop.timed("payout close", "payout", "close", "--account", "retail", "--until", until,
+                                  "--format", "json"))
+    paid = {(row["creator_id"], row["currency"]): Decimal(row["amount"]) for row in close["payouts"]}
+    wrong = [f"payout of {key}: {paid.get(key)}, computed {computed.get(key)}"
+             for key in paid.keys() | computed.keys() if paid.get(key) != computed.get(key)]
+    shop.timed("payout settle", "payout", "settle", close["payouts"][0]["run"], "--account", "retail",
+               "--reason", "the bank has paid")
+    for row in shop.report("balances"):
+        if Decimal(row["paid"]) != Decimal(row["total"]) or Decimal(row["pending"]) or Decimal(row["payable"]):
+            wrong.append(f"not all of it is paid: {row}")
+    print(f"{len(paid)} payouts, {len(wrong)} differ")
+    return wrong
+
+
 def go_through(shop, year):
     """@return what went wrong, in words."""
     half = len(year.events) // 2
     shop.sluice("program", "apply", shop.file("programs.toml", PROGRAMS))
-    shop.send(year.events[:half], "first half")
+    shop.send(year.events[:half // 2], "first quarter")
+    shop.kill_worker()
+    shop.start_worker()
+    shop.send(year.events[half // 2:half], "second quarter")
     rows = "".join(f"creator-{i},{program},Code{i}\n" for i in range(29) for program in ("home", "abroad"))
     print(shop.timed("import", "creator", "import", shop.file("creators.csv", "creator_id,program_id,code\n" + rows)))
     # The command is over: so is its work, though the worker was still applying orders when it began.
@@ -345,7 +381,7 @@ def go_through(shop, year):
         wrong.append("events that came again changed something")
     if again["dead"] or again["applied"] != stats["applied"]:
         wrong.append(f"of the events that came again some were no repetition: {again}, before {stats}")
-    return wrong + differs
+    return wrong + differs + pay(shop, year)
 
 
 def main():
@@ -363,12 +399,11 @@ def main():
           f"{sum(1 for order in year.orders.values() if any(line['back'] for line in order.lines))} with returns")
     with Edge(HTTP, workers=2) as edge:
         shop = Shop(edge.start())
-        worker = subprocess.Popen([paths.SLUICE, "--store", edge.store, "worker"], stderr=subprocess.DEVNULL)
+        shop.start_worker()
         try:
             wrong = go_through(shop, year)
         finally:
-            worker.terminate()
-            worker.wait(60)
+            shop.stop_worker()
     print("seconds:", ", ".join(f"{what} {seconds:.1f}" for what, seconds in shop.times.items()))
     for line in wrong[:20]:
         print("WRONG", line)
