@@ -347,6 +347,25 @@ def test_products_from_csv(tmp_path, token):
     assert run.status == 1 and f"{file}:1: no product record has a field 'colour'" in run.err
 
 
+def test_a_misspelt_field_is_warned_of_and_strict_refuses_its_record(tmp_path, token):
+    file = ndjson(tmp_path / "p.ndjson", [product(1), product(2, colections=["sale"], colour="red"), product(3)])
+    warning = f"{file}:2: colections: no such field is known; did you mean collections?\n"
+    with Endpoint(SECRET) as endpoint:
+        run = send("products", file, endpoint, token)
+        assert (run.status, run.out, run.err) == (0, "3 sent, 0 rejected\n", warning)
+        run = send("products", file, endpoint, token, "--strict")
+    assert run.status == 1 and run.out == warning + "2 sent, 1 rejected\n"
+    assert [p["platform_product_id"] for p in json.loads(endpoint.accepted()[1]["body"])["products"]] == ["p1", "p3"]
+    run = sluice("send", "products", file, "--check")
+    assert (run.status, run.out, run.err) == (0, "3 records are valid\n", warning)
+    run = sluice("send", "products", file, "--check", "--strict")
+    assert run.status == 1 and run.out == warning and "1 of 3 records would be rejected" in run.err
+    file = tmp_path / "p.csv"
+    file.write_text("platform_product_id,titel\np1,A\n")
+    run = sluice("send", "products", file, "--check")
+    assert run.status == 1 and "has a field 'titel'; did you mean title?" in run.err
+
+
 def test_a_token_file_that_others_can_read_is_refused(tmp_path, token):
     token.chmod(0o644)
     file = ndjson(tmp_path / "o.ndjson", [order(1)])

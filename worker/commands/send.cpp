@@ -12,6 +12,7 @@
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
 #include "worker/send/sender.hpp"
+#include "worker/send/watched_source.hpp"
 #include "worker/system/secret_file.hpp"
 #include "worker/system/stop_signal.hpp"
 
@@ -25,6 +26,7 @@ struct SendCommand {
     SendLimits limits;
     std::string rejects_file;
     bool check = false;
+    bool strict = false;
     bool products = false;
 };
 
@@ -38,6 +40,15 @@ bool ends_with(const std::string& text, std::string_view end) {
 Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command) {
     return command.products && ends_with(command.file, ".csv") ? open_product_csv(command.file)
                                                                : open_ndjson(command.file);
+}
+
+/// Of a catalog record, an unknown field that resembles a known one is a misspelling, more often
+/// than not.
+std::unique_ptr<RecordSource> watched(const SendCommand& command,
+                                      std::unique_ptr<RecordSource> source, Rejects& doubts) {
+    return command.products
+               ? watched_for_misspellings(std::move(source), command.strict ? nullptr : &doubts)
+               : std::move(source);
 }
 
 std::unique_ptr<SendProtocol> protocol_of(const SendCommand& command, std::string secret) {
@@ -66,12 +77,14 @@ Status check_records(const SendCommand& command) {
     if (!rejects.ok()) {
         return rejects.error();
     }
+    Rejects doubts(command.file);
+    const auto records_source = watched(command, std::move(source).value(), doubts);
     const auto protocol = protocol_of(command, {});
     std::uint64_t records = 0;
     std::uint64_t wrong = 0;
     SendRecord record;
     while (true) {
-        auto got = source.value()->next(record);
+        auto got = records_source->next(record);
         if (!got.ok()) {
             return got.error();
         }
@@ -83,11 +96,12 @@ Status check_records(const SendCommand& command) {
                                                       ? protocol->check(record)
                                                       : std::vector<std::string>{record.problem};
         for (const std::string& problem : problems) {
-            rejects->add(record.line, source.value()->placed(record, problem));
+            rejects->add(record.line, records_source->placed(record, problem));
         }
         ++records;
         wrong += problems.empty() ? 0u : 1u;
     }
+    doubts.print_summary(stderr);
     rejects->print_summary(stdout);
     if (Status written = rejects->flush(); !written.ok()) {
         return written;
@@ -162,8 +176,11 @@ Status send_records(const SendCommand& command) {
     if (!rejects.ok()) {
         return rejects.error();
     }
-    Sender sender(*source.value(), *protocol, state.value(), command.limits, rejects.value());
+    Rejects doubts(command.file);
+    const auto records = watched(command, std::move(source).value(), doubts);
+    Sender sender(*records, *protocol, state.value(), command.limits, rejects.value());
     Status ended = sender.run(catch_stop_signals());
+    doubts.print_summary(stderr);
     rejects->print_summary(stdout);
     if (!ended.ok()) {
         return ended;
@@ -266,6 +283,8 @@ void declare_send(CLI::App& app, Frame& frame) {
     declare_target(products, batch);
     add_value(products, "--topic", "T", batch.credentials.topic, parse_topic_of<true>,
               "PRODUCT_UPSERT (default) or PRODUCT_DELETE");
+    products.add_flag("--strict", batch.strict,
+                      "Reject a record with a field that looks like a misspelling (default: warn)");
 }
 
 }  // namespace sluice::cli

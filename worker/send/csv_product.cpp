@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "worker/cli/output.hpp"
+#include "worker/send/misspelling.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -65,7 +66,9 @@ Result<CsvProducts> CsvProducts::from_header(const std::vector<std::string>& nam
         const auto known = std::find_if(known_fields.begin(), known_fields.end(),
                                         [&](const auto& field) { return field.name == name; });
         if (known == known_fields.end()) {
-            return invalid("no product record has a field '" + printable(name) + "'");
+            const auto meant = resembled_field(product_table(), name);
+            return invalid("no product record has a field '" + printable(name) + "'" +
+                           (meant ? "; did you mean " + std::string(*meant) + "?" : ""));
         }
         if (std::count(names.begin(), names.end(), name) > 1) {
             return invalid("the column " + name + " comes twice");
