@@ -16,12 +16,6 @@ namespace {
 /// Rows that are collected before their orders are read.
 constexpr std::size_t kSliceRows = 4096;
 constexpr unsigned kOpenKeyColumns = 8;
-constexpr std::uint32_t kNanosPerSecond = 1'000'000'000;
-
-Timestamp next_instant(Timestamp at) noexcept {
-    return at.nanos + 1 == kNanosPerSecond ? Timestamp{at.seconds + 1, 0}
-                                           : Timestamp{at.seconds, at.nanos + 1};
-}
 
 DamagedRow damaged(const OpenAmount& row) {
     return {row_name(row), "the order or credit does not say that this is open", order_of(row)};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/rules/covering.hpp"
+#include "core/rules/later_transfers.hpp"
 
 namespace sluice {
 namespace {
@@ -14,11 +15,14 @@ struct Open {
     Decimal pending, blocked;
 };
 using OpenSums = std::map<BalanceKey, Open>;
+using LaterByAccount = std::map<AccountNumber, LaterTransfers>;
 
 /// Adds up what is open, program by program; what is neither pending nor blocked is payable.
 class OpenReader {
 public:
-    OpenReader(LedgerReader& ledger, Timestamp now) : ledger_(ledger), now_(now) {}
+    /// @param later  What is to be taken back, by account.
+    OpenReader(LedgerReader& ledger, Timestamp now, const LaterByAccount& later)
+        : ledger_(ledger), now_(now), later_(later) {}
 
     void add(const Program& program) {
         const auto [settings, added] = blocking_.try_emplace(program.account, 0);
@@ -30,7 +34,8 @@ public:
         first.account = program.account;
         first.program = program.id;
         const Timestamp held_since = program.held_since(now_);
-        ledger_.scan(first, {2, 2}, [&, blocking = settings->second](const OpenAmount& row) {
+        const auto later = later_.find(program.account);
+        const auto add_row = [&, blocking = settings->second](const OpenAmount& row) {
             const bool pending = !row.matured && row.sold_at > held_since;
             const bool blocked = row.amount > Decimal() && is_blocked(row, blocking);
             if (pending || blocked) {
@@ -38,8 +43,18 @@ public:
                 Decimal& sum = blocked ? sums.blocked : sums.pending;
                 sum = sum + row.amount;
             }
+        };
+        ledger_.scan(first, {2, 2}, [&](const OpenAmount& row) {
+            if (later == later_.end() || !later->second.changed(row)) {
+                add_row(row);
+            }
             return true;
         });
+        if (later != later_.end()) {
+            for (const OpenAmount& row : later->second.open_then(program.id)) {
+                add_row(row);
+            }
+        }
     }
 
     [[nodiscard]] Open of(const BalanceKey& key) const {
@@ -66,15 +81,14 @@ private:
 
     LedgerReader& ledger_;
     Timestamp now_;
+    const LaterByAccount& later_;
     std::map<AccountNumber, std::uint32_t> blocking_;
     std::set<std::tuple<AccountNumber, CreatorId, ProgramId>> holds_;
     OpenSums sums_;
 };
 
-}  // namespace
-
-void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
-                 const Visitor<BalanceAt>& visit) {
+std::vector<Program> programs_of(LedgerReader& ledger,
+                                 const std::optional<AccountNumber>& account) {
     std::vector<Program> programs;
     ledger.scan_programs([&](const ProgramRow& row) {
         if (!account || row.program.account == *account) {
@@ -82,12 +96,33 @@ void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& accou
         }
         return true;
     });
-    OpenReader open(ledger, now);
+    return programs;
+}
+
+/// The books of `row` without what came later.
+Balance books_then(const Balance& row, const LaterByAccount& later) {
+    const auto found = later.find(row.key.account);
+    const Balance* taken_back = found == later.end() ? nullptr : found->second.books(row.key);
+    return taken_back == nullptr
+               ? row
+               : Balance{row.key, row.owed - taken_back->owed,
+                         row.in_payout - taken_back->in_payout, row.paid - taken_back->paid};
+}
+
+void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
+                    const std::vector<Program>& programs, const LaterByAccount& later,
+                    const Visitor<BalanceAt>& visit) {
+    OpenReader open(ledger, at, later);
     for (const Program& program : programs) {
         open.add(program);
     }
-    ledger.scan_balances([&](const Balance& row) {
-        if (account && row.key.account != *account) {
+    ledger.scan_balances([&](const Balance& stored) {
+        if (account && stored.key.account != *account) {
+            return true;
+        }
+        const Balance row = books_then(stored, later);
+        const bool gone = row.owed.is_zero() && row.in_payout.is_zero() && row.paid.is_zero();
+        if (gone && later.contains(row.key.account)) {
             return true;
         }
         const Decimal zero = zero_amount(row.key.currency);
@@ -97,6 +132,25 @@ void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& accou
         return visit({row.key, row.owed, pending, blocked, row.owed - pending - blocked,
                       row.in_payout, row.paid, row.owed + row.in_payout + row.paid});
     });
+}
+
+}  // namespace
+
+void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
+                 const Visitor<BalanceAt>& visit) {
+    visit_balances(ledger, account, now, programs_of(ledger, account), {}, visit);
+}
+
+void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
+                    const Visitor<BalanceAt>& visit) {
+    const std::vector<Program> programs = programs_of(ledger, account);
+    LaterByAccount later;
+    for (const Program& program : programs) {
+        if (!later.contains(program.account)) {
+            later.try_emplace(program.account, LaterTransfers(ledger, program.account, at));
+        }
+    }
+    visit_balances(ledger, account, at, programs, later, visit);
 }
 
 }  // namespace sluice

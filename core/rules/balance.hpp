@@ -19,4 +19,10 @@ struct BalanceAt {
 void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
                  const Visitor<BalanceAt>& visit);
 
+/// Balances as they stood at an instant that is over: what has a later accounting date, transfers
+/// and payouts, is taken back. What then stood at 0 in every book is left out. Holds of programs
+/// and blocks are those of now: the ledger keeps no other.
+void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
+                    const Visitor<BalanceAt>& visit);
+
 }  // namespace sluice

@@ -9,6 +9,8 @@
 namespace sluice {
 namespace {
 
+constexpr std::uint32_t kNanosPerSecond = 1'000'000'000;
+
 /// The run's part of a payout id: what follows its `P`, and what follows the run's `C`, agree.
 bool is_of_run(std::string_view payout, std::string_view run) noexcept {
     return !run.empty() && payout.size() > run.size() &&
@@ -41,6 +43,11 @@ Decimal taken_in(const Position& position, Currency currency) {
     return sum;
 }
 
+std::uint32_t blocks_of(const OrderState& state) noexcept {
+    return (state.anomalies_showing & ~state.anomalies_acknowledged) |
+           (state.has(kOrderHeld) ? kBlockedByHold : 0);
+}
+
 std::vector<Currency> currencies_of(const Position& position) {
     std::vector<Currency> currencies;
     for (const LineDue& due : position.dues) {
@@ -66,8 +73,7 @@ bool has_commission(const Position& position, std::string_view run) noexcept {
 
 std::vector<OpenAmount> open_amounts(const OrderState& state) {
     std::vector<OpenAmount> rows;
-    const std::uint32_t blocks = (state.anomalies_showing & ~state.anomalies_acknowledged) |
-                                 (state.has(kOrderHeld) ? kBlockedByHold : 0);
+    const std::uint32_t blocks = blocks_of(state);
     for (const Position& position : state.positions) {
         for (const Currency currency : currencies_of(position)) {
             const Decimal open = due_in(position, currency) - taken_in(position, currency);
@@ -143,6 +149,11 @@ LineAmounts take_of(const Position& position, Currency currency, const LineAmoun
     }
     std::erase_if(found, [](const auto& item) { return item.second.is_zero(); });
     return found;
+}
+
+Timestamp next_instant(Timestamp at) noexcept {
+    return at.nanos + 1 == kNanosPerSecond ? Timestamp{at.seconds + 1, 0}
+                                           : Timestamp{at.seconds, at.nanos + 1};
 }
 
 LineAmounts due_as_of(const std::vector<JournalGroup>& journal, const Position& position,

@@ -14,6 +14,8 @@ namespace sluice {
 
 [[nodiscard]] Decimal due_in(const Position& position, Currency currency);
 [[nodiscard]] Decimal taken_in(const Position& position, Currency currency);
+/// As OpenAmount::blocks has them: kBlockedByHold, unacknowledged anomalies.
+[[nodiscard]] std::uint32_t blocks_of(const OrderState& state) noexcept;
 /// Currencies of its dues, sorted.
 [[nodiscard]] std::vector<Currency> currencies_of(const Position& position);
 /// True if it has an item in a standing payout: it matures at once.
@@ -40,6 +42,8 @@ using LineAmounts = std::map<LineItemId, Decimal>;
 /// @param as_of  By line, what was due then; nullptr: as now.
 [[nodiscard]] LineAmounts take_of(const Position& position, Currency currency,
                                   const LineAmounts* as_of);
+/// As of T includes T.
+[[nodiscard]] Timestamp next_instant(Timestamp at) noexcept;
 /// What was due of the position then, by line.
 [[nodiscard]] LineAmounts due_as_of(const std::vector<JournalGroup>& journal,
                                     const Position& position, Currency currency, Timestamp until);

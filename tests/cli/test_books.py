@@ -6,6 +6,7 @@ import xml.etree.ElementTree
 
 import pytest
 from harness import orders
+from harness.cli import now
 from harness.edge import Edge
 from program import sluice
 from test_ledger import ACME, HTTP, Shop, transfers, until_now
@@ -209,6 +210,75 @@ def test_a_closed_month_stays_as_it_was_printed(sold):
     before = sold.run(*statement, "--format", "csv").out
     sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1.00", *WHY)
     assert sold.run(*statement, "--format", "csv").out == before
+
+
+HELD = """
+[[program]]
+id = "spring"
+account = "acme"
+default_rate = "10%"
+hold_days = 14
+late_days = 36500
+"""
+
+
+def test_balances_as_of_a_time_that_is_over(shop):
+    """J2, P1: what was posted, closed, paid or given back later is taken back."""
+    balances = ("report", "balances", *ACME)
+    apply(shop, HELD)
+    shop.run("creator", "import", shop.file("b.csv", "creator_id,program_id,code\nben,spring,BEN\n"))
+    seen = []
+
+    def look():
+        at = now()
+        seen.append((at, shop.json(*balances)))
+
+    def event(*order, **changes):
+        shop.send(*order, **changes)
+        shop.drain()
+        look()
+
+    def command(*line):
+        shop.run(*line)
+        look()
+
+    def paid(move, payout):
+        command("payout", move, payout["payout_id"], *ACME, *WHY)
+
+    look()
+    event("o1")
+    event("o2", platform_ordered_at=now(), platform_updated_at=now())  # its hold has not ended
+    event("o1", amount="110.00", platform_updated_at="2024-05-02T00:00:00Z",
+          refund_line_items=[{"refund_line_item_id": "r1", "line_item_id": "l1", "sku": "sku-1", "amount": "50.00",
+                              "tax": "0", "quantity": "1", "platform_refunded_at": "2024-05-02T00:00:00Z"}])
+    (first,) = close(shop)
+    look()
+    command("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "-1.00", *WHY)
+    paid("sent", first)
+    paid("failed", first)
+    shop.run("credit", *ACME, "--creator", "ben", "--program", "spring", "--amount", "7.00 USD", "--sale-at",
+             "2024-01-01T00:00:00Z", *WHY)
+    look()
+    second = close(shop)
+    assert [row["creator_id"] for row in second] == ["ann", "ben"]
+    look()
+    for payout in second:
+        paid("settle", payout)
+    paid("returned", second[1])
+    (credit,) = [entry["command_id"] for entry in transfers(shop) if entry["reason"] == "CREDIT"]
+    command("reverse", credit, *WHY)
+    command("attribute", "--shop", "shop-1", "--order", "o2", "--creator", "ben", "--program", "spring", "--replace",
+            *WHY)
+    command("detach", "--shop", "shop-1", "--order", "o1", *WHY)
+    event("o3", code="BEN")
+    assert len({json.dumps(rows) for _at, rows in seen}) >= 12
+    zero = {"pending", "blocked", "payable", "in_payout", "paid", "total"}
+    for at, rows in seen:
+        then = shop.json(*balances, "--as-of", at)
+        assert then == [row for row in rows if any(float(row[name]) for name in zero)], at
+    later = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=15)).isoformat()
+    assert {row["pending"] for row in shop.json(*balances, "--as-of", later)} == {"0.00"}
+    assert "tell what was owed then" in shop.run("report", "orders", "--as-of", seen[3][0], status=1).err
 
 
 PAYEES = "payee,name,iban,bic\nref-1,Ann & Co,DE89370400440532013000,COBADEFFXXX\n"

@@ -50,10 +50,11 @@ bool is_creator(LedgerReader& ledger, const ReportFilter& filter) {
 
 Status run(const Frame& frame, const ReportCommand& command) {
     const Timestamp at = now();
-    if (command.filter.as_of && *command.filter.as_of < at) {
+    if (command.filter.as_of && *command.filter.as_of < at &&
+        (command.report->options & kAsOfPast) == 0) {
         return Error{ErrorCode::kInvalid,
-                     "--as-of lies in the past: the report has the sums of now; for a month that "
-                     "is over see `sluice report statement`"};
+                     "--as-of lies in the past: the ledger has orders as they are now; `sluice "
+                     "report balances --as-of` and `report statement` tell what was owed then"};
     }
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
         if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
@@ -108,7 +109,11 @@ void add_filters(CLI::App& app, ReportCommand& command) {
     }
     if ((options & kAsOf) != 0) {
         add_value(app, "--as-of", "T", filter.as_of, parse_time,
-                  "What will be pending and payable then, as the ledger stands (default: now)");
+                  (options & kAsOfPast) != 0
+                      ? "As the books stood then, by accounting date; of a time to come: what will "
+                        "be pending and payable (default: now)"
+                      : "What will be pending and payable then, as the ledger stands (default: "
+                        "now)");
     }
     if ((options & kByPayout) != 0) {
         add_value(app, "--state", "S", filter.state, parse_state, "Only those in this state");

@@ -38,7 +38,8 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
         return;  // an account of the registry of which the ledger has nothing
     }
     std::map<BalanceName, BalanceAt> balances;
-    balances_at(ledger, only, now, [&](const BalanceAt& balance) {
+    const auto read = filter.as_of ? balances_as_of : balances_at;
+    read(ledger, only, now, [&](const BalanceAt& balance) {
         const BalanceKey& key = balance.key;
         const auto account = accounts.find(key.account);
         if (account != accounts.end() && filter.covers(names, key.account, key.creator)) {

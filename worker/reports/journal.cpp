@@ -93,7 +93,7 @@ std::vector<Column> journal_columns() {
     return {{"node", Align::kLeft, false},
             {"entry", Align::kRight},
             {"event_seq", Align::kRight},
-            {"command_id", Align::kLeft, false},
+            {"command_id"},
             {"account_id", Align::kLeft, false},
             {"program_id"},
             {"creator_id"},

@@ -60,7 +60,7 @@ const std::vector<Report>& reports() {
         {"journal", "Every transfer between the books, and every mark", journal_columns(),
          write_journal, kNeedsAccount | kByShop | kByCreator | kByTime},
         {"balances", "What is pending, blocked, payable, in payouts and paid", balance_columns(),
-         write_balances, kNeedsAccount | kByCreator | kAsOf},
+         write_balances, kNeedsAccount | kByCreator | kAsOf | kAsOfPast},
         {"payouts", "Payouts in the order of closing", payout_columns(), write_payouts,
          kNeedsAccount | kByCreator | kByPayout},
         {"anomalies", "Events that a person should look at", anomaly_columns(), write_anomalies,

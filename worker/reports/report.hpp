@@ -26,7 +26,7 @@ struct ReportFilter {
     std::optional<CreatorId> creator;  ///< By any of its ids.
     std::optional<Timestamp> from;     ///< Inclusive.
     std::optional<Timestamp> to;       ///< Exclusive.
-    std::optional<Timestamp> as_of;    ///< What is pending and payable then; nothing: now.
+    std::optional<Timestamp> as_of;    ///< As things are then; nothing: now.
     std::optional<PayoutState> state;
     std::string run;  ///< Empty: of any.
 
@@ -49,6 +49,7 @@ enum ReportOption : unsigned {
     kByTime = 16,       ///< --from, --to
     kAsOf = 32,         ///< --as-of
     kByPayout = 64,     ///< --state, --run
+    kAsOfPast = 128,    ///< --as-of also of a time that is over.
 };
 
 /// A report: its columns, and what writes its rows.
@@ -56,6 +57,7 @@ struct Report {
     std::string_view name;
     std::string_view description;
     std::vector<Column> columns;
+    /// @param now  filter.as_of, if it has one.
     void (*write)(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
     unsigned options = 0;  ///< Bits of ReportOption.
 };

@@ -1,0 +1,190 @@
+#include "core/rules/later_transfers.hpp"
+
+#include <cstdint>
+#include <utility>
+
+#include "core/rules/attribution.hpp"
+#include "core/rules/journal.hpp"
+#include "core/rules/open_amounts.hpp"
+
+namespace sluice {
+namespace {
+
+/// The books of all payouts are one here.
+void add_to(Balance& books, const JournalEntry& entry) {
+    books.owed = books.owed + into(entry, Book::kOwed);
+    books.in_payout = books.in_payout + into(entry, Book::kPayout);
+    books.paid = books.paid + into(entry, Book::kPaid);
+}
+
+}  // namespace
+
+LaterTransfers::LaterTransfers(LedgerReader& ledger, AccountNumber account, Timestamp at)
+    : account_(account) {
+    ledger.scan_account_journal(account, next_instant(at), kEndOfTime,
+                                [this](const JournalGroup& group) {
+                                    add(group);
+                                    return true;
+                                });
+    find_credits(ledger);
+    find_items(ledger);
+    for (const auto& [unit, change] : units_) {
+        if (unit.shop.value == 0) {
+            add_credit(ledger, unit, change);
+        } else {
+            add_position(ledger, unit, change);
+        }
+    }
+}
+
+const Balance* LaterTransfers::books(const BalanceKey& key) const {
+    const auto found = books_.find(key);
+    return found == books_.end() ? nullptr : &found->second;
+}
+
+bool LaterTransfers::changed(const OpenAmount& row) const {
+    return units_.contains({row.program, row.creator, row.shop, row.order_id});
+}
+
+const std::vector<OpenAmount>& LaterTransfers::open_then(const ProgramId& program) const {
+    static const std::vector<OpenAmount> kNone;
+    const auto found = open_.find(program);
+    return found == open_.end() ? kNone : found->second;
+}
+
+void LaterTransfers::add(const JournalGroup& group) {
+    for (const JournalEntry& entry : group.entries) {
+        if (is_mark(entry.reason)) {
+            continue;
+        }
+        const BalanceKey key{account_, group.program, group.creator, entry.currency};
+        const Decimal zero = zero_amount(entry.currency);
+        add_to(books_.try_emplace(key, Balance{key, zero, zero, zero}).first->second, entry);
+        switch (entry.reason) {
+            case JournalReason::kPayout:
+                closed_.emplace(group.payout_id, group.creator);
+                break;
+            case JournalReason::kVoid:
+            case JournalReason::kFailed:
+            case JournalReason::kReturned:
+                reopened_.emplace(group.payout_id, group.creator);
+                break;
+            case JournalReason::kSettle:
+                break;
+            case JournalReason::kCredit:
+            case JournalReason::kReversal:
+                credits_.push_back(group);
+                return;  // one command books one transfer
+            default: {
+                Change& change = units_[{group.program, group.creator, group.shop, group.order_id}];
+                Decimal& sum = change.booked.try_emplace(entry.currency, zero).first->second;
+                sum = sum + into(entry, Book::kOwed);
+            }
+        }
+    }
+}
+
+/// What a reversal took back: a credit, or an adjustment of a position.
+void LaterTransfers::find_credits(LedgerReader& ledger) {
+    for (const JournalGroup& group : credits_) {
+        Unit unit{group.program, group.creator, ShopNumber{}, OrderId(group.command_id)};
+        if (group.entries.front().reason == JournalReason::kReversal) {
+            MoneyCommand reversal, reversed;
+            reversal.command_id = group.command_id;
+            reversed.command_id = ledger.load(reversal) ? reversal.reverses : std::string();
+            const bool of_credit = ledger.load(reversed) && reversed.topic == Topic::kCredit;
+            unit.shop = of_credit ? ShopNumber{} : group.shop;
+            unit.order_id = of_credit ? OrderId(reversed.command_id) : group.order_id;
+        }
+        Change& change = units_[unit];
+        for (const JournalEntry& entry : group.entries) {
+            Decimal& sum = change.booked.try_emplace(entry.currency, zero_amount(entry.currency))
+                               .first->second;
+            sum = sum + into(entry, Book::kOwed);
+        }
+    }
+    credits_.clear();
+}
+
+/// Whatever a payout took that was closed later, or gave back that ended later.
+void LaterTransfers::find_items(LedgerReader& ledger) {
+    std::map<std::string, CreatorId> moved = closed_;
+    moved.insert(reopened_.begin(), reopened_.end());
+    for (const auto& [payout_id, creator] : moved) {
+        const bool was_closed = closed_.contains(payout_id);
+        const bool was_reopened = reopened_.contains(payout_id);
+        PayoutItem first;
+        first.payout_id = payout_id;
+        ledger.scan(first, {1, 1}, [&, owner = creator](const PayoutItem& item) {
+            if (item.kind != ItemKind::kCredit) {
+                units_.try_emplace({item.program, owner, item.shop, item.order_id});
+                return true;
+            }
+            Change& change = units_[{item.program, owner, ShopNumber{}, OrderId(item.line.view())}];
+            if (was_closed != was_reopened) {  // closed and over since: it stands neither way
+                change.taken = was_closed ? change.taken + item.amount : change.taken - item.amount;
+                change.items += was_closed ? 1 : -1;
+            }
+            return true;
+        });
+    }
+}
+
+bool LaterTransfers::stood_then(const PositionPayout& payout) const {
+    return !closed_.contains(payout.payout_id) &&
+           (payout.standing || reopened_.contains(payout.payout_id));
+}
+
+void LaterTransfers::add_position(LedgerReader& ledger, const Unit& unit, const Change& change) {
+    OrderState state;
+    if (!ledger.load_order({account_, unit.shop, unit.order_id}, state)) {
+        return;
+    }
+    const auto index = find_position(state, unit.program, unit.creator);
+    if (!index) {
+        return;
+    }
+    const Position& position = state.positions[*index];
+    bool matured = false;
+    std::map<Currency, Decimal> taken;
+    for (const PositionPayout& payout : position.payouts) {
+        if (stood_then(payout)) {
+            matured = true;
+            Decimal& sum =
+                taken.try_emplace(payout.currency, zero_amount(payout.currency)).first->second;
+            sum = sum + payout.amount;
+        }
+    }
+    for (const Currency currency : currencies_of(position)) {
+        const auto amount = [currency](const std::map<Currency, Decimal>& sums) {
+            const auto found = sums.find(currency);
+            return found == sums.end() ? zero_amount(currency) : found->second;
+        };
+        const Decimal open = due_in(position, currency) - amount(change.booked) - amount(taken);
+        if (!open.is_zero()) {
+            open_[unit.program].push_back({account_, unit.program, matured, state.ordered_at,
+                                           unit.shop, unit.order_id, unit.creator, currency, open,
+                                           position.last_booked, blocks_of(state)});
+        }
+    }
+}
+
+void LaterTransfers::add_credit(LedgerReader& ledger, const Unit& unit, const Change& change) {
+    MoneyCommand credit;
+    credit.command_id = unit.order_id.str();
+    if (!ledger.load(credit)) {
+        return;
+    }
+    const auto booked = change.booked.find(credit.currency);
+    if (booked != change.booked.end()) {
+        credit.due = credit.due - booked->second;
+    }
+    credit.taken = credit.taken - change.taken;
+    credit.standing_items =
+        static_cast<std::uint32_t>(std::int64_t{credit.standing_items} - change.items);
+    if (const auto row = open_amount(credit)) {
+        open_[unit.program].push_back(*row);
+    }
+}
+
+}  // namespace sluice
