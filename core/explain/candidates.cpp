@@ -41,7 +41,10 @@ std::string code_source_then(const OrderState& order, std::uint32_t index) {
     if (same_codes && index < order.codes.size()) {
         return code_source(order.codes[index]);
     }
-    return "code no. " + std::to_string(index + 1) + " of the order as it was then";
+    const std::string now = index < order.codes.size()
+                                ? " (the newest payload has " + order.codes[index] + " there)"
+                                : "";
+    return "code no. " + std::to_string(index + 1) + " of the order as it was then" + now;
 }
 
 std::string touch_source(Timestamp at) {

@@ -84,6 +84,18 @@ def test_a_creator_is_forgotten(sold):
     assert "no creator bob" in sold.run("forget", "--account", "acme", "--creator", "bob", status=1).err
 
 
+def test_a_rebuild_waits_for_a_forget_that_is_under_way(sold):
+    """F2: the command is over before the worker has taken the person out of the archive."""
+    worker = subprocess.Popen([PROGRAM, "--store", str(sold.store), "worker"], stderr=subprocess.DEVNULL)
+    try:
+        for number, whom in enumerate([("--order", "o1"), ("--customer", "customer-77"), ("--device", "device-77")]):
+            sold.run("forget", "--shop", "shop-1", *whom)
+            assert rebuild_is_equal(sold, f"new-{number}")
+    finally:
+        worker.terminate()
+        worker.wait(30)
+
+
 @pytest.mark.parametrize("line", [
     [], ["--shop", "shop-1"], ["--customer", "c"], ["--shop", "shop-1", "--customer", "c", "--email", "e@x"],
     ["--account", "acme"], ["--shop", "shop-1", "--creator", "ann"], ["--account", "acme", "--customer", "c"],

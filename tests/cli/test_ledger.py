@@ -15,7 +15,7 @@ from harness.edge import Edge
 from harness.http_block import CATALOG, EVENTS, http_block
 from program import PROGRAM, sluice
 
-HTTP = http_block(EVENTS, CATALOG, map_size="256m")
+HTTP = http_block(EVENTS, CATALOG, "add_header X-Receipt $sluice_receipt;", map_size="256m")
 PROGRAM_FILE = """
 [[program]]
 id = "spring"
@@ -58,6 +58,7 @@ class Shop:
         document = orders.order(order_id, discounts=discounts, **changes)
         answer = self.edge.post_event("shop-1", self.secret, "ORDER_CREATE", document)
         assert answer.status == 200, answer
+        return answer.header("X-Receipt")
 
     def drain(self):
         self.run("worker", "--until-empty")
@@ -205,6 +206,33 @@ def test_explain(sold):
     sold.run("explain", "nope", "--shop", "shop-1", status=1)
     sold.run("explain", "o1", "--shop", "nope", status=1)
     sold.run("explain", "o1", "--shop", "shop-1", "--format", "csv", status=2)
+
+
+def test_a_receipt_leads_to_its_event_and_its_order(shop):
+    """What nginx's log has of an answer: $sluice_receipt."""
+    receipts = [shop.send("o1"), shop.send("o1"), shop.send("o1", platform_updated_at="2020-01-01T00:00:00Z")]
+    waiting = shop.json("explain", receipts[0])
+    assert (waiting["outcome"], waiting["order_id"], waiting["order"]) == ("waiting", "o1", None)
+    assert waiting["state"] in ("in_lane", "queued")
+    assert "waits for the worker" in shop.run("explain", receipts[0]).out
+    shop.drain()
+    first, again, old = (shop.json("explain", receipt) for receipt in receipts)
+    assert [said["outcome"] for said in (first, again, old)] == ["applied", "duplicate", "stale"]
+    assert {said["state"] for said in (first, again, old)} == {"applied"}
+    assert f"#{first['seq']}: it changed nothing" in again["explanation"]
+    assert first["order"] == shop.json("explain", "o1", "--shop", "shop-1")
+    text = shop.run("explain", receipts[0]).out
+    assert f"Input #{first['seq']}, applied\n  ORDER_CREATE of shop shop-1" in text and "Journal" in text
+    assert shop.json("explain", str(first["seq"])) == first  # as batches have it
+    assert shop.json("queue", "find", str(first["seq"]))["state"] == "applied"
+    products = {"products": [{"platform_product_id": "p", "title": "T"}]}
+    catalog = shop.edge.post_catalog("shop-1", shop.secret, "PRODUCT_UPSERT", products, "key-1")
+    shop.drain()
+    batch = shop.json("explain", catalog.header("X-Receipt"))
+    assert (batch["topic"], batch["outcome"], batch["order"]) == ("PRODUCT_UPSERT", "applied", None)
+    assert "no order o2" in shop.run("explain", "o2", "--shop", "shop-1", status=1).err
+    assert "for an order, add --shop S" in shop.run("explain", "o1", status=1).err
+    assert "no record with the receipt 9-9-9" in shop.run("explain", "9-9-9", status=1).err
 
 
 def test_products_keep_numbers_as_sent(shop):

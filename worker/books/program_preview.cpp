@@ -49,37 +49,27 @@ private:
     std::filesystem::path path_;
 };
 
-/// Replays all archives into one new ledger, one after the other.
+/// Replays all archives into one new ledger.
 Result<std::unique_ptr<Ledger>> replay(const PreviewCommand& command,
                                        const std::filesystem::path& into, const char* what,
                                        const std::function<void(worker::OwnedInput&)>& edit) {
     Progress progress;
     worker::RebuildOptions options;
     options.edit = edit;
-    std::uint64_t before = 0, inputs = 0;
-    options.progress = [&](std::uint64_t count) {
-        inputs = before + count;
+    options.progress = [&](std::uint64_t inputs) {
         if (progress.is_due()) {
             progress.show(std::string(what) + ": " + grouped(inputs) + " inputs");
         }
     };
-    if (const auto made = worker::Rebuild::begin(command.archives.front(), into, options);
-        !made.ok()) {
-        return made.error();
-    }
-    for (const std::string& archive : command.archives) {
-        auto ledger = store::EmbeddedLedger::open(into, store::EmbeddedLedger::Mode::kReadWrite);
-        if (!ledger.ok()) {
-            return ledger.error();
-        }
-        auto rebuild = worker::Rebuild::go_on(archive, std::move(ledger).value(), options);
+    {
+        auto rebuild = worker::Rebuild::begin({command.archives.begin(), command.archives.end()},
+                                              into, options);
         if (!rebuild.ok()) {
             return rebuild.error();
         }
         if (Status replayed = rebuild.value()->replay(); !replayed.ok()) {
-            return Error{replayed.error().code, archive + ": " + replayed.error().message};
+            return replayed.error();
         }
-        before = inputs;
     }
     progress.clear();
     auto ledger = store::EmbeddedLedger::open(into, store::EmbeddedLedger::Mode::kReadOnly);
@@ -178,8 +168,10 @@ void declare_program_preview(CLI::App& group, Frame& frame) {
         ->required()
         ->type_name("");
     add_id(app, "--account", "A", command.account, "The account").required();
-    app.add_option("--from", command.archives, "The archive's folder; of a fleet, one per node")
+    app.add_option("--from", command.archives,
+                   "The archive's folder; of a fleet, one per node: merged by time of receipt")
         ->required()
+        ->allow_extra_args(false)
         ->type_name("ARCHIVE");
     add_value(app, "--ordered-from", "T", command.ordered_from, parse_time,
               "Only orders placed from this time on (RFC 3339)");

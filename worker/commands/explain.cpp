@@ -1,4 +1,4 @@
-// sluice explain ORDER
+// sluice explain ORDER|RECEIPT
 #include "core/explain/explain.hpp"
 
 #include "worker/access/ledger_access.hpp"
@@ -6,17 +6,50 @@
 #include "worker/cli/output.hpp"
 #include "worker/cli/raw_json.hpp"
 #include "worker/cli/subcommands.hpp"
+#include "worker/commands/explain_receipt.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {
 
 struct ExplainCommand {
-    OrderId order;
-    ShopId shop;
+    std::string subject;  ///< An order with --shop, a receipt without.
+    std::optional<ShopId> shop;
     std::string ledger;
     Format format = Format::kTable;
 };
+
+Result<std::string> explained_order(LedgerReader& ledger, const ExplainCommand& command,
+                                    const OrderId& order) {
+    ReportFilter filter;
+    filter.shop = command.shop;
+    const std::vector<ShopRow> shops = shops_of(ledger, filter);
+    if (shops.empty()) {
+        return Error{ErrorCode::kNotFound,
+                     "shop " + command.shop->str() + " has no applied input yet"};
+    }
+    const auto explained =
+        explain_order(ledger, {shops.front().account, shops.front().shop, order});
+    if (!explained.ok()) {
+        return explained.error();
+    }
+    return command.format == Format::kJson ? explanation_json(*explained)
+                                           : explanation_text(*explained);
+}
+
+Result<std::string> explanation_of(const Frame& frame, LedgerReader& ledger,
+                                   const ExplainCommand& command) {
+    if (!command.shop) {
+        const auto name = parse_record_name(command.subject);
+        return name.ok() ? explain_receipt(frame, ledger, *name, command.format)
+                         : Result<std::string>(Error{name.error().code,
+                                                     command.subject + ": " + name.error().message +
+                                                         "; for an order, add --shop S"});
+    }
+    const auto order = parse_order_id(command.subject);
+    return order.ok() ? explained_order(ledger, command, *order)
+                      : Result<std::string>(order.error());
+}
 
 void write_lines_printable(const std::string& text) {
     for (std::size_t begin = 0; begin < text.size();) {
@@ -29,22 +62,14 @@ void write_lines_printable(const std::string& text) {
 
 Status run_explain(const Frame& frame, const ExplainCommand& command) {
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
-        ReportFilter filter;
-        filter.shop = command.shop;
-        const std::vector<ShopRow> shops = shops_of(ledger, filter);
-        if (shops.empty()) {
-            return Error{ErrorCode::kNotFound,
-                         "shop " + command.shop.str() + " has no applied input yet"};
-        }
-        const ShopRow& shop = shops.front();
-        const auto explained = explain_order(ledger, {shop.account, shop.shop, command.order});
-        if (!explained.ok()) {
-            return explained.error();
+        const auto explanation = explanation_of(frame, ledger, command);
+        if (!explanation.ok()) {
+            return explanation.error();
         }
         if (command.format == Format::kJson) {
-            std::printf("%s\n", indented(explanation_json(explained.value()), 0).c_str());
+            std::printf("%s\n", indented(*explanation, 0).c_str());
         } else {
-            write_lines_printable(explanation_text(explained.value()));
+            write_lines_printable(*explanation);
         }
         return Status::success();
     });
@@ -63,9 +88,12 @@ Result<Format> parse_text_or_json(std::string_view text) {
 void declare_explain(CLI::App& app, Frame& frame) {
     CLI::App& explain = add_command(app, "explain", "One order, from its events to its journal");
     ExplainCommand& command = on_run(explain, frame, run_explain);
-    add_value(explain, "ORDER", "ORDER", command.order, parse_order_id, "platform_order_id")
-        .required();
-    add_id(explain, "--shop", "S", command.shop, "Its shop").required();
+    explain
+        .add_option("ORDER", command.subject,
+                    "platform_order_id; without --shop: a receipt, as $sluice_receipt shows it")
+        ->required()
+        ->type_name("");
+    add_id(explain, "--shop", "S", command.shop, "The order's shop");
     add_ledger(explain, command.ledger);
     add_value(explain, "--format", "table|json", command.format, parse_text_or_json,
               "How to write it (default table: text)");

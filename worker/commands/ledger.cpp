@@ -16,7 +16,7 @@ namespace sluice::cli {
 namespace {
 
 struct RebuildCommand {
-    std::string from;
+    std::vector<std::string> from;
     std::string into;
 };
 
@@ -60,6 +60,10 @@ Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
     return Status::success();
 }
 
+std::vector<std::filesystem::path> folders(const RebuildCommand& command) {
+    return {command.from.begin(), command.from.end()};
+}
+
 Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::string& into) {
     if (!rebuild.ok()) {
         return rebuild.error();
@@ -74,9 +78,13 @@ Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::stri
 }
 
 Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
-    auto rebuild = worker::Rebuild::begin(command.from, command.into, {});
+    auto rebuild = worker::Rebuild::begin(folders(command), command.into, {});
     if (Status replayed = replay(rebuild, command.into); !replayed.ok()) {
         return replayed;
+    }
+    if (command.from.size() > 1) {
+        std::printf("not compared: several archives make the ledger of a fleet\n");
+        return Status::success();
     }
     if (::access(frame.paths().format.c_str(), F_OK) != 0) {
         std::printf("not compared: there is no store %s\n", printable(frame.store).c_str());
@@ -94,7 +102,7 @@ Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
     return compare_with_store(frame, *rebuild.value());
 }
 
-/// Fills the database with the inputs of this archive that it lacks: all of them, or those that
+/// Fills the database with the inputs of these archives that it lacks: all of them, or those that
 /// came after the backup that was restored there.
 Status rebuild_database(const RebuildCommand& command) {
     const auto url = pg::Url::parse(command.into);
@@ -105,7 +113,7 @@ Status rebuild_database(const RebuildCommand& command) {
     if (!ledger.ok()) {
         return ledger.error();
     }
-    auto rebuild = worker::Rebuild::go_on(command.from, std::move(ledger).value(), {});
+    auto rebuild = worker::Rebuild::go_on(folders(command), std::move(ledger).value(), {});
     return replay(rebuild, url->shown());
 }
 
@@ -142,8 +150,11 @@ void declare_ledger(CLI::App& app, Frame& frame) {
                                     "Replay an archive into a new ledger and compare it with the "
                                     "store's; or into a database");
     RebuildCommand& rebuilt = on_run(rebuild, frame, run_rebuild);
-    rebuild.add_option("--from", rebuilt.from, "The archive's folder")
+    rebuild
+        .add_option("--from", rebuilt.from,
+                    "The archive's folder; of a fleet, one per node: merged by time of receipt")
         ->required()
+        ->allow_extra_args(false)
         ->type_name("ARCHIVE");
     rebuild
         .add_option(

@@ -6,10 +6,9 @@
 #include <cerrno>
 
 #include "core/apply/apply.hpp"
-#include "core/protocol/receipt.hpp"
-#include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "worker/access/ledger_access.hpp"
+#include "worker/access/receipt_search.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
@@ -213,82 +212,23 @@ struct FindCommand {
     Format format = Format::kTable;
 };
 
-struct Found {
-    const char* state = nullptr;  ///< nullptr: not found.
-    std::uint64_t seq = 0;        ///< 0: none yet.
-};
-
-bool is_of(std::string_view record, const Receipt& receipt) {
-    const auto decoded = decode_record(record);
-    return decoded.ok() && decoded->receipt == receipt;
-}
-
-Result<Found> find_in_queue(const Frame& frame, const Receipt& receipt, std::uint64_t applied) {
-    auto queue = Queue::open(frame.paths(), queue_options());
-    if (!queue.ok()) {
-        return queue.error();
-    }
-    auto lanes = queue.value()->read_lanes(kReadLanesBytes);
-    if (!lanes.ok()) {
-        return lanes.error();
-    }
-    Found found;
-    for (const store::LaneRecord& record : lanes.value()) {
-        found.state = record.receipt == receipt ? "in_lane" : found.state;
-    }
-    Status read = visit_queue(*queue.value(), 1, [&](const store::QueuedRecord& record) {
-        if (is_of(record.bytes, receipt)) {
-            found = {record.seq.value <= applied ? "applied" : "queued", record.seq.value};
-        }
-        return found.seq == 0;
-    });
-    return read.ok() ? Result<Found>(found) : Result<Found>(read.error());
-}
-
-Result<Found> find_in_archive(const Frame& frame, const Receipt& receipt) {
-    auto archive = store::ArchiveReader::open(frame.paths().archive);
-    if (!archive.ok()) {
-        return archive.error();
-    }
-    for (;;) {
-        auto input = archive.value()->next();
-        if (!input.ok()) {
-            return input.error();
-        }
-        if (!*input) {
-            return Found();
-        }
-        if (is_of((*input)->input.record, receipt)) {
-            return Found{"applied", (*input)->input.seq.value};
-        }
-    }
-}
-
 Status run_find(const Frame& frame, const FindCommand& command) {
-    const auto receipt = parse_receipt(command.receipt);
-    if (!receipt) {
-        return Error{ErrorCode::kInvalid, "\"" + command.receipt +
-                                              "\" is no receipt: one looks like 3-1a000-17, as "
-                                              "$sluice_receipt shows it"};
+    const auto record = parse_record_name(command.receipt);
+    if (!record.ok()) {
+        return record.error();
     }
     const auto place = place_of(frame, {});
     if (!place.ok()) {
         return place.error();
     }
-    auto found = find_in_queue(frame, *receipt, place->head.applied_seq.value);
-    if (found.ok() && found->state == nullptr) {
-        found = find_in_archive(frame, *receipt);
-    }
+    const auto found = find_record(frame, *record, place->head.applied_seq);
     if (!found.ok()) {
         return found.error();
     }
-    if (found->state == nullptr) {
-        return Error{ErrorCode::kNotFound, "no record with the receipt " + command.receipt +
-                                               " is in a lane, in the queue or in the archive"};
-    }
+    const std::uint64_t seq = found->seq.value;
     write_object(command.format, {{"receipt", command.receipt},
-                                  {"state", found->state},
-                                  {"seq", found->seq == 0 ? Json() : Json(found->seq)}});
+                                  {"state", to_string(found->place)},
+                                  {"seq", seq == 0 ? Json() : Json(seq)}});
     return Status::success();
 }
 

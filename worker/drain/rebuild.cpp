@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "os/clock/clock.hpp"
+#include "worker/drain/archive_merge.hpp"
 
 namespace sluice::worker {
 namespace {
@@ -26,6 +27,27 @@ OwnedInput owned(const store::ArchivedInput& input) {
         made.dead_reason = std::string(input.dead_reason);
     }
     return made;
+}
+
+/// A forget that is applied and not done is on its way out of ledger and archive (F2).
+bool is_forgetting(store::EmbeddedLedger& ledger, const std::string& node) {
+    bool found = false;
+    ledger.snapshot(node)->scan(ForgetTask{}, {}, [&found](const ForgetTask&) {
+        found = true;
+        return false;
+    });
+    return found;
+}
+
+/// The worker does it within a second or two. @return false: it does not.
+bool waits_for_forgets(store::EmbeddedLedger& ledger, const std::string& node) {
+    for (const auto end = steady_now() + kArchivePatience; is_forgetting(ledger, node);) {
+        if (steady_now() >= end) {
+            return false;
+        }
+        std::this_thread::sleep_for(kArchivePoll);
+    }
+    return true;
 }
 
 /// The map grows with the next try; the other node that was in the way is through by then.
@@ -60,11 +82,11 @@ Status make_folder(const std::filesystem::path& into) {
 
 }  // namespace
 
-Result<std::unique_ptr<Rebuild>> Rebuild::begin(const std::filesystem::path& archive,
+Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::path> archives,
                                                 const std::filesystem::path& into,
                                                 const RebuildOptions& options) {
     // Looked at first: a wrong name should not leave an empty ledger behind.
-    const auto reader = store::ArchiveReader::open(archive);
+    const auto reader = ArchiveMerge::open(archives);
     if (!reader) {
         return reader.error();
     }
@@ -78,20 +100,20 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin(const std::filesystem::path& arc
     if (!opened) {
         return opened.error();
     }
-    std::unique_ptr<Rebuild> rebuild(new Rebuild(archive, options));
+    std::unique_ptr<Rebuild> rebuild(new Rebuild(std::move(archives), options));
     rebuild->embedded_ = opened->get();
     rebuild->ledger_ = std::move(*opened);
     return rebuild;
 }
 
-Result<std::unique_ptr<Rebuild>> Rebuild::go_on(const std::filesystem::path& archive,
+Result<std::unique_ptr<Rebuild>> Rebuild::go_on(std::vector<std::filesystem::path> archives,
                                                 std::unique_ptr<Ledger> ledger,
                                                 const RebuildOptions& options) {
-    const auto reader = store::ArchiveReader::open(archive);
+    const auto reader = ArchiveMerge::open(archives);
     if (!reader) {
         return reader.error();
     }
-    std::unique_ptr<Rebuild> rebuild(new Rebuild(archive, options));
+    std::unique_ptr<Rebuild> rebuild(new Rebuild(std::move(archives), options));
     rebuild->ledger_ = std::move(ledger);
     return rebuild;
 }
@@ -150,7 +172,7 @@ Status Rebuild::replay(const std::optional<std::string>& node, SequenceNumber up
 }
 
 Status Rebuild::replay_all(const std::optional<std::string>& node, SequenceNumber upto) {
-    const auto reader = store::ArchiveReader::open(archive_);
+    const auto reader = ArchiveMerge::open(archives_);
     if (!reader) {
         return reader.error();
     }
@@ -208,6 +230,10 @@ Status Rebuild::wait_for(const std::string& node, SequenceNumber upto) {
 
 Result<RebuildComparison> Rebuild::compare(store::EmbeddedLedger& other, const std::string& node) {
     try {
+        if (!waits_for_forgets(other, node)) {
+            return RebuildComparison{
+                false, true, "a forget is under way there; try again when the worker has done it"};
+        }
         const auto theirs = other.rows(node);
         const SequenceNumber upto = theirs->head().applied_seq;
         if (applied(node) > upto) {

@@ -1,4 +1,4 @@
-// Rebuild: replays an archive into a ledger. Identical inputs give identical bytes in a new one.
+// Rebuild: replays archives into a ledger. Identical inputs give identical bytes in a new one.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,20 @@ struct RebuildOptions {
 /// What the comparison with a ledger in use found.
 struct RebuildComparison {
     bool equal = false;
-    bool behind = false;  ///< Not compared: the other is older than the archive.
+    bool behind = false;  ///< Not compared: the other is older than the archive, or at work.
     std::string text;     ///< One line: what was compared, and the first difference.
 };
 
 class Rebuild {
 public:
     /// Makes a new ledger in `into`, which must not exist or be an empty folder.
+    /// @param archives  At least one; of a fleet, one for each node. Merged by time of receipt.
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
-        const std::filesystem::path& archive, const std::filesystem::path& into,
+        std::vector<std::filesystem::path> archives, const std::filesystem::path& into,
         const RebuildOptions& options);
     /// Goes on behind the checkpoints of a ledger that may hold something, also of other nodes.
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> go_on(
-        const std::filesystem::path& archive, std::unique_ptr<Ledger> ledger,
+        std::vector<std::filesystem::path> archives, std::unique_ptr<Ledger> ledger,
         const RebuildOptions& options);
 
     /// Replays what the archive has beyond what the ledger holds; at most up to `upto` of `node`,
@@ -50,8 +51,9 @@ public:
     [[nodiscard]] Status replay(const std::optional<std::string>& node = std::nullopt,
                                 SequenceNumber upto = {});
     /// Compares with a ledger that may be in use: replays what it has applied meanwhile, and reads
-    /// one snapshot of it. Waits some seconds for an archive that is behind.
-    /// Requires: begin() made it.
+    /// one snapshot of it. Waits some seconds for an archive that is behind, and for a forget that
+    /// is under way.
+    /// Requires: begin() made it, of one archive.
     [[nodiscard]] Result<RebuildComparison> compare(store::EmbeddedLedger& other,
                                                     const std::string& node);
 
@@ -60,14 +62,14 @@ public:
     [[nodiscard]] store::EmbeddedLedger& ledger() noexcept { return *embedded_; }
 
 private:
-    Rebuild(std::filesystem::path archive, const RebuildOptions& options)
-        : archive_(std::move(archive)), options_(options) {}
+    Rebuild(std::vector<std::filesystem::path> archives, const RebuildOptions& options)
+        : archives_(std::move(archives)), options_(options) {}
     [[nodiscard]] Status replay_all(const std::optional<std::string>& node, SequenceNumber upto);
     [[nodiscard]] Status apply();
     [[nodiscard]] SequenceNumber applied(const std::string& node);
     [[nodiscard]] Status wait_for(const std::string& node, SequenceNumber upto);
 
-    std::filesystem::path archive_;
+    std::vector<std::filesystem::path> archives_;
     RebuildOptions options_;
     std::unique_ptr<Ledger> ledger_;
     store::EmbeddedLedger* embedded_ = nullptr;  ///< The same, if it is one.

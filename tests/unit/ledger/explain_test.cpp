@@ -258,6 +258,10 @@ TEST(ExplainWords, EveryVerdictHasItsReason) {
     }
     attribution.candidates[0].code = 1;
     EXPECT_EQ(candidates_then(state)[0].source, "code no. 2 of the order as it was then");
+    attribution.candidates[0].code = 0;
+    state.last_applied = {attribution.cause.value + 1};
+    EXPECT_EQ(candidates_then(state)[0].source,
+              "code no. 1 of the order as it was then (the newest payload has SAVE there)");
 }
 
 TEST_P(Explain, WhichOfTheProgramsCountFromTheNextTryOn) {

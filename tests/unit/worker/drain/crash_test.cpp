@@ -110,7 +110,7 @@ public:
                   head.applied_seq.value);
         EXPECT_EQ(queue().fill()->rows, 0U);
         EXPECT_TRUE(std::filesystem::is_empty(paths().bulk)) << "a body outlived its record";
-        auto rebuilt = Rebuild::begin(paths().archive, paths().root / "rebuilt", {});
+        auto rebuilt = Rebuild::begin({paths().archive}, paths().root / "rebuilt", {});
         ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
         const Status replayed = (*rebuilt)->replay();
         ASSERT_TRUE(replayed.ok()) << replayed.error().message;

@@ -56,7 +56,7 @@ TEST(DrainDisk, AFullDiskIsWaitedForAndNothingIsPoison) {
         EXPECT_EQ(store.head().totals.dead, 0U);
         EXPECT_EQ(store.head().totals.applied, 4500U);
         EXPECT_TRUE(store.ledger()->verify(store.queue().uuid(), 3).empty());
-        auto rebuilt = Rebuild::begin(store.paths().archive, store.paths().root / "rebuilt", {});
+        auto rebuilt = Rebuild::begin({store.paths().archive}, store.paths().root / "rebuilt", {});
         ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
         ASSERT_TRUE((*rebuilt)->replay().ok());
         const auto compared = (*rebuilt)->compare(*store.ledger(), store.queue().uuid());

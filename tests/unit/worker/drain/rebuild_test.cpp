@@ -13,7 +13,7 @@ namespace {
 class RebuildTest : public testing::Test {
 protected:
     std::unique_ptr<Rebuild> rebuild(const char* name = "rebuilt") {
-        auto begun = Rebuild::begin(store_.paths().archive, store_.paths().root / name, {});
+        auto begun = Rebuild::begin({store_.paths().archive}, store_.paths().root / name, {});
         EXPECT_TRUE(begun.ok()) << begun.error().message;
         return begun ? std::move(*begun) : nullptr;
     }
@@ -126,7 +126,7 @@ TEST_F(RebuildTest, OnlyAWholeArchiveWillDo) {
 }
 
 TEST_F(RebuildTest, AFolderThatIsNotEmptyIsRefused) {
-    const auto begun = Rebuild::begin(store_.paths().archive, store_.paths().ledger, {});
+    const auto begun = Rebuild::begin({store_.paths().archive}, store_.paths().ledger, {});
     ASSERT_FALSE(begun.ok());
     EXPECT_EQ(begun.error().code, ErrorCode::kConflict);
 }

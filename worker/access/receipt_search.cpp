@@ -1,0 +1,153 @@
+#include "worker/access/receipt_search.hpp"
+
+#include <utility>
+
+#include "core/protocol/record.hpp"
+#include "lmdb_store/archive/archive.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/cli/cli_values.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kReadRecords = 256;
+constexpr std::size_t kReadBytes = 4U << 20;
+constexpr std::size_t kReadLanesBytes = 256U << 20;
+
+using Search = Result<std::optional<FoundRecord>>;
+
+bool is_of(const RecordName& name, SequenceNumber seq, std::string_view record) {
+    if (!name.receipt) {
+        return seq == name.seq;
+    }
+    const auto decoded = decode_record(record);
+    return decoded.ok() && decoded->receipt == name.receipt;
+}
+
+/// The body of a large record is a file; the worker may have taken it away a moment ago.
+std::string bulk_of(const store::StorePaths& paths, std::string_view record) {
+    const auto decoded = decode_record(record);
+    if (!decoded.ok() || !decoded->meta.bulk) {
+        return {};
+    }
+    auto body = store::read_bulk(paths, *decoded->meta.bulk);
+    return body.ok() ? std::move(body).value() : std::string();
+}
+
+/// Lanes before the queue: what is moved meanwhile is found there.
+/// @param uuid  Out: of the queue.
+Search find_in_queue(const Frame& frame, const RecordName& name, SequenceNumber applied,
+                     std::string& uuid) {
+    const auto paths = frame.paths();
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    uuid = queue.value()->uuid();
+    auto lanes = queue.value()->read_lanes(kReadLanesBytes);
+    if (!lanes.ok()) {
+        return lanes.error();
+    }
+    for (SequenceNumber from{name.receipt ? 1 : name.seq.value};;) {
+        auto records = queue.value()->read(from, kReadRecords, kReadBytes);
+        if (!records.ok()) {
+            return records.error();
+        }
+        const bool passed = !records->empty() && !name.receipt && records->front().seq != name.seq;
+        if (records->empty() || passed) {
+            break;
+        }
+        for (store::QueuedRecord& record : records.value()) {
+            if (is_of(name, record.seq, record.bytes)) {
+                std::string body = bulk_of(paths, record.bytes);
+                return std::optional<FoundRecord>(
+                    {record.seq <= applied ? RecordPlace::kApplied : RecordPlace::kQueue,
+                     record.seq, std::move(record.bytes), std::move(body), std::nullopt});
+            }
+            from = {record.seq.value + 1};
+        }
+    }
+    for (store::LaneRecord& record : lanes.value()) {
+        if (name.receipt && record.receipt == *name.receipt) {
+            std::string body = bulk_of(paths, record.bytes);
+            return std::optional<FoundRecord>({RecordPlace::kLane, SequenceNumber{},
+                                               std::move(record.bytes), std::move(body),
+                                               std::nullopt});
+        }
+    }
+    return std::optional<FoundRecord>();
+}
+
+Search find_in_archive(const Frame& frame, const RecordName& name, const std::string& queue) {
+    auto archive = store::ArchiveReader::open(frame.paths().archive);
+    if (!archive.ok()) {
+        return archive.error();
+    }
+    for (;;) {
+        auto place =
+            name.receipt ? archive.value()->next() : archive.value()->find(queue, name.seq);
+        if (!place.ok()) {
+            return place.error();
+        }
+        if (!*place) {
+            return std::optional<FoundRecord>();
+        }
+        const store::ArchivedInput& input = (*place)->input;
+        if ((*place)->queue_uuid == queue && is_of(name, input.seq, input.record)) {
+            return std::optional<FoundRecord>(
+                {RecordPlace::kApplied, input.seq, std::string(input.record),
+                 std::string(input.bulk_body), input.original_sha256});
+        }
+    }
+}
+
+}  // namespace
+
+std::string_view to_string(RecordPlace place) noexcept {
+    switch (place) {
+        case RecordPlace::kLane:
+            return "in_lane";
+        case RecordPlace::kQueue:
+            return "queued";
+        case RecordPlace::kApplied:
+            break;
+    }
+    return "applied";
+}
+
+Result<RecordName> parse_record_name(std::string_view text) {
+    if (const auto receipt = parse_receipt(text)) {
+        return RecordName{receipt, {}};
+    }
+    const auto seq = parse_count(text, 1, UINT64_MAX);
+    if (!seq.ok()) {
+        return Error{ErrorCode::kInvalid,
+                     "expected a receipt such as 3-1a000-17, or a sequence number, as "
+                     "$sluice_receipt shows it"};
+    }
+    return RecordName{std::nullopt, {*seq}};
+}
+
+Result<FoundRecord> find_record(const Frame& frame, const RecordName& name,
+                                SequenceNumber applied) {
+    std::string queue;
+    auto found = find_in_queue(frame, name, applied, queue);
+    if (found.ok() && !*found) {
+        found = find_in_archive(frame, name, queue);
+    }
+    if (!found.ok()) {
+        return found.error();
+    }
+    if (!*found) {
+        return Error{ErrorCode::kNotFound,
+                     "no record with the " +
+                         (name.receipt ? "receipt " + to_string(*name.receipt)
+                                       : "sequence number " + std::to_string(name.seq.value)) +
+                         " is in a lane, in the queue or in the archive"};
+    }
+    return std::move(**found);
+}
+
+}  // namespace sluice::cli

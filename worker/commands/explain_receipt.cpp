@@ -1,0 +1,133 @@
+#include "worker/commands/explain_receipt.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "core/explain/explain.hpp"
+#include "core/json/document.hpp"
+#include "core/json/writer.hpp"
+#include "core/protocol/record.hpp"
+
+namespace sluice::cli {
+namespace {
+
+/// The outcome of a record.
+struct Outcome {
+    std::string_view name;  ///< waiting, applied, stale, duplicate, dead
+    std::string words;
+};
+
+std::optional<OrderId> order_in(std::string_view body) {
+    JsonDocument json;
+    std::string_view id;
+    if (!json.parse(body) ||
+        json.root()["platform_order_id"].get_string().get(id) != simdjson::SUCCESS || id.empty()) {
+        return std::nullopt;
+    }
+    return OrderId(id);
+}
+
+bool is_digest_of(const EventDigest& digest, const Digest256& whole) {
+    return std::equal(digest.begin(), digest.end(), whole.begin());
+}
+
+/// The event of the order that has the record's topic and bytes: itself, or what it repeats.
+const ExplainedEvent* same_event(const Explanation& order, Topic topic, const Digest256& digest) {
+    const auto found =
+        std::find_if(order.events.begin(), order.events.end(), [&](const ExplainedEvent& event) {
+            return event.trace.topic == topic && is_digest_of(event.trace.digest, digest);
+        });
+    return found == order.events.end() ? nullptr : &*found;
+}
+
+/// A catalog batch, a command, or an event whose digest was forgotten.
+Outcome applied_otherwise(const RecordMeta& meta) {
+    if (is_catalog(meta.topic)) {
+        return {"applied", "applied: " + std::to_string(meta.records_count) + " products"};
+    }
+    return is_order(meta.topic)
+               ? Outcome{"applied", "applied; `order reset` has forgotten what it was compared by"}
+               : Outcome{"applied", "applied: a command; report journal shows what it posted"};
+}
+
+Outcome outcome_of(LedgerReader& ledger, const FoundRecord& found, const RecordView& record,
+                   std::string_view body, const Explanation* order) {
+    if (found.place != RecordPlace::kApplied) {
+        return {"waiting", "it is durable and waits for the worker"};
+    }
+    if (const auto letter = ledger.dead_letter(found.seq)) {
+        return {"dead", "in the dead letters: " + letter->reason};
+    }
+    if (order == nullptr) {
+        return applied_otherwise(record.meta);
+    }
+    const Digest256 digest = found.original_sha256 ? *found.original_sha256 : sha256(body);
+    const ExplainedEvent* const event = same_event(*order, record.meta.topic, digest);
+    if (event == nullptr) {
+        return applied_otherwise(record.meta);
+    }
+    if (event->trace.seq != found.seq) {
+        return {"duplicate", "its topic and bytes are those of event #" +
+                                 std::to_string(event->trace.seq.value) + ": it changed nothing"};
+    }
+    return {event->trace.decision == EventDecision::kApplied ? "applied" : "stale", event->words};
+}
+
+std::string seq_text(const FoundRecord& found) {
+    return found.seq.value == 0 ? " (no number yet)" : " #" + std::to_string(found.seq.value);
+}
+
+std::string text_of(const FoundRecord& found, const RecordMeta& meta, const Outcome& outcome,
+                    const Explanation* order) {
+    std::string text = "Input" + seq_text(found) + ", " + std::string(to_string(found.place)) +
+                       "\n  " + std::string(to_string(meta.topic));
+    text += meta.shop_id.empty() ? "" : " of shop " + std::string(meta.shop_id);
+    text += ", received " + meta.received_at.to_string() + "\n  " + outcome.words + "\n";
+    return order == nullptr ? text : text + "\n" + explanation_text(*order);
+}
+
+std::string json_of(const FoundRecord& found, const RecordMeta& meta,
+                    const std::optional<OrderId>& order_id, const Outcome& outcome,
+                    const Explanation* order) {
+    std::string text;
+    JsonWriter json(text);
+    json.begin_object().field("state", to_string(found.place)).key("seq");
+    found.seq.value == 0 ? json.null() : json.value(found.seq.value);
+    json.field("topic", to_string(meta.topic)).key("shop_id");
+    meta.shop_id.empty() ? json.null() : json.value(meta.shop_id);
+    json.key("order_id");
+    order_id ? json.value(order_id->view()) : json.null();
+    json.field("received_at", meta.received_at.to_string());
+    json.field("outcome", outcome.name).field("explanation", outcome.words);
+    json.key("order").raw(order == nullptr ? "null" : explanation_json(*order)).end_object();
+    return text;
+}
+
+}  // namespace
+
+Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
+                                    const RecordName& name, Format format) {
+    const auto found = find_record(frame, name, ledger.head().applied_seq);
+    if (!found.ok()) {
+        return found.error();
+    }
+    const auto record = decode_record(found->record);
+    if (!record.ok()) {
+        return record.error();
+    }
+    const RecordMeta& meta = record->meta;
+    const std::string_view body = meta.bulk ? std::string_view(found->bulk_body) : record->body;
+    const auto order_id = is_order(meta.topic) ? order_in(body) : std::nullopt;
+    std::optional<Explanation> order;
+    if (order_id) {
+        auto explained = explain_order(ledger, {meta.account_number, meta.shop_number, *order_id});
+        order = explained.ok() ? std::optional(std::move(explained).value()) : std::nullopt;
+    }
+    const Explanation* const known = order ? &*order : nullptr;
+    const Outcome outcome = outcome_of(ledger, *found, *record, body, known);
+    return format == Format::kJson ? json_of(*found, meta, order_id, outcome, known)
+                                   : text_of(*found, meta, outcome, known);
+}
+
+}  // namespace sluice::cli
