@@ -114,7 +114,8 @@ def test_the_page_shows_what_status_json_says(busy_edge, tmp_path):
     page = Page(browse(tmp_path / "profile", url, "--dump-dom").stdout)
     assert page.body["data-time"] >= report["time"]
     for path in ("events.requests", "events.results.accepted", "events.results.bad_request",
-                 "events.reasons.fields", "queue.depth", "commit_requests.sum", "catalog.requests"):
+                 "events.reasons.fields", "queue.depth", "commit_requests.sum", "catalog.requests",
+                 "worker.attribution_left"):
         assert page.values[path] == str(look_up(report, path)), path
     for path, value in page.values.items():
         assert value == str(look_up(report, path)), path
