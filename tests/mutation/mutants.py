@@ -28,7 +28,7 @@ SIGNATURE = [
           "(token.scopes & kWriteOrders) != 0 && token.active(now)",
           "token.active(now)", "core:EventIntakeRules.*"),
     fault("an expired token signs", "core/intake/events.cpp", "&& token.active(now);",
-          "&& !token.revoked;",
+          "&& (!token.revoked || token.active(now));",
           "core:EventIntakeRules.*"),
     fault("an expired bearer token passes", "core/intake/catalog.cpp",
           "bearer.account->suspended || !bearer.token->active(now)) {",
@@ -121,7 +121,7 @@ REQUESTS = [
           "tests/integration/test_bodies_and_disks.py::"
           "test_the_event_loop_writes_to_no_disk_in_the_shipped_configuration"),
     fault("the sender's time runs while the disk is behind", "ngx_module/request/pieces.cpp",
-          "    pause_body_deadline(request);\n    stop_read_timer(request.r);\n", "",
+          "    pause_body_deadline(request);\n    stop_read_timer(request.r);\n", "    static_cast<void>(request);\n",
           "tests/integration/test_bodies_and_disks.py::test_a_slow_disk_is_not_the_senders_fault"),
     fault("a broken body leaves its file", "ngx_module/request/pieces.cpp",
           "return drop_pieces(request, Step::kEnd);", "return Step::kEnd;",
