@@ -81,7 +81,7 @@ std::optional<Fraction> line_fraction(const FrozenRate& frozen, const OrderLine&
                                       const Decimal& refunded, Currency currency) {
     const RefundEffect effect = refund_effect(line.amount, refunded);
     const bool other_currency =
-        frozen.rate.kind == RateKind::kFixed && frozen.rate.currency != currency;
+        frozen.rate.kind != RateKind::kPercent && frozen.rate.currency != currency;
     if (frozen.rate.kind == RateKind::kNone || other_currency || effect == RefundEffect::kFull ||
         effect == RefundEffect::kExceeds) {
         return std::nullopt;

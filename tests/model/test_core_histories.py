@@ -8,6 +8,7 @@ import tempfile
 
 import pytest
 
+from harness import postgres
 from model import compare
 from model.core_edge import CoreEdge
 from model.history import History
@@ -39,3 +40,16 @@ def test_history_in_the_embedded_ledger(seed):
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         run(seed + 100000, os.path.join(folder, "ledger"))
+
+
+@pytest.fixture(scope="module")
+def server():
+    if postgres.missing():
+        pytest.skip(postgres.missing())
+    with postgres.Server() as running:
+        yield running
+
+
+@pytest.mark.parametrize("seed", SEEDS[: len(SEEDS) // 16 + 1])
+def test_history_in_postgresql(server, seed):
+    run(seed + 200000, server.create(f"history_{seed}"))

@@ -230,7 +230,7 @@ def move_money(ledger, at, payout, reason):
 
 def judge_orders(ledger, at, payouts):
     """H2: lasting anomalies are judged after payout moves, too."""
-    keys = {(item.shop, item.order) for payout in payouts for item in payout.items}
+    keys = {(item.shop, item.order) for payout in payouts for item in payout.items if item.kind != "CREDIT"}
     for key in sorted(keys & set(ledger.orders)):
         plausibility.judge(ledger, at, ledger.orders[key], event=False)
 
