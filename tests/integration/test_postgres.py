@@ -287,6 +287,8 @@ def test_stopped_and_started_again(cluster, twins):
     assert worker.process.poll() is None
     cluster.start()
     paths.wait_until(lambda: applied(cluster) == INPUTS, "the rest", 60)
+    worker.expect("applies again, after")
+    assert worker.text().count("applies again") == 1
     worker.stop()
     finish(sluice, twins, cluster.url())
 
