@@ -1,7 +1,9 @@
 // sluice hold, release, reject, attribute, detach, anomaly ack, order reset
 #include "worker/access/dry_run.hpp"
+#include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/books/id_account.hpp"
+#include "worker/books/report_options.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/subcommands.hpp"
 
@@ -38,6 +40,35 @@ Status run_detach(const Frame& frame, const Tried<Detach>& tried) {
     const auto options = with_account_of(frame, tried.command.cause, tried.submit);
     return options.ok() ? submit_or_try(frame, tried.command, *options, tried.dry_run)
                         : Status(options.error());
+}
+
+/// A hold on a name that nobody has would stop nothing, and look as if it did.
+Status check_target(const Frame& frame, LedgerReader& ledger, const Written<Hold>& held) {
+    ReportFilter named;
+    named.account = held.submit.account;
+    named.creator = held.command.target.creator;
+    if (Status known = check_names(frame, ledger, named); !known.ok()) {
+        return known;
+    }
+    const ProgramId& program = held.command.target.program;
+    const auto row = program.empty() ? std::nullopt : ledger.program(program);
+    if (!program.empty() && (!row || row->program.account_id != *held.submit.account)) {
+        return Error{ErrorCode::kNotFound,
+                     "account " + held.submit.account->str() + " has no program " + program.str()};
+    }
+    return Status::success();
+}
+
+Status run_hold(const Frame& frame, const Written<Hold>& held) {
+    if (!held.command.target.order) {
+        Status known = with_snapshot(frame, held.submit.ledger_url, [&](LedgerReader& ledger) {
+            return check_target(frame, ledger, held);
+        });
+        if (!known.ok()) {
+            return known;
+        }
+    }
+    return run_written<Hold>(frame, held);
 }
 
 template <class Id>
@@ -86,7 +117,7 @@ void add_target(CLI::App& app, HoldTarget& target, SubmitOptions& options) {
 
 void declare_holds(CLI::App& app, Frame& frame) {
     CLI::App& hold = add_command(app, "hold", "Pay no increases of an order or a creator");
-    auto& held = on_run(hold, frame, run_written<Hold>);
+    auto& held = on_run(hold, frame, run_hold);
     add_target(hold, held.command.target, held.submit);
     add_command_options(hold, held.submit, true);
 
