@@ -76,7 +76,7 @@ def test_h3_bodies_are_stored_as_sent(edge, new_merchant):
     kept = stored(edge)
     for (answer,), (body, _) in zip(answers, bodies):
         is_success(answer)
-        assert kept[answer.header("x-seq")] == body
+        assert kept[str(edge.sluice.seq_of(answer))] == body
     assert len(kept) == len(bodies)
 
 
@@ -111,7 +111,7 @@ def test_h3_100_streams_at_once(edge, new_merchant):
     kept = stored(edge)
     for answer, body in zip(answers, bodies):
         is_success(answer)
-        assert kept[answer.header("x-seq")] == body
+        assert kept[str(edge.sluice.seq_of(answer))] == body
     assert len(kept) == 100
 
 
