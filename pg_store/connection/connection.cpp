@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 constexpr int kPollMs = 100;
 /// Between two looks at what the server answers, while statements are queued.
 constexpr std::size_t kSendStride = 64;
+
+std::atomic<std::uint64_t> all_round_trips{0};
 
 Error error_of(const pg_result* result) {
     const char* const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -201,7 +204,12 @@ Rows Connection::query_text(const std::string& sql, const RowWriter& parameters)
     return std::move(*rows);
 }
 
+std::uint64_t Connection::round_trips() noexcept {
+    return all_round_trips.load(std::memory_order_relaxed);
+}
+
 void Connection::sync() {
+    all_round_trips.fetch_add(1, std::memory_order_relaxed);
     enter_pipeline();
     if (PQpipelineSync(conn_) != 1) {
         throw no_connection(PQerrorMessage(conn_));
@@ -305,6 +313,7 @@ void Connection::throw_gone() {
 // ---- Outside of pipelines -----------------------------------------------------------------------
 
 void Connection::take_simple() {
+    all_round_trips.fetch_add(1, std::memory_order_relaxed);
     for (PGresult* result = next_result(); result != nullptr; result = next_result()) {
         const Rows rows(result);
         const ExecStatusType status = PQresultStatus(result);

@@ -92,6 +92,8 @@ public:
     /// Runs `use`, in which each answer has at most `limit`. False: one was not there in time; the
     /// session is of no use any more.
     [[nodiscard]] bool within(std::chrono::milliseconds limit, const std::function<void()>& use);
+    /// How often this process has waited for an answer so far, in all its sessions.
+    [[nodiscard]] static std::uint64_t round_trips() noexcept;
     /// The server's number of this session, as it was told when the session began.
     [[nodiscard]] int backend_pid() const noexcept;
     /// The session is of no use any more.

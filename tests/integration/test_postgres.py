@@ -416,6 +416,25 @@ def test_cut_off_in_the_middle_of_commit(network, twins):
     finish(sluice, twins, url)
 
 
+def test_the_database_of_another_store_is_refused_before_anything_is_taken(cluster, twins, folder):
+    """Its shops have other numbers: one's orders would be posted to another's."""
+    theirs = migrated(twins, cluster, "theirs")
+    theirs("worker", "--until-empty", "--ledger", cluster.url())
+    before = cluster.query("SELECT node, applied_seq FROM sluice_ledger.heads")
+    other = Sluice(folder / "other")
+    other("init")
+    other.account("acme")
+    other.shop("shop-2", "acme")
+    other.shop("shop-1", "acme")
+    for words in (("worker", "--until-empty"),
+                  ("payout", "close", "--account", "acme", "--until", now())):
+        refusal = other.refuses(*words, "--ledger", cluster.url())
+        assert "the ledger of another store" in refusal and "shop-1 of account acme has number 1" in refusal
+        assert len(refusal.splitlines()) == 1
+    assert other.stats()["applied_seq"] == 0 and not (other.store / "ledger.url").exists()
+    assert cluster.query("SELECT node, applied_seq FROM sluice_ledger.heads") == before
+
+
 def test_a_password_shows_nowhere(cluster, twins):
     sluice = twins.copy("secret")
     url = cluster.url().replace("sluice@", "sluice:geheim@")

@@ -483,7 +483,10 @@ FLEET = [
              '               ") WHERE account = $1 AND shop = $2 AND order_id = $3 AND $4::bigint <> 0 "\n'
              '               "AND $6::boolean IS NOT NULL";\n'),),
            "ledger:PostgresFleetRules.O1_ANewerVersionIsNotOverwrittenByAnOlderOneOfTheSameMoment",
-           (("pg_store/ledger/txn_ahead.cpp", 'o.order_id FOR UPDATE OF o"', 'o.order_id"'),)),
+           (("pg_store/ledger/txn_ahead.cpp", 'kFound + " FOR UPDATE OF o"', 'kFound + " "'),)),
+    fault("a database of another store is taken", "worker/drain/position.cpp",
+          "if (theirs == by_number.end() ||", "if (theirs != by_number.end() ||",
+          "tests/integration/test_postgres.py::test_the_database_of_another_store_is_refused_before_anything_is_taken"),
     fault("an import does not wait for the events of other nodes", "pg_store/ledger/txn.cpp",
           '"SELECT pg_advisory_xact_lock_shared(1397511491, 1)"', '"SELECT 1"',
           "ledger:PostgresFleetRules.A2_ACodeThatIsImportedWhileAnOrderComesIn"),

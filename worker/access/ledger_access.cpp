@@ -6,6 +6,7 @@
 #include "pg_store/connection/url.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/drain/position.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -22,12 +23,12 @@ Result<std::string> parse_ledger_url(std::string_view text) {
 
 /// The ledger that the worker of this store writes, if it is not the store's own: without it, a
 /// command that drains the queue itself would apply it to another ledger.
-std::string bound_file(const Frame& frame) {
-    return frame.paths().root / "ledger.url";
+std::string bound_file(const store::StorePaths& paths) {
+    return paths.root / "ledger.url";
 }
 
 Result<std::string> ledger_url_of(const Frame& frame, const std::string& given) {
-    const std::string file = bound_file(frame);
+    const std::string file = bound_file(frame.paths());
     if (!given.empty() || ::access(file.c_str(), F_OK) != 0) {
         return given;
     }
@@ -45,27 +46,45 @@ Status bind_store(const std::string& file, const pg::Url& url) {
     return stored.ok() && *stored == wanted ? Status::success() : replace_file(file, wanted);
 }
 
-/// @param bind  Where to remember it once it was opened; empty: nowhere.
+/// The store's shops must be those of the ledger, before anything is taken from its queue.
+Status check_store(const store::StorePaths& paths, Ledger& ledger) {
+    auto registry = store::Registry::open(paths, store::Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    try {
+        return worker::check_shops(*registry.value(), *ledger.snapshot({}));
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+/// @param writer  The store whose worker writes it, which remembers it; nothing: it is only read.
 Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
                                              pg::PostgresLedger::Mode mode,
                                              const pg::LedgerOptions& options,
-                                             const std::string& bind) {
+                                             const std::optional<store::StorePaths>& writer) {
     auto url = pg::Url::parse(ledger_url);
     if (!url.ok()) {
         return url.error();
     }
     const auto doubt = std::make_shared<pg::InDoubt>();
-    return worker::LedgerOpener([url = *url, mode, options, bind,
-                                 doubt]() -> Result<std::unique_ptr<Ledger>> {
-        auto opened = pg::PostgresLedger::open(url, mode, options, doubt);
-        if (!opened.ok()) {
-            return opened.error();
-        }
-        if (Status bound = bind.empty() ? Status::success() : bind_store(bind, url); !bound.ok()) {
-            return bound.error();
-        }
-        return std::unique_ptr<Ledger>(std::move(opened).value());
-    });
+    return worker::LedgerOpener(
+        [url = *url, mode, options, writer, doubt]() -> Result<std::unique_ptr<Ledger>> {
+            auto opened = pg::PostgresLedger::open(url, mode, options, doubt);
+            if (!opened.ok()) {
+                return opened.error();
+            }
+            if (writer) {
+                if (Status fits = check_store(*writer, **opened); !fits.ok()) {
+                    return fits.error();
+                }
+                if (Status bound = bind_store(bound_file(*writer), url); !bound.ok()) {
+                    return bound.error();
+                }
+            }
+            return std::unique_ptr<Ledger>(std::move(opened).value());
+        });
 }
 
 }  // namespace
@@ -88,7 +107,7 @@ Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::s
         return url.error();
     }
     if (!url->empty()) {
-        return postgres_ledger(*url, pg::PostgresLedger::Mode::kReadOnly, {}, {});
+        return postgres_ledger(*url, pg::PostgresLedger::Mode::kReadOnly, {}, std::nullopt);
     }
     return worker::embedded_commands(frame.paths()).open_for_reading;
 }
@@ -100,8 +119,7 @@ Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame, const std::s
         return url.error();
     }
     if (!url->empty()) {
-        return postgres_ledger(*url, pg::PostgresLedger::Mode::kReadWrite, options,
-                               bound_file(frame));
+        return postgres_ledger(*url, pg::PostgresLedger::Mode::kReadWrite, options, frame.paths());
     }
     return worker::embedded_ledger(frame.paths());
 }

@@ -1,6 +1,8 @@
 #include "worker/drain/position.hpp"
 
+#include <map>
 #include <string>
+#include <utility>
 
 namespace sluice::worker {
 namespace {
@@ -25,7 +27,46 @@ Error gap(SequenceNumber applied, SequenceNumber first) {
                 "newest ledger, or make it with `sluice ledger rebuild` from the archive"};
 }
 
+std::string said(const ShopId& shop, const AccountId& account, ShopNumber number) {
+    return "shop " + shop.str() + " of account " + account.str() + " has number " +
+           std::to_string(number.value);
+}
+
 }  // namespace
+
+Status check_shops(store::Registry& registry, LedgerReader& ledger) {
+    const auto own = registry.shops(std::nullopt);
+    if (!own) {
+        return own.error();
+    }
+    std::map<std::uint32_t, ShopRow> by_number;
+    std::map<ShopId, ShopNumber> by_id;
+    ledger.scan_shops([&](const ShopRow& row) {
+        by_number.emplace(row.shop.value, row);
+        by_id.emplace(row.shop_id, row.shop);
+        return true;
+    });
+    for (const store::ShopRow& shop : *own) {
+        auto theirs = by_number.find(shop.number.value);
+        if (const auto renumbered = by_id.find(shop.shop_id);
+            theirs == by_number.end() && renumbered != by_id.end()) {
+            theirs = by_number.find(renumbered->second.value);
+        }
+        if (theirs == by_number.end() ||
+            (theirs->second.shop == shop.number && theirs->second.shop_id == shop.shop_id &&
+             theirs->second.account == shop.account_number)) {
+            continue;
+        }
+        const ShopRow& other = theirs->second;
+        return Error{ErrorCode::kConflict,
+                     "this is the ledger of another store: there " +
+                         said(other.shop_id, other.account_id, other.shop) + ", here " +
+                         said(shop.shop_id, shop.account_id, shop.number) +
+                         ". Nothing was taken from the queue. Name this store's ledger, or give "
+                         "the store the registry of that ledger's fleet"};
+    }
+    return {};
+}
 
 Status check_position(const store::QueueFill& queue, SequenceNumber applied) {
     if (applied > queue.last_seq) {

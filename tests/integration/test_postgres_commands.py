@@ -1,0 +1,165 @@
+"""Every command of a person whose COMMIT is in doubt: the first never arrives, of the second the answer is lost. The
+command says what it did, and it was done once: every report equals that of the embedded ledger."""
+import datetime
+import json
+import re
+import shutil
+
+import pytest
+from harness import orders, paths
+from harness.cli import Sluice, now
+from harness.cut_commit import ANSWER_LOST, NEVER_ARRIVED, CutCommit
+from harness.edge import Edge
+from harness.http_block import EVENTS, http_block
+from harness.postgres import missing
+from harness.postgres_cluster import Cluster
+from test_postgres import without_times
+
+ACME = ("--account", "acme")
+WHY = ("--reason", "as agreed")
+PROGRAMS = """
+[[policy]]
+account = "acme"
+approve_adjust_above = ["50.00 USD"]
+
+[[program]]
+id = "spring"
+account = "acme"
+default_rate = "10%"
+late_days = 36500
+"""
+FILES = {
+    "programs": PROGRAMS,
+    "creators": "creator_id,program_id,code,payee\nann,spring,SAVE,ref-1\nbob,spring,,\n",
+    "touches": "svc_anon_id,creator_id,program_id,occurred_at\nd1,bob,spring,2024-03-01T00:00:00Z\n",
+}
+REPORTS = ("orders", "journal", "balances", "payouts", "anomalies")
+
+
+def order(name):
+    return ("--shop", "shop-1", "--order", name)
+
+
+def command_of(sluice, reason):
+    return next(row["command_id"] for row in sluice.report("journal") if row["reason"] == reason)
+
+
+def payout(sluice, place):
+    return sluice.json("payout", "list", *ACME)[place]["payout_id"]
+
+
+def month():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-01T00:00:00Z")
+
+
+# What is run, one after the other; a function gets what is known only then. `.name` is a file.
+COMMANDS = [
+    ("program", "apply", ".programs"),
+    ("creator", "import", ".creators"),
+    ("touch", "import", ".touches"),
+    ("creator", "set", "ann", *ACME, "--name", "Ann"),
+    ("creator", "rename", "bob", "robert", *ACME),
+    ("hold", *order("o1"), *WHY),
+    ("release", *order("o1"), *WHY),
+    ("hold", *ACME, "--creator", "ann", *WHY),
+    ("release", *ACME, "--creator", "ann", *WHY),
+    ("attribute", *order("o2"), "--creator", "robert", "--program", "spring", "--replace", *WHY),
+    ("detach", *order("o3"), *WHY),
+    ("detach", *order("o3"), "--retry", *WHY),
+    ("reject", *order("o4"), *WHY),
+    ("release", *order("o4"), *WHY),
+    ("adjust", *order("o1"), "--amount", "1.25", *WHY),
+    lambda sluice: ("reverse", command_of(sluice, "MANUAL"), *ACME, *WHY),
+    ("adjust", *order("o1"), "--amount", "60.00", *WHY),
+    lambda sluice: ("withdraw", sluice.json("approvals", *ACME)[0]["id"], *ACME, *WHY),
+    ("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", "12.00 USD", *WHY),
+    lambda sluice: ("reverse", command_of(sluice, "CREDIT"), *ACME, *WHY),
+    ("anomaly", "ack", *order("o5"), "--kind", "LINES_EXCEED_AMOUNT", *WHY),
+    ("order", "reset", *order("o5"), "--version", "2024-03-01T00:00:00Z", *WHY),
+    lambda sluice: ("payout", "close", *ACME, "--until", now()),
+    lambda sluice: ("payout", "sent", payout(sluice, 0), *ACME, *WHY),
+    lambda sluice: ("payout", "settle", payout(sluice, 0), *ACME, *WHY),
+    lambda sluice: ("payout", "returned", payout(sluice, 0), *ACME, *WHY),
+    lambda sluice: ("payout", "void", payout(sluice, 1), *ACME, *WHY),
+    ("creator", "remove", "ann", "--program", "spring", "--code", "SAVE"),
+    lambda sluice: ("period", "close", *ACME, "--until", month()),
+    ("forget", "--shop", "shop-1", "--order", "o1"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder():
+    if missing():
+        pytest.fail(missing())
+    made = paths.make_folder()
+    yield made
+    paths.drop_folder(made)
+
+
+@pytest.fixture(scope="module")
+def filled(folder):
+    """A store with five orders in its queue, copied for each ledger."""
+    with Edge(http_block(EVENTS, limit="off")) as edge:
+        edge.start()
+        edge.sluice.account("acme")
+        edge.sluice.shop("shop-1", "acme")
+        _, secret = edge.sluice.token("acme", "write_orders")
+        for number in range(1, 6):
+            document = orders.order(
+                f"o{number}", amount="100.00" if number != 5 else "10.00",
+                line_items=[orders.line("l1", amount="100.00", tax="0.00")],
+                discounts=[{"code": "SAVE", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "5"}],
+                platform_updated_at="2024-03-02T00:00:00Z")
+            assert edge.post_event("shop-1", secret, "ORDER_CREATE", document).status == 200
+        edge.stop()
+        shutil.copytree(edge.store, folder / "filled", symlinks=True)
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    return folder / "filled"
+
+
+def copy(filled, name):
+    shutil.copytree(filled, filled.parent / name, symlinks=True)
+    return Sluice(filled.parent / name)
+
+
+def run_all(sluice, folder, ledger, before):
+    """What each command printed, and its exit status; `before` is called ahead of it."""
+    told = []
+    for command in COMMANDS:
+        line = command(sluice) if callable(command) else command
+        line = [folder / word[1:] if str(word).startswith(".") else word for word in line]
+        before()
+        done = sluice.run(*line, *ledger)
+        told.append((without_times(list(map(str, line[:2]))), done.returncode, said(done.stdout + done.stderr)))
+    return told
+
+
+def said(text):
+    """A table's width is that of the times in it."""
+    return " ".join(re.sub(r"\b20\d\d-[-0-9T:.]+Z", "<then>", without_times(text)).split())
+
+
+def reports(sluice):
+    return {kind: [said(json.dumps(row)) for row in without_times(sluice.report(kind))] for kind in REPORTS}
+
+
+def test_each_command_is_done_once_when_its_commit_is_in_doubt(filled, folder):
+    own = copy(filled, "own")
+    expected = run_all(own, folder, (), lambda: None)
+    for line, status, text in expected:
+        assert status == (3 if "waits for" in text else 0), (line, status, text)
+    cluster = Cluster(folder, "primary").start()
+    try:
+        with CutCommit(cluster) as way:
+            sluice = copy(filled, "cut")
+            sluice("ledger", "migrate", "--ledger", cluster.url())
+            sluice("worker", "--until-empty", "--ledger", way.url())
+            found = run_all(sluice, folder, ("--ledger", way.url()),
+                            lambda: way.cuts.extend([NEVER_ARRIVED, ANSWER_LOST]))
+            assert found == expected
+            assert way.done.count(ANSWER_LOST) == way.done.count(NEVER_ARRIVED) == len(COMMANDS) and not way.cuts
+            assert reports(sluice) == reports(own)
+            assert sluice.run("doctor").stdout.count("the chain of hashes holds") == 1
+    finally:
+        cluster.remove()
