@@ -336,12 +336,17 @@ std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
     return items;
 }
 
+/// Holds on creators are few: all of the account's are read at once.
 bool PayoutPlan::is_held(const CreatorId& creator, const ProgramId& program) {
-    const auto [known, added] = holds_.try_emplace({creator, program}, false);
-    if (added) {
-        known->second = sluice::is_held(ledger_, request_.account, creator, program);
+    if (!holds_) {
+        holds_.emplace();
+        ledger_.scan(CreatorHold{request_.account, {}, {}, {}, {}, {}}, {1, 1},
+                     [this](const CreatorHold& hold) {
+                         holds_->emplace(hold.creator, hold.program);
+                         return true;
+                     });
     }
-    return known->second;
+    return holds_->contains({creator, ProgramId()}) || holds_->contains({creator, program});
 }
 
 /// Blocks stop increases only (H1).

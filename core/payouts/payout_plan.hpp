@@ -86,6 +86,10 @@ private:
     void visit_chunk(const std::vector<std::pair<Key, Decimal>>& shares,
                      const std::function<void(const PlannedPayout&)>& take);
     void finish(PlannedPayout& payout);
+    /// Says which orders the payouts from `at` on will change, as many as make a slice.
+    /// @return how many payouts that are.
+    std::size_t expect_payouts(std::map<Key, PlannedPayout>::const_iterator at,
+                               std::map<Key, PlannedPayout>::const_iterator end);
     [[nodiscard]] ShopId shop_id_of(ShopNumber shop);
 
     const PlanRequest& request_;
@@ -97,7 +101,8 @@ private:
     std::map<Key, Share> shares_;
     std::vector<std::pair<Key, Decimal>> paid_;
     std::vector<Skipped> skipped_;
-    std::map<std::pair<CreatorId, ProgramId>, bool> holds_;
+    /// Of the account, once they were read; an empty program: all.
+    std::optional<std::set<std::pair<CreatorId, ProgramId>>> holds_;
     std::map<ShopNumber, ShopId> shop_ids_;
     std::string digest_bytes_;
     Digest256 digest_{};

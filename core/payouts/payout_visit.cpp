@@ -80,12 +80,38 @@ void PayoutPlan::visit_chunk(const std::vector<std::pair<Key, Decimal>>& shares,
         PlannedPayout& payout = payouts.at({rows[i].creator, rows[i].currency});
         std::move(items.begin(), items.end(), std::back_inserter(payout.items));
     }
-    for (auto& [key, payout] : payouts) {
+    std::size_t expected = 0;
+    for (auto at = payouts.begin(); at != payouts.end(); ++at) {
+        if (expected == 0) {
+            expected = expect_payouts(at, payouts.end());
+        }
+        --expected;
+        PlannedPayout& payout = at->second;
         finish(payout);
         take(payout);
         payout.items.clear();
         payout.items.shrink_to_fit();
     }
+}
+
+std::size_t PayoutPlan::expect_payouts(std::map<Key, PlannedPayout>::const_iterator at,
+                                       std::map<Key, PlannedPayout>::const_iterator end) {
+    std::set<OrderKey> keys;
+    std::size_t count = 0;
+    do {
+        for (const PayoutItem& item : at->second.items) {
+            if (item.kind != ItemKind::kCredit) {
+                keys.insert({request_.account, item.shop, item.order_id});
+            }
+        }
+        ++count;
+        ++at;
+    } while (at != end && keys.size() + at->second.items.size() <= kSliceRows);
+    if (keys.size() <= kSliceRows) {  // a larger payout is read slice by slice as it is taken
+        const std::vector<OrderKey> slice(keys.begin(), keys.end());
+        ledger_.expect_orders(slice);
+    }
+    return count;
 }
 
 void PayoutPlan::finish(PlannedPayout& payout) {

@@ -33,11 +33,14 @@ RowWriter source_parameters(const std::vector<WaitKey>& keys) {
 // ---- Orders and what hangs on them --------------------------------------------------------------
 
 void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
-    static const Statement kSelect =
-        select_statement("o.account, o.shop, o.order_id, o.revision, " + order_columns(),
-                         "orders o JOIN " + std::string(kShopTextKeys) +
-                             "ON o.account = k.account AND o.shop = k.shop AND o.order_id = k.text "
-                             "ORDER BY o.account, o.shop, o.order_id FOR UPDATE OF o");
+    static const std::string kFound =
+        "orders o JOIN " + std::string(kShopTextKeys) +
+        "ON o.account = k.account AND o.shop = k.shop AND o.order_id = k.text "
+        "ORDER BY o.account, o.shop, o.order_id";
+    static const std::string kColumns =
+        "o.account, o.shop, o.order_id, o.revision, " + order_columns();
+    static const Statement kLock = select_statement(kColumns, kFound + " FOR UPDATE OF o");
+    static const Statement kSelect = select_statement(kColumns, kFound);
     ShopTextColumns columns;
     for (const OrderKey& key : keys) {
         const auto [entry, added] = orders_.try_emplace(key);
@@ -48,7 +51,10 @@ void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
     if (columns.empty()) {
         return;
     }
-    connection_.send(kSelect, columns.parameters(), [this](Rows rows) {
+    // Who holds the gate alone is the only one that changes orders: a lock would be written in
+    // vain.
+    const Statement& select = gate_ == Gate::kExclusive ? kSelect : kLock;
+    connection_.send(select, columns.parameters(), [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
             OrderKey key;
@@ -273,6 +279,10 @@ std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
 /// Orders of a slice; those of earlier slices are written and let go.
 void PgTxn::expect_orders(std::span<const OrderKey> keys) {
     pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
+    if (std::all_of(keys.begin(), keys.end(),
+                    [this](const OrderKey& key) { return orders_.contains(key); })) {
+        return;
+    }
     if (orders_.size() + keys.size() > kOrdersMax) {
         flush_orders();
         connection_.sync();
