@@ -35,6 +35,16 @@ void reindex_waiting(LedgerTxn& txn, const OrderState& state, const IndexedBefor
     }
 }
 
+void move_to(Balance& change, Book book, const Decimal& amount) {
+    if (book == Book::kOwed) {
+        change.owed = change.owed + amount;
+    } else if (book == Book::kPayout) {
+        change.in_payout = change.in_payout + amount;
+    } else if (book == Book::kPaid) {
+        change.paid = change.paid + amount;
+    }
+}
+
 void fold_into_balances(LedgerTxn& txn, const JournalGroup& group) {
     for (std::size_t i = 0; i < group.entries.size();) {
         if (is_mark(group.entries[i].reason)) {
@@ -46,9 +56,10 @@ void fold_into_balances(LedgerTxn& txn, const JournalGroup& group) {
         for (; i < group.entries.size() && group.entries[i].currency == currency &&
                !is_mark(group.entries[i].reason);
              ++i) {
-            change.owed = change.owed + into(group.entries[i], Book::kOwed);
-            change.in_payout = change.in_payout + into(group.entries[i], Book::kPayout);
-            change.paid = change.paid + into(group.entries[i], Book::kPaid);
+            const JournalEntry& entry = group.entries[i];
+            const BooksOf books = books_of(entry.reason);
+            move_to(change, books.to, entry.amount);
+            move_to(change, books.from, zero - entry.amount);
         }
         txn.add_to_balance(change);
     }

@@ -95,34 +95,49 @@ void append_instant(std::string& bytes, Timestamp at) {
     append_number<4>(bytes, at.nanos);
 }
 
-void append_canonical(std::string& bytes, const JournalGroup& group, std::size_t index) {
-    const JournalEntry& entry = group.entries[index];
-    const BooksOf books = books_of(entry.reason);
-    const bool mark = is_mark(entry.reason);
-    bytes.append(kMagic);
-    append_number<8>(bytes, group.first_entry + index);
-    append_text(bytes, group.node);
-    append_number<8>(bytes, group.event_seq.value);
-    append_text(bytes, group.command_id);
-    append_number<4>(bytes, group.account.value);
-    append_number<4>(bytes, group.shop.value);
-    append_text(bytes, group.order_id.view());
-    append_text(bytes, entry.line.view());
-    append_text(bytes, group.program.view());
-    append_text(bytes, group.creator.view());
-    append_text(bytes, mark ? std::string_view() : entry.currency.code());
-    append_number<1>(bytes, static_cast<unsigned>(books.from));
-    append_number<1>(bytes, static_cast<unsigned>(books.to));
-    append_number<1>(bytes, mark ? 0U : entry.amount.scale());
-    append_number<16>(bytes, mark ? 0 : static_cast<UInt128>(entry.amount.unscaled()));
-    append_number<1>(bytes, static_cast<unsigned>(entry.reason));
-    append_text(bytes, group.payout_id);
-    append_instant(bytes, group.recorded_at);
-    append_instant(bytes, group.accounting_date);
-    append_number<8>(bytes, entry.refers_to);
-    append_text(bytes, group.note);
-    append_text(bytes, group.actor);
-}
+/// The canonical bytes of a group's entries. What they share is written once.
+class Canonical {
+public:
+    explicit Canonical(const JournalGroup& group) : group_(group) {
+        append_text(source_, group.node);
+        append_number<8>(source_, group.event_seq.value);
+        append_text(source_, group.command_id);
+        append_number<4>(source_, group.account.value);
+        append_number<4>(source_, group.shop.value);
+        append_text(source_, group.order_id.view());
+        append_text(earner_, group.program.view());
+        append_text(earner_, group.creator.view());
+        append_text(dates_, group.payout_id);
+        append_instant(dates_, group.recorded_at);
+        append_instant(dates_, group.accounting_date);
+        append_text(words_, group.note);
+        append_text(words_, group.actor);
+    }
+
+    void append(std::string& bytes, std::size_t index) const {
+        const JournalEntry& entry = group_.entries[index];
+        const BooksOf books = books_of(entry.reason);
+        const bool mark = is_mark(entry.reason);
+        bytes.append(kMagic);
+        append_number<8>(bytes, group_.first_entry + index);
+        bytes.append(source_);
+        append_text(bytes, entry.line.view());
+        bytes.append(earner_);
+        append_text(bytes, mark ? std::string_view() : entry.currency.code());
+        append_number<1>(bytes, static_cast<unsigned>(books.from));
+        append_number<1>(bytes, static_cast<unsigned>(books.to));
+        append_number<1>(bytes, mark ? 0U : entry.amount.scale());
+        append_number<16>(bytes, mark ? 0 : static_cast<UInt128>(entry.amount.unscaled()));
+        append_number<1>(bytes, static_cast<unsigned>(entry.reason));
+        bytes.append(dates_);
+        append_number<8>(bytes, entry.refers_to);
+        bytes.append(words_);
+    }
+
+private:
+    const JournalGroup& group_;
+    std::string source_, earner_, dates_, words_;
+};
 
 }  // namespace
 
@@ -150,8 +165,14 @@ std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept {
 }
 
 BooksOf books_of(JournalReason reason) noexcept {
-    const ReasonRow* row = row_of(reason);
-    return row != nullptr ? row->books : BooksOf{};
+    static constexpr auto kBooks = [] {
+        std::array<BooksOf, 256> books{};
+        for (const ReasonRow& row : kReasons) {
+            books[static_cast<std::uint8_t>(row.reason)] = row.books;
+        }
+        return books;
+    }();
+    return kBooks[static_cast<std::uint8_t>(reason)];
 }
 
 std::string book_name(Book book, std::string_view payout_id) {
@@ -181,15 +202,16 @@ Decimal into(const JournalEntry& entry, Book book) noexcept {
 
 std::string canonical_bytes(const JournalGroup& group, std::size_t index) {
     std::string bytes;
-    append_canonical(bytes, group, index);
+    Canonical(group).append(bytes, index);
     return bytes;
 }
 
 void seal(JournalGroup& group, ChainHead& chain) {
+    const Canonical canonical(group);
     std::string bytes;
     for (std::size_t i = 0; i < group.entries.size(); ++i) {
-        bytes.assign(chain.hash.begin(), chain.hash.end());
-        append_canonical(bytes, group, i);
+        bytes.assign(reinterpret_cast<const char*>(chain.hash.data()), chain.hash.size());
+        canonical.append(bytes, i);
         chain.hash = sha256(bytes);
     }
     chain.entries += group.entries.size();

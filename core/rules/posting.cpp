@@ -111,6 +111,7 @@ public:
 
 private:
     void reach_targets() {
+        transfers_.reserve(state_.lines.size());
         const StandingRefunds refunds(state_.refunds);
         const std::vector<Decimal> targets = line_commissions(state_, position_, refunds);
         for (std::size_t i = 0; i < state_.lines.size(); ++i) {
@@ -189,6 +190,7 @@ private:
 /// A position's first transfers: each brings a row of its own.
 void enter_first(Position& position, const std::vector<JournalEntry>& transfers,
                  std::uint64_t first_entry) {
+    position.dues.reserve(transfers.size());
     for (const JournalEntry& transfer : transfers) {
         const Decimal zero = zero_amount(transfer.currency);
         position.dues.push_back(
@@ -202,6 +204,7 @@ void freeze_rates(OrderState& state, const RateBook& rates, LedgerReader& ledger
     SLUICE_ASSERT(state.position() != nullptr);
     Position& position = *state.position();
     const std::size_t known = position.frozen.size();
+    position.frozen.reserve(std::max(known, state.lines.size()));
     std::optional<EarlierRules> earlier;
     const Decimal amount = Decimal::parse(state.amount).value_or(Decimal());
     const RateQuestion question{state.currency, state.ordered_at, amount,

@@ -228,10 +228,20 @@ std::vector<Decimal> line_commissions(const OrderState& state, const Position& p
 OrderBases order_bases(const OrderState& state, const Position& position) {
     const std::vector<PricedLine> lines = priced_lines(state, position);
     OrderBases bases{zero_amount(state.currency), Decimal()};
-    const bool alone = earns_alone(lines, position, state.currency);
     for (const PricedLine& priced : lines) {
         bases.base = bases.base +
                      base_amount(priced.frozen->rate.base, priced.line->amount, priced.line->tax);
+    }
+    if (state.refunds.empty()) {  // mostly: what is due of the lines
+        for (const LineDue& due : position.dues) {
+            if (!due.line.empty() && due.currency == state.currency) {
+                bases.commission = bases.commission + due.due;
+            }
+        }
+        return bases;
+    }
+    const bool alone = earns_alone(lines, position, state.currency);
+    for (const PricedLine& priced : lines) {
         if (alone) {
             bases.commission = bases.commission + line_commission(priced.frozen->rate, *priced.line,
                                                                   Decimal(), state.currency);

@@ -90,11 +90,13 @@ Decimal Decimal::rescaled(std::uint8_t scale) const noexcept {
 }
 
 Decimal operator+(const Decimal& a, const Decimal& b) noexcept {
-    const std::uint8_t scale = std::max(a.scale_, b.scale_);
+    if (a.scale_ != b.scale_) {  // seldom
+        const std::uint8_t scale = std::max(a.scale_, b.scale_);
+        return a.rescaled(scale) + b.rescaled(scale);
+    }
     Int128 sum = 0;
-    SLUICE_ASSERT(
-        !__builtin_add_overflow(a.rescaled(scale).unscaled_, b.rescaled(scale).unscaled_, &sum));
-    return {sum, scale};
+    SLUICE_ASSERT(!__builtin_add_overflow(a.unscaled_, b.unscaled_, &sum));
+    return {sum, a.scale_};
 }
 
 Decimal operator-(const Decimal& a, const Decimal& b) noexcept {
@@ -102,12 +104,13 @@ Decimal operator-(const Decimal& a, const Decimal& b) noexcept {
 }
 
 std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept {
-    const std::uint8_t scale = std::max(a.scale_, b.scale_);
-    const Int128 left = a.rescaled(scale).unscaled_;
-    const Int128 right = b.rescaled(scale).unscaled_;
-    return left < right   ? std::strong_ordering::less
-           : left > right ? std::strong_ordering::greater
-                          : std::strong_ordering::equal;
+    if (a.scale_ != b.scale_) {
+        const std::uint8_t scale = std::max(a.scale_, b.scale_);
+        return a.rescaled(scale) <=> b.rescaled(scale);
+    }
+    return a.unscaled_ < b.unscaled_   ? std::strong_ordering::less
+           : a.unscaled_ > b.unscaled_ ? std::strong_ordering::greater
+                                       : std::strong_ordering::equal;
 }
 
 bool operator==(const Decimal& a, const Decimal& b) noexcept {

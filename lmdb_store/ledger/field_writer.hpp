@@ -157,10 +157,13 @@ private:
     static constexpr std::size_t kDecimalBytesMax = 19;
 
     char* room(std::size_t wanted) {
-        if (bytes_.size() - size_ < wanted) {
-            bytes_.resize(std::max(2 * bytes_.size(), size_ + wanted));
+        if (bytes_.size() - size_ < wanted) [[unlikely]] {
+            grow(wanted);
         }
         return bytes_.data() + size_;
+    }
+    [[gnu::noinline]] void grow(std::size_t wanted) {
+        bytes_.resize(std::max(2 * bytes_.size(), size_ + wanted));
     }
 
     std::string bytes_ = std::string(1024, '\0');
