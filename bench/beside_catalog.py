@@ -88,10 +88,12 @@ def main():
     parser.add_argument("--port", type=int, default=18094)
     parser.add_argument("--json", default="")
     options = parser.parse_args()
-    options.lines, options.pad, options.count, options.slow_sync_ms = 5, 0, 20000, 0
+    options.lines, options.pad, options.count, options.bare = 5, 0, 20000, False
+    options.slow_sync_ms, options.call_times = 0, False
     run.prepare(options)
     body = json.dumps({"products": [product(number, options.variants) for number in range(options.products)]},
                       separators=(",", ":")).encode()
+    options.products = 0  # the prepared requests are orders
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as state:
         os.chmod(state, 0o755)
         options.state = state
