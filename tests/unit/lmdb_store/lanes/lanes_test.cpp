@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "unit/lmdb_store/lanes/fixture.hpp"
 
@@ -67,6 +69,35 @@ TEST_F(LanesTest, L3AMoverTellsTheWriterHowMuchRoomThereIs) {
     ASSERT_TRUE(room);
     EXPECT_EQ(room->floor, lane.last_position());
     EXPECT_GT(room->moved, room->floor);
+}
+
+/// Also what `scripts/sanitize thread` looks at: two threads, as in a process of nginx.
+TEST_F(LanesTest, L3AMoverRunsBesideTheWriter) {
+    constexpr int kBatches = 200;
+    Lane lane(*queue_);
+    std::atomic<bool> is_written{false};
+    std::thread writer([&] {
+        for (int i = 0; i < kBatches; ++i) {
+            const std::uint64_t end = lane.last_position() + 2 * kLaneBlockBytes;
+            for (auto room = lane.writer().room();
+                 room && end > room->floor + lane.writer().bytes() - kLaneBlockBytes;
+                 room = lane.writer().room()) {
+                std::this_thread::yield();
+            }
+            lane.write({"event " + std::to_string(i)});
+        }
+        is_written.store(true);
+    });
+    while (!is_written.load()) {
+        EXPECT_TRUE(queue_->move_lanes().ok());
+    }
+    writer.join();
+    ASSERT_TRUE(queue_->move_lanes().ok());
+    const std::vector<std::string> bodies = bodies_from(1);
+    ASSERT_EQ(bodies.size(), std::size_t{kBatches});
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        EXPECT_EQ(bodies[i], "event " + std::to_string(i));
+    }
 }
 
 TEST_F(LanesTest, L4WhatALaneWithoutOwnerHoldsIsMovedBeforeAnythingElse) {
