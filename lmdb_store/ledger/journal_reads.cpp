@@ -10,8 +10,6 @@
 namespace sluice::store {
 namespace {
 
-constexpr std::size_t kInstantBytes = 12;
-
 /// Queues in the order of their UUIDs, as every ledger sorts them.
 std::vector<std::pair<std::string, std::uint32_t>> by_uuid(
     const std::map<std::uint32_t, std::string>& nodes) {
