@@ -238,6 +238,31 @@ Result<Reply> acknowledge_anomaly(const AnomalyAck& command, const CommandContex
     return Reply{CommandOutcome::kDone, command.kind + " of order " + order + " is acknowledged"};
 }
 
+namespace {
+
+/// Rows of a version above it get it. Of two rows of a line the one that stood stands: a reset books
+/// nothing.
+void set_refunds_back(OrderState& state, Timestamp version) {
+    std::vector<RefundRow*> rows;
+    std::vector<std::uint64_t> arrivals;
+    for (RefundRow& row : state.refunds) {
+        if (row.version >= version) {
+            rows.push_back(&row);
+            arrivals.push_back(row.stated);
+        }
+    }
+    std::sort(rows.begin(), rows.end(), [](const RefundRow* a, const RefundRow* b) {
+        return std::pair(a->version, a->stated) < std::pair(b->version, b->stated);
+    });
+    std::sort(arrivals.begin(), arrivals.end());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i]->version = version;
+        rows[i]->stated = arrivals[i];
+    }
+}
+
+}  // namespace
+
 Result<Reply> reset_order(const OrderReset& command, const CommandContext& context,
                           ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
@@ -255,9 +280,7 @@ Result<Reply> reset_order(const OrderReset& command, const CommandContext& conte
                        state.version.to_string() + ", the version of order " + command.order.str());
     }
     state.version = version;
-    for (RefundRow& row : state.refunds) {
-        row.version = std::min(row.version, version);
-    }
+    set_refunds_back(state, version);
     state.device_version = std::min(state.device_version, version);
     forget_stale_digests(state, txn);
     acknowledge(txn, state, AnomalyKind::kVersionInFuture, context);

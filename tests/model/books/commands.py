@@ -215,8 +215,10 @@ def reset(ledger, at, command):
     if version >= order.version:
         raise Refused(f"{time_text(version)} is not below {time_text(order.version)}, the order's version")
     order.version = version
-    for row in order.rows.values():
-        row.version = min(row.version, version)
+    # Of two rows of a line the one that stood stands: a reset books nothing.
+    rows = sorted((r for r in order.rows.values() if r.version >= version), key=lambda r: (r.version, r.arrival))
+    for row, arrival in zip(rows, sorted(row.arrival for row in rows)):
+        row.version, row.arrival = version, arrival
     if order.device_version is not None:
         order.device_version = min(order.device_version, version)
     order.digests = {digest: stale for digest, stale in order.digests.items() if not stale}
