@@ -240,8 +240,8 @@ Result<Reply> acknowledge_anomaly(const AnomalyAck& command, const CommandContex
 
 namespace {
 
-/// Rows of a version above it get it. Of two rows of a line the one that stood stands: a reset books
-/// nothing.
+/// Rows of a version above it get it. Of two rows of a line the one that stood stands: a reset
+/// books nothing.
 void set_refunds_back(OrderState& state, Timestamp version) {
     std::vector<RefundRow*> rows;
     std::vector<std::uint64_t> arrivals;
