@@ -2,7 +2,9 @@
 // the archive written, one core. For each size of the ledger that is asked for, new orders and then
 // refunds of old orders, chosen at random, are timed: so the cost per event is seen as it grows.
 //
-//   apply_rate FOLDER [ORDERS...]   a store is made in FOLDER/apply_rate and removed
+//   apply_rate [--rules] FOLDER [ORDERS...]   a store is made in FOLDER/apply_rate and removed
+//
+// --rules: the program has 200 rules, tiers and a cap; else it pays 10 % of everything.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/apply_store.hpp"
@@ -78,19 +81,20 @@ void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t e
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2) {
-        std::fprintf(stderr, "usage: apply_rate FOLDER [ORDERS...]\n");
+    const int folder = argc > 1 && std::string_view(argv[1]) == "--rules" ? 2 : 1;
+    if (argc <= folder) {
+        std::fprintf(stderr, "usage: apply_rate [--rules] FOLDER [ORDERS...]\n");
         return 2;
     }
     std::vector<std::uint64_t> sizes;
-    for (int i = 2; i < argc; ++i) {
+    for (int i = folder + 1; i < argc; ++i) {
         sizes.push_back(std::strtoull(argv[i], nullptr, 10));
     }
     if (sizes.empty()) {
         sizes = {kTimed, 3 * kTimed};
     }
-    Bench bench(argv[1]);
-    bench.programs();
+    Bench bench(argv[folder]);
+    bench.programs(folder == 2 ? rich_program() : plain_program());
     drain(bench, "", 0, 0);
     std::printf("    orders  events       rate\n");
     std::uint64_t stored = 0;

@@ -64,6 +64,47 @@ inline std::string order_body(std::uint64_t order, std::uint32_t update) {
     return body + "}";
 }
 
+/// Ten percent of everything.
+inline Program plain_program() {
+    Program program;
+    program.id = ProgramId("spring");
+    program.account_id = AccountId("acme");
+    program.account = {1};
+    program.late_days = kProgramDaysMax;
+    program.default_rate = *parse_rate("10%");
+    return program;
+}
+
+/// Two hundred rules, for SKUs, creators, groups and times, with tiers, and a cap: what a large
+/// program has. One line in about 33 meets a rule of its SKU.
+inline Program rich_program() {
+    Program program = plain_program();
+    const Currency usd = *Currency::parse("USD");
+    const auto tiers = [usd](const char* above) {
+        return std::vector<Tier>{{{usd, Decimal(100'000, 2)}, *parse_rate(above)}};
+    };
+    for (int i = 0; i < 150; ++i) {
+        program.rules.push_back(
+            {RuleMatch::kSku, "SKU-" + std::to_string(33 * i), *parse_rate("7.5%"), {}});
+    }
+    for (int i = 0; i < 20; ++i) {
+        Rule rule{RuleMatch::kNoItem, "", *parse_rate("11%"), tiers("12%")};
+        rule.creator = "creator-" + std::to_string(i);
+        program.rules.push_back(rule);
+    }
+    for (int i = 0; i < 30; ++i) {
+        Rule rule{RuleMatch::kSku, "SKU-" + std::to_string(50 * i + 1), *parse_rate("12%"), {}};
+        rule.group = "group-" + std::to_string(i);
+        rule.until = Timestamp{kReceived.seconds, 0};
+        program.rules.push_back(rule);
+    }
+    program.default_tiers = tiers("13%");
+    program.max_per_order = {{usd, Decimal(50'000, 2)}};
+    const Status valid = validate(program);
+    check(valid.ok(), valid ? "" : valid.error().message);
+    return program;
+}
+
 struct Bench {
     explicit Bench(const std::filesystem::path& folder) : paths(folder / "apply_rate") {
         std::filesystem::remove_all(paths.root);
@@ -102,13 +143,7 @@ struct Bench {
         check(items.back().outcome == store::AppendOutcome::kStored, "the queue is full");
     }
 
-    void programs() {
-        Program program;
-        program.id = ProgramId("spring");
-        program.account_id = AccountId("acme");
-        program.account = {1};
-        program.late_days = kProgramDaysMax;
-        program.default_rate = *parse_rate("10%");
+    void programs(const Program& program = plain_program()) {
         append(Topic::kProgramApply, {encode_request({{}, {}, ProgramApply{{program}}})});
         CreatorImport creators;
         for (std::uint32_t i = 0; i < 40; ++i) {  // one order in five stays without a creator

@@ -70,13 +70,25 @@ std::vector<PricedLine> priced_lines(const OrderState& state, const Position& po
     return lines;
 }
 
-/// True if nothing of the order is shared by its lines: each earns by itself.
+/// Before refunds, of lines that earn by themselves.
+Decimal sum_alone(const std::vector<PricedLine>& lines, Currency currency) {
+    Decimal sum = zero_amount(currency);
+    for (const PricedLine& priced : lines) {
+        sum = sum + line_commission(priced.frozen->rate, *priced.line, Decimal(), currency);
+    }
+    return sum;
+}
+
+/// True if nothing of the order is shared by its lines: each earns by itself. A cap that is not
+/// reached, as mostly, shares nothing.
 bool earns_alone(const std::vector<PricedLine>& lines, const Position& position,
                  Currency currency) {
-    return cap_of(position, currency) == nullptr &&
-           std::none_of(lines.begin(), lines.end(), [currency](const PricedLine& line) {
-               return is_shared(line.frozen->rate, currency);
-           });
+    const Decimal* cap = cap_of(position, currency);
+    return std::none_of(lines.begin(), lines.end(),
+                        [currency](const PricedLine& line) {
+                            return is_shared(line.frozen->rate, currency);
+                        }) &&
+           (cap == nullptr || sum_alone(lines, currency) <= *cap);
 }
 
 /// Commissions before refunds, exact, or in whole minor units where they were shared (M4).
@@ -240,14 +252,9 @@ OrderBases order_bases(const OrderState& state, const Position& position) {
         }
         return bases;
     }
-    const bool alone = earns_alone(lines, position, state.currency);
-    for (const PricedLine& priced : lines) {
-        if (alone) {
-            bases.commission = bases.commission + line_commission(priced.frozen->rate, *priced.line,
-                                                                  Decimal(), state.currency);
-        }
-    }
-    if (!alone) {
+    if (earns_alone(lines, position, state.currency)) {
+        bases.commission = sum_alone(lines, state.currency);
+    } else {
         const std::uint8_t digits = state.currency.minor_units();
         const Shares shares(state, position, lines);
         for (const cpp_rational& value : shares.values()) {
