@@ -37,8 +37,7 @@ double cpu_ms() {
 }
 
 void creators(Bench& bench, std::uint64_t count) {
-    bench.append(Topic::kProgramApply,
-                 {encode_request({{}, {}, ProgramApply{{plain_program()}}})});
+    bench.append(Topic::kProgramApply, {encode_request({{}, {}, ProgramApply{{plain_program()}}})});
     for (std::uint64_t first = 0; first < count; first += 1000) {
         CreatorImport import;
         for (std::uint64_t i = first; i < std::min(first + 1000, count); ++i) {
@@ -61,8 +60,7 @@ void drain(Bench& bench) {
     auto opened = worker::Drain::open(bench.paths, *bench.queue,
                                       worker::embedded_ledger(bench.paths), {}, {});
     check(opened.ok(), opened ? "" : opened.error().message);
-    const Status drained =
-        (*opened)->run_up_to(bench.queue->fill()->last_seq, false, bench.stop);
+    const Status drained = (*opened)->run_up_to(bench.queue->fill()->last_seq, false, bench.stop);
     check(drained.ok(), drained ? "" : drained.error().message);
 }
 
@@ -72,17 +70,16 @@ void read(Bench& bench, std::uint64_t creators_count) {
     check(ledger.ok(), ledger ? "" : ledger.error().message);
     constexpr std::int64_t kMonth = 31 * 86'400;
     for (int i = 0; i < kReads; ++i) {
-        const CreatorId creator("creator-" +
-                                std::to_string(bench.random() % creators_count));
+        const CreatorId creator("creator-" + std::to_string(bench.random() % creators_count));
         const double before = cpu_ms();
         const auto snapshot = (*ledger)->snapshot(bench.queue->uuid());
         std::uint64_t rows = 0;
-        const Statement statement = read_statement(
-            *snapshot, {1}, creator, kReceived, kReceived.plus_seconds(kMonth),
-            [&rows](const std::pair<const JournalGroup*, std::size_t>&) {
-                ++rows;
-                return true;
-            });
+        const Statement statement =
+            read_statement(*snapshot, {1}, creator, kReceived, kReceived.plus_seconds(kMonth),
+                           [&rows](const std::pair<const JournalGroup*, std::size_t>&) {
+                               ++rows;
+                               return true;
+                           });
         const double after = cpu_ms();
         check(statement.sums.size() == 1, "the creator earned nothing");
         std::printf("%12llu entries of %llu creators: %6llu rows of one creator in %6.2f ms CPU\n",

@@ -110,9 +110,10 @@ def test_holds_and_rejections(sold):
     assert sold.json("report", "orders")[0]["status"] == "rejected"
     sold.run("hold", *WHY, status=2)
     sold.run("hold", *order, status=2)
-    for line, why in ((["--creator", "anne"], "creator anne was never in a program of account acme"),
-                      (["--creator", "ann", "--program", "sprung"], "account acme has no program sprung")):
-        assert why in sold.run("hold", *ACME, *line, *WHY, status=1).err
+    said = sold.run("hold", *ACME, "--creator", "anne", *WHY).err
+    assert "warning: creator anne was never in a program of account acme" in said
+    assert "account acme has no program sprung" in sold.run(
+        "hold", *ACME, "--creator", "ann", "--program", "sprung", *WHY, status=1).err
 
 
 def test_attribute_and_detach_after_a_dry_run(sold):

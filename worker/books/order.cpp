@@ -1,10 +1,13 @@
 // sluice hold, release, reject, attribute, detach, anomaly ack, order reset
+#include <cstdio>
+
 #include "worker/access/dry_run.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/books/id_account.hpp"
 #include "worker/books/report_options.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
 
 namespace sluice::cli {
@@ -42,20 +45,25 @@ Status run_detach(const Frame& frame, const Tried<Detach>& tried) {
                         : Status(options.error());
 }
 
-/// A hold on a name that nobody has would stop nothing, and look as if it did.
-Status check_target(const Frame& frame, LedgerReader& ledger, const Written<Hold>& held) {
+/// A hold may come before its creator. But a misspelt name stops nothing and looks as if it did.
+void warn_of_stranger(const Frame& frame, LedgerReader& ledger, const Written<Hold>& held) {
     ReportFilter named;
     named.account = held.submit.account;
     named.creator = held.command.target.creator;
-    if (Status known = check_names(frame, ledger, named); !known.ok()) {
-        return known;
+    if (const Status known = check_names(frame, ledger, named); !known.ok()) {
+        std::fprintf(stderr, "sluice: warning: %s; it is held all the same\n",
+                     printable(known.error().message).c_str());
     }
+}
+
+Status check_target(const Frame& frame, LedgerReader& ledger, const Written<Hold>& held) {
     const ProgramId& program = held.command.target.program;
     const auto row = program.empty() ? std::nullopt : ledger.program(program);
     if (!program.empty() && (!row || row->program.account_id != *held.submit.account)) {
         return Error{ErrorCode::kNotFound,
                      "account " + held.submit.account->str() + " has no program " + program.str()};
     }
+    warn_of_stranger(frame, ledger, held);
     return Status::success();
 }
 
