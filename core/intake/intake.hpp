@@ -164,11 +164,8 @@ struct Accepting {
     bool is_body_gone = false;        ///< `answer` is 503: the body's bytes could not be had.
 };
 
-/// Validating a body takes at most this many bytes of memory for each byte of the body: 12 for a
-/// body of numbers only, 2 to 4 for ordinary ones. The memory is free again afterwards.
-inline constexpr std::size_t kScratchBytesPerBodyByte = 14;
-
-/// Parsers and buffers that one thread reuses from request to request.
+/// Parsers and buffers that one thread reuses from request to request. Validating a body takes 12
+/// bytes of memory for each byte of a body of numbers only, 2 to 4 for ordinary ones.
 struct IntakeScratch {
     OrderEventParser orders;
     ProductBatchParser products;

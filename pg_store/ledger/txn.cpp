@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/values/assert.hpp"
+#include "pg_store/schema/gate.hpp"
 #include "pg_store/schema/migrate.hpp"
 
 namespace sluice::pg {
@@ -12,9 +13,6 @@ namespace {
 constexpr Statement kBegin{"BEGIN"};
 constexpr Statement kCommit{"COMMIT"};
 constexpr Statement kSelectShared{"SELECT programs_revision, imports FROM sluice_ledger.state"};
-// "SLUC", and the first of sluice's locks.
-constexpr Statement kGateShared{"SELECT pg_advisory_xact_lock_shared(1397511491, 1)"};
-constexpr Statement kGateExclusive{"SELECT pg_advisory_xact_lock(1397511491, 1)"};
 
 Statement lock_head() {
     static const Statement kLock =
@@ -100,7 +98,7 @@ void PgTxn::send_gate(Gate wanted) {
     if (gate_ >= wanted) {
         return;
     }
-    connection_.send(wanted == Gate::kShared ? kGateShared : kGateExclusive);
+    connection_.send(wanted == Gate::kShared ? kGateShared : kGateAlone);
     send_fence(connection_);
     connection_.send(kSelectShared, {}, [this](Rows rows) { read_shared(rows); });
     gate_ = wanted;

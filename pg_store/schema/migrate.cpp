@@ -5,6 +5,7 @@
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
+#include "pg_store/schema/gate.hpp"
 #include "pg_store/schema/migration_table.hpp"
 
 namespace sluice::pg {
@@ -62,7 +63,7 @@ std::string name_of(const Migration& migration) {
 /// written, so that a serializable batch that began before finds that it must begin again.
 void shut_out_batches(Connection& session) {
     session.script("UPDATE sluice_ledger.heads SET applied_seq = applied_seq");
-    session.script("SELECT pg_advisory_xact_lock(1397511491, 1)");
+    session.script(kGateAlone.sql);
 }
 
 Result<Migrated> migrate(Connection& session) {

@@ -2,6 +2,7 @@
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/books/id_account.hpp"
+#include "worker/books/written.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
@@ -9,17 +10,6 @@
 
 namespace sluice::cli {
 namespace {
-
-template <class What>
-struct Written {
-    What command;
-    SubmitOptions submit;
-};
-
-template <class What>
-Status run_written(const Frame& frame, const Written<What>& written) {
-    return submit(frame, written.command, written.submit);
-}
 
 /// Of commands that name an id.
 template <class What>

@@ -6,23 +6,13 @@
 #include "worker/access/submit.hpp"
 #include "worker/books/id_account.hpp"
 #include "worker/books/report_options.hpp"
+#include "worker/books/written.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
 
 namespace sluice::cli {
 namespace {
-
-template <class What>
-struct Written {
-    What command;
-    SubmitOptions submit;
-};
-
-template <class What>
-Status run_written(const Frame& frame, const Written<What>& written) {
-    return submit(frame, written.command, written.submit);
-}
 
 template <class What>
 struct Tried {
