@@ -11,6 +11,11 @@ namespace {
 constexpr std::size_t kSliceRows = 4096;
 constexpr unsigned kItemKeyColumns = 6;
 
+bool is_of_one_order(const PayoutItem& a, const PayoutItem& b) {
+    return !a.order_id.empty() &&
+           std::tie(a.program, a.shop_id, a.order_id) == std::tie(b.program, b.shop_id, b.order_id);
+}
+
 LedgerFailure damaged(const Payout& payout, const PayoutItem& item) {
     return LedgerFailure({ErrorCode::kCorrupt, "ledger: an item of payout " + payout.payout_id +
                                                    " names order " + item.order_id.str() +
@@ -146,11 +151,14 @@ void follow_move(const Payout& payout, const Source& source, ProgramCache& progr
             return std::tie(a.program, a.shop_id, a.order_id, a.line, a.kind) ==
                    std::tie(b.program, b.shop_id, b.order_id, b.line, b.kind);
         };
+        // An order is changed whole: a slice never ends between two of its items.
+        bool more = false;
         txn.scan(last, {1, resumed ? kItemKeyColumns : 1U}, [&](const PayoutItem& item) {
-            if (!resumed || !same(item, last)) {
+            more = items.size() >= kSliceRows && !is_of_one_order(item, items.back());
+            if (!more && (!resumed || !same(item, last))) {
                 items.push_back(item);
             }
-            return items.size() < kSliceRows;
+            return !more;
         });
         change_orders(payout, items, source, programs, txn,
                       [&](OrderState& state, const PayoutItem& item) {
@@ -163,7 +171,7 @@ void follow_move(const Payout& payout, const Source& source, ProgramCache& progr
                 move_credit(payout, item, false, txn);
             }
         }
-        if (items.size() < kSliceRows) {
+        if (!more) {
             return;
         }
         last = items.back();

@@ -211,6 +211,30 @@ TEST_P(PayoutRules, P1_ManyOrdersCloseWhateverTheSliceTheyFallInto) {
     EXPECT_THAT(books.payouts(), ElementsAre("c1@spring 300.00 USD orders=300"));
 }
 
+TEST_P(PayoutRules, P3_AVoidGivesBackAnOrderWhoseItemsLieAcrossASlice) {
+    for (const char* id : {"o1", "o2", "o3"}) {
+        OrderText text = order(id, "10.00");
+        text.lines.resize(2000, text.lines[0]);
+        for (std::size_t i = 0; i < text.lines.size(); ++i) {
+            text.lines[i].id = "l" + std::to_string(i);
+        }
+        books.create(text);
+    }
+    books.close_account(kNow);
+    std::string id;
+    books.read()->scan_payouts([&id](const Payout& payout) {
+        id = payout.payout_id;
+        return true;
+    });
+    books.reason = "never sent";
+    const Applied moved = books.command(PayoutMove{PayoutVerb::kVoid, {id}});
+    EXPECT_FALSE(moved.failed) << moved.text;
+    EXPECT_EQ(moved.outcome, CommandOutcome::kDone) << moved.text;
+    EXPECT_THAT(books.balances(kNow),
+                ElementsAre("c1@spring USD pending=0.00 payable=6000.00 paid=0.00 total=6000.00"));
+    EXPECT_EQ(books.close_account(kNow).text.substr(0, 8), "1 payout");
+}
+
 TEST_P(PayoutRules, Manual_IsPartOfTheDueOfAnUnpaidOrder) {
     books.create(order());
     const Applied applied = books.adjust("o1", "-2.5", "late parcel");
