@@ -56,6 +56,7 @@ bool BodyStream::read_into(RequestBody& body) {
         return false;
     }
     if (Status read = file_->read_back(body.make_room()); !read) {
+        body.release();  // what lies there is not the body
         fail(read.error());
         return false;
     }
@@ -84,7 +85,6 @@ std::optional<bool> StreamedBody::is_signed_by(const SigningKey& key, const Dige
 
 Reason StreamedBody::read(std::string_view& text) {
     if (body_.view().empty() && !stream_.read_into(body_)) {
-        body_.release();
         return reason_of(stream_.error()->code);
     }
     text = body_.view();
