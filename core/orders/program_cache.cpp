@@ -37,9 +37,13 @@ const RateBook& ProgramCache::rates(LedgerReader& ledger, const OrderKey& order,
                                     const ProgramId& program) {
     Account& cached = account_of(ledger, order.account);
     std::unique_ptr<RateBook>& book = cached.rates[program.str()];
+    if (book) {
+        return *book;
+    }
     for (const ProgramRow& row : cached.rows) {
-        if (!book && row.program.id == program) {
+        if (row.program.id == program) {
             book = std::make_unique<RateBook>(row);
+            break;
         }
     }
     if (!book) {

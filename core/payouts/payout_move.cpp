@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -87,16 +89,14 @@ Result<std::vector<Payout>> named(const std::string& id, const CommandContext& c
 Result<std::vector<Payout>> all_named(const std::vector<std::string>& ids,
                                       const CommandContext& context, LedgerTxn& txn) {
     std::vector<Payout> all;
+    std::set<std::string> known;
     for (const std::string& id : ids) {
         Result<std::vector<Payout>> found = named(id, context, txn);
         if (!found) {
             return found.error();
         }
         for (Payout& payout : *found) {
-            const bool known = std::any_of(all.begin(), all.end(), [&payout](const Payout& other) {
-                return other.payout_id == payout.payout_id;
-            });
-            if (!known) {
+            if (known.insert(payout.payout_id).second) {
                 all.push_back(std::move(payout));
             }
         }

@@ -1,5 +1,5 @@
-// The gate: the advisory lock that events of all nodes hold shared, and that commands, and migrations,
-// hold alone (docs/postgresql.md). A transaction holds it until its end.
+// The gate: the advisory lock that events of all nodes hold shared, and that commands, and
+// migrations, hold alone (docs/postgresql.md). A transaction holds it until its end.
 #pragma once
 
 #include "pg_store/connection/connection.hpp"

@@ -5,11 +5,11 @@
 
 #include <array>
 #include <fstream>
-#include <random>
 
 #include "core/apply/apply.hpp"
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "os/random/random_bytes.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -25,10 +25,7 @@ namespace {
 std::string random_key() {
     constexpr std::size_t kKeyBytes = 16;
     std::array<std::uint8_t, kKeyBytes> bytes{};
-    std::random_device device;
-    for (std::uint8_t& byte : bytes) {
-        byte = static_cast<std::uint8_t>(device());
-    }
+    fill_random(bytes);
     return to_hex(bytes);
 }
 

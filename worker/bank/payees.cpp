@@ -35,6 +35,12 @@ std::size_t bytes_of_character(unsigned char first) {
     return first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
+/// Too long a form, half of a surrogate pair, or beyond the last character (RFC 3629, section 4).
+bool is_no_second_byte(unsigned char first, unsigned char second) {
+    return (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+           (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
+}
+
 /// Characters of text without control characters; nothing if it is no such UTF-8.
 std::optional<std::size_t> characters_of(std::string_view text) {
     std::size_t count = 0;
@@ -43,6 +49,9 @@ std::optional<std::size_t> characters_of(std::string_view text) {
         const std::size_t bytes = bytes_of_character(first);
         const bool control = first < 0x20 || first == 0x7F;
         if (bytes == 0 || control || at + bytes > text.size()) {
+            return std::nullopt;
+        }
+        if (bytes > 1 && is_no_second_byte(first, static_cast<unsigned char>(text[at + 1]))) {
             return std::nullopt;
         }
         for (std::size_t i = 1; i < bytes; ++i) {

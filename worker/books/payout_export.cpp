@@ -55,7 +55,7 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
                                           const ExportCommand& command) {
     std::map<std::string, Payout> found;
     for (const std::string& id : command.ids) {
-        const std::size_t before = found.size();
+        bool known = false;
         Payout one;
         one.payout_id = id;
         if (ledger.load(one) && one.account == account) {
@@ -65,12 +65,13 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
         PayoutRun run;
         run.run = id;
         if (ledger.load(run) && run.account == account) {
-            scan_run(ledger, id, [&found](const Payout& payout) {
+            scan_run(ledger, id, [&found, &known](const Payout& payout) {
+                known = true;
                 found.emplace(payout.payout_id, payout);
                 return true;
             });
         }
-        if (found.size() == before) {
+        if (!known) {
             return Error{ErrorCode::kNotFound,
                          "account " + command.submit.account->str() + " has no payout " + id};
         }

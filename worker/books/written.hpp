@@ -1,5 +1,5 @@
-// A command as a person wrote it, and how it is to be submitted. Commands that need nothing else run
-// by run_written() (books section 14).
+// A command as a person wrote it, and how it is to be submitted. Commands that need nothing else
+// run by run_written() (books section 14).
 //
 // Threads: the program's one.
 #pragma once

@@ -1,11 +1,11 @@
 // sluice forget
-#include <random>
 #include <vector>
 
 #include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
 #include "core/forget/task.hpp"
 #include "lmdb_store/archive/archive.hpp"
+#include "os/random/random_bytes.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -26,10 +26,7 @@ struct ForgetCommand {
 /// R (F2): from the kernel, known to nobody once the forget is done.
 Digest256 draw_secret() {
     Digest256 secret{};
-    std::random_device device;
-    for (std::uint8_t& byte : secret) {
-        byte = static_cast<std::uint8_t>(device());
-    }
+    fill_random(secret);
     return secret;
 }
 

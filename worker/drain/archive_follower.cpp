@@ -77,7 +77,7 @@ Status ArchiveFollower::complete(SequenceNumber upto) {
     SequenceNumber last;
     do {
         last = archiver_->last_seq();
-        if (const auto behind = archiver_->catch_up(upto, now()); !behind) {
+        if (const auto behind = archiver_->catch_up(upto, now_ms()); !behind) {
             fail(behind.error());
             return behind.error();
         }
