@@ -218,6 +218,20 @@ def test_a_disk_that_refuses_is_503_and_nothing_stays(start_with_shim, new_merch
     answers.catalog_success(edge.request("POST", CATALOG, batch_headers(merchant, other), other), 100)
 
 
+def test_an_order_that_cannot_be_read_back_is_503(start_with_shim, new_merchant):
+    """Of a size that goes into the record as it is: never checked as if what lies in memory were it."""
+    edge, shim = start_with_shim(CONFIG, workers=1)
+    edge.expect_log("sluice: ")
+    merchant = new_merchant(edge, "acme")
+    body = sized(200_000)
+    shim.arm(["READ"], errno.EIO, 1, roles=NGINX, sticky=True)
+    answer = merchant.event("ORDER_CREATE", body)
+    hit = shim.injected
+    shim.disarm()
+    assert hit > 0 and answer.status == 503 and not files(edge), answer
+    answers.is_success(merchant.event("ORDER_CREATE", body))
+
+
 def test_a_folder_that_is_gone_is_503(start_with_shim, new_merchant):
     edge, _ = start_with_shim(CONFIG, workers=1)
     edge.expect_log("sluice: ")
