@@ -134,16 +134,6 @@ std::optional<DeadLetter> LedgerReader::dead_letter(SequenceNumber seq) {
     return find(*this, std::move(letter));
 }
 
-void LedgerReader::scan_open(AccountNumber account, const ProgramId& program, bool matured,
-                             Timestamp from, Timestamp to, const Visitor<OpenAmount>& visit) {
-    OpenAmount first;
-    first.account = account;
-    first.program = program;
-    first.matured = matured;
-    first.sold_at = from;
-    scan(first, {3, 4}, [&](const OpenAmount& row) { return row.sold_at <= to && visit(row); });
-}
-
 void LedgerReader::scan_payouts(const Visitor<Payout>& visit) {
     scan(Payout{}, {}, visit);
 }

@@ -108,9 +108,6 @@ public:
     [[nodiscard]] std::optional<ShopRow> shop(ShopNumber shop);
     [[nodiscard]] std::optional<CommandRow> command(SequenceNumber seq);
     [[nodiscard]] std::optional<DeadLetter> dead_letter(SequenceNumber seq);
-    /// In the key's order, rows of one kind with sold_at in [from, to].
-    void scan_open(AccountNumber account, const ProgramId& program, bool matured, Timestamp from,
-                   Timestamp to, const Visitor<OpenAmount>& visit);
     void scan_payouts(const Visitor<Payout>& visit);  ///< By id: in the order of closing.
     void scan_anomalies(AccountNumber account, ShopNumber shop,
                         const Visitor<Anomaly>& visit);  ///< By order, kind.

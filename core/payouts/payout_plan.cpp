@@ -214,9 +214,7 @@ void PayoutPlan::add_later_credit(const std::string& command) {
             return;
         }
     }
-    const bool known = std::any_of(later_.begin(), later_.end(), [&row](const OpenAmount& other) {
-        return is_credit(other) && other.order_id.view() == row.command_id;
-    });
+    const bool known = !later_credits_.insert(row.command_id).second;  // with its reversal
     const Program* program = program_of(row.program);
     if (row.topic != Topic::kCredit || known || row.due != row.taken || program == nullptr ||
         !(row.standing_items != 0 || row.sale_at <= program->held_since(request_.close.until))) {

@@ -98,6 +98,7 @@ private:
     std::vector<Program> programs_;
     std::set<CreatorId> creators_, excluded_;
     std::vector<OpenAmount> later_;  ///< Amounts are what is taken.
+    std::set<std::string> later_credits_;
     std::map<Key, Share> shares_;
     std::vector<std::pair<Key, Decimal>> paid_;
     std::vector<Skipped> skipped_;

@@ -10,19 +10,17 @@ namespace {
 constexpr std::string_view kCrockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 constexpr std::size_t kNumberDigitsMin = 4;
 
-/// `2026-01-31T14:05:09...` to `260131140509`.
-std::string compact(Timestamp at) {
-    const std::string text = at.to_string();
-    std::string digits;
-    for (const char c : text.substr(2, 17)) {
+}  // namespace
+
+std::string command_id_prefix(Timestamp received_at) {
+    std::string prefix = "C";
+    for (const char c : received_at.to_string().substr(2, 17)) {  // 2026-01-31T14:05:09...
         if (c >= '0' && c <= '9') {
-            digits.push_back(c);
+            prefix.push_back(c);
         }
     }
-    return digits;
+    return prefix + "-";
 }
-
-}  // namespace
 
 std::string command_id(std::string_view node, SequenceNumber seq, Timestamp received_at) {
     std::string bytes(node);
@@ -32,7 +30,7 @@ std::string command_id(std::string_view node, SequenceNumber seq, Timestamp rece
     const Digest256 digest = sha256(bytes);
     const std::uint32_t word = std::uint32_t{digest[0]} << 24 | std::uint32_t{digest[1]} << 16 |
                                std::uint32_t{digest[2]} << 8 | digest[3];
-    std::string id = "C" + compact(received_at) + "-";
+    std::string id = command_id_prefix(received_at);
     for (int shift = 27; shift >= 2; shift -= 5) {
         id.push_back(kCrockford[word >> shift & 31]);
     }

@@ -14,6 +14,8 @@ namespace sluice {
 /// UUID, sequence number as 8 bytes big endian) in Crockford's base 32.
 [[nodiscard]] std::string command_id(std::string_view node, SequenceNumber seq,
                                      Timestamp received_at);
+/// `C260131140509-`, with which every id of that second begins.
+[[nodiscard]] std::string command_id_prefix(Timestamp received_at);
 /// `P260131140509-7KQ4M9-0001`. @param number  1, 2, ... within the run.
 [[nodiscard]] std::string payout_id(std::string_view run, std::uint64_t number);
 

@@ -43,6 +43,10 @@ struct ArchivedInput {
     std::string_view dead_reason;
 };
 inline constexpr std::size_t kDeadReasonBytesMax = 65'535;
+/// As much of a reason as the archive holds.
+[[nodiscard]] constexpr std::string_view cut_reason(std::string_view reason) noexcept {
+    return reason.substr(0, kDeadReasonBytesMax);
+}
 
 struct SegmentHead {
     std::uint64_t ordinal = 0;  ///< 1, 2, 3 ... over the whole archive: the order of applying.

@@ -132,26 +132,11 @@ void declare_credit(CLI::App& app, Frame& frame) {
     add_value(credit, "--amount", "M", credited.command.amount, parse_credit,
               "Signed, with its currency: \"12.00 USD\"")
         .required();
-    CLI::Option& shop = add_value(
-        credit, "--shop", "S", credited.submit.shop,
-        [](std::string_view text) -> Result<std::optional<ShopId>> {
-            auto id = parse_admin_id(text);
-            if (!id.ok()) {
-                return id.error();
-            }
-            return std::optional(ShopId(id.value()));
-        },
-        "Shop of the order that is missing");
-    CLI::Option& order = add_value(
-        credit, "--order", "O", credited.command.order,
-        [](std::string_view text) -> Result<std::optional<OrderId>> {
-            auto id = parse_order_id(text);
-            if (!id.ok()) {
-                return id.error();
-            }
-            return std::optional(id.value());
-        },
-        "The order that is missing; if it comes after all it is blocked");
+    CLI::Option& shop =
+        add_id(credit, "--shop", "S", credited.submit.shop, "Shop of the order that is missing");
+    CLI::Option& order =
+        add_value(credit, "--order", "O", credited.command.order, parse_order_id,
+                  "The order that is missing; if it comes after all it is blocked");
     shop.needs(&order);
     order.needs(&shop);
     add_value(credit, "--sale-at", "T", credited.command.sale_at, parse_time,

@@ -69,15 +69,6 @@ Status run_hold(const Frame& frame, const Written<Hold>& held) {
     return run_written<Hold>(frame, held);
 }
 
-template <class Id>
-Result<std::optional<Id>> parse_optional_id(std::string_view text) {
-    auto id = parse_admin_id(text);
-    if (!id.ok()) {
-        return id.error();
-    }
-    return std::optional(Id(id.value()));
-}
-
 void add_order(CLI::App& app, OrderId& order, SubmitOptions& target) {
     add_id(app, "--shop", "S", target.shop.emplace(), "The order's shop").required();
     add_value(app, "--order", "O", order, parse_order_id, "The order").required();
@@ -85,20 +76,9 @@ void add_order(CLI::App& app, OrderId& order, SubmitOptions& target) {
 
 /// An order, or a creator of an account.
 void add_target(CLI::App& app, HoldTarget& target, SubmitOptions& options) {
-    CLI::Option& shop =
-        add_value(app, "--shop", "S", options.shop, parse_optional_id<ShopId>, "The order's shop");
-    CLI::Option& order = add_value(
-        app, "--order", "O", target.order,
-        [](std::string_view text) -> Result<std::optional<OrderId>> {
-            auto id = parse_order_id(text);
-            if (!id.ok()) {
-                return id.error();
-            }
-            return std::optional(id.value());
-        },
-        "The order");
-    CLI::Option& account = add_value(app, "--account", "A", options.account,
-                                     parse_optional_id<AccountId>, "The creator's account");
+    CLI::Option& shop = add_id(app, "--shop", "S", options.shop, "The order's shop");
+    CLI::Option& order = add_value(app, "--order", "O", target.order, parse_order_id, "The order");
+    CLI::Option& account = add_id(app, "--account", "A", options.account, "The creator's account");
     CLI::Option& creator = add_id(app, "--creator", "C", target.creator, "The creator");
     CLI::Option& program =
         add_id(app, "--program", "P", target.program, "Of the creator's programs only this one");
@@ -150,18 +130,9 @@ void declare_owner(CLI::App& app, Frame& frame) {
 
     CLI::App& detach = add_command(app, "detach", "Take an order from its creator");
     auto& detached = on_run(detach, frame, run_detach);
-    CLI::Option& shop = add_value(detach, "--shop", "S", detached.submit.shop,
-                                  parse_optional_id<ShopId>, "The order's shop");
-    CLI::Option& order = add_value(
-        detach, "--order", "O", detached.command.order,
-        [](std::string_view text) -> Result<std::optional<OrderId>> {
-            auto id = parse_order_id(text);
-            if (!id.ok()) {
-                return id.error();
-            }
-            return std::optional(id.value());
-        },
-        "The order");
+    CLI::Option& shop = add_id(detach, "--shop", "S", detached.submit.shop, "The order's shop");
+    CLI::Option& order =
+        add_value(detach, "--order", "O", detached.command.order, parse_order_id, "The order");
     add_id_account(detach, detached.submit);
     CLI::Option& cause = add_value(detach, "--cause", "ID", detached.command.cause, parse_admin_id,
                                    "Every order that this import, apply or attribute gave out");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/rules/command_id.hpp"
 #include "core/rules/payout_names.hpp"
 #include "os/files/file_io.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -83,17 +84,6 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
     return payouts;
 }
 
-/// The second of a command's receipt, as its id has it: 260131140509.
-std::string second_of(Timestamp at) {
-    std::string digits;
-    for (const char c : at.to_string().substr(2, 17)) {
-        if (c >= '0' && c <= '9') {
-            digits += c;
-        }
-    }
-    return digits;
-}
-
 bool was_sent_by(LedgerReader& ledger, const Payout& payout, const std::string& command) {
     bool found = false;
     ledger.scan_creator_journal(
@@ -112,7 +102,7 @@ std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
     std::vector<Payout> candidates, payouts;
     ledger.scan_payouts([&](const Payout& payout) {
         if (payout.account == account && payout.sent_at &&
-            command.starts_with("C" + second_of(*payout.sent_at) + "-")) {
+            command.starts_with(command_id_prefix(*payout.sent_at))) {
             candidates.push_back(payout);
         }
         return true;

@@ -8,6 +8,7 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
+#include "worker/reports/report.hpp"
 #include "worker/setup/program_apply.hpp"
 
 namespace sluice::cli {
@@ -54,14 +55,6 @@ Json tiers_of(const std::vector<Tier>& tiers) {
         list.push_back({{"from", to_string(tier.from)}, {"rate", to_string(tier.rate)}});
     }
     return list;
-}
-
-Json time_or_null(const std::optional<Timestamp>& time) {
-    return time ? Json(time->to_string()) : Json();
-}
-
-Json text_or_null(std::string_view text) {
-    return text.empty() ? Json() : Json(text);
 }
 
 Json rule_of(const Rule& rule) {

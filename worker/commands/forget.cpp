@@ -148,22 +148,10 @@ void declare_forget(CLI::App& app, Frame& frame) {
     CLI::App& forget =
         add_command(app, "forget", "Take a person's data out of what is stored; money stays");
     ForgetCommand& command = on_run(forget, frame, run_forget);
-    CLI::Option& shop = add_value(
-        forget, "--shop", "S", command.submit.shop,
-        [](std::string_view text) -> Result<std::optional<ShopId>> {
-            auto id = parse_admin_id(text);
-            return id.ok() ? Result(std::optional(ShopId(id.value())))
-                           : Result<std::optional<ShopId>>(id.error());
-        },
-        "The shop of the person's orders");
-    CLI::Option& account = add_value(
-        forget, "--account", "A", command.submit.account,
-        [](std::string_view text) -> Result<std::optional<AccountId>> {
-            auto id = parse_admin_id(text);
-            return id.ok() ? Result(std::optional(AccountId(id.value())))
-                           : Result<std::optional<AccountId>>(id.error());
-        },
-        "The creator's account");
+    CLI::Option& shop =
+        add_id(forget, "--shop", "S", command.submit.shop, "The shop of the person's orders");
+    CLI::Option& account =
+        add_id(forget, "--account", "A", command.submit.account, "The creator's account");
     Forget& target = command.forget;
     std::vector<CLI::Option*> whom{
         &add_whom(forget, "--customer", "ID", ForgetBy::kCustomer, target,

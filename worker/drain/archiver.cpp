@@ -20,17 +20,13 @@ constexpr std::size_t kCatchUpBytes = 8U << 20;
 constexpr std::uint64_t kFlushInputs = 20'000;
 constexpr std::chrono::milliseconds kFlushAfter{200};
 
-std::string_view cut_reason(std::string_view reason) {
-    return reason.substr(0, store::kDeadReasonBytesMax);
-}
-
 store::ArchivedInput archived(const OwnedInput& input) {
     store::ArchivedInput made;
     made.seq = input.seq;
     made.record = input.record;
     if (input.dead_reason) {
         made.body = store::ArchivedBody::kBulkMissing;
-        made.dead_reason = cut_reason(*input.dead_reason);
+        made.dead_reason = store::cut_reason(*input.dead_reason);
     } else if (!input.bulk_file.empty()) {
         made.body = store::ArchivedBody::kBulk;
         made.bulk_body = input.bulk_body;

@@ -13,10 +13,6 @@ namespace {
 /// Inputs between two calls of `alive`.
 constexpr std::uint64_t kAliveEvery = 4096;
 
-std::string_view cut_reason(std::string_view reason) {
-    return reason.substr(0, store::kDeadReasonBytesMax);
-}
-
 StoredInput stored(const store::ArchivedInput& input) {
     return {input.record, input.bulk_body, input.original_sha256};
 }
@@ -46,7 +42,7 @@ public:
         // What made it a dead letter may have been in what is gone now.
         letter_ = node == ledger_.head().node ? ledger_.dead_letter(input.seq) : std::nullopt;
         if (letter_) {
-            made.dead_reason = cut_reason(letter_->reason);
+            made.dead_reason = store::cut_reason(letter_->reason);
         }
         return made;
     }

@@ -3,17 +3,10 @@
 #include <map>
 
 #include "core/rules/creator_names.hpp"
+#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {
-
-Json text_or_null(const std::string& text) {
-    return text.empty() ? Json() : Json(text);
-}
-
-Json time_or_null(const std::optional<Timestamp>& time) {
-    return time ? Json(time->to_string()) : Json();
-}
 
 std::vector<ProgramRow> programs_of(LedgerReader& ledger, const std::optional<ProgramId>& only) {
     std::vector<ProgramRow> programs;
