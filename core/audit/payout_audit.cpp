@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/ledger/row_name.hpp"
+#include "core/payouts/payout_digest.hpp"
 #include "core/rules/payout_names.hpp"
 
 namespace sluice {

@@ -17,7 +17,7 @@
 #include <cstdint>
 
 #include "core/commit/action_list.hpp"
-#include "core/commit/pace.hpp"
+#include "core/commit/commit_pace.hpp"
 #include "core/commit/waiting_list.hpp"
 
 namespace sluice {

@@ -7,7 +7,7 @@
 
 #include "core/payouts/payout_plan.hpp"
 #include "core/payouts/standing.hpp"
-#include "core/rules/command_id.hpp"
+#include "core/rules/payout_names.hpp"
 
 namespace sluice {
 namespace {

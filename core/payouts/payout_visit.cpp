@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/payouts/payout_digest.hpp"
 #include "core/payouts/payout_plan.hpp"
-#include "core/rules/payout_names.hpp"
 
 namespace sluice {
 namespace {

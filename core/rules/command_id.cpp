@@ -8,7 +8,6 @@ namespace sluice {
 namespace {
 
 constexpr std::string_view kCrockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-constexpr std::size_t kNumberDigitsMin = 4;
 
 }  // namespace
 
@@ -35,12 +34,6 @@ std::string command_id(std::string_view node, SequenceNumber seq, Timestamp rece
         id.push_back(kCrockford[word >> shift & 31]);
     }
     return id;
-}
-
-std::string payout_id(std::string_view run, std::uint64_t number) {
-    std::string digits = std::to_string(number);
-    digits.insert(0, kNumberDigitsMin - std::min(kNumberDigitsMin, digits.size()), '0');
-    return "P" + std::string(run.substr(1)) + "-" + digits;
 }
 
 }  // namespace sluice

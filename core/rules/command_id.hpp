@@ -16,7 +16,5 @@ namespace sluice {
                                      Timestamp received_at);
 /// `C260131140509-`, with which every id of that second begins.
 [[nodiscard]] std::string command_id_prefix(Timestamp received_at);
-/// `P260131140509-7KQ4M9-0001`. @param number  1, 2, ... within the run.
-[[nodiscard]] std::string payout_id(std::string_view run, std::uint64_t number);
 
 }  // namespace sluice

@@ -1,10 +1,13 @@
 #include "core/rules/payout_names.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace sluice {
 namespace {
+
+constexpr std::size_t kNumberDigitsMin = 4;
 
 constexpr std::array<std::pair<ItemKind, std::string_view>, 4> kKinds{{
     {ItemKind::kAdjustment, "ADJUSTMENT"},
@@ -40,15 +43,6 @@ std::string_view name_in(const Table& table, Value value) noexcept {
     return "UNKNOWN";
 }
 
-/// Length as u32, little endian, then the bytes.
-void append_text(std::string& bytes, std::string_view text) {
-    constexpr unsigned kBitsPerByte = 8;
-    for (unsigned i = 0; i < sizeof(std::uint32_t); ++i) {
-        bytes.push_back(static_cast<char>(text.size() >> (kBitsPerByte * i)));
-    }
-    bytes.append(text);
-}
-
 }  // namespace
 
 std::string_view to_string(ItemKind kind) noexcept {
@@ -72,26 +66,10 @@ std::optional<PayoutState> parse_payout_state(std::string_view text) noexcept {
     return std::nullopt;
 }
 
-Digest256 items_digest(const std::vector<PayoutItem>& items, Currency currency) {
-    std::string bytes;
-    for (const PayoutItem& item : items) {
-        append_text(bytes, item.program.view());
-        append_text(bytes, item.shop_id.view());
-        append_text(bytes, item.order_id.view());
-        append_text(bytes, item.line.view());
-        append_text(bytes, to_string(item.kind));
-        append_text(bytes, currency.code());
-        append_text(bytes, item.amount.to_string());
-    }
-    return sha256(bytes);
-}
-
-void append_payout(std::string& bytes, const CreatorId& creator, Currency currency,
-                   const Decimal& amount, const Digest256& items) {
-    append_text(bytes, creator.view());
-    append_text(bytes, currency.code());
-    append_text(bytes, amount.to_string());
-    bytes.append(items.begin(), items.end());
+std::string payout_id(std::string_view run, std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    digits.insert(0, kNumberDigitsMin - std::min(kNumberDigitsMin, digits.size()), '0');
+    return "P" + std::string(run.substr(1)) + "-" + digits;
 }
 
 }  // namespace sluice

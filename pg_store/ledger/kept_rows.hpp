@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/ledger/sort_key.hpp"
-#include "pg_store/ledger/lease.hpp"
+#include "pg_store/ledger/borrowed_connection.hpp"
 #include "pg_store/ledger/reads.hpp"
 
 namespace sluice::pg {
@@ -72,9 +72,10 @@ template <class Row>
 }
 
 /// The root that the tables are kept on top of.
-class RowKeeps : private LeaseHolder, public Reads, public LedgerTxn {
+class RowKeeps : private ConnectionHolder, public Reads, public LedgerTxn {
 protected:
-    explicit RowKeeps(Lease lease) : LeaseHolder{std::move(lease)}, Reads(*lease_) {}
+    explicit RowKeeps(BorrowedConnection connection)
+        : ConnectionHolder{std::move(connection)}, Reads(*borrowed_) {}
 
     using LedgerTxn::erase;
     using LedgerTxn::put;
@@ -149,7 +150,7 @@ using TableKeeps = ForEachTable<KeepsTable, RowKeeps>;
 
 class KeptTables : public TableKeeps {
 protected:
-    explicit KeptTables(Lease lease);
+    explicit KeptTables(BorrowedConnection connection);
     ~KeptTables() override;
 
     void flush_tables();

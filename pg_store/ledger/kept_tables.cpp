@@ -99,7 +99,7 @@ void KeepsTable<Row, Base>::write(const std::vector<const Row*>& put) {
     this->connection_.send(kInsert, arrays.parameters());
 }
 
-KeptTables::KeptTables(Lease lease) : TableKeeps(std::move(lease)) {}
+KeptTables::KeptTables(BorrowedConnection connection) : TableKeeps(std::move(connection)) {}
 KeptTables::~KeptTables() = default;
 
 void KeptTables::flush_tables() {

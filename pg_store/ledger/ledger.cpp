@@ -15,7 +15,8 @@ namespace {
 
 using Idle = std::vector<std::unique_ptr<Connection>>;
 
-/// Sessions that wait for their next transaction. Shared with the leases, which may outlive it.
+/// Sessions that wait for their next transaction. Shared with the borrowed connections, which may
+/// outlive it.
 struct Pool {
     Idle idle;
 };
@@ -45,13 +46,14 @@ public:
     }
 
     std::unique_ptr<LedgerTxn> begin(std::string_view node) override {
-        return with_session([&](Lease lease) {
-            return std::make_unique<PgTxn>(std::move(lease), node, commit_events(node), ahead_);
+        return with_session([&](BorrowedConnection connection) {
+            return std::make_unique<PgTxn>(std::move(connection), node, commit_events(node),
+                                           ahead_);
         });
     }
     std::unique_ptr<LedgerReader> snapshot(std::string_view node) override {
-        return with_session([&](Lease lease) {
-            auto read = std::make_unique<PgSnapshot>(std::move(lease), node);
+        return with_session([&](BorrowedConnection connection) {
+            auto read = std::make_unique<PgSnapshot>(std::move(connection), node);
             check_acknowledged(*in_doubt_, node, read->head().applied_seq);
             return read;
         });
@@ -60,12 +62,12 @@ public:
 private:
     /// A session that was idle may have died meanwhile: then a new one gets a try.
     template <class Use>
-    auto with_session(Use&& use) -> decltype(use(Lease())) {
+    auto with_session(Use&& use) -> decltype(use(BorrowedConnection())) {
         if (!pool_->idle.empty()) {
             std::unique_ptr<Connection> idle = std::move(pool_->idle.back());
             pool_->idle.pop_back();
             try {
-                return use(lease(std::move(idle)));
+                return use(lend(std::move(idle)));
             } catch (const LedgerFailure& failure) {
                 if (failure.error().code != ErrorCode::kIo) {
                     throw;
@@ -73,11 +75,11 @@ private:
                 pool_->idle.clear();
             }
         }
-        return use(lease(open_session(url_, mode_ == Mode::kReadWrite, options_.waiting)));
+        return use(lend(open_session(url_, mode_ == Mode::kReadWrite, options_.waiting)));
     }
 
-    Lease lease(std::unique_ptr<Connection> connection) {
-        return Lease(connection.release(), [pool = pool_](Connection* used) {
+    BorrowedConnection lend(std::unique_ptr<Connection> connection) {
+        return BorrowedConnection(connection.release(), [pool = pool_](Connection* used) {
             std::unique_ptr<Connection> back(used);
             if (back && back->reset()) {
                 pool->idle.push_back(std::move(back));

@@ -7,8 +7,8 @@
 
 namespace sluice::pg {
 
-PgSnapshot::PgSnapshot(Lease lease, std::string_view node)
-    : LeaseHolder{std::move(lease)}, Reads(*lease_) {
+PgSnapshot::PgSnapshot(BorrowedConnection connection, std::string_view node)
+    : ConnectionHolder{std::move(connection)}, Reads(*borrowed_) {
     static constexpr Statement kBegin{"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"};
     static constexpr Statement kShared{"SELECT programs_revision FROM sluice_ledger.state"};
     static const Statement kHead = select_statement(kHeadColumns, "heads WHERE node = $1");

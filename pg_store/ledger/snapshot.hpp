@@ -7,14 +7,14 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "pg_store/ledger/lease.hpp"
+#include "pg_store/ledger/borrowed_connection.hpp"
 #include "pg_store/ledger/reads.hpp"
 
 namespace sluice::pg {
 
-class PgSnapshot final : private LeaseHolder, public Reads {
+class PgSnapshot final : private ConnectionHolder, public Reads {
 public:
-    PgSnapshot(Lease lease, std::string_view node);
+    PgSnapshot(BorrowedConnection connection, std::string_view node);
 
     void expect_orders(std::span<const OrderKey> keys) override;
     bool load_order(const OrderKey& key, OrderState& state) override;

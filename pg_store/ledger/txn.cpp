@@ -36,8 +36,9 @@ RowWriter node_parameters(std::string_view node) {
 
 }  // namespace
 
-PgTxn::PgTxn(Lease lease, std::string_view node, CommitEvents events, ReadAhead& ahead)
-    : KeptTables(std::move(lease)), events_(std::move(events)), ahead_(ahead) {
+PgTxn::PgTxn(BorrowedConnection connection, std::string_view node, CommitEvents events,
+             ReadAhead& ahead)
+    : KeptTables(std::move(connection)), events_(std::move(events)), ahead_(ahead) {
     node_.head.node = node;
     connection_.send(kBegin);
     connection_.send(lock_head(), node_parameters(node), [this](Rows rows) { take_head(rows); });

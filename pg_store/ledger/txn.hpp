@@ -44,7 +44,8 @@ class PgTxn final : public KeptTables {
 public:
     /// Begins, locks the head of `node` and reads it.
     /// @param ahead  Works out what inputs will touch; outlives the transaction.
-    PgTxn(Lease lease, std::string_view node, CommitEvents events, ReadAhead& ahead);
+    PgTxn(BorrowedConnection connection, std::string_view node, CommitEvents events,
+          ReadAhead& ahead);
 
     std::size_t expect(std::span<const Input> inputs, bool holds_some) override;
 

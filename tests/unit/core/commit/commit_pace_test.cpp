@@ -1,4 +1,4 @@
-#include "core/commit/pace.hpp"
+#include "core/commit/commit_pace.hpp"
 
 #include <gtest/gtest.h>
 
