@@ -4,6 +4,7 @@
     bench/suite.py                     # every row, about 15 minutes
     bench/suite.py --rows main,half    # some of them
     bench/suite.py --update            # and puts the tables into docs/performance.md
+    bench/suite.py --before BUILD      # beside each row what another release does, from its release build
 
 Prints, for each row, the command that gives it alone and its table in Markdown.
 """
@@ -21,6 +22,7 @@ import tempfile
 
 import plot
 import run
+import targets
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OURS, BARE = "Sluice", "Sluice,BareNginx"
@@ -32,9 +34,18 @@ ROWS = {
     "small": ("0.3 KB orders", f"--targets {BARE} --lines 1 --bare"),
     "large": ("8 KB orders", f"--targets {BARE} --pad 7000"),
     "workers": ("2 nginx workers", f"--targets {BARE} --workers 2"),
+    "workers8": ("8 nginx workers", f"--targets {OURS} --workers 8"),
+    "workers32": ("32 nginx workers", f"--targets {OURS} --workers 32"),
+    "workers64": ("64 nginx workers", f"--targets {OURS} --workers 64"),
     "slow": ("every sync 2 ms slower, 64 connections", "--targets Sluice,Openresty,FastifyPostgres --slow-sync-ms 2"),
     "slow512": ("every sync 2 ms slower, 512 connections",
                 "--targets Sluice,Openresty,FastifyPostgres --slow-sync-ms 2 --connections 512"),
+    "slow8": ("every sync 2 ms slower, 128 connections, 8 nginx workers",
+              f"--targets {OURS} --slow-sync-ms 2 --connections 128 --workers 8"),
+    "slow32": ("every sync 2 ms slower, 128 connections, 32 nginx workers",
+               f"--targets {OURS} --slow-sync-ms 2 --connections 128 --workers 32"),
+    "slow64": ("every sync 2 ms slower, 128 connections, 64 nginx workers",
+               f"--targets {OURS} --slow-sync-ms 2 --connections 128 --workers 64"),
     "applying": ("its worker applies at the same time", "--targets Sluice,SluiceWithWorker"),
     "h2load": ("the next two rows' load tool, without TLS", f"--targets {BARE} --protocol http1-h2load"),
     "tls": ("HTTP/1.1 with TLS", f"--targets {BARE} --protocol http1-tls"),
@@ -78,26 +89,51 @@ def served(rounds):
             "is the wait for one of the load tool's connections.\n".format(*middle))
 
 
+def ratio(rounds, base, what="accepted_per_s"):
+    """Of the rounds' neighbours, so that a machine whose speed drifts favours neither."""
+    return f"{statistics.median(a[what] / b[what] for a, b in zip(rounds, base)):.2f}" if base else ""
+
+
 def markdown(results):
-    base = [one["accepted_per_s"] for one in results.get("nginx return 200", [])]
+    base = results.get(targets.BareNginx.name, [])
     lines = ["| target | requests/s (least to most) | of `return 200` | p50 µs | p99 µs | p999 µs | CPU s/1000 | MiB | refused/s |",
              "|---|---|---|---|---|---|---|---|---|"]
     for name, rounds in results.items():
         rates = [one["accepted_per_s"] for one in rounds]
-        ratio = f"{statistics.median(a / b for a, b in zip(rates, base)):.2f}" if base else ""
         p50, p99, p999 = (statistics.median(one["accepted_us"][key] for one in rounds) for key in ("p50", "p99", "p999"))
         refused = statistics.median(sum(count for status, count in one["statuses"].items() if status != "200") /
                                     one["seconds"] for one in rounds)
-        lines.append(f"| {name} | {statistics.median(rates):.0f} ({min(rates):.0f} to {max(rates):.0f}) | {ratio} | "
+        lines.append(f"| {name} | {statistics.median(rates):.0f} ({min(rates):.0f} to {max(rates):.0f}) | {ratio(rounds, base)} | "
                      f"{p50:.0f} | {p99:.0f} | {p999:.0f} | "
                      f"{statistics.median(one['server_cpu_s_per_1000'] for one in rounds):.4f} | "
                      f"{statistics.median(one['peak_memory_bytes'] for one in rounds) / 2**20:.0f} | {refused:.0f} |")
-    return "\n".join(lines)
+    return "\n".join(lines + against_before(results))
+
+
+def against_before(results):
+    """A line for each of ours that an earlier release was measured beside."""
+    pairs = ((targets.Sluice, targets.SluiceBefore), (targets.SluiceWithWorker, targets.SluiceBeforeWithWorker))
+    return [f"\n{ours.name} to {theirs.name}, medians of the rounds' ratios: orders/s {ratio(now, then)}, CPU of an order "
+            f"{ratio(now, then, 'server_cpu_s_per_1000')}, p99 {ratio_of_p99(now, then)}."
+            for ours, theirs in pairs if (now := results.get(ours.name)) and (then := results.get(theirs.name))]
+
+
+def ratio_of_p99(now, then):
+    return f"{statistics.median(a['accepted_us']['p99'] / b['accepted_us']['p99'] for a, b in zip(now, then)):.2f}"
+
+
+def with_before(words):
+    """The row's targets, and before each of ours what the other release has."""
+    names = re.search(r"--targets (\S+)", words)[1]
+    both = ",".join(f"{name.replace('Sluice', 'SluiceBefore', 1)},{name}" if name.startswith("Sluice") else name
+                    for name in names.split(","))
+    return words.replace(names, both, 1)
 
 
 def section(row, words, results, when):
     title = ROWS[row][0]
-    return (f"### {title[0].upper()}{title[1:]}\n\n    bench/run.py {words}\n\n{markdown(results)}\n\n"
+    needs = "SLUICE_BEFORE=BUILD " * ("SluiceBefore" in words)
+    return (f"### {title[0].upper()}{title[1:]}\n\n    {needs}bench/run.py {words}\n\n{markdown(results)}\n\n"
             f"{when}; load average of the machine before and after the row.\n")
 
 
@@ -119,13 +155,17 @@ def main():
     parser.add_argument("--seconds", default="4")
     parser.add_argument("--out", default=str(ROOT / "build/bench"))
     parser.add_argument("--update", action="store_true", help="docs/performance.md")
+    parser.add_argument("--before", help="release build of another release, to be measured in the same rounds")
     options = parser.parse_args()
+    if options.before:
+        os.environ["SLUICE_BEFORE"] = str(pathlib.Path(options.before).resolve())
     out = pathlib.Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     found = {}
     print(f"{datetime.date.today()}, {platform.release()}, {platform.processor() or platform.machine()}")
     for row in options.rows.split(","):
         title, words = ROWS[row]
+        words = with_before(words) if options.before else words
         share = re.search(r"--rate ([\d.]+)x", words)
         if share:
             words = words.replace(share[0], f"--rate {float(share[1]) * sustainable(found):.0f}")

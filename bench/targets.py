@@ -85,9 +85,13 @@ class Target:
 class Sluice(Target):
     name = "sluice"
     with_worker = False
+    commit_threads = 4  # as shipped
+
+    def build(self):
+        return pathlib.Path(os.environ.get("SLUICE_BUILD", ROOT / "build/release"))
 
     def start(self):
-        build = pathlib.Path(os.environ.get("SLUICE_BUILD", ROOT / "build/release"))
+        build = self.build()
         program, store = str(build / "worker/sluice"), self.state / "store"
         secret = self.secret_file()
         quiet = {"check": True, "stdout": subprocess.DEVNULL}
@@ -96,7 +100,6 @@ class Sluice(Target):
                       ["token", "create", "--account", "bench", "--scope", "write_orders,write_products",
                        "--secret-from", str(secret)]):
             subprocess.run([program, "--store", str(store), *words], **quiet)
-        threads = os.environ.get("SLUICE_COMMIT_THREADS", "4")  # as shipped; releases before lanes: 1
         config = self.state / "nginx.conf"
         config.write_text(f"""
 load_module {build}/ngx_module/ngx_http_sluice_module.so;
@@ -105,7 +108,7 @@ worker_processes {self.workers};
 pid {self.state}/nginx.pid;
 error_log {self.state}/error.log warn;
 daemon off;
-thread_pool commit threads={threads} max_queue=65536;
+thread_pool commit threads={self.commit_threads} max_queue=65536;
 thread_pool offload threads=1 max_queue=64;
 events {{ worker_connections 4096; }}
 http {{
@@ -133,6 +136,21 @@ http {{
 
 class SluiceWithWorker(Sluice):
     name = "sluice + its worker"
+    with_worker = True
+
+
+class SluiceBefore(Sluice):
+    """The release before lanes, to compare with: SLUICE_BEFORE names its release build."""
+
+    name = "sluice, the release before"
+    commit_threads = 1  # as that one shipped
+
+    def build(self):
+        return pathlib.Path(os.environ["SLUICE_BEFORE"])
+
+
+class SluiceBeforeWithWorker(SluiceBefore):
+    name = "the release before + its worker"
     with_worker = True
 
 
@@ -217,4 +235,5 @@ class FastifyPostgres(Target):
                                             SHOP=SHOP, SECRET_FILE=str(self.secret_file())))
 
 
-ALL = (Sluice, SluiceWithWorker, BareNginx, BareNginxReadBody, Openresty, Go, FastifyPostgres)
+ALL = (Sluice, SluiceWithWorker, SluiceBefore, SluiceBeforeWithWorker, BareNginx, BareNginxReadBody, Openresty, Go,
+       FastifyPostgres)

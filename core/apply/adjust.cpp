@@ -148,12 +148,9 @@ Reply wait_for_approval(const CommandContext& context, const AskedAbout& about, 
 
 Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
                            ProgramCache& programs, LedgerTxn& txn) {
-    if (Status reason = check_reason(context); !reason) {
-        return reason.error();
-    }
     OrderChange change(txn, programs, context.source);
-    if (Status found = change.load(context, command.order); !found) {
-        return found.error();
+    if (Status loaded = change.load(context, command.order); !loaded) {
+        return loaded.error();
     }
     OrderState& state = change.state();
     if (!state.live) {

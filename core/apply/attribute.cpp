@@ -117,12 +117,9 @@ Given what_it_gave(const Detach& command, const CommandContext& context, Program
 
 Result<Reply> attribute_order(const Attribute& command, const CommandContext& context,
                               ProgramCache& programs, LedgerTxn& txn) {
-    if (Status reason = check_reason(context); !reason) {
-        return reason.error();
-    }
     OrderChange change(txn, programs, context.source);
-    if (Status found = change.load(context, command.order); !found) {
-        return found.error();
+    if (Status loaded = change.load(context, command.order); !loaded) {
+        return loaded.error();
     }
     const std::optional<ProgramRow> program = txn.program(command.program);
     if (!program || program->program.account != context.account ||

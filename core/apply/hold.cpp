@@ -194,12 +194,9 @@ Result<Reply> release(const Release& command, const CommandContext& context, Pro
 
 Result<Reply> reject_order(const Reject& command, const CommandContext& context,
                            ProgramCache& programs, LedgerTxn& txn) {
-    if (Status reason = check_reason(context); !reason) {
-        return reason.error();
-    }
     OrderChange change(txn, programs, context.source);
-    if (Status found = change.load(context, command.order); !found) {
-        return found.error();
+    if (Status loaded = change.load(context, command.order); !loaded) {
+        return loaded.error();
     }
     if (change.state().has(kOrderRejected)) {
         return nothing("order " + command.order.str() + " is rejected already");
@@ -212,12 +209,9 @@ Result<Reply> reject_order(const Reject& command, const CommandContext& context,
 
 Result<Reply> acknowledge_anomaly(const AnomalyAck& command, const CommandContext& context,
                                   ProgramCache& programs, LedgerTxn& txn) {
-    if (Status reason = check_reason(context); !reason) {
-        return reason.error();
-    }
     OrderChange change(txn, programs, context.source);
-    if (Status found = change.load(context, command.order); !found) {
-        return found.error();
+    if (Status loaded = change.load(context, command.order); !loaded) {
+        return loaded.error();
     }
     const std::string& order = command.order.str();
     const std::optional<AnomalyKind> kind = parse_anomaly_kind(command.kind);
@@ -265,12 +259,9 @@ void set_refunds_back(OrderState& state, Timestamp version) {
 
 Result<Reply> reset_order(const OrderReset& command, const CommandContext& context,
                           ProgramCache& programs, LedgerTxn& txn) {
-    if (Status reason = check_reason(context); !reason) {
-        return reason.error();
-    }
     OrderChange change(txn, programs, context.source);
-    if (Status found = change.load(context, command.order); !found) {
-        return found.error();
+    if (Status loaded = change.load(context, command.order); !loaded) {
+        return loaded.error();
     }
     OrderState& state = change.state();
     const Timestamp version =

@@ -22,6 +22,9 @@ bool OrderChange::load_unless_damaged(const OrderKey& key) {
 }
 
 Status OrderChange::load(const CommandContext& context, const OrderId& order) {
+    if (Status reason = check_reason(context); !reason) {
+        return reason;
+    }
     if (!load({context.account, context.shop, order})) {
         return Error{ErrorCode::kNotFound,
                      "there is no order " + order.str() + " in shop " + context.shop_id.str()};

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] bool load(const OrderKey& key);
     /// Of work that goes on without a damaged order: doctor shows it, nothing of it is changed.
     [[nodiscard]] bool load_unless_damaged(const OrderKey& key);
-    /// Refused: there is no order O in shop S.
+    /// Of a person's command. Refused: it gives no reason, or there is no order O in shop S.
     [[nodiscard]] Status load(const CommandContext& context, const OrderId& order);
 
     [[nodiscard]] OrderState& state() noexcept { return state_; }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "worker/cli/csv_reader.hpp"
-#include "worker/system/file.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -87,31 +86,11 @@ Result<BankAccount> account_of(std::string name, std::string iban, std::string b
 /// Reads a table whose columns end in name,iban and bic; `take` gets a row and its account.
 Status read_accounts(const std::string& file, const CsvColumns& columns,
                      const std::function<Status(const CsvRow&, BankAccount)>& take) {
-    auto input = open_for_reading(file);
-    if (!input.ok()) {
-        return input.error();
-    }
-    auto table = CsvTable::open(input->get(), file, columns);
-    if (!table.ok()) {
-        return table.error();
-    }
-    CsvRow row;
     const std::size_t at = columns.required.size() - 2;
-    while (true) {
-        const auto got = table->next(row);
-        if (!got.ok()) {
-            return got.error();
-        }
-        if (!got.value()) {
-            return Status::success();
-        }
+    return read_rows(file, columns, [&](const CsvRow& row) {
         auto account = account_of(row.fields[at], row.fields[at + 1], row.fields[at + 2]);
-        const Status taken =
-            account.ok() ? take(row, std::move(account).value()) : Status(account.error());
-        if (!taken.ok()) {
-            return table->error_at(row.line, taken.error().message);
-        }
-    }
+        return account.ok() ? take(row, std::move(account).value()) : Status(account.error());
+    });
 }
 
 }  // namespace

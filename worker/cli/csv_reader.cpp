@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "worker/system/file.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -181,6 +183,31 @@ Result<bool> CsvTable::next(CsvRow& row) {
         row.fields.push_back(place ? std::move(raw.fields[*place]) : std::string());
     }
     return true;
+}
+
+Status read_rows(const std::string& file, const CsvColumns& columns,
+                 const std::function<Status(const CsvRow&)>& add) {
+    auto input = open_for_reading(file);
+    if (!input.ok()) {
+        return input.error();
+    }
+    auto table = CsvTable::open(input->get(), file, columns);
+    if (!table.ok()) {
+        return table.error();
+    }
+    CsvRow row;
+    while (true) {
+        auto got = table->next(row);
+        if (!got.ok()) {
+            return got.error();
+        }
+        if (!got.value()) {
+            return Status::success();
+        }
+        if (Status added = add(row); !added.ok()) {
+            return table->error_at(row.line, added.error().message);
+        }
+    }
 }
 
 }  // namespace sluice::cli

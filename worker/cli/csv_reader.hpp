@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,5 +72,9 @@ private:
     std::size_t fields_ = 0;                          ///< Of a row of the file.
     std::vector<std::optional<std::size_t>> places_;  ///< Of each column in the file.
 };
+
+/// Reads every row of a CSV file and gives it to `add`, which returns an error for a wrong row.
+[[nodiscard]] Status read_rows(const std::string& file, const CsvColumns& columns,
+                               const std::function<Status(const CsvRow&)>& add);
 
 }  // namespace sluice::cli

@@ -2,11 +2,12 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "core/values/assert.hpp"
 #include "os/files/file_io.hpp"
+#include "os/random/random_bytes.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -29,12 +30,9 @@ Digest256 digest_of(const json& hex) {
 }
 
 std::string random_run_id() {
-    std::random_device random;
-    std::string bytes;
-    for (int i = 0; i < 8; ++i) {
-        bytes += std::to_string(random()) + ".";
-    }
-    return to_hex(sha256(bytes)).substr(0, 32);
+    std::array<std::uint8_t, 16> bytes{};
+    fill_random(bytes);
+    return to_hex(bytes);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include "worker/cli/cli_values.hpp"
 #include "worker/setup/program_apply.hpp"
-#include "worker/system/file.hpp"
 
 namespace sluice::cli {
 
@@ -16,31 +15,6 @@ void add_import(CLI::App& app, ImportOptions& target) {
     add_dry_run(app, target.dry_run);
     add_command_options(app, target.submit, false);
     add_no_wait(app, target.submit.no_wait);
-}
-
-Status read_rows(const std::string& file, const CsvColumns& columns,
-                 const std::function<Status(const CsvRow&)>& add) {
-    auto input = open_for_reading(file);
-    if (!input.ok()) {
-        return input.error();
-    }
-    auto table = CsvTable::open(input->get(), file, columns);
-    if (!table.ok()) {
-        return table.error();
-    }
-    CsvRow row;
-    while (true) {
-        auto got = table->next(row);
-        if (!got.ok()) {
-            return got.error();
-        }
-        if (!got.value()) {
-            return Status::success();
-        }
-        if (Status added = add(row); !added.ok()) {
-            return table->error_at(row.line, added.error().message);
-        }
-    }
 }
 
 /// A rule that refuses a row says `line N: ...`; this puts the file's name in front of it.

@@ -1,7 +1,6 @@
 // Import file: rows of a CSV file as one command, all of them or none.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -19,10 +18,6 @@ struct ImportOptions {
 };
 /// Adds FILE, `--reach`, `--dry-run`, `--no-wait` and what every command that writes takes.
 void add_import(CLI::App& app, ImportOptions& target);
-
-/// Reads every row of a CSV file and gives it to `add`, which returns an error for a wrong row.
-[[nodiscard]] Status read_rows(const std::string& file, const CsvColumns& columns,
-                               const std::function<Status(const CsvRow&)>& add);
 
 /// Submits or tries it. A rule that refuses a row names the file and the line.
 [[nodiscard]] Status submit_import(const Frame& frame, const ImportOptions& options,
