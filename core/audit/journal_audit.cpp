@@ -92,6 +92,46 @@ private:
             } else if (entry.reason == JournalReason::kMarkClosed) {
                 payout.closed = entry.line.str();
             }
+            note_payee(group, entry, payout);
+            note_mover(group, entry.reason, payout);
+        }
+    }
+
+    static void note_payee(const JournalGroup& group, const JournalEntry& entry,
+                           PayoutEntries& payout) {
+        if (is_mark(entry.reason)) {
+            return;
+        }
+        const std::string payee = payee_text(group.account, group.creator, entry.currency);
+        if (payout.pays.find(payee) == std::string::npos) {
+            payout.pays += (payout.pays.empty() ? "" : "; ") + payee;
+        }
+    }
+
+    static void note_mover(const JournalGroup& group, JournalReason reason, PayoutEntries& payout) {
+        const PayoutMover mover{group.actor, group.recorded_at};
+        switch (reason) {
+            case JournalReason::kMarkClosed:
+                payout.closed_by = mover;
+                break;
+            case JournalReason::kMarkApproved:
+                payout.approved_by = mover;
+                break;
+            case JournalReason::kMarkSent:
+                payout.sent_by = mover;
+                break;
+            case JournalReason::kSettle:  // what was returned was settled, maybe on another node
+                if ((payout.reasons & bit_of(JournalReason::kReturned)) == 0) {
+                    payout.ended_by = mover;
+                }
+                break;
+            case JournalReason::kVoid:
+            case JournalReason::kFailed:
+            case JournalReason::kReturned:
+                payout.ended_by = mover;
+                break;
+            default:
+                break;
         }
     }
 
@@ -166,6 +206,11 @@ private:
 };
 
 }  // namespace
+
+std::string payee_text(AccountNumber account, const CreatorId& creator, const Currency& currency) {
+    return "account " + std::to_string(account.value) + ", " + creator.str() + " in " +
+           std::string(currency.code());
+}
 
 std::uint32_t bit_of(JournalReason reason) noexcept {
     switch (reason) {

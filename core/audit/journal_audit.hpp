@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "core/audit/findings.hpp"
@@ -11,13 +12,24 @@
 
 namespace sluice {
 
+/// Who moved a payout to a state, and when that was received.
+struct PayoutMover {
+    std::string actor;
+    Timestamp at;
+};
+
 /// What the journal says of one payout.
 struct PayoutEntries {
+    std::string pays;  ///< As payee_text() says it; more than one: their texts in a row.
+    std::optional<PayoutMover> closed_by, approved_by, sent_by, ended_by;
     std::map<ProgramId, Decimal> posted;  ///< PAYOUT transfers; none is 0.
     Decimal left;                         ///< On its book now.
     std::string closed;                   ///< Of the mark CLOSED: digest, first state.
     std::uint32_t reasons = 0;            ///< Bits of bit_of().
 };
+/// `account 1, ann in USD`
+[[nodiscard]] std::string payee_text(AccountNumber account, const CreatorId& creator,
+                                     const Currency& currency);
 /// Of the reasons and marks that move a payout; 0 for the others.
 [[nodiscard]] std::uint32_t bit_of(JournalReason reason) noexcept;
 

@@ -58,6 +58,27 @@ PayoutState state_of(const PayoutEntries& entries) {
     return parsed_first_state(entries.closed);
 }
 
+std::string text_of(const std::optional<PayoutMover>& mover) {
+    return mover ? "by " + mover->actor + " at " + mover->at.to_string() : "nothing";
+}
+
+std::string text_of(const std::string& actor, const std::optional<Timestamp>& at) {
+    return at ? text_of(PayoutMover{actor, *at}) : actor.empty() ? "nothing" : "by " + actor;
+}
+
+/// Of how many orders, by program, sorted items are.
+std::uint64_t orders_of(const std::vector<PayoutItem>& items) {
+    std::uint64_t count = 0;
+    const PayoutItem* before = nullptr;
+    for (const PayoutItem& item : items) {
+        const bool same = before != nullptr && before->program == item.program &&
+                          before->shop_id == item.shop_id && before->order_id == item.order_id;
+        count += same || item.order_id.empty() ? 0U : 1U;
+        before = &item;
+    }
+    return count;
+}
+
 class PayoutAudit {
 public:
     PayoutAudit(LedgerReader& ledger, const JournalFacts& facts, Findings& findings)
@@ -86,12 +107,31 @@ private:
         static const PayoutEntries kNone;
         const PayoutEntries& entries = found == facts_.payouts.end() ? kNone : found->second;
         check_items(payout, name, entries);
+        check_movers(payout, name, entries);
         findings_.compare('c', name, "its state", std::string(to_string(payout.state)),
                           "its marks and transfers", std::string(to_string(state_of(entries))));
         const bool over = payout.state > PayoutState::kSent;
         findings_.compare('c', name, "what its book should hold",
                           over ? zero_amount(payout.currency) : payout.amount, "its transfers",
                           entries.left);
+    }
+
+    /// A payout that names another creator would pay the wrong one, and one that names another
+    /// closer could be approved by who closed it.
+    void check_movers(const Payout& payout, const std::string& name, const PayoutEntries& entries) {
+        const char* source = "its marks and transfers";
+        findings_.compare('c', name, "whom it pays",
+                          payee_text(payout.account, payout.creator, payout.currency),
+                          "its transfers", entries.pays);
+        findings_.compare('c', name, "its closing", text_of(payout.closed_by, payout.closed_at),
+                          source, text_of(entries.closed_by));
+        findings_.compare('c', name, "its approval",
+                          text_of(payout.approved_by, payout.approved_at), source,
+                          text_of(entries.approved_by));
+        findings_.compare('c', name, "its sending", text_of(payout.sent_by, payout.sent_at), source,
+                          text_of(entries.sent_by));
+        findings_.compare('c', name, "its end", text_of(payout.ended_by, payout.ended_at), source,
+                          text_of(entries.ended_by));
     }
 
     void check_items(const Payout& payout, const std::string& name, const PayoutEntries& entries) {
@@ -112,6 +152,8 @@ private:
         findings_.compare('c', name, "its amount", payout.amount, "its items", sum);
         findings_.compare('c', name, "its number of items", payout.items_count, "the items",
                           std::uint64_t{items.size()});
+        findings_.compare('c', name, "its number of orders", payout.orders_count, "the items",
+                          orders_of(items));
         findings_.compare('c', name, "by program it", text_of(without_zeros(by_program)),
                           "its PAYOUT transfers", text_of(without_zeros(entries.posted)));
         findings_.compare('c', name, "by program it", text_of(by_program), "its parts",

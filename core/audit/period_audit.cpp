@@ -1,5 +1,6 @@
 #include "core/audit/period_audit.hpp"
 
+#include <map>
 #include <optional>
 
 #include "core/ledger/row_name.hpp"
@@ -54,6 +55,26 @@ void audit_period(LedgerReader& ledger, const Period& period, const std::optiona
                      computed_rows);
 }
 
+std::string text_of(const std::optional<Timestamp>& closed_until) {
+    return closed_until ? closed_until->to_string() : "never";
+}
+
+/// What is dated by `closed_until` was closed by a period that is there.
+void audit_accounts(LedgerReader& ledger, const std::map<AccountNumber, Timestamp>& closed,
+                    Findings& findings) {
+    ledger.scan(AccountRow{}, {}, [&](const AccountRow& row) {
+        const auto found = closed.find(row.account);
+        const auto computed =
+            found == closed.end() ? std::nullopt : std::optional(found->second);
+        if (row.closed_until != computed) {
+            findings.add('f', row_name(row),
+                         "it is closed until " + text_of(row.closed_until) + ", its periods say " +
+                             text_of(computed));
+        }
+        return findings.wanted();
+    });
+}
+
 }  // namespace
 
 void audit_periods(LedgerReader& ledger, Findings& findings) {
@@ -62,6 +83,7 @@ void audit_periods(LedgerReader& ledger, Findings& findings) {
         periods.push_back(period);
         return true;
     });
+    std::map<AccountNumber, Timestamp> closed;
     std::optional<Period> before;
     for (const Period& period : periods) {
         if (!findings.wanted()) {
@@ -71,7 +93,9 @@ void audit_periods(LedgerReader& ledger, Findings& findings) {
         audit_period(ledger, period, follows ? std::optional(before->until) : std::nullopt,
                      findings);
         before = period;
+        closed[period.account] = period.until;
     }
+    audit_accounts(ledger, closed, findings);
 }
 
 }  // namespace sluice

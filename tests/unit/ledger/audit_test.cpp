@@ -165,6 +165,40 @@ TEST_P(AuditTest, C_TheStateOfAPayout) {
                 Contains(HasSubstr("its state is PAID, its marks and transfers say APPROVED")));
 }
 
+TEST_P(AuditTest, C_WhomAPayoutPays) {
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.creator = CreatorId("c2"); }),
+                Contains(HasSubstr("whom it pays is account 1, c2 in USD, its transfers say "
+                                   "account 1, c1 in USD")));
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) {
+                    row.creator = CreatorId("c1");
+                    row.account = AccountNumber{2};
+                }),
+                Contains(HasSubstr("whom it pays is account 2, c1 in USD, its transfers say "
+                                   "account 1, c1 in USD")));
+}
+
+TEST_P(AuditTest, C_WhoMovedAPayout) {
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.closed_by = "eve"; }),
+                Contains(HasSubstr("its closing is by eve at 2026-01-02T")));
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) {
+                    row.approved_by = "frank";
+                    row.approved_at = instant("2026-01-03T00:00:00Z");
+                }),
+                Contains(HasSubstr("its approval is by frank at 2026-01-03T00:00:00Z, its marks "
+                                   "and transfers say nothing")));
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.sent_by = "gina"; }),
+                Contains(HasSubstr("its sending is by gina, its marks and transfers say nothing")));
+    EXPECT_THAT(
+        edited_row<Payout>([](Payout& row) { row.ended_at = instant("2026-01-03T00:00:00Z"); }),
+        Contains(HasSubstr("its end is by  at 2026-01-03T00:00:00Z, its marks and transfers say "
+                           "nothing")));
+}
+
+TEST_P(AuditTest, C_TheOrdersOfAPayout) {
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.orders_count = 2; }),
+                Contains(HasSubstr("its number of orders is 2, the items say 1")));
+}
+
 TEST_P(AuditTest, C_TheDigestOfAPayout) {
     EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.items_digest[0] ^= 1; }),
                 Contains(HasSubstr("its digest is ")));
@@ -280,6 +314,16 @@ TEST_P(AuditTest, F_TheSumsOfAPeriod) {
     EXPECT_THAT(edited_row<PeriodSum>([](PeriodSum& row) { row.digest[0] ^= 1; }),
                 Contains(HasSubstr("its digest is ")));
     EXPECT_THAT(erased<PeriodSum>(), Contains(HasSubstr("though it has entries")));
+}
+
+TEST_P(AuditTest, F_UntilWhenAnAccountIsClosed) {
+    EXPECT_THAT(edited_row<AccountRow>(
+                    [](AccountRow& row) { row.closed_until = instant("2026-03-01T00:00:00Z"); }),
+                Contains("f: table accounts, account 1: it is closed until 2026-03-01T00:00:00Z, "
+                         "its periods say 2026-02-01T00:00:00Z"));
+    EXPECT_THAT(edited_row<AccountRow>([](AccountRow& row) { row.closed_until = std::nullopt; }),
+                Contains("f: table accounts, account 1: it is closed until never, its periods say "
+                         "2026-02-01T00:00:00Z"));
 }
 
 TEST_P(AuditTest, G_AVolumeOfAMonth) {
