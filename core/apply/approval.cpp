@@ -125,4 +125,25 @@ Result<Reply> withdraw(const Withdraw& command, const CommandContext& context, L
     return Reply{CommandOutcome::kDone, command.id + " is withdrawn"};
 }
 
+void tell_of_approval(const std::set<AccountNumber>& accounts, CommandRow& row,
+                      LedgerReader& ledger) {
+    WaitingCommand first;
+    first.command_id = row.first_command;
+    for (const AccountNumber account : accounts) {
+        first.account = account;
+        if (!ledger.load(first)) {
+            continue;
+        }
+        if (first.state == ApprovalState::kWaiting) {
+            row.outcome = CommandOutcome::kWaiting;
+            return;
+        }
+        row.result = ended_words(first);
+        if (first.state == ApprovalState::kWithdrawn) {
+            row.outcome = CommandOutcome::kRefused;
+        }
+        return;
+    }
+}
+
 }  // namespace sluice

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "core/commands/commands.hpp"
 #include "core/orders/change.hpp"
@@ -16,5 +17,10 @@ using RunApproved = std::function<Result<Reply>(const Command&, const CommandCon
                                     const RunApproved& run, ProgramCache& programs, LedgerTxn& txn);
 [[nodiscard]] Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
                                      LedgerTxn& txn);
+/// `row` answers a key whose first command waited for an approval in one of the accounts: it waits
+/// still (kWaiting), was approved (kRepeated) or withdrawn (kRefused). Who repeats a command learns
+/// by the exit status whether anything was posted.
+void tell_of_approval(const std::set<AccountNumber>& accounts, CommandRow& row,
+                      LedgerReader& ledger);
 
 }  // namespace sluice

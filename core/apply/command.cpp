@@ -151,6 +151,9 @@ std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts
         row.outcome = CommandOutcome::kRepeated;
         row.result = key.result;
         row.first_command = key.command_id;
+        if (key.outcome == CommandOutcome::kWaiting) {
+            tell_of_approval(accounts, row, txn);
+        }
         return row;
     }
     return std::nullopt;

@@ -64,8 +64,7 @@ void audit_accounts(LedgerReader& ledger, const std::map<AccountNumber, Timestam
                     Findings& findings) {
     ledger.scan(AccountRow{}, {}, [&](const AccountRow& row) {
         const auto found = closed.find(row.account);
-        const auto computed =
-            found == closed.end() ? std::nullopt : std::optional(found->second);
+        const auto computed = found == closed.end() ? std::nullopt : std::optional(found->second);
         if (row.closed_until != computed) {
             findings.add('f', row_name(row),
                          "it is closed until " + text_of(row.closed_until) + ", its periods say " +

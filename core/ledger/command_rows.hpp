@@ -33,7 +33,7 @@ struct CommandRow {
     Timestamp received_at;
     CommandOutcome outcome = CommandOutcome::kDone;
     std::string result;         ///< One line for the person who ran it; no customer data.
-    std::string first_command;  ///< kRepeated: the command whose result this is.
+    std::string first_command;  ///< Its key was used before: the command whose result this is.
 };
 
 /// A key that was used. Counts per account, for ever.

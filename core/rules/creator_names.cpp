@@ -1,5 +1,7 @@
 #include "core/rules/creator_names.hpp"
 
+#include "core/commands/program.hpp"
+
 namespace sluice {
 
 CreatorId first_id(LedgerReader& ledger, AccountNumber account, const CreatorId& given) {
@@ -10,6 +12,24 @@ CreatorId first_id(LedgerReader& ledger, AccountNumber account, const CreatorId&
 CreatorId shown_id(LedgerReader& ledger, AccountNumber account, const CreatorId& first) {
     CreatorRow row{account, first, {}, {}, {}};
     return ledger.load(row) && !row.shown_as.empty() ? row.shown_as : first;
+}
+
+CreatorId shown_id_until(LedgerReader& ledger, AccountNumber account, const CreatorId& first,
+                         Timestamp until) {
+    if (shown_id(ledger, account, first) == first) {
+        return first;  // an id is never used again: it was never renamed
+    }
+    CreatorId shown = first;
+    ledger.scan_creator_journal(account, first, kFirstInstant, until,
+                                [&](const JournalGroup& group) {
+                                    for (const JournalEntry& entry : group.entries) {
+                                        if (entry.reason == JournalReason::kMarkRenamed) {
+                                            shown = CreatorId(entry.line.str());
+                                        }
+                                    }
+                                    return true;
+                                });
+    return shown;
 }
 
 }  // namespace sluice

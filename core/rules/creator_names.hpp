@@ -11,5 +11,8 @@ namespace sluice {
 /// What reports call a creator.
 [[nodiscard]] CreatorId shown_id(LedgerReader& ledger, AccountNumber account,
                                  const CreatorId& first);
+/// What they called it until then, by accounting date: a month that is closed keeps that name.
+[[nodiscard]] CreatorId shown_id_until(LedgerReader& ledger, AccountNumber account,
+                                       const CreatorId& first, Timestamp until);
 
 }  // namespace sluice

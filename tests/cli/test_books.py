@@ -199,6 +199,36 @@ def test_four_eyes(sold):
     assert not [e for e in transfers(sold) if e["reason"] == "MANUAL"]
 
 
+def test_a_key_of_a_command_that_waits(sold):
+    """K1, H3: the exit status says whether anything was posted."""
+    apply(sold, "[[policy]]\naccount = 'acme'\napprove_adjust_above = ['5.00 USD']\n")
+    line = ("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "9.00", *WHY, "--key", "k-9")
+    first, again = (sluice(*line, store=sold.store) for _ in range(2))
+    assert (first.status, again.status) == (3, 3)
+    assert first.err == again.err and first.out == again.out == ""
+    (row,) = sold.json("approvals", *ACME)
+    sold.run("withdraw", row["id"], *ACME, *WHY)
+    assert f"{row['id']} was withdrawn by" in sold.run(*line, status=1).err
+    assert not [e for e in transfers(sold) if e["reason"] == "MANUAL"]
+
+
+def test_a_closed_month_names_the_creator_as_then(sold):
+    """S3: the same bytes for ever, by whichever id; months that are open show the newest one."""
+    today = datetime.datetime.now(datetime.timezone.utc)
+    month = (today.replace(day=1) - datetime.timedelta(days=1)).strftime("%Y-%m")
+    sold.run("period", "close", *ACME, "--until", today.strftime("%Y-%m-01T00:00:00Z"))
+
+    def page(creator, of, form):
+        return sold.run("report", "statement", *ACME, "--creator", creator, "--month", of, "--format", form).out
+
+    printed = [page("ann", month, form) for form in ("json", "table")]
+    sold.run("creator", "rename", "ann", "anna", *ACME)
+    for creator in ("ann", "anna"):
+        assert [page(creator, month, form) for form in ("json", "table")] == printed
+        now = json.loads(page(creator, today.strftime("%Y-%m"), "json"))
+        assert (now["creator_id"], now["status"]) == ("anna", "open: may change")
+
+
 def test_a_closed_month_stays_as_it_was_printed(sold):
     """S2, S3."""
     this = datetime.datetime.now(datetime.timezone.utc).replace(day=1).strftime("%Y-%m-01T00:00:00Z")

@@ -158,7 +158,9 @@ def test_journal_balances_and_adjustment(sold):
     sold.run("shop", "create", "shop-2", "--account", "acme")
     assert sold.json("report", "orders", "--shop", "shop-2") == []  # nothing came yet
     assert "a gift" in sold.run("explain", "o1", "--shop", "shop-1").out
-    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "0", "--reason", "x", status=2)
+    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "0", "--reason", "x", status=1)
+    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1", "--reason", "", status=1)
+    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1", "--reason", "r" * 1001, status=1)
     sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1", status=2)
     refused = sold.run("adjust", "--order", "none", "--shop", "shop-1", "--amount", "1", "--reason", "x", status=1)
     assert "there is no order none in shop shop-1" in refused.err

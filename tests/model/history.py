@@ -86,7 +86,7 @@ class History(Events, Commands, Money):
         )
         if taken.command_id is not None and result.outcome != "refused":
             assert taken.command_id == result.command_id, where
-        if result.outcome not in ("refused", "repeated"):
+        if result.outcome not in ("refused", "repeated") and (step, actor, key) not in self.keyed:
             self.keyed.append((step, actor, key))
         return result
 

@@ -113,7 +113,7 @@ def test_commands_replayed_with_their_keys_change_nothing(history):
     entries = list(world.ledger.journal.entries)
     for at, command in world.keyed:
         result = world.ledger.command(type(at)(**{**at.__dict__, "seq": at.seq + 10**6}), command)
-        assert result.outcome == "repeated"
+        assert result.outcome in ("repeated", "waiting", "refused")  # the last: it was withdrawn
         other = world.ledger.command(type(at)(**{**at.__dict__, "reason": "another"}), command)
         assert other.outcome == "refused"
     assert world.ledger.journal.entries == entries

@@ -37,16 +37,20 @@ std::optional<uid_t> login_user() {
     return file >> user && user != kUnset ? std::optional(user) : std::nullopt;
 }
 
-Result<std::string> parse_reason(std::string_view text) {
-    if (text.empty() || text.size() > kReasonBytesMax) {
-        return Error{ErrorCode::kInvalid, "expected 1 to 1000 bytes"};
+Status check_reason(const SubmitOptions& options) {
+    if ((options.needs_reason && options.reason.empty()) ||
+        options.reason.size() > kReasonBytesMax) {
+        return Error{ErrorCode::kInvalid, "--reason has to say why, in 1 to 1000 bytes"};
     }
-    return std::string(text);
+    return Status::success();
 }
 
 }  // namespace
 
 Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions& options) {
+    if (Status reason = check_reason(options); !reason.ok()) {
+        return reason.error();
+    }
     worker::CommandSender sender;
     sender.actor = current_user();
     if (!options.shop && !options.account) {
@@ -142,10 +146,12 @@ Status submit(const Frame& frame, const Command& command, const SubmitOptions& o
 void add_command_options(CLI::App& app, SubmitOptions& target, bool needs_reason) {
     add_value(app, "--key", "K", target.key, parse_admin_id,
               "The same key and content again gives the first result; up to 128 id characters");
-    CLI::Option& reason = add_value(app, "--reason", "TEXT", target.reason, parse_reason,
-                                    "Why; kept with what it books, with who ran it");
+    CLI::Option* const reason =
+        app.add_option("--reason", target.reason, "Why; kept with what it books, with who ran it")
+            ->type_name("TEXT");
+    target.needs_reason = needs_reason;
     if (needs_reason) {
-        reason.required();
+        reason->required();
     }
     add_ledger(app, target.ledger_url);
 }

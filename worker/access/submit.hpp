@@ -20,6 +20,7 @@ struct SubmitOptions {
     std::optional<AccountId> account = {};  ///< Of commands that name an account; likewise.
     std::string key = {};                   ///< --key; empty: one is drawn.
     std::string reason = {};                ///< --reason
+    bool needs_reason = false;              ///< An empty one is refused.
 };
 /// Adds `--key`, `--ledger` and `--reason` to a command that writes.
 void add_command_options(CLI::App& app, SubmitOptions& target, bool needs_reason);
@@ -38,7 +39,8 @@ void add_no_wait(CLI::App& app, bool& target);
                                                            const Command& command,
                                                            const SubmitOptions& options);
 
-/// Who runs the command, with the numbers of the account and shop that it names.
+/// Who runs the command, with the numbers of the account and shop that it names; or what is wrong
+/// with these or with the reason.
 [[nodiscard]] Result<worker::CommandSender> sender_of(const Frame& frame,
                                                       const SubmitOptions& options);
 

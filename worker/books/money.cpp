@@ -89,19 +89,11 @@ Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
     });
 }
 
-Result<Decimal> parse_adjustment(std::string_view text) {
-    auto amount = parse_amount(text);
-    if (amount.ok() && amount->is_zero()) {
-        return Error{ErrorCode::kInvalid, "expected an amount that is not 0"};
-    }
-    return amount;
-}
-
 Result<Money> parse_credit(std::string_view text) {
     const std::optional<Money> money = parse_money(text);
-    if (!money || money->amount.is_zero()) {
+    if (!money) {
         return Error{ErrorCode::kInvalid,
-                     "expected an amount that is not 0 with its currency, such as \"12.00 USD\""};
+                     "expected an amount with its currency, such as \"12.00 USD\""};
     }
     return *money;
 }
@@ -116,7 +108,7 @@ void declare_adjust(CLI::App& app, Frame& frame) {
     add_value(adjust, "--order", "O", adjusted.command.order, parse_order_id, "The order")
         .required();
     add_id(adjust, "--shop", "S", adjusted.submit.shop.emplace(), "Its shop").required();
-    add_value(adjust, "--amount", "M", adjusted.command.amount, parse_adjustment,
+    add_value(adjust, "--amount", "M", adjusted.command.amount, parse_amount,
               "Signed, in the order's currency")
         .required();
     add_command_options(adjust, adjusted.submit, true);

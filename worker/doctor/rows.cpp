@@ -145,11 +145,21 @@ void check_readers(const store::StorePaths& paths, Findings& findings) {
     }
 }
 
+std::string remedy_for(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::kPermission:
+            return "run doctor as root or as the store's owner";
+        case ErrorCode::kUnsupported:
+            return "";  // a format: the finding says what to do
+        default:
+            return "keep the files, restore the store from its backup";
+    }
+}
+
 void add_damage(const char* check, const Error& error, Findings& findings) {
-    const bool rights = error.code == ErrorCode::kPermission;
-    findings.push_back({check, rights ? Health::kNote : Health::kProblem, error.message,
-                        rights ? "run doctor as root or as the store's owner"
-                               : "keep the files, restore the store from its backup"});
+    findings.push_back({check,
+                        error.code == ErrorCode::kPermission ? Health::kNote : Health::kProblem,
+                        error.message, remedy_for(error.code)});
 }
 
 void check_registry(const store::StorePaths& paths, Findings& findings) {

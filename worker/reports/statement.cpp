@@ -18,7 +18,7 @@ std::vector<Column> row_columns() {
             {"currency"},        {"book"},
             {"reason"},          {"amount", Align::kRight},
             {"shop_id"},         {"order_id"},
-            {"line_item_id"},    {"refers_to", Align::kRight, false},
+            {"line_item_id"},    {"refers_to", Align::kRight},
             {"payout_id"}};
 }
 
@@ -39,14 +39,13 @@ std::vector<Column> payout_sum_columns() {
 /// A creator's month as it was read: rows in memory, a month of one creator.
 class StatementPage {
 public:
-    StatementPage(LedgerReader& ledger, const StatementOf& of)
-        : of_(of), shown_(shown_id(ledger, of.account, first_id(ledger, of.account, of.creator))) {
+    StatementPage(LedgerReader& ledger, const StatementOf& of) : of_(of) {
+        const CreatorId creator = first_id(ledger, of.account, of.creator);
         ledger.scan_shops([this](const ShopRow& shop) {
             shops_.emplace(shop.shop.value, shop.shop_id.str());
             return true;
         });
-        statement_ = read_statement(ledger, of.account, first_id(ledger, of.account, of.creator),
-                                    of.month.from, of.month.to,
+        statement_ = read_statement(ledger, of.account, creator, of.month.from, of.month.to,
                                     [this](const std::pair<const JournalGroup*, std::size_t>& at) {
                                         add(*at.first, at.second);
                                         return true;
@@ -54,6 +53,8 @@ public:
         for (const auto& [key, sums] : statement_.sums) {
             add_sums(key.first, key.second, sums);
         }
+        shown_ = statement_.is_closed ? shown_id_until(ledger, of.account, creator, of.month.to)
+                                      : shown_id(ledger, of.account, creator);
     }
 
     void write_json() const {
@@ -69,8 +70,7 @@ public:
 
     void write_table() const {
         std::printf("creator %s, account %s, %s: %s\n\n", shown_.str().c_str(),
-                    of_.account_id.str().c_str(), of_.month.name.c_str(),
-                    statement_.is_closed ? "closed" : "open: may change");
+                    of_.account_id.str().c_str(), of_.month.name.c_str(), status());
         write(Format::kTable, row_columns(), rows_);
         std::printf("\n");
         write(Format::kTable, sum_columns(), sums_);
@@ -95,7 +95,9 @@ public:
     }
 
 private:
-    [[nodiscard]] const char* status() const { return statement_.is_closed ? "closed" : "open"; }
+    [[nodiscard]] const char* status() const {
+        return statement_.is_closed ? "closed" : "open: may change";
+    }
 
     static void write(Format format, std::vector<Column> columns, const Json& rows) {
         Listing listing(format, std::move(columns));

@@ -325,6 +325,21 @@ POSTINGS = {"adjust": post_adjust, "credit": post_credit, "reverse": post_revers
 # H3: approvals -----------------------------------------------------------------------------------------------------
 
 
+def ended_words(waiting):
+    return f"{waiting.waiting_id} was {waiting.state.lower()} by {waiting.ended_by} at {time_text(waiting.ended_at)}"
+
+
+def answer_again(ledger, first):
+    """K1: the first result again; of a command that needed an approval, what has become of it."""
+    waiting = ledger.waiting.get(first.command_id) if first.outcome == "waiting" else None
+    if waiting is None:
+        return replace(first, outcome="repeated")
+    if waiting.state == "WAITING":
+        return first
+    outcome = "repeated" if waiting.state == "APPROVED" else "refused"
+    return replace(first, outcome=outcome, text=ended_words(waiting))
+
+
 def approve(ledger, at, command):
     waiting = ledger.waiting.get(command["id"])
     if waiting is None:
@@ -332,10 +347,9 @@ def approve(ledger, at, command):
     if at.account not in accounts_of(ledger, waiting.given, waiting.command):
         raise Refused(f"account {at.account} has no command {command['id']}")
     if waiting.state != "WAITING":
-        said = f"{waiting.waiting_id} was {waiting.state.lower()} by {waiting.ended_by} at {time_text(waiting.ended_at)}"
         if waiting.state == "APPROVED":
-            raise Nothing(said)
-        raise Refused(said)
+            raise Nothing(ended_words(waiting))
+        raise Refused(ended_words(waiting))
     check_approver(ledger, at, waiting)
     def mark():
         ledger.mark(at, "APPROVED", account=at.account, line=waiting.waiting_id)
@@ -376,11 +390,10 @@ def withdraw(ledger, at, command):
     waiting = ledger.waiting.get(command["id"])
     if waiting is None or at.account not in accounts_of(ledger, waiting.given, waiting.command):
         raise Refused(f"account {at.account} has no command {command['id']} that waits")
-    said = f"{waiting.waiting_id} was {waiting.state.lower()} by {waiting.ended_by} at {time_text(waiting.ended_at)}"
     if waiting.state == "WITHDRAWN":
-        raise Nothing(said)
+        raise Nothing(ended_words(waiting))
     if waiting.state != "WAITING":
-        raise Refused(said)
+        raise Refused(ended_words(waiting))
     waiting.state, waiting.ended_by, waiting.ended_at = "WITHDRAWN", at.actor, at.received
 
 

@@ -79,7 +79,7 @@ class Ledger:
             if known and known[0] != content:
                 return Result("refused", f"key {at.key} was used by {known[1].command_id} with other content")
             if known:
-                return replace(known[1], outcome="repeated")
+                return commands.answer_again(self, known[1])
         before = len(self.journal.entries)
         try:
             result = commands.run(self, at, command)

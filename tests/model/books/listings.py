@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from model.books import payouts, periods, plausibility, reports
+from model.books import payouts, periods, plausibility, rates, reports
 from model.books.journal import OWED
 from model.values import digits, text, time_text
 
@@ -122,7 +122,17 @@ def statement(ledger, account, creator, month):
         {"program_id": program, "currency": currency, **{name: amount(v, currency) for name, v in row.items()}}
         for (program, currency), row in found["sums"].items()
     ]
-    return {**found, "creator_id": ledger.creator_name(account, found["creator_id"]), "rows": rows, "sums": sums}
+    return {**found, "creator_id": name_in(ledger, account, found), "rows": rows, "sums": sums}
+
+
+def name_in(ledger, account, statement):
+    """A closed month keeps the name of its end: it is the same bytes for ever (S3)."""
+    first = statement["creator_id"]
+    if statement["status"] != "closed":
+        return ledger.creator_name(account, first)
+    until = rates.month_bounds(statement["month"])[1]
+    renames = [e for e in ledger.journal.entries if (e.reason, e.account, e.creator) == ("RENAMED", account, first)]
+    return [first, *(e.line for e in renames if e.accounting_date < until)][-1]
 
 
 def orders(ledger, account, now):

@@ -91,7 +91,7 @@ def statement(ledger, account, creator, month):
     closed = ledger.closed_until(account) >= until
     return {
         "account_id": account, "creator_id": creator, "month": month,
-        "status": "closed" if closed else "open",
+        "status": "closed" if closed else "open: may change",
         "rows": sorted(rows, key=lambda e: (e.accounting_date, e.node, e.number)),
         "sums": {key: sums[key] for key in sorted(sums)},
     }
