@@ -169,6 +169,9 @@ public:
     /// @param node  UUID of the queue that is drained; its head is created if it is new.
     [[nodiscard]] virtual std::unique_ptr<LedgerTxn> begin(std::string_view node) = 0;
     [[nodiscard]] virtual std::unique_ptr<LedgerReader> snapshot(std::string_view node) = 0;
+    /// What snapshots showed so far stays, whichever server is lost, as far as the database
+    /// promises that for what it acknowledges. Throws LedgerFailure: that is not known (yet).
+    virtual void confirm() {}
 };
 
 }  // namespace sluice

@@ -171,8 +171,6 @@ void Connection::connect(std::chrono::seconds patience) {
         }
     }
     PQsetErrorVerbosity(conn_, PQERRORS_DEFAULT);
-    PQsetNoticeProcessor(
-        conn_, [](void*, const char*) {}, nullptr);
     if (PQsetnonblocking(conn_, 1) != 0) {
         throw no_connection(PQerrorMessage(conn_));
     }

@@ -79,8 +79,21 @@ std::string_view Rows::tag() const noexcept {
     return PQcmdStatus(result_.get());
 }
 
-Connection::Connection(pg_conn* conn, Waiting waiting)
-    : conn_(conn), waiting_(std::move(waiting)) {}
+Connection::Connection(pg_conn* conn, Waiting waiting) : conn_(conn), waiting_(std::move(waiting)) {
+    PQsetNoticeReceiver(
+        conn_,
+        [](void* self, const PGresult* result) { static_cast<Connection*>(self)->notice(result); },
+        this);
+}
+
+/// libpq would write it to stderr.
+void Connection::notice(const pg_result* result) {
+    const char* const severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    const char* const words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (severity != nullptr && std::string_view(severity) == "WARNING") {
+        warning_ = one_line(words == nullptr ? "a warning without words" : words);
+    }
+}
 
 Connection::~Connection() {
     PQfinish(conn_);
@@ -209,6 +222,7 @@ std::uint64_t Connection::round_trips() noexcept {
 }
 
 void Connection::sync() {
+    warning_.clear();
     all_round_trips.fetch_add(1, std::memory_order_relaxed);
     enter_pipeline();
     if (PQpipelineSync(conn_) != 1) {
@@ -329,6 +343,7 @@ void Connection::take_simple() {
 
 void Connection::script(const std::string& sql) {
     leave_pipeline();
+    warning_.clear();
     if (PQsendQuery(conn_, sql.c_str()) != 1) {
         throw_gone();
     }

@@ -94,6 +94,8 @@ public:
     [[nodiscard]] bool within(std::chrono::milliseconds limit, const std::function<void()>& use);
     /// How often this process has waited for an answer so far, in all its sessions.
     [[nodiscard]] static std::uint64_t round_trips() noexcept;
+    /// What the server warned of during the last sync() or script(); empty: nothing.
+    [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
     /// The server's number of this session, as it was told when the session began.
     [[nodiscard]] int backend_pid() const noexcept;
     /// The session is of no use any more.
@@ -123,12 +125,14 @@ private:
     void remember(std::exception_ptr failure);
     void throw_remembered();
     void take_simple();
+    void notice(const pg_result* result);
 
     pg_conn* conn_;
     Waiting waiting_;
     std::deque<Pending> pending_;
     std::set<const char*> prepared_;
     Clock::time_point wait_began_{};
+    std::string warning_;
     std::exception_ptr failure_;  ///< The first one of what is being taken.
     std::size_t queued_ = 0;
     bool given_up_ = false;

@@ -41,6 +41,15 @@ bool gate_blocks(Connection& holder, Connection& other) {
     return blocks && excludes && !waits_for(other, alone);
 }
 
+/// What is to be proved is what workers meet; a standby only if there is no primary.
+std::unique_ptr<Connection> open_best(const Url& url) {
+    try {
+        return open_session(url, Access::kReadPrimary, {});
+    } catch (const LedgerFailure&) {
+        return open_session(url, Access::kRead, {});
+    }
+}
+
 void look_at_replication(Connection& session, Examined& found) {
     const Rows rows = session.query_text(
         "SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names'), count(*), "
@@ -59,8 +68,8 @@ void look_at_replication(Connection& session, Examined& found) {
 Result<Examined> examine(const Url& url) {
     try {
         Examined found;
-        const auto holder = open_session(url, false, {});
-        const auto other = open_session(url, false, {});
+        const auto holder = open_best(url);
+        const auto other = open_best(url);
         look_at_replication(*holder, found);
         found.gate_blocks = found.standby || gate_blocks(*holder, *other);
         return found;

@@ -66,11 +66,34 @@ void check_writable(Connection& session) {
 
 }  // namespace
 
-std::unique_ptr<Connection> open_session(const Url& url, bool writes, const Waiting& waiting) {
+void check_replicated(const Connection& session) {
+    if (!session.warning().empty()) {
+        throw LedgerFailure({ErrorCode::kIo, "PostgreSQL: a commit may be on the primary alone: " +
+                                                 session.warning()});
+    }
+}
+
+/// A transaction of its own with a record in it; its COMMIT comes after all others in the log.
+void await_standbys(Connection& session) {
+    try {
+        make_durable(session);
+        session.script("SELECT pg_logical_emit_message(true, 'sluice', '')");
+    } catch (const LedgerFailure& failure) {
+        const ErrorCode code = failure.error().code;
+        if (session.broken() ||
+            (code != ErrorCode::kUnsupported && code != ErrorCode::kPermission)) {
+            throw;
+        }
+    }
+    check_replicated(session);
+}
+
+std::unique_ptr<Connection> open_session(const Url& url, Access access, const Waiting& waiting) {
+    const bool writes = access == Access::kWrite;
     // The server is asked itself: what a pooler remembers of it may be from before a failover.
     const Connection::Suits writable = [](Connection& session) { check_writable(session); };
     std::unique_ptr<Connection> session =
-        Connection::open(url, waiting, writes ? writable : Connection::Suits());
+        Connection::open(url, waiting, access == Access::kRead ? Connection::Suits() : writable);
     check_pooler(url, *session);
     session->script("SET statement_timeout = 0; SET lock_timeout = 0");
     const std::string encoding = show(*session, "server_encoding");
@@ -80,10 +103,10 @@ std::unique_ptr<Connection> open_session(const Url& url, bool writes, const Wait
     }
     if (writes) {
         check_isolation(*session);
-        make_durable(*session);
         for (const char* setting : kWriterSettings) {
             set_if_known(*session, setting);
         }
+        await_standbys(*session);
     }
     return session;
 }

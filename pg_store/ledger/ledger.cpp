@@ -13,6 +13,20 @@
 namespace sluice::pg {
 namespace {
 
+/// For confirm(): longer than a standby needs that is there.
+constexpr std::chrono::seconds kConfirmPatience{10};
+
+Access access_of(PostgresLedger::Mode mode) {
+    switch (mode) {
+        case PostgresLedger::Mode::kReadOnly:
+            return Access::kRead;
+        case PostgresLedger::Mode::kReadPrimary:
+            return Access::kReadPrimary;
+        default:
+            return Access::kWrite;
+    }
+}
+
 using Idle = std::vector<std::unique_ptr<Connection>>;
 
 /// Sessions that wait for their next transaction. Shared with the borrowed connections, which may
@@ -59,6 +73,16 @@ public:
         });
     }
 
+    void confirm() override {
+        const BorrowedConnection session =
+            with_session([](BorrowedConnection borrowed) { return borrowed; });
+        if (!session->within(kConfirmPatience, [&] { await_standbys(*session); })) {
+            throw LedgerFailure(
+                {ErrorCode::kIo,
+                 "the primary has it, but for 10 s no standby has said so: it may be undone"});
+        }
+    }
+
 private:
     /// A session that was idle may have died meanwhile: then a new one gets a try.
     template <class Use>
@@ -75,7 +99,7 @@ private:
                 pool_->idle.clear();
             }
         }
-        return use(lend(open_session(url_, mode_ == Mode::kReadWrite, options_.waiting)));
+        return use(lend(open_session(url_, access_of(mode_), options_.waiting)));
     }
 
     BorrowedConnection lend(std::unique_ptr<Connection> connection) {
@@ -122,8 +146,7 @@ Result<std::unique_ptr<PostgresLedger>> PostgresLedger::open(const Url& url, Mod
                                                              LedgerOptions options,
                                                              std::shared_ptr<InDoubt> in_doubt) {
     try {
-        std::unique_ptr<Connection> first =
-            open_session(url, mode == Mode::kReadWrite, options.waiting);
+        std::unique_ptr<Connection> first = open_session(url, access_of(mode), options.waiting);
         if (Status fits = check_schema(*first); !fits) {
             return fits.error();
         }

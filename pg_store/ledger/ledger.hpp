@@ -40,7 +40,11 @@ struct InDoubt {
 
 class PostgresLedger : public Ledger {
 public:
-    enum class Mode : std::uint8_t { kReadOnly, kReadWrite };
+    enum class Mode : std::uint8_t {
+        kReadOnly,
+        kReadPrimary,  ///< As kReadOnly, but never of a standby: so confirm() is of use.
+        kReadWrite,
+    };
 
     /// Connects and compares the schema: kUnsupported if it is older or newer than this program's,
     /// kNotFound if there is none; the message says what to do.

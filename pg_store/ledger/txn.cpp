@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/values/assert.hpp"
+#include "pg_store/connection/session.hpp"
 #include "pg_store/schema/gate.hpp"
 #include "pg_store/schema/migrate.hpp"
 
@@ -174,6 +175,7 @@ void PgTxn::commit() {
     if (result.tag() != "COMMIT") {
         throw LedgerFailure({ErrorCode::kIo, "PostgreSQL rolled the transaction back"});
     }
+    check_replicated(connection_);
     events_.acknowledged();
 }
 

@@ -25,11 +25,11 @@ constexpr const char* kFetch =
 
 /// Runs `use` in a session of its own. What it throws becomes an error.
 template <class Use>
-auto in_session(const Url& url, bool writes, Use&& use)
-    -> decltype(use(*open_session(url, writes, {}))) {
+auto in_session(const Url& url, Access access, Use&& use)
+    -> decltype(use(*open_session(url, access, {}))) {
     try {
         const auto session = open_session(
-            url, writes, [](std::chrono::milliseconds waited) { return waited < kPatience; });
+            url, access, [](std::chrono::milliseconds waited) { return waited < kPatience; });
         if (Status fits = check_schema(*session); !fits) {
             return fits.error();
         }
@@ -55,7 +55,7 @@ void write_mark(const RegistryMark& mark, RowWriter& row) {
 
 Status publish_registry(const Url& url, const PublishedRegistry& registry,
                         const GivesWay& gives_way) {
-    return in_session(url, true, [&](Connection& session) -> Status {
+    return in_session(url, Access::kWrite, [&](Connection& session) -> Status {
         RegistryMark seen;
         if (const Rows there = session.query_text(kMark); !there.empty()) {
             RowReader first = there.row(0);
@@ -77,7 +77,7 @@ Status publish_registry(const Url& url, const PublishedRegistry& registry,
 }
 
 Result<PublishedRegistry> fetch_registry(const Url& url, const std::optional<RegistryMark>& known) {
-    return in_session(url, false, [&](Connection& session) -> Result<PublishedRegistry> {
+    return in_session(url, Access::kRead, [&](Connection& session) -> Result<PublishedRegistry> {
         RowWriter row;
         write_mark(known.value_or(RegistryMark()), row);
         const Rows there = session.query_text(kFetch, row);

@@ -12,6 +12,7 @@
 #include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/drain/housekeeping.hpp"
+#include "worker/drain/retry.hpp"
 #include "worker/drain/worker_lock.hpp"
 
 namespace sluice::worker {
@@ -118,8 +119,8 @@ public:
             if (lock.error().code != ErrorCode::kBusy) {
                 return unfinished(lock.error().message);
             }
-            if (Status looked = look(); !looked) {
-                return looked.error();
+            if (Status looked = look(); !looked && !looks_again_after(looked.error())) {
+                return unfinished(looked.error().message);
             }
             if (is_finished()) {
                 return std::move(*applied_);
@@ -146,18 +147,35 @@ private:
         return applied_ && (applied_->work_left == 0 || options_.leaves_work);
     }
     Status look() {
-        if (!reading_) {
-            auto opened = options_.open_for_reading();
-            if (!opened) {
-                return opened.error();
+        try {
+            if (!reading_) {
+                auto opened = options_.open_for_reading();
+                if (!opened) {
+                    return opened.error();
+                }
+                reading_ = std::move(*opened);
             }
-            reading_ = std::move(*opened);
+            auto found = find_result(*reading_, queue_.uuid(), seq_);
+            if (found && !applied_) {
+                reading_->confirm();
+            }
+            applied_ = std::move(found);
+        } catch (const LedgerFailure& failure) {
+            return failure.error();
         }
-        applied_ = find_result(*reading_, queue_.uuid(), seq_);
+        unreadable_since_ = Clock::time_point{};
         if (applied_ && options_.progress) {
             options_.progress(applied_->work_left);
         }
         return Status::success();
+    }
+    /// The command is in the queue: a primary that moves just now keeps nobody from its result.
+    bool looks_again_after(const Error& error) {
+        reading_.reset();
+        if (unreadable_since_ == Clock::time_point{}) {
+            unreadable_since_ = steady_now();
+        }
+        return may_pass(error.code) && steady_now() - unreadable_since_ < kWorkerTrouble;
     }
 
     Result<CommandResult> drain() {
@@ -207,6 +225,7 @@ private:
     std::unique_ptr<Ledger> reading_;
     std::optional<CommandResult> applied_;  ///< As found last; its work may be unfinished.
     Clock::time_point trouble_since_{};
+    Clock::time_point unreadable_since_{};
 };
 
 }  // namespace

@@ -49,21 +49,24 @@ Status print_dry_run(const Frame& frame, const Command& command, const SubmitOpt
     context.shop = sender->shop_number;
     context.account_id = AccountId(sender->account_id);
     context.shop_id = ShopId(sender->shop_id);
-    return with_snapshot(frame, options.ledger_url, [&](LedgerReader& ledger) -> Status {
-        const auto tried = dry_run(command, context, ledger);
-        if (!tried.ok()) {
-            return tried.error();
-        }
-        Listing listing(format, difference_columns());
-        for (const DryRunRow& row : tried->rows) {
-            listing.add(difference_row(row));
-        }
-        listing.finish();
-        if (format == Format::kTable) {
-            std::printf("dry run, nothing was changed: %s\n", printable(tried->text).c_str());
-        }
-        return Status::success();
-    });
+    return with_snapshot(
+        frame, options.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            const auto tried = dry_run(command, context, ledger);
+            if (!tried.ok()) {
+                return tried.error();
+            }
+            Listing listing(format, difference_columns());
+            for (const DryRunRow& row : tried->rows) {
+                listing.add(difference_row(row));
+            }
+            listing.finish();
+            if (format == Format::kTable) {
+                std::printf("dry run, nothing was changed: %s\n", printable(tried->text).c_str());
+            }
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
 }
 
 Status submit_or_try(const Frame& frame, const Command& command, const SubmitOptions& options,

@@ -101,13 +101,17 @@ store::QueueOptions queue_options() {
     return options;
 }
 
-Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::string& ledger_url) {
+Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::string& ledger_url,
+                                                ReadFrom from) {
     auto url = ledger_url_of(frame, ledger_url);
     if (!url.ok()) {
         return url.error();
     }
     if (!url->empty()) {
-        return postgres_ledger(*url, pg::PostgresLedger::Mode::kReadOnly, {}, std::nullopt);
+        using Mode = pg::PostgresLedger::Mode;
+        return postgres_ledger(*url,
+                               from == ReadFrom::kAnyServer ? Mode::kReadOnly : Mode::kReadPrimary,
+                               {}, std::nullopt);
     }
     return worker::embedded_commands(frame.paths()).open_for_reading;
 }
@@ -143,8 +147,8 @@ Result<bool> has_own_ledger(const Frame& frame) {
 }
 
 Status with_snapshot(const Frame& frame, const std::string& ledger_url,
-                     const std::function<Status(LedgerReader&)>& read) {
-    auto opener = ledger_for_reading(frame, ledger_url);
+                     const std::function<Status(LedgerReader&)>& read, ReadFrom from) {
+    auto opener = ledger_for_reading(frame, ledger_url, from);
     if (!opener.ok()) {
         return opener.error();
     }
@@ -162,6 +166,9 @@ Status with_snapshot(const Frame& frame, const std::string& ledger_url,
             return ledger.error();
         }
         const auto snapshot = ledger.value()->snapshot(node);
+        if (from == ReadFrom::kConfirmed) {
+            ledger.value()->confirm();
+        }
         return read(*snapshot);
     } catch (const LedgerFailure& failure) {
         return failure.error();

@@ -22,8 +22,16 @@ CLI::Option& add_ledger(CLI::App& app, std::string& target);
 /// How this program opens the queue: it never decides how long idempotency keys live.
 [[nodiscard]] store::QueueOptions queue_options();
 
+/// Of a PostgreSQL with standbys.
+enum class ReadFrom : std::uint8_t {
+    kAnyServer,  ///< May lag behind, or have what a failover undoes: for reports.
+    kPrimary,    ///< For what a command looks at before and after it is applied.
+    kConfirmed,  ///< The primary, and none of it can be undone by a failover: for what is paid on.
+};
+
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame,
-                                                              const std::string& ledger_url);
+                                                              const std::string& ledger_url,
+                                                              ReadFrom from = ReadFrom::kAnyServer);
 /// The PostgreSQL ledger of this store; none: it has its own.
 [[nodiscard]] Result<std::optional<pg::Url>> shared_ledger(const Frame& frame);
 /// False: a PostgreSQL ledger belongs to this store.
@@ -34,6 +42,7 @@ CLI::Option& add_ledger(CLI::App& app, std::string& target);
 
 /// Runs `read` on a snapshot. A LedgerFailure becomes the Status.
 [[nodiscard]] Status with_snapshot(const Frame& frame, const std::string& ledger_url,
-                                   const std::function<Status(LedgerReader&)>& read);
+                                   const std::function<Status(LedgerReader&)>& read,
+                                   ReadFrom from = ReadFrom::kAnyServer);
 
 }  // namespace sluice::cli

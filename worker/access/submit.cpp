@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <fstream>
 
 #include "core/apply/apply.hpp"
@@ -20,6 +21,10 @@
 
 namespace sluice::cli {
 namespace {
+
+/// A wait for the database that shows, and one that a stop ends.
+constexpr std::chrono::milliseconds kTellAfter{1000};
+constexpr std::chrono::milliseconds kStopAfter{2000};
 
 /// 128 bits, hexadecimal.
 std::string random_key() {
@@ -93,15 +98,24 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
         return sender.error();
     }
     worker::CommandOptions how = worker::embedded_commands(paths);
-    auto reading = ledger_for_reading(frame, options.ledger_url);
-    auto writing = ledger_for_writing(frame, options.ledger_url);
+    const std::atomic<bool>& stop = catch_stop_signals();
+    Progress progress;
+    pg::LedgerOptions patience;
+    patience.waiting = [&](std::chrono::milliseconds waited) {
+        if (waited >= kTellAfter && progress.is_due()) {
+            progress.show("the database has not answered for " +
+                          std::to_string(waited.count() / 1000) + " s");
+        }
+        return !stop || waited < kStopAfter;
+    };
+    auto reading = ledger_for_reading(frame, options.ledger_url, ReadFrom::kPrimary);
+    auto writing = ledger_for_writing(frame, options.ledger_url, patience);
     if (!reading.ok() || !writing.ok()) {
         return reading.ok() ? writing.error() : reading.error();
     }
     how.open_for_reading = std::move(reading).value();
     how.open_for_writing = std::move(writing).value();
     how.leaves_work = options.no_wait;
-    Progress progress;
     how.progress = [&progress](std::uint64_t left) {
         if (left != 0 && progress.is_due()) {
             progress.show(work_text(left));
@@ -116,8 +130,7 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
     }
     const Request request{options.key.empty() ? random_key() : options.key, options.reason,
                           command};
-    auto result = worker::run_command(paths, *queue.value(), request, sender.value(), how,
-                                      catch_stop_signals());
+    auto result = worker::run_command(paths, *queue.value(), request, sender.value(), how, stop);
     progress.clear();
     if (!result.ok()) {
         // Its result is not known here: with the same key it can be asked for again.

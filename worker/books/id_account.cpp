@@ -11,15 +11,17 @@ Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
     if (options.account) {
         return options;
     }
-    const Status found =
-        with_snapshot(frame, options.ledger_url, [&](LedgerReader& ledger) -> Status {
+    const Status found = with_snapshot(
+        frame, options.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
             options.account = account_of(ledger, id);
             return options.account ? Status::success()
                                    : Status(Error{ErrorCode::kNotFound,
                                                   "the ledger knows no " + id +
                                                       ": expected the id of a payout, a run or a "
                                                       "command"});
-        });
+        },
+        ReadFrom::kPrimary);
     return found.ok() ? Result<SubmitOptions>(std::move(options))
                       : Result<SubmitOptions>(found.error());
 }

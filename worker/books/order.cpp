@@ -59,9 +59,10 @@ Status check_target(const Frame& frame, LedgerReader& ledger, const Written<Hold
 
 Status run_hold(const Frame& frame, const Written<Hold>& held) {
     if (!held.command.target.order) {
-        Status known = with_snapshot(frame, held.submit.ledger_url, [&](LedgerReader& ledger) {
-            return check_target(frame, ledger, held);
-        });
+        Status known = with_snapshot(
+            frame, held.submit.ledger_url,
+            [&](LedgerReader& ledger) { return check_target(frame, ledger, held); },
+            ReadFrom::kPrimary);
         if (!known.ok()) {
             return known;
         }

@@ -43,42 +43,48 @@ Status run_preview(const Frame& frame, const CloseCommand& command) {
     if (command.close.until > at) {
         return Error{ErrorCode::kInvalid, "--until lies in the future"};
     }
-    return with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) -> Status {
-        const AccountSettings settings = account_settings(ledger, *account);
-        const PlanRequest request{*account, account_id, command.close, at, {}};
-        PayoutPlan plan(request, settings, ledger);
-        if (Status possible = plan.add_up(); !possible.ok()) {
-            return possible;
-        }
-        RunListing listing(command.format, ledger, *account, account_id);
-        plan.visit([&](const PlannedPayout& planned) {
-            listing.add(planned, command.close.until, settings);
-        });
-        listing.finish(plan.skipped(), to_hex(plan.digest()));
-        return Status::success();
-    });
+    return with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            const AccountSettings settings = account_settings(ledger, *account);
+            const PlanRequest request{*account, account_id, command.close, at, {}};
+            PayoutPlan plan(request, settings, ledger);
+            if (Status possible = plan.add_up(); !possible.ok()) {
+                return possible;
+            }
+            RunListing listing(command.format, ledger, *account, account_id);
+            plan.visit([&](const PlannedPayout& planned) {
+                listing.add(planned, command.close.until, settings);
+            });
+            listing.finish(plan.skipped(), to_hex(plan.digest()));
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
 }
 
 /// What a close made, from the ledger: also of a close that was asked for again.
 Status print_run(const Frame& frame, const CloseCommand& command, const std::string& run) {
-    return with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) -> Status {
-        PayoutRun row;
-        row.run = run;
-        if (!ledger.load(row)) {
-            return Error{ErrorCode::kNotFound, "there is no run " + run};
-        }
-        RunListing listing(command.format, ledger, row.account, *command.submit.account);
-        std::vector<Payout> payouts;
-        scan_run(ledger, run, [&payouts](const Payout& payout) {
-            payouts.push_back(payout);
-            return true;
-        });
-        for (const Payout& payout : payouts) {
-            listing.add(payout);
-        }
-        listing.finish(skipped_of(ledger, run), to_hex(row.digest));
-        return Status::success();
-    });
+    return with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            PayoutRun row;
+            row.run = run;
+            if (!ledger.load(row)) {
+                return Error{ErrorCode::kNotFound, "there is no run " + run};
+            }
+            RunListing listing(command.format, ledger, row.account, *command.submit.account);
+            std::vector<Payout> payouts;
+            scan_run(ledger, run, [&payouts](const Payout& payout) {
+                payouts.push_back(payout);
+                return true;
+            });
+            for (const Payout& payout : payouts) {
+                listing.add(payout);
+            }
+            listing.finish(skipped_of(ledger, run), to_hex(row.digest));
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
 }
 
 Status run_close(const Frame& frame, const CloseCommand& command) {
@@ -89,7 +95,12 @@ Status run_close(const Frame& frame, const CloseCommand& command) {
     if (!result.ok()) {
         return result.error();
     }
-    return print_run(frame, command, result->command_id);
+    Status printed = print_run(frame, command, result->command_id);
+    return printed.ok() ? printed
+                        : Error{printed.error().code,
+                                "run " + result->command_id +
+                                    " is closed, but could not be shown (`sluice payout list`): " +
+                                    printed.error().message};
 }
 
 Status run_move(const Frame& frame, const MoveCommand& command) {

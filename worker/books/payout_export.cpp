@@ -172,8 +172,9 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
 Result<PaymentMessage> read_message(const Frame& frame, const ExportCommand& command,
                                     AccountNumber account, const BankFiles& files) {
     std::optional<PaymentMessage> message;
-    Status read =
-        with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) -> Status {
+    Status read = with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
             auto payouts = named_payouts(ledger, account, command);
             if (!payouts.ok()) {
                 return payouts.error();
@@ -187,7 +188,8 @@ Result<PaymentMessage> read_message(const Frame& frame, const ExportCommand& com
             }
             message = std::move(made).value();
             return Status::success();
-        });
+        },
+        ReadFrom::kConfirmed);
     return read.ok() ? Result<PaymentMessage>(*std::move(message))
                      : Result<PaymentMessage>(read.error());
 }
@@ -195,29 +197,33 @@ Result<PaymentMessage> read_message(const Frame& frame, const ExportCommand& com
 /// Writes what `id` sent, from the ledger alone.
 Status write_sent(const Frame& frame, const ExportCommand& command, AccountNumber account,
                   const BankFiles& files, const std::string& id) {
-    return with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) -> Status {
-        const std::vector<Payout> payouts = sent_payouts(ledger, account, id);
-        if (payouts.empty()) {
-            return Error{ErrorCode::kNotFound, "account " + command.submit.account->str() +
-                                                   " has no payouts that " + id + " sent"};
-        }
-        auto message = message_of(ledger, payouts, command, files);
-        if (!message.ok()) {
-            return message.error();
-        }
-        message->message_id = id;
-        message->created_at = *payouts.front().sent_at;
-        if (Status written = replace_file(command.out, payment_file(*message, command.form));
-            !written.ok()) {
-            return Error{written.error().code, written.error().message +
-                                                   "; the payouts are sent: write the file with "
-                                                   "--again " +
-                                                   id};
-        }
-        std::printf("message %s, %zu payouts, written to %s\n", id.c_str(), payouts.size(),
-                    printable(command.out).c_str());
-        return Status::success();
-    });
+    return with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            const std::vector<Payout> payouts = sent_payouts(ledger, account, id);
+            if (payouts.empty()) {
+                return Error{ErrorCode::kNotFound, "account " + command.submit.account->str() +
+                                                       " has no payouts that " + id + " sent"};
+            }
+            auto message = message_of(ledger, payouts, command, files);
+            if (!message.ok()) {
+                return message.error();
+            }
+            message->message_id = id;
+            message->created_at = *payouts.front().sent_at;
+            if (Status written = replace_file(command.out, payment_file(*message, command.form));
+                !written.ok()) {
+                return Error{written.error().code,
+                             written.error().message +
+                                 "; the payouts are sent: write the file with "
+                                 "--again " +
+                                 id};
+            }
+            std::printf("message %s, %zu payouts, written to %s\n", id.c_str(), payouts.size(),
+                        printable(command.out).c_str());
+            return Status::success();
+        },
+        ReadFrom::kConfirmed);
 }
 
 Status run_export(const Frame& frame, const ExportCommand& command) {

@@ -83,10 +83,13 @@ std::size_t warn_of_strangers(LedgerReader& ledger, const std::string& file,
 Status check_strangers(const Frame& frame, const TouchCommand& command, const TouchImport& import) {
     std::size_t strangers = 0;
     const ImportOptions& options = command.import;
-    Status read = with_snapshot(frame, options.submit.ledger_url, [&](LedgerReader& ledger) {
-        strangers = warn_of_strangers(ledger, options.file, import);
-        return Status::success();
-    });
+    Status read = with_snapshot(
+        frame, options.submit.ledger_url,
+        [&](LedgerReader& ledger) {
+            strangers = warn_of_strangers(ledger, options.file, import);
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
     if (!read.ok() || strangers == 0 || !command.strict) {
         return read;
     }

@@ -102,17 +102,20 @@ Status print_counts(const Frame& frame, const ForgetCommand& command) {
     if (!whom.ok()) {
         return whom.error();
     }
-    return with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) {
-        const auto counts = count_forgotten(*whom, ledger, frame.paths().archive);
-        if (!counts) {
-            return Status(counts.error());
-        }
-        write_object(command.format, {{"orders", counts->orders},
-                                      {"touches", counts->touches},
-                                      {"dead_letters", counts->dead_letters},
-                                      {"archived_inputs", counts->archived}});
-        return Status::success();
-    });
+    return with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) {
+            const auto counts = count_forgotten(*whom, ledger, frame.paths().archive);
+            if (!counts) {
+                return Status(counts.error());
+            }
+            write_object(command.format, {{"orders", counts->orders},
+                                          {"touches", counts->touches},
+                                          {"dead_letters", counts->dead_letters},
+                                          {"archived_inputs", counts->archived}});
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
 }
 
 Status run_forget(const Frame& frame, const ForgetCommand& command) {

@@ -73,18 +73,21 @@ Status check_rates(const Frame& frame, const std::string& file, const std::strin
     for (const FiledPolicy& one : filed.policies) {
         highest.emplace(one.policy.account, one.policy.max_rate);
     }
-    return with_snapshot(frame, ledger_url, [&](LedgerReader& ledger) -> Status {
-        for (const FiledProgram& one : filed.programs) {
-            const AccountNumber account = one.program.account;
-            if (!highest.contains(account)) {
-                highest.emplace(account, account_settings(ledger, account).policy.max_rate);
+    return with_snapshot(
+        frame, ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            for (const FiledProgram& one : filed.programs) {
+                const AccountNumber account = one.program.account;
+                if (!highest.contains(account)) {
+                    highest.emplace(account, account_settings(ledger, account).policy.max_rate);
+                }
+                if (Status fits = check_rates(file, one, highest.at(account)); !fits.ok()) {
+                    return fits;
+                }
             }
-            if (Status fits = check_rates(file, one, highest.at(account)); !fits.ok()) {
-                return fits;
-            }
-        }
-        return Status::success();
-    });
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
 }
 
 }  // namespace
