@@ -117,7 +117,7 @@ std::unique_ptr<Connection> Search::ask(const Server& address, const std::string
 
 /// A pooler takes connections for a server that does not answer: the limit is for both.
 void Search::look_at(Connection& made) const {
-    if (!made.within(servers_.patience, [&] { suits_(made); })) {
+    if (!made.within(servers_.patience, [&] { suits_(made, servers_.patience); })) {
         throw silent(servers_.patience);
     }
 }

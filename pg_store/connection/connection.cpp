@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <utility>
@@ -117,6 +118,15 @@ bool Connection::within(std::chrono::milliseconds limit, const std::function<voi
     }
     waiting_ = kept;
     return true;
+}
+
+void Connection::cancel() noexcept {
+    PGcancel* const request = PQgetCancel(conn_);
+    if (request != nullptr) {
+        std::array<char, 256> why{};
+        (void)PQcancel(request, why.data(), static_cast<int>(why.size()));
+        PQfreeCancel(request);
+    }
 }
 
 int Connection::backend_pid() const noexcept {

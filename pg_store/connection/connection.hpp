@@ -61,8 +61,8 @@ class Connection {
 public:
     using Handler = std::function<void(Rows)>;
 
-    /// Throws LedgerFailure if the server at hand will not do.
-    using Suits = std::function<void(Connection&)>;
+    /// Throws LedgerFailure if the server at hand will not do. The URL's limit of time is told.
+    using Suits = std::function<void(Connection&, std::chrono::seconds patience)>;
 
     /// Connects to the first server of the URL that answers and suits; each address has its own
     /// limit of time (connect_timeout, 5 s by default). kIo: none now (also: starting up, too many
@@ -92,6 +92,8 @@ public:
     /// Runs `use`, in which each answer has at most `limit`. False: one was not there in time; the
     /// session is of no use any more.
     [[nodiscard]] bool within(std::chrono::milliseconds limit, const std::function<void()>& use);
+    /// Asks the server to end what within() did not wait for, so that it does not go on for nobody.
+    void cancel() noexcept;
     /// How often this process has waited for an answer so far, in all its sessions.
     [[nodiscard]] static std::uint64_t round_trips() noexcept;
     /// What the server warned of during the last sync() or script(); empty: nothing.

@@ -74,10 +74,13 @@ void check_replicated(const Connection& session) {
 }
 
 /// A transaction of its own with a record in it; its COMMIT comes after all others in the log.
-void await_standbys(Connection& session) {
+void await_standbys(Connection& session, std::chrono::seconds patience) {
+    bool confirmed = true;
     try {
         make_durable(session);
-        session.script("SELECT pg_logical_emit_message(true, 'sluice', '')");
+        confirmed = session.within(patience, [&session] {
+            session.script("SELECT pg_logical_emit_message(true, 'sluice', '')");
+        });
     } catch (const LedgerFailure& failure) {
         const ErrorCode code = failure.error().code;
         if (session.broken() ||
@@ -85,15 +88,25 @@ void await_standbys(Connection& session) {
             throw;
         }
     }
+    if (!confirmed) {
+        session.cancel();
+        throw LedgerFailure(
+            {ErrorCode::kIo, "PostgreSQL: it accepts writes, but no standby confirmed one within " +
+                                 std::to_string(patience.count()) + " s"});
+    }
     check_replicated(session);
 }
 
 std::unique_ptr<Connection> open_session(const Url& url, Access access, const Waiting& waiting) {
     const bool writes = access == Access::kWrite;
-    // The server is asked itself: what a pooler remembers of it may be from before a failover.
-    const Connection::Suits writable = [](Connection& session) { check_writable(session); };
+    // The server is asked itself: what a pooler remembers of it may be from before a failover. A
+    // former primary that is cut off still accepts writes; the next host may be the new one.
+    const Connection::Suits primary = [](Connection& session, std::chrono::seconds patience) {
+        check_writable(session);
+        await_standbys(session, patience);
+    };
     std::unique_ptr<Connection> session =
-        Connection::open(url, waiting, access == Access::kRead ? Connection::Suits() : writable);
+        Connection::open(url, waiting, access == Access::kRead ? Connection::Suits() : primary);
     check_pooler(url, *session);
     session->script("SET statement_timeout = 0; SET lock_timeout = 0");
     const std::string encoding = show(*session, "server_encoding");
@@ -106,7 +119,6 @@ std::unique_ptr<Connection> open_session(const Url& url, Access access, const Wa
         for (const char* setting : kWriterSettings) {
             set_if_known(*session, setting);
         }
-        await_standbys(*session);
     }
     return session;
 }

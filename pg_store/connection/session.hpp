@@ -1,6 +1,7 @@
 // Session: a connection with the settings that the ledger relies on. Internal to this room.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -9,10 +10,12 @@
 namespace sluice::pg {
 
 enum class Access : std::uint8_t {
-    kRead,         ///< Of the first server that answers, or the one that the URL wants.
-    kReadPrimary,  ///< Of the one that accepts writes: a standby is kIo, as for kWrite.
-    /// Commits are durable when they are acknowledged, on the standbys too if the server is set up
-    /// so; and so is what others had committed before this session began.
+    kRead,  ///< Of the first server that answers, or the one that the URL wants.
+    /// Of the one that accepts writes, and whose standbys have what it committed before: a server
+    /// that is a standby, or that was cut off from its standbys, is kIo.
+    kReadPrimary,
+    /// As kReadPrimary. Commits are durable when they are acknowledged, on the standbys too if the
+    /// server is set up so.
     kWrite,
 };
 
@@ -24,8 +27,8 @@ enum class Access : std::uint8_t {
 
 /// Waits until the standbys that commits wait for have all that was committed so far. PostgreSQL
 /// shows more than that: after a crash, or when the wait of a COMMIT was cancelled, it shows what
-/// no standby has. kIo: that wait was cancelled. Engines without such standbys return at once.
-void await_standbys(Connection& session);
+/// no standby has. kIo: none confirmed it in time. Engines without such standbys return at once.
+void await_standbys(Connection& session, std::chrono::seconds patience);
 /// kIo: the server warned during a COMMIT, so that it may be on this server only.
 void check_replicated(const Connection& session);
 

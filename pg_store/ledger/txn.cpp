@@ -11,6 +11,9 @@
 namespace sluice::pg {
 namespace {
 
+/// Then another server may be the primary by now. Giving up does no harm: the outcome is looked at
+/// by the next session.
+constexpr std::chrono::seconds kCommitPatience{20};
 constexpr Statement kBegin{"BEGIN"};
 constexpr Statement kCommit{"COMMIT"};
 constexpr Statement kSelectShared{"SELECT programs_revision, imports FROM sluice_ledger.state"};
@@ -171,8 +174,13 @@ void PgTxn::commit() {
     send_head();
     connection_.sync();
     events_.begins(node_.head.applied_seq);
-    const Rows result = connection_.query(kCommit);
-    if (result.tag() != "COMMIT") {
+    std::string tag;
+    if (!connection_.within(kCommitPatience, [&] { tag = connection_.query(kCommit).tag(); })) {
+        throw LedgerFailure({ErrorCode::kIo, "PostgreSQL has not answered a COMMIT for " +
+                                                 std::to_string(kCommitPatience.count()) +
+                                                 " s: no standby has it, or its disk is slow"});
+    }
+    if (tag != "COMMIT") {
         throw LedgerFailure({ErrorCode::kIo, "PostgreSQL rolled the transaction back"});
     }
     check_replicated(connection_);

@@ -12,49 +12,17 @@ from fractions import Fraction
 
 import pytest
 
-from fleet import history, network
+from fleet import clustered, history
+from fleet.clustered import LEAKING, SESSION, STATEMENT, TRANSACTION, Fleet
 from fleet.node import Node
-from fleet.storm import Faults, close_all, copy_registry, found, wait_until_applied, weather
-from harness import paths, patroni, postgres
+from fleet.storm import Faults, copy_registry, wait_until_applied, weather
+from harness import paths
 from harness.cli import now
 
-EDGES = ["edge1", "edge2", "edge3"]
-MEMBERS = ["db1", "db2", "db3"]
-HAPROXY, SESSION, TRANSACTION, STATEMENT, LEAKING = 5000, 6432, 6433, 6434, 6435
-
-pytestmark = [pytest.mark.crash] + [
-    pytest.mark.skipif(bool(why), reason=str(why))
-    for why in (network.missing(), postgres.missing(), patroni.missing())
+pytestmark = [
+    pytest.mark.crash,
+    pytest.mark.skipif(bool(clustered.missing()), reason=str(clustered.missing())),
 ]
-
-
-class Fleet:
-    def __init__(self, synchronous=True):
-        self.network = network.Network([*EDGES, "dcs", "proxy", *MEMBERS])
-        self.nodes, self.database = [], None
-        try:
-            self.database = patroni.Cluster(self.network, MEMBERS, synchronous)
-            self.database.create()
-            self.ways = [self.database.url(), self.database.url(port=HAPROXY), self.database.url(port=SESSION)]
-            self.nodes = [Node(name, self.network.inside(name), way)
-                          for name, way in zip(EDGES, self.ways)]
-            self.secret = found(self.nodes)
-            first = self.nodes[0]
-            first.post_products(self.secret)
-            first.import_all()
-            wait_until_applied(self.nodes)
-            self.database.wait_whole()
-        except BaseException:
-            self.close()
-            raise
-
-    def post(self, events):
-        for number, event in enumerate(events):
-            assert self.nodes[number % len(self.nodes)].post(event, self.secret).status == 200
-
-    def close(self):
-        close_all([*(node.close for node in self.nodes),
-                   *([self.database.remove] if self.database else []), self.network.close])
 
 
 @pytest.fixture(scope="module")

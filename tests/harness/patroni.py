@@ -75,7 +75,7 @@ listen primary
     bind *:5000
     option httpchk OPTIONS /primary
     http-check expect status 200
-    default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
+    default-server inter {every} fall {fall} rise 1 on-marked-down shutdown-sessions
 {servers}
 """
 
@@ -199,12 +199,14 @@ class Member:
 
 
 class Cluster:
-    """@param network  With the namespaces `dcs`, `proxy` and those of the members."""
+    """@param network  With the namespaces `dcs`, `proxy` and those of the members.
+    @param check_every, check_fall  How late HAProxy sees that a primary is one no more."""
 
     database = "sluice"
 
-    def __init__(self, network, members, synchronous=True):
+    def __init__(self, network, members, synchronous=True, check_every="500ms", check_fall=2):
         self.network, self.synchronous = network, synchronous
+        self.check_every, self.check_fall = check_every, check_fall
         self.folder = paths.make_folder()
         self.members = []
         dcs = network.address("dcs")
@@ -230,7 +232,7 @@ class Cluster:
     def _start_proxies(self):
         inside = self.network.inside("proxy")
         conf = self.folder / "haproxy.cfg"
-        conf.write_text(HAPROXY.format(servers="\n".join(
+        conf.write_text(HAPROXY.format(every=self.check_every, fall=self.check_fall, servers="\n".join(
             f"    server {member.name} {member.address}:5432 check port 8008" for member in self.members)))
         self.proxies = [Program(self.folder, "haproxy", inside, ["haproxy", "-db", "-f", conf]).start()]
         for name, port, mode, reset in (
@@ -289,9 +291,9 @@ class Cluster:
         assert code in (200, 202), words
         return leader, self.wait_primary(leader)
 
-    def isolate(self, member):
+    def isolate(self, member, also=("proxy",)):
         """From etcd, the other members and the proxies; clients still reach it."""
-        for name in ("dcs", "proxy", *(m.name for m in self.members if m is not member)):
+        for name in ("dcs", *also, *(m.name for m in self.members if m is not member)):
             self.network.drop_between(member.name, name)
 
     def rejoin(self, member):

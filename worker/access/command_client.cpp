@@ -21,6 +21,8 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{10};
 /// After a worker has retried for so long, the command stops waiting for it.
 constexpr std::chrono::seconds kWorkerTrouble{15};
+/// A primary that was cut off answers for ever, and never has the result.
+constexpr std::chrono::seconds kConfirmEvery{5};
 constexpr std::uint32_t kOwnTroubleSeconds = 15;
 
 Error not_appended(store::AppendOutcome outcome) {
@@ -156,8 +158,9 @@ private:
                 reading_ = std::move(*opened);
             }
             auto found = find_result(*reading_, queue_.uuid(), seq_);
-            if (found && !applied_) {
+            if ((found && !applied_) || steady_now() - confirmed_ >= kConfirmEvery) {
                 reading_->confirm();
+                confirmed_ = steady_now();
             }
             applied_ = std::move(found);
         } catch (const LedgerFailure& failure) {
@@ -226,6 +229,7 @@ private:
     std::optional<CommandResult> applied_;  ///< As found last; its work may be unfinished.
     Clock::time_point trouble_since_{};
     Clock::time_point unreadable_since_{};
+    Clock::time_point confirmed_ = steady_now();
 };
 
 }  // namespace

@@ -122,8 +122,9 @@ Status Drain::Loop::open() {
         return opened;
     }
     const SequenceNumber applied = applying_.head().applied_seq;
+    const SequenceNumber published = queue_.control().applied();
     // What was published is in the archive, too; the ledger may be ahead of it.
-    if (Status begun = queue_.begin_drain(std::min(applied, queue_.control().applied())); !begun) {
+    if (Status begun = queue_.begin_drain(std::min(applied, published)); !begun) {
         return begun;
     }
     const auto fill = queue_.fill();
@@ -133,6 +134,13 @@ Status Drain::Loop::open() {
     keeper_.figures(applying_.head(), applying_.work().pieces);
     if (Status fits = check_position(*fill, applied); !fits) {
         return fits;
+    }
+    if (published > applied) {
+        warn("the ledger lacks inputs " + std::to_string(applied.value + 1) + " to " +
+             std::to_string(published.value) +
+             ", which it had acknowledged: a server took over without them, or a backup was "
+             "restored. They are applied again, from the queue: look again at what commands among "
+             "them had told");
     }
     keeper_.find_applied_bulk(applied);
     return Status::success();
