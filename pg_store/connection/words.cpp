@@ -71,7 +71,8 @@ Error refusal(const char* verbose) {
         told += '\n';
     }
     Error error = no_connection(told.c_str()).error();
-    error.code = code;
+    // libpq refuses the value of a parameter before it asks anyone, without a SQLSTATE.
+    error.code = told.starts_with("invalid ") ? ErrorCode::kInvalid : code;
     return error;
 }
 

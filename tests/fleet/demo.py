@@ -115,7 +115,7 @@ class Demo:
         self.database.wait_whole()
 
     def fail_over(self):
-        say("The primary is killed (kill -9, server and Patroni); on edge2 somebody closes payouts just then")
+        say("The primary is killed (kill -9, server and Patroni); on edge2 a person closes payouts just then")
         self.accept(20)
         primary, began = self.database.wait_primary(), time.monotonic()
         primary.kill()

@@ -181,6 +181,7 @@ def test_what_the_server_refuses_is_said_at_once(pair):
     node.environment["PGPASSWORD"] = "right"
     assert "does not exist" in one_line(node.refuses(
         *worker, pair.url(DB1).replace("/postgres", "/elsewhere")))
+    assert "invalid sslmode value" in one_line(node.refuses(*worker, pair.url(DB1, options="?sslmode=perhaps")))
     rules.write_text(kept)
     pair.db1.query("SELECT pg_reload_conf()")
     assert pair.applied(pair.db1) == 0
