@@ -7,7 +7,7 @@ PRESET ?= dev
 
 help:
 	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
-	@echo "make demo-fleet    three edges, one PostgreSQL; ends by itself"
+	@echo "make demo-fleet    three edges, one PostgreSQL, then a cluster that fails over; ends by itself"
 	@echo "make test          install what is missing, build, run every test"
 	@echo "make lint          formatter, layering, sizes, commit subjects"
 	@echo "make format        let clang-format rewrite the sources"

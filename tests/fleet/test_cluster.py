@@ -1,14 +1,13 @@
 """A fleet on a cluster as it is deployed: Patroni, etcd, HAProxy, PgBouncer (harness.patroni).
 
-Each edge has another way to the database: all hosts in the URL, HAProxy, PgBouncer. The short form
-shows what must never happen: paying from a primary that is one no more. Storms take minutes.
+Each edge has another way to the database: all hosts in the URL, HAProxy, PgBouncer. Storms take
+minutes. A primary that is cut off with its clients: test_split_brain.py.
 """
 
 import json
 import os
 import signal
 import subprocess
-from fractions import Fraction
 
 import pytest
 
@@ -17,7 +16,6 @@ from fleet.clustered import LEAKING, SESSION, STATEMENT, TRANSACTION, Fleet
 from fleet.node import Node
 from fleet.storm import Faults, copy_registry, wait_until_applied, weather
 from harness import paths
-from harness.cli import now
 
 pytestmark = [
     pytest.mark.crash,
@@ -88,66 +86,6 @@ def test_a_switchover_and_what_it_does_to_each_way_in(fleet):
     reports = {node.report("orders") for node in fleet.nodes}
     assert len(reports) == 1 and len(json.loads(reports.pop())) >= 20
     fleet.database.wait_whole()
-
-
-def payouts(member, database):
-    rows = member.query("SELECT payout_id, amount FROM payouts", database)
-    return {name: Fraction(amount) for name, amount in rows}
-
-
-@pytest.mark.long
-def test_nothing_is_paid_from_a_primary_that_is_cut_off(fleet):
-    """Split brain: the primary loses etcd, its standbys and its Patroni, but not its clients.
-
-    Patroni is killed, not stopped: version 3.0.2, stopped in the middle of a turn, can take the lead
-    back from its successor when it goes on, with what its own server has. That is a watchdog's to
-    prevent (docs/postgresql.md), and a worker that saw its commits undone stops.
-    """
-    fleet.post(history.make(3, 20, 3))
-    wait_until_applied(fleet.nodes)
-    fleet.database.wait_whole()
-    old = fleet.database.primary()
-    cut_off, healthy = fleet.nodes[0], fleet.nodes[1]
-    cut_off.kill_worker()
-    cut_off.ledger = ["--ledger", fleet.database.url(old)]
-    cut_off.start_worker()
-    paths.wait_until(lambda: "applies" in cut_off.worker_log().rsplit("\n", 2)[-2], "its worker")
-    old.patroni.stop(signal.SIGKILL)  # it would step down; so nothing does that for it
-    fleet.database.isolate(old)
-    close = ("payout", "close", "--account", "acme", "--program", "codes", "--until", now())
-    command = subprocess.Popen(
-        [*cut_off.inside, str(paths.SLUICE), *close], env=cut_off.sluice.environment,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        # It is in the old primary's log, and no standby has it.
-        paths.wait_until(lambda: old.query(
-            "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'", fleet.database.database),
-            "its commit to wait")
-        new = fleet.database.wait_primary(old)
-        assert old.query("SELECT pg_is_in_recovery()", "postgres") == [["f"]], "two primaries"
-        healthy.sluice(*close, *healthy.ledger)
-        paid = payouts(new, fleet.database.database)
-        assert paid
-        assert not payouts(old, fleet.database.database)
-
-        fleet.database.rejoin(old)
-        old.patroni.start()
-        fleet.database.wait_whole()
-        cut_off.kill_worker()
-        cut_off.ledger = ["--ledger", fleet.ways[0]]
-        cut_off.start_worker()
-        out, why = command.communicate(timeout=60)
-        assert command.returncode == 1 and out == "" and "finished later" in why, (out, why)
-    finally:
-        command.kill()
-        command.wait()
-    wait_until_applied(fleet.nodes)
-    fleet.database.wait_whole()
-    for member in fleet.database.members:
-        paths.wait_until(lambda member=member: payouts(member, fleet.database.database) == paid,
-                         f"{member.name} to have what was paid, and nothing else")
-    for node in fleet.nodes:
-        assert findings(node)["journal"]["result"] == "ok"
 
 
 # Storms --------------------------------------------------------------------------------------------
