@@ -273,8 +273,9 @@ void enter(Position& position, std::vector<JournalEntry>& transfers, const Booki
     for (std::size_t i = 0; i < transfers.size(); ++i) {
         JournalEntry& transfer = transfers[i];
         const std::uint64_t number = booking.first_entry + i;
-        const auto first = firsts.try_emplace(transfer.line.view(), number).first;
-        transfer.refers_to = booking.late && first->second != number ? first->second : 0;
+        // Numbers are of a node: another node's first entry may have the number of this one.
+        const auto [first, is_first] = firsts.try_emplace(transfer.line.view(), number);
+        transfer.refers_to = booking.late && !is_first ? first->second : 0;
         const auto row = rows.find({transfer.line.view(), transfer.currency});
         if (row != rows.end()) {
             LineDue& due = position.dues[row->second];
