@@ -354,6 +354,23 @@ def test_the_file_for_the_bank(sold):
     assert "no payouts that C1 sent" in sold.run(*export(sold, None, "csv", "--again", "C1")[0], status=1).err
 
 
+def test_an_export_that_is_repeated_with_its_key(sold):
+    """K1, P6: the same message, written again; another key does not send twice."""
+    (payout,) = close(sold)
+    sold.run("creator", "set", "ann", *ACME, "--payee", "ref-1")
+    line, out = export(sold, payout["run"], "csv", "--key", "e-1")
+    said = sold.run(*line).out
+    assert "1 payout," in said
+    first, journal = out.read_bytes(), sold.json("report", "journal", *ACME)
+    out.unlink()
+    assert sold.run(*line).out == said
+    assert out.read_bytes() == first
+    assert sold.json("report", "journal", *ACME) == journal
+    sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1.00", *WHY, "--key", "a-1")
+    for key, words in (("a-1", "key a-1 was used by"), ("e-2", "name it with --again")):
+        assert words in sold.run(*export(sold, payout["run"], "csv", "--key", key)[0], status=1).err
+
+
 def test_pain_is_xml_that_a_parser_takes(shop):
     shop.send("o1", currency_code="EUR")
     shop.drain()

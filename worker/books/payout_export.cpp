@@ -115,6 +115,37 @@ std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
     return payouts;
 }
 
+/// The command that used the key before, for exactly these payouts (rule K1); empty: none did.
+Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& command,
+                                  AccountNumber account) {
+    std::string id;
+    Status read =
+        with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) -> Status {
+            CommandKey key;
+            key.account = account;
+            key.key = command.submit.key;
+            if (key.key.empty() || !ledger.load(key)) {
+                return Status::success();
+            }
+            const auto named = named_payouts(ledger, account, command);
+            if (!named.ok()) {
+                return named.error();
+            }
+            const std::vector<Payout> sent = sent_payouts(ledger, account, key.command_id);
+            const auto same = [](const Payout& a, const Payout& b) {
+                return a.payout_id == b.payout_id;
+            };
+            if (!std::equal(named->begin(), named->end(), sent.begin(), sent.end(), same)) {
+                return Error{ErrorCode::kConflict, "key " + key.key + " was used by " +
+                                                       key.command_id +
+                                                       " with other content; nothing was done"};
+            }
+            id = key.command_id;
+            return Status::success();
+        });
+    return read.ok() ? Result<std::string>(std::move(id)) : Result<std::string>(read.error());
+}
+
 /// May they be sent now?
 Status check_states(const std::vector<Payout>& payouts) {
     for (const Payout& payout : payouts) {
@@ -219,8 +250,8 @@ Status write_sent(const Frame& frame, const ExportCommand& command, AccountNumbe
                                  "--again " +
                                  id};
             }
-            std::printf("message %s, %zu payouts, written to %s\n", id.c_str(), payouts.size(),
-                        printable(command.out).c_str());
+            std::printf("message %s, %zu payout%s, written to %s\n", id.c_str(), payouts.size(),
+                        payouts.size() == 1 ? "" : "s", printable(command.out).c_str());
             return Status::success();
         },
         ReadFrom::kConfirmed);
@@ -237,6 +268,13 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     }
     if (!command.again.empty()) {
         return write_sent(frame, command, *account, *files, command.again);
+    }
+    const auto known = sent_with_key(frame, command, *account);
+    if (!known.ok()) {
+        return known.error();
+    }
+    if (!known->empty()) {
+        return write_sent(frame, command, *account, *files, *known);
     }
     const auto message = read_message(frame, command, *account, *files);
     if (!message.ok()) {
