@@ -7,6 +7,7 @@
 
 #include "core/ledger/row_name.hpp"
 #include "core/payouts/payout_digest.hpp"
+#include "core/payouts/payout_orders.hpp"
 #include "core/rules/payout_names.hpp"
 
 namespace sluice {
@@ -64,19 +65,6 @@ std::string text_of(const std::optional<PayoutMover>& mover) {
 
 std::string text_of(const std::string& actor, const std::optional<Timestamp>& at) {
     return at ? text_of(PayoutMover{actor, *at}) : actor.empty() ? "nothing" : "by " + actor;
-}
-
-/// Of how many orders, by program, sorted items are.
-std::uint64_t orders_of(const std::vector<PayoutItem>& items) {
-    std::uint64_t count = 0;
-    const PayoutItem* before = nullptr;
-    for (const PayoutItem& item : items) {
-        const bool same = before != nullptr && before->program == item.program &&
-                          before->shop_id == item.shop_id && before->order_id == item.order_id;
-        count += same || item.order_id.empty() ? 0U : 1U;
-        before = &item;
-    }
-    return count;
 }
 
 class PayoutAudit {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/payouts/payout_digest.hpp"
+#include "core/payouts/payout_orders.hpp"
 #include "core/payouts/payout_plan.hpp"
 
 namespace sluice {
@@ -118,15 +119,10 @@ void PayoutPlan::finish(PlannedPayout& payout) {
     std::sort(payout.items.begin(), payout.items.end(),
               [](const PayoutItem& a, const PayoutItem& b) { return key_of(a) < key_of(b); });
     Decimal sum = zero_amount(payout.currency);
-    const PayoutItem* before = nullptr;
     for (const PayoutItem& item : payout.items) {
         sum = sum + item.amount;
-        const bool same_order = before != nullptr && before->shop_id == item.shop_id &&
-                                before->order_id == item.order_id &&
-                                before->program == item.program;
-        payout.orders_count += same_order || item.order_id.empty() ? 0U : 1U;
-        before = &item;
     }
+    payout.orders_count = orders_of(payout.items);
     if (sum != payout.amount) {
         throw LedgerFailure(
             {ErrorCode::kCorrupt, "ledger: open amounts of creator " + payout.creator.str() +

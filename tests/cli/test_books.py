@@ -68,6 +68,26 @@ def test_who_is_left_out_and_why(sold):
     assert len(close(sold, "--ignore-minimum")) == 1
 
 
+def test_an_order_that_two_programs_pay_is_one(sold):
+    """P2, section 14: its items are two, one of each program."""
+    close(sold)
+    apply(sold, "[[program]]\nid = 'summer'\naccount = 'acme'\ndefault_rate = '25%'\nlate_days = 36500\n")
+    sold.run("creator", "import", sold.file("s.csv", "creator_id,program_id\nann,summer\n"))
+    sold.run("attribute", "--shop", "shop-1", "--order", "o1", "--creator", "ann", "--program", "summer", "--replace",
+             *WHY)
+    (payout,) = close(sold)
+    assert (payout["amount"], payout["orders"], payout["items"]) == ("12.00", 1, 2)
+    assert [c for c in sold.doctor() if c["check"] == "journal"][0]["result"] == "ok"
+
+
+def test_a_creator_that_nobody_knows(sold):
+    """A misspelt --exclude would pay whom it should leave out."""
+    for option in ("--exclude", "--creator"):
+        for verb in ("preview", "close"):
+            run = sold.run("payout", verb, *ACME, *until_now(), option, "anne")
+            assert run.err == "sluice: warning: creator anne was never in a program of account acme\n"
+
+
 def test_a_preview_that_is_not_what_would_be_closed(sold):
     """P5."""
     digest = sold.json("payout", "preview", *ACME, *until_now())["digest"]

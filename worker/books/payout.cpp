@@ -1,4 +1,6 @@
 // sluice payout preview|close|sent|settle|failed|returned|void|list|show
+#include <cstdio>
+
 #include "core/payouts/payout_plan.hpp"
 #include "core/rules/creator_names.hpp"
 #include "core/rules/payout_names.hpp"
@@ -8,6 +10,7 @@
 #include "worker/books/payout_export.hpp"
 #include "worker/books/report_options.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
 #include "worker/reports/payouts.hpp"
 
@@ -33,6 +36,21 @@ struct ShowCommand {
     Format format = Format::kTable;
 };
 
+/// A misspelt name pays whom it should leave out, or nobody, and looks as if it did.
+void warn_of_strangers(const Frame& frame, LedgerReader& ledger, const CloseCommand& command) {
+    for (const auto* named : {&command.close.creators, &command.close.excluded}) {
+        for (const CreatorId& creator : *named) {
+            ReportFilter filter;
+            filter.account = command.submit.account;
+            filter.creator = creator;
+            if (const Status known = check_names(frame, ledger, filter); !known.ok()) {
+                std::fprintf(stderr, "sluice: warning: %s\n",
+                             printable(known.error().message).c_str());
+            }
+        }
+    }
+}
+
 Status run_preview(const Frame& frame, const CloseCommand& command) {
     const AccountId& account_id = *command.submit.account;
     const auto account = account_number(frame, account_id);
@@ -46,6 +64,7 @@ Status run_preview(const Frame& frame, const CloseCommand& command) {
     return with_snapshot(
         frame, command.submit.ledger_url,
         [&](LedgerReader& ledger) -> Status {
+            warn_of_strangers(frame, ledger, command);
             const AccountSettings settings = account_settings(ledger, *account);
             const PlanRequest request{*account, account_id, command.close, at, {}};
             PayoutPlan plan(request, settings, ledger);
@@ -72,6 +91,7 @@ Status print_run(const Frame& frame, const CloseCommand& command, const std::str
             if (!ledger.load(row)) {
                 return Error{ErrorCode::kNotFound, "there is no run " + run};
             }
+            warn_of_strangers(frame, ledger, command);
             RunListing listing(command.format, ledger, row.account, *command.submit.account);
             std::vector<Payout> payouts;
             scan_run(ledger, run, [&payouts](const Payout& payout) {

@@ -119,8 +119,9 @@ std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
 Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& command,
                                   AccountNumber account) {
     std::string id;
-    Status read =
-        with_snapshot(frame, command.submit.ledger_url, [&](LedgerReader& ledger) -> Status {
+    Status read = with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
             CommandKey key;
             key.account = account;
             key.key = command.submit.key;
@@ -142,7 +143,8 @@ Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& comma
             }
             id = key.command_id;
             return Status::success();
-        });
+        },
+        ReadFrom::kConfirmed);
     return read.ok() ? Result<std::string>(std::move(id)) : Result<std::string>(read.error());
 }
 
