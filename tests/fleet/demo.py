@@ -169,10 +169,10 @@ class Demo:
         tell("all edges report the same")
         say("sluice doctor, on every edge")
         for node in nodes:
-            done = node.sluice.run("doctor")
+            done = node.sluice.run("doctor", "--format", "json")
             assert done.returncode == 0, f"{node.name}: {done.stdout}{done.stderr}"
             tell(f"{node.name}: no problem")
-        for row in json.loads(nodes[1].sluice.run("doctor", "--format", "json").stdout):
+        for row in json.loads(done.stdout):
             if row["check"] in ("gate", "replication", "journal"):
                 tell(f"{row['check']}: {row['result']}: {row['finding']}")
         say.end()
@@ -194,7 +194,7 @@ def main():
     signal.signal(signal.SIGTERM, interrupt)
     signal.signal(signal.SIGALRM, out_of_time)
     signal.alarm(LONGEST)
-    say("Three PostgreSQL under Patroni and etcd, commits on two of them; three edges")
+    say("The same on a cluster: three PostgreSQL under Patroni and etcd, commits on two of them, HAProxy, PgBouncer")
     demo = Demo(Fleet())
     try:
         demo.run()
