@@ -1,7 +1,10 @@
 #include "core/rules/journal.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+
+#include "core/values/assert.hpp"
 
 namespace sluice {
 namespace {
@@ -74,69 +77,107 @@ const ReasonRow* row_of(JournalReason reason) noexcept {
     return nullptr;
 }
 
-/// Little endian, whatever the machine.
-template <std::size_t Width, class Number>
-void append_number(std::string& bytes, Number value) {
-    std::array<char, Width> little{};
-    for (char& byte : little) {
-        byte = static_cast<char>(value & 0xff);
-        value = static_cast<Number>(value >> 8);
+/// Writes behind each other. Requires: room for it.
+class Bytes {
+public:
+    explicit Bytes(char* at) : at_(at) {}
+
+    /// Little endian, whatever the machine.
+    template <std::size_t Width, class Number>
+    void number(Number value) {
+        for (std::size_t i = 0; i < Width; ++i) {
+            at_[i] = static_cast<char>(value & 0xff);
+            value = static_cast<Number>(value >> 8);
+        }
+        at_ += Width;
     }
-    bytes.append(little.data(), little.size());
-}
+    void raw(std::string_view bytes) { at_ = std::copy_n(bytes.data(), bytes.size(), at_); }
+    void text(std::string_view text) {
+        number<4>(static_cast<std::uint32_t>(text.size()));
+        raw(text);
+    }
+    void instant(Timestamp at) {
+        number<8>(static_cast<std::uint64_t>(at.seconds));
+        number<4>(at.nanos);
+    }
+    [[nodiscard]] char* at() const noexcept { return at_; }
 
-void append_text(std::string& bytes, std::string_view text) {
-    append_number<4>(bytes, text.size());
-    bytes.append(text);
-}
+private:
+    char* at_;
+};
 
-void append_instant(std::string& bytes, Timestamp at) {
-    append_number<8>(bytes, static_cast<std::uint64_t>(at.seconds));
-    append_number<4>(bytes, at.nanos);
-}
-
-/// The canonical bytes of a group's entries. What they share is written once.
+/// The canonical bytes of a group's entries, one at a time, behind the hash of the one before. What
+/// all entries share is written once.
 class Canonical {
 public:
-    explicit Canonical(const JournalGroup& group) : group_(group) {
-        append_text(source_, group.node);
-        append_number<8>(source_, group.event_seq.value);
-        append_text(source_, group.command_id);
-        append_number<4>(source_, group.account.value);
-        append_number<4>(source_, group.shop.value);
-        append_text(source_, group.order_id.view());
-        append_text(earner_, group.program.view());
-        append_text(earner_, group.creator.view());
-        append_text(dates_, group.payout_id);
-        append_instant(dates_, group.recorded_at);
-        append_instant(dates_, group.accounting_date);
-        append_text(words_, group.note);
-        append_text(words_, group.actor);
+    explicit Canonical(const JournalGroup& group) : group_(group), buffer_(room_for(group), '\0') {
+        Bytes front(buffer_.data() + sizeof(Digest256));
+        front.raw(kMagic);
+        number_ = front.at();
+        front.number<8>(group.first_entry);
+        front.text(group.node);
+        front.number<8>(group.event_seq.value);
+        front.text(group.command_id);
+        front.number<4>(group.account.value);
+        front.number<4>(group.shop.value);
+        front.text(group.order_id.view());
+        line_ = front.at();
     }
 
-    void append(std::string& bytes, std::size_t index) const {
-        const JournalEntry& entry = group_.entries[index];
-        const BooksOf books = books_of(entry.reason);
-        const bool mark = is_mark(entry.reason);
-        bytes.append(kMagic);
-        append_number<8>(bytes, group_.first_entry + index);
-        bytes.append(source_);
-        append_text(bytes, entry.line.view());
-        bytes.append(earner_);
-        append_text(bytes, mark ? std::string_view() : entry.currency.code());
-        append_number<1>(bytes, static_cast<unsigned>(books.from));
-        append_number<1>(bytes, static_cast<unsigned>(books.to));
-        append_number<1>(bytes, mark ? 0U : entry.amount.scale());
-        append_number<16>(bytes, mark ? 0 : static_cast<UInt128>(entry.amount.unscaled()));
-        append_number<1>(bytes, static_cast<unsigned>(entry.reason));
-        bytes.append(dates_);
-        append_number<8>(bytes, entry.refers_to);
-        bytes.append(words_);
+    /// Valid until the next call.
+    [[nodiscard]] std::string_view hashed(const Digest256& before, std::size_t index) {
+        std::copy_n(reinterpret_cast<const char*>(before.data()), before.size(), buffer_.data());
+        return {buffer_.data(), write(index)};
+    }
+    [[nodiscard]] std::string_view bytes(std::size_t index) {
+        return std::string_view(buffer_.data(), write(index)).substr(sizeof(Digest256));
     }
 
 private:
+    static constexpr std::size_t kFixedBytes = sizeof(Digest256) + 256;  ///< All but the texts.
+
+    static std::size_t room_for(const JournalGroup& group) {
+        std::size_t line = 0;
+        for (const JournalEntry& entry : group.entries) {
+            line = std::max(line, entry.line.view().size());
+        }
+        return kFixedBytes + group.node.size() + group.command_id.size() +
+               group.order_id.view().size() + line + group.program.view().size() +
+               group.creator.view().size() + group.payout_id.size() + group.note.size() +
+               group.actor.size();
+    }
+
+    /// @return where it ends.
+    std::size_t write(std::size_t index) {
+        const JournalEntry& entry = group_.entries[index];
+        const BooksOf books = books_of(entry.reason);
+        const bool mark = is_mark(entry.reason);
+        Bytes(number_).number<8>(group_.first_entry + index);
+        Bytes rest(line_);
+        rest.text(entry.line.view());
+        rest.text(group_.program.view());
+        rest.text(group_.creator.view());
+        rest.text(mark ? std::string_view() : entry.currency.code());
+        rest.number<1>(static_cast<unsigned>(books.from));
+        rest.number<1>(static_cast<unsigned>(books.to));
+        rest.number<1>(mark ? 0U : unsigned{entry.amount.scale()});
+        rest.number<16>(mark ? UInt128{0} : static_cast<UInt128>(entry.amount.unscaled()));
+        rest.number<1>(static_cast<unsigned>(entry.reason));
+        rest.text(group_.payout_id);
+        rest.instant(group_.recorded_at);
+        rest.instant(group_.accounting_date);
+        rest.number<8>(entry.refers_to);
+        rest.text(group_.note);
+        rest.text(group_.actor);
+        const auto end = static_cast<std::size_t>(rest.at() - buffer_.data());
+        SLUICE_ASSERT(end <= buffer_.size());
+        return end;
+    }
+
     const JournalGroup& group_;
-    std::string source_, earner_, dates_, words_;
+    std::string buffer_;
+    char* number_ = nullptr;
+    char* line_ = nullptr;
 };
 
 }  // namespace
@@ -201,18 +242,13 @@ Decimal into(const JournalEntry& entry, Book book) noexcept {
 }
 
 std::string canonical_bytes(const JournalGroup& group, std::size_t index) {
-    std::string bytes;
-    Canonical(group).append(bytes, index);
-    return bytes;
+    return std::string(Canonical(group).bytes(index));
 }
 
 void seal(JournalGroup& group, ChainHead& chain) {
-    const Canonical canonical(group);
-    std::string bytes;
+    Canonical canonical(group);
     for (std::size_t i = 0; i < group.entries.size(); ++i) {
-        bytes.assign(reinterpret_cast<const char*>(chain.hash.data()), chain.hash.size());
-        canonical.append(bytes, i);
-        chain.hash = sha256(bytes);
+        chain.hash = sha256(canonical.hashed(chain.hash, i));
     }
     chain.entries += group.entries.size();
     group.hash = chain.hash;
