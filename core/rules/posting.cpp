@@ -110,8 +110,10 @@ public:
     }
 
 private:
+    static constexpr std::size_t kMarksExpected = 1;  ///< Which the caller puts behind them.
+
     void reach_targets() {
-        transfers_.reserve(state_.lines.size());
+        transfers_.reserve(state_.lines.size() + kMarksExpected);
         const StandingRefunds refunds(state_.refunds);
         const std::vector<Decimal> targets = line_commissions(state_, position_, refunds);
         for (std::size_t i = 0; i < state_.lines.size(); ++i) {

@@ -55,18 +55,28 @@ struct PricedLine {
     std::size_t index;
 };
 
-std::vector<PricedLine> priced_lines(const OrderState& state, const Position& position) {
+/// Calls `visit(line, frozen line, index)` for each.
+template <class Visit>
+void visit_priced(const OrderState& state, const Position& position, Visit visit) {
     ByLine<const FrozenLine, &FrozenLine::line> by_line(position.frozen);
-    std::vector<PricedLine> lines;
-    lines.reserve(state.lines.size());
     for (std::size_t i = 0; i < state.lines.size(); ++i) {
-        if (!state.lines[i].present) {
+        const OrderLine& line = state.lines[i];
+        if (!line.present) {
             continue;
         }
-        const FrozenLine* found = by_line.find(state.lines[i].id.view(), i);
-        SLUICE_ASSERT(found != nullptr);
-        lines.push_back({&state.lines[i], found, i});
+        const FrozenLine* frozen = by_line.find(line.id.view(), i);
+        SLUICE_ASSERT(frozen != nullptr);
+        visit(line, *frozen, i);
     }
+}
+
+std::vector<PricedLine> priced_lines(const OrderState& state, const Position& position) {
+    std::vector<PricedLine> lines;
+    lines.reserve(state.lines.size());
+    visit_priced(state, position,
+                 [&lines](const OrderLine& line, const FrozenLine& frozen, std::size_t index) {
+                     lines.push_back({&line, &frozen, index});
+                 });
     return lines;
 }
 
@@ -238,12 +248,11 @@ std::vector<Decimal> line_commissions(const OrderState& state, const Position& p
 }
 
 OrderBases order_bases(const OrderState& state, const Position& position) {
-    const std::vector<PricedLine> lines = priced_lines(state, position);
     OrderBases bases{zero_amount(state.currency), Decimal()};
-    for (const PricedLine& priced : lines) {
-        bases.base = bases.base +
-                     base_amount(priced.frozen->rate.base, priced.line->amount, priced.line->tax);
-    }
+    visit_priced(state, position,
+                 [&bases](const OrderLine& line, const FrozenLine& frozen, std::size_t /*index*/) {
+                     bases.base = bases.base + base_amount(frozen.rate.base, line.amount, line.tax);
+                 });
     if (state.refunds.empty()) {  // mostly: what is due of the lines
         for (const LineDue& due : position.dues) {
             if (!due.line.empty() && due.currency == state.currency) {
@@ -252,6 +261,7 @@ OrderBases order_bases(const OrderState& state, const Position& position) {
         }
         return bases;
     }
+    const std::vector<PricedLine> lines = priced_lines(state, position);
     if (earns_alone(lines, position, state.currency)) {
         bases.commission = sum_alone(lines, state.currency);
     } else {
