@@ -23,6 +23,14 @@ struct PoisonFound {
     Poison poison;
 };
 
+/// A few at a time: they are applied while they are still in the processor's cache.
+void view_next(std::span<const OwnedInput> inputs, std::vector<Input>& views) {
+    views.clear();
+    for (const OwnedInput& input : inputs.first(std::min(kInputsExpected, inputs.size()))) {
+        views.push_back(input.view());
+    }
+}
+
 Error missing_inputs(SequenceNumber applied, SequenceNumber first) {
     return {ErrorCode::kCorrupt, "inputs " + std::to_string(applied.value + 1) + " to " +
                                      std::to_string(first.value - 1) +
@@ -69,11 +77,8 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
                                 const BatchLimits& limits, BatchOutcome& outcome) {
     const Clock::time_point end = steady_now() + limits.time_max;
     const std::size_t last = first + std::min(limits.records_max, inputs.size() - first);
-    std::vector<Input> views;
-    views.reserve(last - first);
-    for (std::size_t at = first; at < last; ++at) {
-        views.push_back(inputs[at].view());
-    }
+    std::vector<Input> views;  // of inputs[viewed] and what follows it
+    std::size_t viewed = first;
     std::size_t expected = first;
     for (std::size_t at = first; at < last; ++at) {
         if (at == expected) {
@@ -81,9 +86,11 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
             if (at != first && steady_now() >= end) {
                 return;
             }
-            const std::span<const Input> next(&views[at - first],
-                                              std::min(kInputsExpected, last - at));
-            expected += txn.expect(next, at != first);
+            if (at == viewed + views.size()) {
+                view_next(std::span(inputs).subspan(at, last - at), views);
+                viewed = at;
+            }
+            expected += txn.expect(std::span(views).subspan(at - viewed), at != first);
         }
         if (at == expected) {
             return;
