@@ -71,7 +71,8 @@ std::optional<std::string_view> RowAccess::get(Table table, std::string_view key
     }
     MDB_val key_val = to_val(key);
     MDB_val value{};
-    const int rc = mdb_get(txn_->get(), handle(table), &key_val, &value);
+    const int rc = kept_ != nullptr ? kept_cursor(table).read(key_val, value, MDB_SET)
+                                    : mdb_get(txn_->get(), handle(table), &key_val, &value);
     if (rc == MDB_NOTFOUND) {
         return std::nullopt;
     }
@@ -106,6 +107,12 @@ void RowAccess::damaged(const std::string& row, std::optional<OrderKey> order) c
 std::string RowAccess::place_of(Table table, std::string_view key) {
     return std::string("table ") + name_of(table) + ", key " +
            to_hex({reinterpret_cast<const std::uint8_t*>(key.data()), key.size()});
+}
+
+void RowAccess::open_kept(Cursor& cursor, Table table) const {
+    if (const int rc = cursor.open(*txn_, handle(table)); rc != 0) {
+        fail(rc, "read", table);
+    }
 }
 
 RowCursor::RowCursor(const RowAccess& rows, Table table) : rows_(&rows), table_(table) {

@@ -68,12 +68,19 @@ using LedgerHandles = std::array<MDB_dbi, kLedgerTables.size()>;
 /// kUnsupported: another format. The message says how to build the ledger anew.
 [[nodiscard]] Status check_ledger_format(Environment& env);
 
+/// Cursors of a write transaction, which stay where they stand: the next key of a batch lies mostly
+/// on the same page, and needs no way down from the root then.
+/// Requires: destroyed before the transaction ends.
+using KeptCursors = std::array<Cursor, kLedgerTables.size()>;
+
 /// Reads rows of one transaction; failures are thrown as LedgerFailure. Views are valid until the
 /// transaction writes or ends.
 class RowAccess {
 public:
-    RowAccess(const Environment& env, const LedgerHandles& handles, const Txn& txn)
-        : env_(&env), handles_(&handles), txn_(&txn) {}
+    /// @param kept  nullptr: each look-up begins at the root.
+    RowAccess(const Environment& env, const LedgerHandles& handles, const Txn& txn,
+              KeptCursors* kept = nullptr)
+        : env_(&env), handles_(&handles), txn_(&txn), kept_(kept) {}
 
     [[nodiscard]] std::optional<std::string_view> get(Table table, std::string_view key) const;
     [[nodiscard]] bool has(Table table, std::string_view key) const {
@@ -82,6 +89,14 @@ public:
     [[nodiscard]] std::uint64_t count(Table table) const;
     [[nodiscard]] MDB_dbi handle(Table table) const noexcept {
         return (*handles_)[static_cast<std::size_t>(table)];
+    }
+    /// Requires: they are kept.
+    [[nodiscard]] Cursor& kept_cursor(Table table) const {
+        Cursor& cursor = (*kept_)[static_cast<std::size_t>(table)];
+        if (cursor.get() == nullptr) [[unlikely]] {
+            open_kept(cursor, table);
+        }
+        return cursor;
     }
     [[nodiscard]] const std::filesystem::path& folder() const noexcept { return env_->folder(); }
     [[nodiscard]] const Txn& txn() const noexcept { return *txn_; }
@@ -106,10 +121,12 @@ public:
 
 private:
     [[nodiscard]] static std::string place_of(Table table, std::string_view key);
+    void open_kept(Cursor& cursor, Table table) const;
 
     const Environment* env_;
     const LedgerHandles* handles_;
     const Txn* txn_;
+    KeptCursors* kept_;
 };
 
 /// Walks a table. Requires: destroyed before its transaction ends.

@@ -45,12 +45,11 @@ void RowWrites::failed(int rc, std::string_view doing, Table table) {
     rows_.fail(rc, doing, table);
 }
 
-void RowWrites::write(Table table, std::string_view key, std::string_view value, unsigned flags) {
+void RowWrites::write(Table table, std::string_view key, std::string_view value) {
     MDB_val key_val = to_val(key);
     MDB_val value_val = to_val(value);
-    const int rc = mdb_put(txn_.get(), rows_.handle(table), &key_val, &value_val, flags);
-    const bool stays = rc == MDB_KEYEXIST && (flags & MDB_NOOVERWRITE) != 0;
-    if (rc != 0 && !stays) {
+    const int rc = mdb_cursor_put(rows_.kept_cursor(table).get(), &key_val, &value_val, 0);
+    if (rc != 0) {
         failed(rc, "write", table);
     }
 }
@@ -59,6 +58,8 @@ void RowWrites::remove(Table table, const LedgerKey& key) {
     if (key.size() == 0) {
         return;  // LMDB has no such keys, and complains
     }
+    // What is deleted may be what it stands on, or its page.
+    cursors_[static_cast<std::size_t>(table)].close();
     MDB_val key_val = to_val(key.view());
     const int rc = mdb_del(txn_.get(), rows_.handle(table), &key_val, nullptr);
     if (rc != 0 && rc != MDB_NOTFOUND) {
@@ -129,6 +130,44 @@ void EmbeddedTxn::put(const ShopRow& row) {
     write(Table::kShopIds, by_id, {});
 }
 
+std::vector<CodeRow> EmbeddedTxn::code_owners(AccountNumber account, const Digest256& code) {
+    LedgerKey key;
+    key.u32(account.value).digest(code);
+    return code_owners_.get(key.view(), [&] { return Reads::code_owners(account, code); });
+}
+
+bool EmbeddedTxn::load(Membership& row) {
+    const LedgerKey key = row_key(row);
+    const std::optional<Membership>& stored =
+        memberships_.get(key.view(), [&]() -> std::optional<Membership> {
+            return load_row(row) ? std::optional(row) : std::nullopt;
+        });
+    if (stored) {
+        row = *stored;
+    }
+    return stored.has_value();
+}
+
+void EmbeddedTxn::put(const CodeRow& row) {
+    code_owners_.forget();
+    put_row(row);
+}
+
+void EmbeddedTxn::erase(const CodeRow& row) {
+    code_owners_.forget();
+    remove_row(row);
+}
+
+void EmbeddedTxn::put(const Membership& row) {
+    memberships_.forget();
+    put_row(row);
+}
+
+void EmbeddedTxn::erase(const Membership& row) {
+    memberships_.forget();
+    remove_row(row);
+}
+
 void EmbeddedTxn::put_order(const OrderState& state) {
     const LedgerKey key = order_key(state.key);
     write(Table::kOrders, key, order_value_.encode(key.view(), state));
@@ -172,18 +211,46 @@ void EmbeddedTxn::append_journal(const JournalGroup& group) {
     if (!group.creator.empty()) {
         write(Table::kCreatorJournal, dated_key(group, node_.node), {});
     }
-    for (const JournalEntry& entry : group.entries) {
-        if (!is_mark(entry.reason)) {
-            Delta& delta = balances_[{group.account, group.program, group.creator, entry.currency}];
-            delta.unbalanced_owed = delta.unbalanced_owed + into(entry, Book::kOwed);
-            delta.unbalanced_in_payout = delta.unbalanced_in_payout + into(entry, Book::kPayout);
-            delta.unbalanced_paid = delta.unbalanced_paid + into(entry, Book::kPaid);
+    count_unbalanced(group);
+}
+
+/// Looks a balance up once for all transfers of one currency, which stand side by side.
+void EmbeddedTxn::count_unbalanced(const JournalGroup& group) {
+    BalanceKey key{group.account, group.program, group.creator, {}};
+    Delta* delta = nullptr;
+    const auto add = [&delta](Book book, const Decimal& amount) {
+        if (book == Book::kOwed) {
+            delta->unbalanced_owed = delta->unbalanced_owed + amount;
+        } else if (book == Book::kPayout) {
+            delta->unbalanced_in_payout = delta->unbalanced_in_payout + amount;
+        } else if (book == Book::kPaid) {
+            delta->unbalanced_paid = delta->unbalanced_paid + amount;
         }
+    };
+    for (const JournalEntry& entry : group.entries) {
+        if (is_mark(entry.reason)) {
+            continue;
+        }
+        if (delta == nullptr || key.currency != entry.currency) {
+            key.currency = entry.currency;
+            delta = &delta_of(key);
+        }
+        const BooksOf books = books_of(entry.reason);
+        add(books.to, entry.amount);
+        add(books.from, Decimal(0, entry.amount.scale()) - entry.amount);
     }
 }
 
+/// Mostly the one that was asked for last: a group and its change of the balance come together.
+EmbeddedTxn::Delta& EmbeddedTxn::delta_of(const BalanceKey& key) {
+    if (last_balance_ == nullptr || last_balance_->first != key) {
+        last_balance_ = &*balances_.try_emplace(key).first;
+    }
+    return last_balance_->second;
+}
+
 void EmbeddedTxn::add_to_balance(const Balance& change) {
-    Delta& delta = balances_[change.key];
+    Delta& delta = delta_of(change.key);
     delta.owed = delta.owed + change.owed;
     delta.in_payout = delta.in_payout + change.in_payout;
     delta.paid = delta.paid + change.paid;
@@ -224,6 +291,7 @@ void EmbeddedTxn::delete_catalog(const CatalogRecord& old) {
 }
 
 void RowWrites::commit_rows() {
+    cursors_ = {};
     if (const int rc = txn_.commit(); rc != 0) {
         failed(rc, "commit", Table::kHeads);
     }

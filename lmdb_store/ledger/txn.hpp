@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lmdb_store/ledger/keys.hpp"
+#include "lmdb_store/ledger/read_once.hpp"
 #include "lmdb_store/ledger/reads.hpp"
 
 namespace sluice::store {
@@ -19,17 +20,20 @@ template <class Transaction>
 struct TxnHolder {
     Transaction txn_;
 };
+struct WriteHolder : TxnHolder<WriteTxn> {
+    KeptCursors cursors_{};
+};
 
 /// Writes rows; the tables that core/ledger/tables.hpp describes among them.
-class RowWrites : private TxnHolder<WriteTxn>, public Reads, public LedgerTxn {
+class RowWrites : private WriteHolder, public Reads, public LedgerTxn {
 protected:
     RowWrites(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
               MapIsFull map_is_full)
-        : TxnHolder{std::move(txn)},
-          Reads(RowAccess(env, handles, txn_)),
+        : WriteHolder{{std::move(txn)}},
+          Reads(RowAccess(env, handles, txn_, &cursors_)),
           map_is_full_(std::move(map_is_full)) {}
 
-    void write(Table table, std::string_view key, std::string_view value, unsigned flags = 0);
+    void write(Table table, std::string_view key, std::string_view value);
     void write(Table table, const LedgerKey& key, std::string_view value) {
         write(table, key.view(), value);
     }
@@ -79,8 +83,17 @@ public:
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
 
+    std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
+
+    using TableWrites::erase;
+    using TableWrites::load;
     using TableWrites::put;
+    bool load(Membership& row) override;
     void put(const ShopRow& row) override;
+    void put(const CodeRow& row) override;
+    void put(const Membership& row) override;
+    void erase(const CodeRow& row) override;
+    void erase(const Membership& row) override;
     void put_order(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
     void append_journal(const JournalGroup& group) override;
@@ -99,14 +112,19 @@ private:
 
     void adopt_node();
     void forget_digest(const OrderKey& order, const EventTrace& event);
+    [[nodiscard]] Delta& delta_of(const BalanceKey& key);
+    void count_unbalanced(const JournalGroup& group);
     void flush_balances();
     void flush_chains();
     void flush_head();
     void check_sums() const;
     void delete_variants(const CatalogRecord& old, const std::set<std::string_view>& kept);
 
+    ReadOnce<std::vector<CodeRow>> code_owners_;
+    ReadOnce<std::optional<Membership>> memberships_;
     std::map<std::uint32_t, ChainHead> chains_;  ///< By account: those that were asked for.
     std::map<BalanceKey, Delta> balances_;
+    std::pair<const BalanceKey, Delta>* last_balance_ = nullptr;  ///< Of `balances_`.
     std::uint64_t next_entry_ = 1;  ///< What is below is written already.
 };
 

@@ -1,0 +1,45 @@
+// Read once: what a transaction reads again and again, for one order after the other.
+//
+// Nobody else writes while a transaction lives, so what it read stays true until it writes to the
+// table itself. Internal to this room.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace sluice::store {
+
+/// Memory: kValuesMax values.
+template <class Value>
+class ReadOnce {
+public:
+    /// Valid until the next call. What `read` throws is not kept.
+    template <class Read>
+    [[nodiscard]] const Value& get(std::string_view key, Read&& read) {
+        const auto known = values_.find(key);
+        if (known != values_.end()) {
+            return known->second;
+        }
+        Value value = read();
+        if (values_.size() >= kValuesMax) {
+            values_.clear();
+        }
+        return values_.emplace(std::string(key), std::move(value)).first->second;
+    }
+    /// Whenever a row of the table is written.
+    void forget() noexcept { values_.clear(); }
+
+private:
+    static constexpr std::size_t kValuesMax = 4096;
+
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    std::unordered_map<std::string, Value, Hash, std::equal_to<>> values_;
+};
+
+}  // namespace sluice::store
