@@ -1,5 +1,6 @@
 #include "lmdb_store/ledger/tables.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -65,13 +66,30 @@ Status check_ledger_format(Environment& env) {
     return refused(format, env.folder());
 }
 
+/// LMDB fills a page up only if it is told that the row is the last one: else it takes the last row
+/// of the full page along to the next. It says so if the row is not the last one.
+int KeptCursor::put(MDB_val key, MDB_val value) noexcept {
+    if (puts_left_ == 0) {
+        const int rc = mdb_cursor_put(cursor_.get(), &key, &value, MDB_APPEND);
+        if (rc != MDB_KEYEXIST) {
+            puts_between_ = 0;
+            return rc;
+        }
+        puts_between_ = std::min(2 * puts_between_ + 1, kPutsBetweenMax);
+        puts_left_ = puts_between_;
+    } else {
+        --puts_left_;
+    }
+    return mdb_cursor_put(cursor_.get(), &key, &value, 0);
+}
+
 std::optional<std::string_view> RowAccess::get(Table table, std::string_view key) const {
     if (key.empty()) {
         return std::nullopt;  // LMDB has no such keys, and complains
     }
     MDB_val key_val = to_val(key);
     MDB_val value{};
-    const int rc = kept_ != nullptr ? kept_cursor(table).read(key_val, value, MDB_SET)
+    const int rc = kept_ != nullptr ? kept_cursor(table).cursor().read(key_val, value, MDB_SET)
                                     : mdb_get(txn_->get(), handle(table), &key_val, &value);
     if (rc == MDB_NOTFOUND) {
         return std::nullopt;

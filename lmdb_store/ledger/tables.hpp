@@ -49,7 +49,7 @@ inline constexpr auto kLedgerTables = names_of_tables(DescribedRows());
 
 /// The table of the rows that core/ledger/tables.hpp describes.
 template <class Row>
-[[nodiscard]] constexpr Table table_of() {
+[[nodiscard]] consteval Table table_of() {
     std::size_t at = kOwnTables.size();
     while (std::string_view(kLedgerTables[at]) != TableOf<Row>::kName) {
         ++at;
@@ -68,10 +68,24 @@ using LedgerHandles = std::array<MDB_dbi, kLedgerTables.size()>;
 /// kUnsupported: another format. The message says how to build the ledger anew.
 [[nodiscard]] Status check_ledger_format(Environment& env);
 
-/// Cursors of a write transaction, which stay where they stand: the next key of a batch lies mostly
-/// on the same page, and needs no way down from the root then.
+/// A cursor of a write transaction, which stays where it stands: the next key of a batch lies
+/// mostly on the same page, and needs no way down from the root then.
+class KeptCursor {
+public:
+    [[nodiscard]] Cursor& cursor() noexcept { return cursor_; }
+    /// Insert or replace. A row behind all others is appended: the page before it stays full.
+    [[nodiscard]] int put(MDB_val key, MDB_val value) noexcept;
+
+private:
+    static constexpr unsigned kPutsBetweenMax = 255;
+
+    Cursor cursor_;
+    unsigned puts_between_ =
+        0;                    ///< Not appended in vain: so many are not tried after the last one.
+    unsigned puts_left_ = 0;  ///< Of these.
+};
 /// Requires: destroyed before the transaction ends.
-using KeptCursors = std::array<Cursor, kLedgerTables.size()>;
+using KeptCursors = std::array<KeptCursor, kLedgerTables.size()>;
 
 /// Reads rows of one transaction; failures are thrown as LedgerFailure. Views are valid until the
 /// transaction writes or ends.
@@ -91,12 +105,12 @@ public:
         return (*handles_)[static_cast<std::size_t>(table)];
     }
     /// Requires: they are kept.
-    [[nodiscard]] Cursor& kept_cursor(Table table) const {
-        Cursor& cursor = (*kept_)[static_cast<std::size_t>(table)];
-        if (cursor.get() == nullptr) [[unlikely]] {
-            open_kept(cursor, table);
+    [[nodiscard]] KeptCursor& kept_cursor(Table table) const {
+        KeptCursor& kept = (*kept_)[static_cast<std::size_t>(table)];
+        if (kept.cursor().get() == nullptr) [[unlikely]] {
+            open_kept(kept.cursor(), table);
         }
-        return cursor;
+        return kept;
     }
     [[nodiscard]] const std::filesystem::path& folder() const noexcept { return env_->folder(); }
     [[nodiscard]] const Txn& txn() const noexcept { return *txn_; }

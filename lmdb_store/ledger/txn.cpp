@@ -46,9 +46,7 @@ void RowWrites::failed(int rc, std::string_view doing, Table table) {
 }
 
 void RowWrites::write(Table table, std::string_view key, std::string_view value) {
-    MDB_val key_val = to_val(key);
-    MDB_val value_val = to_val(value);
-    const int rc = mdb_cursor_put(rows_.kept_cursor(table).get(), &key_val, &value_val, 0);
+    const int rc = rows_.kept_cursor(table).put(to_val(key), to_val(value));
     if (rc != 0) {
         failed(rc, "write", table);
     }
@@ -59,7 +57,7 @@ void RowWrites::remove(Table table, const LedgerKey& key) {
         return;  // LMDB has no such keys, and complains
     }
     // What is deleted may be what it stands on, or its page.
-    cursors_[static_cast<std::size_t>(table)].close();
+    cursors_[static_cast<std::size_t>(table)].cursor().close();
     MDB_val key_val = to_val(key.view());
     const int rc = mdb_del(txn_.get(), rows_.handle(table), &key_val, nullptr);
     if (rc != 0 && rc != MDB_NOTFOUND) {

@@ -83,7 +83,7 @@ TEST(MappedPages, WithoutProcNothingIsLetGo) {
 
 /// A report over a million orders runs in bounded memory.
 TEST(MappedPages, AWalkThroughTheLedgerDoesNotHoldAllOfIt) {
-    constexpr int kOrders = 60'000;
+    constexpr int kOrders = 65'000;
     constexpr const char* kNode = "11111111-2222-3333-4444-555555555555";
     const TempFolder folder;
     ASSERT_TRUE(EmbeddedLedger::create(folder.path()).ok());

@@ -1,5 +1,6 @@
 // A write transaction keeps its cursors where they stand, and what it has read of codes and
-// creators: rows that it writes, replaces and erases in any order are nevertheless read as they are.
+// creators: rows that it writes, replaces and erases in any order are nevertheless read as they
+// are.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -68,6 +69,24 @@ TEST_F(KeptCursorsTest, RowsAreAsTheyWereWritten) {
         rows = std::move(after);
         expect_rows(*ledger_->snapshot(kNode), rows);
     }
+}
+
+/// Five rows fit a page. Ids that grow, as platforms give them, leave no page with fewer.
+TEST_F(KeptCursorsTest, RowsThatAreAppendedFillTheirPages) {
+    constexpr int kRows = 4000;
+    constexpr std::uint64_t kPageBytes = 4096;
+    open(1U << 24);
+    const std::uint64_t before = ledger_->fill().bytes_used;
+    const auto txn = ledger_->begin(kNode);
+    for (int i = 0; i < kRows; ++i) {
+        txn->put(owner_of(std::to_string(100'000 + i), std::string(350, 'l')));
+        if (i % 50 == 49) {  // one that is not the last, now and then
+            txn->put(owner_of(std::to_string(100'000 + i / 2), std::string(350, 'l')));
+        }
+    }
+    txn->commit();
+    const std::uint64_t pages = (ledger_->fill().bytes_used - before) / kPageBytes;
+    EXPECT_LT(pages, kRows / 5 * 11 / 10) << "four a page take " << kRows / 4;
 }
 
 TEST_F(KeptCursorsTest, CodesAndCreatorsAreReadAsTheyAreNow) {
