@@ -154,11 +154,15 @@ LedgerKey account_prefix(AccountNumber account) noexcept {
 }
 
 LedgerKey shop_prefix(AccountNumber account, ShopNumber shop) noexcept {
-    return account_prefix(account).u32(shop.value);
+    LedgerKey key;
+    key.u32(account.value).u32(shop.value);
+    return key;
 }
 
 LedgerKey order_key(const OrderKey& order) noexcept {
-    return shop_prefix(order.account, order.shop).id(order.order_id.view(), kIdBytesWhole);
+    LedgerKey key;
+    key.u32(order.account.value).u32(order.shop.value).id(order.order_id.view(), kIdBytesWhole);
+    return key;
 }
 
 LedgerKey event_key(const OrderKey& order, SequenceNumber seq) noexcept {
@@ -220,10 +224,10 @@ LedgerKey creator_prefix(AccountNumber account, const CreatorId& creator) noexce
 }
 
 LedgerKey dated_key(const JournalGroup& group, std::uint32_t node) noexcept {
-    return creator_prefix(group.account, group.creator)
-        .instant(group.accounting_date)
-        .u32(node)
-        .u64(group.first_entry);
+    LedgerKey key;
+    key.u32(group.account.value).bytes(group.creator.view()).end();
+    key.instant(group.accounting_date).u32(node).u64(group.first_entry);
+    return key;
 }
 
 }  // namespace sluice::store

@@ -20,18 +20,25 @@ public:
     /// Valid until the next call. What `read` throws is not kept.
     template <class Read>
     [[nodiscard]] const Value& get(std::string_view key, Read&& read) {
-        const auto known = values_.find(key);
-        if (known != values_.end()) {
-            return known->second;
+        if (last_ != nullptr && last_->first == key) {
+            return last_->second;
         }
-        Value value = read();
-        if (values_.size() >= kValuesMax) {
-            values_.clear();
+        auto known = values_.find(key);
+        if (known == values_.end()) {
+            Value value = read();
+            if (values_.size() >= kValuesMax) {
+                forget();
+            }
+            known = values_.emplace(std::string(key), std::move(value)).first;
         }
-        return values_.emplace(std::string(key), std::move(value)).first->second;
+        last_ = &*known;
+        return last_->second;
     }
     /// Whenever a row of the table is written.
-    void forget() noexcept { values_.clear(); }
+    void forget() noexcept {
+        last_ = nullptr;
+        values_.clear();
+    }
 
 private:
     static constexpr std::size_t kValuesMax = 4096;
@@ -40,6 +47,8 @@ private:
         using is_transparent = void;
     };
     std::unordered_map<std::string, Value, Hash, std::equal_to<>> values_;
+    const std::pair<const std::string, Value>* last_ =
+        nullptr;  ///< Of `values_`; often asked again.
 };
 
 }  // namespace sluice::store
