@@ -44,17 +44,17 @@ Result<std::vector<OwnedInput>> read_inputs(store::Queue& queue, const store::St
     inputs.reserve(records->size());
     std::size_t bytes = 0;
     for (store::QueuedRecord& record : *records) {
-        OwnedInput input;
+        OwnedInput& input = inputs.emplace_back();
         input.seq = record.seq;
         input.record = std::move(record.bytes);
         if (Status loaded = load_bulk(paths, input); !loaded) {
+            inputs.pop_back();
             if (inputs.empty()) {
                 return loaded.error();
             }
             break;  // what comes before it can be applied meanwhile
         }
         bytes += input.bulk_body.size();
-        inputs.push_back(std::move(input));
         if (bytes > bytes_max) {
             break;
         }
