@@ -96,10 +96,12 @@ CustomerBefore indexed_customer(const OrderState& state) {
 
 void index_customer(const OrderState& state, const CustomerBefore& before, ProgramCache& programs,
                     LedgerTxn& txn) {
+    if ((!before && !state.customer) || !programs.asks_for_customer(txn, state.key.account)) {
+        return;
+    }
     const CustomerBefore after = indexed_customer(state);
-    const bool same = before && after && before->customer == after->customer &&
-                      before->ordered_at == after->ordered_at;
-    if (same || (!before && !after) || !programs.asks_for_customer(txn, state.key.account)) {
+    if (before && after && before->customer == after->customer &&
+        before->ordered_at == after->ordered_at) {
         return;
     }
     if (before) {
