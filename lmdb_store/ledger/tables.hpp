@@ -80,9 +80,8 @@ private:
     static constexpr unsigned kPutsBetweenMax = 255;
 
     Cursor cursor_;
-    unsigned puts_between_ =
-        0;                    ///< Not appended in vain: so many are not tried after the last one.
-    unsigned puts_left_ = 0;  ///< Of these.
+    unsigned puts_between_ = 0;  ///< Not tried as appends since the last one that was none.
+    unsigned puts_left_ = 0;     ///< Of these.
 };
 /// Requires: destroyed before the transaction ends.
 using KeptCursors = std::array<KeptCursor, kLedgerTables.size()>;

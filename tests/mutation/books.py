@@ -95,7 +95,7 @@ BOOKS = [
     fault("a key with other content repeats the first result", "core/apply/command.cpp",
           "        if (key.content != content) {\n", "        if (key.content.empty()) {\n", EXAMPLES),
     fault("the order of accounting dates is left out of the chain", "core/rules/journal.cpp",
-          "        append_instant(dates_, group.accounting_date);\n", "", "ledger:*MoneyProperties*:*WorkedExamples*"),
+          "        rest.instant(group_.accounting_date);\n", "", "ledger:*MoneyProperties*:*WorkedExamples*"),
     # -- The audit ---------------------------------------------------------------------------------
     fault("the audit does not look at balances", "core/audit/journal_audit.cpp",
           "            check_balances();\n", "", "ledger:*AuditTest.B_*"),
