@@ -75,6 +75,7 @@ template <>
 struct TableOf<PayoutPart> : TableTraits {
     static constexpr const char* kName = "payout_parts";
     static constexpr bool kWriteOnce = true;
+    static constexpr bool kInBulk = true;
     static void key(auto& row, auto&& column) {
         column("payout_id", row.payout_id);
         column("program", row.program);
@@ -86,6 +87,7 @@ template <>
 struct TableOf<PayoutItem> : TableTraits {
     static constexpr const char* kName = "payout_items";
     static constexpr bool kWriteOnce = true;
+    static constexpr bool kInBulk = true;
     static void key(auto& row, auto&& column) {
         column("payout_id", row.payout_id);
         column("program", row.program);

@@ -2,6 +2,7 @@
 #include "core/ledger/ledger.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -52,6 +53,37 @@ ProgramRow version_of(LedgerReader& ledger, const ProgramId& program, std::uint3
 void scan_heads_of(LedgerReader& ledger, const Visitor<ProgramHead>& visit) {
     ledger.scan(ProgramHead{}, {}, visit);
 }
+
+/// What has matured, for ledgers that are in memory themselves.
+class RowsInMemory final : public MaturedRows {
+public:
+    RowsInMemory(LedgerReader& ledger, AccountNumber account, std::span<const MaturedOf> programs) {
+        std::map<ShopNumber, ShopId> shops;
+        std::vector<OpenAmount> found;
+        ledger.scan_matured(account, programs, [&found](const OpenAmount& row) {
+            found.push_back(row);
+            return true;
+        });
+        for (OpenAmount& row : found) {
+            const auto [shop, added] = shops.try_emplace(row.shop);
+            if (added) {
+                shop->second = ledger.shop_id(row.shop);
+            }
+            std::string key = matured_key(row, shop->second.view());
+            rows_.emplace_back(std::move(key), std::move(row));
+        }
+        std::sort(rows_.begin(), rows_.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+    }
+
+    void visit(const Visitor<OpenAmount>& visit) override {
+        (void)std::all_of(rows_.begin(), rows_.end(),
+                          [&visit](const auto& row) { return visit(row.second); });
+    }
+
+private:
+    std::vector<std::pair<std::string, OpenAmount>> rows_;
+};
 
 }  // namespace
 
@@ -230,6 +262,53 @@ void LedgerTxn::move_touch(const Touch& stored, const Digest256& anon) {
 
 std::size_t LedgerTxn::expect(std::span<const Input> inputs, bool /*holds_some*/) {
     return std::min(inputs.size(), kInputsAtOnce);
+}
+
+// ---- What has matured ---------------------------------------------------------------------------
+
+ShopId LedgerReader::shop_id(ShopNumber number) {
+    if (number.value == 0) {
+        return {};
+    }
+    const std::optional<ShopRow> row = shop(number);
+    if (!row) {
+        throw LedgerFailure({ErrorCode::kCorrupt,
+                             "ledger: there is no shop number " + std::to_string(number.value)});
+    }
+    return row->shop_id;
+}
+
+std::string matured_key(const OpenAmount& row, std::string_view shop_id) {
+    std::string key;
+    key.append(row.creator.view()).push_back('\0');
+    key.append(row.currency.code());
+    key.append(row.program.view()).push_back('\0');
+    key.append(shop_id).push_back('\0');
+    key.append(row.order_id.view());
+    return key;
+}
+
+void LedgerReader::scan_matured(AccountNumber account, std::span<const MaturedOf> programs,
+                                const Visitor<OpenAmount>& visit) {
+    bool more = true;
+    for (const MaturedOf& of : programs) {
+        for (const bool matured : {true, false}) {
+            OpenAmount first;
+            first.account = account;
+            first.program = of.program;
+            first.matured = matured;
+            scan(first, {3, 3}, [&](const OpenAmount& row) {
+                const bool wanted = matured || row.sold_at <= of.sold_until;
+                more = more && (!wanted || visit(row));
+                return more && wanted;
+            });
+        }
+    }
+}
+
+std::unique_ptr<MaturedRows> LedgerReader::matured(AccountNumber account,
+                                                   std::span<const MaturedOf> programs) {
+    return std::make_unique<RowsInMemory>(*this, account, programs);
 }
 
 }  // namespace sluice

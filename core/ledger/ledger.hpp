@@ -25,6 +25,29 @@
 
 namespace sluice {
 
+/// What of a program has matured: what a standing item matured, and what was sold at or before
+/// `sold_until`.
+struct MaturedOf {
+    ProgramId program;
+    Timestamp sold_until;
+};
+
+/// Open amounts that a payout close may take from: see LedgerReader::matured(). Sorted as
+/// matured_key() says. One thread at a time.
+class MaturedRows {
+public:
+    MaturedRows() = default;
+    MaturedRows(const MaturedRows&) = delete;
+    MaturedRows& operator=(const MaturedRows&) = delete;
+    virtual ~MaturedRows() = default;
+
+    /// From the first row on, as often as it is called, until `visit` returns false. It may read
+    /// and write the ledger.
+    virtual void visit(const Visitor<OpenAmount>& visit) = 0;
+};
+/// Creator, currency, program, shop id, order id. @param shop_id  Empty for a credit.
+[[nodiscard]] std::string matured_key(const OpenAmount& row, std::string_view shop_id);
+
 /// Reads of one consistent state.
 class LedgerReader : public TableReaders<DescribedRows> {
 public:
@@ -38,6 +61,8 @@ public:
     [[nodiscard]] virtual bool load_order(const OrderKey& key, OrderState& state) = 0;
     /// A hint: these orders are about to be loaded. A ledger behind a network fetches them at once.
     virtual void expect_orders(std::span<const OrderKey> keys) { static_cast<void>(keys); }
+    /// Likewise, of order_journal(). Holds until the next call.
+    virtual void expect_journals(std::span<const OrderKey> keys) { static_cast<void>(keys); }
     /// Events beyond kEventsInlineMax: is there one with this topic and digest?
     [[nodiscard]] virtual bool has_event(const OrderKey& key, Topic topic,
                                          const EventDigest& digest) = 0;
@@ -89,6 +114,11 @@ public:
     /// date, node, first entry): what a period close adds up.
     virtual void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                                       const Visitor<JournalGroup>& visit) = 0;
+    /// What has matured of these programs, as it is now, whatever changes later: each payout's rows
+    /// follow one another, of a program its credits before its orders. Requires: this outlives it.
+    /// Memory of a stored ledger's: bounded.
+    [[nodiscard]] virtual std::unique_ptr<MaturedRows> matured(AccountNumber account,
+                                                               std::span<const MaturedOf> programs);
     virtual void scan_heads(const Visitor<LedgerHead>& visit) = 0;  ///< Of every node, by UUID.
     virtual void scan_chains(const Visitor<NodeChain>& visit) = 0;  ///< Of every node and account.
 
@@ -106,8 +136,13 @@ public:
                                                        const ProgramId& program,
                                                        const CreatorId& creator);
     [[nodiscard]] std::optional<ShopRow> shop(ShopNumber shop);
+    /// Empty for number 0, a credit's. Throws LedgerFailure if there is no such shop.
+    [[nodiscard]] ShopId shop_id(ShopNumber shop);
     [[nodiscard]] std::optional<CommandRow> command(SequenceNumber seq);
     [[nodiscard]] std::optional<DeadLetter> dead_letter(SequenceNumber seq);
+    /// What matured() sorts, in the order of the index. Memory: one row.
+    void scan_matured(AccountNumber account, std::span<const MaturedOf> programs,
+                      const Visitor<OpenAmount>& visit);
     void scan_payouts(const Visitor<Payout>& visit);  ///< By id: in the order of closing.
     void scan_anomalies(AccountNumber account, ShopNumber shop,
                         const Visitor<Anomaly>& visit);  ///< By order, kind.
@@ -141,6 +176,9 @@ public:
     [[nodiscard]] virtual ChainHead& mutable_chain(AccountNumber account) = 0;
 
     virtual void put_order(const OrderState& state) = 0;
+    /// put_order() of an order that was loaded before, and of which nothing has changed but what
+    /// payouts took of it (LineDue::taken, Position::payouts) and which anomalies show.
+    virtual void put_taken(const OrderState& state) { put_order(state); }
     virtual void put_event(const OrderKey& key, const EventTrace& event) = 0;
     virtual void append_journal(const JournalGroup& group) = 0;
     /// Folded in memory, written once with commit(). Reads see the sum.

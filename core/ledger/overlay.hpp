@@ -92,7 +92,7 @@ private:
     std::map<std::string, std::optional<Row>>& rows() { return this->rows_.template of<Row>(); }
 };
 
-class Overlay final : public ForEachTable<OverlayTable, OverlayRoot> {
+class Overlay : public ForEachTable<OverlayTable, OverlayRoot> {
 public:
     /// Requires: `below` outlives it and does not change.
     explicit Overlay(LedgerReader& below);

@@ -69,8 +69,14 @@ void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
 
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event) {
+    return judge_anomalies(txn, state, settings, source, event, is_credited(txn, state, settings));
+}
+
+std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
+                              const Source& source, std::optional<JudgedEvent> event,
+                              bool is_credited) {
     const PlausibilityContext context{source.received_at, settings.policy, event && event->is_first,
-                                      is_credited(txn, state, settings)};
+                                      is_credited};
     const std::uint32_t holds = lasting_anomalies(state, context);
     const std::uint32_t before = state.anomalies_showing & ~kMomentaryKinds;
     if ((holds | before) == 0) {

@@ -23,5 +23,9 @@ void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
 /// @return bits of the kinds that hold.
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event);
+/// The same, where it is known whether a credit names the order.
+std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
+                              const Source& source, std::optional<JudgedEvent> event,
+                              bool is_credited);
 
 }  // namespace sluice

@@ -1,7 +1,6 @@
 #include "core/payouts/payout.hpp"
 
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,18 +21,18 @@ struct Made {
     std::vector<PayoutPart> parts;
 };
 
-class Closing {
+class Closing final : public PayoutTaker {
 public:
     Closing(const PayoutClose& command, const CommandContext& context,
-            const AccountSettings& settings, ProgramCache& programs, LedgerTxn& txn)
+            const AccountSettings& settings, LedgerTxn& txn)
         : command_(command),
           context_(context),
           settings_(settings),
-          programs_(programs),
-          txn_(txn) {}
+          txn_(txn),
+          standing_(context.source, settings, txn) {}
 
     std::size_t run(PayoutPlan& plan) {
-        plan.visit([this](const PlannedPayout& planned) { make(planned); });
+        plan.visit(*this);
         for (const Made& made : made_) {
             if (command_.settles) {
                 post_parts(made, JournalReason::kSettle);
@@ -53,6 +52,42 @@ public:
         return made_.size();
     }
 
+    void take(const PlannedPayout& planned, std::span<const PayoutItem> items,
+              OrderState* order) override {
+        if (payout_.payout_id.empty()) {
+            begin(planned);
+        }
+        for (PayoutItem item : items) {
+            item.payout_id = payout_.payout_id;
+            txn_.put(item);
+            Decimal& sum =
+                sums_.try_emplace(item.program, zero_amount(planned.currency)).first->second;
+            sum = sum + item.amount;
+        }
+        standing_.take(payout_, items, order);
+    }
+
+    void finish(const PlannedPayout& planned) override {
+        payout_.orders_count = planned.orders_count;
+        payout_.items_count = planned.items_count;
+        payout_.items_digest = planned.digest;
+        txn_.put(payout_);
+        Made made{payout_.payout_id,
+                  planned.creator,
+                  planned.currency,
+                  planned.digest,
+                  payout_.state == PayoutState::kClosed,
+                  {}};
+        for (const auto& [program, amount] : sums_) {
+            made.parts.push_back({made.payout_id, program, amount});
+            txn_.put(made.parts.back());
+        }
+        post_parts(made, JournalReason::kPayout);
+        made_.push_back(std::move(made));
+        payout_ = {};
+        sums_.clear();
+    }
+
 private:
     [[nodiscard]] PayoutState state_of(const PlannedPayout& planned) const {
         if (command_.settles) {
@@ -64,50 +99,19 @@ private:
                    : PayoutState::kApproved;
     }
 
-    void make(const PlannedPayout& planned) {
-        Made made{payout_id(context_.source.command_id, made_.size() + 1),
-                  planned.creator,
-                  planned.currency,
-                  planned.digest,
-                  false,
-                  {}};
-        Payout payout;
-        payout.payout_id = made.payout_id;
-        payout.account = context_.account;
-        payout.creator = planned.creator;
-        payout.currency = planned.currency;
-        payout.amount = planned.amount;
-        payout.state = state_of(planned);
-        made.waits = payout.state == PayoutState::kClosed;
-        payout.until = command_.until;
-        payout.closed_at = context_.source.received_at;
-        payout.closed_by = context_.actor();
+    void begin(const PlannedPayout& planned) {
+        payout_.payout_id = payout_id(context_.source.command_id, planned.number);
+        payout_.account = context_.account;
+        payout_.creator = planned.creator;
+        payout_.currency = planned.currency;
+        payout_.amount = planned.amount;
+        payout_.state = state_of(planned);
+        payout_.until = command_.until;
+        payout_.closed_at = context_.source.received_at;
+        payout_.closed_by = context_.actor();
         if (command_.settles) {
-            payout.ended_by = context_.actor();
-            payout.ended_at = context_.source.received_at;
-        }
-        payout.orders_count = planned.orders_count;
-        payout.items_count = planned.items.size();
-        payout.items_digest = planned.digest;
-        txn_.put(payout);
-        put_items(planned, made);
-        stand(payout, planned.items, context_.source, programs_, txn_);
-        post_parts(made, JournalReason::kPayout);
-        made_.push_back(std::move(made));
-    }
-
-    void put_items(const PlannedPayout& planned, Made& made) {
-        std::map<ProgramId, Decimal> sums;
-        for (PayoutItem item : planned.items) {
-            item.payout_id = made.payout_id;
-            txn_.put(item);
-            Decimal& sum =
-                sums.try_emplace(item.program, zero_amount(planned.currency)).first->second;
-            sum = sum + item.amount;
-        }
-        for (const auto& [program, amount] : sums) {
-            made.parts.push_back({made.payout_id, program, amount});
-            txn_.put(made.parts.back());
+            payout_.ended_by = context_.actor();
+            payout_.ended_at = context_.source.received_at;
         }
     }
 
@@ -141,8 +145,10 @@ private:
     const PayoutClose& command_;
     const CommandContext& context_;
     const AccountSettings& settings_;
-    ProgramCache& programs_;
     LedgerTxn& txn_;
+    Standing standing_;
+    Payout payout_;  ///< The one whose items are taken; without an id: none.
+    std::map<ProgramId, Decimal> sums_;
     std::vector<Made> made_;
 };
 
@@ -184,7 +190,7 @@ Result<Reply> close_payouts(const PayoutClose& command, const CommandContext& co
                            ": they are " + to_hex(plan.digest()) + "; preview again");
         }
     }
-    const std::size_t count = Closing(command, *named, settings, programs, txn).run(plan);
+    const std::size_t count = Closing(command, *named, settings, txn).run(plan);
     return Reply{CommandOutcome::kDone,
                  counted(count, "payout", "payouts") + " closed" +
                      (command.settles ? "" : ", run " + named->source.command_id)};

@@ -16,26 +16,34 @@ void append_text(std::string& bytes, std::string_view text) {
 
 }  // namespace
 
-Digest256 items_digest(const std::vector<PayoutItem>& items, Currency currency) {
-    std::string bytes;
-    for (const PayoutItem& item : items) {
-        append_text(bytes, item.program.view());
-        append_text(bytes, item.shop_id.view());
-        append_text(bytes, item.order_id.view());
-        append_text(bytes, item.line.view());
-        append_text(bytes, to_string(item.kind));
-        append_text(bytes, currency.code());
-        append_text(bytes, item.amount.to_string());
-    }
-    return sha256(bytes);
+void RunningItemsDigest::add(const PayoutItem& item, Currency currency) {
+    bytes_.clear();
+    append_text(bytes_, item.program.view());
+    append_text(bytes_, item.shop_id.view());
+    append_text(bytes_, item.order_id.view());
+    append_text(bytes_, item.line.view());
+    append_text(bytes_, to_string(item.kind));
+    append_text(bytes_, currency.code());
+    append_text(bytes_, item.amount.to_string());
+    sha_.add(bytes_);
 }
 
-void append_payout(std::string& bytes, const CreatorId& creator, Currency currency,
-                   const Decimal& amount, const Digest256& items) {
+Digest256 items_digest(const std::vector<PayoutItem>& items, Currency currency) {
+    RunningItemsDigest digest;
+    for (const PayoutItem& item : items) {
+        digest.add(item, currency);
+    }
+    return digest.digest();
+}
+
+void add_payout(RunningSha256& run, const CreatorId& creator, Currency currency,
+                const Decimal& amount, const Digest256& items) {
+    std::string bytes;
     append_text(bytes, creator.view());
     append_text(bytes, currency.code());
     append_text(bytes, amount.to_string());
     bytes.append(items.begin(), items.end());
+    run.add(bytes);
 }
 
 }  // namespace sluice

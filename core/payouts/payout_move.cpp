@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/payouts/approvers.hpp"
+#include "core/payouts/item_slices.hpp"
 #include "core/payouts/standing.hpp"
 #include "core/rules/payout_names.hpp"
 
@@ -158,49 +159,48 @@ void note(Payout& payout, const Move& move, const CommandContext& context) {
     }
 }
 
-/// One transfer per program, or the mark.
-void post_move(const Payout& payout, const Move& move, const CommandContext& context,
-               const std::optional<Timestamp>& closed_until, bool transfers, LedgerTxn& txn) {
-    JournalGroup group = group_of(context.source, payout.account, closed_until);
+JournalGroup group_of_move(const Payout& payout, const CommandContext& context,
+                           const AccountSettings& settings) {
+    JournalGroup group = group_of(context.source, payout.account, settings.row.closed_until);
     group.creator = payout.creator;
     group.payout_id = payout.payout_id;
-    if (is_mark(move.reason)) {
-        if (!transfers) {
-            group.entries.push_back(mark_of(move.reason));
-            post_group(txn, std::move(group));
-        }
-        return;
-    }
-    if (!transfers) {
-        return;
-    }
-    std::vector<PayoutPart> parts;
-    txn.scan(PayoutPart{payout.payout_id, {}, {}}, {1, 1}, [&parts](const PayoutPart& part) {
-        parts.push_back(part);
-        return true;
-    });
+    return group;
+}
+
+/// One transfer per program.
+void post_transfers(const Payout& payout, const std::vector<PayoutPart>& parts, const Move& move,
+                    const CommandContext& context, const AccountSettings& settings,
+                    LedgerTxn& txn) {
     for (const PayoutPart& part : parts) {
         if (!part.amount.is_zero()) {
-            JournalGroup of_part = group;
-            of_part.program = part.program;
-            of_part.entries.push_back({LineItemId(), payout.currency, part.amount, move.reason, 0});
-            post_group(txn, std::move(of_part));
+            JournalGroup group = group_of_move(payout, context, settings);
+            group.program = part.program;
+            group.entries.push_back({LineItemId(), payout.currency, part.amount, move.reason, 0});
+            post_group(txn, std::move(group));
         }
     }
 }
 
 void write(Moving& moving, const Move& move, const CommandContext& context, ProgramCache& programs,
            LedgerTxn& txn) {
-    const std::optional<Timestamp> closed_until =
-        programs.settings(txn, context.account).row.closed_until;
+    const AccountSettings& settings = programs.settings(txn, context.account);
+    const bool transfers = !is_mark(move.reason);
+    PartsOf parts = transfers ? parts_of(moving.payouts, txn) : PartsOf();
     for (Payout& payout : moving.payouts) {
         note(payout, move, context);
         txn.put(payout);
-        follow_move(payout, context.source, programs, txn);
-        post_move(payout, move, context, closed_until, true, txn);
+        if (transfers) {
+            post_transfers(payout, parts[payout.payout_id], move, context, settings, txn);
+        }
+    }
+    Standing(context.source, settings, txn).follow(moving.payouts);
+    if (transfers) {
+        return;
     }
     for (const Payout& payout : moving.payouts) {
-        post_move(payout, move, context, closed_until, false, txn);
+        JournalGroup group = group_of_move(payout, context, settings);
+        group.entries.push_back(mark_of(move.reason));
+        post_group(txn, std::move(group));
     }
 }
 

@@ -1,10 +1,10 @@
 #include "core/payouts/payout_plan.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "core/ledger/row_name.hpp"
+#include "core/payouts/slices.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/creator_names.hpp"
 #include "core/rules/journal.hpp"
@@ -13,29 +13,8 @@
 namespace sluice {
 namespace {
 
-/// Rows that are collected before their orders are read.
-constexpr std::size_t kSliceRows = 4096;
-constexpr unsigned kOpenKeyColumns = 8;
-
 DamagedRow damaged(const OpenAmount& row) {
     return {row_name(row), "the order or credit does not say that this is open", order_of(row)};
-}
-
-bool is_credit(const OpenAmount& row) noexcept {
-    return row.shop.value == 0;
-}
-
-bool is_same(const OpenAmount& a, const OpenAmount& b) noexcept {
-    return a.sold_at == b.sold_at && a.shop == b.shop && a.order_id == b.order_id &&
-           a.creator == b.creator && a.currency == b.currency;
-}
-
-Decimal sum_of(const LineAmounts& amounts, Currency currency) {
-    Decimal sum = zero_amount(currency);
-    for (const auto& [line, amount] : amounts) {
-        sum = sum + amount;
-    }
-    return sum;
 }
 
 }  // namespace
@@ -51,8 +30,9 @@ PayoutPlan::PayoutPlan(const PlanRequest& request, const AccountSettings& settin
     }
 }
 
-// ---- What there is to take
-// --------------------------------------------------------------------------
+PayoutPlan::~PayoutPlan() = default;
+
+// ---- What there is to take ----------------------------------------------------------------------
 
 Status PayoutPlan::check_programs() {
     for (ProgramRow& row : ledger_.programs(request_.account)) {
@@ -94,148 +74,45 @@ Status PayoutPlan::add_up() {
     if (Status known = check_programs(); !known) {
         return known;
     }
-    visit_index([this](const OpenAmount& row) { add_share(row); });
+    std::vector<MaturedOf> programs;
+    for (const Program& program : programs_) {
+        programs.push_back({program.id, program.held_since(request_.close.until)});
+    }
+    matured_ = ledger_.matured(request_.account, programs);
     if (!request_.close.settles) {
         find_booked_later();
     }
-    for (const OpenAmount& row : later_) {
-        add_share(row);
-    }
+    add_shares();
     decide();
     return {};
 }
 
-void PayoutPlan::visit_index(const UnitVisitor& visit) {
-    for (const Program& program : programs_) {
-        visit_rows(program, true, kEndOfTime, visit);
-        visit_rows(program, false, program.held_since(request_.close.until), visit);
+const ShopId& PayoutPlan::shop_id_of(ShopNumber shop) {
+    const auto [known, added] = shop_ids_.try_emplace(shop);
+    if (added) {
+        known->second = ledger_.shop_id(shop);
     }
+    return known->second;
 }
 
-void PayoutPlan::visit_rows(const Program& program, bool matured, Timestamp to,
-                            const UnitVisitor& visit) {
-    OpenAmount last;
-    last.account = request_.account;
-    last.program = program.id;
-    last.matured = matured;
-    bool resumed = false;
-    for (;;) {
-        std::vector<OpenAmount> rows;
-        ledger_.scan(last, {3, resumed ? kOpenKeyColumns : 3U}, [&](const OpenAmount& row) {
-            if (row.sold_at > to) {
-                return false;
-            }
-            if (!resumed || !is_same(row, last)) {
-                rows.push_back(row);
-            }
-            return rows.size() < kSliceRows;
-        });
-        for (const OpenAmount& row : rows) {
-            if (wants(row.creator)) {
-                visit(row);
-            }
-        }
-        if (rows.size() < kSliceRows) {
-            return;
-        }
-        last = rows.back();
-        resumed = true;
-    }
+bool PayoutPlan::has_later_bookings(const OpenAmount& row) const {
+    return !request_.close.settles && row.last_booked > request_.close.until;
 }
 
-void PayoutPlan::find_booked_later() {
-    std::set<std::tuple<ShopNumber, OrderId, ProgramId, CreatorId>> orders;
-    std::set<std::string> commands;
-    ledger_.scan_account_journal(
-        request_.account, next_instant(request_.close.until), kEndOfTime,
-        [&](const JournalGroup& group) {
-            if (!wants(group.creator) || program_of(group.program) == nullptr ||
-                group.entries.empty() || into(group.entries.front(), Book::kExpense).is_zero()) {
-                return true;
-            }
-            const JournalReason reason = group.entries.front().reason;
-            if (reason == JournalReason::kCredit || reason == JournalReason::kReversal) {
-                commands.insert(group.command_id);
-            }
-            if (reason != JournalReason::kCredit && group.shop.value != 0) {
-                orders.emplace(group.shop, group.order_id, group.program, group.creator);
-            }
-            return true;
-        });
-    for (const auto& [shop, order, program, creator] : orders) {
-        add_later_order({request_.account, shop, order}, program, creator);
-    }
-    for (const std::string& command : commands) {
-        add_later_credit(command);
-    }
-}
-
-void PayoutPlan::add_later_order(const OrderKey& key, const ProgramId& program,
-                                 const CreatorId& creator) {
-    if (!load_sound_order(ledger_, key, state_)) {
-        return;
-    }
-    const std::optional<std::uint32_t> index = find_position(state_, program, creator);
-    if (!index) {
-        return;
-    }
-    const Position& position = state_.positions[*index];
-    const bool mature = has_standing(position) ||
-                        state_.ordered_at <= program_of(program)->held_since(request_.close.until);
-    if (!mature || position.last_booked <= request_.close.until) {
-        return;
-    }
-    const std::vector<JournalGroup> journal = ledger_.order_journal(state_);
-    for (const Currency currency : currencies_of(position)) {
-        if (due_in(position, currency) != taken_in(position, currency)) {
-            continue;  // the index has it
+void PayoutPlan::expect(std::span<const OpenAmount> rows) {
+    std::vector<OrderKey> orders;
+    std::vector<OrderKey> journals;
+    for (const OpenAmount& row : rows) {
+        if (is_credit(row)) {
+            continue;
         }
-        const LineAmounts then = due_as_of(journal, position, currency, request_.close.until);
-        const Decimal take = sum_of(take_of(position, currency, &then), currency);
-        if (!take.is_zero()) {
-            later_.push_back({request_.account, program, has_standing(position), state_.ordered_at,
-                              key.shop, key.order_id, creator, currency, take, position.last_booked,
-                              0});
+        orders.push_back({row.account, row.shop, row.order_id});
+        if (has_later_bookings(row)) {
+            journals.push_back(orders.back());
         }
     }
-}
-
-void PayoutPlan::add_later_credit(const std::string& command) {
-    MoneyCommand row;
-    row.command_id = command;
-    if (!ledger_.load(row)) {
-        return;
-    }
-    if (row.topic == Topic::kReverse) {
-        const std::string of = row.reverses;
-        row = MoneyCommand{};
-        row.command_id = of;
-        if (!ledger_.load(row)) {
-            return;
-        }
-    }
-    const bool known = !later_credits_.insert(row.command_id).second;  // with its reversal
-    const Program* program = program_of(row.program);
-    if (row.topic != Topic::kCredit || known || row.due != row.taken || program == nullptr ||
-        !(row.standing_items != 0 || row.sale_at <= program->held_since(request_.close.until))) {
-        return;
-    }
-    const OpenAmount open{row.account,
-                          row.program,
-                          row.standing_items != 0,
-                          row.sale_at,
-                          ShopNumber{},
-                          OrderId(row.command_id),
-                          row.creator,
-                          row.currency,
-                          {},
-                          row.last_booked,
-                          0};
-    const Decimal take = sum_of(take_of_credit(open), row.currency);
-    if (!take.is_zero()) {
-        later_.push_back(open);
-        later_.back().amount = take;
-    }
+    ledger_.expect_orders(orders);
+    ledger_.expect_journals(journals);
 }
 
 // ---- Of one position or credit
@@ -269,7 +146,6 @@ LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
     return take.is_zero() ? LineAmounts{} : LineAmounts{{LineItemId(credit.command_id), take}};
 }
 
-/// Leaves the order in state_.
 LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
     if (is_credit(row)) {
         return take_of_credit(row);
@@ -288,13 +164,6 @@ LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
     const LineAmounts then =
         due_as_of(ledger_.order_journal(state_), position, row.currency, request_.close.until);
     return take_of(position, row.currency, &then);
-}
-
-Decimal PayoutPlan::sum_of_row(const OpenAmount& row) {
-    if (request_.close.settles || row.last_booked <= request_.close.until) {
-        return row.amount;
-    }
-    return sum_of(take_of_row(row), row.currency);
 }
 
 std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
@@ -359,24 +228,40 @@ std::optional<SkipReason> PayoutPlan::block_of(const OpenAmount& row, const Deci
                                                   : std::nullopt;
 }
 
-ShopId PayoutPlan::shop_id_of(ShopNumber shop) {
-    const auto [known, added] = shop_ids_.try_emplace(shop);
-    if (added) {
-        const std::optional<ShopRow> row = ledger_.shop(shop);
-        if (!row) {
-            throw LedgerFailure({ErrorCode::kCorrupt,
-                                 "ledger: there is no shop number " + std::to_string(shop.value)});
-        }
-        known->second = row->shop_id;
-    }
-    return known->second;
-}
-
 // ---- Who gets a payout
 // ----------------------------------------------------------------------------------
 
-void PayoutPlan::add_share(const OpenAmount& row) {
-    const Decimal take = sum_of_row(row);
+/// What was posted after `until` is known from the order; of all others, the row says it.
+void PayoutPlan::add_shares() {
+    std::vector<OpenAmount> slice;
+    const auto add_slice = [&] {
+        expect(slice);
+        for (const OpenAmount& row : slice) {
+            add_share(row, sum_of(take_of_row(row), row.currency));
+        }
+        slice.clear();
+    };
+    matured_->visit([&](const OpenAmount& row) {
+        if (!wants(row.creator)) {
+            return true;
+        }
+        if (!has_later_bookings(row)) {
+            add_share(row, row.amount);
+            return true;
+        }
+        slice.push_back(row);
+        if (slice.size() == kPayoutSlice) {
+            add_slice();
+        }
+        return true;
+    });
+    add_slice();
+    for (const auto& [key, row] : later_) {
+        add_share(row, row.amount);
+    }
+}
+
+void PayoutPlan::add_share(const OpenAmount& row, const Decimal& take) {
     if (take.is_zero()) {
         return;
     }

@@ -1,135 +1,234 @@
-// Payouts of a plan: items, collected for as many creators as memory takes.
-#include <algorithm>
-#include <iterator>
+// Payouts of a plan: what is taken, position by position, each payout's in one piece.
+#include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "core/payouts/payout_digest.hpp"
-#include "core/payouts/payout_orders.hpp"
 #include "core/payouts/payout_plan.hpp"
+#include "core/payouts/slices.hpp"
 
 namespace sluice {
 namespace {
-
-/// Rows whose orders are read at once.
-constexpr std::size_t kSliceRows = 4096;
-/// Positions whose items are collected at once, but for a creator who has more.
-constexpr std::uint64_t kUnitsAtOnce = 65'536;
 
 auto key_of(const PayoutItem& item) {
     return std::tuple(item.program.view(), item.shop_id.view(), item.order_id.view(),
                       item.line.view(), item.kind);
 }
 
+struct ByKey {
+    bool operator()(const PayoutItem& a, const PayoutItem& b) const {
+        return key_of(a) < key_of(b);
+    }
+};
+
+/// Of items in the order of their keys: how many orders they are of, each counted once, and their
+/// digest. A payout's credits come before its orders: they wait for their place.
+class ItemsInOrder {
+public:
+    explicit ItemsInOrder(Currency currency) : currency_(currency) {}
+
+    /// @param recurs  Items of the order may follow in another program.
+    void add(const PayoutItem& item, bool recurs) {
+        if (item.kind == ItemKind::kCredit) {
+            credits_.insert(item);
+        }
+        if (recurs || item.kind == ItemKind::kCredit) {
+            counted_.emplace(std::pair(item.shop_id, item.order_id), false);
+        }
+        if (item.kind == ItemKind::kCredit) {
+            return;
+        }
+        while (!credits_.empty() && ByKey()(*credits_.begin(), item)) {
+            count(*credits_.begin());
+            credits_.erase(credits_.begin());
+        }
+        count(item);
+    }
+    void finish(PlannedPayout& payout) {
+        for (const PayoutItem& credit : credits_) {
+            count(credit);
+        }
+        payout.items_count = items_count_;
+        payout.orders_count = orders_count_;
+        payout.digest = digest_.digest();
+    }
+
+private:
+    void count(const PayoutItem& item) {
+        const bool same_order = items_count_ != 0 && last_.shop_id == item.shop_id &&
+                                last_.order_id == item.order_id && last_.program == item.program;
+        orders_count_ += same_order || item.order_id.empty() || was_counted(item) ? 0U : 1U;
+        ++items_count_;
+        digest_.add(item, currency_);
+        if (!same_order) {
+            last_ = item;
+        }
+    }
+
+    bool was_counted(const PayoutItem& item) {
+        const auto found = counted_.find({item.shop_id, item.order_id});
+        return found != counted_.end() && std::exchange(found->second, true);
+    }
+
+    Currency currency_;
+    std::set<PayoutItem, ByKey> credits_;
+    std::map<std::pair<ShopId, OrderId>, bool> counted_;  ///< Those that may come again.
+    PayoutItem last_;
+    std::uint64_t orders_count_ = 0, items_count_ = 0;
+    RunningItemsDigest digest_;
+};
+
 }  // namespace
 
-void PayoutPlan::visit(const std::function<void(const PlannedPayout&)>& take) {
-    digest_bytes_.clear();
-    std::vector<std::pair<Key, Decimal>> chunk;
-    std::uint64_t units = 0;
-    for (const auto& share : paid_) {
-        const std::uint64_t more = shares_.at(share.first).units;
-        if (!chunk.empty() && units + more > kUnitsAtOnce) {
-            visit_chunk(chunk, take);
-            chunk.clear();
-            units = 0;
-        }
-        chunk.push_back(share);
-        units += more;
-    }
-    if (!chunk.empty()) {
-        visit_chunk(chunk, take);
-    }
-    digest_ = sha256(digest_bytes_);
-}
+/// One visit.
+class PayoutPlan::Taking {
+public:
+    Taking(PayoutPlan& plan, PayoutTaker& taker)
+        : plan_(plan), taker_(taker), later_(plan.later_.begin()), next_(plan.paid_.begin()) {}
 
-void PayoutPlan::visit_chunk(const std::vector<std::pair<Key, Decimal>>& shares,
-                             const std::function<void(const PlannedPayout&)>& take) {
-    std::map<Key, PlannedPayout> payouts;
-    for (const auto& [key, amount] : shares) {
-        PlannedPayout& payout = payouts[key];
-        payout.creator = key.first;
-        payout.currency = key.second;
-        payout.amount = amount;
+    void run() {
+        plan_.matured_->visit([this](const OpenAmount& row) {
+            add_later_before(&row);
+            add(row);
+            return true;
+        });
+        add_later_before(nullptr);
+        take_slice();
+        finish();
+        if (finished_ != plan_.paid_.size()) {
+            throw_disagreement(plan_.paid_[finished_].first.first);
+        }
+        plan_.digest_ = run_.digest();
     }
-    std::vector<OpenAmount> rows;
-    const auto collect = [&](const OpenAmount& row) {
-        if (payouts.contains({row.creator, row.currency})) {
-            rows.push_back(row);
-        }
+
+private:
+    struct Payout {
+        PlannedPayout planned;
+        Decimal sum;
+        ItemsInOrder items;
     };
-    visit_index(collect);
-    std::for_each(later_.begin(), later_.end(), collect);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (i % kSliceRows == 0) {
-            std::vector<OrderKey> keys;
-            for (std::size_t k = i; k < rows.size() && k < i + kSliceRows; ++k) {
-                if (rows[k].shop.value != 0) {
-                    keys.push_back({rows[k].account, rows[k].shop, rows[k].order_id});
-                }
-            }
-            ledger_.expect_orders(keys);
+
+    /// nullptr: all that are left.
+    void add_later_before(const OpenAmount* row) {
+        if (later_ == plan_.later_.end()) {
+            return;
         }
-        std::vector<PayoutItem> items = items_of(rows[i]);
-        Decimal sum = zero_amount(rows[i].currency);
+        const std::string end =
+            row == nullptr ? "" : matured_key(*row, plan_.shop_id_of(row->shop).view());
+        for (; later_ != plan_.later_.end() && (row == nullptr || later_->first < end); ++later_) {
+            add(later_->second);
+        }
+    }
+
+    static std::tuple<const CreatorId&, const Currency&> tied(const std::pair<Key, Decimal>& paid) {
+        return std::tie(paid.first.first, paid.first.second);
+    }
+
+    [[noreturn]] static void throw_disagreement(const CreatorId& creator) {
+        throw LedgerFailure(
+            {ErrorCode::kCorrupt, "ledger: open amounts of creator " + creator.str() +
+                                      " do not agree with the orders; run sluice doctor"});
+    }
+
+    void add(const OpenAmount& row) {
+        const auto key = std::tie(row.creator, row.currency);
+        while (next_ != plan_.paid_.end() && tied(*next_) < key) {
+            ++next_;
+        }
+        if (next_ == plan_.paid_.end() || tied(*next_) != key) {
+            return;
+        }
+        slice_.push_back(row);
+        if (slice_.size() == kPayoutSlice) {
+            take_slice();
+        }
+    }
+
+    void take_slice() {
+        plan_.expect(slice_);
+        for (const OpenAmount& row : slice_) {
+            take(row);
+        }
+        slice_.clear();
+    }
+
+    void take(const OpenAmount& row) {
+        const std::vector<PayoutItem> items = plan_.items_of(row);
+        Decimal sum = zero_amount(row.currency);
         for (const PayoutItem& item : items) {
             sum = sum + item.amount;
         }
-        if (sum.is_zero() || block_of(rows[i], sum)) {
-            continue;
+        if (sum.is_zero() || plan_.block_of(row, sum)) {
+            return;
         }
-        PlannedPayout& payout = payouts.at({rows[i].creator, rows[i].currency});
-        std::move(items.begin(), items.end(), std::back_inserter(payout.items));
-    }
-    std::size_t expected = 0;
-    for (auto at = payouts.begin(); at != payouts.end(); ++at) {
-        if (expected == 0) {
-            expected = expect_payouts(at, payouts.end());
+        begin(row);
+        payout_->sum = payout_->sum + sum;
+        const bool recurs = !is_credit(row) && plan_.state_.positions.size() > 1;
+        for (const PayoutItem& item : items) {
+            payout_->items.add(item, recurs);
         }
-        --expected;
-        PlannedPayout& payout = at->second;
-        finish(payout);
-        take(payout);
-        payout.items.clear();
-        payout.items.shrink_to_fit();
+        taker_.take(payout_->planned, items, is_credit(row) ? nullptr : &plan_.state_);
     }
+
+    void begin(const OpenAmount& row) {
+        if (payout_ && payout_->planned.creator == row.creator &&
+            payout_->planned.currency == row.currency) {
+            return;
+        }
+        finish();
+        if (finished_ == plan_.paid_.size() ||
+            tied(plan_.paid_[finished_]) != std::tie(row.creator, row.currency)) {
+            throw_disagreement(row.creator);
+        }
+        const auto& [key, amount] = plan_.paid_[finished_];
+        payout_.emplace(Payout{{finished_ + 1, key.first, key.second, amount, 0, 0, {}},
+                               zero_amount(key.second),
+                               ItemsInOrder(key.second)});
+    }
+
+    void finish() {
+        if (!payout_) {
+            return;
+        }
+        PlannedPayout& planned = payout_->planned;
+        if (payout_->sum != planned.amount) {
+            throw_disagreement(planned.creator);
+        }
+        payout_->items.finish(planned);
+        add_payout(run_, planned.creator, planned.currency, planned.amount, planned.digest);
+        taker_.finish(planned);
+        payout_.reset();
+        ++finished_;
+    }
+
+    PayoutPlan& plan_;
+    PayoutTaker& taker_;
+    Later::const_iterator later_;
+    std::vector<std::pair<Key, Decimal>>::const_iterator next_;
+    std::vector<OpenAmount> slice_;
+    std::optional<Payout> payout_;
+    std::size_t finished_ = 0;
+    RunningSha256 run_;
+};
+
+void PayoutPlan::visit(PayoutTaker& taker) {
+    Taking(*this, taker).run();
 }
 
-std::size_t PayoutPlan::expect_payouts(std::map<Key, PlannedPayout>::const_iterator at,
-                                       std::map<Key, PlannedPayout>::const_iterator end) {
-    std::set<OrderKey> keys;
-    std::size_t count = 0;
-    do {
-        for (const PayoutItem& item : at->second.items) {
-            if (item.kind != ItemKind::kCredit) {
-                keys.insert({request_.account, item.shop, item.order_id});
-            }
-        }
-        ++count;
-        ++at;
-    } while (at != end && keys.size() + at->second.items.size() <= kSliceRows);
-    if (keys.size() <= kSliceRows) {  // a larger payout is read slice by slice as it is taken
-        const std::vector<OrderKey> slice(keys.begin(), keys.end());
-        ledger_.expect_orders(slice);
-    }
-    return count;
-}
+void PayoutPlan::visit(const std::function<void(const PlannedPayout&)>& finished) {
+    class Listener final : public PayoutTaker {
+    public:
+        explicit Listener(const std::function<void(const PlannedPayout&)>& finished)
+            : finished_(finished) {}
+        void take(const PlannedPayout&, std::span<const PayoutItem>, OrderState*) override {}
+        void finish(const PlannedPayout& payout) override { finished_(payout); }
 
-void PayoutPlan::finish(PlannedPayout& payout) {
-    std::sort(payout.items.begin(), payout.items.end(),
-              [](const PayoutItem& a, const PayoutItem& b) { return key_of(a) < key_of(b); });
-    Decimal sum = zero_amount(payout.currency);
-    for (const PayoutItem& item : payout.items) {
-        sum = sum + item.amount;
-    }
-    payout.orders_count = orders_of(payout.items);
-    if (sum != payout.amount) {
-        throw LedgerFailure(
-            {ErrorCode::kCorrupt, "ledger: open amounts of creator " + payout.creator.str() +
-                                      " do not agree with the orders; run sluice doctor"});
-    }
-    payout.digest = items_digest(payout.items, payout.currency);
-    append_payout(digest_bytes_, payout.creator, payout.currency, payout.amount, payout.digest);
+    private:
+        const std::function<void(const PlannedPayout&)>& finished_;
+    };
+    Listener listener(finished);
+    visit(listener);
 }
 
 }  // namespace sluice

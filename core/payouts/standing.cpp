@@ -1,20 +1,18 @@
 #include "core/payouts/standing.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <utility>
 
+#include "core/orders/anomaly.hpp"
+#include "core/orders/post.hpp"
+#include "core/payouts/item_slices.hpp"
+#include "core/payouts/slices.hpp"
+#include "core/rules/open_amounts.hpp"
+#include "core/rules/soundness.hpp"
+
 namespace sluice {
 namespace {
-
-constexpr std::size_t kSliceRows = 4096;
-constexpr unsigned kItemKeyColumns = 6;
-
-bool is_of_one_order(const PayoutItem& a, const PayoutItem& b) {
-    return !a.order_id.empty() &&
-           std::tie(a.program, a.shop_id, a.order_id) == std::tie(b.program, b.shop_id, b.order_id);
-}
 
 LedgerFailure damaged(const Payout& payout, const PayoutItem& item) {
     return LedgerFailure({ErrorCode::kCorrupt, "ledger: an item of payout " + payout.payout_id +
@@ -22,8 +20,6 @@ LedgerFailure damaged(const Payout& payout, const PayoutItem& item) {
                                                    ", line " + item.line.str() +
                                                    ", which has no such position"});
 }
-
-using OrderItems = std::map<OrderKey, std::vector<const PayoutItem*>>;
 
 LineDue& due_row(Position& position, const Payout& payout, const PayoutItem& item) {
     for (LineDue& due : position.dues) {
@@ -73,10 +69,14 @@ void let_item_go(OrderState& state, const Payout& payout, const PayoutItem& item
     payout_row(position, payout).standing = false;
 }
 
-void move_credit(const Payout& payout, const PayoutItem& item, bool taken, LedgerTxn& txn) {
+}  // namespace
+
+// ---- Credits ------------------------------------------------------------------------------------
+
+void Standing::move_credit(const Payout& payout, const PayoutItem& item, bool taken) {
     MoneyCommand credit;
     credit.command_id = item.line.str();
-    if (!txn.load(credit)) {
+    if (!txn_.load(credit)) {
         throw damaged(payout, item);
     }
     const auto rows = [&credit] {
@@ -86,96 +86,97 @@ void move_credit(const Payout& payout, const PayoutItem& item, bool taken, Ledge
     const std::vector<OpenAmount> before = rows();
     credit.taken = taken ? credit.taken + item.amount : credit.taken - item.amount;
     credit.standing_items += taken ? 1U : ~0U;
-    txn.put(credit);
-    reindex_open(txn, before, rows());
+    txn_.put(credit);
+    reindex_open(txn_, before, rows());
 }
 
-void expect_slice(OrderItems::const_iterator at, OrderItems::const_iterator end, LedgerTxn& txn) {
-    std::vector<OrderKey> keys;
-    for (; at != end && keys.size() < kSliceRows; ++at) {
-        keys.push_back(at->first);
-    }
-    txn.expect_orders(keys);
-}
+// ---- Orders -------------------------------------------------------------------------------------
 
-/// Orders of the items, with their items, so that each is read and written once.
-template <class Item>
-void change_orders(const Payout& payout, const std::vector<PayoutItem>& items, const Source& source,
-                   ProgramCache& programs, LedgerTxn& txn, Item change_item) {
-    OrderItems orders;
-    for (const PayoutItem& item : items) {
-        if (item.kind != ItemKind::kCredit) {
-            orders[{payout.account, item.shop, item.order_id}].push_back(&item);
-        }
+/// Credits that name an order are few, and no payout changes which: all of the account's are read
+/// at once.
+bool Standing::is_credited(const OrderKey& key) {
+    if (settings_.row.open_credits == 0) {
+        return false;
     }
-    std::size_t done = 0;
-    for (auto at = orders.begin(); at != orders.end(); ++at, ++done) {
-        if (done % kSliceRows == 0) {
-            expect_slice(at, orders.end(), txn);
-        }
-        const auto& [key, of_order] = *at;
-        OrderChange change(txn, programs, source);
-        if (!change.load(key)) {
-            throw damaged(payout, *of_order.front());
-        }
-        for (const PayoutItem* item : of_order) {
-            change_item(change.state(), *item);
-        }
-        change.finish();
-    }
-}
-
-}  // namespace
-
-void stand(const Payout& payout, const std::vector<PayoutItem>& items, const Source& source,
-           ProgramCache& programs, LedgerTxn& txn) {
-    change_orders(
-        payout, items, source, programs, txn,
-        [&payout](OrderState& state, const PayoutItem& item) { take_item(state, payout, item); });
-    for (const PayoutItem& item : items) {
-        if (item.kind == ItemKind::kCredit) {
-            move_credit(payout, item, true, txn);
-        }
-    }
-}
-
-void follow_move(const Payout& payout, const Source& source, ProgramCache& programs,
-                 LedgerTxn& txn) {
-    const bool stands = is_standing(payout.state);
-    PayoutItem last;
-    last.payout_id = payout.payout_id;
-    bool resumed = false;
-    for (;;) {
-        std::vector<PayoutItem> items;
-        const auto same = [](const PayoutItem& a, const PayoutItem& b) {
-            return std::tie(a.program, a.shop_id, a.order_id, a.line, a.kind) ==
-                   std::tie(b.program, b.shop_id, b.order_id, b.line, b.kind);
-        };
-        // An order is changed whole: a slice never ends between two of its items.
-        bool more = false;
-        txn.scan(last, {1, resumed ? kItemKeyColumns : 1U}, [&](const PayoutItem& item) {
-            more = items.size() >= kSliceRows && !is_of_one_order(item, items.back());
-            if (!more && (!resumed || !same(item, last))) {
-                items.push_back(item);
-            }
-            return !more;
+    if (!credited_) {
+        credited_.emplace();
+        txn_.scan(CreditOfOrder{key.account, {}, {}, {}}, {1, 1}, [this](const CreditOfOrder& row) {
+            credited_->emplace(row.shop_id, row.order_id);
+            return true;
         });
-        change_orders(payout, items, source, programs, txn,
-                      [&](OrderState& state, const PayoutItem& item) {
-                          if (!stands) {
-                              let_item_go(state, payout, item);
-                          }
-                      });
+    }
+    return credited_->contains({txn_.shop_id(key.shop), key.order_id});
+}
+
+void Standing::finish(OrderState& state, const std::vector<OpenAmount>& before, bool moved) {
+    const auto marks = std::pair(state.anomalies_showing, state.anomalies_acknowledged);
+    judge_anomalies(txn_, state, settings_, source_, {}, is_credited(state.key));
+    if (moved || marks != std::pair(state.anomalies_showing, state.anomalies_acknowledged)) {
+        reindex_open(txn_, before, open_amounts(state));
+        txn_.put_taken(state);
+    }
+}
+
+void Standing::take(const Payout& payout, std::span<const PayoutItem> items, OrderState* order) {
+    if (order == nullptr) {
         for (const PayoutItem& item : items) {
-            if (item.kind == ItemKind::kCredit && !stands) {
-                move_credit(payout, item, false, txn);
-            }
+            move_credit(payout, item, true);
         }
-        if (!more) {
-            return;
+        return;
+    }
+    const std::vector<OpenAmount> before = open_amounts(*order);
+    for (const PayoutItem& item : items) {
+        take_item(*order, payout, item);
+    }
+    finish(*order, before, true);
+}
+
+void Standing::follow_group(const Payout& payout, std::span<const ItemOf> group) {
+    const bool stands = is_standing(payout.state);
+    const PayoutItem* of_order = nullptr;
+    for (const auto& [of, item] : group) {
+        if (item.kind != ItemKind::kCredit) {
+            of_order = &item;
+        } else if (!stands) {
+            move_credit(payout, item, false);
         }
-        last = items.back();
-        resumed = true;
+    }
+    if (of_order == nullptr) {
+        return;
+    }
+    if (!load_sound_order(txn_, {payout.account, of_order->shop, of_order->order_id}, state_)) {
+        throw damaged(payout, *of_order);
+    }
+    const std::vector<OpenAmount> before = open_amounts(state_);
+    for (const auto& [of, item] : group) {
+        if (item.kind != ItemKind::kCredit && !stands) {
+            let_item_go(state_, payout, item);
+        }
+    }
+    finish(state_, before, !stands);
+}
+
+void Standing::follow_slice(const std::vector<ItemOf>& slice) {
+    std::vector<OrderKey> keys;
+    for (const auto& [payout, item] : slice) {
+        if (item.kind != ItemKind::kCredit) {
+            keys.push_back({payout->account, item.shop, item.order_id});
+        }
+    }
+    txn_.expect_orders(keys);
+    for (auto begin = slice.begin(); begin != slice.end();) {
+        const auto end = std::find_if(begin + 1, slice.end(), [&begin](const ItemOf& other) {
+            return !is_of_one_order(begin->second, other.second);
+        });
+        follow_group(*begin->first, {begin, end});
+        begin = end;
+    }
+}
+
+void Standing::follow(std::span<const Payout> moved) {
+    ItemSlices slices(moved, txn_);
+    for (std::vector<ItemOf> slice; slices.next(slice);) {
+        follow_slice(slice);
     }
 }
 

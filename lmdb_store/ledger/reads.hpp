@@ -42,6 +42,9 @@ public:
                               Timestamp to, const Visitor<JournalGroup>& visit) override;
     void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                               const Visitor<JournalGroup>& visit) override;
+    /// Beyond 16 MB they are sorted in a file of the ledger's folder that has no name.
+    std::unique_ptr<MaturedRows> matured(AccountNumber account,
+                                         std::span<const MaturedOf> programs) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
 

@@ -71,6 +71,12 @@ template <class Row>
     return all;
 }
 
+template <class Row>
+[[nodiscard]] std::size_t all_columns_count() {
+    static const std::size_t count = all_columns<Row>().size();
+    return count;
+}
+
 /// The root that the tables are kept on top of.
 class RowKeeps : private ConnectionHolder, public Reads, public LedgerTxn {
 protected:
@@ -131,6 +137,7 @@ protected:
 private:
     /// What is more is written in pieces.
     static constexpr std::size_t kRowsMax = 5000;
+    static constexpr std::size_t kBulkBytesMax = 4U << 20;
     /// From so many rows on COPY is worth the end of the pipeline that it costs.
     static constexpr std::size_t kCopiedFrom = 256;
 
@@ -142,9 +149,13 @@ private:
 
     void write(const std::vector<const Row*>& put);
     void change(const Row& row, std::optional<Row> value);
+    void write_bulk();
 
     std::map<std::string, Kept> kept_;
     bool changed_ = false;
+    /// Rows of a table that is written in bulk, for COPY. Only while none of the table is kept, so
+    /// that what comes later finds them written.
+    RowWriter bulk_;
 };
 using TableKeeps = ForEachTable<KeepsTable, RowKeeps>;
 

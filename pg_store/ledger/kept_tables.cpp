@@ -5,6 +5,7 @@ namespace sluice::pg {
 
 template <class Row, class Base>
 bool KeepsTable<Row, Base>::load(Row& row) {
+    write_bulk();
     const auto kept = kept_.find(sort_key(row));
     if (kept == kept_.end()) {
         const bool exists = Base::load(row);
@@ -19,11 +20,31 @@ bool KeepsTable<Row, Base>::load(Row& row) {
 
 template <class Row, class Base>
 void KeepsTable<Row, Base>::put(const Row& row) {
-    change(row, row);
+    if (TableOf<Row>::kInBulk && kept_.empty()) {
+        bulk_.begin_copy_row(static_cast<std::int16_t>(all_columns_count<Row>()));
+        add_row(row, this->node_.number, [this]() -> RowWriter& { return bulk_; });
+        if (bulk_.view().size() > kBulkBytesMax) {
+            write_bulk();
+        }
+    } else {
+        change(row, row);
+    }
+}
+
+template <class Row, class Base>
+void KeepsTable<Row, Base>::write_bulk() {
+    if constexpr (TableOf<Row>::kInBulk) {
+        static const std::string kCopy = table_text<Row>().copy_in();
+        if (!bulk_.empty()) {
+            this->connection_.copy_in(kCopy, bulk_.view());
+            bulk_.clear();
+        }
+    }
 }
 
 template <class Row, class Base>
 void KeepsTable<Row, Base>::erase(const Row& row) {
+    write_bulk();
     change(row, std::nullopt);
 }
 
@@ -49,6 +70,7 @@ void KeepsTable<Row, Base>::flush_all() {
 template <class Row, class Base>
 void KeepsTable<Row, Base>::flush_table(const Row* /*which*/) {
     static const Statement kErase = kept_statement(table_text<Row>().erase_many());
+    write_bulk();
     if (!changed_) {
         return;
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pg_store/ledger/reads.hpp"
+#include "pg_store/ledger/shop_texts.hpp"
 #include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
@@ -194,13 +195,35 @@ bool Reads::is_of_credit(const JournalGroup& group) {
     return reason == JournalReason::kCredit;
 }
 
+void Reads::expect_journals(std::span<const OrderKey> keys) {
+    static const Statement kSelect = select_statement(
+        kJournalRead,
+        "journal JOIN unnest($1::integer[], $2::integer[], $3::text[]) AS k (account, shop, "
+        "order_id) USING (account, shop, order_id) ORDER BY uuid, first_entry");
+    journals_.clear();
+    ShopTextColumns columns;
+    for (const OrderKey& key : keys) {
+        if (journals_.try_emplace(key).second) {
+            columns.add(key.account, key.shop, key.order_id.view());
+        }
+    }
+    if (columns.empty()) {
+        return;
+    }
+    for (JournalGroup& group : all(rows(kSelect, columns.parameters()), read_journal)) {
+        journals_[{group.account, group.shop, group.order_id}].push_back(std::move(group));
+    }
+}
+
 std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
     static const Statement kSelect =
         select_statement(kJournalRead,
                          "journal WHERE account = $1 AND shop = $2 AND "
                          "order_id = $3 ORDER BY uuid, first_entry");
+    const auto expected = journals_.find(state.key);
     std::vector<JournalGroup> groups =
-        all(rows(kSelect, order_parameters(state.key)), read_journal);
+        expected != journals_.end() ? expected->second
+                                    : all(rows(kSelect, order_parameters(state.key)), read_journal);
     std::erase_if(groups, [this](const JournalGroup& group) { return is_of_credit(group); });
     return groups;
 }

@@ -21,7 +21,7 @@ bool ReadsTable<Row, Base>::load(Row& row) {
 template <class Row, class Base>
 void ReadsTable<Row, Base>::scan(const Row& first, KeyRange range, const Visitor<Row>& visit) {
     this->settle();
-    Statement page = kept_statement(table_text<Row>().select_page(range, false));
+    Statement page = kept_statement(table_text<Row>().select_page(range, false, kPageRows<Row>));
     RowWriter parameters = key_parameters(first, this->node_.number, range.from);
     for (;;) {
         const Rows found = this->connection_.query(page, parameters);
@@ -31,14 +31,14 @@ void ReadsTable<Row, Base>::scan(const Row& first, KeyRange range, const Visitor
             if (!visit(row)) {
                 return;
             }
-            if (i + 1 == kPageRows) {
+            if (i + 1 == kPageRows<Row>) {
                 parameters = key_parameters(row, this->node_.number);
             }
         }
-        if (found.count() < kPageRows) {
+        if (found.count() < kPageRows<Row>) {
             return;
         }
-        page = kept_statement(table_text<Row>().select_page(range, true));
+        page = kept_statement(table_text<Row>().select_page(range, true, kPageRows<Row>));
     }
 }
 

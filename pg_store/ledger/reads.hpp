@@ -5,8 +5,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -76,6 +79,7 @@ public:
     const LedgerHead& head() const override { return node_.head; }
     ChainHead chain(AccountNumber account) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
+    void expect_journals(std::span<const OrderKey> keys) override;
     std::vector<JournalGroup> order_journal(const OrderState& state) override;
 
     void scan_shops(const Visitor<ShopRow>& visit) override;
@@ -90,17 +94,31 @@ public:
                               Timestamp to, const Visitor<JournalGroup>& visit) override;
     void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                               const Visitor<JournalGroup>& visit) override;
+    /// The server sorts them.
+    std::unique_ptr<MaturedRows> matured(AccountNumber account,
+                                         std::span<const MaturedOf> programs) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
+
+protected:
+    /// What was expected of it is not all any more.
+    void forget_journal(const JournalGroup& group) {
+        if (!journals_.empty()) {
+            journals_.erase({group.account, group.shop, group.order_id});
+        }
+    }
 
 private:
     /// A credit's, or the reversal's of one.
     [[nodiscard]] bool is_of_credit(const JournalGroup& group);
     /// Rows in bounded memory, through a cursor; `visit` may run other statements meanwhile.
     void scan_sql(const std::string& sql, const RowWriter& parameters,
-                  const std::function<bool(RowReader&)>& visit);
+                  const std::function<bool(RowReader&)>& visit, int rows_at_once = kFetchRows);
+
+    static constexpr int kFetchRows = 500;
 
     unsigned cursors_count_ = 0;
+    std::unordered_map<OrderKey, std::vector<JournalGroup>, OrderHash> journals_;  ///< Expected.
 };
 
 }  // namespace sluice::pg

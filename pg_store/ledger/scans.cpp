@@ -7,7 +7,8 @@
 namespace sluice::pg {
 namespace {
 
-constexpr int kFetchRows = 500;
+/// Of the journal of a whole account: groups are short.
+constexpr int kFetchGroups = 4096;
 
 RowWriter shop_parameters(AccountNumber account, ShopNumber shop) {
     RowWriter row;
@@ -22,14 +23,14 @@ std::string select(const std::string& columns, const std::string& rest) {
 }  // namespace
 
 void Reads::scan_sql(const std::string& sql, const RowWriter& parameters,
-                     const std::function<bool(RowReader&)>& visit) {
+                     const std::function<bool(RowReader&)>& visit, int rows_at_once) {
     settle();
     const std::string name = "scan" + std::to_string(++cursors_count_);
-    const std::string fetch = "FETCH " + std::to_string(kFetchRows) + " FROM " + name;
+    const std::string fetch = "FETCH " + std::to_string(rows_at_once) + " FROM " + name;
     connection_.send_text("DECLARE " + name + " NO SCROLL CURSOR FOR " + sql, parameters);
     for (;;) {
         const Rows rows = connection_.query_text(fetch);
-        bool more = rows.count() == kFetchRows;
+        bool more = rows.count() == rows_at_once;
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
             if (!visit(row)) {
@@ -107,12 +108,13 @@ void Reads::scan_account_journal(AccountNumber account, Timestamp from, Timestam
                                  const Visitor<JournalGroup>& visit) {
     RowWriter parameters;
     parameters.u4(account.value).instant(from).instant(to);
-    scan_sql(select(kJournalRead,
-                    "journal WHERE account = $1 AND creator <> '' AND "
-                    "(accounting_s, accounting_ns) >= ($2, $3) AND "
-                    "(accounting_s, accounting_ns) < ($4, $5) "
-                    "ORDER BY creator, accounting_s, accounting_ns, uuid, first_entry"),
-             parameters, [&](RowReader& row) { return visit(read_journal(row)); });
+    scan_sql(
+        select(kJournalRead,
+               "journal WHERE account = $1 AND creator <> '' AND "
+               "(accounting_s, accounting_ns) >= ($2, $3) AND "
+               "(accounting_s, accounting_ns) < ($4, $5) "
+               "ORDER BY creator, accounting_s, accounting_ns, uuid, first_entry"),
+        parameters, [&](RowReader& row) { return visit(read_journal(row)); }, kFetchGroups);
 }
 
 void Reads::scan_heads(const Visitor<LedgerHead>& visit) {

@@ -82,6 +82,7 @@ public:
     void erase(const CodeRow& row) override;
     void erase(const Work& work) override;
     void put_order(const OrderState& state) override;
+    void put_taken(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
     void append_journal(const JournalGroup& group) override;
     void add_to_balance(const Balance& change) override;
@@ -100,7 +101,8 @@ private:
         OrderState state;
         bool stored = false;  ///< It is in the table, as of `revision`.
         bool exists = false;
-        bool changed = false;
+        bool changed = false;     ///< Not written yet.
+        bool only_taken = false;  ///< Of what changed since it was written: put_taken() alone.
         std::uint64_t revision = 0;
         std::exception_ptr damage;  ///< It could not be read.
     };
@@ -152,6 +154,7 @@ private:
     void update_order(const OrderKey& key, CachedOrder& order);
     void replace_orders(const std::vector<ChangedOrder>& changed);
     void copy_orders(const std::vector<ChangedOrder>& added);
+    void update_taken(const std::vector<ChangedOrder>& changed);
     void flush_journal();
     void flush_balances();
     void flush_variants();

@@ -12,7 +12,7 @@ namespace {
 
 /// Touches of one id that are fetched ahead; an id with more is asked for when it is needed.
 constexpr std::size_t kTouchesAhead = 64;
-/// Orders that are held at once: two slices of a payout close.
+/// Orders that are held at once: a slice of a payout close.
 constexpr std::size_t kOrdersMax = 8192;
 
 RowWriter source_parameters(const std::vector<WaitKey>& keys) {
@@ -285,7 +285,6 @@ void PgTxn::expect_orders(std::span<const OrderKey> keys) {
     }
     if (orders_.size() + keys.size() > kOrdersMax) {
         flush_orders();
-        connection_.sync();
         orders_.clear();
     }
     fetch_orders({keys.begin(), keys.end()});

@@ -4,6 +4,7 @@
 
 #include "pg_store/ledger/txn.hpp"
 #include "pg_store/rows/order_row.hpp"
+#include "pg_store/rows/taken_row.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -41,15 +42,19 @@ void PgTxn::flush() {
 void PgTxn::flush_orders() {
     std::vector<ChangedOrder> added;
     std::vector<ChangedOrder> changed;
+    std::vector<ChangedOrder> taken;
     for (auto& [key, order] : orders_) {
         if (order.changed) {
-            (order.stored ? changed : added).emplace_back(&key, &order);
-            order.changed = false;
+            const bool only_taken = order.only_taken && gate_ == Gate::kExclusive;
+            (!order.stored ? added : only_taken ? taken : changed).emplace_back(&key, &order);
+            order.changed = order.only_taken = false;
         }
     }
     const auto by_key = [](const ChangedOrder& a, const ChangedOrder& b) {
         return *a.first < *b.first;
     };
+    std::sort(taken.begin(), taken.end(), by_key);
+    update_taken(taken);
     std::sort(changed.begin(), changed.end(), by_key);
     if (gate_ == Gate::kExclusive && changed.size() >= kReplacedFrom) {
         replace_orders(changed);
@@ -125,6 +130,39 @@ void PgTxn::copy_orders(const std::vector<ChangedOrder>& added) {
     if (!rows.empty()) {
         connection_.copy_in(kCopy, rows.view());
     }
+}
+
+/// What a payout close changes of an order is little, and its row is long: only that is sent. Lists
+/// of many rows go as the texts of arrays.
+void PgTxn::update_taken(const std::vector<ChangedOrder>& changed) {
+    static const std::string kText =
+        "UPDATE sluice_ledger.orders o SET revision = o.revision + 1, " + taken_assignments("k.") +
+        " FROM unnest($1::integer[], $2::integer[], $3::text[], $4::bigint[], " +
+        taken_parameters(5) + ") AS k (account, shop, order_id, revision, " + taken_columns() +
+        ") WHERE o.account = k.account AND o.shop = k.shop AND o.order_id = k.order_id AND "
+        "o.revision = k.revision";
+    if (changed.empty()) {
+        return;
+    }
+    std::vector<Column> columns{Column(Type::kInt4), Column(Type::kInt4), Column(Type::kText),
+                                Column(Type::kInt8)};
+    add_taken_columns(columns);
+    for (const auto& [key, order] : changed) {
+        columns[0].add().u4(key->account.value);
+        columns[1].add().u4(key->shop.value);
+        columns[2].add().text(key->order_id.view());
+        columns[3].add().u8(order->revision++);
+        encode_taken(order->state, std::span(columns).subspan(4));
+    }
+    RowWriter row;
+    for (const Column& column : columns) {
+        column.write_to(row);
+    }
+    connection_.send({kText.c_str()}, row, [count = changed.size()](Rows rows) {
+        if (rows.affected() != count) {
+            throw_changed_meanwhile();
+        }
+    });
 }
 
 void PgTxn::flush_journal() {

@@ -8,6 +8,9 @@
 namespace sluice::pg {
 namespace {
 
+/// What is more is written before the rest of its transaction.
+constexpr std::size_t kJournalBytesMax = 16U << 20;
+
 Error other_registry(const ShopRow& wanted) {
     return {ErrorCode::kConflict,
             "shop " + wanted.shop_id.str() + " of account " + wanted.account_id.str() +
@@ -23,6 +26,14 @@ void PgTxn::put_order(const OrderState& state) {
     CachedOrder& order = cached(state.key);
     order.state = state;
     order.exists = order.changed = true;
+    order.only_taken = false;
+}
+
+void PgTxn::put_taken(const OrderState& state) {
+    CachedOrder& order = cached(state.key);
+    order.state = state;
+    order.only_taken = order.stored && (order.only_taken || !order.changed);
+    order.changed = true;
 }
 
 void PgTxn::BookSums::add(const BookSums& change) {
@@ -33,6 +44,10 @@ void PgTxn::BookSums::add(const BookSums& change) {
 
 /// By its own count of what the entries move: a balance that was folded otherwise is found.
 void PgTxn::append_journal(const JournalGroup& group) {
+    forget_journal(group);
+    if (journal_.view().size() > kJournalBytesMax) {
+        flush_journal();
+    }
     journal_.begin_copy_row(kJournalColumnsCount);
     write_journal(group, node_.number, journal_);
     for (const JournalEntry& entry : group.entries) {

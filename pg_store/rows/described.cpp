@@ -78,7 +78,7 @@ std::string TableText::select_one() const {
            });
 }
 
-std::string TableText::select_page(KeyRange range, bool behind) const {
+std::string TableText::select_page(KeyRange range, bool behind, int rows) const {
     std::vector<SqlColumn> same;
     std::vector<SqlColumn> from;
     std::vector<SqlColumn> order;
@@ -100,8 +100,7 @@ std::string TableText::select_page(KeyRange range, bool behind) const {
             ")";
     }
     return "SELECT " + columns() + " FROM " + table_ + (where.empty() ? "" : " WHERE ") + where +
-           (order.empty() ? "" : " ORDER BY ") + names(order) + " LIMIT " +
-           std::to_string(kPageRows);
+           (order.empty() ? "" : " ORDER BY ") + names(order) + " LIMIT " + std::to_string(rows);
 }
 
 std::string TableText::insert_many(bool replaces) const {

@@ -27,7 +27,8 @@ template <class Row>
 }
 
 /// Rows of a page of a scan.
-inline constexpr int kPageRows = 500;
+template <class Row>
+inline constexpr int kPageRows = TableOf<Row>::kInBulk ? 8192 : 500;
 
 /// The texts of a table's statements. `node` columns come first in a key and last in the rest.
 class TableText {
@@ -41,7 +42,7 @@ public:
     [[nodiscard]] std::string columns(const char* prefix = "") const;
     [[nodiscard]] std::string select_one() const;
     /// A page of a scan: rows at or behind a key's first columns, or behind a whole key.
-    [[nodiscard]] std::string select_page(KeyRange range, bool behind) const;
+    [[nodiscard]] std::string select_page(KeyRange range, bool behind, int rows) const;
     /// Of many rows: `unnest`, an array for each column.
     [[nodiscard]] std::string insert_many(bool replaces) const;
     [[nodiscard]] std::string erase_many() const;

@@ -192,7 +192,7 @@ void RunListing::add(const PlannedPayout& planned, Timestamp until,
     payout.state = waits ? PayoutState::kClosed : PayoutState::kApproved;
     payout.until = until;
     payout.orders_count = planned.orders_count;
-    payout.items_count = planned.items.size();
+    payout.items_count = planned.items_count;
     add_row(payout_row(ledger_, account_id_, payout));
 }
 

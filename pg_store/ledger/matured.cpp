@@ -1,0 +1,69 @@
+// What a payout close takes from, sorted by the server and fetched slice by slice.
+#include <utility>
+
+#include "pg_store/ledger/reads.hpp"
+
+namespace sluice::pg {
+namespace {
+
+constexpr int kFetchRows = 8192;
+
+/// A cursor: its rows are those that were there when it was declared. It goes with its transaction.
+class CursorRows final : public MaturedRows {
+public:
+    CursorRows(Connection& connection, std::string name)
+        : connection_(connection),
+          name_(std::move(name)),
+          fetch_("FETCH " + std::to_string(kFetchRows) + " FROM " + name_) {}
+
+    void visit(const Visitor<OpenAmount>& visit) override {
+        if (std::exchange(begun_, true)) {
+            connection_.send_text("MOVE ABSOLUTE 0 IN " + name_);
+        }
+        for (;;) {
+            const Rows rows = connection_.query_text(fetch_);
+            for (int i = 0; i < rows.count(); ++i) {
+                RowReader row = rows.row(i);
+                if (!visit(read_row<OpenAmount>(row))) {
+                    return;
+                }
+            }
+            if (rows.count() < kFetchRows) {
+                return;
+            }
+        }
+    }
+
+private:
+    Connection& connection_;
+    std::string name_, fetch_;
+    bool begun_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<MaturedRows> Reads::matured(AccountNumber account,
+                                            std::span<const MaturedOf> programs) {
+    static const std::string kSelect =
+        "SELECT " + table_text<OpenAmount>().columns("o.") +
+        " FROM sluice_ledger.open o JOIN unnest($2::text[], $3::bigint[], $4::integer[]) "
+        "AS k (program, until_s, until_ns) ON o.program = k.program AND "
+        "(o.matured OR (o.sold_s, o.sold_ns) <= (k.until_s, k.until_ns)) "
+        "LEFT JOIN sluice_ledger.shops s ON s.shop = o.shop WHERE o.account = $1 "
+        "ORDER BY o.creator, o.currency, o.program, "
+        "coalesce(s.shop_id, '') COLLATE \"C\", o.order_id";
+    settle();
+    RowWriter parameters;
+    parameters.u4(account.value);
+    parameters.array(Type::kText, programs,
+                     [](RowWriter& out, const MaturedOf& of) { out.text(of.program.view()); });
+    parameters.array(Type::kInt8, programs,
+                     [](RowWriter& out, const MaturedOf& of) { out.i8(of.sold_until.seconds); });
+    parameters.array(Type::kInt4, programs,
+                     [](RowWriter& out, const MaturedOf& of) { out.u4(of.sold_until.nanos); });
+    const std::string name = "matured" + std::to_string(++cursors_count_);
+    connection_.send_text("DECLARE " + name + " SCROLL CURSOR FOR " + kSelect, parameters);
+    return std::make_unique<CursorRows>(connection_, name);
+}
+
+}  // namespace sluice::pg

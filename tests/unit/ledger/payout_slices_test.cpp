@@ -1,0 +1,197 @@
+// Payouts of many positions (N4): how often the server is asked, and how often a row is walked,
+// counted, not timed; and that slices change nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "core/ledger/overlay.hpp"
+#include "core/payouts/payout_plan.hpp"
+#include "core/rules/covering.hpp"
+#include "core/rules/open_amounts.hpp"
+#include "pg_store/connection/connection.hpp"
+#include "unit/ledger/books.hpp"
+#include "unit/ledger/rules_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr const char* kOrdered = "2026-01-01T00:00:00Z";
+constexpr const char* kNow = "2026-02-01T00:00:00Z";
+constexpr std::uint64_t kSlice = 8192;
+
+std::string creator_no(std::uint64_t number) {
+    return "c" + std::to_string(10'000 + number);
+}
+
+/// Copies of one order, as if each had been sent: `count` in all, of so many creators by turns.
+void fill(Ledger& ledger, Books& books, std::uint64_t count, std::uint64_t creators) {
+    books.receive_at(kNow);
+    books.apply({program()});
+    books.creator(creator_no(0), "spring", "SAVE");
+    OrderText text;
+    text.ordered = text.updated = kOrdered;
+    text.codes = {"SAVE"};
+    books.create(text);
+    OrderState state = books.order();
+    const auto txn = ledger.begin(Books::kNode);
+    for (std::uint64_t i = 1; i < count; ++i) {
+        state.key.order_id = OrderId("o" + std::to_string(100'000 + i * 7919 % count));
+        state.positions[0].attribution.creator = CreatorId(creator_no(i % creators));
+        txn->put_order(state);
+        for (const OpenAmount& row : open_amounts(state)) {
+            txn->put(row);
+        }
+    }
+    txn->commit();
+}
+
+std::string last_run(Books& books) {
+    std::string run;
+    books.read()->scan_commands([&run](const CommandRow& row) {
+        run = row.command_id;
+        return true;
+    });
+    return run;
+}
+
+std::string move(Books& books, PayoutVerb verb, const std::string& run) {
+    books.reason = "as the bank says";
+    return books.command(PayoutMove{verb, {run}}).text;
+}
+
+// ---- Round trips --------------------------------------------------------------------------------
+
+/// By what was done.
+using Trips = std::map<std::string, std::uint64_t>;
+
+template <class Step>
+std::uint64_t trips_of(Step step) {
+    const std::uint64_t before = pg::Connection::round_trips();
+    step();
+    return pg::Connection::round_trips() - before;
+}
+
+void preview(Books& books, std::uint64_t payouts) {
+    const auto reader = books.read();
+    const PayoutClose close{instant(kNow)};
+    const AccountSettings settings = account_settings(*reader, {1});
+    const PlanRequest request{{1}, AccountId("acme"), close, instant(kNow), {}};
+    PayoutPlan plan(request, settings, *reader);
+    ASSERT_TRUE(plan.add_up().ok());
+    std::uint64_t seen = 0;
+    plan.visit([&seen](const PlannedPayout&) { ++seen; });
+    EXPECT_EQ(seen, payouts);
+}
+
+Trips trips(std::uint64_t count, std::uint64_t creators) {
+    std::unique_ptr<Ledger> ledger;
+    for (const LedgerKind& kind : ledger_kinds()) {
+        ledger = kind.name == "Postgres" ? kind.make() : std::move(ledger);
+    }
+    if (!ledger) {
+        throw std::logic_error("no PostgreSQL among the kinds of ledger");
+    }
+    Books books(*ledger);
+    fill(*ledger, books, count, creators);
+    const std::string payouts = std::to_string(creators) + " payouts";
+    Trips found;
+    const auto close = [&] {
+        EXPECT_EQ(books.close_account(kNow).text.substr(0, payouts.size()), payouts);
+    };
+    found["preview"] = trips_of([&] { preview(books, creators); });
+    found["close"] = trips_of(close);
+    const auto moved = [&](PayoutVerb verb, const std::string& run) {
+        return trips_of(
+            [&] { EXPECT_EQ(move(books, verb, run).substr(0, payouts.size()), payouts); });
+    };
+    found["void"] = moved(PayoutVerb::kVoid, last_run(books));
+    close();
+    std::string run = last_run(books);
+    found["sent"] = moved(PayoutVerb::kSent, run);
+    found["failed"] = moved(PayoutVerb::kFailed, run);
+    close();
+    run = last_run(books);
+    found["settle"] = moved(PayoutVerb::kSettle, run);
+    found["returned"] = moved(PayoutVerb::kReturned, run);
+    return found;
+}
+
+/// A slice costs the same whatever is in it, and no payout costs one of its own.
+TEST(PostgresPayouts, N4_RoundTripsGrowWithSlicesNeitherWithOrdersNorWithPayouts) {
+    constexpr std::uint64_t kSlices = 2;
+    constexpr std::uint64_t kOfASlice = 6;
+    const Trips few = trips(100, 10);
+    EXPECT_EQ(trips(1000, 100), few);
+    for (const auto& [step, count] : trips(kSlices * kSlice, 100)) {
+        EXPECT_LE(count, few.at(step) + kSlices * kOfASlice) << step;
+    }
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+/// Counts the rows of the index that are visited.
+class CountingReader final : public Overlay {
+public:
+    using Overlay::Overlay;
+    using Overlay::scan;
+    void scan(const OpenAmount& first, KeyRange range, const Visitor<OpenAmount>& visit) override {
+        Overlay::scan(first, range, [&](const OpenAmount& row) {
+            ++visited;
+            return visit(row);
+        });
+    }
+    std::uint64_t visited = 0;
+};
+
+/// Without an audit at the end: of the copies no journal tells.
+class PayoutSlices : public testing::TestWithParam<LedgerKind> {
+protected:
+    std::unique_ptr<Ledger> ledger = GetParam().make();
+    Books books{*ledger};
+};
+SLUICE_FOR_EVERY_LEDGER(PayoutSlices);
+
+TEST_P(PayoutSlices, P1_TheIndexIsWalkedOnceHoweverManySlicesAndPayoutsThereAre) {
+    constexpr std::uint64_t kOrders = 2 * kSlice + 100;
+    constexpr std::uint64_t kCreators = 50;
+    fill(*ledger, books, kOrders, kCreators);
+    const auto reader = books.read();
+    CountingReader counting(*reader);
+    const PayoutClose close{instant(kNow)};
+    const AccountSettings settings = account_settings(counting, {1});
+    const PlanRequest request{{1}, AccountId("acme"), close, instant(kNow), {}};
+    PayoutPlan plan(request, settings, counting);
+    ASSERT_TRUE(plan.add_up().ok());
+    std::uint64_t orders = 0;
+    plan.visit([&orders](const PlannedPayout& payout) { orders += payout.orders_count; });
+    EXPECT_EQ(orders, kOrders);
+    EXPECT_EQ(counting.visited, kOrders);
+}
+
+TEST_P(PayoutSlices, P4_SlicesOfManyPayoutsAreTakenAndGivenBackWhole) {
+    constexpr std::uint64_t kOrders = kSlice + 200;
+    fill(*ledger, books, kOrders, 3);
+    EXPECT_EQ(books.close_account(kNow).text.substr(0, 9), "3 payouts");
+    std::uint64_t open = 0;
+    const auto count = [&open](const OpenAmount&) { return ++open != 0; };
+    books.read()->scan(OpenAmount{}, {0, 0}, count);
+    EXPECT_EQ(open, 0U);
+    EXPECT_EQ(move(books, PayoutVerb::kVoid, last_run(books)), "3 payouts voided");
+    books.read()->scan(OpenAmount{}, {0, 0}, count);
+    EXPECT_EQ(open, kOrders);
+    EXPECT_EQ(books.close_account(kNow).text.substr(0, 9), "3 payouts");
+    std::uint64_t orders = 0;
+    books.read()->scan_payouts([&orders](const Payout& payout) {
+        orders += is_standing(payout.state) ? payout.orders_count : 0;
+        return true;
+    });
+    EXPECT_EQ(orders, kOrders);
+}
+
+}  // namespace
+}  // namespace sluice::test
