@@ -7,6 +7,7 @@
 #include "core/rules/commission.hpp"
 #include "core/rules/covering.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/node_names.hpp"
 #include "core/rules/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/payout_names.hpp"
@@ -42,8 +43,11 @@ std::vector<AnomalyKind> anomalies_of(std::uint32_t bits) {
 }
 
 void explain_events(Explanation& out, LedgerReader& ledger) {
-    const auto add = [&out](const EventTrace& trace) {
-        out.events.push_back({trace, words_of(trace), anomalies_of(trace.anomalies)});
+    const NodeNames nodes(ledger);
+    out.many_nodes = nodes.count() > 1;
+    const auto add = [&](const EventTrace& trace) {
+        out.events.push_back(
+            {trace, nodes.of(trace.node), words_of(trace), anomalies_of(trace.anomalies)});
         return true;
     };
     for (const EventTrace& trace : out.order.events) {
@@ -81,6 +85,18 @@ std::string types_of(std::uint8_t types) {
     return text;
 }
 
+/// The input that attributed: `input 7`, and of which node if there are several.
+std::string input_words(const Explanation& out, const Attribution& attribution) {
+    const std::string words = "input " + std::to_string(attribution.cause.value);
+    for (const ExplainedEvent& event : out.events) {
+        if (out.many_nodes && event.trace.seq == attribution.cause &&
+            event.trace.received_at == attribution.at) {
+            return words + " of node " + event.node;
+        }
+    }
+    return words;
+}
+
 void explain_attribution(Explanation& out, LedgerReader& ledger) {
     if (!out.order.live) {
         out.attribution = out.order.has(kOrderBarred)
@@ -95,7 +111,7 @@ void explain_attribution(Explanation& out, LedgerReader& ledger) {
     out.attribution =
         "creator " + attribution.creator.str() + " of program " + attribution.program.str() +
         " by " + types_of(attribution.types) + ", since " +
-        (attribution.command_id.empty() ? "input " + std::to_string(attribution.cause.value)
+        (attribution.command_id.empty() ? input_words(out, attribution)
                                         : "command " + attribution.command_id) +
         " (" + std::string(to_string(attribution.cause_topic)) + ") of " +
         attribution.at.to_string();
@@ -327,6 +343,7 @@ void explain_dues(Explanation& out, LedgerReader& ledger) {
 // ---- Payouts, blocks, device --------------------------------------------------------------------
 
 void explain_payouts(Explanation& out, LedgerReader& ledger) {
+    PayoutNodes nodes(ledger);
     for (const Position& position : out.order.positions) {
         for (const PositionPayout& taken : position.payouts) {
             Payout stored;
@@ -334,6 +351,7 @@ void explain_payouts(Explanation& out, LedgerReader& ledger) {
             ExplainedPayout payout;
             payout.payout_id = taken.payout_id;
             payout.state = ledger.load(stored) ? to_string(stored.state) : "MISSING";
+            payout.node = nodes.of(taken.payout_id);
             payout.program = position.attribution.program.str();
             payout.creator = position.attribution.creator.str();
             payout.currency = taken.currency;

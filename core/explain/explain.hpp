@@ -14,6 +14,7 @@ namespace sluice {
 
 struct ExplainedEvent {
     EventTrace trace;
+    std::string node;   ///< UUID of the queue that it came through.
     std::string words;  ///< What it did, and why it did no more.
     std::vector<AnomalyKind> anomalies;
 };
@@ -47,6 +48,7 @@ struct ExplainedDue {
 /// A payout that took something of the order, whatever became of it.
 struct ExplainedPayout {
     std::string payout_id, state, program, creator;
+    std::string node;  ///< UUID of the queue that its close came through.
     Currency currency;
     Decimal amount;  ///< Of the order.
     std::vector<PayoutItem> items;
@@ -55,6 +57,7 @@ struct ExplainedPayout {
 struct Explanation {
     ShopRow shop;
     OrderState order;
+    bool many_nodes = false;  ///< The ledger has inputs of several: a number alone names none.
     std::vector<ExplainedEvent> events;
     std::vector<ExplainedRefund> refunds;
     std::string attribution;  ///< Who has the order, since which input, by what.

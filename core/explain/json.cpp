@@ -46,7 +46,9 @@ void write_events(JsonWriter& json, const Explanation& e) {
     json.key("events").begin_array();
     for (const ExplainedEvent& event : e.events) {
         const EventTrace& trace = event.trace;
-        json.begin_object().field("event_seq", trace.seq.value);
+        json.begin_object();
+        text_or_null(json, "node", event.node);
+        json.field("event_seq", trace.seq.value);
         json.field("topic", to_string(trace.topic));
         json.field("version", trace.version.to_string());
         json.field("received_at", trace.received_at.to_string());
@@ -115,7 +117,7 @@ void write_lines(JsonWriter& json, const Explanation& e) {
 void write_entry(JsonWriter& json, const JournalGroup& group, std::size_t index) {
     const JournalEntry& entry = group.entries[index];
     const BooksOf books = books_of(entry.reason);
-    json.begin_object().field("entry", group.first_entry + index);
+    json.begin_object().field("node", group.node).field("entry", group.first_entry + index);
     json.field("event_seq", group.event_seq.value);
     text_or_null(json, "line_item_id", entry.line.view());
     const bool mark = is_mark(entry.reason);
@@ -151,7 +153,9 @@ void write_dues(JsonWriter& json, const Explanation& e) {
 void write_payouts(JsonWriter& json, const Explanation& e) {
     json.key("payouts").begin_array();
     for (const ExplainedPayout& payout : e.payouts) {
-        json.begin_object().field("payout_id", payout.payout_id).field("state", payout.state);
+        json.begin_object().field("payout_id", payout.payout_id);
+        text_or_null(json, "node", payout.node);
+        json.field("state", payout.state);
         json.field("creator_id", payout.creator).field("program_id", payout.program);
         json.field("currency", payout.currency.code());
         json.field("amount", payout.amount.to_string()).key("items").begin_array();

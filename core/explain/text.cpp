@@ -30,6 +30,11 @@ std::string number(std::uint64_t value) {
     return std::to_string(value);
 }
 
+/// Numbers count within a node: which one, if there are several.
+std::string through(const Explanation& e, const std::string& node) {
+    return e.many_nodes && !node.empty() ? " of node " + node : std::string();
+}
+
 void write_order(Page& page, const Explanation& e) {
     const OrderState& order = e.order;
     const std::string code(order.currency.code());
@@ -53,7 +58,7 @@ void write_events(Page& page, const Explanation& e) {
     page.section("Events");
     for (const ExplainedEvent& event : e.events) {
         const EventTrace& trace = event.trace;
-        page.item("#" + number(trace.seq.value) + "  " + std::string(to_string(trace.topic)) +
+        page.item("#" + number(trace.seq.value) + through(e, event.node) + "  " + std::string(to_string(trace.topic)) +
                   ", version " + trace.version.to_string() + ", received " +
                   trace.received_at.to_string());
         page.detail(event.words);
@@ -132,7 +137,7 @@ void write_journal(Page& page, const Explanation& e) {
                                            : (entry.amount.is_negative() ? "" : "+") +
                                                  entry.amount.to_string() + " " +
                                                  std::string(entry.currency.code()) + " ";
-            page.item("entry " + number(group.first_entry + i) +
+            page.item("entry " + number(group.first_entry + i) + through(e, group.node) +
                       (group.command_id.empty() ? ", event #" + number(group.event_seq.value)
                                                 : ", command " + group.command_id) +
                       ": " +
@@ -167,7 +172,7 @@ void write_payouts(Page& page, const Explanation& e) {
     }
     page.section("Payouts");
     for (const ExplainedPayout& payout : e.payouts) {
-        page.item(payout.payout_id + ", " + payout.state + ": " + payout.amount.to_string() + " " +
+        page.item(payout.payout_id + through(e, payout.node) + ", " + payout.state + ": " + payout.amount.to_string() + " " +
                   std::string(payout.currency.code()) + " of creator " + payout.creator);
         for (const PayoutItem& item : payout.items) {
             page.detail((item.line.empty() ? std::string("by hand") : "line " + item.line.str()) +

@@ -35,6 +35,7 @@ struct TableOf<PayoutRun> : TableTraits {
     static constexpr bool kWriteOnce = true;
     static void key(auto& row, auto&& column) { column("run", row.run); }
     static void rest(auto& row, auto&& column) {
+        column("node_id", row.node);
         column("account", row.account);
         column("until", row.until);
         column("closed", row.closed_at);

@@ -43,6 +43,7 @@ struct Totals {
 /// One per node (queue UUID). Changes with every input, in the same transaction.
 struct LedgerHead {
     std::string node;            ///< UUID of the queue whose inputs these are.
+    std::uint32_t number = 0;    ///< What the ledger's rows call it, from 1; 0: it has none yet.
     SequenceNumber applied_seq;  ///< The checkpoint.
     Timestamp last_received;     ///< Receipt of the last applied input (S2).
     std::uint64_t next_entry = 1;

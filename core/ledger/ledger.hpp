@@ -97,7 +97,7 @@ public:
     /// By order id (bytes), within one shop.
     virtual void scan_orders(AccountNumber account, ShopNumber shop,
                              const Visitor<OrderState>& visit) = 0;
-    /// Events beyond kEventsInlineMax, by sequence number.
+    /// Events beyond kEventsInlineMax, by sequence number and node.
     virtual void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) = 0;
     /// Of every node, by node; then by entry number, groups whose first entry is `from_entry` or
     /// later.

@@ -68,6 +68,7 @@ struct EventTrace {
     bool cancelled = false;         ///< The payload had platform_cancelled_at.
     std::uint32_t anomalies = 0;    ///< Bits 1 << AnomalyKind that it showed.
     std::uint64_t first_entry = 0;  ///< Its journal group; 0: it changed no commission.
+    std::uint32_t node = 0;         ///< LedgerHead::number of the queue that it came through.
 };
 
 /// Bits of OrderState::flags.
@@ -104,7 +105,8 @@ struct OrderState {
     std::vector<Position> positions;  ///< In the order in which they were made; none is removed.
     /// Index of the live position; nothing: the order has no creator.
     std::optional<std::uint32_t> live;
-    SequenceNumber last_applied;     ///< The newest event that was neither stale nor duplicate.
+    SequenceNumber last_applied;     ///< The newest event that was neither stale nor duplicate,
+    std::uint32_t last_node = 0;     ///< and LedgerHead::number of its queue.
     std::vector<EventTrace> events;  ///< The first kEventsInlineMax; later ones are rows.
     std::uint64_t events_count = 0;  ///< All that were not duplicates.
     std::uint64_t duplicates_count = 0;

@@ -51,7 +51,8 @@ enum class PayoutState : std::uint8_t {
 
 /// One payout close.
 struct PayoutRun {
-    std::string run;  ///< Command id of the close.
+    std::string run;   ///< Command id of the close.
+    std::string node;  ///< UUID of the queue that it came through.
     AccountNumber account;
     Timestamp until, closed_at;
     std::string closed_by;

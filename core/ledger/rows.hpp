@@ -66,7 +66,8 @@ inline constexpr std::size_t kAnomalyKinds = 16;  ///< One past the last.
 struct Anomaly {
     OrderKey order;
     AnomalyKind kind = AnomalyKind::kVersionInFuture;
-    SequenceNumber first_seq;  ///< 0: a command showed it first.
+    std::string node;          ///< UUID of the queue whose input showed it first.
+    SequenceNumber first_seq;  ///< Of that input; 0: a command's.
     Timestamp recorded_at;     ///< Receipt of the first input that showed it.
     std::uint64_t count = 0;   ///< Events that showed it.
     std::string message;

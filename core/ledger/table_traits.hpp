@@ -5,7 +5,6 @@ namespace sluice {
 
 struct TableTraits {
     static constexpr bool kPerNode = false;
-    static constexpr bool kMadeBy = false;
     static constexpr bool kWriteOnce = false;
     /// Small rows that are written, and read, very many at a time, and hardly ever one by one.
     static constexpr bool kInBulk = false;

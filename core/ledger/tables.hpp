@@ -7,7 +7,6 @@
 //
 // Traits, false unless a table says otherwise:
 //   kPerNode    rows of one node are apart from those of others: its number comes before the key
-//   kMadeBy     SQL also holds the number of the node that made the row (`node`)
 //   kWriteOnce  a row never changes; two writers of one key are a conflict
 #pragma once
 
@@ -49,7 +48,6 @@ struct TableOf<RefundOwner> : TableTraits {
 template <>
 struct TableOf<Anomaly> : TableTraits {
     static constexpr const char* kName = "anomalies";
-    static constexpr bool kMadeBy = true;
     static void key(auto& row, auto&& column) {
         column("account", row.order.account);
         column("shop", row.order.shop);
@@ -57,6 +55,7 @@ struct TableOf<Anomaly> : TableTraits {
         column("kind", row.kind);
     }
     static void rest(auto& row, auto&& column) {
+        column("node_id", row.node);
         column("first_seq", row.first_seq);
         column("recorded", row.recorded_at);
         column("count", row.count);

@@ -16,6 +16,7 @@ Anomaly row_of(LedgerTxn& txn, const OrderState& state, AnomalyKind kind, const 
     Anomaly row;
     row.order = state.key;
     row.kind = kind;
+    row.node = txn.head().node;
     row.first_seq = by_event ? source.seq : SequenceNumber{};
     row.recorded_at = source.received_at;
     ++txn.mutable_head().totals.anomalies[static_cast<std::size_t>(kind)];

@@ -107,10 +107,13 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
     for (const auto& [refund_id, line] : step.new_refund_ids) {
         txn.put(RefundOwner{arrival.account, arrival.shop, refund_id, state_.key.order_id, line});
     }
+    if (step.decision == EventDecision::kApplied) {
+        state_.last_node = txn.head().number;
+    }
     append_trace(txn, state_,
                  {arrival.arrival.seq, arrival.event.topic, step.decision, arrival.arrival.digest,
                   arrival.event.updated_at, arrival.arrival.received_at,
-                  arrival.event.cancelled_at.has_value(), anomalies, first_entry});
+                  arrival.event.cancelled_at.has_value(), anomalies, first_entry, txn.head().number});
     txn.mutable_head().totals.orders += step.created ? 1 : 0;
     txn.put_order(state_);
 }

@@ -41,9 +41,9 @@ public:
         for (const Made& made : made_) {
             post_mark(made);
         }
-        txn_.put(PayoutRun{context_.source.command_id, context_.account, command_.until,
-                           context_.source.received_at, context_.actor(), made_.size(),
-                           plan.digest()});
+        txn_.put(PayoutRun{context_.source.command_id, txn_.head().node, context_.account,
+                           command_.until, context_.source.received_at, context_.actor(),
+                           made_.size(), plan.digest()});
         for (const Skipped& row : plan.skipped()) {
             if (!command_.settles) {
                 txn_.put(row);

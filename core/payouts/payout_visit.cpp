@@ -30,13 +30,12 @@ public:
 
     /// @param recurs  Items of the order may follow in another program.
     void add(const PayoutItem& item, bool recurs) {
-        if (item.kind == ItemKind::kCredit) {
-            credits_.insert(item);
-        }
-        if (recurs || item.kind == ItemKind::kCredit) {
+        const bool is_credit = item.kind == ItemKind::kCredit;
+        if (recurs || is_credit) {
             counted_.emplace(std::pair(item.shop_id, item.order_id), false);
         }
-        if (item.kind == ItemKind::kCredit) {
+        if (is_credit) {
+            credits_.insert(item);
             return;
         }
         while (!credits_.empty() && ByKey()(*credits_.begin(), item)) {

@@ -17,6 +17,7 @@ void event_fields(auto& fields, auto& event) {
     fields(event.cancelled);
     fields(event.anomalies);
     fields(event.first_entry);
+    fields(event.node);
 }
 
 }  // namespace sluice::store

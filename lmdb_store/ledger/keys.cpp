@@ -165,8 +165,8 @@ LedgerKey order_key(const OrderKey& order) noexcept {
     return key;
 }
 
-LedgerKey event_key(const OrderKey& order, SequenceNumber seq) noexcept {
-    return order_key(order).end().u64(seq.value);
+LedgerKey event_key(const OrderKey& order, const EventTrace& event) noexcept {
+    return order_key(order).end().u64(event.seq.value).u32(event.node);
 }
 
 LedgerKey event_digest_key(const OrderKey& order, Topic topic, const EventDigest& digest) noexcept {

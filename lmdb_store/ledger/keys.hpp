@@ -96,7 +96,7 @@ private:
 
 [[nodiscard]] LedgerKey shop_prefix(AccountNumber account, ShopNumber shop) noexcept;
 [[nodiscard]] LedgerKey order_key(const OrderKey& order) noexcept;
-[[nodiscard]] LedgerKey event_key(const OrderKey& order, SequenceNumber seq) noexcept;
+[[nodiscard]] LedgerKey event_key(const OrderKey& order, const EventTrace& event) noexcept;
 [[nodiscard]] LedgerKey event_digest_key(const OrderKey& order, Topic topic,
                                          const EventDigest& digest) noexcept;
 /// Of the parts of a balance; that of one node has its number behind it.

@@ -7,6 +7,7 @@
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/ledger/txn.hpp"
 #include "lmdb_store/ledger/whole.hpp"
+#include "lmdb_store/ledger/whole_reader.hpp"
 
 namespace sluice::store {
 namespace {
@@ -48,6 +49,9 @@ public:
     int clear_stale_readers() noexcept override { return env_->clear_stale_readers(); }
     bool still_in_place() const noexcept override { return env_->still_in_place(); }
 
+    std::unique_ptr<WholeReader> whole_snapshot() override {
+        return std::make_unique<EmbeddedWhole>(*env_, handles_, begin_reading());
+    }
     std::unique_ptr<LedgerRows> rows(std::string_view node) override {
         return make_rows(*env_, handles_, begin_reading(), node);
     }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/copy/row_sink.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/ledger/dump.hpp"
@@ -42,6 +43,8 @@ public:
     /// False once the files below the path are no longer the ones that were opened.
     [[nodiscard]] virtual bool still_in_place() const noexcept = 0;
 
+    /// Of all nodes.
+    [[nodiscard]] virtual std::unique_ptr<WholeReader> whole_snapshot() = 0;
     [[nodiscard]] virtual std::unique_ptr<LedgerRows> rows(std::string_view node) = 0;
     /// Reads all of it and checks what must hold at any time: the journal's chains of hashes (rule
     /// J1), that balances and orders owe what the journal says, and that no row is damaged.

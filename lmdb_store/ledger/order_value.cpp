@@ -115,6 +115,7 @@ void order_fields(auto& fields, auto& state) {
     fields.each(state.positions, [&](auto& position) { position_fields(fields, position); });
     fields(state.live);
     fields(state.last_applied);
+    fields(state.last_node);
     fields.each(state.events, [&](auto& event) { event_fields(fields, event); });
     fields(state.events_count);
     fields(state.duplicates_count);

@@ -180,6 +180,7 @@ bool RowValue::decode(std::string_view key, std::string_view value, NodeHead& he
     head.head.node = key;
     FieldReader fields(key, value);
     head_fields(fields, head);
+    head.head.number = head.node;
     return fields.complete() && head.node != 0 && head.head.next_entry != 0;
 }
 

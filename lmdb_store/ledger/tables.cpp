@@ -1,14 +1,18 @@
 #include "lmdb_store/ledger/tables.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace sluice::store {
 namespace {
 
 constexpr std::string_view kLedgerFormatKey = "format";
+constexpr std::string_view kCopyKey = "unfinished copy";
 
 Error refused(std::uint32_t format, const std::filesystem::path& folder) {
     if (format == 0) {
@@ -27,7 +31,36 @@ Error refused(std::uint32_t format, const std::filesystem::path& folder) {
                 folder.string() + "\"; this release reads " + std::to_string(kLedgerFormat) + ")"};
 }
 
+Error unfinished(const std::string& from, const std::filesystem::path& folder) {
+    return {ErrorCode::kConflict,
+            "\"" + folder.string() + "\" is an unfinished copy of " + from +
+                ": run the same `sluice ledger copy` again, or remove the folder"};
+}
+
 }  // namespace
+
+std::string copy_mark(MDB_txn* txn, int& rc) {
+    MDB_val key = to_val(kCopyKey);
+    MDB_val value{};
+    MDB_dbi main = 0;
+    rc = mdb_dbi_open(txn, nullptr, 0, &main);
+    rc = rc == 0 ? mdb_get(txn, main, &key, &value) : rc;
+    const bool is_marked = rc == 0;
+    rc = rc == MDB_NOTFOUND ? 0 : rc;
+    return is_marked ? std::string(to_view(value)) : std::string();
+}
+
+int put_copy_mark(MDB_txn* txn, std::string_view from) {
+    MDB_val key = to_val(kCopyKey);
+    MDB_val value = to_val(from);
+    MDB_dbi main = 0;
+    if (const int rc = mdb_dbi_open(txn, nullptr, 0, &main); rc != 0) {
+        return rc;
+    }
+    const int rc =
+        from.empty() ? mdb_del(txn, main, &key, nullptr) : mdb_put(txn, main, &key, &value, 0);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
 
 int create_ledger_tables(MDB_txn* txn) {
     for (const char* name : kLedgerTables) {
@@ -44,7 +77,7 @@ int create_ledger_tables(MDB_txn* txn) {
     return rc == 0 ? mdb_put(txn, main, &key, &value, 0) : rc;
 }
 
-Status check_ledger_format(Environment& env) {
+Status check_ledger_format(Environment& env, bool takes_unfinished) {
     ReadTxn txn;
     if (const int rc = txn.begin(env); rc != 0) {
         return env.error(rc, "read");
@@ -60,10 +93,14 @@ Status check_ledger_format(Environment& env) {
     } else if (rc != 0 && rc != MDB_NOTFOUND) {
         return env.error(rc, "read");
     }
-    if (format == kLedgerFormat) {
-        return Status::success();
+    if (format != kLedgerFormat) {
+        return refused(format, env.folder());
     }
-    return refused(format, env.folder());
+    const std::string copied = takes_unfinished ? std::string() : copy_mark(txn.get(), rc);
+    if (rc != 0) {
+        return env.error(rc, "read");
+    }
+    return copied.empty() ? Status::success() : Status(unfinished(copied, env.folder()));
 }
 
 /// LMDB fills a page up only if it is told that the row is the last one: else it takes the last row
@@ -108,7 +145,18 @@ std::uint64_t RowAccess::count(Table table) const {
     return stat.ms_entries;
 }
 
+/// LMDB reports a write that the disk took only in part as an I/O error.
+bool RowAccess::disk_is_full() const {
+    constexpr std::uintmax_t kNextToNothing = 4U << 20;
+    std::error_code unknown;
+    const auto room = std::filesystem::space(folder(), unknown);
+    return !unknown && room.available < kNextToNothing;
+}
+
 void RowAccess::fail(int rc, std::string_view doing, Table table) const {
+    if (rc == EIO && disk_is_full()) {
+        rc = ENOSPC;
+    }
     throw LedgerFailure(
         env_->error(rc, std::string(doing) + " table \"" + name_of(table) + "\" in"));
 }

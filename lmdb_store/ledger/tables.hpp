@@ -22,7 +22,7 @@ enum class Table : std::uint8_t {
     kChains,          // node, account -> chain
     kShopIds,         // shop id, 0, shop number
     kOrders,          // account, shop, order -> order
-    kEvents,          // order, 0, seq -> event
+    kEvents,          // order, 0, seq, node -> event
     kEventDigests,    // order, 0, topic, digest
     kJournal,         // node, entry -> group
     kCreatorJournal,  // account, creator, 0, accounting date, node, entry
@@ -65,8 +65,15 @@ using LedgerHandles = std::array<MDB_dbi, kLedgerTables.size()>;
 
 /// Fills a new environment.
 [[nodiscard]] int create_ledger_tables(MDB_txn* txn);
-/// kUnsupported: another format. The message says how to build the ledger anew.
-[[nodiscard]] Status check_ledger_format(Environment& env);
+/// kUnsupported: another format. The message says how to build the ledger anew. kConflict: a copy
+/// that was not finished.
+/// @param takes_unfinished  For who makes that copy.
+[[nodiscard]] Status check_ledger_format(Environment& env, bool takes_unfinished = false);
+
+/// The ledger that is being copied here, as its mark says; empty: none is. LMDB's code in `rc`.
+[[nodiscard]] std::string copy_mark(MDB_txn* txn, int& rc);
+/// Sets the mark; an empty one takes it away. @return LMDB's code.
+[[nodiscard]] int put_copy_mark(MDB_txn* txn, std::string_view from);
 
 /// A cursor of a write transaction, which stays where it stands: the next key of a batch lies
 /// mostly on the same page, and needs no way down from the root then.
@@ -133,6 +140,7 @@ public:
     }
 
 private:
+    [[nodiscard]] bool disk_is_full() const;
     [[nodiscard]] static std::string place_of(Table table, std::string_view key);
     void open_kept(Cursor& cursor, Table table) const;
 

@@ -1,10 +1,7 @@
 #include "lmdb_store/ledger/txn.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "core/rules/journal.hpp"
@@ -23,22 +20,12 @@ EmbeddedTxn::EmbeddedTxn(const Environment& env, const LedgerHandles& handles, W
 void EmbeddedTxn::adopt_node() {
     if (node_.node == 0) {
         node_.node = nodes_.empty() ? 1 : nodes_.rbegin()->first + 1;
+        node_.head.number = node_.node;
         nodes_.emplace(node_.node, node_.head.node);
     }
 }
 
-/// LMDB reports a write that the disk took only in part as an I/O error.
-bool RowWrites::disk_is_full() const {
-    constexpr std::uintmax_t kNextToNothing = 4U << 20;
-    std::error_code unknown;
-    const auto room = std::filesystem::space(rows_.folder(), unknown);
-    return !unknown && room.available < kNextToNothing;
-}
-
 void RowWrites::failed(int rc, std::string_view doing, Table table) {
-    if (rc == EIO && disk_is_full()) {
-        rc = ENOSPC;
-    }
     if (rc == MDB_MAP_FULL) {
         map_is_full_();
     }
@@ -173,7 +160,7 @@ void EmbeddedTxn::put_order(const OrderState& state) {
 
 /// What the row that is there is recognised by, if it is to be recognised no longer.
 void EmbeddedTxn::forget_digest(const OrderKey& order, const EventTrace& event) {
-    const LedgerKey key = event_key(order, event.seq);
+    const LedgerKey key = event_key(order, event);
     const auto value = rows_.get(Table::kEvents, key.view());
     if (!value) {
         return;
@@ -189,7 +176,7 @@ void EmbeddedTxn::forget_digest(const OrderKey& order, const EventTrace& event) 
 
 void EmbeddedTxn::put_event(const OrderKey& key, const EventTrace& event) {
     forget_digest(key, event);
-    const LedgerKey place = event_key(key, event.seq);
+    const LedgerKey place = event_key(key, event);
     write(Table::kEvents, place, row_value_.encode_event(place.view(), key, event));
     if (event.digest != EventDigest{}) {
         write(Table::kEventDigests, event_digest_key(key, event.topic, event.digest), {});
@@ -321,6 +308,9 @@ void EmbeddedTxn::flush_balances() {
 
 void EmbeddedTxn::flush_chains() {
     for (const auto& [account, chain] : chains_) {
+        if (chain.entries == 0) {
+            continue;
+        }
         LedgerKey key;
         key.u32(node_.node).u32(account);
         write(Table::kChains, key, row_value_.encode(key.view(), chain));

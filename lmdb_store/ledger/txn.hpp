@@ -52,8 +52,6 @@ protected:
     void commit_rows();
 
 private:
-    [[nodiscard]] bool disk_is_full() const;
-
     MapIsFull map_is_full_;
 };
 

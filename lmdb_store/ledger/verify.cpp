@@ -120,9 +120,10 @@ void Verifier::check_events() {
         order.shop = {parser.u32()};
         order.order_id.assign(parser.id(kIdBytesWhole).value_or(std::string_view{}));
         const std::uint64_t seq = parser.u64();
+        const std::uint32_t node = parser.u32();
         EventTrace event;
         rows_.check(parser.complete() && RowValue::decode_event(key, value, order, event) &&
-                        event.seq.value == seq,
+                        event.seq.value == seq && event.node == node,
                     Table::kEvents, key);
         if (event.digest != EventDigest{}) {
             ++digests;

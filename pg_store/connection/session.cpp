@@ -10,13 +10,14 @@ namespace {
 
 /// A batch touches rows by their keys; a plan that reads a whole table, made while the table was
 /// small, would be kept for as long as the session lives. A session whose worker vanished must not
-/// hold its locks.
+/// hold its locks. Its name tells `sluice ledger copy` that somebody may write.
 constexpr std::array kWriterSettings{
     "SET enable_seqscan = off",
     "SET enable_hashjoin = off",
     "SET enable_mergejoin = off",
     "SET enable_bitmapscan = off",
     "SET jit = off",
+    "SET application_name = 'sluice writer'",
     "SET idle_in_transaction_session_timeout = '60s'",
     "SET tcp_keepalives_idle = 5",
     "SET tcp_keepalives_interval = 5",

@@ -59,9 +59,6 @@ template <class Row, class Next>
 void add_row(const Row& row, std::uint32_t node, Next next) {
     add_key(row, node, next);
     TableOf<Row>::rest(row, FieldWriter(next));
-    if constexpr (TableOf<Row>::kMadeBy) {
-        next().u4(node);
-    }
 }
 
 template <class Row>

@@ -108,14 +108,15 @@ protected:
         }
     }
 
-private:
-    /// A credit's, or the reversal's of one.
-    [[nodiscard]] bool is_of_credit(const JournalGroup& group);
     /// Rows in bounded memory, through a cursor; `visit` may run other statements meanwhile.
     void scan_sql(const std::string& sql, const RowWriter& parameters,
                   const std::function<bool(RowReader&)>& visit, int rows_at_once = kFetchRows);
 
     static constexpr int kFetchRows = 500;
+
+private:
+    /// A credit's, or the reversal's of one.
+    [[nodiscard]] bool is_of_credit(const JournalGroup& group);
 
     unsigned cursors_count_ = 0;
     std::unordered_map<OrderKey, std::vector<JournalGroup>, OrderHash> journals_;  ///< Expected.

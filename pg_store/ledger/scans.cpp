@@ -67,7 +67,7 @@ void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {
     std::vector<EventTrace> events;
     scan_sql(select("event",
                     "events WHERE account = $1 AND shop = $2 AND order_id = $3 "
-                    "ORDER BY seq, received_s, received_ns, topic"),
+                    "ORDER BY seq, substr(event, 64, 4), topic"),
              parameters, [&](RowReader& row) {
                  read_named(row_name("events", key), key,
                             [&] { unpack_events(row.text(), events); });

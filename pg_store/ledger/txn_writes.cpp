@@ -1,4 +1,5 @@
 // Writes: what is often is kept and written together, what is rare is sent at once.
+#include <algorithm>
 #include <utility>
 
 #include "core/rules/journal.hpp"
@@ -100,12 +101,14 @@ void PgTxn::put(const Membership& row) {
     KeptTables::put(row);
 }
 
-/// `imported` counts within one node only: the ledger has numbers of its own for imports.
+/// `imported` counts within one node only: the ledger has numbers of its own for imports, which are
+/// those of the node as long as there is one, so that such a ledger can be copied.
 void PgTxn::put(const Touch& touch) {
     pass_gate(Gate::kExclusive);
     const auto [import, added] = imports_.try_emplace(touch.imported.value);
     if (added) {
-        import->second = ++shared_.imports;
+        import->second = shared_.imports =
+            std::max(shared_.imports + 1, touch.imported.value);
     }
     touches_.erase({touch.account, touch.anon});
     Touch row = touch;

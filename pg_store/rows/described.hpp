@@ -30,7 +30,7 @@ template <class Row>
 template <class Row>
 inline constexpr int kPageRows = TableOf<Row>::kInBulk ? 8192 : 500;
 
-/// The texts of a table's statements. `node` columns come first in a key and last in the rest.
+/// The texts of a table's statements. A `node` column comes first in its key.
 class TableText {
 public:
     TableText(const char* table, std::vector<SqlColumn> key, std::vector<SqlColumn> rest)
@@ -71,9 +71,6 @@ template <class Row>
         std::vector<SqlColumn> rest_columns = std::move(rest).take();
         if (TableOf<Row>::kPerNode) {
             key_columns.insert(key_columns.begin(), {"node", Type::kInt4, kNodeColumn});
-        }
-        if (TableOf<Row>::kMadeBy) {
-            rest_columns.push_back({"node", Type::kInt4, kNodeColumn});
         }
         return TableText(TableOf<Row>::kName, std::move(key_columns), std::move(rest_columns));
     }();

@@ -57,7 +57,7 @@ constexpr std::array kColumnsBefore{
     "live",
 };
 constexpr std::array kColumnsBehind{
-    "last_applied", "events", "events_count", "duplicates_count", "other_groups",
+    "last_applied", "last_node", "events", "events_count", "duplicates_count", "other_groups",
 };
 
 // ---- Amounts as sent ----------------------------------------------------------------------------
@@ -191,6 +191,7 @@ void read_fields(RowReader& row, OrderState& state) {
         throw_damaged("it has no position " + std::to_string(*state.live + 1));
     }
     state.last_applied = {row.u8()};
+    state.last_node = row.u4();
     unpack_events(row.text(), state.events);
     state.events_count = row.u8();
     state.duplicates_count = row.u8();
@@ -237,7 +238,7 @@ void encode_order(const OrderState& state, RowWriter& row) {
     row.u4(state.anomalies_showing).u4(state.anomalies_acknowledged);
     state.live ? row.u4(*state.live + 1) : row.null();
     encode_positions(state.positions, row);
-    row.u8(state.last_applied.value);
+    row.u8(state.last_applied.value).u4(state.last_node);
     row.bytes(pack_events(state.events.data(), state.events.size()));
     row.u8(state.events_count).u8(state.duplicates_count);
     longs(row, state.other_groups, [](std::uint64_t entry) { return entry; });

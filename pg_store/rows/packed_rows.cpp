@@ -47,7 +47,8 @@ std::string pack_events(const EventTrace* events, std::size_t count) {
             .number(event->version.nanos)
             .number(event->received_at.seconds)
             .number(event->received_at.nanos)
-            .number(event->first_entry);
+            .number(event->first_entry)
+            .number(event->node);
     }
     return std::move(packer).take();
 }
@@ -69,6 +70,7 @@ void unpack_events(std::string_view bytes, std::vector<EventTrace>& events) {
         check(event.version);
         check(event.received_at);
         event.first_entry = in.number<std::uint64_t>();
+        event.node = in.number<std::uint32_t>();
     }
 }
 

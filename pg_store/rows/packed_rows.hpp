@@ -10,8 +10,8 @@
 
 namespace sluice::pg {
 
-/// 63 bytes each, big endian: seq 8, topic 1, decision 1, cancelled 1, anomalies 4, digest 16,
-/// version 8 + 4, received 8 + 4, first entry 8.
+/// 67 bytes each, big endian: seq 8, topic 1, decision 1, cancelled 1, anomalies 4, digest 16,
+/// version 8 + 4, received 8 + 4, first entry 8, node 4.
 [[nodiscard]] std::string pack_events(const EventTrace* events, std::size_t count);
 void unpack_events(std::string_view bytes, std::vector<EventTrace>& events);
 

@@ -32,7 +32,7 @@ namespace {
 void read_fields(RowReader& row, NodeHead& node) {
     LedgerHead& head = node.head;
     head.node = row.text();
-    node.number = row.u4();
+    node.number = head.number = row.u4();
     head.applied_seq = {row.u8()};
     head.last_received = row.instant();
     head.next_entry = row.u8();

@@ -17,7 +17,7 @@ constexpr const char* kFirst =
     "CREATE TABLE IF NOT EXISTS sluice_ledger.migrations (number integer PRIMARY KEY, "
     "name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())";
 
-/// 0: none.
+/// 0: none. The mark of a copy is none of them.
 int stored_version(Connection& session) {
     const Rows exists = session.query_text(
         "SELECT count(*) FROM information_schema.tables "
@@ -26,7 +26,10 @@ int stored_version(Connection& session) {
         return 0;
     }
     return static_cast<int>(
-        session.query_text("SELECT coalesce(max(number), 0) FROM sluice_ledger.migrations")
+        session
+            .query_text("SELECT coalesce(max(number), 0) FROM sluice_ledger.migrations WHERE "
+                        "number < " +
+                        std::to_string(kCopyMark))
             .row(0)
             .i8());
 }
@@ -43,7 +46,7 @@ Error earlier_format() {
     return {ErrorCode::kUnsupported,
             "ledger: written by an earlier sluice (format 1); build it anew in an empty database: "
             "sluice ledger migrate --ledger URL, then on every node sluice ledger rebuild --from "
-            "ARCHIVE --into URL"};
+            "ARCHIVE --ledger URL"};
 }
 
 Error newer_schema(int stored) {
@@ -51,6 +54,13 @@ Error newer_schema(int stored) {
                                          ", this program knows version " +
                                          std::to_string(schema_version()) +
                                          ": use the sluice that migrated it, or a newer one"};
+}
+
+Error unfinished(const std::string& from) {
+    return {ErrorCode::kConflict,
+            "the database holds an unfinished copy of " + from +
+                ": run the same `sluice ledger copy` again, or drop it (DROP SCHEMA sluice_ledger "
+                "CASCADE)"};
 }
 
 std::string name_of(const Migration& migration) {
@@ -74,6 +84,9 @@ Result<Migrated> migrate(Connection& session) {
         return earlier_format();
     } else if (stored != 0) {
         shut_out_batches(session);
+        if (const std::string from = copy_mark(session); !from.empty()) {
+            return unfinished(from);
+        }
     }
     result.before = stored_version(session);
     result.now = schema_version();
@@ -105,7 +118,30 @@ int schema_version() noexcept {
     return kMigrations.back().number;
 }
 
-Status check_schema(Connection& session) {
+void shut_out_all(Connection& session) {
+    session.script(kLock);
+    shut_out_batches(session);
+}
+
+std::string copy_mark(Connection& session) {
+    const Rows rows = session.query_text("SELECT name FROM sluice_ledger.migrations WHERE number = " +
+                                         std::to_string(kCopyMark));
+    return rows.empty() ? std::string() : rows.row(0).string();
+}
+
+void put_copy_mark(Connection& session, const std::string& from) {
+    session.send_text("DELETE FROM sluice_ledger.migrations WHERE number = " +
+                      std::to_string(kCopyMark));
+    if (!from.empty()) {
+        RowWriter row;
+        row.i4(kCopyMark).text(from);
+        session.send_text("INSERT INTO sluice_ledger.migrations (number, name) VALUES ($1, $2)",
+                          row);
+    }
+    session.sync();
+}
+
+Status check_schema(Connection& session, bool takes_unfinished) {
     const int stored = stored_version(session);
     if (is_earlier_format(stored)) {
         return earlier_format();
@@ -114,7 +150,8 @@ Status check_schema(Connection& session) {
         return newer_schema(stored);
     }
     if (stored == schema_version()) {
-        return Status::success();
+        const std::string from = takes_unfinished ? std::string() : copy_mark(session);
+        return from.empty() ? Status::success() : Status(unfinished(from));
     }
     const std::string what =
         stored == 0 ? "the database holds no sluice ledger"
@@ -129,6 +166,12 @@ void send_fence(Connection& session) {
         "SELECT coalesce(max(number), 0)::bigint FROM sluice_ledger.migrations"};
     session.send(kNumber, {}, [](Rows rows) {
         const int stored = static_cast<int>(rows.row(0).i8());
+        if (stored == kCopyMark) {
+            throw LedgerFailure({ErrorCode::kConflict,
+                                 "another ledger is being copied into this database: nothing of "
+                                 "this batch was stored. Start the worker again when the copy is "
+                                 "finished"});
+        }
         if (stored != schema_version()) {
             throw LedgerFailure({ErrorCode::kUnsupported,
                                  "the ledger's schema was changed meanwhile, to version " +

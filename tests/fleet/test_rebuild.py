@@ -54,7 +54,7 @@ def rebuilt(database, name, nodes, *steps):
     told = []
     for archives in steps:
         words = [word for archive in archives for word in ("--from", archive)]
-        told.append(nodes[0].sluice("ledger", "rebuild", *words, "--into", url))
+        told.append(nodes[0].sluice("ledger", "rebuild", *words, "--ledger", url))
     return reports(nodes[0], url), told
 
 

@@ -268,7 +268,7 @@ def test_an_archive_rebuilds_a_database_that_was_lost(cluster, twins):
             half = twins.copy("half")
             half("worker", "--until-empty", "--ledger", url)
         assert "ledger rebuild" in sluice.refuses("worker", "--until-empty", "--ledger", url)
-        rebuild = ("ledger", "rebuild", "--from", sluice.store / "archive", "--into", url)
+        rebuild = ("ledger", "rebuild", "--from", sluice.store / "archive", "--ledger", url)
         told = sluice(*rebuild)
         assert told.startswith(f"{INPUTS + 3 if database == 'lost' else 3} inputs replayed into"), told
         assert sluice(*rebuild).startswith("0 inputs")
@@ -365,7 +365,7 @@ def test_a_failover_that_lost_what_was_acknowledged_is_noticed(cluster, folder, 
         again = sluice.run("worker", "--until-empty", "--ledger", url)
         if again.returncode != 0:
             assert "ledger rebuild" in again.stderr and applied(standby) == behind
-            sluice("ledger", "rebuild", "--from", sluice.store / "archive", "--into", url)
+            sluice("ledger", "rebuild", "--from", sluice.store / "archive", "--ledger", url)
         finish(sluice, twins, url)
     finally:
         standby.remove()

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "os/files/file_io.hpp"
 #include "pg_store/connection/url.hpp"
 #include "worker/access/command_client.hpp"
@@ -144,6 +146,17 @@ Result<std::optional<pg::Url>> shared_ledger(const Frame& frame) {
 Result<bool> has_own_ledger(const Frame& frame) {
     auto url = ledger_url_of(frame, {});
     return url.ok() ? Result<bool>(url->empty()) : Result<bool>(url.error());
+}
+
+Status switch_ledger(const store::StorePaths& paths, const std::optional<pg::Url>& to) {
+    const std::string file = bound_file(paths);
+    if (to) {
+        return bind_store(file, *to);
+    }
+    if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
+        return system_error(errno, "remove", file);
+    }
+    return sync_folder(paths.root);
 }
 
 Status with_snapshot(const Frame& frame, const std::string& ledger_url,

@@ -36,6 +36,9 @@ enum class ReadFrom : std::uint8_t {
 [[nodiscard]] Result<std::optional<pg::Url>> shared_ledger(const Frame& frame);
 /// False: a PostgreSQL ledger belongs to this store.
 [[nodiscard]] Result<bool> has_own_ledger(const Frame& frame);
+/// Makes commands and workers without `--ledger` use this one; nothing: the store's own.
+[[nodiscard]] Status switch_ledger(const store::StorePaths& paths,
+                                   const std::optional<pg::Url>& to);
 /// @param options  Of a PostgreSQL ledger.
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_writing(
     const Frame& frame, const std::string& ledger_url, const pg::LedgerOptions& options = {});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/rules/node_names.hpp"
 #include "core/rules/payout_names.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -48,6 +49,16 @@ bool is_creator(LedgerReader& ledger, const ReportFilter& filter) {
     });
 }
 
+/// Which node a row came through is of use in a table, too, once there are several.
+std::vector<Column> columns_of(const Report& report, LedgerReader& ledger) {
+    std::vector<Column> columns = report.columns;
+    const bool many = NodeNames(ledger).count() > 1;
+    for (Column& column : columns) {
+        column.in_table = column.in_table || (many && column.name == "node");
+    }
+    return columns;
+}
+
 Status run(const Frame& frame, const ReportCommand& command) {
     const Timestamp at = now();
     if (command.filter.as_of && *command.filter.as_of < at &&
@@ -60,7 +71,7 @@ Status run(const Frame& frame, const ReportCommand& command) {
         if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
             return known;
         }
-        Listing listing(command.format, command.report->columns);
+        Listing listing(command.format, columns_of(*command.report, ledger));
         command.report->write(ledger, command.filter, command.filter.as_of.value_or(at), listing);
         listing.finish();
         return Status::success();

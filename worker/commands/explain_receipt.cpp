@@ -67,9 +67,12 @@ Outcome outcome_of(LedgerReader& ledger, const FoundRecord& found, const RecordV
     if (event == nullptr) {
         return applied_otherwise(record.meta);
     }
-    if (event->trace.seq != found.seq) {
+    if (event->trace.seq != found.seq || event->node != ledger.head().node) {
+        const std::string node =
+            event->node == ledger.head().node ? "" : " of node " + event->node;
         return {"duplicate", "its topic and bytes are those of event #" +
-                                 std::to_string(event->trace.seq.value) + ": it changed nothing"};
+                                 std::to_string(event->trace.seq.value) + node +
+                                 ": it changed nothing"};
     }
     return {event->trace.decision == EventDecision::kApplied ? "applied" : "stale", event->words};
 }
@@ -78,21 +81,21 @@ std::string seq_text(const FoundRecord& found) {
     return found.seq.value == 0 ? " (no number yet)" : " #" + std::to_string(found.seq.value);
 }
 
-std::string text_of(const FoundRecord& found, const RecordMeta& meta, const Outcome& outcome,
-                    const Explanation* order) {
-    std::string text = "Input" + seq_text(found) + ", " + std::string(to_string(found.place)) +
+std::string text_of(const FoundRecord& found, const RecordMeta& meta, const std::string& node,
+                    const Outcome& outcome, const Explanation* order) {
+    std::string text = "Input" + seq_text(found) + " of node " + node + ", " + std::string(to_string(found.place)) +
                        "\n  " + std::string(to_string(meta.topic));
     text += meta.shop_id.empty() ? "" : " of shop " + std::string(meta.shop_id);
     text += ", received " + meta.received_at.to_string() + "\n  " + outcome.words + "\n";
     return order == nullptr ? text : text + "\n" + explanation_text(*order);
 }
 
-std::string json_of(const FoundRecord& found, const RecordMeta& meta,
+std::string json_of(const FoundRecord& found, const RecordMeta& meta, const std::string& node,
                     const std::optional<OrderId>& order_id, const Outcome& outcome,
                     const Explanation* order) {
     std::string text;
     JsonWriter json(text);
-    json.begin_object().field("state", to_string(found.place)).key("seq");
+    json.begin_object().field("node", node).field("state", to_string(found.place)).key("seq");
     found.seq.value == 0 ? json.null() : json.value(found.seq.value);
     json.field("topic", to_string(meta.topic)).key("shop_id");
     meta.shop_id.empty() ? json.null() : json.value(meta.shop_id);
@@ -126,8 +129,9 @@ Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
     }
     const Explanation* const known = order ? &*order : nullptr;
     const Outcome outcome = outcome_of(ledger, *found, *record, body, known);
-    return format == Format::kJson ? json_of(*found, meta, order_id, outcome, known)
-                                   : text_of(*found, meta, outcome, known);
+    const std::string& node = ledger.head().node;
+    return format == Format::kJson ? json_of(*found, meta, node, order_id, outcome, known)
+                                   : text_of(*found, meta, node, outcome, known);
 }
 
 }  // namespace sluice::cli

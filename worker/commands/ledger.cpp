@@ -1,4 +1,4 @@
-// sluice ledger rebuild|migrate
+// sluice ledger rebuild|copy|migrate
 #include "lmdb_store/ledger/ledger.hpp"
 
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/subcommands.hpp"
+#include "worker/commands/ledger_copy.hpp"
 #include "worker/drain/rebuild.hpp"
 
 namespace sluice::cli {
@@ -17,7 +18,8 @@ namespace {
 
 struct RebuildCommand {
     std::vector<std::string> from;
-    std::string into;
+    std::string into;    ///< A folder, or
+    std::string ledger;  ///< the URL of a database.
 };
 
 struct MigrateCommand {
@@ -105,7 +107,7 @@ Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
 /// Fills the database with the inputs of these archives that it lacks: all of them, or those that
 /// came after the backup that was restored there.
 Status rebuild_database(const RebuildCommand& command) {
-    const auto url = pg::Url::parse(command.into);
+    const auto url = pg::Url::parse(command.ledger);
     if (!url.ok()) {
         return url.error();
     }
@@ -119,11 +121,22 @@ Status rebuild_database(const RebuildCommand& command) {
 
 Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
     try {
-        return pg::Url::is_one(command.into) ? rebuild_database(command)
-                                             : rebuild_folder(frame, command);
+        return command.into.empty() ? rebuild_database(command) : rebuild_folder(frame, command);
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
+}
+
+Result<std::string> parse_folder(std::string_view text) {
+    if (text.empty() || pg::Url::is_one(text)) {
+        return Error{ErrorCode::kInvalid, "expected a folder; a database is named by --ledger URL"};
+    }
+    return std::string(text);
+}
+
+Result<std::string> parse_url(std::string_view text) {
+    const auto url = pg::Url::parse(text);
+    return url.ok() ? Result<std::string>(std::string(text)) : Result<std::string>(url.error());
 }
 
 Status run_migrate(const Frame&, const MigrateCommand& command) {
@@ -156,12 +169,19 @@ void declare_ledger(CLI::App& app, Frame& frame) {
         ->required()
         ->allow_extra_args(false)
         ->type_name("ARCHIVE");
-    rebuild
-        .add_option(
-            "--into", rebuilt.into,
-            "A new or empty folder for the ledger, or postgres://...: what is missing there")
-        ->required()
-        ->type_name("DIR|URL");
+    CLI::Option& into = add_value(rebuild, "--into", "DIR", rebuilt.into, parse_folder,
+                                  "A new or empty folder for the ledger");
+    // Not add_ledger(): nothing is rebuilt into what a store happens to use.
+    add_value(rebuild, "--ledger", "URL", rebuilt.ledger, parse_url,
+              "postgres://...: the database gets what it lacks")
+        .excludes(&into);
+    rebuild.parse_complete_callback([&rebuilt] {
+        if (rebuilt.into.empty() && rebuilt.ledger.empty()) {
+            throw CLI::RequiredError("--into or --ledger");
+        }
+    });
+
+    declare_ledger_copy(group, frame);
 
     CLI::App& migrate =
         add_command(group, "migrate", "Bring a PostgreSQL ledger's schema up to date");

@@ -3,6 +3,7 @@
 
 #include "core/rules/covering.hpp"
 #include "core/rules/journal.hpp"
+#include "core/rules/node_names.hpp"
 #include "core/rules/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/order_status.hpp"
@@ -39,7 +40,13 @@ Json due_of(const OrderState& order, Currency currency) {
     return (position == nullptr ? zero_amount(currency) : due_in(*position, currency)).to_string();
 }
 
-Json order_row(LedgerReader& ledger, const CreatorNames& names, const ShopRow& shop,
+struct Names {
+    explicit Names(LedgerReader& ledger) : creators(ledger), nodes(ledger) {}
+    CreatorNames creators;
+    NodeNames nodes;
+};
+
+Json order_row(LedgerReader& ledger, const Names& names, const ShopRow& shop,
                const OrderState& order, Timestamp now) {
     const StandingRefunds refunds(order.refunds);
     const Attribution* given = order.live ? &order.position()->attribution : nullptr;
@@ -48,7 +55,7 @@ Json order_row(LedgerReader& ledger, const CreatorNames& names, const ShopRow& s
             {"shop_id", shop.shop_id.str()},
             {"account_id", shop.account_id.str()},
             {"creator_id",
-             given != nullptr ? Json(names.shown(shop.account, given->creator).str()) : Json()},
+             given != nullptr ? Json(names.creators.shown(shop.account, given->creator).str()) : Json()},
             {"program_id", given != nullptr ? Json(given->program.str()) : Json()},
             {"attribution_types", attribution_types(order)},
             {"commission_amount", commission.amount.to_string()},
@@ -65,7 +72,8 @@ Json order_row(LedgerReader& ledger, const CreatorNames& names, const ShopRow& s
             {"last_updated_at", order.version.to_string()},
             {"status", order_status(order, now, ledger)},
             {"blocked_by", blocked_by(order, ledger)},
-            {"payouts", payouts_of(order)}};
+            {"payouts", payouts_of(order)},
+            {"node", text_or_null(names.nodes.of(order.last_node))}};
 }
 
 bool belongs(const OrderState& order, const ReportFilter& filter, const CreatorNames& names) {
@@ -76,10 +84,10 @@ bool belongs(const OrderState& order, const ReportFilter& filter, const CreatorN
 }  // namespace
 
 void write_orders(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out) {
-    const CreatorNames names(ledger);
+    const Names names(ledger);
     for (const ShopRow& shop : shops_of(ledger, filter)) {
         ledger.scan_orders(shop.account, shop.shop, [&](const OrderState& order) {
-            if (belongs(order, filter, names) && filter.covers(order.ordered_at)) {
+            if (belongs(order, filter, names.creators) && filter.covers(order.ordered_at)) {
                 out.add(order_row(ledger, names, shop, order, now));
             }
             return true;
@@ -100,7 +108,8 @@ void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp
                 return true;
             }
             const bool acknowledged = !anomaly.acknowledged_by.empty();
-            out.add({{"event_seq",
+            out.add({{"node", anomaly.node},
+                     {"event_seq",
                       anomaly.first_seq.value == 0 ? Json() : Json(anomaly.first_seq.value)},
                      {"shop_id", shop.shop_id.str()},
                      {"order_id", anomaly.order.order_id.str()},
@@ -137,11 +146,13 @@ std::vector<Column> order_columns() {
             {"last_updated_at", Align::kLeft, false},
             {"status"},
             {"blocked_by"},
-            {"payouts", Align::kLeft, false}};
+            {"payouts", Align::kLeft, false},
+            {"node", Align::kLeft, false}};
 }
 
 std::vector<Column> anomaly_columns() {
-    return {{"event_seq", Align::kRight},
+    return {{"node", Align::kLeft, false},
+            {"event_seq", Align::kRight},
             {"shop_id"},
             {"order_id"},
             {"kind"},

@@ -4,6 +4,7 @@
 
 #include "core/commands/policy.hpp"
 #include "core/rules/creator_names.hpp"
+#include "core/rules/node_names.hpp"
 #include "core/rules/payout_names.hpp"
 #include "worker/reports/report.hpp"
 
@@ -15,16 +16,14 @@ CreatorRow profile_of(LedgerReader& ledger, AccountNumber account, const Creator
     return ledger.load(row) ? row : CreatorRow{account, creator, {}, {}, {}};
 }
 
-std::string run_of(const std::string& payout_id) {
-    return "C" + payout_id.substr(1, payout_id.rfind('-') - 1);
-}
-
-Json payout_row(LedgerReader& ledger, const AccountId& account_id, const Payout& payout) {
+Json payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& account_id,
+                const Payout& payout) {
     const CreatorRow profile = profile_of(ledger, payout.account, payout.creator);
     const CreatorId shown = profile.shown_as.empty() ? payout.creator : profile.shown_as;
     const bool is_planned = payout.payout_id.empty();
-    return {{"payout_id", text_or_null(payout.payout_id)},
-            {"run", is_planned ? Json() : Json(run_of(payout.payout_id))},
+    return {{"node", is_planned ? Json() : text_or_null(nodes.of(payout.payout_id))},
+            {"payout_id", text_or_null(payout.payout_id)},
+            {"run", is_planned ? Json() : Json(run_of_payout(payout.payout_id))},
             {"account_id", account_id.str()},
             {"creator_id", shown.str()},
             {"name", text_or_null(profile.name)},
@@ -53,7 +52,8 @@ Json skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row
 }  // namespace
 
 std::vector<Column> payout_columns() {
-    return {{"payout_id"},
+    return {{"node", Align::kLeft, false},
+            {"payout_id"},
             {"run", Align::kLeft, false},
             {"account_id", Align::kLeft, false},
             {"creator_id"},
@@ -78,6 +78,7 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
                    Listing& out) {
     constexpr std::size_t kAtOnce = 4096;
     const CreatorNames names(ledger);
+    PayoutNodes nodes(ledger);
     const auto accounts = account_ids(ledger);
     const std::string prefix = filter.run.empty() ? "" : "P" + filter.run.substr(1) + "-";
     Payout first;
@@ -106,7 +107,7 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
             return all_read;
         });
         for (const Payout& payout : payouts) {
-            out.add(payout_row(ledger, accounts.at(payout.account), payout));
+            out.add(payout_row(ledger, nodes, accounts.at(payout.account), payout));
         }
         first.payout_id = last;
     }
@@ -162,7 +163,11 @@ std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
 
 RunListing::RunListing(Format format, LedgerReader& ledger, AccountNumber account,
                        const AccountId& account_id)
-    : format_(format), ledger_(ledger), account_(account), account_id_(account_id) {
+    : format_(format),
+      ledger_(ledger),
+      nodes_(ledger),
+      account_(account),
+      account_id_(account_id) {
     if (format != Format::kJson) {
         payouts_ = std::make_unique<Listing>(format, payout_columns());
     } else {
@@ -193,11 +198,11 @@ void RunListing::add(const PlannedPayout& planned, Timestamp until,
     payout.until = until;
     payout.orders_count = planned.orders_count;
     payout.items_count = planned.items_count;
-    add_row(payout_row(ledger_, account_id_, payout));
+    add_row(payout_row(ledger_, nodes_, account_id_, payout));
 }
 
 void RunListing::add(const Payout& payout) {
-    add_row(payout_row(ledger_, account_id_, payout));
+    add_row(payout_row(ledger_, nodes_, account_id_, payout));
 }
 
 void RunListing::finish(const std::vector<Skipped>& skipped, const std::string& digest) {

@@ -11,6 +11,7 @@
 #include "core/ledger/ledger.hpp"
 #include "core/payouts/payout_plan.hpp"
 #include "core/rules/covering.hpp"
+#include "core/rules/node_names.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {
@@ -37,6 +38,7 @@ private:
 
     Format format_;
     LedgerReader& ledger_;
+    PayoutNodes nodes_;
     AccountNumber account_;
     AccountId account_id_;
     bool first_ = true;

@@ -10,7 +10,8 @@ namespace sluice::worker {
 void plan_crash(std::string_view plan);
 
 /// Names: read, applied, committed, archived, flushed, published, trimmed, unlinked; of a FORGET:
-/// searched, forgetting, edited, forgotten.
+/// searched, forgetting, edited, forgotten; of a copy: copying (behind each transaction of it),
+/// proved, switching.
 void crash_point(std::string_view name) noexcept;
 
 }  // namespace sluice::worker

@@ -27,7 +27,9 @@ bool owner_can_enter(const store::StorePaths& paths, const struct stat& owner) {
 
 Status become_store_owner(const store::StorePaths& paths) {
     struct stat info {};
-    if (::geteuid() != 0 || ::stat(paths.ledger.c_str(), &info) != 0 || info.st_uid == 0 ||
+    if (::geteuid() != 0 ||
+        (::stat(paths.ledger.c_str(), &info) != 0 && ::stat(paths.root.c_str(), &info) != 0) ||
+        info.st_uid == 0 ||
         !owner_can_enter(paths, info)) {
         return Status::success();
     }

@@ -7,7 +7,8 @@
 
 namespace sluice::cli {
 
-/// If root runs the process, it becomes the user and group that own the ledger, for good (unless
+/// If root runs the process, it becomes the user and group that own the ledger (without one: the
+/// store), for good (unless
 /// they cannot enter the store: then root keeps it). Other users stay as they are. Read everything
 /// that only root can read before this call.
 [[nodiscard]] Status become_store_owner(const store::StorePaths& paths);

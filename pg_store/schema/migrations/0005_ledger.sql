@@ -151,7 +151,8 @@ CREATE TABLE sluice_ledger.orders (
     taken_has_commission boolean[],
     taken_standing      boolean[],
     -- Events.
-    last_applied        bigint NOT NULL,
+    last_applied        bigint NOT NULL,    -- the newest event that replaced the payload,
+    last_node           integer NOT NULL,   -- and the number of its node
     events              bytea NOT NULL,     -- packed: for `sluice explain`
     events_count        bigint NOT NULL,
     duplicates_count    bigint NOT NULL,
@@ -188,8 +189,8 @@ CREATE TABLE sluice_ledger.anomalies (
     shop                integer NOT NULL,
     order_id            text COLLATE "C" NOT NULL,
     kind                smallint NOT NULL,
-    node                integer NOT NULL,
-    first_seq           bigint NOT NULL,    -- 0: a command showed it first
+    node_id             text NOT NULL,      -- UUID of the queue whose input showed it first
+    first_seq           bigint NOT NULL,    -- of that input; 0: a command's
     recorded_s          bigint NOT NULL,
     recorded_ns         integer NOT NULL,
     count               bigint NOT NULL,
@@ -311,6 +312,7 @@ CREATE TABLE sluice_ledger.period_sums (
 
 CREATE TABLE sluice_ledger.runs (
     run                 text COLLATE "C" PRIMARY KEY,   -- command id of the close
+    node_id             text NOT NULL,      -- UUID of the queue that it came through
     account             integer NOT NULL,
     until_s             bigint NOT NULL,
     until_ns            integer NOT NULL,

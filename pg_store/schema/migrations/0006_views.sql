@@ -59,9 +59,10 @@ SELECT s.account_id, s.shop_id, o.order_id,
        sluice_ledger.instant(o.ordered_s, o.ordered_ns) AS ordered_at,
        sluice_ledger.instant(o.cancelled_s, o.cancelled_ns) AS cancelled_at,
        sluice_ledger.instant(o.version_s, o.version_ns) AS last_updated_at,
-       coalesce(p.payouts, ARRAY[]::text[]) AS payouts
+       coalesce(p.payouts, ARRAY[]::text[]) AS payouts, h.node
 FROM sluice_ledger.orders o
 JOIN sluice_ledger.shops s ON s.shop = o.shop
+LEFT JOIN sluice_ledger.heads h ON h.number = o.last_node
 CROSS JOIN LATERAL (
     -- Of several ids of one line the newest statement stands.
     SELECT coalesce(sum(amount), 0) AS refund_amount, coalesce(sum(tax), 0) AS refund_tax
@@ -195,8 +196,10 @@ SELECT p.payout_id, 'C' || substr(p.payout_id, 2, length(p.payout_id)
        nullif(p.approved_by, '') AS approved_by,
        sluice_ledger.instant(p.sent_s, p.sent_ns) AS sent_at,
        sluice_ledger.instant(p.ended_s, p.ended_ns) AS ended_at,
-       nullif(p.bank_ref, '') AS bank_ref, p.orders, p.items
+       nullif(p.bank_ref, '') AS bank_ref, p.orders, p.items, r.node_id AS node
 FROM sluice_ledger.payouts p
+LEFT JOIN sluice_ledger.runs r ON r.run = 'C' || substr(p.payout_id, 2, length(p.payout_id)
+           - length(substring(p.payout_id FROM '-[0-9]+$')) - 1)
 LEFT JOIN (SELECT DISTINCT account, account_id FROM sluice_ledger.shops) a ON a.account = p.account
 LEFT JOIN sluice_ledger.creators c ON c.account = p.account AND c.creator = p.creator;
 
@@ -208,7 +211,7 @@ SELECT i.payout_id, i.program AS program_id, nullif(i.shop_id, '') AS shop_id,
 FROM sluice_ledger.payout_items i;
 
 CREATE VIEW anomalies AS
-SELECT h.node, n.first_seq AS event_seq, s.account_id, s.shop_id, n.order_id,
+SELECT n.node_id AS node, n.first_seq AS event_seq, s.account_id, s.shop_id, n.order_id,
        sluice_ledger.anomaly_name(n.kind) AS kind,
        n.count, n.message, sluice_ledger.instant(n.recorded_s, n.recorded_ns) AS recorded_at,
        n.showing AND n.acknowledged_by = ''
@@ -217,5 +220,4 @@ SELECT h.node, n.first_seq AS event_seq, s.account_id, s.shop_id, n.order_id,
        sluice_ledger.instant(n.acknowledged_s, n.acknowledged_ns) AS acknowledged_at
 FROM sluice_ledger.anomalies n
 JOIN sluice_ledger.shops s ON s.shop = n.shop
-JOIN sluice_ledger.heads h ON h.number = n.node
 LEFT JOIN sluice_ledger.accounts a ON a.account = n.account;

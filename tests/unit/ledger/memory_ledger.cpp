@@ -67,6 +67,9 @@ public:
               std::string_view node)
         : MemoryTableRows(tables), home_(home), head_(t_->heads[std::string(node)]) {
         head_.node = node;
+        if (head_.number == 0) {
+            head_.number = static_cast<std::uint32_t>(t_->heads.size());
+        }
         head_.programs_revision = t_->programs_revision;
     }
 

@@ -90,6 +90,7 @@ public:
         made.cancelled = chance();
         made.anomalies = static_cast<std::uint32_t>(any_number());
         made.first_entry = any_number();
+        made.node = static_cast<std::uint32_t>(any_number());
         return made;
     }
     Attribution attribution() {
@@ -193,6 +194,7 @@ public:
             made.live = static_cast<std::uint32_t>(number(made.positions.size()));
         }
         made.last_applied = {any_number()};
+        made.last_node = static_cast<std::uint32_t>(any_number());
         for (std::uint64_t i = number(5); i > 0; --i) {
             made.events.push_back(event());
         }

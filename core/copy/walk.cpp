@@ -1,0 +1,189 @@
+#include "core/copy/walk.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/ledger/row_name.hpp"
+
+namespace sluice {
+namespace {
+
+class Walk {
+public:
+    Walk(WholeReader& from, RowSink& to) : from_(from), to_(to) {}
+
+    void run() {
+        walk_heads();
+        walk_described(DescribedRows());
+        walk_chains();
+        from_.scan_balance_parts(every<NodeBalance>());
+        from_.scan_journal(0, [this](const JournalGroup& group) {
+            entries_ += group.entries.size();
+            to_.add(group);
+            return true;
+        });
+        walk_shops();
+        check_counts();
+    }
+
+private:
+    template <class Row>
+    [[nodiscard]] Visitor<Row> every() {
+        return [this](const Row& row) {
+            to_.add(row);
+            return true;
+        };
+    }
+    void walk_heads() {
+        from_.scan_heads([this](const LedgerHead& head) {
+            heads_.push_back(head);
+            return true;
+        });
+        for (const LedgerHead& head : heads_) {
+            to_.add(head);
+        }
+    }
+    template <class... Rows>
+    void walk_described(RowTypes<Rows...> /*described*/) {
+        (walk_table<Rows>(), ...);
+    }
+    template <class Row>
+    void walk_table() {
+        if constexpr (!TableOf<Row>::kPerNode) {
+            from_.scan(Row{}, {}, every<Row>());
+            return;
+        }
+        for (const LedgerHead& head : heads_) {
+            from_.turn_to(head.node);
+            to_.turn_to(head.node);
+            from_.scan(Row{}, {}, every<Row>());
+        }
+    }
+    /// Ledgers have them in different orders.
+    void walk_chains() {
+        std::vector<NodeChain> chains;
+        from_.scan_chains([&chains](const NodeChain& chain) {
+            chains.push_back(chain);
+            return true;
+        });
+        std::sort(chains.begin(), chains.end(), [](const NodeChain& a, const NodeChain& b) {
+            return std::tie(a.account, a.node) < std::tie(b.account, b.node);
+        });
+        for (const NodeChain& chain : chains) {
+            to_.add(chain);
+        }
+    }
+    void walk_shops() {
+        std::vector<ShopRow> shops;
+        from_.scan_shops([&shops](const ShopRow& shop) {
+            shops.push_back(shop);
+            return true;
+        });
+        std::sort(shops.begin(), shops.end(), [](const ShopRow& a, const ShopRow& b) {
+            return std::tie(a.account, a.shop) < std::tie(b.account, b.shop);
+        });
+        for (const ShopRow& shop : shops) {
+            from_.scan_orders(shop.account, shop.shop, [this](const OrderState& order) {
+                walk_order(order);
+                return true;
+            });
+            from_.scan_catalog(shop.account, shop.shop, every<CatalogRecord>());
+        }
+    }
+    void walk_order(const OrderState& order) {
+        ++orders_;
+        to_.add(order);
+        std::uint64_t events = order.events.size();
+        if (order.events_count > events) {
+            from_.scan_events(order.key, [&](const EventTrace& event) {
+                ++events;
+                to_.add(order.key, event);
+                return true;
+            });
+        }
+        if (events != order.events_count) {
+            throw DamagedRow(row_name("orders", order.key),
+                             "it counts " + std::to_string(order.events_count) + " events, " +
+                                 std::to_string(events) + " are there",
+                             order.key);
+        }
+    }
+    /// Orders are found by way of their shops: one whose shop is gone would be passed over.
+    void check_counts() const {
+        std::uint64_t orders = 0;
+        std::uint64_t entries = 0;
+        for (const LedgerHead& head : heads_) {
+            orders += head.totals.orders;
+            entries += head.totals.journal_entries;
+        }
+        if (orders != orders_ || entries != entries_) {
+            throw DamagedRow("table heads",
+                             "they count " + std::to_string(orders) + " orders and " +
+                                 std::to_string(entries) + " journal entries; " +
+                                 std::to_string(orders_) + " and " + std::to_string(entries_) +
+                                 " are there",
+                             std::nullopt);
+        }
+    }
+
+    WholeReader& from_;
+    RowSink& to_;
+    std::vector<LedgerHead> heads_;
+    std::uint64_t orders_ = 0;
+    std::uint64_t entries_ = 0;
+};
+
+class TeeRoot : public RowSink {
+public:
+    TeeRoot(RowSink& one, RowSink& other) : one_(one), other_(other) {}
+
+protected:
+    void both(const auto&... row) {
+        one_.add(row...);
+        other_.add(row...);
+    }
+    RowSink& one_;
+    RowSink& other_;
+};
+
+template <class Row, class Base>
+class TeesTable : public Base {
+public:
+    using Base::add;
+    using Base::Base;
+    void add(const Row& row) override { this->both(row); }
+};
+
+class Tee final : public ForEachTable<TeesTable, TeeRoot> {
+public:
+    using Tables = ForEachTable<TeesTable, TeeRoot>;
+    using Tables::add;
+    using Tables::Tables;
+
+    void turn_to(std::string_view node) override {
+        one_.turn_to(node);
+        other_.turn_to(node);
+    }
+    void add(const LedgerHead& row) override { both(row); }
+    void add(const NodeChain& row) override { both(row); }
+    void add(const NodeBalance& row) override { both(row); }
+    void add(const JournalGroup& row) override { both(row); }
+    void add(const OrderState& row) override { both(row); }
+    void add(const OrderKey& order, const EventTrace& event) override { both(order, event); }
+    void add(const CatalogRecord& row) override { both(row); }
+};
+
+}  // namespace
+
+void walk_ledger(WholeReader& from, RowSink& to) {
+    Walk(from, to).run();
+}
+
+void walk_ledger(WholeReader& from, RowSink& to, RowSink& also) {
+    Tee tee(to, also);
+    walk_ledger(from, tee);
+}
+
+}  // namespace sluice

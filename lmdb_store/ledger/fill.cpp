@@ -1,0 +1,394 @@
+#include "lmdb_store/ledger/fill.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "lmdb_store/ledger/whole.hpp"
+#include "lmdb_store/ledger/whole_reader.hpp"
+#include "os/files/file_io.hpp"
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kBytesMax = 16U << 20;  ///< Of keys and values in one transaction.
+/// A transaction of that size needs less than the quarter of it that is always free.
+constexpr std::uint64_t kMapBytesFirst = std::uint64_t{4} << 30;
+
+Error in_the_way(const fs::path& folder, const char* what) {
+    return {ErrorCode::kConflict, "\"" + folder.string() + "\" " + what +
+                                      ": name a folder that does not exist yet, or move this one "
+                                      "away"};
+}
+
+/// What nobody has begun to use: no folder, or one without a file.
+Result<bool> is_vacant(const fs::path& folder) {
+    struct stat info {};
+    if (::stat(folder.c_str(), &info) != 0) {
+        return errno == ENOENT ? Result<bool>(true)
+                               : Result<bool>(system_error(errno, "look at", folder));
+    }
+    if (!S_ISDIR(info.st_mode)) {
+        return in_the_way(folder, "is not a folder");
+    }
+    const auto names = names_in(folder);
+    if (!names) {
+        return names.error();
+    }
+    if (!names->empty() && ::access((folder / "data.mdb").c_str(), F_OK) != 0) {
+        return in_the_way(folder, "is not empty, and is no ledger");
+    }
+    return names->empty();
+}
+
+/// Made beside its place and moved there whole, so that no kill leaves half of it.
+Status make_marked(const fs::path& folder, const std::string& from) {
+    const fs::path made = folder.string() + ".new";
+    std::error_code failure;
+    for (const char* file : {"data.mdb", "lock.mdb"}) {
+        fs::remove(made / file, failure);  // of one that was killed here
+    }
+    if (::mkdir(made.c_str(), 0700) != 0 && errno != EEXIST) {
+        return system_error(errno, "make", made);
+    }
+    const FileOwner owner{};
+    Status created = Environment::create(made, owner, owner, [&from](MDB_txn* txn) {
+        const int rc = create_ledger_tables(txn);
+        return rc == 0 ? put_copy_mark(txn, from) : rc;
+    });
+    if (!created) {
+        return created;
+    }
+    if (::rename(made.c_str(), folder.c_str()) != 0) {
+        return system_error(errno, "make", folder);
+    }
+    return sync_folder(folder.parent_path());
+}
+
+struct Opened {
+    std::shared_ptr<Environment> env;
+    LedgerHandles handles{};
+};
+
+Result<Opened> open_any(const fs::path& folder, bool read_only) {
+    EnvironmentOptions options;
+    options.folder = folder;
+    options.databases_max = kLedgerTables.size();
+    options.read_only = read_only;
+    auto env = Environment::open(options);
+    if (!env) {
+        return env.error();
+    }
+    Opened opened{std::move(*env), {}};
+    if (Status known = check_ledger_format(*opened.env, true); !known) {
+        return known.error();
+    }
+    if (Status tables = opened.env->open_databases(kLedgerTables, opened.handles, false); !tables) {
+        return tables.error();
+    }
+    return opened;
+}
+
+struct Contents {
+    std::string mark;
+    bool has_rows = false;
+};
+
+Result<Contents> contents_of(const Opened& opened, const Txn& txn) {
+    Contents found;
+    int rc = 0;
+    found.mark = copy_mark(txn.get(), rc);
+    for (std::size_t i = 0; rc == 0 && i < opened.handles.size(); ++i) {
+        MDB_stat stat{};
+        rc = mdb_stat(txn.get(), opened.handles[i], &stat);
+        found.has_rows = found.has_rows || stat.ms_entries != 0;
+    }
+    return rc == 0 ? Result<Contents>(found) : Result<Contents>(opened.env->error(rc, "read"));
+}
+
+// ---- Rows -------------------------------------------------------------------------------------
+
+class FillRoot : public EmbeddedFill {
+public:
+    FillRoot(Opened opened, Fd lock, FillOptions options)
+        : opened_(std::move(opened)), lock_(std::move(lock)), options_(std::move(options)) {}
+
+protected:
+    void write(Table table, std::string_view key, std::string_view value) {
+        if (!txn_) {
+            begin_txn();
+        }
+        MDB_val key_val = to_val(key);
+        MDB_val value_val = to_val(value);
+        const int rc =
+            mdb_put(txn_->get(), rows_->handle(table), &key_val, &value_val, MDB_NOOVERWRITE);
+        if (rc == MDB_KEYEXIST) {
+            throw LedgerFailure({ErrorCode::kConflict,
+                                 std::string("two rows of table ") + name_of(table) +
+                                     " have one key in a ledger of this kind: it cannot be copied"});
+        }
+        if (rc != 0) {
+            rows_->fail(rc, "write", table);
+        }
+        bytes_ += key.size() + value.size();
+    }
+    void write(Table table, const LedgerKey& key, std::string_view value) {
+        write(table, key.view(), value);
+    }
+    template <class Row>
+    void put_row(const Row& row) {
+        CutTexts cut;
+        const LedgerKey key = row_key(row, cut, node_);
+        write(table_of<Row>(), key, value_.encode(key.view(), cut, row));
+        row_is_whole();
+    }
+    /// Between two rows a transaction may end.
+    void row_is_whole() {
+        ++rows_count_;
+        if (++txn_rows_ >= options_.rows_max || bytes_ >= kBytesMax) {
+            flush();
+        }
+    }
+    [[nodiscard]] std::uint32_t number_of(const std::string& node) const {
+        const auto found = numbers_.find(node);
+        if (found == numbers_.end()) {
+            throw DamagedRow("table heads, node " + node, "it is missing", std::nullopt);
+        }
+        return found->second;
+    }
+
+public:
+    void flush() override {
+        if (!txn_) {
+            return;
+        }
+        if (const int rc = txn_->commit(); rc != 0) {
+            rows_->fail(rc, "commit", Table::kHeads);
+        }
+        txn_.reset();
+        if (options_.committed) {
+            options_.committed(rows_count_);
+        }
+    }
+    std::unique_ptr<WholeReader> written() override {
+        return std::make_unique<EmbeddedWhole>(*opened_.env, opened_.handles, begin_reading());
+    }
+    std::vector<std::string> verify(std::size_t problems_max) override {
+        return verify_ledger(*opened_.env, opened_.handles, begin_reading(), {}, problems_max);
+    }
+    void finish() override {
+        begin_txn();
+        if (const int rc = put_copy_mark(txn_->get(), {}); rc != 0) {
+            throw LedgerFailure(opened_.env->error(rc, "write"));
+        }
+        flush();
+    }
+    /// Nothing but the mark is left.
+    void clear(const std::string& from) {
+        begin_txn();
+        const auto found = contents_of(opened_, *txn_);
+        if (!found) {
+            throw LedgerFailure(found.error());
+        }
+        if (found->mark.empty() && found->has_rows) {
+            throw LedgerFailure(in_the_way(opened_.env->folder(), "holds a ledger already"));
+        }
+        int rc = put_copy_mark(txn_->get(), from);
+        for (std::size_t i = 0; rc == 0 && i < opened_.handles.size(); ++i) {
+            rc = mdb_drop(txn_->get(), opened_.handles[i], 0);
+        }
+        if (rc != 0) {
+            throw LedgerFailure(opened_.env->error(rc, "write"));
+        }
+        flush();
+    }
+
+protected:
+    std::map<std::string, std::uint32_t> numbers_;
+    std::uint32_t node_ = 0;
+    RowValue value_;
+
+private:
+    [[nodiscard]] ReadTxn begin_reading() {
+        ReadTxn txn;
+        if (const int rc = txn.begin(*opened_.env); rc != 0) {
+            throw LedgerFailure(opened_.env->error(rc, "read"));
+        }
+        return txn;
+    }
+    void begin_txn() {
+        const MDB_envinfo info = opened_.env->info();
+        const std::uint64_t used = (info.me_last_pgno + 1) * opened_.env->page_bytes();
+        if (info.me_mapsize < kMapBytesFirst || used >= info.me_mapsize / 4 * 3) {
+            const std::uint64_t wanted =
+                std::max<std::uint64_t>(std::uint64_t{info.me_mapsize} * 2, kMapBytesFirst);
+            if (const int rc = opened_.env->set_map_bytes(wanted); rc != 0) {
+                throw LedgerFailure(opened_.env->error(rc, "enlarge the map of"));
+            }
+        }
+        txn_.emplace();
+        if (const int rc = txn_->begin(*opened_.env); rc != 0) {
+            txn_.reset();
+            throw LedgerFailure(opened_.env->error(rc, "write"));
+        }
+        rows_.emplace(*opened_.env, opened_.handles, *txn_);
+        txn_rows_ = bytes_ = 0;
+    }
+
+    Opened opened_;
+    Fd lock_;
+    FillOptions options_;
+    std::optional<WriteTxn> txn_;
+    std::optional<RowAccess> rows_;
+    std::uint64_t rows_count_ = 0, txn_rows_ = 0, bytes_ = 0;
+};
+
+template <class Row, class Base>
+class FillsTable : public Base {
+public:
+    using Base::add;
+    using Base::Base;
+    void add(const Row& row) override { this->put_row(row); }
+};
+
+class Filling final : public ForEachTable<FillsTable, FillRoot> {
+public:
+    using Tables = ForEachTable<FillsTable, FillRoot>;
+    using Tables::add;
+    using Tables::Tables;
+
+    void add(const LedgerHead& head) override {
+        numbers_.emplace(head.node, head.number);
+        write(Table::kHeads, head.node, value_.encode(head.node, NodeHead{head.number, head}));
+        row_is_whole();
+    }
+    void turn_to(std::string_view node) override { node_ = number_of(std::string(node)); }
+    void add(const ShopRow& row) override {
+        LedgerKey by_id;
+        by_id.bytes(row.shop_id.view()).end().u32(row.shop.value);
+        write(Table::kShopIds, by_id, {});
+        put_row(row);
+    }
+    void add(const NodeChain& chain) override {
+        LedgerKey key;
+        key.u32(number_of(chain.node)).u32(chain.account.value);
+        write(Table::kChains, key, value_.encode(key.view(), chain.head));
+        row_is_whole();
+    }
+    void add(const NodeBalance& balance) override {
+        LedgerKey key = balance_prefix(balance.part.key);
+        key.u32(number_of(balance.node));
+        write(Table::kBalances, key, value_.encode(key.view(), balance.part));
+        row_is_whole();
+    }
+    void add(const JournalGroup& group) override {
+        const std::uint32_t node = number_of(group.node);
+        const LedgerKey key = journal_key(node, group.first_entry);
+        write(Table::kJournal, key, value_.encode(key.view(), group));
+        if (!group.creator.empty()) {
+            write(Table::kCreatorJournal, dated_key(group, node), {});
+        }
+        row_is_whole();
+    }
+    void add(const OrderState& order) override {
+        const LedgerKey key = order_key(order.key);
+        write(Table::kOrders, key, order_value_.encode(key.view(), order));
+        row_is_whole();
+    }
+    void add(const OrderKey& order, const EventTrace& event) override {
+        const LedgerKey key = event_key(order, event);
+        write(Table::kEvents, key, value_.encode_event(key.view(), order, event));
+        if (event.digest != EventDigest{}) {
+            write(Table::kEventDigests, event_digest_key(order, event.topic, event.digest), {});
+        }
+        row_is_whole();
+    }
+    void add(const CatalogRecord& record) override {
+        for (const std::string& variant : record.variant_skus) {
+            const LedgerKey key = variant_key(record.key, variant);
+            write(Table::kVariants, key, value_.encode_variant(key.view(), record.key.product_id));
+        }
+        const LedgerKey key = catalog_key(record.key);
+        write(Table::kCatalog, key, value_.encode(key.view(), record));
+        row_is_whole();
+    }
+
+private:
+    OrderValue order_value_;
+};
+
+Result<Fd> lock_folder(const fs::path& folder) {
+    Fd lock(open_retrying(folder.c_str(), O_RDONLY | O_DIRECTORY));
+    if (!lock.ok()) {
+        return system_error(errno, "open", folder);
+    }
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+        return errno == EWOULDBLOCK
+                   ? Result<Fd>(Error{ErrorCode::kBusy, "another copy goes to \"" +
+                                                            folder.string() + "\" just now"})
+                   : Result<Fd>(system_error(errno, "lock", folder));
+    }
+    return lock;
+}
+
+}  // namespace
+
+Result<bool> EmbeddedFill::holds_ledger(const fs::path& folder) {
+    const auto vacant = is_vacant(folder);
+    if (!vacant || *vacant) {
+        return vacant ? Result<bool>(false) : Result<bool>(vacant.error());
+    }
+    const auto opened = open_any(folder, true);
+    if (!opened) {
+        return opened.error();
+    }
+    ReadTxn txn;
+    if (const int rc = txn.begin(*opened->env); rc != 0) {
+        return opened->env->error(rc, "read");
+    }
+    const auto found = contents_of(*opened, txn);
+    return found ? Result<bool>(found->mark.empty() && found->has_rows)
+                 : Result<bool>(found.error());
+}
+
+Result<std::unique_ptr<EmbeddedFill>> EmbeddedFill::begin(const fs::path& folder,
+                                                          const std::string& from,
+                                                          const FillOptions& options) {
+    const auto vacant = is_vacant(folder);
+    if (!vacant) {
+        return vacant.error();
+    }
+    if (*vacant) {
+        if (Status made = make_marked(folder, from); !made) {
+            return made.error();
+        }
+    }
+    auto lock = lock_folder(folder);
+    if (!lock) {
+        return lock.error();
+    }
+    auto opened = open_any(folder, false);
+    if (!opened) {
+        return opened.error();
+    }
+    try {
+        auto filling =
+            std::make_unique<Filling>(std::move(*opened), std::move(lock).value(), options);
+        filling->clear(from);
+        return std::unique_ptr<EmbeddedFill>(std::move(filling));
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,320 @@
+#include "pg_store/ledger/fill.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "os/clock/clock.hpp"
+#include "pg_store/connection/session.hpp"
+#include "pg_store/ledger/kept_rows.hpp"
+#include "pg_store/ledger/whole_snapshot.hpp"
+#include "pg_store/rows/order_row.hpp"
+#include "pg_store/rows/packed_rows.hpp"
+#include "pg_store/schema/migrate.hpp"
+
+namespace sluice::pg {
+namespace {
+
+constexpr std::size_t kBytesMax = 16U << 20;  ///< Of rows in one transaction.
+/// Beside the migrations' and the gate.
+constexpr const char* kCopyLock = "SELECT pg_try_advisory_lock(1397511491, 3)";
+
+std::string copy_into(const std::string& table, const std::string& columns) {
+    return "COPY sluice_ledger." + table + " (" + columns + ") FROM STDIN (FORMAT binary)";
+}
+
+/// Every table that holds rows of a ledger. The registry is published apart from it.
+std::vector<std::string> tables_of(Connection& session) {
+    const Rows rows = session.query_text(
+        "SELECT tablename::text FROM pg_tables WHERE schemaname = 'sluice_ledger' AND tablename "
+        "NOT IN ('migrations', 'registry', 'state') ORDER BY tablename");
+    std::vector<std::string> tables;
+    for (int i = 0; i < rows.count(); ++i) {
+        tables.push_back("sluice_ledger." + rows.row(i).string());
+    }
+    return tables;
+}
+
+bool has_rows(Connection& session) {
+    for (const std::string& table : tables_of(session)) {
+        if (session.query_text("SELECT EXISTS (SELECT FROM " + table + ")").row(0).boolean()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- Rows -------------------------------------------------------------------------------------
+
+class FillRoot : public PostgresFill {
+public:
+    FillRoot(Url url, std::unique_ptr<Connection> session, FillOptions options)
+        : url_(std::move(url)), session_(std::move(session)), options_(std::move(options)) {}
+
+protected:
+    RowWriter& begin_row(const std::string& copy, std::size_t fields) {
+        RowWriter& rows = rows_[copy];
+        bytes_before_ = rows.view().size();
+        rows.begin_copy_row(static_cast<std::int16_t>(fields));
+        return rows;
+    }
+    void end_row(const RowWriter& rows) {
+        bytes_ += rows.view().size() - bytes_before_;
+        ++rows_count_;
+        if (++txn_rows_ >= options_.rows_max || bytes_ >= kBytesMax) {
+            flush();
+        }
+    }
+    template <class Row>
+    void put_row(const Row& row) {
+        static const std::string kCopy = table_text<Row>().copy_in();
+        static const std::size_t kFields = all_columns<Row>().size();
+        RowWriter& rows = begin_row(kCopy, kFields);
+        add_row(row, node_, [&rows]() -> RowWriter& { return rows; });
+        end_row(rows);
+    }
+    [[nodiscard]] std::uint32_t number_of(const std::string& node) const {
+        const auto found = numbers_.find(node);
+        if (found == numbers_.end()) {
+            throw DamagedRow("table heads, node " + node, "it is missing", std::nullopt);
+        }
+        return found->second;
+    }
+
+public:
+    /// Between two of them nothing is open: the source may take its time.
+    void flush() override {
+        if (txn_rows_ == 0) {
+            return;
+        }
+        session_->script("BEGIN");
+        if (copy_mark(*session_).empty()) {
+            throw LedgerFailure(
+                {ErrorCode::kConflict, "the mark of this copy is gone from the database"});
+        }
+        for (auto& [copy, rows] : rows_) {
+            if (!rows.empty()) {
+                session_->copy_in(copy, rows.view());
+                rows.clear();
+            }
+        }
+        RowWriter shared;
+        shared.u8(programs_revision_).u8(imports_);
+        session_->send_text(
+            "UPDATE sluice_ledger.state SET programs_revision = $1, imports = $2", shared);
+        session_->sync();
+        session_->script("COMMIT");
+        txn_rows_ = bytes_ = 0;
+        if (options_.committed) {
+            options_.committed(rows_count_);
+        }
+    }
+    std::unique_ptr<WholeReader> written() override {
+        return std::make_unique<WholeSnapshot>(open_session(url_, true, {}));
+    }
+    void finish() override {
+        try {
+            session_->script("BEGIN");
+            put_copy_mark(*session_, {});
+            session_->script("COMMIT");
+        } catch (const LedgerFailure& failure) {
+            if (failure.error().code != ErrorCode::kIo || !is_finished_after_all()) {
+                throw;
+            }
+        }
+        if (options_.committed) {
+            options_.committed(rows_count_);
+        }
+    }
+    std::string as_stored(const std::string& text) const override { return as_stored_there(text); }
+    /// Nothing but the mark is left.
+    void clear(const std::string& from) {
+        session_->script("BEGIN");
+        shut_out_all(*session_);
+        if (copy_mark(*session_).empty() && has_rows(*session_)) {
+            throw LedgerFailure({ErrorCode::kConflict,
+                                 "the database holds a ledger already: name another one, or drop "
+                                 "it (DROP SCHEMA sluice_ledger CASCADE) and migrate anew"});
+        }
+        std::string tables;
+        for (const std::string& table : tables_of(*session_)) {
+            tables += (tables.empty() ? "" : ", ") + table;
+        }
+        session_->script("TRUNCATE " + tables);
+        session_->script("UPDATE sluice_ledger.state SET programs_revision = 0, imports = 0");
+        put_copy_mark(*session_, from);
+        session_->script("COMMIT");
+        if (options_.committed) {
+            options_.committed(0);
+        }
+    }
+
+protected:
+    std::map<std::string, std::uint32_t> numbers_;
+    std::uint32_t node_ = 0;
+    std::uint64_t programs_revision_ = 0, imports_ = 0;
+
+private:
+    /// The connection was lost while the last commit was under way: it tells what became of it.
+    bool is_finished_after_all() {
+        constexpr std::chrono::seconds kPatience{30};
+        constexpr std::chrono::milliseconds kBetween{500};
+        for (const auto end = steady_now() + kPatience; steady_now() < end;) {
+            try {
+                const std::unique_ptr<Connection> session = open_session(url_, true, {});
+                session->script("BEGIN");
+                shut_out_all(*session);  // waits for what is left of the old session
+                return copy_mark(*session).empty();
+            } catch (const LedgerFailure& failure) {
+                if (failure.error().code != ErrorCode::kIo) {
+                    throw;
+                }
+            }
+            std::this_thread::sleep_for(kBetween);
+        }
+        return false;
+    }
+
+    Url url_;
+    std::unique_ptr<Connection> session_;
+    FillOptions options_;
+    std::map<std::string, RowWriter> rows_;  ///< By the statement that takes them.
+    std::size_t bytes_before_ = 0;
+    std::uint64_t rows_count_ = 0, txn_rows_ = 0, bytes_ = 0;
+};
+
+template <class Row, class Base>
+class FillsTable : public Base {
+public:
+    using Base::add;
+    using Base::Base;
+    void add(const Row& row) override { this->put_row(row); }
+};
+
+class Filling final : public ForEachTable<FillsTable, FillRoot> {
+public:
+    using Tables = ForEachTable<FillsTable, FillRoot>;
+    using Tables::add;
+    using Tables::Tables;
+
+    void add(const LedgerHead& head) override {
+        static const std::string kCopy = copy_into("heads", kHeadColumns);
+        numbers_.emplace(head.node, head.number);
+        programs_revision_ = std::max(programs_revision_, head.programs_revision);
+        RowWriter& rows = begin_row(kCopy, 16);
+        rows.text(head.node);
+        write_head({head, head.number}, rows);
+        end_row(rows);
+    }
+    void turn_to(std::string_view node) override { node_ = number_of(std::string(node)); }
+    /// The next import comes behind all of these.
+    void add(const Touch& row) override {
+        imports_ = std::max(imports_, row.imported.value);
+        put_row(row);
+    }
+    void add(const NodeChain& chain) override {
+        static const std::string kCopy = copy_into("chains", "account, node, hash, entries");
+        RowWriter& rows = begin_row(kCopy, 4);
+        rows.u4(chain.account.value).u4(number_of(chain.node));
+        rows.digest(chain.head.hash).u8(chain.head.entries);
+        end_row(rows);
+    }
+    void add(const NodeBalance& balance) override {
+        static const std::string kCopy = copy_into(
+            "balances", "account, program, creator, currency, node, owed, in_payout, paid");
+        const Balance& part = balance.part;
+        RowWriter& rows = begin_row(kCopy, 8);
+        rows.u4(part.key.account.value).text(part.key.program.view());
+        rows.text(part.key.creator.view()).text(part.key.currency.code());
+        rows.u4(number_of(balance.node));
+        rows.numeric(part.owed).numeric(part.in_payout).numeric(part.paid);
+        end_row(rows);
+    }
+    void add(const JournalGroup& group) override {
+        static const std::string kCopy = copy_into("journal", kJournalColumns);
+        RowWriter& rows = begin_row(kCopy, kJournalColumnsCount);
+        write_journal(group, number_of(group.node), rows);
+        end_row(rows);
+    }
+    void add(const OrderState& order) override {
+        static const std::string kCopy =
+            copy_into("orders", "account, shop, order_id, revision, " + order_columns());
+        RowWriter& rows = begin_row(kCopy, order_columns_count() + 4);
+        rows.u4(order.key.account.value).u4(order.key.shop.value);
+        rows.text(order.key.order_id.view()).u8(1);
+        encode_order(order, rows);
+        end_row(rows);
+    }
+    void add(const OrderKey& order, const EventTrace& event) override {
+        static const std::string kCopy = copy_into(
+            "events",
+            "account, shop, order_id, seq, received_s, received_ns, topic, digest, event");
+        RowWriter& rows = begin_row(kCopy, 9);
+        rows.u4(order.account.value).u4(order.shop.value).text(order.order_id.view());
+        rows.u8(event.seq.value).instant(event.received_at);
+        rows.i2(static_cast<std::int16_t>(event.topic)).digest(event.digest);
+        rows.bytes(pack_events(&event, 1));
+        end_row(rows);
+    }
+    void add(const CatalogRecord& record) override {
+        static const std::string kCopy = copy_into("catalog", kCatalogColumns);
+        RowWriter& rows = begin_row(kCopy, 11);
+        write_catalog(record, rows);
+        end_row(rows);
+        for (const std::string& sku : record.variant_skus) {
+            add_variant(record.key, sku);
+        }
+    }
+
+private:
+    void add_variant(const CatalogKey& key, const std::string& sku) {
+        static const std::string kCopy = copy_into(
+            "variants", "account, shop, variant_sku, language, country, product_id");
+        RowWriter& rows = begin_row(kCopy, 6);
+        rows.u4(key.account.value).u4(key.shop.value).text(key_text(sku));
+        rows.text(key.language).text(key.country).text(key_text(key.product_id.view()));
+        end_row(rows);
+    }
+};
+
+}  // namespace
+
+std::string PostgresFill::as_stored_there(const std::string& text) {
+    return clean_text(text);
+}
+
+Result<bool> PostgresFill::holds_ledger(const Url& url) {
+    try {
+        const std::unique_ptr<Connection> session = open_session(url, true, {});
+        if (Status fits = check_schema(*session, true); !fits) {
+            return fits.error();
+        }
+        return copy_mark(*session).empty() && has_rows(*session);
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+Result<std::unique_ptr<PostgresFill>> PostgresFill::begin(const Url& url, const std::string& from,
+                                                          const FillOptions& options) {
+    try {
+        std::unique_ptr<Connection> session = open_session(url, true, {});
+        if (Status fits = check_schema(*session, true); !fits) {
+            return fits.error();
+        }
+        if (!session->query_text(kCopyLock).row(0).boolean()) {
+            return Error{ErrorCode::kBusy, "another copy goes to this database just now"};
+        }
+        auto filling = std::make_unique<Filling>(url, std::move(session), options);
+        filling->clear(from);
+        return std::unique_ptr<PostgresFill>(std::move(filling));
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace sluice::pg

@@ -1,0 +1,39 @@
+// Fill: the database that a copied ledger goes to.
+//
+// Rows go by COPY, in transactions of bounded size. The mark that the copy is unfinished is in the
+// first transaction and goes with the last one; the session holds a lock that keeps other copies
+// away. What was interrupted in between is emptied and begun again by begin().
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/copy/row_sink.hpp"
+#include "core/values/result.hpp"
+#include "pg_store/connection/url.hpp"
+
+namespace sluice::pg {
+
+struct FillOptions {
+    std::uint64_t rows_max = 10'000;  ///< Of one transaction, which is as large as 16 MB at most.
+    /// Told after each transaction how many rows are there by now. May be empty.
+    std::function<void(std::uint64_t)> committed;
+};
+
+class PostgresFill : public LedgerFill {
+public:
+    /// Is there a finished ledger with at least one row? kNotFound: it is not migrated.
+    [[nodiscard]] static Result<bool> holds_ledger(const Url& url);
+    /// Takes a migrated database without rows, or an unfinished copy, which is emptied. The user
+    /// must own the schema. kConflict: it holds a ledger; kBusy: another copy goes there.
+    /// @param from  What the mark says.
+    [[nodiscard]] static Result<std::unique_ptr<PostgresFill>> begin(const Url& url,
+                                                                     const std::string& from,
+                                                                     const FillOptions& options);
+    /// as_stored() of every one of them.
+    [[nodiscard]] static std::string as_stored_there(const std::string& text);
+};
+
+}  // namespace sluice::pg

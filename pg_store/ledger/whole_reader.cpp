@@ -1,0 +1,92 @@
+#include "pg_store/ledger/whole_reader.hpp"
+
+#include <string>
+#include <utility>
+
+#include "pg_store/connection/session.hpp"
+#include "pg_store/ledger/whole_snapshot.hpp"
+#include "pg_store/schema/migrate.hpp"
+
+namespace sluice::pg {
+namespace {
+
+/// Workers keep their sessions while they wait; `sluice writer` is what these call themselves.
+void check_no_writer(Connection& session) {
+    const Rows rows = session.query_text(
+        "SELECT count(*), coalesce(string_agg(DISTINCT coalesce(host(client_addr), 'a local "
+        "socket'), ', '), '') FROM pg_stat_activity WHERE datname = current_database() AND "
+        "application_name = 'sluice writer' AND pid <> pg_backend_pid()");
+    RowReader row = rows.row(0);
+    const std::int64_t count = row.i8();
+    const std::string from = row.string();
+    if (count != 0) {
+        throw LedgerFailure({ErrorCode::kBusy,
+                             "a worker, or a command, is connected to the database (from " + from +
+                                 "): stop the workers of all nodes first"});
+    }
+}
+
+}  // namespace
+
+WholeSnapshot::WholeSnapshot(std::unique_ptr<Connection> session)
+    : SessionHolder{std::move(session)}, Reads(*session_) {
+    session_->script("SET application_name = 'sluice copy'");  // it writes nothing
+    session_->script("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    session_->script("SET LOCAL idle_in_transaction_session_timeout = 0");
+    turn_to({});
+}
+
+void WholeSnapshot::turn_to(std::string_view node) {
+    static const Statement kHead = select_statement(kHeadColumns, "heads WHERE node = $1");
+    static const Statement kShared = select_statement("programs_revision", "state");
+    RowWriter which;
+    which.text(node);
+    node_ = {};
+    const Rows head = session_->query(kHead, which);
+    if (!head.empty()) {
+        RowReader row = head.row(0);
+        node_ = read_head(row);
+    }
+    node_.head.node = node;
+    const Rows shared = session_->query(kShared);
+    if (!shared.empty()) {
+        node_.head.programs_revision = shared.row(0).u8();
+    }
+}
+
+void WholeSnapshot::scan_balance_parts(const Visitor<NodeBalance>& visit) {
+    scan_sql(
+        "SELECT h.node, account, program, creator, currency, owed, in_payout, paid FROM "
+        "sluice_ledger.balances b JOIN sluice_ledger.heads h ON h.number = b.node ORDER BY "
+        "account, program, creator, currency, h.node",
+        {}, [&](RowReader& row) {
+            NodeBalance balance;
+            read_named("table balances", std::nullopt, [&] {
+                balance.node = row.text();
+                balance.part.key.account = {row.u4()};
+                balance.part.key.program = ProgramId(row.text());
+                balance.part.key.creator = CreatorId(row.text());
+                balance.part.key.currency = row.currency();
+                balance.part.owed = row.numeric();
+                balance.part.in_payout = row.numeric();
+                balance.part.paid = row.numeric();
+            });
+            return visit(balance);
+        });
+}
+
+Result<std::unique_ptr<WholeReader>> open_whole(const Url& url) {
+    try {
+        // As for writing: a standby may lack what was acknowledged.
+        std::unique_ptr<Connection> session = open_session(url, true, {});
+        if (Status fits = check_schema(*session); !fits) {
+            return fits.error();
+        }
+        check_no_writer(*session);
+        return std::unique_ptr<WholeReader>(std::make_unique<WholeSnapshot>(std::move(session)));
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace sluice::pg

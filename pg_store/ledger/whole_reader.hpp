@@ -1,0 +1,15 @@
+// Whole reader: one state of the PostgreSQL ledger, of all nodes, as the primary has it.
+#pragma once
+
+#include <memory>
+
+#include "core/copy/row_sink.hpp"
+#include "core/values/result.hpp"
+#include "pg_store/connection/url.hpp"
+
+namespace sluice::pg {
+
+/// Errors: as PostgresLedger::open(). kBusy: a session that may write is connected.
+[[nodiscard]] Result<std::unique_ptr<WholeReader>> open_whole(const Url& url);
+
+}  // namespace sluice::pg

@@ -1,0 +1,357 @@
+#include "worker/copy/copy.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/audit/audit.hpp"
+#include "core/copy/walk.hpp"
+#include "lmdb_store/ledger/fill.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/registry.hpp"
+#include "pg_store/ledger/fill.hpp"
+#include "pg_store/ledger/whole_reader.hpp"
+#include "worker/drain/position.hpp"
+#include "worker/drain/worker_lock.hpp"
+#include "worker/system/crash_point.hpp"
+
+namespace sluice::worker {
+namespace {
+
+using store::EmbeddedFill;
+using store::EmbeddedLedger;
+using store::RowDigests;
+using store::TableDigest;
+
+constexpr std::size_t kFindingsMax = 10;
+
+// ---- The two ends ---------------------------------------------------------------------------------
+
+/// What a reader needs to live.
+struct Source {
+    std::unique_ptr<EmbeddedLedger> embedded;  ///< Nothing: a database.
+    std::unique_ptr<WholeReader> reader;
+};
+
+Result<Source> open_source(const LedgerPlace& from) {
+    Source source;
+    if (from.url) {
+        auto reader = pg::open_whole(*from.url);
+        if (!reader) {
+            return reader.error();
+        }
+        source.reader = std::move(*reader);
+        return source;
+    }
+    auto ledger = EmbeddedLedger::open(from.folder, EmbeddedLedger::Mode::kReadOnly);
+    if (!ledger) {
+        return ledger.error();
+    }
+    source.embedded = std::move(*ledger);
+    source.reader = source.embedded->whole_snapshot();
+    return source;
+}
+
+/// Damage below the rules, then rule D1.
+std::vector<std::string> findings_of(std::vector<std::string> damage, WholeReader& reader) {
+    if (damage.empty()) {
+        for (const AuditFinding& finding : audit_ledger(reader, kFindingsMax)) {
+            damage.push_back(to_string(finding));
+        }
+    }
+    return damage;
+}
+
+/// One of both kinds.
+struct Target {
+    std::unique_ptr<EmbeddedFill> folder;
+    std::unique_ptr<pg::PostgresFill> database;
+
+    [[nodiscard]] LedgerFill& fill() const {
+        return folder ? static_cast<LedgerFill&>(*folder) : static_cast<LedgerFill&>(*database);
+    }
+    [[nodiscard]] std::vector<std::string> findings(WholeReader& written) const {
+        return findings_of(folder ? folder->verify(kFindingsMax) : std::vector<std::string>(),
+                           written);
+    }
+};
+
+Result<bool> holds_ledger(const LedgerPlace& to) {
+    return to.url ? pg::PostgresFill::holds_ledger(*to.url)
+                  : EmbeddedFill::holds_ledger(to.folder);
+}
+
+Result<Target> begin_target(const LedgerPlace& from, const LedgerPlace& to,
+                            const CopyOptions& options) {
+    const auto committed = [told = options.progress](std::uint64_t rows) {
+        crash_point("copying");
+        if (told) {
+            told(rows);
+        }
+    };
+    Target target;
+    if (to.url) {
+        auto fill =
+            pg::PostgresFill::begin(*to.url, from.shown(), {options.rows_max, committed});
+        if (!fill) {
+            return fill.error();
+        }
+        target.database = std::move(*fill);
+        return target;
+    }
+    auto fill = EmbeddedFill::begin(to.folder, from.shown(), {options.rows_max, committed});
+    if (!fill) {
+        return fill.error();
+    }
+    target.folder = std::move(*fill);
+    return target;
+}
+
+// ---- What may be copied ---------------------------------------------------------------------------
+
+std::vector<LedgerHead> heads_of(LedgerReader& ledger) {
+    std::vector<LedgerHead> heads;
+    ledger.scan_heads([&heads](const LedgerHead& head) {
+        heads.push_back(head);
+        return true;
+    });
+    return heads;
+}
+
+/// Every input moves it.
+std::vector<std::pair<std::string, SequenceNumber>> positions_of(LedgerReader& ledger) {
+    std::vector<std::pair<std::string, SequenceNumber>> positions;
+    for (const LedgerHead& head : heads_of(ledger)) {
+        positions.emplace_back(head.node, head.applied_seq);
+    }
+    return positions;
+}
+
+/// Workers of these stores may write one of the two ledgers: none may run, or start meanwhile.
+Result<std::vector<WorkerLock>> lock_workers(const LedgerPlace& from, const LedgerPlace& to,
+                                             const CopyOptions& options) {
+    std::vector<store::StorePaths> stores;
+    for (const auto& paths : {options.writer, from.store(), to.store()}) {
+        const bool known = paths && std::any_of(stores.begin(), stores.end(), [&](const auto& had) {
+                               return std::filesystem::equivalent(had.root, paths->root);
+                           });
+        if (paths && !known) {
+            stores.push_back(*paths);
+        }
+    }
+    std::vector<WorkerLock> locks;
+    for (const store::StorePaths& paths : stores) {
+        auto lock = WorkerLock::take_soon(paths);
+        if (!lock) {
+            return lock.error();
+        }
+        locks.push_back(std::move(lock).value());
+    }
+    return locks;
+}
+
+/// A folder goes on with one queue alone: what the others still have would never be applied.
+Status check_nodes(const LedgerPlace& from, const LedgerPlace& to,
+                   const std::vector<LedgerHead>& heads) {
+    if (!from.url || to.url || heads.size() <= 1) {
+        return {};
+    }
+    std::string nodes;
+    for (const LedgerHead& head : heads) {
+        nodes += (nodes.empty() ? "" : ", ") + head.node;
+    }
+    return Error{ErrorCode::kConflict,
+                 std::to_string(heads.size()) + " nodes write this ledger (" + nodes +
+                     "): it stays in PostgreSQL, for a folder belongs to one of them"};
+}
+
+/// The ledger of a store goes on with its queue and its numbers of shops.
+Status check_store(const LedgerPlace& to, const std::vector<LedgerHead>& heads,
+                   LedgerReader& source) {
+    const auto paths = to.store();
+    if (!paths) {
+        return {};
+    }
+    store::QueueOptions how;
+    how.idempotency_ttl_seconds = 0;
+    const auto queue = store::Queue::open(*paths, how);
+    if (!queue) {
+        return queue.error();
+    }
+    const auto fill = (*queue)->fill();
+    if (!fill) {
+        return fill.error();
+    }
+    const std::string uuid = (*queue)->uuid();
+    for (const LedgerHead& head : heads) {
+        if (head.node != uuid) {
+            continue;
+        }
+        auto registry = store::Registry::open(*paths, store::Registry::Mode::kReadOnly);
+        if (!registry) {
+            return registry.error();
+        }
+        Status fits = check_position(*fill, head.applied_seq);
+        return fits ? check_shops(**registry, source) : fits;
+    }
+    return heads.empty() ? Status()
+                         : Error{ErrorCode::kConflict,
+                                 "the ledger is that of queue " + heads.front().node +
+                                     ", the queue of \"" + paths->root.string() + "\" is " + uuid};
+}
+
+Status check_source(const LedgerPlace& from, Source& source) {
+    std::vector<std::string> damage;
+    if (source.embedded) {
+        damage = source.embedded->verify({}, kFindingsMax);
+    }
+    const std::vector<std::string> found = findings_of(std::move(damage), *source.reader);
+    if (found.empty()) {
+        return {};
+    }
+    return Error{ErrorCode::kCorrupt, "the source " + from.shown() + " is damaged: " +
+                                          found.front() +
+                                          ". Nothing was copied; `sluice doctor` says more"};
+}
+
+// ---- The proof ------------------------------------------------------------------------------------
+
+std::vector<ComparedTable> compared(const std::vector<TableDigest>& source,
+                                    const std::vector<TableDigest>& target) {
+    std::vector<ComparedTable> tables;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+        tables.push_back({source[i].table, source[i].rows, target[i].rows, source[i].sha256,
+                          target[i].sha256});
+    }
+    return tables;
+}
+
+/// The source must be where it was when it was read.
+Status check_unmoved(const LedgerPlace& from, LedgerReader& read) {
+    const auto now = open_source(from);
+    if (!now) {
+        return now.error();
+    }
+    if (positions_of(*now->reader) != positions_of(read)) {
+        return Error{ErrorCode::kConflict,
+                     "a worker wrote the source meanwhile: stop it, then copy again"};
+    }
+    return {};
+}
+
+/// The target is a ledger already: is it this one?
+Result<CopyProof> compare_places(const LedgerPlace& to, Source& source) {
+    auto target = open_source(to);
+    if (!target) {
+        return target.error();
+    }
+    CopyProof proof;
+    proof.was_there = true;
+    if (positions_of(*target->reader) == positions_of(*source.reader)) {
+        // A copy from a folder to a database has its texts in the form of the database.
+        const auto form = [](const std::string& text) {
+            return pg::PostgresFill::as_stored_there(text);
+        };
+        const auto there = RowDigests::make(form);
+        const auto here = RowDigests::make(form);
+        walk_ledger(*source.reader, *here);
+        walk_ledger(*target->reader, *there);
+        proof.tables = compared(here->take(), there->take());
+    }
+    if (proof.tables.empty() || !proof.holds()) {
+        return Error{ErrorCode::kConflict,
+                     to.shown() + " holds another ledger already: name another place, or " +
+                         (to.url ? "drop it (DROP SCHEMA sluice_ledger CASCADE) and migrate anew"
+                                 : "move it away")};
+    }
+    return proof;
+}
+
+Result<CopyProof> copy_rows(const LedgerPlace& from, const LedgerPlace& to,
+                            const CopyOptions& options, Source& source) {
+    const auto target = begin_target(from, to, options);
+    if (!target) {
+        return target.error();
+    }
+    LedgerFill& fill = target->fill();
+    const auto form = [&fill](const std::string& text) { return fill.as_stored(text); };
+    const auto here = RowDigests::make(form);
+    walk_ledger(*source.reader, fill, *here);
+    fill.flush();
+    const auto there = RowDigests::make({});
+    CopyProof proof;
+    {
+        const std::unique_ptr<WholeReader> written = fill.written();
+        walk_ledger(*written, *there);
+        proof.tables = compared(here->take(), there->take());
+        proof.changed_rows = here->changed_rows();
+        proof.findings = target->findings(*written);
+    }
+    if (!proof.holds()) {
+        return proof;
+    }
+    if (Status unmoved = check_unmoved(from, *source.reader); !unmoved) {
+        return unmoved.error();
+    }
+    crash_point("proved");
+    fill.finish();
+    return proof;
+}
+
+Result<CopyProof> copy_locked(const LedgerPlace& from, const LedgerPlace& to,
+                              const CopyOptions& options) {
+    auto source = open_source(from);
+    if (!source) {
+        return source.error();
+    }
+    const std::vector<LedgerHead> heads = heads_of(*source->reader);
+    if (Status fits = check_nodes(from, to, heads); !fits) {
+        return fits.error();
+    }
+    if (Status fits = check_store(to, heads, *source->reader); !fits) {
+        return fits.error();
+    }
+    const auto there = holds_ledger(to);
+    if (!there) {
+        return there.error();
+    }
+    if (*there) {
+        return compare_places(to, *source);
+    }
+    if (Status sound = check_source(from, *source); !sound) {
+        return sound.error();
+    }
+    return copy_rows(from, to, options, *source);
+}
+
+}  // namespace
+
+bool CopyProof::holds() const {
+    return findings.empty() &&
+           std::all_of(tables.begin(), tables.end(),
+                       [](const ComparedTable& table) { return table.is_equal(); });
+}
+
+std::uint64_t CopyProof::rows() const {
+    std::uint64_t rows = 0;
+    for (const ComparedTable& table : tables) {
+        rows += table.rows_target;
+    }
+    return rows;
+}
+
+Result<CopyProof> copy_ledger(const LedgerPlace& from, const LedgerPlace& to,
+                              const CopyOptions& options) {
+    if (from.is(to)) {
+        return Error{ErrorCode::kInvalid, "source and target are one ledger"};
+    }
+    try {
+        const auto locks = lock_workers(from, to, options);
+        return locks ? copy_locked(from, to, options) : Result<CopyProof>(locks.error());
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace sluice::worker
