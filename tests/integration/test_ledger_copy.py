@@ -41,7 +41,7 @@ rate = "15%"
 CREATORS = "creator_id,program_id,code,group,name\nann,spring,SAVE,gold,Änn\nbob,spring,GIVE,,\n"
 TOUCHES = "svc_anon_id,creator_id,program_id,occurred_at\nphone-{turn},bob,spring,2024-03-0{turn}T00:00:00Z\n"
 REPORTS = ("orders", "journal", "balances", "anomalies", "products", "payouts")
-HOT = 90  # events of one order: more than its row holds
+HOT = 45  # events of one order in a turn: after two, more than its row holds
 WHY = ("--reason", "as agreed")
 
 
@@ -77,7 +77,7 @@ class Shop:
                 document["refund_line_items"] = [
                     orders.refund(f"r-{self.turn}-{number}", "l0", amount="0.90", tax="0.01")]
             yield "ORDER_UPDATE", document
-        for number in range(HOT // 3):
+        for number in range(HOT):
             yield "ORDER_UPDATE", orders.order(
                 "hot", platform_updated_at=f"2024-04-0{self.turn}T00:00:{number:02}Z", amount=f"{number}.00")
 
@@ -109,8 +109,8 @@ class Shop:
                "--key", f"credit-{turn}", *WHY)
         sluice("payout", "close", "--account", "acme", "--until", now())
         payouts = [row["payout_id"] for row in sluice.report("payouts") if row["state"] == "APPROVED"]
-        sluice("payout", "sent", payouts[0], *WHY)
-        sluice("payout", "failed" if turn % 2 else "settle", payouts[0], *WHY)
+        sluice("payout", "sent", payouts[0], "--account", "acme", *WHY)
+        sluice("payout", "failed" if turn % 2 else "settle", payouts[0], "--account", "acme", *WHY)
         sluice("period", "close", "--account", "acme", "--until", f"2024-0{turn}-01T00:00:00Z")
 
     def reports(self):
@@ -196,7 +196,7 @@ def test_there_and_back_it_goes_on_where_the_other_one_stopped(shop, server):
     assert "is in PostgreSQL" in told
     tables = same(shop.sluice, reference, url)
     for table in ("orders", "events", "journal", "balances", "chains", "catalog", "touches", "waiting", "open", "codes",
-                  "payouts", "payout_items", "runs", "commands", "keys", "money_commands", "periods", "period_sums",
+                  "payouts", "payout_items", "runs", "commands", "keys", "money_commands", "periods",
                   "tier_volumes", "customer_orders", "given_orders", "anomalies", "program_versions", "refunds"):
         assert tables[table]["target_rows"] > 0, f"nothing of {table} was proved"
     in_database = shop.reports()
@@ -247,31 +247,43 @@ def test_a_ledger_without_a_row_is_copied_too(tmp_path, server):
 # What it refuses -------------------------------------------------------------------------------------
 
 
-def test_no_copy_while_a_worker_runs(store, server):
+class Running:
+    """A worker beside the test. Use as a context manager."""
+
+    def __init__(self, sluice, log, *ledger):
+        self.log = log
+        with open(log, "w") as out:
+            self.process = subprocess.Popen([str(paths.SLUICE), "worker", *ledger], env=sluice.environment, stderr=out)
+
+    def __enter__(self):
+        paths.wait_until(lambda: "applies" in self.log.read_text() or self.process.poll() is not None, "the worker")
+        assert self.process.poll() is None, self.log.read_text()
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.terminate()
+        self.process.wait(30)
+
+
+def test_no_copy_while_a_worker_runs(store, server, tmp_path):
     url = new_database(server, store)
-    worker = subprocess.Popen([str(paths.SLUICE), "worker"], env=store.environment, stderr=subprocess.DEVNULL)
-    try:
-        paths.wait_until(lambda: "a worker is running on this store" in
-                         store.run("ledger", "copy", "--to", url).stderr, "the refusal")
-    finally:
-        worker.terminate()
-        worker.wait(30)
+    with Running(store, tmp_path / "own.log"):
+        assert "a worker is running on this store" in store.refuses("ledger", "copy", "--to", url)
     store("ledger", "copy", "--to", url)
     # Of another node: only the database knows of it.
-    there = store.store.parent / "there"
-    worker = subprocess.Popen([str(paths.SLUICE), "worker", "--ledger", url], env=store.environment,
-                              stderr=subprocess.DEVNULL)
-    try:
-        paths.wait_until(lambda: (store.store / "ledger.url").exists(), "the worker to connect")
-        other = Sluice(store.store.parent / "other")
-        other("init")
-        paths.wait_until(lambda: "stop the workers of all nodes first" in other.run(
-            "ledger", "copy", "--from", url, "--to", there).stderr, "the refusal")
-    finally:
-        worker.terminate()
-        worker.wait(30)
-    assert not there.exists()
-    other("ledger", "copy", "--from", url, "--to", there)
+    other = Sluice(tmp_path / "other")
+    other("init")
+    copy = ("ledger", "copy", "--from", url, "--to", tmp_path / "there")
+    with Running(store, tmp_path / "shared.log", "--ledger", url):
+        assert "stop the workers of all nodes first" in other.refuses(*copy)
+    assert not (tmp_path / "there").exists()
+    other(*copy)
+    # One that came and went while rows were copied.
+    again = (*copy[:-1], tmp_path / "again")
+    assert killed(other, "copying:3", *again[2:])
+    store("creator", "rename", "bob", "rob", "--account", "acme")
+    assert "copied" in other(*again)
 
 
 def test_a_damaged_source_is_refused_before_anything_is_written(store, server, tmp_path):
@@ -284,10 +296,8 @@ def test_a_damaged_source_is_refused_before_anything_is_written(store, server, t
     server.query("UPDATE sluice_ledger.balances SET owed = owed - 1 WHERE creator = 'ann'", database)
     server.query("DELETE FROM sluice_ledger.shops", database)  # its orders would be passed over
     assert "is damaged" in store.refuses("ledger", "copy", "--from", url, "--to", tmp_path / "never")
-    data = bytearray((store.store / "ledger" / "data.mdb").read_bytes())
-    at = data.find(b"o-1")
-    data[at + 1:at + 2] = b"!"
-    (store.store / "ledger" / "data.mdb").write_bytes(data)
+    data = store.store / "ledger" / "data.mdb"
+    data.write_bytes(data.read_bytes().replace(b"o-1", b"o!1"))
     assert "damaged" in store.refuses("ledger", "copy", "--to", tmp_path / "never")
     assert not (tmp_path / "never").exists()
 
@@ -319,7 +329,7 @@ def test_what_a_target_must_not_be(store, server, tmp_path):
 
 def killed(store, point, *words):
     """True if it was killed there; false: it never came so far, and is done."""
-    run = subprocess.run([str(paths.SLUICE), "ledger", "copy", "--batch", "60", *map(str, words)], check=False,
+    run = subprocess.run([str(paths.SLUICE), "ledger", "copy", "--batch", "40", *map(str, words)], check=False,
                          env={**store.environment, "SLUICE_CRASH_AT": point}, capture_output=True, timeout=120)
     assert run.returncode in (0, -signal.SIGKILL), run.stderr
     return run.returncode != 0
@@ -354,12 +364,15 @@ def test_killed_behind_each_write_it_is_refused_and_begun_again(store, server, t
         source = new_database(server, store)
         store("ledger", "copy", "--to", source)
     place = new_database(server, store) if kind == "database" else tmp_path / "copied"
-    words, writes = ("--from", source, "--to", place), 0
+    words, writes, done = ("--from", source, "--to", place), 0, False
     while killed(store, f"copying:{writes + 1}", *words):
+        assert not done, "nothing is written to a copy that is finished"
         writes += 1
-        if writes % 3 == 1:
+        done = "unfinished copy" not in store.run("ledger", "copy", "--from", place, "--to", tmp_path / "on").stderr
+        if not done and writes % 3 == 1:
             refuse_unfinished(store, place)
-    assert writes >= 10, "mark, rows and the end are writes of their own"
+        shutil.rmtree(tmp_path / "on", ignore_errors=True)
+    assert done and writes >= 10, "mark, rows and the end are writes of their own"
     print(f"killed behind {writes} writes")
     same(store, store.store / "ledger", place)
 
@@ -404,11 +417,9 @@ def test_the_database_goes_away_in_the_middle(store):
     with Server() as database:
         url = database.create()
         store("ledger", "migrate", "--ledger", url)
-        gone = {"SLUICE_CRASH_AT": ""}
         copy = subprocess.Popen([str(paths.SLUICE), "ledger", "copy", "--to", url, "--batch", "1"],
-                                env={**store.environment, **gone}, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-                                text=True)
-        paths.wait_until(lambda: len(database.query("SELECT FROM sluice_ledger.commands")) > 2, "some rows")
+                                env=store.environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        paths.wait_until(lambda: len(database.query("SELECT 1 FROM sluice_ledger.commands")) > 2, "some rows")
         database.stop(signal.SIGQUIT)
         _, told = copy.communicate(timeout=120)
         assert copy.returncode == 1 and told.strip()
@@ -425,22 +436,17 @@ def test_a_worker_that_was_connected_before_finds_the_mark(store, server, tmp_pa
     fresh("init")
     fresh.account("acme")
     fresh.shop("shop-1", "acme")
-    log = open(tmp_path / "worker.log", "w")
-    worker = subprocess.Popen([str(paths.SLUICE), "worker", "--ledger", url], env=fresh.environment, stderr=log)
-    try:
-        paths.wait_until(lambda: (fresh.store / "ledger.url").exists(), "the worker to connect")
+    program = write(tmp_path / "p.toml", '[[program]]\nid = "x"\naccount = "acme"\ndefault_rate = "1%"\n')
+    with Running(fresh, tmp_path / "worker.log", "--ledger", url) as worker:
+        worker.process.send_signal(signal.SIGSTOP)
+        command = subprocess.Popen([str(paths.SLUICE), "program", "apply", str(program)], env=fresh.environment,
+                                   stderr=subprocess.DEVNULL)
+        paths.wait_until(lambda: fresh.stats()["last_seq"] == 1, "the command to be in the queue")
         assert killed(store, "copying:4", "--to", url)
-        file = tmp_path / "c.csv"
-        file.write_text("creator_id,program_id,code\n")
-        program = tmp_path / "p.toml"
-        program.write_text('[[program]]\nid = "x"\naccount = "acme"\ndefault_rate = "1%"\n')
-        assert fresh.run("program", "apply", program).returncode == 1
-        assert worker.wait(30) == 1
-        assert "another ledger is being copied into this database" in (tmp_path / "worker.log").read_text()
-    finally:
-        worker.kill()
-        worker.wait()
-        log.close()
+        worker.process.send_signal(signal.SIGCONT)
+        assert worker.process.wait(30) == 1
+        assert "another ledger is being copied into this database" in worker.log.read_text()
+        assert command.wait(30) == 1
     store("ledger", "copy", "--to", url)
     same(store, store.store / "ledger", url)
 
