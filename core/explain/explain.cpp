@@ -108,13 +108,13 @@ void explain_attribution(Explanation& out, LedgerReader& ledger) {
         return;
     }
     const Attribution& attribution = out.order.position()->attribution;
-    out.attribution =
-        "creator " + attribution.creator.str() + " of program " + attribution.program.str() +
-        " by " + types_of(attribution.types) + ", since " +
-        (attribution.command_id.empty() ? input_words(out, attribution)
-                                        : "command " + attribution.command_id) +
-        " (" + std::string(to_string(attribution.cause_topic)) + ") of " +
-        attribution.at.to_string();
+    out.attribution = "creator " + attribution.creator.str() + " of program " +
+                      attribution.program.str() + " by " + types_of(attribution.types) +
+                      ", since " +
+                      (attribution.command_id.empty() ? input_words(out, attribution)
+                                                      : "command " + attribution.command_id) +
+                      " (" + std::string(to_string(attribution.cause_topic)) + ") of " +
+                      attribution.at.to_string();
     out.candidates = candidates_then(out.order);
 }
 

@@ -58,9 +58,9 @@ void write_events(Page& page, const Explanation& e) {
     page.section("Events");
     for (const ExplainedEvent& event : e.events) {
         const EventTrace& trace = event.trace;
-        page.item("#" + number(trace.seq.value) + through(e, event.node) + "  " + std::string(to_string(trace.topic)) +
-                  ", version " + trace.version.to_string() + ", received " +
-                  trace.received_at.to_string());
+        page.item("#" + number(trace.seq.value) + through(e, event.node) + "  " +
+                  std::string(to_string(trace.topic)) + ", version " + trace.version.to_string() +
+                  ", received " + trace.received_at.to_string());
         page.detail(event.words);
         for (const AnomalyKind kind : event.anomalies) {
             page.detail("anomaly " + std::string(to_string(kind)));
@@ -172,8 +172,9 @@ void write_payouts(Page& page, const Explanation& e) {
     }
     page.section("Payouts");
     for (const ExplainedPayout& payout : e.payouts) {
-        page.item(payout.payout_id + through(e, payout.node) + ", " + payout.state + ": " + payout.amount.to_string() + " " +
-                  std::string(payout.currency.code()) + " of creator " + payout.creator);
+        page.item(payout.payout_id + through(e, payout.node) + ", " + payout.state + ": " +
+                  payout.amount.to_string() + " " + std::string(payout.currency.code()) +
+                  " of creator " + payout.creator);
         for (const PayoutItem& item : payout.items) {
             page.detail((item.line.empty() ? std::string("by hand") : "line " + item.line.str()) +
                         ": " + item.amount.to_string() + " " + std::string(to_string(item.kind)));

@@ -133,9 +133,10 @@ protected:
         const int rc =
             mdb_put(txn_->get(), rows_->handle(table), &key_val, &value_val, MDB_NOOVERWRITE);
         if (rc == MDB_KEYEXIST) {
-            throw LedgerFailure({ErrorCode::kConflict,
-                                 std::string("two rows of table ") + name_of(table) +
-                                     " have one key in a ledger of this kind: it cannot be copied"});
+            throw LedgerFailure(
+                {ErrorCode::kConflict,
+                 std::string("two rows of table ") + name_of(table) +
+                     " have one key in a ledger of this kind: it cannot be copied"});
         }
         if (rc != 0) {
             rows_->fail(rc, "write", table);
@@ -334,8 +335,8 @@ Result<Fd> lock_folder(const fs::path& folder) {
     }
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK
-                   ? Result<Fd>(Error{ErrorCode::kBusy, "another copy goes to \"" +
-                                                            folder.string() + "\" just now"})
+                   ? Result<Fd>(Error{ErrorCode::kBusy,
+                                      "another copy goes to \"" + folder.string() + "\" just now"})
                    : Result<Fd>(system_error(errno, "lock", folder));
     }
     return lock;

@@ -53,8 +53,8 @@ class DigestRoot : public RowDigests {
 public:
     explicit DigestRoot(std::function<std::string(const std::string&)> as_stored)
         : as_stored_(std::move(as_stored)) {
-        for (const char* table : {"heads", "chains", "balances", "journal", "orders", "events",
-                                  "catalog"}) {
+        for (const char* table :
+             {"heads", "chains", "balances", "journal", "orders", "events", "catalog"}) {
             tables_.try_emplace(table);
         }
         name_described(DescribedRows());

@@ -104,8 +104,8 @@ public:
         }
         RowWriter shared;
         shared.u8(programs_revision_).u8(imports_);
-        session_->send_text(
-            "UPDATE sluice_ledger.state SET programs_revision = $1, imports = $2", shared);
+        session_->send_text("UPDATE sluice_ledger.state SET programs_revision = $1, imports = $2",
+                            shared);
         session_->sync();
         session_->script("COMMIT");
         txn_rows_ = bytes_ = 0;
@@ -272,8 +272,8 @@ public:
 
 private:
     void add_variant(const CatalogKey& key, const std::string& sku) {
-        static const std::string kCopy = copy_into(
-            "variants", "account, shop, variant_sku, language, country, product_id");
+        static const std::string kCopy =
+            copy_into("variants", "account, shop, variant_sku, language, country, product_id");
         RowWriter& rows = begin_row(kCopy, 6);
         rows.u4(key.account.value).u4(key.shop.value).text(key_text(sku));
         rows.text(key.language).text(key.country).text(key_text(key.product_id.view()));

@@ -107,8 +107,7 @@ void PgTxn::put(const Touch& touch) {
     pass_gate(Gate::kExclusive);
     const auto [import, added] = imports_.try_emplace(touch.imported.value);
     if (added) {
-        import->second = shared_.imports =
-            std::max(shared_.imports + 1, touch.imported.value);
+        import->second = shared_.imports = std::max(shared_.imports + 1, touch.imported.value);
     }
     touches_.erase({touch.account, touch.anon});
     Touch row = touch;

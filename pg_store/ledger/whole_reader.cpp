@@ -20,9 +20,9 @@ void check_no_writer(Connection& session) {
     const std::int64_t count = row.i8();
     const std::string from = row.string();
     if (count != 0) {
-        throw LedgerFailure({ErrorCode::kBusy,
-                             "a worker, or a command, is connected to the database (from " + from +
-                                 "): stop the workers of all nodes first"});
+        throw LedgerFailure(
+            {ErrorCode::kBusy, "a worker, or a command, is connected to the database (from " +
+                                   from + "): stop the workers of all nodes first"});
     }
 }
 

@@ -124,8 +124,8 @@ void shut_out_all(Connection& session) {
 }
 
 std::string copy_mark(Connection& session) {
-    const Rows rows = session.query_text("SELECT name FROM sluice_ledger.migrations WHERE number = " +
-                                         std::to_string(kCopyMark));
+    const Rows rows = session.query_text(
+        "SELECT name FROM sluice_ledger.migrations WHERE number = " + std::to_string(kCopyMark));
     return rows.empty() ? std::string() : rows.row(0).string();
 }
 

@@ -68,8 +68,7 @@ Outcome outcome_of(LedgerReader& ledger, const FoundRecord& found, const RecordV
         return applied_otherwise(record.meta);
     }
     if (event->trace.seq != found.seq || event->node != ledger.head().node) {
-        const std::string node =
-            event->node == ledger.head().node ? "" : " of node " + event->node;
+        const std::string node = event->node == ledger.head().node ? "" : " of node " + event->node;
         return {"duplicate", "its topic and bytes are those of event #" +
                                  std::to_string(event->trace.seq.value) + node +
                                  ": it changed nothing"};
@@ -83,8 +82,9 @@ std::string seq_text(const FoundRecord& found) {
 
 std::string text_of(const FoundRecord& found, const RecordMeta& meta, const std::string& node,
                     const Outcome& outcome, const Explanation* order) {
-    std::string text = "Input" + seq_text(found) + " of node " + node + ", " + std::string(to_string(found.place)) +
-                       "\n  " + std::string(to_string(meta.topic));
+    std::string text = "Input" + seq_text(found) + " of node " + node + ", " +
+                       std::string(to_string(found.place)) + "\n  " +
+                       std::string(to_string(meta.topic));
     text += meta.shop_id.empty() ? "" : " of shop " + std::string(meta.shop_id);
     text += ", received " + meta.received_at.to_string() + "\n  " + outcome.words + "\n";
     return order == nullptr ? text : text + "\n" + explanation_text(*order);

@@ -112,9 +112,8 @@ std::string summary(const CopyProof& proof, const LedgerPlace& from, const Ledge
 Status failed_proof(const CopyProof& proof, const LedgerPlace& to) {
     for (const worker::ComparedTable& table : proof.tables) {
         if (!table.is_equal()) {
-            return Error{ErrorCode::kCorrupt, "table " + table.table +
-                                                  " differs: the copy in " + to.shown() +
-                                                  " stays unfinished"};
+            return Error{ErrorCode::kCorrupt, "table " + table.table + " differs: the copy in " +
+                                                  to.shown() + " stays unfinished"};
         }
     }
     return Error{ErrorCode::kCorrupt, "the audit of the copy found: " + proof.findings.front() +
@@ -186,8 +185,8 @@ Status run_copy(const Frame& frame, const CopyCommand& command) {
 }  // namespace
 
 void declare_ledger_copy(CLI::App& group, Frame& frame) {
-    CLI::App& app = add_command(group, "copy",
-                                "Copy a ledger between folder and database, and prove it equal");
+    CLI::App& app =
+        add_command(group, "copy", "Copy a ledger between folder and database, and prove it equal");
     CopyCommand& command = on_run(app, frame, run_copy);
     add_value(
         app, "--from", "DIR|URL", command.from,

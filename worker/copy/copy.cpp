@@ -26,7 +26,8 @@ using store::TableDigest;
 
 constexpr std::size_t kFindingsMax = 10;
 
-// ---- The two ends ---------------------------------------------------------------------------------
+// ---- The two ends
+// ---------------------------------------------------------------------------------
 
 /// What a reader needs to live.
 struct Source {
@@ -78,8 +79,7 @@ struct Target {
 };
 
 Result<bool> holds_ledger(const LedgerPlace& to) {
-    return to.url ? pg::PostgresFill::holds_ledger(*to.url)
-                  : EmbeddedFill::holds_ledger(to.folder);
+    return to.url ? pg::PostgresFill::holds_ledger(*to.url) : EmbeddedFill::holds_ledger(to.folder);
 }
 
 Result<Target> begin_target(const LedgerPlace& from, const LedgerPlace& to,
@@ -92,8 +92,7 @@ Result<Target> begin_target(const LedgerPlace& from, const LedgerPlace& to,
     };
     Target target;
     if (to.url) {
-        auto fill =
-            pg::PostgresFill::begin(*to.url, from.shown(), {options.rows_max, committed});
+        auto fill = pg::PostgresFill::begin(*to.url, from.shown(), {options.rows_max, committed});
         if (!fill) {
             return fill.error();
         }
@@ -108,7 +107,8 @@ Result<Target> begin_target(const LedgerPlace& from, const LedgerPlace& to,
     return target;
 }
 
-// ---- What may be copied ---------------------------------------------------------------------------
+// ---- What may be copied
+// ---------------------------------------------------------------------------
 
 std::vector<LedgerHead> heads_of(LedgerReader& ledger) {
     std::vector<LedgerHead> heads;
@@ -210,19 +210,20 @@ Status check_source(const LedgerPlace& from, Source& source) {
     if (found.empty()) {
         return {};
     }
-    return Error{ErrorCode::kCorrupt, "the source " + from.shown() + " is damaged: " +
-                                          found.front() +
+    return Error{ErrorCode::kCorrupt, "the source " + from.shown() +
+                                          " is damaged: " + found.front() +
                                           ". Nothing was copied; `sluice doctor` says more"};
 }
 
-// ---- The proof ------------------------------------------------------------------------------------
+// ---- The proof
+// ------------------------------------------------------------------------------------
 
 std::vector<ComparedTable> compared(const std::vector<TableDigest>& source,
                                     const std::vector<TableDigest>& target) {
     std::vector<ComparedTable> tables;
     for (std::size_t i = 0; i < source.size(); ++i) {
-        tables.push_back({source[i].table, source[i].rows, target[i].rows, source[i].sha256,
-                          target[i].sha256});
+        tables.push_back(
+            {source[i].table, source[i].rows, target[i].rows, source[i].sha256, target[i].sha256});
     }
     return tables;
 }

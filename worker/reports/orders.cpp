@@ -54,8 +54,9 @@ Json order_row(LedgerReader& ledger, const Names& names, const ShopRow& shop,
     return {{"order_id", order.key.order_id.str()},
             {"shop_id", shop.shop_id.str()},
             {"account_id", shop.account_id.str()},
-            {"creator_id",
-             given != nullptr ? Json(names.creators.shown(shop.account, given->creator).str()) : Json()},
+            {"creator_id", given != nullptr
+                               ? Json(names.creators.shown(shop.account, given->creator).str())
+                               : Json()},
             {"program_id", given != nullptr ? Json(given->program.str()) : Json()},
             {"attribution_types", attribution_types(order)},
             {"commission_amount", commission.amount.to_string()},

@@ -163,11 +163,7 @@ std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
 
 RunListing::RunListing(Format format, LedgerReader& ledger, AccountNumber account,
                        const AccountId& account_id)
-    : format_(format),
-      ledger_(ledger),
-      nodes_(ledger),
-      account_(account),
-      account_id_(account_id) {
+    : format_(format), ledger_(ledger), nodes_(ledger), account_(account), account_id_(account_id) {
     if (format != Format::kJson) {
         payouts_ = std::make_unique<Listing>(format, payout_columns());
     } else {

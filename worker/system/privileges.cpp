@@ -29,8 +29,7 @@ Status become_store_owner(const store::StorePaths& paths) {
     struct stat info {};
     if (::geteuid() != 0 ||
         (::stat(paths.ledger.c_str(), &info) != 0 && ::stat(paths.root.c_str(), &info) != 0) ||
-        info.st_uid == 0 ||
-        !owner_can_enter(paths, info)) {
+        info.st_uid == 0 || !owner_can_enter(paths, info)) {
         return Status::success();
     }
     // Its other groups too: the queue may belong to the group of the nginx workers.

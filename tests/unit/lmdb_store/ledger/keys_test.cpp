@@ -54,8 +54,9 @@ TEST(LedgerKeys, NeverExceedWhatLmdbTakes) {
     JournalGroup group;
     group.creator = CreatorId(admin);
     for (const LedgerKey& key :
-         {order_key(order), event_key(order, EventTrace{}), event_digest_key(order, Topic::kOrderCreate, {}),
-          catalog_key(product), variant_key(product, longest), dated_key(group, 1),
+         {order_key(order), event_key(order, EventTrace{}),
+          event_digest_key(order, Topic::kOrderCreate, {}), catalog_key(product),
+          variant_key(product, longest), dated_key(group, 1),
           balance_prefix({{1}, ProgramId(admin), CreatorId(admin), currency_of("USD")}).u32(1)}) {
         EXPECT_LE(key.size(), kKeyBytesMax);
     }

@@ -86,10 +86,11 @@ void expect_equal(const OrderState& a, const OrderState& b) {
                  a.shipping, a.codes, a.device, a.device_version, a.customer, a.sane_version),
         std::tie(b.key, b.version, b.ordered_at, b.cancelled_at, b.currency, b.amount, b.tax,
                  b.shipping, b.codes, b.device, b.device_version, b.customer, b.sane_version));
-    EXPECT_EQ(std::tie(a.statements_count, a.flags, a.anomalies_showing, a.anomalies_acknowledged,
-                       a.live, a.last_applied, a.last_node, a.events_count, a.duplicates_count, a.other_groups),
-              std::tie(b.statements_count, b.flags, b.anomalies_showing, b.anomalies_acknowledged,
-                       b.live, b.last_applied, b.last_node, b.events_count, b.duplicates_count, b.other_groups));
+    EXPECT_EQ(
+        std::tie(a.statements_count, a.flags, a.anomalies_showing, a.anomalies_acknowledged, a.live,
+                 a.last_applied, a.last_node, a.events_count, a.duplicates_count, a.other_groups),
+        std::tie(b.statements_count, b.flags, b.anomalies_showing, b.anomalies_acknowledged, b.live,
+                 b.last_applied, b.last_node, b.events_count, b.duplicates_count, b.other_groups));
     EXPECT_EQ(all_fields(a.lines), all_fields(b.lines));
     EXPECT_EQ(all_fields(a.refunds), all_fields(b.refunds));
     EXPECT_EQ(all_fields(a.events), all_fields(b.events));
