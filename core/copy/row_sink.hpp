@@ -70,7 +70,7 @@ public:
 };
 
 /// An empty ledger that gets the rows of another one, in transactions of bounded size. Until
-/// finish() it is marked as unfinished: whoever opens it is refused with a sentence.
+/// finish() it is marked as unfinished: a program that opens it is refused with a sentence.
 class LedgerFill : public RowSink {
 public:
     /// Makes all that was added durable.

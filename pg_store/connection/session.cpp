@@ -10,7 +10,7 @@ namespace {
 
 /// A batch touches rows by their keys; a plan that reads a whole table, made while the table was
 /// small, would be kept for as long as the session lives. A session whose worker vanished must not
-/// hold its locks. Its name tells `sluice ledger copy` that somebody may write.
+/// hold its locks. Its name tells `sluice ledger copy` that a program may write.
 constexpr std::array kWriterSettings{
     "SET enable_seqscan = off",
     "SET enable_hashjoin = off",

@@ -159,7 +159,7 @@ protected:
     std::uint64_t programs_revision_ = 0, imports_ = 0;
 
 private:
-    /// The connection was lost while the last commit was under way: it tells what became of it.
+    /// The connection was lost while the last commit was under way: the mark tells its outcome.
     bool is_finished_after_all() {
         constexpr std::chrono::seconds kPatience{30};
         constexpr std::chrono::milliseconds kBetween{500};

@@ -16,6 +16,7 @@ CONFIG = """
     server {
         listen unix:@DIR@/edge.sock;
         client_max_body_size 1m;
+        add_header X-Receipt $sluice_receipt;
         location = /event/ecomm { sluice_ingest events; }
         location = /product-data { sluice_ingest catalog; }
     }

@@ -167,6 +167,7 @@ def orders_of(node):
     found = {}
     for order in json.loads(node.report("orders")):
         order.pop("blocked_by")
+        order.pop("node")
         order["status"] = order["status"].replace("blocked", "open").replace("pending", "open").replace("payable", "open")
         found[order["shop_id"], order["order_id"]] = order
     return found

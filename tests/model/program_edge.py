@@ -44,7 +44,13 @@ class ProgramEdge:
         self.last_seq = self.before["last_seq"]
         rows = self.sluice.json("report", "journal", "--all-accounts")
         registry = {self.account: (accounts, shops)}
-        return Place(self.account, list(shops), registry, rows[0]["node"], {rows[0]["node"]: rows[-1]["entry"]})
+        self.node = rows[0]["node"]
+        return Place(self.account, list(shops), registry, self.node, {self.node: rows[-1]["entry"]})
+
+    def without_node(self, rows):
+        """The model has no word for it: each row names the one node that there is."""
+        assert all(row.pop("node") == self.node for row in rows)
+        return rows
 
     # Time ------------------------------------------------------------------------------------------
 
@@ -94,6 +100,8 @@ class ProgramEdge:
             return Taken(None, after, outcome, None, said)  # by the command line: it is no input
         self.last_seq += 1
         self.shown = json.loads(result.stdout) if "close" in step and outcome == "done" else None
+        if self.shown:
+            self.without_node(self.shown["payouts"])
         at = self.receipt(outcome) or before
         assert before - 10**9 <= at <= after + 10**9, (step, at)
         return Taken(self.last_seq, at, outcome, None, said)
@@ -127,7 +135,10 @@ class ProgramEdge:
         step = {"preview": step["close"]}
         result = self.sluice.run(*words_of(self, step), "--format", "json")
         assert result.returncode in (0, 1), result
-        return json.loads(result.stdout) if result.returncode == 0 else None, time.time_ns()
+        shown = json.loads(result.stdout) if result.returncode == 0 else None
+        for planned in shown["payouts"] if shown else ():
+            assert planned.pop("node") is None
+        return shown, time.time_ns()
 
     def run(self, _):
         return self.shown
@@ -138,6 +149,8 @@ class ProgramEdge:
     def reports(self):
         account = ("--account", self.account)
         reports = {kind: self.sluice.json("report", kind, *account) for kind in REPORTS}
+        for kind in ("orders", "payouts", "anomalies"):
+            self.without_node(reports[kind])
         now = time.time_ns()
         reports["approvals"] = self.sluice.json("approvals", *account)
         stats = self.stats()

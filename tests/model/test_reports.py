@@ -77,16 +77,16 @@ def test_journal_from_and_to_are_about_recorded_at(three):
 SHAPES = {
     "orders": ["order_id", "shop_id", "account_id", "creator_id", "program_id", "attribution_types", "commission_amount",
                "due", "commission_currency", "amount", "tax", "shipping", "refund_amount", "refund_tax", "currency",
-               "cancelled_at", "ordered_at", "last_updated_at", "status", "blocked_by", "payouts"],
+               "cancelled_at", "ordered_at", "last_updated_at", "status", "blocked_by", "payouts", "node"],
     "journal": ["node", "entry", "event_seq", "command_id", "account_id", "program_id", "creator_id", "shop_id",
                 "order_id", "line_item_id", "currency", "amount", "from", "to", "reason", "payout_id", "recorded_at",
                 "accounting_date", "refers_to", "note", "actor", "hash"],
     "balances": ["account_id", "program_id", "creator_id", "currency", "pending", "blocked", "payable", "in_payout",
                  "paid", "total"],
-    "anomalies": ["event_seq", "shop_id", "order_id", "kind", "count", "message", "blocks", "acknowledged_by",
+    "anomalies": ["node", "event_seq", "shop_id", "order_id", "kind", "count", "message", "blocks", "acknowledged_by",
                   "acknowledged_at"],
-    "payouts": ["payout_id", "run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state", "until",
-                "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "orders", "items"],
+    "payouts": ["node", "payout_id", "run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state",
+                "until", "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "orders", "items"],
 }
 
 

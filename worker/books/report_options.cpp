@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/rules/node_names.hpp"
+#include "core/explain/node_names.hpp"
 #include "core/rules/payout_names.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"

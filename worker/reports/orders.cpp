@@ -1,9 +1,9 @@
 // report orders, report anomalies
 #include <set>
 
+#include "core/explain/node_names.hpp"
 #include "core/rules/covering.hpp"
 #include "core/rules/journal.hpp"
-#include "core/rules/node_names.hpp"
 #include "core/rules/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/order_status.hpp"

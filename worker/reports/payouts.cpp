@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/commands/policy.hpp"
+#include "core/explain/node_names.hpp"
 #include "core/rules/creator_names.hpp"
-#include "core/rules/node_names.hpp"
 #include "core/rules/payout_names.hpp"
 #include "worker/reports/report.hpp"
 

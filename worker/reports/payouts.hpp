@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "core/explain/node_names.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/payouts/payout_plan.hpp"
 #include "core/rules/covering.hpp"
-#include "core/rules/node_names.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {

@@ -1,4 +1,4 @@
-#include "core/rules/node_names.hpp"
+#include "core/explain/node_names.hpp"
 
 #include <utility>
 
