@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "core/protocol/signature.hpp"
+#include "core/values/base32.hpp"
 #include "core/values/crc32c.hpp"
 
 namespace sluice {
@@ -31,6 +33,17 @@ const char* parse_part(const char* from, const char* end, Number& number, int ba
 }
 
 }  // namespace
+
+std::string node_tag(std::string_view queue_uuid) {
+    return base32_of_30_bits(sha256(queue_uuid));
+}
+
+std::optional<std::string_view> node_tag_of(std::string_view text) noexcept {
+    const std::string_view tag = text.substr(0, kBase32Bytes30);
+    const bool is_one = text.size() > tag.size() && text[tag.size()] == '-' &&
+                        tag.find_first_not_of(kCrockford) == std::string_view::npos;
+    return is_one ? std::optional(tag) : std::nullopt;
+}
 
 std::string to_string(const Receipt& receipt) {
     std::array<char, 2 * sizeof(receipt.position)> hex{};

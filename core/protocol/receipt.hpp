@@ -17,6 +17,13 @@ struct Receipt {
     friend bool operator==(const Receipt&, const Receipt&) = default;
 };
 
+/// Six characters for a queue: the first 30 bits of the SHA-256 of its UUID in Crockford's base 32.
+/// `$sluice_receipt` begins with them, so that receipts of several nodes differ.
+[[nodiscard]] std::string node_tag(std::string_view queue_uuid);
+/// The tag that a text and its first dash begin with; nothing: it has none. Lanes have fewer
+/// digits.
+[[nodiscard]] std::optional<std::string_view> node_tag_of(std::string_view text) noexcept;
+
 /// `LANE-POSITION-INDEX`, for example `3-1a000-17`; the position in hex.
 [[nodiscard]] std::string to_string(const Receipt& receipt);
 /// Nothing: to_string() writes none like it.

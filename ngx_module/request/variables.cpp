@@ -142,10 +142,11 @@ Text reason(IngestRequest& request) {
     return request.diagnosis.empty() ? to_string(request.answer->reason) : request.diagnosis;
 }
 
-/// Where the record is, or else its number: `sluice queue find` takes both.
+/// Where the record is, or else its number, and on which node: `sluice queue find` takes both.
 Text receipt(const IngestRequest& request, ngx_pool_t* pool) {
-    return request.job.receipt ? copy(pool, to_string(*request.job.receipt))
-                               : number(pool, request.job.item.seq.value);
+    const std::string place = request.job.receipt ? to_string(*request.job.receipt)
+                                                  : std::to_string(request.job.item.seq.value);
+    return copy(pool, request.tools->store.node_tag() + "-" + place);
 }
 
 Text value_of(IngestRequest& request, uintptr_t variable) {

@@ -103,6 +103,7 @@ void StoreLink::open_into(Look& look) const {
         look.problem = lane.error().message;
         return;
     }
+    look.node_tag = sluice::node_tag((*queue)->uuid());
     look.queue = std::move(*queue);
     look.lane = lane ? std::move(*lane) : nullptr;
     look.registry = std::move(*registry);
@@ -189,6 +190,7 @@ void StoreLink::looked() noexcept {
         return;
     }
     queue_ = std::move(look_.queue);
+    node_tag_ = std::move(look_.node_tag);
     use_lane();
     registry_ = std::move(look_.registry);
     usable_ = true;

@@ -43,6 +43,8 @@ public:
         return usable_ && !lane_spent_ ? lane_.get() : nullptr;
     }
     void give_lane_back() noexcept override { lane_spent_ = true; }
+    /// Of the queue that was open last: what its receipts begin with.
+    [[nodiscard]] const std::string& node_tag() const noexcept { return node_tag_; }
     /// Nothing: the store can take a record of every account now.
     [[nodiscard]] std::optional<Reason> closed_reason() noexcept;
     /// Why the store is not open, for the operator; empty: it is.
@@ -60,6 +62,7 @@ private:
         bool in_place = true;
         std::string problem;
         std::unique_ptr<store::Queue> queue;
+        std::string node_tag;
         std::unique_ptr<store::LaneWriter> lane;
         std::unique_ptr<store::RegistryReader> registry;
     };
@@ -84,6 +87,7 @@ private:
     ngx_log_t* log_;
     Users users_;
     std::unique_ptr<store::Queue> queue_;
+    std::string node_tag_;
     std::unique_ptr<store::LaneWriter> lane_;  ///< Of the queue, which outlives it.
     bool lane_spent_ = false;                  ///< It was given back.
     std::unique_ptr<store::RegistryReader> registry_;

@@ -224,7 +224,7 @@ def test_a_receipt_leads_to_its_event_and_its_order(shop):
     assert f"#{first['seq']}: it changed nothing" in again["explanation"]
     assert first["order"] == shop.json("explain", "o1", "--shop", "shop-1")
     text = shop.run("explain", receipts[0]).out
-    assert f"Input #{first['seq']}, applied\n  ORDER_CREATE of shop shop-1" in text and "Journal" in text
+    assert f"Input #{first['seq']} of node {first['node']}, applied\n  ORDER_CREATE of shop shop-1" in text and "Journal" in text
     assert shop.json("explain", str(first["seq"])) == first  # as batches have it
     assert shop.json("queue", "find", str(first["seq"]))["state"] == "applied"
     products = {"products": [{"platform_product_id": "p", "title": "T"}]}
@@ -234,6 +234,11 @@ def test_a_receipt_leads_to_its_event_and_its_order(shop):
     assert (batch["topic"], batch["outcome"], batch["order"]) == ("PRODUCT_UPSERT", "applied", None)
     assert "no order o2" in shop.run("explain", "o2", "--shop", "shop-1", status=1).err
     assert "for an order, add --shop S" in shop.run("explain", "o1", status=1).err
+    mine = receipts[0].split("-")[0]
+    other = "0" * 6 if mine != "0" * 6 else "1" * 6
+    for command in (["explain"], ["queue", "find"]):
+        told = shop.run(*command, receipts[0].replace(mine, other), status=1).err
+        assert f"is of another node: those of this one begin with {mine}" in told
     assert "no record with the receipt 9-9-9" in shop.run("explain", "9-9-9", status=1).err
 
 

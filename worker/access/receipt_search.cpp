@@ -46,6 +46,12 @@ Search find_in_queue(const Frame& frame, const RecordName& name, SequenceNumber 
         return queue.error();
     }
     uuid = queue.value()->uuid();
+    if (const std::string own = node_tag(uuid); !name.node_tag.empty() && name.node_tag != own) {
+        return Error{ErrorCode::kNotFound,
+                     "the receipt is of another node: those of this one begin "
+                     "with " +
+                         own + ", ask where they begin with " + name.node_tag};
+    }
     auto lanes = queue.value()->read_lanes(kReadLanesBytes);
     if (!lanes.ok()) {
         return lanes.error();
@@ -118,16 +124,18 @@ std::string_view to_string(RecordPlace place) noexcept {
 }
 
 Result<RecordName> parse_record_name(std::string_view text) {
+    const std::string tag(node_tag_of(text).value_or(std::string_view{}));
+    text.remove_prefix(tag.empty() ? 0 : tag.size() + 1);
     if (const auto receipt = parse_receipt(text)) {
-        return RecordName{receipt, {}};
+        return RecordName{receipt, {}, tag};
     }
     const auto seq = parse_count(text, 1, UINT64_MAX);
     if (!seq.ok()) {
         return Error{ErrorCode::kInvalid,
-                     "expected a receipt such as 3-1a000-17, or a sequence number, as "
+                     "expected a receipt such as 7KQ4M9-3-1a000-17, or a sequence number, as "
                      "$sluice_receipt shows it"};
     }
-    return RecordName{std::nullopt, {*seq}};
+    return RecordName{std::nullopt, {*seq}, tag};
 }
 
 Result<FoundRecord> find_record(const Frame& frame, const RecordName& name,

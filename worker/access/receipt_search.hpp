@@ -35,6 +35,7 @@ struct FoundRecord {
 struct RecordName {
     std::optional<Receipt> receipt;  ///< Nothing: by `seq`.
     SequenceNumber seq;
+    std::string node_tag{};  ///< Of the queue; empty: of this node's.
 };
 
 /// kInvalid: it is none, and says what one looks like.
@@ -42,7 +43,7 @@ struct RecordName {
 
 /// Looks in the lanes, then in the queue, then in the archive of this store, from their beginnings.
 /// @param applied  The ledger's checkpoint of this node.
-/// kNotFound: it is nowhere (any more).
+/// kNotFound: it is nowhere (any more), or of another node.
 [[nodiscard]] Result<FoundRecord> find_record(const Frame& frame, const RecordName& name,
                                               SequenceNumber applied);
 

@@ -92,16 +92,15 @@ std::uint64_t rows_of(const CopyProof& proof, std::string_view name) {
 }
 
 std::string summary(const CopyProof& proof, const LedgerPlace& from, const LedgerPlace& to) {
-    const std::string chains = std::to_string(rows_of(proof, "chains"));
-    std::string text =
-        (proof.was_there ? to.shown() + " was a copy of " + from.shown() + " already: its "
-                         : "copied ") +
-        grouped(proof.rows()) + " rows" +
-        (proof.was_there ? "" : " from " + from.shown() + " to " + to.shown() + ";");
-    text += proof.was_there ? " are equal, table by table, and so are the ends of " + chains +
-                                  " chains of hashes"
-                            : " all tables are equal, the ends of " + chains +
-                                  " chains of hashes too, and the audit of the copy found nothing";
+    const std::uint64_t chains = rows_of(proof, "chains");
+    std::string text = proof.was_there
+                           ? to.shown() + " was a copy of " + from.shown() + " already, of "
+                           : "copied ";
+    text += grouped(proof.rows()) + " rows" +
+            (proof.was_there ? "" : " from " + from.shown() + " to " + to.shown()) +
+            ": all tables are equal and " + grouped(chains) +
+            (chains == 1 ? " chain of hashes ends alike" : " chains of hashes end alike");
+    text += proof.was_there ? "" : "; the audit of the copy found nothing";
     if (proof.changed_rows != 0) {
         text += "; " + std::to_string(proof.changed_rows) +
                 " rows had texts that are no UTF-8, where the copy has '?'";

@@ -21,6 +21,18 @@ TEST(ReceiptRules, L6ItsTextLeadsBackToIt) {
     }
 }
 
+TEST(ReceiptRules, L6ItsNodeIsToldByATag) {
+    const std::string one = node_tag("11111111-2222-3333-4444-555555555555");
+    EXPECT_EQ(one.size(), 6U);
+    EXPECT_NE(one, node_tag("11111111-2222-3333-4444-555555555556"));
+    EXPECT_EQ(node_tag_of(one + "-3-1a000-17"), one);
+    EXPECT_EQ(node_tag_of(one + "-42"), one);
+    for (const char* none :
+         {"", "3-1a000-17", "1023-0-0", "ABCDEF", "abcdef-3", "ABCDEI-3", "42"}) {
+        EXPECT_FALSE(node_tag_of(none)) << none;
+    }
+}
+
 TEST(ReceiptRules, L6ARecordThatCameThroughALaneHasItBehindItsBody) {
     RecordMeta meta;
     meta.account_id = "acme";

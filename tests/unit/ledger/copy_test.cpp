@@ -1,0 +1,195 @@
+// A copied ledger: every row of every table, into either kind of ledger and back.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/copy/walk.hpp"
+#include "lmdb_store/ledger/fill.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/ledger/row_digests.hpp"
+#include "pg_store/ledger/fill.hpp"
+#include "pg_store/ledger/whole_reader.hpp"
+#include "unit/ledger/books.hpp"
+#include "unit/ledger/postgres_server.hpp"
+#include "unit/ledger/row_texts.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr const char* kOther = "99999999-2222-3333-4444-555555555555";
+constexpr std::uint32_t kRows = 3;
+
+class TemporaryFolder {
+public:
+    explicit TemporaryFolder(const std::string& name)
+        : path_(std::filesystem::temp_directory_path() /
+                ("sluice-copy-" + std::to_string(::getpid()) + "-" + name)) {
+        std::filesystem::remove_all(path_);
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+std::unique_ptr<store::EmbeddedLedger> open_folder(const std::filesystem::path& folder) {
+    auto opened = store::EmbeddedLedger::open(folder, store::EmbeddedLedger::Mode::kReadWrite);
+    EXPECT_TRUE(opened.ok()) << opened.error().message;
+    return std::move(*opened);
+}
+
+template <class... Rows>
+void put_rows(LedgerTxn& txn, RowTypes<Rows...> /*described*/) {
+    const auto put = [&txn]<class Row>(const Row* /*which*/) {
+        for (std::uint32_t number = 1; number <= kRows; ++number) {
+            txn.put(filled_row<Row>(number));
+        }
+    };
+    (put(static_cast<const Rows*>(nullptr)), ...);
+}
+
+/// Rows of every table, on two nodes; an order with events beyond those that it holds.
+void fill_all(Ledger& ledger) {
+    Books one(ledger);
+    one.apply({program()});
+    one.creator("ann", "spring", "ANN");
+    one.products(Topic::kProductUpsert,
+                 R"([{"platform_product_id":"p","title":"T","variants":[{"variant_sku":"v"}]}])");
+    for (unsigned i = 0; i < kEventsInlineMax + kRows; ++i) {
+        OrderText order;
+        order.codes = {"ANN"};
+        order.lines[0].amount = std::to_string(10 + i) + ".00";
+        order.updated = "2026-01-02T00:00:00." + std::to_string(1000 + i) + "Z";
+        one.update(order);
+    }
+    Books two(ledger, kOther);
+    OrderText order;
+    order.id = "o2";
+    order.codes = {"ANN"};
+    two.create(order);
+    for (const std::string_view node : {Books::kNode, std::string_view(kOther)}) {
+        const auto txn = ledger.begin(node);
+        put_rows(*txn, DescribedRows());
+        txn->commit();
+    }
+}
+
+std::vector<store::TableDigest> digests(WholeReader& reader) {
+    const auto sink = store::RowDigests::make({});
+    walk_ledger(reader, *sink);
+    return sink->take();
+}
+
+/// Copies with a transaction every few rows; what came out of it.
+std::vector<store::TableDigest> copied(WholeReader& from, LedgerFill& to) {
+    walk_ledger(from, to);
+    to.flush();
+    std::vector<store::TableDigest> there = digests(*to.written());
+    to.finish();
+    return there;
+}
+
+void expect_equal(const std::vector<store::TableDigest>& found,
+                  const std::vector<store::TableDigest>& wanted) {
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        EXPECT_EQ(found[i].rows, wanted[i].rows) << wanted[i].table;
+        EXPECT_TRUE(found[i] == wanted[i]) << wanted[i].table;
+        EXPECT_GE(wanted[i].rows,
+                  wanted[i].table == "chains" || wanted[i].table == "catalog" ? 1U : 2U)
+            << wanted[i].table << " proves nothing";
+    }
+}
+
+TEST(CopiedLedger, PostgresAndFolderHoldEveryRowOfEveryTable) {
+    const TemporaryFolder first("first");
+    const TemporaryFolder back("back");
+    std::filesystem::create_directory(first.path());
+    ASSERT_TRUE(store::EmbeddedLedger::create(first.path()).ok());
+    const auto source = open_folder(first.path());
+    fill_all(*source);
+    const auto wanted = digests(*source->whole_snapshot());
+    for (const LedgerKind& kind : ledger_kinds()) {
+        if (kind.name == "Postgres") {
+            (void)kind.make();  // migrates and empties the database
+        }
+    }
+    const pg::Url url = *pg::Url::parse(PostgresServer::instance().url());
+    {
+        const auto fill = pg::PostgresFill::begin(url, "first", {7, {}});
+        ASSERT_TRUE(fill.ok()) << fill.error().message;
+        expect_equal(copied(*source->whole_snapshot(), **fill), wanted);
+    }
+    EXPECT_TRUE(*pg::PostgresFill::holds_ledger(url));
+    EXPECT_EQ(pg::PostgresFill::begin(url, "first", {}).error().code, ErrorCode::kConflict);
+    const auto database = pg::open_whole(url);
+    ASSERT_TRUE(database.ok()) << database.error().message;
+    {
+        const auto fill = store::EmbeddedFill::begin(back.path(), "database", {7, {}});
+        ASSERT_TRUE(fill.ok()) << fill.error().message;
+        expect_equal(copied(**database, **fill), wanted);
+        EXPECT_TRUE((*fill)->verify(5).empty());
+    }
+    // There and back, every index too.
+    const auto returned = open_folder(back.path());
+    const auto ours = returned->rows(Books::kNode);
+    const auto theirs = source->rows(Books::kNode);
+    const auto difference = store::first_difference(*ours, *theirs);
+    EXPECT_FALSE(difference) << difference->table << " " << difference->key_hex;
+}
+
+TEST(CopiedLedger, AnUnfinishedOneIsRefusedAndBegunAgain) {
+    const TemporaryFolder first("kept");
+    const TemporaryFolder target("torn");
+    std::filesystem::create_directory(first.path());
+    ASSERT_TRUE(store::EmbeddedLedger::create(first.path()).ok());
+    const auto source = open_folder(first.path());
+    fill_all(*source);
+    const auto reader = source->whole_snapshot();
+    {
+        const auto fill = store::EmbeddedFill::begin(target.path(), "/the/source", {5, {}});
+        ASSERT_TRUE(fill.ok());
+        walk_ledger(*reader, **fill);
+        (*fill)->flush();
+    }
+    const auto refused =
+        store::EmbeddedLedger::open(target.path(), store::EmbeddedLedger::Mode::kReadOnly);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+    EXPECT_NE(refused.error().message.find("is an unfinished copy of /the/source"),
+              std::string::npos);
+    EXPECT_FALSE(*store::EmbeddedFill::holds_ledger(target.path()));
+    const auto again = store::EmbeddedFill::begin(target.path(), "/the/source", {});
+    ASSERT_TRUE(again.ok());
+    expect_equal(copied(*reader, **again), digests(*reader));
+}
+
+/// What the heads count is there, or the walk says that it is not.
+TEST(CopiedLedger, AnOrderWhoseShopIsGoneIsNotPassedOver) {
+    const TemporaryFolder folder("gone");
+    std::filesystem::create_directory(folder.path());
+    ASSERT_TRUE(store::EmbeddedLedger::create(folder.path()).ok());
+    const auto ledger = open_folder(folder.path());
+    Books books(*ledger);
+    books.create({});
+    (void)digests(*ledger->whole_snapshot());
+    {
+        const auto txn = ledger->begin(Books::kNode);
+        ++txn->mutable_head().totals.orders;
+        txn->commit();
+    }
+    EXPECT_THROW((void)digests(*ledger->whole_snapshot()), DamagedRow);
+}
+
+}  // namespace
+}  // namespace sluice::test
