@@ -51,15 +51,34 @@ Result<bool> is_vacant(const fs::path& folder) {
     return names->empty();
 }
 
+Result<Fd> lock_folder(const fs::path& folder) {
+    Fd lock(open_retrying(folder.c_str(), O_RDONLY | O_DIRECTORY));
+    if (!lock.ok()) {
+        return system_error(errno, "open", folder);
+    }
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+        return errno == EWOULDBLOCK
+                   ? Result<Fd>(Error{ErrorCode::kBusy,
+                                      "another copy goes to \"" + folder.string() + "\" just now"})
+                   : Result<Fd>(system_error(errno, "lock", folder));
+    }
+    return lock;
+}
+
 /// Made beside its place and moved there whole, so that no kill leaves half of it.
-Status make_marked(const fs::path& folder, const std::string& from) {
+/// @return its lock.
+Result<Fd> make_marked(const fs::path& folder, const std::string& from) {
     const fs::path made = folder.string() + ".new";
+    if (::mkdir(made.c_str(), 0700) != 0 && errno != EEXIST) {
+        return system_error(errno, "make", made);
+    }
+    auto lock = lock_folder(made);
+    if (!lock) {
+        return lock;
+    }
     std::error_code failure;
     for (const char* file : {"data.mdb", "lock.mdb"}) {
         fs::remove(made / file, failure);  // of one that was killed here
-    }
-    if (::mkdir(made.c_str(), 0700) != 0 && errno != EEXIST) {
-        return system_error(errno, "make", made);
     }
     const FileOwner owner{};
     Status created = Environment::create(made, owner, owner, [&from](MDB_txn* txn) {
@@ -67,12 +86,13 @@ Status make_marked(const fs::path& folder, const std::string& from) {
         return rc == 0 ? put_copy_mark(txn, from) : rc;
     });
     if (!created) {
-        return created;
+        return created.error();
     }
     if (::rename(made.c_str(), folder.c_str()) != 0) {
         return system_error(errno, "make", folder);
     }
-    return sync_folder(folder.parent_path());
+    Status durable = sync_folder(folder.parent_path());
+    return durable ? std::move(lock) : Result<Fd>(durable.error());
 }
 
 struct Opened {
@@ -328,20 +348,6 @@ private:
     OrderValue order_value_;
 };
 
-Result<Fd> lock_folder(const fs::path& folder) {
-    Fd lock(open_retrying(folder.c_str(), O_RDONLY | O_DIRECTORY));
-    if (!lock.ok()) {
-        return system_error(errno, "open", folder);
-    }
-    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        return errno == EWOULDBLOCK
-                   ? Result<Fd>(Error{ErrorCode::kBusy,
-                                      "another copy goes to \"" + folder.string() + "\" just now"})
-                   : Result<Fd>(system_error(errno, "lock", folder));
-    }
-    return lock;
-}
-
 }  // namespace
 
 Result<bool> EmbeddedFill::holds_ledger(const fs::path& folder) {
@@ -369,12 +375,7 @@ Result<std::unique_ptr<EmbeddedFill>> EmbeddedFill::begin(const fs::path& folder
     if (!vacant) {
         return vacant.error();
     }
-    if (*vacant) {
-        if (Status made = make_marked(folder, from); !made) {
-            return made.error();
-        }
-    }
-    auto lock = lock_folder(folder);
+    auto lock = *vacant ? make_marked(folder, from) : lock_folder(folder);
     if (!lock) {
         return lock.error();
     }

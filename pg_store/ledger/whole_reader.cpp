@@ -10,6 +10,17 @@
 namespace sluice::pg {
 namespace {
 
+Error still_written(const std::string& by) {
+    return {ErrorCode::kBusy, by + ": stop the workers of all nodes first"};
+}
+
+/// The gate that every batch passes (gate.hpp), held by the session.
+void shut_gate(Connection& session) {
+    if (!session.query_text("SELECT pg_try_advisory_lock(1397511491, 1)").row(0).boolean()) {
+        throw LedgerFailure(still_written("a worker, or a command, writes to the database"));
+    }
+}
+
 /// Workers keep their sessions while they wait; `sluice writer` is what these call themselves.
 void check_no_writer(Connection& session) {
     const Rows rows = session.query_text(
@@ -20,9 +31,8 @@ void check_no_writer(Connection& session) {
     const std::int64_t count = row.i8();
     const std::string from = row.string();
     if (count != 0) {
-        throw LedgerFailure(
-            {ErrorCode::kBusy, "a worker, or a command, is connected to the database (from " +
-                                   from + "): stop the workers of all nodes first"});
+        throw LedgerFailure(still_written(
+            "a worker, or a command, is connected to the database (from " + from + ")"));
     }
 }
 
@@ -75,7 +85,7 @@ void WholeSnapshot::scan_balance_parts(const Visitor<NodeBalance>& visit) {
         });
 }
 
-Result<std::unique_ptr<WholeReader>> open_whole(const Url& url) {
+Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool shuts_gate) {
     try {
         // As for writing: a standby may lack what was acknowledged.
         std::unique_ptr<Connection> session = open_session(url, true, {});
@@ -83,6 +93,9 @@ Result<std::unique_ptr<WholeReader>> open_whole(const Url& url) {
             return fits.error();
         }
         check_no_writer(*session);
+        if (shuts_gate) {
+            shut_gate(*session);
+        }
         return std::unique_ptr<WholeReader>(std::make_unique<WholeSnapshot>(std::move(session)));
     } catch (const LedgerFailure& failure) {
         return failure.error();

@@ -35,10 +35,11 @@ struct Source {
     std::unique_ptr<WholeReader> reader;
 };
 
-Result<Source> open_source(const LedgerPlace& from) {
+/// @param alone  No node writes it as long as it is open.
+Result<Source> open_source(const LedgerPlace& from, bool alone) {
     Source source;
     if (from.url) {
-        auto reader = pg::open_whole(*from.url);
+        auto reader = pg::open_whole(*from.url, alone);
         if (!reader) {
             return reader.error();
         }
@@ -230,7 +231,7 @@ std::vector<ComparedTable> compared(const std::vector<TableDigest>& source,
 
 /// The source must be where it was when it was read.
 Status check_unmoved(const LedgerPlace& from, LedgerReader& read) {
-    const auto now = open_source(from);
+    const auto now = open_source(from, false);
     if (!now) {
         return now.error();
     }
@@ -243,7 +244,7 @@ Status check_unmoved(const LedgerPlace& from, LedgerReader& read) {
 
 /// The target is a ledger already: is it this one?
 Result<CopyProof> compare_places(const LedgerPlace& to, Source& source) {
-    auto target = open_source(to);
+    auto target = open_source(to, false);
     if (!target) {
         return target.error();
     }
@@ -302,7 +303,7 @@ Result<CopyProof> copy_rows(const LedgerPlace& from, const LedgerPlace& to,
 
 Result<CopyProof> copy_locked(const LedgerPlace& from, const LedgerPlace& to,
                               const CopyOptions& options) {
-    auto source = open_source(from);
+    auto source = open_source(from, true);
     if (!source) {
         return source.error();
     }

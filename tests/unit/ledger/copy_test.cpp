@@ -132,7 +132,7 @@ TEST(CopiedLedger, PostgresAndFolderHoldEveryRowOfEveryTable) {
     }
     EXPECT_TRUE(*pg::PostgresFill::holds_ledger(url));
     EXPECT_EQ(pg::PostgresFill::begin(url, "first", {}).error().code, ErrorCode::kConflict);
-    const auto database = pg::open_whole(url);
+    const auto database = pg::open_whole(url, true);
     ASSERT_TRUE(database.ok()) << database.error().message;
     {
         const auto fill = store::EmbeddedFill::begin(back.path(), "database", {7, {}});
