@@ -7,7 +7,7 @@ _sluice()
     local i
 
     case $before in
-        --store | --into) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+        --store | --into | --to) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
         --token-file | --secret-from | --secret-file | --from) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
         --format) mapfile -t COMPREPLY < <(compgen -W 'table json csv' -- "$word"); return ;;
         --scope) mapfile -t COMPREPLY < <(compgen -W 'write_orders write_products read_orders' -- "$word"); return ;;

@@ -108,7 +108,7 @@ def test_report_orders(sold):
     assert list(rows[0]) == [
         "order_id", "shop_id", "account_id", "creator_id", "program_id", "attribution_types", "commission_amount",
         "due", "commission_currency", "amount", "tax", "shipping", "refund_amount", "refund_tax", "currency",
-        "cancelled_at", "ordered_at", "last_updated_at", "status", "blocked_by", "payouts"]
+        "cancelled_at", "ordered_at", "last_updated_at", "status", "blocked_by", "payouts", "node"]
     assert [row["status"] for row in rows] == ["payable", "waiting"]
     assert rows[0]["creator_id"] == "ann" and rows[0]["attribution_types"] == ["AFFILIATE_CODE"]
     assert rows[0]["commission_amount"] == "8.00"  # 10 % of 100.00 - 20.00
@@ -182,7 +182,7 @@ def test_payout_and_statement(sold):
     (payout,) = sold.json("payout", "list", *ACME)
     assert closed["payouts"] == [payout]
     assert list(payout) == [
-        "payout_id", "run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state", "until",
+        "node", "payout_id", "run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state", "until",
         "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "orders", "items"]
     assert (payout["amount"], payout["state"], payout["orders"]) == ("8.00", "APPROVED", 1)
     assert sold.json("report", "payouts", *ACME) == [payout]
