@@ -108,19 +108,21 @@ public:
                             shared);
         session_->sync();
         session_->script("COMMIT");
+        check_replicated(*session_);
         txn_rows_ = bytes_ = 0;
         if (options_.committed) {
             options_.committed(rows_count_);
         }
     }
     std::unique_ptr<WholeReader> written() override {
-        return std::make_unique<WholeSnapshot>(open_session(url_, true, {}));
+        return std::make_unique<WholeSnapshot>(open_session(url_, Access::kReadPrimary, {}));
     }
     void finish() override {
         try {
             session_->script("BEGIN");
             put_copy_mark(*session_, {});
             session_->script("COMMIT");
+            check_replicated(*session_);
         } catch (const LedgerFailure& failure) {
             if (failure.error().code != ErrorCode::kIo || !is_finished_after_all()) {
                 throw;
@@ -148,6 +150,7 @@ public:
         session_->script("UPDATE sluice_ledger.state SET programs_revision = 0, imports = 0");
         put_copy_mark(*session_, from);
         session_->script("COMMIT");
+        check_replicated(*session_);
         if (options_.committed) {
             options_.committed(0);
         }
@@ -165,7 +168,7 @@ private:
         constexpr std::chrono::milliseconds kBetween{500};
         for (const auto end = steady_now() + kPatience; steady_now() < end;) {
             try {
-                const std::unique_ptr<Connection> session = open_session(url_, true, {});
+                const std::unique_ptr<Connection> session = open_session(url_, Access::kWrite, {});
                 session->script("BEGIN");
                 shut_out_all(*session);  // waits for what is left of the old session
                 return copy_mark(*session).empty();
@@ -289,7 +292,7 @@ std::string PostgresFill::as_stored_there(const std::string& text) {
 
 Result<bool> PostgresFill::holds_ledger(const Url& url) {
     try {
-        const std::unique_ptr<Connection> session = open_session(url, true, {});
+        const std::unique_ptr<Connection> session = open_session(url, Access::kWrite, {});
         if (Status fits = check_schema(*session, true); !fits) {
             return fits.error();
         }
@@ -302,7 +305,7 @@ Result<bool> PostgresFill::holds_ledger(const Url& url) {
 Result<std::unique_ptr<PostgresFill>> PostgresFill::begin(const Url& url, const std::string& from,
                                                           const FillOptions& options) {
     try {
-        std::unique_ptr<Connection> session = open_session(url, true, {});
+        std::unique_ptr<Connection> session = open_session(url, Access::kWrite, {});
         if (Status fits = check_schema(*session, true); !fits) {
             return fits.error();
         }

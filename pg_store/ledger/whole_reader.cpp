@@ -40,7 +40,6 @@ void check_no_writer(Connection& session) {
 
 WholeSnapshot::WholeSnapshot(std::unique_ptr<Connection> session)
     : SessionHolder{std::move(session)}, Reads(*session_) {
-    session_->script("SET application_name = 'sluice copy'");  // it writes nothing
     session_->script("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
     session_->script("SET LOCAL idle_in_transaction_session_timeout = 0");
     turn_to({});
@@ -87,8 +86,8 @@ void WholeSnapshot::scan_balance_parts(const Visitor<NodeBalance>& visit) {
 
 Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool shuts_gate) {
     try {
-        // As for writing: a standby may lack what was acknowledged.
-        std::unique_ptr<Connection> session = open_session(url, true, {});
+        // A standby may lack what was acknowledged.
+        std::unique_ptr<Connection> session = open_session(url, Access::kReadPrimary, {});
         if (Status fits = check_schema(*session); !fits) {
             return fits.error();
         }
