@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/values/assert.hpp"
-#include "lmdb_store/ledger/row_value.hpp"
 #include "lmdb_store/ledger/whole.hpp"
+#include "lmdb_store/rows/row_value.hpp"
 
 namespace sluice::store {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lmdb_store/ledger/keys.hpp"
+#include "lmdb_store/rows/keys.hpp"
 
 namespace sluice::store {
 

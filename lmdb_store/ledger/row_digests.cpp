@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/values/assert.hpp"
-#include "lmdb_store/ledger/order_value.hpp"
-#include "lmdb_store/ledger/row_value.hpp"
 #include "lmdb_store/ledger/tables.hpp"
+#include "lmdb_store/rows/order_value.hpp"
+#include "lmdb_store/rows/row_value.hpp"
 
 namespace sluice::store {
 namespace {

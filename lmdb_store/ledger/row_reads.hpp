@@ -9,10 +9,10 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/sort_key.hpp"
-#include "lmdb_store/ledger/order_value.hpp"
-#include "lmdb_store/ledger/row_keys.hpp"
-#include "lmdb_store/ledger/row_value.hpp"
 #include "lmdb_store/ledger/tables.hpp"
+#include "lmdb_store/rows/order_value.hpp"
+#include "lmdb_store/rows/row_keys.hpp"
+#include "lmdb_store/rows/row_value.hpp"
 
 namespace sluice::store {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "lmdb_store/ledger/keys.hpp"
 #include "lmdb_store/ledger/reads.hpp"
+#include "lmdb_store/rows/keys.hpp"
 
 namespace sluice::store {
 namespace {

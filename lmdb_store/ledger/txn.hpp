@@ -6,9 +6,9 @@
 #include <optional>
 #include <set>
 
-#include "lmdb_store/ledger/keys.hpp"
 #include "lmdb_store/ledger/read_once.hpp"
 #include "lmdb_store/ledger/reads.hpp"
+#include "lmdb_store/rows/keys.hpp"
 
 namespace sluice::store {
 

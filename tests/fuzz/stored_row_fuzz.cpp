@@ -8,9 +8,9 @@
 
 #include "check.hpp"
 #include "lmdb_store/archive/format.hpp"
-#include "lmdb_store/ledger/order_value.hpp"
-#include "lmdb_store/ledger/row_value.hpp"
 #include "lmdb_store/registry/rows.hpp"
+#include "lmdb_store/rows/order_value.hpp"
+#include "lmdb_store/rows/row_value.hpp"
 
 namespace {
 

@@ -16,9 +16,9 @@
 
 #include "core/forget/rows.hpp"
 #include "core/rules/soundness.hpp"
-#include "lmdb_store/ledger/field_writer.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/ledger/tables.hpp"
+#include "lmdb_store/rows/field_writer.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"

@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "lmdb_store/ledger/keys.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
-#include "lmdb_store/ledger/row_value.hpp"
+#include "lmdb_store/rows/keys.hpp"
+#include "lmdb_store/rows/row_value.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "lmdb_store/ledger/ledger.hpp"
-#include "lmdb_store/ledger/row_value.hpp"
 #include "lmdb_store/ledger/tables.hpp"
+#include "lmdb_store/rows/row_value.hpp"
 #include "unit/lmdb_store/ledger/raw_rows.hpp"
 #include "unit/lmdb_store/ledger/scene.hpp"
 #include "unit/lmdb_store/temp_store.hpp"

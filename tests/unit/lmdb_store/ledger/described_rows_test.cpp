@@ -9,7 +9,7 @@
 
 #include "core/ledger/sort_key.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
-#include "unit/lmdb_store/ledger/row_samples.hpp"
+#include "unit/lmdb_store/rows/row_samples.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "lmdb_store/ledger/ledger.hpp"
-#include "unit/lmdb_store/ledger/samples.hpp"
+#include "unit/lmdb_store/rows/samples.hpp"
 
 namespace sluice::store {
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <memory>
 
-#include "lmdb_store/ledger/order_value.hpp"
-#include "lmdb_store/ledger/row_value.hpp"
-#include "unit/lmdb_store/ledger/row_samples.hpp"
+#include "lmdb_store/rows/order_value.hpp"
+#include "lmdb_store/rows/row_value.hpp"
+#include "unit/lmdb_store/rows/row_samples.hpp"
 
 namespace sluice::store {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/rules/journal.hpp"
-#include "unit/lmdb_store/ledger/row_samples.hpp"
+#include "unit/lmdb_store/rows/row_samples.hpp"
 
 namespace sluice::store {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "core/ledger/ledger.hpp"
-#include "lmdb_store/ledger/key_plan.hpp"
+#include "lmdb_store/rows/key_plan.hpp"
 
 namespace sluice::store {
 

@@ -4,9 +4,9 @@
 #include <functional>
 #include <tuple>
 
-#include "lmdb_store/ledger/order_value.hpp"
-#include "lmdb_store/ledger/row_value.hpp"
-#include "unit/lmdb_store/ledger/samples.hpp"
+#include "lmdb_store/rows/order_value.hpp"
+#include "lmdb_store/rows/row_value.hpp"
+#include "unit/lmdb_store/rows/samples.hpp"
 
 namespace sluice::store {
 namespace {

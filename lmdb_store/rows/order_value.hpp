@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/ledger/order_state.hpp"
-#include "lmdb_store/ledger/order_fields.hpp"
+#include "lmdb_store/rows/order_fields.hpp"
 
 namespace sluice::store {
 

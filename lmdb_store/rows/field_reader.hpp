@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "core/ledger/valid.hpp"
-#include "lmdb_store/ledger/field_writer.hpp"
+#include "lmdb_store/rows/field_writer.hpp"
 
 namespace sluice::store {
 

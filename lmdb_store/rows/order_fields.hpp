@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/ledger/order_state.hpp"
-#include "lmdb_store/ledger/field_reader.hpp"
-#include "lmdb_store/ledger/field_writer.hpp"
+#include "lmdb_store/rows/field_reader.hpp"
+#include "lmdb_store/rows/field_writer.hpp"
 
 namespace sluice::store {
 

@@ -1,4 +1,4 @@
-#include "lmdb_store/ledger/order_fields.hpp"
+#include "lmdb_store/rows/order_fields.hpp"
 
 namespace sluice::store {
 namespace {

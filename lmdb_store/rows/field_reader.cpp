@@ -1,4 +1,4 @@
-#include "lmdb_store/ledger/field_reader.hpp"
+#include "lmdb_store/rows/field_reader.hpp"
 
 namespace sluice::store {
 

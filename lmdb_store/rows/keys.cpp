@@ -1,4 +1,4 @@
-#include "lmdb_store/ledger/keys.hpp"
+#include "lmdb_store/rows/keys.hpp"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
-#include "lmdb_store/ledger/order_value.hpp"
+#include "lmdb_store/rows/order_value.hpp"
 
-#include "lmdb_store/ledger/event_fields.hpp"
-#include "lmdb_store/ledger/keys.hpp"
+#include "lmdb_store/rows/event_fields.hpp"
+#include "lmdb_store/rows/keys.hpp"
 
 namespace sluice::store {
 namespace {

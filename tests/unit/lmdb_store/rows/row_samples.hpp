@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "core/ledger/valid.hpp"
-#include "unit/lmdb_store/ledger/samples.hpp"
+#include "unit/lmdb_store/rows/samples.hpp"
 
 namespace sluice::store {
 

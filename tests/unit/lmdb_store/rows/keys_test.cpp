@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/ledger/sort_key.hpp"
-#include "lmdb_store/ledger/row_keys.hpp"
-#include "unit/lmdb_store/ledger/row_samples.hpp"
+#include "lmdb_store/rows/row_keys.hpp"
+#include "unit/lmdb_store/rows/row_samples.hpp"
 
 namespace sluice::store {
 namespace {

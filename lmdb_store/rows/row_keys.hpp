@@ -10,9 +10,9 @@
 #include "core/ledger/row_tables.hpp"
 #include "core/ledger/sort_key.hpp"
 #include "core/ledger/valid.hpp"
-#include "lmdb_store/ledger/field_reader.hpp"
-#include "lmdb_store/ledger/key_plan.hpp"
-#include "lmdb_store/ledger/keys.hpp"
+#include "lmdb_store/rows/field_reader.hpp"
+#include "lmdb_store/rows/key_plan.hpp"
+#include "lmdb_store/rows/keys.hpp"
 
 namespace sluice::store {
 

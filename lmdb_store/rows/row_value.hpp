@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/ledger/ledger.hpp"
-#include "lmdb_store/ledger/row_keys.hpp"
+#include "lmdb_store/rows/row_keys.hpp"
 
 namespace sluice::store {
 
