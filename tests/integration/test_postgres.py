@@ -261,14 +261,14 @@ def test_an_archive_rebuilds_a_database_that_was_lost(cluster, twins):
     sluice = twins.copy("archived")
     twins.set_up(sluice)
     own = reports(sluice)
-    for database in ("lost", "behind"):
+    for database, place in (("lost", "--into"), ("behind", "--ledger")):
         url = cluster.create(database)
         sluice("ledger", "migrate", "--ledger", url)
         if database == "behind":
             half = twins.copy("half")
             half("worker", "--until-empty", "--ledger", url)
         assert "ledger rebuild" in sluice.refuses("worker", "--until-empty", "--ledger", url)
-        rebuild = ("ledger", "rebuild", "--from", sluice.store / "archive", "--ledger", url)
+        rebuild = ("ledger", "rebuild", "--from", sluice.store / "archive", place, url)
         told = sluice(*rebuild)
         assert told.startswith(f"{INPUTS + 3 if database == 'lost' else 3} inputs replayed into"), told
         assert sluice(*rebuild).startswith("0 inputs")

@@ -18,8 +18,7 @@ namespace {
 
 struct RebuildCommand {
     std::vector<std::string> from;
-    std::string into;    ///< A folder, or
-    std::string ledger;  ///< the URL of a database.
+    std::string into;  ///< A folder, or the URL of a database.
 };
 
 struct MigrateCommand {
@@ -107,7 +106,7 @@ Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
 /// Fills the database with the inputs of these archives that it lacks: all of them, or those that
 /// came after the backup that was restored there.
 Status rebuild_database(const RebuildCommand& command) {
-    const auto url = pg::Url::parse(command.ledger);
+    const auto url = pg::Url::parse(command.into);
     if (!url.ok()) {
         return url.error();
     }
@@ -121,22 +120,23 @@ Status rebuild_database(const RebuildCommand& command) {
 
 Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
     try {
-        return command.into.empty() ? rebuild_database(command) : rebuild_folder(frame, command);
+        return pg::Url::is_one(command.into) ? rebuild_database(command)
+                                             : rebuild_folder(frame, command);
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
 }
 
-Result<std::string> parse_folder(std::string_view text) {
-    if (text.empty() || pg::Url::is_one(text)) {
-        return Error{ErrorCode::kInvalid, "expected a folder; a database is named by --ledger URL"};
-    }
-    return std::string(text);
-}
-
 Result<std::string> parse_url(std::string_view text) {
     const auto url = pg::Url::parse(text);
     return url.ok() ? Result<std::string>(std::string(text)) : Result<std::string>(url.error());
+}
+
+Result<std::string> parse_place(std::string_view text) {
+    if (text.empty()) {
+        return Error{ErrorCode::kInvalid, "expected a folder, or the postgres:// URL of a ledger"};
+    }
+    return pg::Url::is_one(text) ? parse_url(text) : Result<std::string>(std::string(text));
 }
 
 Status run_migrate(const Frame&, const MigrateCommand& command) {
@@ -169,14 +169,14 @@ void declare_ledger(CLI::App& app, Frame& frame) {
         ->required()
         ->allow_extra_args(false)
         ->type_name("ARCHIVE");
-    CLI::Option& into = add_value(rebuild, "--into", "DIR", rebuilt.into, parse_folder,
-                                  "A new or empty folder for the ledger");
+    CLI::Option& into = add_value(rebuild, "--into", "DIR|URL", rebuilt.into, parse_place,
+                                  "A new or empty folder for the ledger, or a database");
     // Not add_ledger(): nothing is rebuilt into what a store happens to use.
-    add_value(rebuild, "--ledger", "URL", rebuilt.ledger, parse_url,
+    add_value(rebuild, "--ledger", "URL", rebuilt.into, parse_url,
               "postgres://...: the database gets what it lacks")
         .excludes(&into);
     rebuild.parse_complete_callback([&rebuilt] {
-        if (rebuilt.into.empty() && rebuilt.ledger.empty()) {
+        if (rebuilt.into.empty()) {
             throw CLI::RequiredError("--into or --ledger");
         }
     });
