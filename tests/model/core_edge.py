@@ -21,6 +21,24 @@ Sent = namedtuple("Sent", "seq received shop topic body outcome")
 Taken = namedtuple("Taken", "seq received outcome command_id text")
 
 
+def without_node(rows, node):
+    """The model has no word for it: each row names the one node that there is."""
+    assert all(row.pop("node") == node for row in rows)
+    return rows
+
+
+def without_nodes(reports, node):
+    for kind in ("orders", "payouts", "anomalies"):
+        without_node(reports[kind], node)
+
+
+def planned_without_node(shown):
+    """A payout that is not closed has been closed by no node."""
+    if shown:
+        without_node(shown["payouts"], None)
+    return shown
+
+
 class CoreEdge:
     """`ledger`: a folder for the embedded ledger, the URL of a PostgreSQL; None: one in memory."""
 
@@ -104,14 +122,18 @@ class CoreEdge:
     def preview(self, step):
         """(what it prints, when); None: refused."""
         shown = self.ask(op="preview", at=time_text(self.clock), step=step)
-        return None if "refused" in shown else shown, self.clock
+        return None if "refused" in shown else planned_without_node(shown), self.clock
 
     def run(self, run):
-        return self.ask(op="run", run=run)
+        shown = self.ask(op="run", run=run)
+        without_node(shown["payouts"], NODE)
+        return shown
 
     def reports(self):
         """(name -> rows, when they were read)."""
-        return self.ask(op="reports", now=time_text(self.clock)), self.clock
+        reports = self.ask(op="reports", now=time_text(self.clock))
+        without_nodes(reports, NODE)
+        return reports, self.clock
 
     def statement(self, creator, month):
         return self.ask(op="statement", creator=creator, month=month)

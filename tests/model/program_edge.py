@@ -7,7 +7,7 @@ import pwd
 import time
 
 from harness.cli import Failed
-from model.core_edge import Place, Sent, Taken
+from model.core_edge import Place, Sent, Taken, planned_without_node, without_node, without_nodes
 from model.values import instant
 
 IMPORT = ["creator_id", "program_id", "code", "group", "valid_from", "valid_until", "name", "payee"]
@@ -46,11 +46,6 @@ class ProgramEdge:
         registry = {self.account: (accounts, shops)}
         self.node = rows[0]["node"]
         return Place(self.account, list(shops), registry, self.node, {self.node: rows[-1]["entry"]})
-
-    def without_node(self, rows):
-        """The model has no word for it: each row names the one node that there is."""
-        assert all(row.pop("node") == self.node for row in rows)
-        return rows
 
     # Time ------------------------------------------------------------------------------------------
 
@@ -101,7 +96,7 @@ class ProgramEdge:
         self.last_seq += 1
         self.shown = json.loads(result.stdout) if "close" in step and outcome == "done" else None
         if self.shown:
-            self.without_node(self.shown["payouts"])
+            without_node(self.shown["payouts"], self.node)
         at = self.receipt(outcome) or before
         assert before - 10**9 <= at <= after + 10**9, (step, at)
         return Taken(self.last_seq, at, outcome, None, said)
@@ -136,9 +131,7 @@ class ProgramEdge:
         result = self.sluice.run(*words_of(self, step), "--format", "json")
         assert result.returncode in (0, 1), result
         shown = json.loads(result.stdout) if result.returncode == 0 else None
-        for planned in shown["payouts"] if shown else ():
-            assert planned.pop("node") is None
-        return shown, time.time_ns()
+        return planned_without_node(shown), time.time_ns()
 
     def run(self, _):
         return self.shown
@@ -149,8 +142,7 @@ class ProgramEdge:
     def reports(self):
         account = ("--account", self.account)
         reports = {kind: self.sluice.json("report", kind, *account) for kind in REPORTS}
-        for kind in ("orders", "payouts", "anomalies"):
-            self.without_node(reports[kind])
+        without_nodes(reports, self.node)
         now = time.time_ns()
         reports["approvals"] = self.sluice.json("approvals", *account)
         stats = self.stats()

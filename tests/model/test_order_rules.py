@@ -18,6 +18,8 @@ from model.rules import at, with_code
 def test_O1_report_shows_the_order_as_sent(earning):
     earning.send(with_code(amount="0105.00", platform_ordered_at="2024-03-01T12:00:00.500+02:00"))
     row = earning.only_order()
+    node = earning.transfers()[0]["node"]
+    assert row.pop("node", node) == node  # the model has no word for it
     assert row == {
         "order_id": "o", "shop_id": earning.shop, "account_id": earning.account, "creator_id": earning.ann,
         "program_id": earning.program, "attribution_types": ["AFFILIATE_CODE"], "commission_amount": "8.00",
