@@ -90,8 +90,13 @@ def served(rounds):
 
 
 def ratio(rounds, base, what="accepted_per_s"):
-    """Of the rounds' neighbours, so that a machine whose speed drifts favours neither."""
-    return f"{statistics.median(a[what] / b[what] for a, b in zip(rounds, base)):.2f}" if base else ""
+    """Of the rounds' neighbours, so that a machine whose speed drifts favours neither. Infinite where the other took
+    nothing at all."""
+    return f"{statistics.median(divided(a[what], b[what]) for a, b in zip(rounds, base)):.2f}" if base else ""
+
+
+def divided(a, b):
+    return a / b if b else float("inf")
 
 
 def markdown(results):
@@ -113,13 +118,27 @@ def markdown(results):
 def against_before(results):
     """A line for each of ours that an earlier release was measured beside."""
     pairs = ((targets.Sluice, targets.SluiceBefore), (targets.SluiceWithWorker, targets.SluiceBeforeWithWorker))
-    return [f"\n{ours.name} to {theirs.name}, medians of the rounds' ratios: orders/s {ratio(now, then)}, CPU of an order "
+    return [f"\n{ours.name} to {theirs.name}, medians of the rounds' ratios:\norders/s {ratio(now, then)}, CPU of an order "
             f"{ratio(now, then, 'server_cpu_s_per_1000')}, p99 {ratio_of_p99(now, then)}."
             for ours, theirs in pairs if (now := results.get(ours.name)) and (then := results.get(theirs.name))]
 
 
 def ratio_of_p99(now, then):
-    return f"{statistics.median(a['accepted_us']['p99'] / b['accepted_us']['p99'] for a, b in zip(now, then)):.2f}"
+    return f"{statistics.median(divided(a['accepted_us']['p99'], b['accepted_us']['p99']) for a, b in zip(now, then)):.2f}"
+
+
+def summary(found):
+    """Every row with another release beside it, in one table."""
+    lines = ["| row | before, orders/s | now | ratio (least to most) | CPU of an order | p99 |", "|---|---|---|---|---|---|"]
+    for row, results in found.items():
+        then, now = results.get(targets.SluiceBefore.name), results.get(targets.Sluice.name)
+        if then and now:
+            ratios = [divided(a["accepted_per_s"], b["accepted_per_s"]) for a, b in zip(now, then)]
+            middle = [statistics.median(one["accepted_per_s"] for one in rounds) for rounds in (then, now)]
+            lines.append(f"| {ROWS[row][0]} | {middle[0]:.0f} | {middle[1]:.0f} | {statistics.median(ratios):.2f} "
+                         f"({min(ratios):.2f} to {max(ratios):.2f}) | {ratio(now, then, 'server_cpu_s_per_1000')} | "
+                         f"{ratio_of_p99(now, then)} |")
+    return "\n".join(lines) + "\n"
 
 
 def with_before(words):
@@ -185,6 +204,8 @@ def main():
         (out / f"{row}.svg").write_text(chart)
         if options.update:
             update(row, text, chart)
+            if options.before:
+                update("against", summary(found), chart)
 
 
 if __name__ == "__main__":
