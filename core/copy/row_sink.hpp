@@ -69,6 +69,16 @@ public:
     virtual void add(const CatalogRecord& record) = 0;
 };
 
+/// For a ForEachTable of a sink to which all described tables are alike: `Base` has a
+/// `template <class Row> void put_row(const Row&)`.
+template <class Row, class Base>
+class PutsTable : public Base {
+public:
+    using Base::add;
+    using Base::Base;
+    void add(const Row& row) override { this->put_row(row); }
+};
+
 /// An empty ledger that gets the rows of another one, in transactions of bounded size. Until
 /// finish() it is marked as unfinished: a program that opens it is refused with a sentence.
 class LedgerFill : public RowSink {

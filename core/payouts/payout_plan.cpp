@@ -228,8 +228,7 @@ std::optional<SkipReason> PayoutPlan::block_of(const OpenAmount& row, const Deci
                                                   : std::nullopt;
 }
 
-// ---- Who gets a payout
-// ----------------------------------------------------------------------------------
+// ---- Who gets a payout --------------------------------------------------------------------------
 
 /// What was posted after `until` is known from the order; of all others, the row says it.
 void PayoutPlan::add_shares() {

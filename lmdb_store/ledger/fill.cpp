@@ -274,17 +274,9 @@ private:
     std::uint64_t rows_count_ = 0, txn_rows_ = 0, bytes_ = 0;
 };
 
-template <class Row, class Base>
-class FillsTable : public Base {
+class Filling final : public ForEachTable<PutsTable, FillRoot> {
 public:
-    using Base::add;
-    using Base::Base;
-    void add(const Row& row) override { this->put_row(row); }
-};
-
-class Filling final : public ForEachTable<FillsTable, FillRoot> {
-public:
-    using Tables = ForEachTable<FillsTable, FillRoot>;
+    using Tables = ForEachTable<PutsTable, FillRoot>;
     using Tables::add;
     using Tables::Tables;
 

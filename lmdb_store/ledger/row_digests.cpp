@@ -77,7 +77,7 @@ protected:
         at.hash.add(value);
     }
     template <class Row>
-    void described(const Row& row_read) {
+    void put_row(const Row& row_read) {
         static const std::string kTable = TableOf<Row>::kName;
         std::optional<Row> formed;
         if (as_stored_) {
@@ -117,17 +117,9 @@ private:
     std::uint64_t changed_rows_ = 0;
 };
 
-template <class Row, class Base>
-class DigestsTable : public Base {
+class Digests final : public ForEachTable<PutsTable, DigestRoot> {
 public:
-    using Base::add;
-    using Base::Base;
-    void add(const Row& row) override { this->described(row); }
-};
-
-class Digests final : public ForEachTable<DigestsTable, DigestRoot> {
-public:
-    using Tables = ForEachTable<DigestsTable, DigestRoot>;
+    using Tables = ForEachTable<PutsTable, DigestRoot>;
     using Tables::add;
     using Tables::Tables;
 

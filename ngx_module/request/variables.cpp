@@ -1,5 +1,6 @@
 #include "ngx_module/request/variables.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -142,11 +143,21 @@ Text reason(IngestRequest& request) {
     return request.diagnosis.empty() ? to_string(request.answer->reason) : request.diagnosis;
 }
 
-/// Where the record is, or else its number, and on which node: `sluice queue find` takes both.
+/// Where the record is, or else its number, and on which node: `sluice queue find` takes both. A
+/// place is short enough to need no memory but the pool's.
 Text receipt(const IngestRequest& request, ngx_pool_t* pool) {
     const std::string place = request.job.receipt ? to_string(*request.job.receipt)
                                                   : std::to_string(request.job.item.seq.value);
-    return copy(pool, request.tools->store.node_tag() + "-" + place);
+    const std::string& tag = request.tools->store.node_tag();
+    const std::size_t bytes = tag.size() + 1 + place.size();
+    auto* text = static_cast<char*>(ngx_pnalloc(pool, bytes));
+    if (text == nullptr) {
+        return std::nullopt;
+    }
+    char* at = std::copy(tag.begin(), tag.end(), text);
+    *at++ = '-';
+    std::copy(place.begin(), place.end(), at);
+    return std::string_view(text, bytes);
 }
 
 Text value_of(IngestRequest& request, uintptr_t variable) {
