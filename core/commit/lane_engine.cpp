@@ -92,6 +92,7 @@ void LaneEngine::begin(Now now, Actions& actions) noexcept {
     if (taken.count == 0) {
         full_ = true;
         start_move(now.ms, actions);
+        set_move_timer(now.ms, kFullLookMs, actions);
         return;
     }
     const std::size_t slot = (oldest_ + used_++) % kSlots;
@@ -203,7 +204,7 @@ void LaneEngine::ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept {
     if (is_move_large() || since_ms >= kMoveEveryMs) {
         start_move(now_ms, actions);
     } else {
-        set_move_timer(kMoveEveryMs - since_ms, actions);
+        set_move_timer(now_ms, kMoveEveryMs - since_ms, actions);
     }
 }
 
@@ -212,9 +213,11 @@ bool LaneEngine::is_move_large() const noexcept {
     return durable_ - moved_ >= kMoveBytes && !moved_in_vain_;
 }
 
-void LaneEngine::set_move_timer(std::uint64_t after_ms, Actions& actions) noexcept {
-    if (!move_timer_set_) {
+void LaneEngine::set_move_timer(std::uint64_t now_ms, std::uint64_t after_ms,
+                                Actions& actions) noexcept {
+    if (!move_timer_set_ || now_ms + after_ms < move_due_ms_) {
         move_timer_set_ = true;
+        move_due_ms_ = now_ms + after_ms;
         actions.add({Do::kSetMoveTimer, 0, after_ms});
     }
 }
@@ -233,11 +236,11 @@ void LaneEngine::moved(std::uint64_t now_ms, Actions& actions) noexcept {
     moving_ = false;
     moved_in_vain_ = moved_ == moved_before_;
     if (full_) {
-        set_move_timer(kFullLookMs, actions);  // another process moves, or the queue has no room
+        set_move_timer(now_ms, kFullLookMs, actions);  // another one moves, or the queue is full
     } else if (is_move_large()) {
         start_move(now_ms, actions);
     } else if (moved_ < durable_) {
-        set_move_timer(kMoveEveryMs, actions);
+        set_move_timer(now_ms, kMoveEveryMs, actions);
     }
     if (open_ && !full_ && !waiting_.empty()) {
         actions.add({Do::kLookAtTurnEnd});
@@ -248,6 +251,9 @@ void LaneEngine::move_due(std::uint64_t now_ms, Actions& actions) noexcept {
     move_timer_set_ = false;
     if (moved_ < durable_) {
         start_move(now_ms, actions);
+    }
+    if (full_) {
+        set_move_timer(now_ms, kFullLookMs, actions);
     }
     if (open_ && !full_ && !waiting_.empty()) {
         actions.add({Do::kLookAtTurnEnd});

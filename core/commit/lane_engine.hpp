@@ -41,7 +41,8 @@ public:
     /// A move is asked for when so much is durable and not moved, or after so long.
     static constexpr std::uint64_t kMoveBytes = 512U << 10;
     static constexpr std::uint64_t kMoveEveryMs = 50;
-    /// While requests wait for room that another process's mover makes.
+    /// While requests wait for room. A mover, this process's too, may work on for other lanes long
+    /// after it made room in this one.
     static constexpr std::uint64_t kFullLookMs = 5;
 
     enum class Do : std::uint8_t {
@@ -53,7 +54,7 @@ public:
         kMove,           ///< Start a mover, then moved().
         kSetWaitTimer,   ///< Call overdue() in `value` milliseconds. At most one is set.
         kClearWaitTimer,
-        kSetMoveTimer,  ///< Call move_due() in `value` milliseconds. At most one is set.
+        kSetMoveTimer,  ///< Call move_due() in `value` milliseconds, and not when it was to be.
         kReopen,        ///< Give the lane back and take one again; then opened().
     };
     struct Action {
@@ -126,7 +127,7 @@ private:
     [[nodiscard]] std::uint64_t batch_bytes_max() const noexcept;
     void begin(Now now, Actions& actions) noexcept;
     [[nodiscard]] WaiterChain take_batch(std::uint64_t& bytes) noexcept;
-    void set_move_timer(std::uint64_t after_ms, Actions& actions) noexcept;
+    void set_move_timer(std::uint64_t now_ms, std::uint64_t after_ms, Actions& actions) noexcept;
     void report(std::uint64_t now_ms, Actions& actions) noexcept;
     void ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept;
     [[nodiscard]] bool is_move_large() const noexcept;
@@ -147,6 +148,7 @@ private:
     LanePace pace_;
     std::uint64_t progress_ms_ = 0;  ///< When the oldest write began, or could have.
     std::uint64_t move_started_ms_ = 0;
+    std::uint64_t move_due_ms_ = 0;
     bool open_ = false;
     bool reopens_ = false;  ///< It is closed for a reason that opening it anew mends.
     bool moving_ = false;

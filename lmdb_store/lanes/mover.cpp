@@ -18,8 +18,13 @@ void raise_cell(std::atomic<std::uint64_t>& word, std::uint64_t position,
 
 }  // namespace
 
-LaneMover::LaneMover(LaneSet& lanes, const WriteTxn& txn, bool recovers, Put put)
-    : lanes_(lanes), txn_(txn), recovers_(recovers), put_(std::move(put)) {}
+LaneMover::LaneMover(LaneSet& lanes, const WriteTxn& txn, bool recovers, std::uint64_t cut_ns_max,
+                     Put put)
+    : lanes_(lanes),
+      txn_(txn),
+      recovers_(recovers),
+      cut_ns_max_(cut_ns_max),
+      put_(std::move(put)) {}
 
 Result<std::string_view> LaneMover::Source::read(std::uint64_t position, std::uint64_t bytes) {
     if (!from_) {
@@ -104,7 +109,7 @@ std::optional<std::pair<LaneRow, LaneFile>> LaneMover::keep_one() {
 }
 
 std::uint64_t LaneMover::now_ns() {
-    return monotonic_ns();
+    return std::min(monotonic_ns(), cut_ns_max_);
 }
 
 LaneLook LaneMover::look(std::size_t lane) {

@@ -23,8 +23,10 @@ public:
     /// Puts a record behind the queue's last one; 0 or LMDB's code.
     using Put = std::function<int(std::string_view record, const Receipt& receipt)>;
 
-    /// @param recovers  Lanes that nobody owns are locked, and read to their end.
-    LaneMover(LaneSet& lanes, const WriteTxn& txn, bool recovers, Put put);
+    /// @param recovers   Lanes that nobody owns are locked, and read to their end.
+    /// @param cut_ns_max  Nothing with a later stamp is moved: it came after the caller began.
+    LaneMover(LaneSet& lanes, const WriteTxn& txn, bool recovers, std::uint64_t cut_ns_max,
+              Put put);
 
     /// Reads the rows, moves about `bytes_max`, writes the rows. After an error, abort the
     /// transaction. rc() is LMDB's code then, if it was LMDB that failed.
@@ -81,6 +83,7 @@ private:
     LaneSet& lanes_;
     const WriteTxn& txn_;
     bool recovers_;
+    std::uint64_t cut_ns_max_;
     Put put_;
     std::vector<LaneRow> rows_;
     std::vector<Lane> open_;

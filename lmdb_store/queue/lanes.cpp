@@ -15,6 +15,7 @@ namespace {
 
 /// Of one transaction: longer ones are felt by the batches that wait for the same disk.
 constexpr std::uint64_t kMoveBytes = 512U << 10;
+constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 constexpr std::uint64_t kLaneBytesMin = 64U << 10;
 constexpr std::uint64_t kLaneBytesDefault = 8U << 20;
 /// A lane takes at most this part of the map.
@@ -146,8 +147,8 @@ Status LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
 
 // -- Moving ---------------------------------------------------------------------------------------
 
-LaneMover LmdbQueue::mover_for(Batch& batch, bool recovers) {
-    return {*lanes_, batch.txn, recovers,
+LaneMover LmdbQueue::mover_for(Batch& batch, bool recovers, std::uint64_t cut_ns_max) {
+    return {*lanes_, batch.txn, recovers, cut_ns_max,
             [this, &batch](std::string_view record, const Receipt& receipt) {
                 const auto bytes = encode_receipt(receipt);
                 const int rc = put_record(batch, record, {bytes.data(), bytes.size()});
@@ -160,8 +161,8 @@ LaneMover LmdbQueue::mover_for(Batch& batch, bool recovers) {
 
 int LmdbQueue::move_first(Batch& batch, std::optional<LaneMover>& mover) noexcept {
     try {
-        mover.emplace(mover_for(batch, false));
-        const Result<Moved> moved = mover->run(~std::uint64_t{0});
+        mover.emplace(mover_for(batch, false, kNoLimit));
+        const Result<Moved> moved = mover->run(kNoLimit);
         if (!moved) {
             const int rc = mover->rc();
             static_cast<void>(rc == 0 ? lane_failure(moved.error(), 0) : Status::success());
@@ -202,7 +203,7 @@ bool LmdbQueue::clear_lanes() noexcept {
 }
 
 /// One transaction. @return true: there is more.
-Result<bool> LmdbQueue::move_once(bool recovers, Taken* taken) {
+Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, Taken* taken) {
     Batch batch{.items = {}, .now_second = now().seconds, .txn = {}, .records = {}};
     int rc = batch.txn.begin(*env_);
     rc = rc == 0 ? read_next_seq(batch) : rc;
@@ -211,7 +212,7 @@ Result<bool> LmdbQueue::move_once(bool recovers, Taken* taken) {
         batch.txn.abort();
         return lane_failure(env_->error(rc, "write"), rc).error();
     }
-    LaneMover mover = mover_for(batch, recovers);
+    LaneMover mover = mover_for(batch, recovers, cut_ns_max);
     const Result<Moved> moved = mover.run(kMoveBytes);
     rc = moved ? finish_transaction(batch) : 0;
     batch.records.close();
@@ -248,8 +249,9 @@ Result<bool> LmdbQueue::move_once(bool recovers, Taken* taken) {
 }
 
 Status LmdbQueue::move_all(bool recovers, Taken* taken) {
+    const std::uint64_t began_ns = monotonic_ns();
     for (bool more = true; more;) {
-        const Result<bool> moved = move_once(recovers, taken);
+        const Result<bool> moved = move_once(recovers, began_ns, taken);
         if (!moved) {
             return moved.error();
         }

@@ -89,14 +89,15 @@ private:
     [[nodiscard]] Status open_lanes();
     [[nodiscard]] Result<std::vector<LaneRow>> lane_rows();
     [[nodiscard]] Result<LanesFill> fill_of(const std::vector<LaneRow>& rows);
-    [[nodiscard]] LaneMover mover_for(Batch& batch, bool recovers);
+    [[nodiscard]] LaneMover mover_for(Batch& batch, bool recovers, std::uint64_t cut_ns_max);
     /// All that lanes hold, in front of what a batch stores. 0, or LMDB's code.
     [[nodiscard]] int move_first(Batch& batch, std::optional<LaneMover>& mover) noexcept;
     /// So that little is left for that transaction, and nothing that nobody owns. False: they
     /// cannot be moved.
     [[nodiscard]] bool clear_lanes() noexcept;
     [[nodiscard]] Result<std::uint64_t> lanes_backlog();
-    [[nodiscard]] Result<bool> move_once(bool recovers, Taken* taken);
+    [[nodiscard]] Result<bool> move_once(bool recovers, std::uint64_t cut_ns_max, Taken* taken);
+    /// What lanes hold now. What is written meanwhile stays, so that it ends, however much that is.
     [[nodiscard]] Status move_all(bool recovers, Taken* taken);
     [[nodiscard]] Status lane_failure(const Error& error, int rc) noexcept;
     [[nodiscard]] Status make_lane(Taken& taken);

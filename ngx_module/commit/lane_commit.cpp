@@ -158,6 +158,9 @@ void LaneCommit::obey(const LaneEngine::Actions& actions) noexcept {
                 ngx_del_timer(&wait_timer_);
                 break;
             case Do::kSetMoveTimer:
+                if (move_timer_.timer_set) {
+                    ngx_del_timer(&move_timer_);  // nginx would keep the one that comes later
+                }
                 ngx_add_timer(&move_timer_, action.value);
                 break;
             case Do::kReopen:

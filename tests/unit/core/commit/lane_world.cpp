@@ -234,8 +234,8 @@ void World::obey(Process& process, const LaneEngine::Actions& actions) {
                 process.wait_timer_ms.reset();
                 break;
             case Do::kSetMoveTimer:
-                if (process.move_timer_ms) {
-                    wrong("the move timer is set twice");
+                if (process.move_timer_ms && *process.move_timer_ms <= now_ms() + action.value) {
+                    wrong("the move timer is put off");
                 }
                 process.move_timer_ms = now_ms() + action.value;
                 break;

@@ -1,4 +1,6 @@
 // What the world's processes do with lanes and queue: moving, recovering, taking.
+#include <algorithm>
+
 #include "unit/core/commit/lane_world.hpp"
 
 namespace sluice::sim {
@@ -36,8 +38,10 @@ LaneKnown known_of(const Lane& lane, int boot) {
 /// A move in its transaction; nothing of it counts before commit_move().
 class World::Moving final : public MoveWorld {
 public:
-    /// @param recovers  Lanes that nobody owns are read to their end.
-    Moving(World& world, bool recovers) : world_(world), recovers_(recovers) {
+    /// @param recovers    Lanes that nobody owns are read to their end.
+    /// @param cut_ns_max  When the first of several transactions began.
+    Moving(World& world, bool recovers, std::uint64_t cut_ns_max = ~std::uint64_t{0})
+        : world_(world), recovers_(recovers), cut_ns_max_(cut_ns_max) {
         boot_ = uuid_of(3, static_cast<std::uint64_t>(world.boot_));
         for (const auto& lane : world.lanes_) {
             sources_.push_back(std::make_unique<RingSource>(*lane));
@@ -49,7 +53,7 @@ public:
         world_.others_run();
         const std::uint64_t now = world_.read_clock();
         world_.others_run();
-        return now;
+        return std::min(now, cut_ns_max_);
     }
     const Uuid& boot() const override { return boot_; }
     std::size_t lanes() const override { return rows_.size(); }
@@ -87,6 +91,7 @@ public:
 private:
     World& world_;
     bool recovers_;
+    std::uint64_t cut_ns_max_;
     Uuid boot_{};
     std::vector<std::unique_ptr<RingSource>> sources_;
 };
@@ -118,13 +123,15 @@ void World::publish_floors(const Moving& moving) {
 void World::move(Process& mover) {
     const int id = mover.id;
     const int boot = boot_;
-    if (!locked_) {
+    const std::uint64_t began_ns = read_clock();
+    for (bool more = !locked_; more;) {
         locked_ = true;
-        Moving moving(*this, false);
+        Moving moving(*this, false, began_ns);
         const Result<Moved> moved = move_lanes(moving, 1 + below(6 * lane_bytes_));
         const bool committed = boot == boot_ && commit_move(id, moving, moved);
         locked_ = false;
         others_run();
+        more = committed && boot == boot_ && moved->more && !locked_;
         if (committed && boot == boot_) {
             publish_floors(moving);
         }

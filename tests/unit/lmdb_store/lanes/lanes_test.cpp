@@ -100,6 +100,33 @@ TEST_F(LanesTest, L3AMoverRunsBesideTheWriter) {
     }
 }
 
+/// While other processes fill their lanes as fast as they are emptied: else its thread would never
+/// be back, its process could not end, and who waits for room in its own lane would not see it.
+TEST_F(LanesTest, L8AMoveEndsHoweverMuchIsWrittenMeanwhile) {
+    constexpr std::uint64_t kBefore = 60;
+    const std::string body(59'000, 'x');
+    Lane lane(*queue_);
+    for (std::uint64_t i = 0; i < kBefore; ++i) {
+        lane.write({body});
+    }
+    const std::uint64_t moved_before = lane.writer().room()->moved;
+    std::atomic<bool> over{false};
+    std::thread writer([&] {
+        while (lane.writer().room()->moved == moved_before) {
+            std::this_thread::yield();
+        }
+        for (std::uint64_t i = 0; i < kBefore && !over.load(); ++i) {
+            lane.write({body});
+        }
+    });
+    EXPECT_TRUE(queue_->move_lanes().ok());
+    EXPECT_EQ(queue_->fill()->last_seq.value, kBefore);
+    over.store(true);
+    writer.join();
+    EXPECT_TRUE(queue_->move_lanes().ok());
+    EXPECT_GT(queue_->fill()->last_seq.value, kBefore) << "nothing was written meanwhile";
+}
+
 TEST_F(LanesTest, L4WhatALaneWithoutOwnerHoldsIsMovedBeforeAnythingElse) {
     {
         Lane lane(*queue_);
