@@ -1,5 +1,6 @@
 #include "core/commit/lane_move.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace sluice {
@@ -123,6 +124,7 @@ Result<Moved> move_lanes(MoveWorld& world, std::uint64_t bytes_max) {
         if (!(*lanes)[i].next) {
             world.emptied(i);
         }
+        moved.left += (*lanes)[i].end - std::min((*lanes)[i].end, (*lanes)[i].at);
     }
     return moved;
 }

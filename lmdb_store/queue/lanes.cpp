@@ -169,6 +169,7 @@ int LmdbQueue::move_first(Batch& batch, std::optional<LaneMover>& mover) noexcep
             return rc != 0 ? rc : EBUSY;
         }
         admission_.set_reserve(lane_reserve(mover->rows()));
+        batch.lanes_left = moved->left;
         return 0;
     } catch (const std::bad_alloc&) {
         return ENOMEM;
@@ -234,6 +235,7 @@ Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, Taken
         return error;
     }
     mover.committed();
+    page_.words().lanes_left.store(moved->left, std::memory_order_relaxed);
     admission_.set_reserve(lane_reserve(mover.rows()));
     if (committing) {
         stored(batch.moved_cost, now());

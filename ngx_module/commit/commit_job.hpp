@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "core/commit/lane_route.hpp"
 #include "core/commit/waiting_list.hpp"
 #include "core/protocol/receipt.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
@@ -17,6 +18,7 @@ struct CommitJob : Waiter {
     std::optional<store::BulkFile> bulk;  ///< In: the file that the record names, if any.
     std::optional<Receipt> receipt;  ///< Out: if it is stored, in a lane; else item.seq is set.
     ngx_msec_t commit_ms = 0;        ///< Out: from join() to the outcome.
+    LaneRoute* route = nullptr;      ///< That counts it among those who wait.
     void* owner = nullptr;
     /// Called on the event loop, never inside join(). The job may be gone afterwards.
     void (*completed)(CommitJob& job) noexcept = nullptr;
@@ -34,6 +36,9 @@ void for_each_job(WaiterChain chain, Visit&& visit) noexcept {
 
 inline void complete_job(CommitJob& job) noexcept {
     job.commit_ms = loop_ms() - job.joined_ms;
+    if (job.route != nullptr) {
+        job.route->done(job.bytes);
+    }
     job.completed(job);
 }
 

@@ -96,11 +96,15 @@ bool GroupCommit::join(CommitJob& job) noexcept {
     job.joined_ms = loop_ms();
     job.bytes = job.item.prefix.size() + job.item.body.size();
     job.receipt.reset();
-    if (lanes_.takes(job)) {
-        return lanes_.join(job);
-    }
     bool taken = false;
-    tell([&](CommitEngine::Actions& actions) { taken = engine_.arrived(job, actions); });
+    if (lanes_.takes(job)) {
+        taken = lanes_.join(job);
+    } else {
+        tell([&](CommitEngine::Actions& actions) { taken = engine_.arrived(job, actions); });
+    }
+    if (!taken && job.route != nullptr) {
+        job.route->done(job.bytes);
+    }
     return taken;
 }
 

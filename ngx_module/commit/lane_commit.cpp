@@ -104,14 +104,27 @@ void LaneCommit::forget_lane() noexcept {
     lane_ = nullptr;
 }
 
-bool LaneCommit::takes(const CommitJob& job) noexcept {
+bool LaneCommit::can_take(const CommitJob& job) const noexcept {
+    const store::Queue* const queue = store_.queue();
+    return lane_ != nullptr && engine_.is_open() && queue != nullptr && queue->takes_lanes() &&
+           job.bytes <= kRecordBytesMax && job.bytes <= engine_.record_bytes_max();
+}
+
+bool LaneCommit::takes(CommitJob& job) noexcept {
+    job.route = nullptr;
     if (job.item.claim || job.bulk) {
         return false;
     }
     use_lane();
-    const store::Queue* const queue = store_.queue();
-    return lane_ != nullptr && engine_.is_open() && queue != nullptr && queue->takes_lanes() &&
-           job.bytes <= kRecordBytesMax && job.bytes <= engine_.record_bytes_max();
+    if (!can_take(job)) {
+        return false;
+    }
+    if (store_.queue()->lanes_left() >= lane_->bytes() / 2) {
+        route_.fell_behind(job.joined_ms);
+    }
+    job.route = &route_;
+    route_.arrived(job.bytes, job.joined_ms);
+    return route_.takes_lane(job.joined_ms);
 }
 
 bool LaneCommit::join(CommitJob& job) noexcept {
@@ -224,6 +237,7 @@ void LaneCommit::written(Slot& slot) noexcept {
         write_failed(slot);
     } else {
         metrics_.count_commit(slot.write_us, slot.jobs.count);
+        route_.written(slot.write_us);
     }
     LaneEngine::Actions actions;
     engine_.written(static_cast<std::size_t>(&slot - slots_.data()), outcome_of(slot.error),

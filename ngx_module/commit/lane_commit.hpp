@@ -31,9 +31,9 @@ public:
     LaneCommit(const LaneCommit&) = delete;
     LaneCommit& operator=(const LaneCommit&) = delete;
 
-    /// The job may go through the lane: it is small, claims no key and has no file beside it; the
-    /// lane is there and takes it.
-    [[nodiscard]] bool takes(const CommitJob& job) noexcept;
+    /// The job goes through the lane: it is small, claims no key and has no file beside it; the
+    /// lane is there, takes it, and is the better way now.
+    [[nodiscard]] bool takes(CommitJob& job) noexcept;
     /// Requires: takes(job). @return false: a write hangs, nothing was taken in.
     [[nodiscard]] bool join(CommitJob& job) noexcept;
     /// A thread uses the lane or the queue now, or a batch is being answered.
@@ -71,6 +71,7 @@ private:
     static void on_move_due(ngx_event_t* event) noexcept;
 
     void use_lane() noexcept;
+    [[nodiscard]] bool can_take(const CommitJob& job) const noexcept;
     void obey(const LaneEngine::Actions& actions) noexcept;
     void start_write(std::size_t number) noexcept;
     void start_move() noexcept;
@@ -85,6 +86,7 @@ private:
     MetricsBlock& metrics_;
     StoreAccess& store_;
     LaneEngine engine_;
+    LaneRoute route_;
     store::LaneWriter* lane_ = nullptr;  ///< That the engine writes to.
     std::array<Slot, LaneEngine::kSlots> slots_;
     Move move_;
