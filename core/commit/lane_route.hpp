@@ -45,7 +45,7 @@ public:
         bytes_ += bytes;
         most_ = std::max(most_, bytes_);
     }
-    /// It was told what became of it.
+    /// Its request was told the outcome.
     void done(std::uint64_t bytes) noexcept { bytes_ -= bytes; }
     /// A write to the lane took `us`.
     void written(std::uint64_t us) noexcept {
