@@ -28,14 +28,15 @@ def start_with_shim_fixture(start_edge, fault_shim, tmp_path):
     def with_store(http, **options):
         shim = Shim(fault_shim, tmp_path)
         folder = paths.make_folder()
-        made.append(folder)
         store = folder / "store"
         cli.Sluice(store)("init")
         edge = start_edge(http, store=store, environment=shim.environment(store), **options)
+        made.append((edge, folder))
         return edge, shim
 
     yield with_store
-    for folder in made:
+    for edge, folder in made:
+        edge.stop()  # or it says that its store was removed
         paths.drop_folder(folder)
 
 

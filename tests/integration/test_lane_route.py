@@ -22,7 +22,9 @@ def slow_edge_fixture(start_edge, fault_shim, tmp_path):
     shim = Shim(fault_shim, tmp_path)
     folder = paths.make_folder()
     cli.Sluice(folder / "store")("init")
-    yield start_edge(CONFIG, store=folder / "store", environment=shim.environment(folder / "store"), workers=1), shim
+    edge = start_edge(CONFIG, store=folder / "store", environment=shim.environment(folder / "store"), workers=1)
+    yield edge, shim
+    edge.stop()  # or it says that its store was removed
     paths.drop_folder(folder)
 
 
