@@ -33,6 +33,8 @@ ROWS = {
     "many": ("512 connections", f"--targets {BARE} --connections 512"),
     "small": ("0.3 KB orders", f"--targets {BARE} --lines 1 --bare"),
     "large": ("8 KB orders", f"--targets {BARE} --pad 7000"),
+    "large8": ("8 KB orders, 256 connections, 8 nginx workers",
+               f"--targets {OURS} --pad 7000 --connections 256 --workers 8"),
     "workers": ("2 nginx workers", f"--targets {BARE} --workers 2"),
     "workers8": ("8 nginx workers", f"--targets {OURS} --workers 8"),
     "workers32": ("32 nginx workers", f"--targets {OURS} --workers 32"),

@@ -95,6 +95,8 @@ protected:
         AppendOutcome outcome = AppendOutcome::kPending;  ///< Of the batch that met the fault.
         std::optional<AppendOutcome> closed;
         AppendOutcome after = AppendOutcome::kPending;  ///< Of the next batch.
+        /// Once a person ended the latch that all processes share.
+        std::optional<AppendOutcome> closed_unlatched;
     };
 
     /// Appends batches, with the fault at the n-th call, and compares what is there afterwards, in
@@ -124,6 +126,8 @@ protected:
         fault.call = Call::kNone;
         result.closed = queue_->closed_reason();
         result.after = append_three();
+        queue_->control().clear_latch();
+        result.closed_unlatched = queue_->closed_reason();
         open({});
         const auto records = *queue_->read({1}, 100'000, 1U << 30);
         std::uint64_t expected = queue_->fill()->first_seq.value;
@@ -159,6 +163,22 @@ TEST_F(QueueFaultTest, AnIoErrorIsInDoubtAndLatchesAdmissionUntilARestart) {
         }
         EXPECT_GE(struck, 3) << "no fault was injected";
     }
+}
+
+/// LMDB in this process does not know what its last page is on the disk; it refuses everything.
+TEST_F(QueueFaultTest, AProcessWhoseMetaPageFailedStaysClosedWhenTheLatchIsEnded) {
+    int closed = 0;
+    int struck = 0;
+    for (int nth = 0; nth < 1000; ++nth) {
+        const Run result = run(Call::kWrite, EIO, nth);
+        if (!result.struck) {
+            break;
+        }
+        ++struck;
+        closed += result.closed_unlatched == AppendOutcome::kInDoubt ? 1 : 0;
+    }
+    EXPECT_GE(closed, 1);
+    EXPECT_LT(closed, struck) << "after a failed write of data it goes on";
 }
 
 TEST_F(QueueFaultTest, AShortWriteOnADiskWithRoomIsAnIoError) {
