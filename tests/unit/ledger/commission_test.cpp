@@ -262,6 +262,22 @@ TEST_P(RateRules, M3_RatesAreFrozenWithTheLineNewLinesGetTheCurrentOnes) {
     EXPECT_EQ(books.commission("o1"), "30.00 USD");
 }
 
+TEST_P(RateRules, M3_ALineKeepsItsRateWhereverItStandsInTheOrder) {
+    EXPECT_EQ(pays({}), "10.00 USD");
+    default_rate = "20%";
+    pays({});  // Applies the changed program.
+    OrderText order;
+    order.id = "o1";
+    order.updated = "2026-01-02T00:00:00Z";
+    order.lines = {{.id = "l0"}, {.id = "l1"}};
+    books.update(order);
+    EXPECT_EQ(books.commission("o1"), "30.00 USD");
+    order.updated = "2026-01-03T00:00:00Z";
+    order.lines = {{.id = "l1"}, {.id = "l0"}};
+    books.update(order);
+    EXPECT_EQ(books.commission("o1"), "30.00 USD");
+}
+
 TEST_P(RateRules, M3_TheBaseIsFrozenToo) {
     LineText line;
     line.tax = "50.00";
