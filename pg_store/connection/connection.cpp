@@ -32,15 +32,23 @@ Error error_of(const pg_result* result) {
             "PostgreSQL: " + one_line(words) + " (SQLSTATE " + std::string(state) + ")"};
 }
 
+/// How Citus passes on what a machine refused of a COPY: its words only.
+constexpr std::string_view kNoReason("(SQLSTATE XX000)");
+
+/// The number in the first `size` bytes.
+std::uint32_t number(std::string_view bytes, std::size_t size) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        value = value << 8 | static_cast<unsigned char>(bytes[i]);
+    }
+    return value;
+}
+
 /// Views of the fields of a row, as libpq wants parameters.
 struct Parameters {
-    explicit Parameters(const RowWriter& row) {
-        const std::string& bytes = row.view();
+    explicit Parameters(std::string_view bytes) {
         for (std::size_t at = 0; at < bytes.size();) {
-            std::uint32_t size = 0;
-            for (std::size_t i = 0; i < 4; ++i) {
-                size = size << 8 | static_cast<unsigned char>(bytes[at + i]);
-            }
+            const std::uint32_t size = number(bytes.substr(at), 4);
             at += 4;
             const auto length = static_cast<std::int32_t>(size);
             values.push_back(length < 0 ? nullptr : bytes.data() + at);
@@ -199,15 +207,19 @@ void Connection::send(const Statement& statement, const RowWriter& parameters, H
     if (prepared_.insert(statement.sql).second) {
         queue(PQsendPrepare(conn_, name.c_str(), statement.sql, 0, nullptr), {{}, statement.sql});
     }
-    const Parameters fields(parameters);
+    const Parameters fields(parameters.view());
     queue(PQsendQueryPrepared(conn_, name.c_str(), fields.count(), fields.values.data(),
                               fields.lengths.data(), fields.formats.data(), 1),
           {std::move(handler), nullptr});
 }
 
 void Connection::send_text(const std::string& sql, const RowWriter& parameters, Handler handler) {
+    send_row(sql, parameters.view(), std::move(handler));
+}
+
+void Connection::send_row(const std::string& sql, std::string_view row, Handler handler) {
     enter_pipeline();
-    const Parameters fields(parameters);
+    const Parameters fields(row);
     queue(PQsendQueryParams(conn_, sql.c_str(), fields.count(), nullptr, fields.values.data(),
                             fields.lengths.data(), fields.formats.data(), 1),
           {std::move(handler), nullptr});
@@ -375,6 +387,42 @@ void Connection::put_copy_data(std::string_view bytes) {
 }
 
 void Connection::copy_in(const std::string& sql, std::string_view rows) {
+    if (inserts_) {
+        insert_each(sql, rows);
+        return;
+    }
+    try {
+        copy_all(sql, rows);
+    } catch (const LedgerFailure& failure) {
+        if (!is_spread_ || failure.error().message.find(kNoReason) == std::string::npos) {
+            throw;
+        }
+        inserts_ = true;
+        throw LedgerFailure({ErrorCode::kBusy, failure.error().message});
+    }
+}
+
+/// `COPY table (columns) FROM ...` as `INSERT INTO table (columns) VALUES ...`.
+void Connection::insert_each(const std::string& copy, std::string_view rows) {
+    constexpr std::string_view kCopy("COPY ");
+    const std::string into =
+        "INSERT INTO " + copy.substr(kCopy.size(), copy.find(" FROM STDIN") - kCopy.size());
+    while (!rows.empty()) {
+        const auto fields = static_cast<std::size_t>(number(rows, 2));
+        std::string values;
+        std::size_t end = 2;
+        for (std::size_t i = 1; i <= fields; ++i) {
+            values += (i == 1 ? "$" : ", $") + std::to_string(i);
+            const auto size = static_cast<std::int32_t>(number(rows.substr(end), 4));
+            end += 4 + static_cast<std::size_t>(std::max(size, 0));
+        }
+        send_row(into + " VALUES (" + values + ")", rows.substr(2, end - 2));
+        rows.remove_prefix(end);
+    }
+    sync();
+}
+
+void Connection::copy_all(const std::string& sql, std::string_view rows) {
     constexpr std::string_view kHead("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19);
     constexpr std::string_view kEnd("\377\377", 2);
     constexpr std::size_t kPiece = 1U << 20;

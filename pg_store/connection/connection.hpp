@@ -84,8 +84,12 @@ public:
     /// send() and sync() in one; the statement's result.
     [[nodiscard]] Rows query(const Statement& statement, const RowWriter& parameters = {});
     [[nodiscard]] Rows query_text(const std::string& sql, const RowWriter& parameters = {});
-    /// Rows that begin_copy_row() began, into `COPY ... FROM STDIN (FORMAT binary)`.
+    /// Rows that begin_copy_row() began, into `COPY ... FROM STDIN (FORMAT binary)`. Where the
+    /// ledger is spread, a machine's refusal comes back without its SQLSTATE: that is kBusy, and
+    /// the same rows go one by one the next time, so that it is told.
     void copy_in(const std::string& sql, std::string_view rows);
+    /// What was refused without a reason is stored by now, or set aside.
+    void trust_copies() noexcept { inserts_ = false; }
     /// Several statements in one string, outside of pipelines (migrations).
     void script(const std::string& sql);
 
@@ -98,10 +102,15 @@ public:
     [[nodiscard]] static std::uint64_t round_trips() noexcept;
     /// What the server warned of during the last sync() or script(); empty: nothing.
     [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
+    /// The ledger's tables lie on several machines, by account (session.hpp finds out).
+    [[nodiscard]] bool is_spread() const noexcept { return is_spread_; }
+    void set_spread(bool is_spread) noexcept { is_spread_ = is_spread; }
     /// The server's number of this session, as it was told when the session began.
     [[nodiscard]] int backend_pid() const noexcept;
     /// The session is of no use any more.
     [[nodiscard]] bool broken() const noexcept;
+    /// Lets nobody use the session again: it may hold a lock.
+    void give_up() noexcept { given_up_ = true; }
     /// Ends a transaction that is open. False: the session is of no use any more.
     [[nodiscard]] bool reset() noexcept;
 
@@ -123,6 +132,9 @@ private:
     [[nodiscard]] pg_result* next_result();
     void wait(bool for_writing);
     [[noreturn]] void throw_gone();
+    void copy_all(const std::string& sql, std::string_view rows);
+    void send_row(const std::string& sql, std::string_view row, Handler handler = {});
+    void insert_each(const std::string& copy, std::string_view rows);
     void put_copy_data(std::string_view bytes);
     void remember(std::exception_ptr failure);
     void throw_remembered();
@@ -138,6 +150,8 @@ private:
     std::exception_ptr failure_;  ///< The first one of what is being taken.
     std::size_t queued_ = 0;
     bool given_up_ = false;
+    bool is_spread_ = false;
+    bool inserts_ = false;  ///< In place of COPY.
     bool in_pipeline_ = false;
 };
 

@@ -41,7 +41,7 @@ std::vector<std::string> tables_of(Connection& session) {
 
 bool has_rows(Connection& session) {
     for (const std::string& table : tables_of(session)) {
-        if (session.query_text("SELECT EXISTS (SELECT FROM " + table + ")").row(0).boolean()) {
+        if (session.query_text("SELECT EXISTS (SELECT 1 FROM " + table + ")").row(0).boolean()) {
             return true;
         }
     }

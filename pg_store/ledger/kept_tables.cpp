@@ -105,7 +105,8 @@ void KeepsTable<Row, Base>::write(const std::vector<const Row*>& put) {
         kept_statement(table_text<Row>().insert_many(!TableOf<Row>::kWriteOnce));
     static const std::string kCopy = table_text<Row>().copy_in();
     const std::vector<SqlColumn> columns = all_columns<Row>();
-    if (TableOf<Row>::kWriteOnce && put.size() >= kCopiedFrom) {
+    // Citus would make a COPY of such an INSERT itself.
+    if (TableOf<Row>::kWriteOnce && (put.size() >= kCopiedFrom || this->connection_.is_spread())) {
         RowWriter rows;
         for (const Row* row : put) {
             rows.begin_copy_row(static_cast<std::int16_t>(columns.size()));

@@ -3,8 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "pg_store/ledger/keyed.hpp"
 #include "pg_store/ledger/reads.hpp"
-#include "pg_store/ledger/shop_texts.hpp"
 #include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
@@ -196,23 +196,28 @@ bool Reads::is_of_credit(const JournalGroup& group) {
 }
 
 void Reads::expect_journals(std::span<const OrderKey> keys) {
-    static const Statement kSelect = select_statement(
-        kJournalRead,
-        "journal JOIN unnest($1::integer[], $2::integer[], $3::text[]) AS k (account, shop, "
-        "order_id) USING (account, shop, order_id) ORDER BY uuid, first_entry");
+    static const Keyed kSelect(shop_text_key(),
+                               "SELECT " + std::string(kJournalRead) +
+                                   " FROM sluice_ledger.journal JOIN {keys} ON "
+                                   "journal.account = {account} AND journal.shop = k.shop AND "
+                                   "order_id = k.text ORDER BY uuid, first_entry");
     journals_.clear();
-    ShopTextColumns columns;
+    KeyList list(shop_text_key(), connection_);
     for (const OrderKey& key : keys) {
         if (journals_.try_emplace(key).second) {
-            columns.add(key.account, key.shop, key.order_id.view());
+            list.add(key.account, key.shop, key.order_id.view());
         }
     }
-    if (columns.empty()) {
+    if (list.empty()) {
         return;
     }
-    for (JournalGroup& group : all(rows(kSelect, columns.parameters()), read_journal)) {
-        journals_[{group.account, group.shop, group.order_id}].push_back(std::move(group));
-    }
+    settle();
+    kSelect.send(connection_, list, [this](Rows rows) {
+        for (JournalGroup& group : all(rows, read_journal)) {
+            journals_[{group.account, group.shop, group.order_id}].push_back(std::move(group));
+        }
+    });
+    connection_.sync();
 }
 
 std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {

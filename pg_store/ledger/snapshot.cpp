@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "pg_store/ledger/shop_texts.hpp"
+#include "pg_store/ledger/keyed.hpp"
+#include "pg_store/ledger/still_ledger.hpp"
 #include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
@@ -12,6 +13,7 @@ PgSnapshot::PgSnapshot(BorrowedConnection connection, std::string_view node)
     static constexpr Statement kBegin{"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"};
     static constexpr Statement kShared{"SELECT programs_revision FROM sluice_ledger.state"};
     static const Statement kHead = select_statement(kHeadColumns, "heads WHERE node = $1");
+    StillLedger still(connection_);
     node_.head.node = node;
     RowWriter which;
     which.text(node);
@@ -29,25 +31,30 @@ PgSnapshot::PgSnapshot(BorrowedConnection connection, std::string_view node)
         }
     });
     connection_.sync();
+    still.fix();
 }
 
 /// One slice after the other: what was expected before is let go.
 void PgSnapshot::expect_orders(std::span<const OrderKey> keys) {
-    static const Statement kSelect = select_statement(
-        "o.account, o.shop, o.order_id, " + order_columns(),
-        "orders o JOIN " + std::string(kShopTextKeys) +
-            "ON o.account = k.account AND o.shop = k.shop AND o.order_id = k.text");
+    static const Keyed kSelect(
+        shop_text_key(),
+        "SELECT o.account, o.shop, o.order_id, " + order_columns() +
+            " FROM sluice_ledger.orders o JOIN {keys} "
+            "ON o.account = {account} AND o.shop = k.shop AND o.order_id = k.text");
     expected_.clear();
-    ShopTextColumns columns;
+    KeyList list(shop_text_key(), connection_);
     for (const OrderKey& key : keys) {
         if (expected_.try_emplace(key).second) {
-            columns.add(key.account, key.shop, key.order_id.view());
+            list.add(key.account, key.shop, key.order_id.view());
         }
     }
-    if (columns.empty()) {
-        return;
+    kSelect.send(connection_, list, [this](Rows found) { take_orders(found); });
+    if (!list.empty()) {
+        connection_.sync();
     }
-    const Rows found = connection_.query(kSelect, columns.parameters());
+}
+
+void PgSnapshot::take_orders(const Rows& found) {
     for (int i = 0; i < found.count(); ++i) {
         RowReader row = found.row(i);
         OrderKey key;

@@ -25,6 +25,8 @@ private:
         bool exists = false;
         std::exception_ptr damage;  ///< It could not be read.
     };
+    void take_orders(const Rows& found);
+
     std::unordered_map<OrderKey, Expected, OrderHash> expected_;
 };
 

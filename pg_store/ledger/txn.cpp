@@ -18,11 +18,9 @@ constexpr Statement kBegin{"BEGIN"};
 constexpr Statement kCommit{"COMMIT"};
 constexpr Statement kSelectShared{"SELECT programs_revision, imports FROM sluice_ledger.state"};
 
-Statement lock_head() {
-    static const Statement kLock =
-        select_statement(kHeadColumns, "heads WHERE node = $1 FOR UPDATE");
-    return kLock;
-}
+constexpr Statement kTouchHead{
+    "UPDATE sluice_ledger.heads SET applied_seq = applied_seq WHERE node = $1"};
+constexpr Statement kTouchHeads{"UPDATE sluice_ledger.heads SET applied_seq = applied_seq"};
 
 Statement select_first_work() {
     static const Statement kSelect = select_statement(
@@ -45,7 +43,7 @@ PgTxn::PgTxn(BorrowedConnection connection, std::string_view node, CommitEvents 
     : KeptTables(std::move(connection)), events_(std::move(events)), ahead_(ahead) {
     node_.head.node = node;
     connection_.send(kBegin);
-    connection_.send(lock_head(), node_parameters(node), [this](Rows rows) { take_head(rows); });
+    send_lock_head();
     connection_.send(kSelectShared, {}, [this](Rows rows) { read_shared(rows); });
     connection_.send(select_first_work(), node_parameters(node), [this](Rows rows) {
         first_work_.emplace();
@@ -60,6 +58,18 @@ PgTxn::PgTxn(BorrowedConnection connection, std::string_view node, CommitEvents 
     }
     checkpoint_ = node_.head.applied_seq;
     events_.checkpoint(checkpoint_);
+}
+
+void PgTxn::send_lock_head() {
+    static const Statement kLock =
+        select_statement(kHeadColumns, "heads WHERE node = $1 FOR UPDATE");
+    static const Statement kSelect = select_statement(kHeadColumns, "heads WHERE node = $1");
+    const RowWriter node = node_parameters(node_.head.node);
+    if (connection_.is_spread()) {
+        connection_.send(kLockNode, node);
+    }
+    connection_.send(connection_.is_spread() ? kSelect : kLock, node,
+                     [this](Rows rows) { take_head(rows); });
 }
 
 /// The revision of the programs is shared by all nodes: it is read apart.
@@ -80,7 +90,8 @@ void PgTxn::adopt_head() {
         "0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[] FROM sluice_ledger.heads"};
     pass_gate(Gate::kExclusive);
     connection_.send(kInsert, node_parameters(node_.head.node));
-    take_head(connection_.query(lock_head(), node_parameters(node_.head.node)));
+    send_lock_head();
+    connection_.sync();
 }
 
 // ---- The gate -----------------------------------------------------------------------------------
@@ -104,9 +115,20 @@ void PgTxn::send_gate(Gate wanted) {
         return;
     }
     connection_.send(wanted == Gate::kShared ? kGateShared : kGateAlone);
+    if (connection_.is_spread()) {
+        send_heads(wanted);
+    }
     send_fence(connection_);
     connection_.send(kSelectShared, {}, [this](Rows rows) { read_shared(rows); });
     gate_ = wanted;
+}
+
+void PgTxn::send_heads(Gate passed) {
+    if (passed == Gate::kExclusive) {
+        connection_.send(kTouchHeads);
+    } else {
+        connection_.send(kTouchHead, node_parameters(node_.head.node));
+    }
 }
 
 void PgTxn::pass_gate(Gate wanted) {
@@ -184,6 +206,7 @@ void PgTxn::commit() {
         throw LedgerFailure({ErrorCode::kIo, "PostgreSQL rolled the transaction back"});
     }
     check_replicated(connection_);
+    connection_.trust_copies();
     events_.acknowledged();
 }
 

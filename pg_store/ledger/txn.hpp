@@ -7,7 +7,12 @@
 //      so that no event of another node misses a creator, code or touch that comes in just now; and
 //      for events of accounts whose programs have tiers or ask for new customers
 //   3. orders and products of the batch, by key
-// New rows take none: where two nodes make the same one, the second fails and is tried again.
+// Where the ledger is spread over machines, a commit that was acknowledged may not be finished on
+// one that failed meanwhile. What it wrote is not seen there until it is, but its rows stay locked.
+// So behind the gate each batch writes its node's head, and who holds it alone all heads: that
+// waits on every machine for exactly those that the gate would have kept away. The node's own lock
+// is an advisory one there, since one machine's row says nothing of the others'. New rows take
+// none: where two nodes make the same one, the second fails and is tried again.
 #pragma once
 
 #include <exception>
@@ -126,6 +131,8 @@ private:
     using Copies = std::map<std::pair<std::string, std::string>, CatalogRecord>;
 
     // txn.cpp
+    void send_lock_head();
+    void send_heads(Gate passed);
     void take_head(const Rows& rows);
     void adopt_head();
     void pass_gate(Gate wanted);

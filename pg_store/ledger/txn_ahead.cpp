@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/ledger/row_name.hpp"
-#include "pg_store/ledger/shop_texts.hpp"
+#include "pg_store/ledger/keyed.hpp"
 #include "pg_store/ledger/txn.hpp"
 #include "pg_store/rows/order_row.hpp"
 
@@ -15,17 +15,12 @@ constexpr std::size_t kTouchesAhead = 64;
 /// Orders that are held at once: a slice of a payout close.
 constexpr std::size_t kOrdersMax = 8192;
 
-RowWriter source_parameters(const std::vector<WaitKey>& keys) {
-    Column accounts(Type::kInt4);
-    Column digests(Type::kBytes);
+KeyList source_list(const std::vector<WaitKey>& keys, const Connection& connection) {
+    KeyList list(digest_key(), connection);
     for (const WaitKey& key : keys) {
-        accounts.add().u4(key.account.value);
-        digests.add().digest(key.digest);
+        list.add(key.account, key.digest);
     }
-    RowWriter row;
-    accounts.write_to(row);
-    digests.write_to(row);
-    return row;
+    return list;
 }
 
 }  // namespace
@@ -33,28 +28,24 @@ RowWriter source_parameters(const std::vector<WaitKey>& keys) {
 // ---- Orders and what hangs on them --------------------------------------------------------------
 
 void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
-    static const std::string kFound =
-        "orders o JOIN " + std::string(kShopTextKeys) +
-        "ON o.account = k.account AND o.shop = k.shop AND o.order_id = k.text "
+    static const std::string kText =
+        "SELECT o.account, o.shop, o.order_id, o.revision, " + order_columns() +
+        " FROM sluice_ledger.orders o JOIN {keys} "
+        "ON o.account = {account} AND o.shop = k.shop AND o.order_id = k.text "
         "ORDER BY o.account, o.shop, o.order_id";
-    static const std::string kColumns =
-        "o.account, o.shop, o.order_id, o.revision, " + order_columns();
-    static const Statement kLock = select_statement(kColumns, kFound + " FOR UPDATE OF o");
-    static const Statement kSelect = select_statement(kColumns, kFound);
-    ShopTextColumns columns;
+    static const Keyed kLock(shop_text_key(), kText + " FOR UPDATE OF o");
+    static const Keyed kSelect(shop_text_key(), kText);
+    KeyList list(shop_text_key(), connection_);
     for (const OrderKey& key : keys) {
         const auto [entry, added] = orders_.try_emplace(key);
         if (added) {
-            columns.add(key.account, key.shop, key.order_id.view());
+            list.add(key.account, key.shop, key.order_id.view());
         }
-    }
-    if (columns.empty()) {
-        return;
     }
     // Who holds the gate alone is the only one that changes orders: a lock would be written in
     // vain.
-    const Statement& select = gate_ == Gate::kExclusive ? kSelect : kLock;
-    connection_.send(select, columns.parameters(), [this](Rows rows) {
+    const Keyed& select = gate_ == Gate::kExclusive ? kSelect : kLock;
+    select.send(connection_, list, [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
             OrderKey key;
@@ -75,23 +66,21 @@ void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
 }
 
 void PgTxn::fetch_refunds(const UpcomingKeys& keys) {
-    static const Statement kSelect = select_statement(
-        table_text<RefundOwner>().columns("r."),
-        "refunds r JOIN " + std::string(kShopTextKeys) +
-            "ON r.account = k.account AND r.shop = k.shop AND r.refund_id = k.text");
-    ShopTextColumns columns;
+    static const Keyed kSelect(
+        shop_text_key(),
+        "SELECT " + table_text<RefundOwner>().columns("r.") +
+            " FROM sluice_ledger.refunds r JOIN {keys} "
+            "ON r.account = {account} AND r.shop = k.shop AND r.refund_id = k.text");
+    KeyList list(shop_text_key(), connection_);
     std::vector<RefundOwner> asked;
     for (const ShopText& key : keys.refund_ids) {
         RefundOwner row{key.account, key.shop, RefundLineItemId(key.text), {}, {}};
         if (asks_for(row)) {
-            columns.add(key.account, key.shop, key.text);
+            list.add(key.account, key.shop, key.text);
             asked.push_back(std::move(row));
         }
     }
-    if (columns.empty()) {
-        return;
-    }
-    connection_.send(kSelect, columns.parameters(), [this, asked = std::move(asked)](Rows rows) {
+    kSelect.send(connection_, list, [this, asked = std::move(asked)](Rows rows) {
         try {
             for (int i = 0; i < rows.count(); ++i) {
                 RowReader row = rows.row(i);
@@ -153,14 +142,16 @@ void PgTxn::know_member(const ProgramId& program, const CreatorId& creator, Acco
 }
 
 void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
-    static const Statement kSelect = select_statement(
-        table_text<CodeRow>().columns("c.") + ", " + table_text<Membership>().columns("m."),
-        "codes c JOIN unnest($1::integer[], $2::bytea[]) AS k (account, digest) "
-        "ON c.account = k.account AND c.digest = k.digest "
-        "LEFT JOIN sluice_ledger.memberships m ON m.account = c.account AND "
-        "m.program = c.program AND m.creator = c.creator "
-        "ORDER BY c.account, c.digest, c.program, c.valid_from_s, c.valid_from_ns");
-    connection_.send(kSelect, source_parameters(keys), [this](Rows rows) {
+    static const Keyed kSelect(
+        digest_key(),
+        "SELECT " + table_text<CodeRow>().columns("c.") + ", " +
+            table_text<Membership>().columns("m.") +
+            " FROM sluice_ledger.codes c JOIN {keys} "
+            "ON c.account = {account} AND c.digest = k.digest "
+            "LEFT JOIN sluice_ledger.memberships m ON m.account = c.account AND "
+            "m.program = c.program AND m.creator = c.creator "
+            "ORDER BY c.account, c.digest, c.program, c.valid_from_s, c.valid_from_ns");
+    kSelect.send(connection_, source_list(keys, connection_), [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
             CodeRow code = read_row<CodeRow>(row);
@@ -172,15 +163,16 @@ void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
 
 /// An id with too many touches is forgotten again: it is asked for when it is needed.
 void PgTxn::fetch_touches(const std::vector<WaitKey>& keys) {
-    static const Statement kSelect = kept_statement(
+    static const Keyed kSelect(
+        digest_key(),
         "SELECT " + table_text<Touch>().columns("t.") + ", " +
-        table_text<Membership>().columns("m.") +
-        " FROM unnest($1::integer[], $2::bytea[]) AS k (account, anon) CROSS JOIN LATERAL "
-        "(SELECT * FROM sluice_ledger.touches t WHERE t.account = k.account AND t.anon = k.anon "
-        "ORDER BY t.program DESC, t.occurred_s DESC, t.occurred_ns DESC LIMIT 65) t "
-        "LEFT JOIN sluice_ledger.memberships m ON m.account = t.account AND "
-        "m.program = t.program AND m.creator = t.creator");
-    connection_.send(kSelect, source_parameters(keys), [this](Rows rows) {
+            table_text<Membership>().columns("m.") +
+            " FROM {keys} CROSS JOIN LATERAL (SELECT * FROM sluice_ledger.touches t "
+            "WHERE t.account = {account} AND t.anon = k.digest "
+            "ORDER BY t.program DESC, t.occurred_s DESC, t.occurred_ns DESC LIMIT 65) t "
+            "LEFT JOIN sluice_ledger.memberships m ON m.account = {account} AND "
+            "m.program = t.program AND m.creator = t.creator");
+    kSelect.send(connection_, source_list(keys, connection_), [this](Rows rows) {
         std::set<AnonKey> seen;
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);

@@ -45,7 +45,9 @@ void PgTxn::flush_orders() {
     std::vector<ChangedOrder> taken;
     for (auto& [key, order] : orders_) {
         if (order.changed) {
-            const bool only_taken = order.only_taken && gate_ == Gate::kExclusive;
+            // Citus updates no rows from texts of arrays.
+            const bool only_taken =
+                order.only_taken && gate_ == Gate::kExclusive && !connection_.is_spread();
             (!order.stored ? added : only_taken ? taken : changed).emplace_back(&key, &order);
             order.changed = order.only_taken = false;
         }

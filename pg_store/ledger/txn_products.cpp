@@ -2,29 +2,26 @@
 #include <algorithm>
 #include <utility>
 
-#include "pg_store/ledger/shop_texts.hpp"
+#include "pg_store/ledger/keyed.hpp"
 #include "pg_store/ledger/txn.hpp"
 
 namespace sluice::pg {
 
 void PgTxn::fetch_products(const std::vector<ShopKey>& keys) {
-    static const Statement kSelect = select_statement(
-        "c.account, c.shop, c.product_id, c.language, c.country, c.full_id, c.record, "
-        "c.brand, c.collections, c.tags, c.variant_skus",
-        "catalog c JOIN " + std::string(kShopTextKeys) +
-            "ON c.account = k.account AND c.shop = k.shop AND c.product_id = k.text "
-            "ORDER BY c.account, c.shop, c.product_id, c.language, c.country FOR UPDATE OF c");
-    ShopTextColumns columns;
+    static const Keyed kSelect(
+        shop_text_key(),
+        "SELECT c.account, c.shop, c.product_id, c.language, c.country, c.full_id, c.record, "
+        "c.brand, c.collections, c.tags, c.variant_skus FROM sluice_ledger.catalog c JOIN {keys} "
+        "ON c.account = {account} AND c.shop = k.shop AND c.product_id = k.text "
+        "ORDER BY c.account, c.shop, c.product_id, c.language, c.country FOR UPDATE OF c");
+    KeyList list(shop_text_key(), connection_);
     for (const ShopKey& key : keys) {
         const auto& [account, shop, id] = key;
         if (products_.try_emplace(key).second) {
-            columns.add(account, shop, key_text(id));
+            list.add(account, shop, key_text(id));
         }
     }
-    if (columns.empty()) {
-        return;
-    }
-    connection_.send(kSelect, columns.parameters(), [this](Rows rows) {
+    kSelect.send(connection_, list, [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
             CatalogRecord record = read_catalog(row);
@@ -37,26 +34,27 @@ void PgTxn::fetch_products(const std::vector<ShopKey>& keys) {
 
 /// Which product a text of a line means: as a variant's first, then as the product's id.
 void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
-    static const Statement kSelect = {
-        "SELECT k.account, k.shop, k.text, v.product_id, v.language, v.country, v.full_id "
-        "FROM unnest($1::integer[], $2::integer[], $3::text[]) AS k (account, shop, text) "
+    static const Keyed kSelect(
+        shop_text_key(),
+        "SELECT {account}, k.shop, k.text, v.product_id, v.language, v.country, v.full_id "
+        "FROM {keys} "
         "CROSS JOIN LATERAL (SELECT v.product_id, v.language, v.country, c.full_id "
         "FROM sluice_ledger.variants v JOIN sluice_ledger.catalog c "
         "USING (account, shop, product_id, language, country) "
-        "WHERE v.account = k.account AND v.shop = k.shop AND v.variant_sku = k.text "
-        "ORDER BY v.language, v.country, v.product_id LIMIT 1) v"};
-    ShopTextColumns columns;
+        "WHERE v.account = {account} AND v.shop = k.shop AND v.variant_sku = k.text "
+        "ORDER BY v.language, v.country, v.product_id LIMIT 1) v");
+    KeyList list(shop_text_key(), connection_);
     std::vector<ShopKey> products;
     for (const ShopText& sku : skus) {
         if (variants_.try_emplace({sku.account, sku.shop, sku.text}).second) {
-            columns.add(sku.account, sku.shop, sku.text);
+            list.add(sku.account, sku.shop, sku.text);
             products.emplace_back(sku.account, sku.shop, sku.text);
         }
     }
-    if (columns.empty()) {
+    if (list.empty()) {
         return;
     }
-    connection_.send(kSelect, columns.parameters(), [&](Rows rows) {
+    kSelect.send(connection_, list, [&](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
             const AccountNumber account{row.u4()};

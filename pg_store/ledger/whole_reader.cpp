@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pg_store/connection/session.hpp"
+#include "pg_store/ledger/still_ledger.hpp"
 #include "pg_store/ledger/whole_snapshot.hpp"
 #include "pg_store/schema/migrate.hpp"
 
@@ -94,6 +95,9 @@ Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool shuts_gate)
         check_no_writer(*session);
         if (shuts_gate) {
             shut_gate(*session);
+        }
+        if (session->is_spread()) {
+            await_finished(*session);
         }
         return std::unique_ptr<WholeReader>(std::make_unique<WholeSnapshot>(std::move(session)));
     } catch (const LedgerFailure& failure) {

@@ -33,10 +33,6 @@ std::string joined(const std::vector<SqlColumn>& columns, const char* between, I
     return text;
 }
 
-std::string names(const std::vector<SqlColumn>& columns) {
-    return joined(columns, ", ", [](const SqlColumn& column, std::size_t) { return column.name; });
-}
-
 std::vector<SqlColumn> without_node(const std::vector<SqlColumn>& columns) {
     std::vector<SqlColumn> kept;
     for (const SqlColumn& column : columns) {
@@ -51,16 +47,20 @@ std::string parameter(std::size_t at) {
     return "$" + std::to_string(at + 1);
 }
 
-std::string unnested(const std::vector<SqlColumn>& columns) {
+}  // namespace
+
+std::string names(const std::vector<SqlColumn>& columns) {
+    return joined(columns, ", ", [](const SqlColumn& column, std::size_t) { return column.name; });
+}
+
+std::string unnested(const std::vector<SqlColumn>& columns, std::size_t first) {
     return "unnest(" +
            joined(columns, ", ",
-                  [](const SqlColumn& column, std::size_t at) {
-                      return parameter(at) + "::" + type_name(column.type) + "[]";
+                  [first](const SqlColumn& column, std::size_t at) {
+                      return parameter(first - 1 + at) + "::" + type_name(column.type) + "[]";
                   }) +
            ")";
 }
-
-}  // namespace
 
 std::string TableText::columns(const char* prefix) const {
     std::vector<SqlColumn> all = without_node(key_);

@@ -26,6 +26,12 @@ template <class Row>
     return row;
 }
 
+/// `a, b, c`
+[[nodiscard]] std::string names(const std::vector<SqlColumn>& columns);
+/// `unnest($1::integer[], $2::text[])`: rows from an array for each column.
+/// @param first  The number of the first parameter.
+[[nodiscard]] std::string unnested(const std::vector<SqlColumn>& columns, std::size_t first = 1);
+
 /// Rows of a page of a scan.
 template <class Row>
 inline constexpr int kPageRows = TableOf<Row>::kInBulk ? 8192 : 500;

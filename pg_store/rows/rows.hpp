@@ -44,7 +44,8 @@ inline constexpr const char* kJournalColumns =
 inline constexpr std::int16_t kJournalColumnsCount = 22;
 /// As read_journal() takes them: the node's UUID in place of its number.
 inline constexpr const char* kJournalRead =
-    "account, shop, order_id, (SELECT h.node FROM sluice_ledger.heads h WHERE h.number = "
+    "journal.account, journal.shop, order_id, (SELECT h.node FROM sluice_ledger.heads h WHERE "
+    "h.number = "
     "journal.node) AS uuid, first_entry, event_seq, command_id, payout_id, program, creator, "
     "recorded_s, recorded_ns, accounting_s, accounting_ns, note, actor, line_ids, currencies, "
     "amounts, reasons, refers_to, hash";

@@ -7,6 +7,7 @@
 #include "pg_store/connection/session.hpp"
 #include "pg_store/schema/gate.hpp"
 #include "pg_store/schema/migration_table.hpp"
+#include "pg_store/schema/spread_tables.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -69,9 +70,24 @@ std::string name_of(const Migration& migration) {
            migration.name;
 }
 
+/// As batches do where the ledger is spread over machines (txn.hpp).
+void lock_nodes(Connection& session) {
+    const Rows rows = session.query_text("SELECT node FROM sluice_ledger.heads ORDER BY node");
+    for (int i = 0; i < rows.count(); ++i) {
+        RowWriter node;
+        node.text(rows.row(i).text());
+        session.send(kLockNode, node);
+    }
+    session.sync();
+    session.script(kGateAlone.sql);
+}
+
 /// In the order in which batches take theirs: the heads of the nodes, then the gate. Each head is
 /// written, so that a serializable batch that began before finds that it must begin again.
 void shut_out_batches(Connection& session) {
+    if (session.is_spread()) {
+        lock_nodes(session);
+    }
     session.script("UPDATE sluice_ledger.heads SET applied_seq = applied_seq");
     session.script(kGateAlone.sql);
 }
@@ -108,7 +124,11 @@ Result<Migrated> migrate(Connection& session) {
         session.sync();
         result.applied.push_back(name_of(migration));
     }
+    if (session.is_spread() && !result.applied.empty()) {
+        (void)distribute_rest(session);  // the tables that are new
+    }
     session.script("COMMIT");
+    result.could_be_spread = could_be_spread(session);
     return result;
 }
 

@@ -21,6 +21,7 @@ struct Migrated {
     int before = 0;  ///< 0: there was no ledger.
     int now = 0;
     std::vector<std::string> applied;  ///< `0005_ledger`, in order.
+    bool could_be_spread = false;      ///< The database has Citus, which distribute() would use.
 };
 
 /// kUnsupported: the schema is newer than this program, or of an earlier format. kPermission: the

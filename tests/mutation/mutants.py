@@ -507,7 +507,10 @@ FLEET = [
              '               ") WHERE account = $1 AND shop = $2 AND order_id = $3 AND $4::bigint <> 0 "\n'
              '               "AND $6::boolean IS NOT NULL";\n'),),
            "ledger:PostgresFleetRules.O1_ANewerVersionIsNotOverwrittenByAnOlderOneOfTheSameMoment",
-           (("pg_store/ledger/txn_ahead.cpp", 'kFound + " FOR UPDATE OF o"', 'kFound + " "'),)),
+           (("pg_store/ledger/txn_ahead.cpp", 'kText + " FOR UPDATE OF o"', 'kText + " "'),)),
+    fault("a batch does not wait for what a machine has not finished", "pg_store/ledger/txn.cpp",
+          "        send_heads(wanted);\n", "",
+          "ledger:PostgresSpread.N2_ABatchWaitsBehindTheGateForWhatIsNotFinished"),
     fault("a database of another store is taken", "worker/drain/position.cpp",
           "if (theirs == by_number.end() ||", "if (theirs != by_number.end() ||",
           "tests/integration/test_postgres.py::test_the_database_of_another_store_is_refused_before_anything_is_taken"),

@@ -5,6 +5,7 @@
 
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/ledger/ledger.hpp"
+#include "pg_store/schema/distribute.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -23,6 +24,7 @@ struct RebuildCommand {
 
 struct MigrateCommand {
     std::string ledger;
+    bool distributes = false;
 };
 
 /// Compares with the store's own ledger, which may be in use meanwhile.
@@ -139,6 +141,19 @@ Result<std::string> parse_place(std::string_view text) {
     return pg::Url::is_one(text) ? parse_url(text) : Result<std::string>(std::string(text));
 }
 
+Status spread_tables(const pg::Url& url) {
+    const auto distributed = pg::distribute(url);
+    if (!distributed.ok()) {
+        return distributed.error();
+    }
+    std::printf("spread over the machines of Citus: %zu tables by rows, %zu whole on each%s\n",
+                distributed->by_column.size(), distributed->reference.size(),
+                distributed->by_column.empty() && distributed->reference.empty()
+                    ? " (all were spread before)"
+                    : "");
+    return Status::success();
+}
+
 Status run_migrate(const Frame&, const MigrateCommand& command) {
     const auto url = pg::Url::parse(command.ledger);
     if (!url.ok()) {
@@ -152,6 +167,14 @@ Status run_migrate(const Frame&, const MigrateCommand& command) {
         std::printf("applied %s\n", name.c_str());
     }
     std::printf("the ledger's schema has version %d\n", migrated->now);
+    if (command.distributes) {
+        return spread_tables(*url);
+    }
+    if (migrated->could_be_spread) {
+        std::printf(
+            "the database has Citus, and the ledger is on its coordinator alone: "
+            "--distribute spreads it over the other machines\n");
+    }
     return Status::success();
 }
 
@@ -187,6 +210,8 @@ void declare_ledger(CLI::App& app, Frame& frame) {
         add_command(group, "migrate", "Bring a PostgreSQL ledger's schema up to date");
     MigrateCommand& migrated = on_run(migrate, frame, run_migrate);
     add_ledger(migrate, migrated.ledger).required();
+    migrate.add_flag("--distribute", migrated.distributes,
+                     "Then spread its tables over the machines of Citus, by account");
 }
 
 }  // namespace sluice::cli

@@ -76,17 +76,18 @@ LEFT JOIN LATERAL (
     FROM unnest(o.due_positions, o.due_currencies, o.due_amounts) AS d (position, currency, due)
     WHERE d.position = o.live AND d.currency = o.currency) d ON true
 LEFT JOIN LATERAL (
+    SELECT h.currency
+    FROM unnest(o.taken_positions, o.taken_currencies, o.taken_has_commission, o.taken_standing)
+         WITH ORDINALITY AS h (position, currency, has_commission, standing, number)
+    WHERE h.position = o.live AND h.has_commission AND h.standing
+    ORDER BY (h.currency = o.currency) DESC, h.number LIMIT 1) c ON true
+LEFT JOIN LATERAL (
     -- While a standing payout has the commission, it is what that payout took.
     SELECT t.currency, sum(t.commission) AS commission, array_agg(t.payout) AS payouts
     FROM unnest(o.taken_positions, o.taken_payouts, o.taken_currencies, o.taken_commissions,
                 o.taken_standing)
          AS t (position, payout, currency, commission, standing)
-    WHERE t.position = o.live AND t.standing AND t.currency = (
-        SELECT h.currency
-        FROM unnest(o.taken_positions, o.taken_currencies, o.taken_has_commission, o.taken_standing)
-             WITH ORDINALITY AS h (position, currency, has_commission, standing, number)
-        WHERE h.position = o.live AND h.has_commission AND h.standing
-        ORDER BY (h.currency = o.currency) DESC, h.number LIMIT 1)
+    WHERE t.position = o.live AND t.standing AND t.currency = c.currency
     GROUP BY t.currency) p ON true;
 
 -- One row for each line, or entry by hand, and currency of each position: what is due and taken.

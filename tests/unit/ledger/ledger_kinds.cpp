@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/rows/keys.hpp"
@@ -89,41 +91,80 @@ private:
 };
 
 /// One database for the whole program, emptied for each test.
-pg::Url emptied_database() {
-    static const pg::Url url = [] {
-        const auto parsed = pg::Url::parse(PostgresServer::instance().url());
-        if (const auto migrated = pg::migrate(*parsed); !migrated) {
+class EmptiedDatabase {
+public:
+    explicit EmptiedDatabase(const std::string& url) : url_(*pg::Url::parse(url)) {
+        if (const auto migrated = pg::migrate(url_); !migrated) {
             throw std::runtime_error(migrated.error().message);
         }
-        return *parsed;
-    }();
-    static const std::unique_ptr<pg::Connection> session = pg::Connection::open(url, {});
-    static const std::string empty = [] {
-        std::string text;
-        const pg::Rows tables = session->query_text(
+        session_ = pg::Connection::open(url_, {});
+        const pg::Rows tables = session_->query_text(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = "
             "'sluice_ledger' AND table_name NOT IN ('migrations', 'state')");
         for (int i = 0; i < tables.count(); ++i) {
-            text += "DELETE FROM sluice_ledger." + tables.row(i).string() + "; ";
+            empty_ += "DELETE FROM sluice_ledger." + tables.row(i).string() + "; ";
         }
-        return text + "UPDATE sluice_ledger.state SET programs_revision = 0, imports = 0";
-    }();
-    session->script(empty);
-    return url;
-}
+        empty_ += "UPDATE sluice_ledger.state SET programs_revision = 0, imports = 0";
+        made().push_back(url);
+    }
+    /// Their URLs.
+    static std::vector<std::string>& made() {
+        static std::vector<std::string> urls;
+        return urls;
+    }
+    [[nodiscard]] pg::Connection& session() { return *session_; }
+    std::unique_ptr<Ledger> ledger() {
+        session_->script(empty_);
+        auto opened = pg::PostgresLedger::open(url_, pg::PostgresLedger::Mode::kReadWrite, {});
+        if (!opened) {
+            throw std::runtime_error(opened.error().message);
+        }
+        return std::move(*opened);
+    }
+
+private:
+    pg::Url url_;
+    std::unique_ptr<pg::Connection> session_;
+    std::string empty_;
+};
 
 std::unique_ptr<Ledger> postgres_ledger() {
-    auto opened =
-        pg::PostgresLedger::open(emptied_database(), pg::PostgresLedger::Mode::kReadWrite, {});
-    if (!opened) {
-        throw std::runtime_error(opened.error().message);
-    }
-    return std::move(*opened);
+    static EmptiedDatabase database(PostgresServer::instance().url());
+    return database.ledger();
 }
 
-void edit_by_sql(std::string_view node, const Balance& change) {
+/// A server that looks as if Citus had spread the ledger over several machines: what is sent then,
+/// on an engine that is always there.
+std::unique_ptr<Ledger> spread_ledger() {
+    static EmptiedDatabase database = [] {
+        const PostgresServer& server = PostgresServer::instance();
+        pg::Connection::open(*pg::Url::parse(server.url()), {})->script("CREATE DATABASE spread");
+        EmptiedDatabase made(server.url("spread"));
+        made.session().script(
+            "CREATE TABLE pg_dist_partition (logicalrelid regclass, partmethod \"char\"); "
+            "INSERT INTO pg_dist_partition VALUES ('sluice_ledger.orders', 'h'); "
+            "CREATE FUNCTION run_command_on_workers(text, OUT success boolean, OUT result text) "
+            "RETURNS SETOF record LANGUAGE sql AS $$ SELECT true, '0' $$");
+        return made;
+    }();
+    return database.ledger();
+}
+
+std::vector<LedgerKind> all_kinds() {
+    std::vector<LedgerKind> kinds{
+        {"Memory", [] { return std::make_unique<MemoryLedger>(); }},
+        {"Embedded", [] { return std::make_unique<TemporaryLedger>(); }},
+        {"Postgres", postgres_ledger},
+    };
+    if (std::getenv("SLUICE_TEST_LEDGER") == nullptr) {
+        kinds.push_back({"PostgresSpread", spread_ledger});
+    }
+    return kinds;
+}
+
+void edit_by_sql(const std::string& url, std::string_view node, const Balance& change) {
     const BalanceKey& key = change.key;
-    pg::Connection::open(*pg::Url::parse(PostgresServer::instance().url()), {})
+    pg::Connection::open(*pg::Url::parse(url), {})
         ->script("INSERT INTO sluice_ledger.balances AS old SELECT " +
                  std::to_string(key.account.value) + ", '" + key.program.str() + "', '" +
                  key.creator.str() + "', '" + std::string(key.currency.code()) + "', number, " +
@@ -141,7 +182,10 @@ void edit_balance(Ledger& ledger, std::string_view node, const Balance& change) 
     if (auto* embedded = dynamic_cast<TemporaryLedger*>(&ledger)) {
         embedded->edit_balance(change);
     } else if (dynamic_cast<pg::PostgresLedger*>(&ledger) != nullptr) {
-        edit_by_sql(node, change);
+        // One of them has the node; what the other one is left with goes before it is used again.
+        for (const std::string& url : EmptiedDatabase::made()) {
+            edit_by_sql(url, node, change);
+        }
     } else {
         const auto txn = ledger.begin(node);
         txn->add_to_balance(change);
@@ -150,11 +194,7 @@ void edit_balance(Ledger& ledger, std::string_view node, const Balance& change) 
 }
 
 const std::vector<LedgerKind>& ledger_kinds() {
-    static const std::vector<LedgerKind> kinds{
-        {"Memory", [] { return std::make_unique<MemoryLedger>(); }},
-        {"Embedded", [] { return std::make_unique<TemporaryLedger>(); }},
-        {"Postgres", postgres_ledger},
-    };
+    static const std::vector<LedgerKind> kinds = all_kinds();
     return kinds;
 }
 

@@ -19,6 +19,8 @@ public:
     PostgresServer& operator=(const PostgresServer&) = delete;
 
     [[nodiscard]] std::string url(const std::string& database = "postgres") const;
+    /// The one database that was named is all there is: tests that make some of their own skip.
+    [[nodiscard]] bool is_given() const noexcept { return !given_.empty(); }
 
 private:
     PostgresServer();

@@ -68,10 +68,11 @@ TEST_F(PostgresSchemaFence, N3_ABatchThatFindsAnotherSchemaCommitsNothing) {
 }
 
 TEST_F(PostgresSchemaFence, N3_AlsoABatchThatHadBegun) {
-    const auto txn = ledger->begin(kNode);
+    auto txn = ledger->begin(kNode);
     txn->mutable_head().applied_seq = {2};
     another_schema();
     EXPECT_THROW(txn->commit(), LedgerFailure);
+    txn.reset();
     EXPECT_EQ(applied(), 1u);
 }
 

@@ -1,0 +1,80 @@
+#include "pg_store/ledger/still_ledger.hpp"
+
+#include <thread>
+
+#include "os/clock/clock.hpp"
+
+namespace sluice::pg {
+namespace {
+
+constexpr std::chrono::seconds kBatchPatience{30};
+constexpr std::chrono::seconds kFinishPatience{5};
+constexpr std::chrono::milliseconds kBetween{100};
+constexpr Statement kLockGate{"SELECT pg_advisory_lock(1397511491, 1)"};
+constexpr Statement kOpenGate{"SELECT pg_advisory_unlock(1397511491, 1)"};
+/// Few rows on every machine.
+constexpr Statement kTouchMachines{"SELECT count(*) FROM sluice_ledger.chains"};
+/// Transactions of two phases that lack the second one. Of those that sluice began there is none
+/// under way while the gate is held; another program's only make this wait.
+constexpr Statement kUnfinished{
+    "SELECT coalesce(bool_or(NOT success), false), coalesce(string_agg(result, '; ') FILTER "
+    "(WHERE NOT success), ''), coalesce(bool_or(success AND result <> '0'), false) "
+    "FROM run_command_on_workers($$SELECT count(*) FROM pg_prepared_xacts WHERE database = "
+    "current_database() AND gid LIKE 'citus\\_%'$$)"};
+
+}  // namespace
+
+void await_finished(Connection& session) {
+    for (const auto end = steady_now() + kFinishPatience;;) {
+        const Rows rows = session.query(kUnfinished);
+        RowReader row = rows.row(0);
+        const bool is_away = row.boolean();
+        const std::string words = row.string();
+        if (is_away) {
+            throw LedgerFailure({ErrorCode::kIo, "PostgreSQL: a machine of Citus: " + words});
+        }
+        if (!row.boolean()) {
+            return;
+        }
+        if (steady_now() >= end) {
+            throw LedgerFailure({ErrorCode::kIo,
+                                 "PostgreSQL: a machine of Citus has not finished a transaction "
+                                 "that was committed; Citus sees to that by itself, every "
+                                 "citus.recover_2pc_interval"});
+        }
+        std::this_thread::sleep_for(kBetween);
+    }
+}
+
+StillLedger::StillLedger(Connection& session) : session_(session) {
+    if (!session.is_spread()) {
+        return;
+    }
+    holds_gate_ = true;
+    try {
+        if (!session.within(kBatchPatience, [&] { (void)session.query(kLockGate); })) {
+            throw LedgerFailure({ErrorCode::kBusy, "a batch, or a command, takes long just now"});
+        }
+        await_finished(session);
+    } catch (...) {
+        session.give_up();
+        throw;
+    }
+}
+
+StillLedger::~StillLedger() {
+    if (holds_gate_) {
+        session_.give_up();
+    }
+}
+
+void StillLedger::fix() {
+    if (holds_gate_) {
+        session_.send(kTouchMachines);
+        session_.send(kOpenGate);
+        session_.sync();
+        holds_gate_ = false;
+    }
+}
+
+}  // namespace sluice::pg
