@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 PRESET ?= dev
 
-.PHONY: help demo demo-fleet test lint format build install deps bench deb test-package check-nginx check-nginx-tests torture fuzz mutate sanitize coverage soak clean
+.PHONY: help demo demo-fleet test lint format build install deps bench deb test-package check-nginx check-nginx-tests test-citus torture fuzz mutate sanitize coverage soak clean
 
 help:
 	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-package  install, use, upgrade and purge those packages on this machine"
 	@echo "make check-nginx   module and tests on another nginx: NGINX_SRC=DIR with its sources"
 	@echo "make check-nginx-tests  nginx's own suite with and without the module: NGINX_TESTS=DIR"
+	@echo "make test-citus    the ledger on Citus: CITUS_SOURCE=DIR with its sources"
 	@echo "make fuzz          libFuzzer targets, FUZZ_SECONDS=3600 each"
 	@echo "make torture       the long crash and fault rounds"
 	@echo "make mutate        plant faults one by one; a test must see each"
@@ -67,6 +68,9 @@ check-nginx:
 
 check-nginx-tests:
 	NGINX_TESTS="$(NGINX_TESTS)" NGINX_SRC="$(NGINX_SRC)" FILES="$(FILES)" scripts/check-nginx-tests
+
+test-citus:
+	CITUS_SOURCE="$(CITUS_SOURCE)" TESTS="$(TESTS)" scripts/test-citus
 
 fuzz:
 	scripts/fuzz

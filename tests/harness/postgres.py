@@ -34,6 +34,7 @@ class Server:
     """
 
     database = "sluice"
+    programs = PROGRAMS
 
     def __init__(self, inside=(), address="", network="", settings=QUICK, folder=None):
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="sluice-pg-", dir="/tmp"))
@@ -56,7 +57,7 @@ class Server:
 
     def _run(self, program, *arguments):
         done = subprocess.run(
-            [*self.inside, *AS_POSTGRES, str(PROGRAMS / program), *map(str, arguments)],
+            [*self.inside, *AS_POSTGRES, str(self.programs / program), *map(str, arguments)],
             capture_output=True, text=True, check=False, cwd="/", timeout=120,
         )
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
@@ -67,7 +68,7 @@ class Server:
             self._initialize()
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
-                [*self.inside, *AS_POSTGRES, str(PROGRAMS / "postgres"), "-D", str(self.data),
+                [*self.inside, *AS_POSTGRES, str(self.programs / "postgres"), "-D", str(self.data),
                  "-k", str(self.folder), "-h", self.address,
                  *[word for setting in self.settings for word in ("-c", setting)]],
                 stdout=log, stderr=log, cwd="/",
@@ -77,7 +78,7 @@ class Server:
 
     def _answers(self):
         assert self.process.poll() is None, (self.folder / "log").read_text()[-2000:]
-        command = [str(PROGRAMS / "pg_isready"), "-q", "-h", str(self.folder)]
+        command = [str(self.programs / "pg_isready"), "-q", "-h", str(self.folder)]
         return subprocess.run(command, check=False).returncode == 0
 
     def stop(self, number=signal.SIGINT):
@@ -101,7 +102,7 @@ class Server:
     def query(self, sql, database=None):
         """Rows as lists of texts."""
         done = subprocess.run(
-            [str(PROGRAMS / "psql"), "-h", str(self.folder), "-U", "sluice", "-d", database or self.database, "-XAtq",
+            [str(self.programs / "psql"), "-h", str(self.folder), "-U", "sluice", "-d", database or self.database, "-XAtq",
              "-F", "\x1f", "-v", "ON_ERROR_STOP=1", "-c", sql],
             capture_output=True, text=True, check=False, timeout=60,
         )
