@@ -79,8 +79,8 @@ def plain_commits(rounds, seconds, rate):
         middle = {(what, key): statistics.median(one[what][key] for one in took)
                   for what in ("commit", "ideal") for key in ("p50", "p99", "p999")}
         said.append(f"| {records} | " + " | ".join(f"{us:.0f}" for us in middle.values()) + " |")
-    return (f"Plain LMDB commits in the same run (`build/release/bench/lmdb_commit FOLDER RECORDS {seconds} {rate}`), and the latency "
-            "of a server at this rate that costs nothing but such commits, in µs:\n\n"
+    return (f"Plain LMDB commits in the same run (`build/release/bench/lmdb_commit FOLDER RECORDS {seconds} {rate}`), and\n"
+            "the latency of a server at this rate that costs nothing but such commits, in µs:\n\n"
             "| records | commit p50 | p99 | p999 | ideal server p50 | p99 | p999 |\n|---|---|---|---|---|---|---|\n"
             + "\n".join(said) + "\n")
 

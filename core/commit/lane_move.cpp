@@ -1,6 +1,5 @@
 #include "core/commit/lane_move.hpp"
 
-#include <algorithm>
 #include <vector>
 
 namespace sluice {
@@ -124,7 +123,6 @@ Result<Moved> move_lanes(MoveWorld& world, std::uint64_t bytes_max) {
         if (!(*lanes)[i].next) {
             world.emptied(i);
         }
-        moved.left += (*lanes)[i].end - std::min((*lanes)[i].end, (*lanes)[i].at);
     }
     return moved;
 }

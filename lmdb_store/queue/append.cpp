@@ -223,7 +223,6 @@ int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutco
     }
     if (mover) {
         mover->committed();
-        page_.words().lanes_left.store(batch.lanes_left, std::memory_order_relaxed);
     }
     stored(cost, now);
     return 0;

@@ -17,7 +17,6 @@ struct LmdbQueue::Batch {
     std::uint64_t rows = 0;         ///< Idempotency rows, those of this batch included.
     std::uint64_t rows_stored = 0;  ///< Of this batch.
     std::uint64_t moved_cost = 0;   ///< Of the records that came from lanes.
-    std::uint64_t lanes_left = 0;   ///< Bytes in lanes that it did not move.
 };
 
 }  // namespace sluice::store

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
+#include <thread>
 
 #include "lmdb_store/queue/append_batch.hpp"
 #include "os/clock/clock.hpp"
@@ -15,6 +17,9 @@ namespace {
 
 /// Of one transaction: longer ones are felt by the batches that wait for the same disk.
 constexpr std::uint64_t kMoveBytes = 512U << 10;
+/// After each but the last. LMDB's writer lock is not fair: without a pause a mover that has much
+/// to move takes it again before those wake who wait for it, for seconds.
+constexpr std::chrono::microseconds kPause{200};
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 constexpr std::uint64_t kLaneBytesMin = 64U << 10;
 constexpr std::uint64_t kLaneBytesDefault = 8U << 20;
@@ -169,7 +174,6 @@ int LmdbQueue::move_first(Batch& batch, std::optional<LaneMover>& mover) noexcep
             return rc != 0 ? rc : EBUSY;
         }
         admission_.set_reserve(lane_reserve(mover->rows()));
-        batch.lanes_left = moved->left;
         return 0;
     } catch (const std::bad_alloc&) {
         return ENOMEM;
@@ -235,7 +239,6 @@ Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, Taken
         return error;
     }
     mover.committed();
-    page_.words().lanes_left.store(moved->left, std::memory_order_relaxed);
     admission_.set_reserve(lane_reserve(mover.rows()));
     if (committing) {
         stored(batch.moved_cost, now());
@@ -258,6 +261,9 @@ Status LmdbQueue::move_all(bool recovers, Taken* taken) {
             return moved.error();
         }
         more = *moved;
+        if (more) {
+            std::this_thread::sleep_for(kPause);
+        }
     }
     if (recovers) {
         recovered_.store(true);

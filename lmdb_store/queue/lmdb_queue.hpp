@@ -39,9 +39,6 @@ public:
 
     [[nodiscard]] Result<std::unique_ptr<LaneWriter>> take_lane() override;
     [[nodiscard]] bool takes_lanes() const noexcept override;
-    [[nodiscard]] std::uint64_t lanes_left() noexcept override {
-        return page_.words().lanes_left.load(std::memory_order_relaxed);
-    }
     [[nodiscard]] Status move_lanes() override;
     [[nodiscard]] Status empty_lanes() override;
     [[nodiscard]] Status recover_lanes() override;

@@ -173,9 +173,6 @@ public:
     [[nodiscard]] virtual bool has_lanes() const noexcept = 0;
     /// What is made durable in a lane now will fit. Never waits; any thread.
     [[nodiscard]] virtual bool takes_lanes() const noexcept = 0;
-    /// Bytes that all lanes held after the last move of any process. One load of shared
-    /// memory.
-    [[nodiscard]] virtual std::uint64_t lanes_left() noexcept = 0;
     /// Moves all that is durable in lanes, up to now, to the queue. Does nothing while another
     /// process does it, or while the queue is latched. Any thread.
     [[nodiscard]] virtual Status move_lanes() = 0;

@@ -74,7 +74,6 @@ struct ControlWords {
     std::atomic<std::uint64_t> nginx_master;  ///< Which master's workers opened the store last.
     std::atomic<std::uint64_t> latch;         ///< ControlPage::set_latch(); 0: none.
     std::array<char, 480> latch_text;         ///< Ends with a zero. Written before `latch`.
-    std::atomic<std::uint64_t> lanes_left;  ///< Movers: bytes that lanes held after the last move.
 };
 static_assert(sizeof(ControlWords) <= 4096);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

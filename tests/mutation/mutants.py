@@ -399,8 +399,6 @@ LIFE = [
     fault("no order goes past a lane", "core/commit/lane_route.hpp",
           "std::max(most_, most_before_) < kManyBytes;", "std::max(most_, most_before_) < 100 * kManyBytes;",
           "core:LaneRoute.*"),
-    fault("where a disk is slow orders go past the lanes", "core/commit/lane_route.hpp",
-          "now_ms < avoided_until_ms_ || is_disk_slow()", "now_ms < avoided_until_ms_", "core:LaneRoute.L8*"),
     fault("all processes ask for moves without pause", "core/commit/lane_engine.cpp",
           "moved_in_vain_ = moved_ == moved_before_;", "moved_in_vain_ = moved_ > durable_;",
           "core:LaneEngineRules.L3WhileAnotherProcessMovesNobodyAsksWithoutPause"),
