@@ -1,5 +1,6 @@
 #include "core/commit/lane_move.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace sluice {
@@ -114,6 +115,7 @@ Result<Moved> move_lanes(MoveWorld& world, std::uint64_t bytes_max) {
         world.moved(*first, head);
         moved.records += head.count;
         moved.bytes += head.bytes;
+        ++moved.batches;
         lane.at = head.end();
         if (Status read = read_next(world.source(*first), lane); !read) {
             return world.named(*first, read.error());
@@ -123,6 +125,7 @@ Result<Moved> move_lanes(MoveWorld& world, std::uint64_t bytes_max) {
         if (!(*lanes)[i].next) {
             world.emptied(i);
         }
+        moved.left += (*lanes)[i].end - std::min((*lanes)[i].end, (*lanes)[i].at);
     }
     return moved;
 }

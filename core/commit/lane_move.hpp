@@ -55,6 +55,8 @@ struct Moved {
     std::uint64_t records = 0;
     std::uint64_t bytes = 0;
     bool more = false;  ///< `bytes_max` was reached: something stamped up to the cut is left.
+    std::uint64_t batches = 0;
+    std::uint64_t left = 0;  ///< Bytes of all lanes, up to the ends that were found.
 };
 
 /// Moves up to about `bytes_max`. After an error nothing of it may be kept.

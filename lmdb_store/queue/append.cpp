@@ -223,6 +223,7 @@ int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutco
     }
     if (mover) {
         mover->committed();
+        tell_moved(batch.moved);
     }
     stored(cost, now);
     return 0;

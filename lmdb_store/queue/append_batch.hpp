@@ -1,6 +1,7 @@
 // What append() knows of the transaction that it is in. Internal to this folder.
 #pragma once
 
+#include "core/commit/lane_move.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"
 
 namespace sluice::store {
@@ -17,6 +18,7 @@ struct LmdbQueue::Batch {
     std::uint64_t rows = 0;         ///< Idempotency rows, those of this batch included.
     std::uint64_t rows_stored = 0;  ///< Of this batch.
     std::uint64_t moved_cost = 0;   ///< Of the records that came from lanes.
+    Moved moved = {};               ///< From lanes.
 };
 
 }  // namespace sluice::store

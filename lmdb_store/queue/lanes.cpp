@@ -174,6 +174,7 @@ int LmdbQueue::move_first(Batch& batch, std::optional<LaneMover>& mover) noexcep
             return rc != 0 ? rc : EBUSY;
         }
         admission_.set_reserve(lane_reserve(mover->rows()));
+        batch.moved = *moved;
         return 0;
     } catch (const std::bad_alloc&) {
         return ENOMEM;
@@ -204,6 +205,14 @@ bool LmdbQueue::clear_lanes() noexcept {
         return backlog.ok() && (*backlog <= kMoveBytes || move_all(false, nullptr).ok());
     } catch (const std::bad_alloc&) {
         return false;
+    }
+}
+
+void LmdbQueue::tell_moved(const Moved& moved) noexcept {
+    page_.words().lanes_left.store(moved.left, std::memory_order_relaxed);
+    if (moved.batches > 0) {
+        page_.words().lanes_batch_bytes.store(moved.bytes / moved.batches,
+                                              std::memory_order_relaxed);
     }
 }
 
@@ -239,6 +248,7 @@ Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, Taken
         return error;
     }
     mover.committed();
+    tell_moved(*moved);
     admission_.set_reserve(lane_reserve(mover.rows()));
     if (committing) {
         stored(batch.moved_cost, now());

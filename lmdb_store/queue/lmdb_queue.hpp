@@ -39,6 +39,10 @@ public:
 
     [[nodiscard]] Result<std::unique_ptr<LaneWriter>> take_lane() override;
     [[nodiscard]] bool takes_lanes() const noexcept override;
+    [[nodiscard]] LanesLeft lanes_left() noexcept override {
+        return {page_.words().lanes_left.load(std::memory_order_relaxed),
+                page_.words().lanes_batch_bytes.load(std::memory_order_relaxed)};
+    }
     [[nodiscard]] Status move_lanes() override;
     [[nodiscard]] Status empty_lanes() override;
     [[nodiscard]] Status recover_lanes() override;
@@ -90,6 +94,7 @@ private:
     [[nodiscard]] Result<std::vector<LaneRow>> lane_rows();
     [[nodiscard]] Result<LanesFill> fill_of(const std::vector<LaneRow>& rows);
     [[nodiscard]] LaneMover mover_for(Batch& batch, bool recovers, std::uint64_t cut_ns_max);
+    void tell_moved(const Moved& moved) noexcept;
     /// All that lanes hold, in front of what a batch stores. 0, or LMDB's code.
     [[nodiscard]] int move_first(Batch& batch, std::optional<LaneMover>& mover) noexcept;
     /// So that little is left for that transaction, and nothing that nobody owns. False: they

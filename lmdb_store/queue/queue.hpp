@@ -34,6 +34,12 @@ struct QueueOptions {
     std::uint64_t lane_bytes = 0;  ///< Of lanes that this process makes. 0: by the map's size.
 };
 
+/// How far the movers are behind.
+struct LanesLeft {
+    std::uint64_t bytes = 0;        ///< That all lanes held.
+    std::uint64_t batch_bytes = 0;  ///< Of a batch, on average.
+};
+
 /// The catalog's promise of one application per key.
 struct IdempotencyClaim {
     ShopNumber shop;
@@ -173,6 +179,8 @@ public:
     [[nodiscard]] virtual bool has_lanes() const noexcept = 0;
     /// What is made durable in a lane now will fit. Never waits; any thread.
     [[nodiscard]] virtual bool takes_lanes() const noexcept = 0;
+    /// What the last move of any process left. Two loads of shared memory.
+    [[nodiscard]] virtual LanesLeft lanes_left() noexcept = 0;
     /// Moves all that is durable in lanes, up to now, to the queue. Does nothing while another
     /// process does it, or while the queue is latched. Any thread.
     [[nodiscard]] virtual Status move_lanes() = 0;

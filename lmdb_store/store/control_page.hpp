@@ -74,6 +74,9 @@ struct ControlWords {
     std::atomic<std::uint64_t> nginx_master;  ///< Which master's workers opened the store last.
     std::atomic<std::uint64_t> latch;         ///< ControlPage::set_latch(); 0: none.
     std::array<char, 480> latch_text;         ///< Ends with a zero. Written before `latch`.
+    /// Movers, of the last move: bytes that lanes held after it, and of a batch of the last one
+    /// that found any, on average.
+    std::atomic<std::uint64_t> lanes_left, lanes_batch_bytes;
 };
 static_assert(sizeof(ControlWords) <= 4096);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

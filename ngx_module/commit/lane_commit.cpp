@@ -119,9 +119,13 @@ bool LaneCommit::takes(CommitJob& job) noexcept {
     if (!can_take(job)) {
         return false;
     }
+    const store::LanesLeft left = store_.queue()->lanes_left();
+    if (left.bytes >= lane_->bytes() / 2 && left.batch_bytes >= LaneRoute::kLargeBatchBytes) {
+        route_.fell_behind(job.joined_ms);
+    }
     job.route = &route_;
     route_.arrived(job.bytes, job.joined_ms);
-    return route_.takes_lane();
+    return route_.takes_lane(job.joined_ms);
 }
 
 bool LaneCommit::join(CommitJob& job) noexcept {
@@ -234,6 +238,7 @@ void LaneCommit::written(Slot& slot) noexcept {
         write_failed(slot);
     } else {
         metrics_.count_commit(slot.write_us, slot.jobs.count);
+        route_.written(slot.write_us);
     }
     LaneEngine::Actions actions;
     engine_.written(static_cast<std::size_t>(&slot - slots_.data()), outcome_of(slot.error),

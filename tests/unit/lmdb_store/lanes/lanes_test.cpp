@@ -52,6 +52,7 @@ TEST_F(LanesTest, L3ADirectAppendMovesAllLanesFirst) {
     lane.write({"in a lane"});
     EXPECT_EQ(append({"direct"})[0].seq.value, 2U);
     EXPECT_THAT(bodies_from(1), ElementsAre("in a lane", "direct"));
+    EXPECT_EQ(queue_->lanes_left().bytes, 0U);
 }
 
 TEST_F(LanesTest, L3WhatIsNotPublishedIsNotMovedYet) {
@@ -121,10 +122,13 @@ TEST_F(LanesTest, L8AMoveEndsHoweverMuchIsWrittenMeanwhile) {
     });
     EXPECT_TRUE(queue_->move_lanes().ok());
     EXPECT_EQ(queue_->fill()->last_seq.value, kBefore);
+    EXPECT_GT(queue_->lanes_left().bytes, 0U) << "which is seen";
+    EXPECT_EQ(queue_->lanes_left().batch_bytes, 60U << 10);
     over.store(true);
     writer.join();
     EXPECT_TRUE(queue_->move_lanes().ok());
     EXPECT_GT(queue_->fill()->last_seq.value, kBefore) << "nothing was written meanwhile";
+    EXPECT_EQ(queue_->lanes_left().bytes, 0U);
 }
 
 TEST_F(LanesTest, L4WhatALaneWithoutOwnerHoldsIsMovedBeforeAnythingElse) {
