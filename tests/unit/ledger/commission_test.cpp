@@ -113,6 +113,9 @@ protected:
     std::string pays(std::vector<Rule> rules, LineText line = {}, std::string currency = "USD") {
         Program ruled = program("spring", default_rate);
         ruled.rules = std::move(rules);
+        return pays_by(ruled, std::move(line), std::move(currency));
+    }
+    std::string pays_by(const Program& ruled, LineText line = {}, std::string currency = "USD") {
         books.apply({ruled});
         books.creator("c1", "spring", "SAVE");
         OrderText order;
@@ -123,6 +126,7 @@ protected:
         books.create(order);
         return books.commission(order.id);
     }
+    static Rate half() { return *parse_rate("50%"); }
     std::string default_rate = "10%";
     int orders = 0;
 };
@@ -260,6 +264,25 @@ TEST_P(RateRules, M3_RatesAreFrozenWithTheLineNewLinesGetTheCurrentOnes) {
     order.lines = {{.id = "l1"}, {.id = "l2"}};
     books.update(order);
     EXPECT_EQ(books.commission("o1"), "30.00 USD");
+}
+
+TEST_P(RateRules, M4_ATierOfAnotherCurrencyDoesNotHold) {
+    Program tiered = program();
+    tiered.default_tiers = {{Money{*Currency::parse("EUR"), *Decimal::parse("1.00")}, half()}};
+    EXPECT_EQ(pays_by(tiered), "10.00 USD");
+    EXPECT_EQ(pays_by(tiered), "10.00 USD") << "what was sold this month was not sold in EUR";
+    tiered.default_tiers[0].from.currency = *Currency::parse("USD");
+    EXPECT_EQ(pays_by(tiered), "50.00 USD");
+}
+
+TEST_P(RateRules, M4_ACapTakesAwayAndNeverAdds) {
+    Program capped = program();
+    capped.max_per_order = {Money{*Currency::parse("USD"), *Decimal::parse("10.01")}};
+    EXPECT_EQ(pays_by(capped), "10.00 USD");
+    capped.max_per_order[0].amount = *Decimal::parse("9.99");
+    EXPECT_EQ(pays_by(capped), "9.99 USD");
+    capped.default_rate = *parse_rate("3.00 USD per order");
+    EXPECT_EQ(pays_by(capped), "3.00 USD");
 }
 
 TEST_P(RateRules, M3_ALineKeepsItsRateWhereverItStandsInTheOrder) {
