@@ -236,13 +236,14 @@ void LaneEngine::moved(std::uint64_t now_ms, Actions& actions) noexcept {
     moving_ = false;
     moved_in_vain_ = moved_ == moved_before_;
     if (full_) {
-        set_move_timer(now_ms, kFullLookMs, actions);  // another one moves, or the queue is full
-    } else if (is_move_large()) {
+        return;  // another one moves, or the queue is full: the timer looks again
+    }
+    if (is_move_large()) {
         start_move(now_ms, actions);
     } else if (moved_ < durable_) {
         set_move_timer(now_ms, kMoveEveryMs, actions);
     }
-    if (open_ && !full_ && !waiting_.empty()) {
+    if (open_ && !waiting_.empty()) {
         actions.add({Do::kLookAtTurnEnd});
     }
 }
@@ -254,8 +255,7 @@ void LaneEngine::move_due(std::uint64_t now_ms, Actions& actions) noexcept {
     }
     if (full_) {
         set_move_timer(now_ms, kFullLookMs, actions);
-    }
-    if (open_ && !full_ && !waiting_.empty()) {
+    } else if (open_ && !waiting_.empty()) {
         actions.add({Do::kLookAtTurnEnd});
     }
 }

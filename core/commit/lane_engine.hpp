@@ -156,7 +156,8 @@ private:
     bool wait_timer_set_ = false;
     bool move_timer_set_ = false;
     bool ever_moved_ = false;
-    bool full_ = false;  ///< There was no room for the oldest that waits, with the floor as it is.
+    /// There was no room for the oldest that waits, with the floor as it is; the move timer is set.
+    bool full_ = false;
 };
 
 }  // namespace sluice

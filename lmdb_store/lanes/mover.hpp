@@ -23,7 +23,7 @@ public:
     /// Puts a record behind the queue's last one; 0 or LMDB's code.
     using Put = std::function<int(std::string_view record, const Receipt& receipt)>;
 
-    /// @param recovers   Lanes that nobody owns are locked, and read to their end.
+    /// @param recovers    Lanes that nobody owns are locked, and read to their end.
     /// @param cut_ns_max  Nothing with a later stamp is moved: it came after the caller began.
     LaneMover(LaneSet& lanes, const WriteTxn& txn, bool recovers, std::uint64_t cut_ns_max,
               Put put);

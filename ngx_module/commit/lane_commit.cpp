@@ -104,8 +104,7 @@ void LaneCommit::forget_lane() noexcept {
     lane_ = nullptr;
 }
 
-bool LaneCommit::can_take(const CommitJob& job) const noexcept {
-    const store::Queue* const queue = store_.queue();
+bool LaneCommit::can_take(const CommitJob& job, const store::Queue* queue) const noexcept {
     return lane_ != nullptr && engine_.is_open() && queue != nullptr && queue->takes_lanes() &&
            job.bytes <= kRecordBytesMax && job.bytes <= engine_.record_bytes_max();
 }
@@ -116,10 +115,11 @@ bool LaneCommit::takes(CommitJob& job) noexcept {
         return false;
     }
     use_lane();
-    if (!can_take(job)) {
+    store::Queue* const queue = store_.queue();
+    if (!can_take(job, queue)) {
         return false;
     }
-    const store::LanesLeft left = store_.queue()->lanes_left();
+    const store::LanesLeft left = queue->lanes_left();
     if (left.bytes >= lane_->bytes() / 2 && left.batch_bytes >= LaneRoute::kLargeBatchBytes) {
         route_.fell_behind(job.joined_ms);
     }

@@ -32,7 +32,8 @@ public:
     LaneCommit& operator=(const LaneCommit&) = delete;
 
     /// The job goes through the lane: it is small, claims no key and has no file beside it; the
-    /// lane is there, takes it, and is the better way now.
+    /// lane is there, takes it, and is the better way now. If it could, it counts among those that
+    /// wait until complete_job(), whichever way it goes.
     [[nodiscard]] bool takes(CommitJob& job) noexcept;
     /// Requires: takes(job). @return false: a write hangs, nothing was taken in.
     [[nodiscard]] bool join(CommitJob& job) noexcept;
@@ -71,7 +72,7 @@ private:
     static void on_move_due(ngx_event_t* event) noexcept;
 
     void use_lane() noexcept;
-    [[nodiscard]] bool can_take(const CommitJob& job) const noexcept;
+    [[nodiscard]] bool can_take(const CommitJob& job, const store::Queue* queue) const noexcept;
     void obey(const LaneEngine::Actions& actions) noexcept;
     void start_write(std::size_t number) noexcept;
     void start_move() noexcept;

@@ -456,7 +456,7 @@ LIFE = [
     fault("a lane goes on after a failed write", "core/commit/lane_engine.cpp",
           "        open_ = false;\n        reopens_ = outcome", "        reopens_ = outcome", "core:LaneSimulation.*"),
     fault("who waits for a full lane is forgotten", "core/commit/lane_engine.cpp",
-          "    if (full_) {\n        set_move_timer(now_ms, kFullLookMs, actions);\n    }\n    if (open_", "    if (open_",
+          "        set_move_timer(now_ms, kFullLookMs, actions);\n    } else if (open_", "    } else if (open_",
           "core:LaneEngineRules.L5AFullLaneStartsAMoveAndLooksAgainUntilThereIsRoom"),
     fault("a full lane waits for the end of its own move", "core/commit/lane_engine.cpp",
           "        start_move(now.ms, actions);\n        set_move_timer(now.ms, kFullLookMs, actions);\n",
