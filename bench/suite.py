@@ -130,17 +130,19 @@ def ratio_of_p99(now, then):
 
 
 def summary(found):
-    """Every row with another release beside it, in one table."""
-    lines = ["| row | before, orders/s | now | ratio (least to most) | CPU of an order | p99 |", "|---|---|---|---|---|---|"]
+    """Every row with another release beside it, in one table; of the page, what was not measured now."""
+    lines = {title: line for line in shown("against").splitlines()
+             if (title := line.split(" | ")[0].removeprefix("| ")) in {title for title, _ in ROWS.values()}}
     for row, results in found.items():
         then, now = results.get(targets.SluiceBefore.name), results.get(targets.Sluice.name)
         if then and now:
             ratios = [divided(a["accepted_per_s"], b["accepted_per_s"]) for a, b in zip(now, then)]
             middle = [statistics.median(one["accepted_per_s"] for one in rounds) for rounds in (then, now)]
-            lines.append(f"| {ROWS[row][0]} | {middle[0]:.0f} | {middle[1]:.0f} | {statistics.median(ratios):.2f} "
-                         f"({min(ratios):.2f} to {max(ratios):.2f}) | {ratio(now, then, 'server_cpu_s_per_1000')} | "
-                         f"{ratio_of_p99(now, then)} |")
-    return "\n".join(lines) + "\n"
+            lines[ROWS[row][0]] = (f"| {ROWS[row][0]} | {middle[0]:.0f} | {middle[1]:.0f} | "
+                                   f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) | "
+                                   f"{ratio(now, then, 'server_cpu_s_per_1000')} | {ratio_of_p99(now, then)} |")
+    head = ["| row | before, orders/s | now | ratio (least to most) | CPU of an order | p99 |", "|---|---|---|---|---|---|"]
+    return "\n".join(head + [lines[title] for title, _ in ROWS.values() if title in lines]) + "\n"
 
 
 def with_before(words):
@@ -158,13 +160,22 @@ def section(row, words, results, when):
             f"{when}; load average of the machine before and after the row.\n")
 
 
+PAGE, END = ROOT / "docs/performance.md", "<!-- end -->"
+
+
+def begin_of(row):
+    return f"<!-- row {row} -->\n"
+
+
+def shown(row):
+    """What lies between the row's two markers."""
+    return PAGE.read_text().partition(begin_of(row))[2].partition(END)[0]
+
+
 def update(row, text, chart):
-    """Replaces what lies between the row's two markers."""
-    page = ROOT / "docs/performance.md"
-    begin, end = f"<!-- row {row} -->\n", "<!-- end -->"
-    before, marker, rest = page.read_text().partition(begin)
+    before, marker, rest = PAGE.read_text().partition(begin_of(row))
     if marker:
-        page.write_text(before + begin + text + end + rest.partition(end)[2])
+        PAGE.write_text(before + marker + text + END + rest.partition(END)[2])
     if row == "main":
         (ROOT / "docs/performance.svg").write_text(chart)
 
