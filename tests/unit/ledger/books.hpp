@@ -27,6 +27,11 @@ struct LedgerKind {
     std::function<std::unique_ptr<Ledger>()> make;
 };
 [[nodiscard]] const std::vector<LedgerKind>& ledger_kinds();
+/// An empty ledger of the kind of that name.
+[[nodiscard]] std::unique_ptr<Ledger> make_ledger(std::string_view kind);
+/// Loads these orders, changes and puts each; `found`: it was there.
+void change_orders(LedgerTxn& txn, const std::vector<OrderKey>& keys,
+                   const std::function<void(OrderState&, bool found)>& change);
 /// Adds to a balance of such a ledger. Those that commit no balance but what their journal says
 /// are edited behind their backs.
 void edit_balance(Ledger& ledger, std::string_view node, const Balance& change);

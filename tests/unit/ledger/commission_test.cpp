@@ -126,6 +126,15 @@ protected:
         books.create(order);
         return books.commission(order.id);
     }
+    /// What order o1 pays when it has these lines from `updated` on.
+    std::string pays_later(const char* updated, std::vector<LineText> lines) {
+        OrderText order;
+        order.id = "o1";
+        order.updated = updated;
+        order.lines = std::move(lines);
+        books.update(order);
+        return books.commission("o1");
+    }
     static Rate half() { return *parse_rate("50%"); }
     std::string default_rate = "10%";
     int orders = 0;
@@ -258,12 +267,7 @@ TEST_P(RateRules, M3_RatesAreFrozenWithTheLineNewLinesGetTheCurrentOnes) {
     EXPECT_EQ(pays({}), "10.00 USD");
     default_rate = "20%";
     pays({});  // Applies the changed program.
-    OrderText order;
-    order.id = "o1";
-    order.updated = "2026-01-02T00:00:00Z";
-    order.lines = {{.id = "l1"}, {.id = "l2"}};
-    books.update(order);
-    EXPECT_EQ(books.commission("o1"), "30.00 USD");
+    EXPECT_EQ(pays_later("2026-01-02T00:00:00Z", {{.id = "l1"}, {.id = "l2"}}), "30.00 USD");
 }
 
 TEST_P(RateRules, M4_ATierOfAnotherCurrencyDoesNotHold) {
@@ -289,16 +293,8 @@ TEST_P(RateRules, M3_ALineKeepsItsRateWhereverItStandsInTheOrder) {
     EXPECT_EQ(pays({}), "10.00 USD");
     default_rate = "20%";
     pays({});  // Applies the changed program.
-    OrderText order;
-    order.id = "o1";
-    order.updated = "2026-01-02T00:00:00Z";
-    order.lines = {{.id = "l0"}, {.id = "l1"}};
-    books.update(order);
-    EXPECT_EQ(books.commission("o1"), "30.00 USD");
-    order.updated = "2026-01-03T00:00:00Z";
-    order.lines = {{.id = "l1"}, {.id = "l0"}};
-    books.update(order);
-    EXPECT_EQ(books.commission("o1"), "30.00 USD");
+    EXPECT_EQ(pays_later("2026-01-02T00:00:00Z", {{.id = "l0"}, {.id = "l1"}}), "30.00 USD");
+    EXPECT_EQ(pays_later("2026-01-03T00:00:00Z", {{.id = "l1"}, {.id = "l0"}}), "30.00 USD");
 }
 
 TEST_P(RateRules, M3_TheBaseIsFrozenToo) {
@@ -308,13 +304,8 @@ TEST_P(RateRules, M3_TheBaseIsFrozenToo) {
     Program gross = program();
     gross.base = BaseKind::kGross;
     books.apply({gross});
-    OrderText order;
-    order.id = "o1";
-    order.updated = "2026-01-02T00:00:00Z";
-    order.lines = {line};
-    order.lines[0].amount = "200.00";
-    books.update(order);
-    EXPECT_EQ(books.commission("o1"), "15.00 USD");
+    line.amount = "200.00";
+    EXPECT_EQ(pays_later("2026-01-02T00:00:00Z", {line}), "15.00 USD");
 }
 
 TEST_P(RateRules, M3_ALaterCatalogChangeDoesNotTouchAFrozenRate) {

@@ -119,11 +119,7 @@ TEST(CopiedLedger, PostgresAndFolderHoldEveryRowOfEveryTable) {
     const auto source = open_folder(first.path());
     fill_all(*source);
     const auto wanted = digests(*source->whole_snapshot());
-    for (const LedgerKind& kind : ledger_kinds()) {
-        if (kind.name == "Postgres") {
-            (void)kind.make();  // migrates and empties the database
-        }
-    }
+    (void)make_ledger("Postgres");  // migrates and empties the database
     const pg::Url url = *pg::Url::parse(PostgresServer::instance().url());
     {
         const auto fill = pg::PostgresFill::begin(url, "first", {7, {}});

@@ -29,15 +29,6 @@ constexpr const char* kDay2 = "2026-01-02T00:00:00Z";
 constexpr const char* kDay3 = "2026-01-03T00:00:00Z";
 constexpr std::chrono::seconds kPatience{20};
 
-std::unique_ptr<Ledger> empty_ledger() {
-    for (const LedgerKind& kind : ledger_kinds()) {
-        if (kind.name == "Postgres") {
-            return kind.make();
-        }
-    }
-    throw std::logic_error("no PostgreSQL among the kinds of ledger");
-}
-
 pg::Url database() {
     return *pg::Url::parse(PostgresServer::instance().url());
 }
@@ -123,7 +114,7 @@ protected:
         };
     }
 
-    std::unique_ptr<Ledger> ledger = empty_ledger();
+    std::unique_ptr<Ledger> ledger = make_ledger("Postgres");
     std::unique_ptr<Ledger> again = same_ledger();
     Books first{*ledger, "aaaaaaaa-0000-0000-0000-000000000001"};
     Books second{*again, "bbbbbbbb-0000-0000-0000-000000000002"};

@@ -198,4 +198,25 @@ const std::vector<LedgerKind>& ledger_kinds() {
     return kinds;
 }
 
+std::unique_ptr<Ledger> make_ledger(std::string_view kind) {
+    for (const LedgerKind& known : ledger_kinds()) {
+        if (known.name == kind) {
+            return known.make();
+        }
+    }
+    throw std::logic_error("no such kind of ledger");
+}
+
+void change_orders(LedgerTxn& txn, const std::vector<OrderKey>& keys,
+                   const std::function<void(OrderState&, bool found)>& change) {
+    txn.expect_orders(keys);
+    for (const OrderKey& key : keys) {
+        OrderState state;
+        const bool found = txn.load_order(key, state);
+        state.key = key;
+        change(state, found);
+        txn.put_order(state);
+    }
+}
+
 }  // namespace sluice::test

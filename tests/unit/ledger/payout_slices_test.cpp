@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 #include "core/ledger/overlay.hpp"
@@ -89,13 +88,7 @@ void preview(Books& books, std::uint64_t payouts) {
 }
 
 Trips trips(std::uint64_t count, std::uint64_t creators) {
-    std::unique_ptr<Ledger> ledger;
-    for (const LedgerKind& kind : ledger_kinds()) {
-        ledger = kind.name == "Postgres" ? kind.make() : std::move(ledger);
-    }
-    if (!ledger) {
-        throw std::logic_error("no PostgreSQL among the kinds of ledger");
-    }
+    const std::unique_ptr<Ledger> ledger = make_ledger("Postgres");
     Books books(*ledger);
     fill(*ledger, books, count, creators);
     const std::string payouts = std::to_string(creators) + " payouts";

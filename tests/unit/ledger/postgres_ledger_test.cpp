@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,15 +28,6 @@ pg::Url database(const std::string& name = "postgres") {
     return *pg::Url::parse(PostgresServer::instance().url(name));
 }
 
-std::unique_ptr<Ledger> empty_ledger() {
-    for (const LedgerKind& kind : ledger_kinds()) {
-        if (kind.name == "Postgres") {
-            return kind.make();
-        }
-    }
-    throw std::logic_error("no PostgreSQL among the kinds of ledger");
-}
-
 // ---- Slices (N4) --------------------------------------------------------------------------------
 
 constexpr std::size_t kSlice = 4096;
@@ -55,21 +45,13 @@ std::vector<OrderKey> slice_of_keys(std::size_t from) {
 void change_all(Ledger& ledger, const std::function<void(OrderState&, bool found)>& change) {
     const auto txn = ledger.begin(Books::kNode);
     for (std::size_t from = 0; from < kOrders; from += kSlice) {
-        const std::vector<OrderKey> keys = slice_of_keys(from);
-        txn->expect_orders(keys);
-        for (const OrderKey& key : keys) {
-            OrderState state;
-            const bool found = txn->load_order(key, state);
-            state.key = key;
-            change(state, found);
-            txn->put_order(state);
-        }
+        change_orders(*txn, slice_of_keys(from), change);
     }
     txn->commit();
 }
 
 TEST(PostgresSlices, N4_MoreOrdersThanAreHeldAtOnceAreWrittenInOneTransaction) {
-    const std::unique_ptr<Ledger> ledger = empty_ledger();
+    const std::unique_ptr<Ledger> ledger = make_ledger("Postgres");
     change_all(*ledger, [](OrderState& state, bool found) {
         EXPECT_FALSE(found);
         state.currency = Currency::parse("USD").value();
@@ -101,7 +83,7 @@ TEST(PostgresSlices, N4_MoreOrdersThanAreHeldAtOnceAreWrittenInOneTransaction) {
 }
 
 TEST(PostgresSlices, AnOrderThatWasExpectedAndIsNotThereIsNew) {
-    const std::unique_ptr<Ledger> ledger = empty_ledger();
+    const std::unique_ptr<Ledger> ledger = make_ledger("Postgres");
     const std::vector<OrderKey> keys{{{1}, {1}, OrderId("none")}};
     OrderState state;
     const auto reader = ledger->snapshot(Books::kNode);
@@ -114,7 +96,7 @@ TEST(PostgresSlices, AnOrderThatWasExpectedAndIsNotThereIsNew) {
 
 /// As an erase and a put of one key in one transaction have it: the put is what stays.
 TEST(PostgresTables, ARowThatIsErasedAndPutAgainIsPut) {
-    const std::unique_ptr<Ledger> ledger = empty_ledger();
+    const std::unique_ptr<Ledger> ledger = make_ledger("Postgres");
     PayoutPart row{"P260131140509-7KQ4M9-0001", ProgramId("spring"), Decimal(100, 2)};
     for (const std::int64_t amount : {100, 200}) {
         const auto txn = ledger->begin(Books::kNode);
@@ -133,7 +115,7 @@ TEST(PostgresTables, ARowThatIsErasedAndPutAgainIsPut) {
 
 /// What many rows of a table that is written once go by (COPY) takes the same as a few.
 TEST(PostgresTables, N4_ThousandsOfItemsComeBackInTheirOrder) {
-    const std::unique_ptr<Ledger> ledger = empty_ledger();
+    const std::unique_ptr<Ledger> ledger = make_ledger("Postgres");
     constexpr std::size_t kItems = 12'345;
     PayoutItem item;
     item.payout_id = "P260131140509-7KQ4M9-0001";
@@ -258,7 +240,7 @@ protected:
         return rows;
     }
 
-    std::unique_ptr<Ledger> ledger = empty_ledger();
+    std::unique_ptr<Ledger> ledger = make_ledger("Postgres");
     Books books{*ledger};
     std::unique_ptr<pg::Connection> session = pg::Connection::open(database(), {});
 };

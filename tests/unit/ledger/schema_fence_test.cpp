@@ -21,11 +21,7 @@ constexpr std::chrono::seconds kPatience{20};
 class PostgresSchemaFence : public testing::Test {
 protected:
     void SetUp() override {
-        for (const LedgerKind& kind : ledger_kinds()) {
-            if (kind.name == "Postgres") {
-                ledger = kind.make();
-            }
-        }
+        ledger = make_ledger("Postgres");
         commit_up_to(1);  // the node is known
     }
     void TearDown() override {

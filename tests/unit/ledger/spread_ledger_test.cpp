@@ -20,14 +20,6 @@ using testing::HasSubstr;
 
 class Accounts : public testing::Test {
 protected:
-    void use(const std::string& kind_name) {
-        for (const LedgerKind& kind : ledger_kinds()) {
-            if (kind.name == kind_name) {
-                ledger = kind.make();
-            }
-        }
-    }
-
     /// Of every account the same order ids.
     static std::vector<OrderKey> keys() {
         std::vector<OrderKey> keys;
@@ -41,14 +33,7 @@ protected:
     /// One batch that changes all of them.
     void change_all(const std::function<void(OrderState&, bool found)>& change) const {
         const auto txn = ledger->begin(Books::kNode);
-        txn->expect_orders(keys());
-        for (const OrderKey& key : keys()) {
-            OrderState state;
-            const bool found = txn->load_order(key, state);
-            state.key = key;
-            change(state, found);
-            txn->put_order(state);
-        }
+        change_orders(*txn, keys(), change);
         txn->commit();
     }
     void create_all() const {
@@ -70,7 +55,7 @@ TEST_P(PostgresAccounts, ABatchOfManyAccountsFindsEachAccountsOwn) {
     if (PostgresServer::instance().is_given() && GetParam() != std::string("Postgres")) {
         GTEST_SKIP() << "the engine is what it is";
     }
-    use(GetParam());
+    ledger = make_ledger(GetParam());
     create_all();
     change_all([](OrderState& state, bool found) {
         EXPECT_TRUE(found);
@@ -92,7 +77,7 @@ protected:
         if (PostgresServer::instance().is_given()) {
             GTEST_SKIP() << "it makes a server look spread";
         }
-        use("PostgresSpread");
+        ledger = make_ledger("PostgresSpread");
         session =
             pg::Connection::open(*pg::Url::parse(PostgresServer::instance().url("spread")), {});
     }
@@ -161,11 +146,7 @@ TEST_F(PostgresSpread, N2_ABatchWaitsBehindTheGateForWhatIsNotFinished) {
 TEST(PostgresDistribute, EveryTableThatIsSpreadHasItsColumnInItsKey) {
     const auto session =
         pg::Connection::open(*pg::Url::parse(PostgresServer::instance().url()), {});
-    for (const LedgerKind& kind : ledger_kinds()) {
-        if (kind.name == "Postgres") {
-            (void)kind.make();  // the tables
-        }
-    }
+    (void)make_ledger("Postgres");  // the tables
     for (const pg::SpreadTables& group : pg::spread_tables()) {
         for (const char* table : group.tables) {
             const pg::Rows rows = session->query_text(

@@ -145,22 +145,30 @@ protected:
         return result;
     }
 
+    /// run() with the fault at one call after the other. How often it struck.
+    template <class Look>
+    int strike_each(Call call, int error, Look&& look) {
+        for (int nth = 0; nth < 1000; ++nth) {
+            const Run result = run(call, error, nth);
+            if (!result.struck) {
+                return nth;
+            }
+            SCOPED_TRACE(nth);
+            look(result);
+        }
+        return 0;
+    }
+
     int bodies_ = 0;
 };
 
 TEST_F(QueueFaultTest, AnIoErrorIsInDoubtAndLatchesAdmissionUntilARestart) {
     for (const Call call : {Call::kWrite, Call::kSync}) {
-        int struck = 0;
-        for (int nth = 0; nth < 1000; ++nth) {
-            const Run result = run(call, EIO, nth);
-            if (!result.struck) {
-                break;
-            }
-            ++struck;
-            EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt) << nth;
-            EXPECT_EQ(result.closed, AppendOutcome::kInDoubt) << nth;
-            EXPECT_EQ(result.after, AppendOutcome::kUnavailable) << nth;
-        }
+        const int struck = strike_each(call, EIO, [](const Run& result) {
+            EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt);
+            EXPECT_EQ(result.closed, AppendOutcome::kInDoubt);
+            EXPECT_EQ(result.after, AppendOutcome::kUnavailable);
+        });
         EXPECT_GE(struck, 3) << "no fault was injected";
     }
 }
@@ -168,50 +176,32 @@ TEST_F(QueueFaultTest, AnIoErrorIsInDoubtAndLatchesAdmissionUntilARestart) {
 /// LMDB in this process does not know what its last page is on the disk; it refuses everything.
 TEST_F(QueueFaultTest, AProcessWhoseMetaPageFailedStaysClosedWhenTheLatchIsEnded) {
     int closed = 0;
-    int struck = 0;
-    for (int nth = 0; nth < 1000; ++nth) {
-        const Run result = run(Call::kWrite, EIO, nth);
-        if (!result.struck) {
-            break;
-        }
-        ++struck;
+    const int struck = strike_each(Call::kWrite, EIO, [&](const Run& result) {
         closed += result.closed_unlatched == AppendOutcome::kInDoubt ? 1 : 0;
-    }
+    });
     EXPECT_GE(closed, 1);
     EXPECT_LT(closed, struck) << "after a failed write of data it goes on";
 }
 
 TEST_F(QueueFaultTest, AShortWriteOnADiskWithRoomIsAnIoError) {
-    int struck = 0;
-    for (int nth = 0; nth < 1000; ++nth) {
-        const Run result = run(Call::kWrite, 0, nth);
-        if (!result.struck) {
-            break;
-        }
-        ++struck;
-        EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt) << nth;
-    }
+    const int struck = strike_each(Call::kWrite, 0, [](const Run& result) {
+        EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt);
+    });
     EXPECT_GE(struck, 3);
 }
 
 TEST_F(QueueFaultTest, NoSpaceIsSaidAndTheNextBatchIsStored) {
-    int struck = 0;
     int resumed = 0;
-    for (int nth = 0; nth < 1000; ++nth) {
-        const Run result = run(Call::kWrite, ENOSPC, nth);
-        if (!result.struck) {
-            break;
-        }
-        ++struck;
+    const int struck = strike_each(Call::kWrite, ENOSPC, [&](const Run& result) {
         // At the meta page LMDB itself gives up: then it is as with any other error there.
         if (result.outcome == AppendOutcome::kNoSpace) {
-            EXPECT_EQ(result.closed, AppendOutcome::kNoSpace) << nth;
-            EXPECT_EQ(result.after, AppendOutcome::kStored) << nth;
+            EXPECT_EQ(result.closed, AppendOutcome::kNoSpace);
+            EXPECT_EQ(result.after, AppendOutcome::kStored);
             ++resumed;
         } else {
-            EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt) << nth;
+            EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt);
         }
-    }
+    });
     EXPECT_GE(struck, 3);
     EXPECT_GE(resumed, 2);
 }
