@@ -95,7 +95,7 @@ BOOKS = [
     fault("a key with other content repeats the first result", "core/apply/command.cpp",
           "        if (key.content != content) {\n", "        if (key.content != content && key.content.empty()) {\n", EXAMPLES),
     fault("the order of accounting dates is left out of the chain", "core/rules/journal.cpp",
-          "        rest.instant(group_.accounting_date);\n", "", "ledger:*MoneyProperties*:*WorkedExamples*"),
+          "        rest.instant(group_.accounting_date);\n", "", "ledger:JournalChain.J1_*"),
     # -- The audit ---------------------------------------------------------------------------------
     fault("the audit does not look at balances", "core/audit/journal_audit.cpp",
           "            check_balances();\n", "", "ledger:*AuditTest.B_*"),
@@ -107,7 +107,7 @@ BOOKS = [
           "ledger:*AuditTest.D_*"),
     fault("a damaged position is paid", "core/rules/soundness.cpp",
           "    std::optional<std::string> damage = damage_of(state);\n",
-          "    std::optional<std::string> damage;\n", "ledger:*Damage*"),
+          "    std::optional<std::string> damage;\n", "ledger:*D_ADamagedOrder*"),
     fault("an edited due is taken for what is owed", "core/rules/soundness.cpp",
           "        if (due.due != amount) {\n", "        if (due.due != due.due) {\n", "ledger:PostgresDamage.O6_AnEditedDue*"),
     fault("a device stays in an archived record", "core/forget/edit.cpp",

@@ -280,6 +280,15 @@ TEST_P(AuditTest, D_AnOrderThatBreaksARule) {
                          "rule makes"));
 }
 
+TEST_P(AuditTest, D_ADamagedOrderIsNeitherPaidNorChanged) {
+    (void)edited_order("open", [](OrderState& state) { state.flags = 0x80; });
+    books.receive_at("2026-03-02T00:00:00Z");
+    EXPECT_THROW(books.close_account("2026-03-02T00:00:00Z"), DamagedRow);
+    OrderText later = order("open", "SAVE");
+    later.updated = "2026-01-03T00:00:00Z";
+    EXPECT_THROW(books.update(later), DamagedRow);
+}
+
 TEST_P(AuditTest, E_TheIndexOfOpenAmounts) {
     EXPECT_THAT(edited_row<OpenAmount>([](OpenAmount& row) { row.amount = dec("9.00"); },
                                        [](const OpenAmount& row) { return row.shop == kShop; }),
