@@ -1,8 +1,10 @@
 #include "pg_store/ledger/whole_reader.hpp"
 
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
 #include "pg_store/ledger/still_ledger.hpp"
 #include "pg_store/ledger/whole_snapshot.hpp"
@@ -10,6 +12,9 @@
 
 namespace sluice::pg {
 namespace {
+
+constexpr std::chrono::seconds kLeavePatience{3};
+constexpr std::chrono::milliseconds kBetween{50};
 
 Error still_written(const std::string& by) {
     return {ErrorCode::kBusy, by + ": stop the workers of all nodes first"};
@@ -23,17 +28,27 @@ void shut_gate(Connection& session) {
 }
 
 /// Workers keep their sessions while they wait; `sluice writer` is what these call themselves.
-void check_no_writer(Connection& session) {
+/// Where their connections come from; empty: none is there.
+std::string writers(Connection& session) {
     const Rows rows = session.query_text(
-        "SELECT count(*), coalesce(string_agg(DISTINCT coalesce(host(client_addr), 'a local "
-        "socket'), ', '), '') FROM pg_stat_activity WHERE datname = current_database() AND "
+        "SELECT coalesce(string_agg(DISTINCT coalesce(host(client_addr), 'a local socket'), "
+        "', '), '') FROM pg_stat_activity WHERE datname = current_database() AND "
         "application_name = 'sluice writer' AND pid <> pg_backend_pid()");
-    RowReader row = rows.row(0);
-    const std::int64_t count = row.i8();
-    const std::string from = row.string();
-    if (count != 0) {
-        throw LedgerFailure(still_written(
-            "a worker, or a command, is connected to the database (from " + from + ")"));
+    return rows.row(0).string();
+}
+
+/// The server ends the session of a worker that was just stopped in its own time.
+void check_no_writer(Connection& session) {
+    for (const auto end = steady_now() + kLeavePatience;;) {
+        const std::string from = writers(session);
+        if (from.empty()) {
+            return;
+        }
+        if (steady_now() >= end) {
+            throw LedgerFailure(still_written(
+                "a worker, or a command, is connected to the database (from " + from + ")"));
+        }
+        std::this_thread::sleep_for(kBetween);
     }
 }
 

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/copy/walk.hpp"
@@ -109,6 +111,19 @@ void expect_equal(const std::vector<store::TableDigest>& found,
                   wanted[i].table == "chains" || wanted[i].table == "catalog" ? 1U : 2U)
             << wanted[i].table << " proves nothing";
     }
+}
+
+/// A worker that was just stopped: its server ends the session in its own time.
+TEST(CopiedLedger, PostgresWaitsForAWorkerThatLeaves) {
+    auto worker = make_ledger("Postgres");
+    (void)worker->begin(Books::kNode);  // connects
+    std::thread leaves([&worker] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        worker.reset();
+    });
+    const auto database = pg::open_whole(*pg::Url::parse(PostgresServer::instance().url()), true);
+    leaves.join();
+    EXPECT_TRUE(database.ok()) << database.error().message;
 }
 
 TEST(CopiedLedger, PostgresAndFolderHoldEveryRowOfEveryTable) {
