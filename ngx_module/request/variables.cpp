@@ -227,7 +227,7 @@ Text without_request(ngx_http_request_t* r, uintptr_t variable) {
 
 /// A log with subrequests in it (log_subrequest) shows the outcome of an event once.
 bool is_result(uintptr_t variable) noexcept {
-    return variable == kResult || variable == kReason || variable == kSeq ||
+    return variable == kResult || variable == kReason || variable == kSeq || variable == kReceipt ||
            variable == kCommitTime || variable == kRecords;
 }
 

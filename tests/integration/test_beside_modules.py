@@ -366,7 +366,8 @@ def test_subrequests_store_nothing(ways, new_merchant):
 # Nothing twice, nothing added ---------------------------------------------------------------------
 
 LOG = """
-    log_format each '$request_method $uri [$sluice_result] [$sluice_records] [$sluice_shop]';
+    log_format each '$request_method $uri [$sluice_receipt] '
+                    '[$sluice_result] [$sluice_records] [$sluice_shop]';
 """
 WRITTEN = "access_log @DIR@/access.log each;"
 
@@ -393,6 +394,7 @@ def test_an_event_counts_once(start_edge, new_merchant, server, lines):
     assert [line for line in log if "[accepted]" in line] == [
         line for line in log if line.endswith(f"[accepted] [1] [{merchant.shop}]")]
     assert len([line for line in log if "[accepted]" in line]) == 1, log
+    assert [" [-] [-] " in line for line in log] == ["[accepted]" not in line for line in log], log
     assert stored(edge) == 1
     assert metric(edge, "sluice_requests_total") == 1
     assert metric(edge, "sluice_records_accepted_total") == 1

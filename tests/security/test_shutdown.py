@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 
@@ -34,32 +35,64 @@ def preload(tmp_path):
     return build
 
 
-def test_shutdown_timeout_during_a_commit(start_edge, new_merchant, preload, tmp_path):
+class SlowSyncs:
+    def __init__(self, environment, counter):
+        self.environment, self.counter = environment, counter
+        counter.write_bytes(bytes(8))
+
+    def __call__(self, milliseconds):
+        """The environment that makes each sync so much slower."""
+        return {**self.environment, "SLOW_SYNC_US": str(milliseconds * 1000),
+                "SLOW_SYNC_COUNT": str(self.counter)}
+
+    def ended(self):
+        return struct.unpack("<Q", self.counter.read_bytes()[:8])[0]
+
+
+@pytest.fixture
+def slow_syncs(preload, tmp_path):
+    return SlowSyncs(preload(paths.ROOT / "bench/slow_sync.c"), tmp_path / "delays")
+
+
+def send_order(connection, merchant, body):
+    headers = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
+    connection.send(
+        http1.head("POST", sign.EVENTS, headers + [("Content-Length", str(len(body)))]) + body
+    )
+
+
+@pytest.mark.parametrize("way, bytes_more", [("lane", 0), ("queue", 60000)])
+def test_a_quitting_worker_waits_for_its_commit(
+    start_edge, new_merchant, slow_syncs, way, bytes_more
+):
+    edge = start_edge(CONFIG, workers=1, environment=slow_syncs(700))
+    merchant = new_merchant(edge, "acme")
+    with edge.connect() as connection:
+        merchant.event("ORDER_CREATE", orders.order(), connection=connection)
+        paths.wait_until(lambda: edge.sluice.stats()["in_lanes"] == 0, "the mover to be done")
+        ended = slow_syncs.ended()
+        send_order(connection, merchant, sign.encode(orders.order(extra="x" * bytes_more)))
+        assert edge.request("GET", "/status", []).status == 200  # it was read before this
+        edge.send_signal(signal.SIGQUIT)
+        assert connection.read().status == 200
+    assert slow_syncs.ended() > ended, f"the {way} was not slow"
+    assert len(edge.sluice.queued()) == 2
+
+
+def test_shutdown_timeout_during_a_commit(start_edge, new_merchant, slow_syncs):
     """nginx gives up on the connections while the commit still runs: nothing is touched that is gone."""
-    counter = tmp_path / "delays"
-    counter.write_bytes(bytes(8))
-    slow = preload(paths.ROOT / "bench/slow_sync.c")
     edge = start_edge(
-        CONFIG, main="worker_shutdown_timeout 50ms;", workers=1,
-        environment={**slow, "SLOW_SYNC_US": "400000", "SLOW_SYNC_COUNT": str(counter)},
+        CONFIG, main="worker_shutdown_timeout 50ms;", workers=1, environment=slow_syncs(400)
     )
     merchant = new_merchant(edge, "acme")
-
-    def delays():
-        return struct.unpack("<Q", counter.read_bytes()[:8])[0]
-
     bodies = []
     for _ in range(4):
         connections = [edge.connect() for _ in range(6)]
-        before = delays()
+        before = slow_syncs.ended()
         for connection in connections:
-            body = sign.encode(orders.order())
-            bodies.append(body)
-            headers = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
-            connection.send(
-                http1.head("POST", sign.EVENTS, headers + [("Content-Length", str(len(body)))]) + body
-            )
-        paths.wait_until(lambda: delays() > before, "a commit to begin")
+            bodies.append(sign.encode(orders.order()))
+            send_order(connection, merchant, bodies[-1])
+        paths.wait_until(lambda: slow_syncs.ended() > before, "a commit to begin")
         edge.reload()
         for connection in connections:
             try:
