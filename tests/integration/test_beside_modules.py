@@ -381,9 +381,11 @@ def logged(edge, count):
 @pytest.mark.parametrize("server,lines", [
     ("log_subrequest on; auth_request /auth; location = /auth { auth_request off; return 204; }", 2),
     ("log_subrequest on; mirror /copy; location = /copy { proxy_pass http://127.0.0.1:@PORT2@; }", 2),
+    ("log_subrequest on; addition_types *; add_after_body /added;"
+     "location = /added { return 200 more; }", 2),
     ("post_action /after; location = /after { proxy_pass http://127.0.0.1:@PORT2@; }", 1),
     ("post_action /event/ecomm;", 1),
-], ids=["auth_request", "mirror", "post_action", "post_action to itself"])
+], ids=["auth_request", "mirror", "add_after_body", "post_action", "post_action to itself"])
 def test_an_event_counts_once(start_edge, new_merchant, server, lines):
     behind = "server { listen 127.0.0.1:@PORT2@; access_log off; location / { return 204; } }"
     edge = start_edge(config(WRITTEN + server, LOG + behind))
