@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 #include "core/protocol/record.hpp"
 #include "samples.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/journal/accounting_date.hpp"
+
 namespace sluice {
 namespace {
 
@@ -42,7 +44,7 @@ void post_credit(MoneyCommand& credit, const Decimal& amount, JournalReason reas
     const std::optional<OpenAmount> before = open_amount(credit);
     const auto& closed_until = programs.settings(txn, credit.account).row.closed_until;
     JournalGroup group = group_of(context.source, credit.account, closed_until);
-    const bool late = closed_until && context.source.received_at < *closed_until;
+    const bool late = is_late(context.source.received_at, closed_until);
     group.shop = credit.shop;
     group.order_id = credit.order_id;
     group.program = credit.program;

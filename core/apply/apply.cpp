@@ -1,5 +1,6 @@
 #include "core/apply/apply.hpp"
 
+#include "core/apply/dead_letters.hpp"
 #include "core/apply/input.hpp"
 #include "core/values/assert.hpp"
 

@@ -7,13 +7,13 @@
 
 #include "core/apply/adjust.hpp"
 #include "core/apply/approval.hpp"
-#include "core/apply/attribute.hpp"
+#include "core/apply/attribute_by_hand.hpp"
 #include "core/apply/forget.hpp"
 #include "core/apply/hold.hpp"
 #include "core/apply/import.hpp"
 #include "core/apply/period.hpp"
 #include "core/apply/programs.hpp"
-#include "core/payouts/payout.hpp"
+#include "core/payouts/close_payouts.hpp"
 #include "core/payouts/payout_move.hpp"
 
 namespace sluice {

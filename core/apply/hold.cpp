@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 
 namespace sluice {
 namespace {

@@ -3,29 +3,16 @@
 #include <algorithm>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/apply/catalog.hpp"
 #include "core/apply/command.hpp"
+#include "core/apply/dead_letters.hpp"
 #include "core/apply/retry_work.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/command_id.hpp"
 
 namespace sluice {
 namespace {
-
-Applied dead(std::string reason) {
-    return {InputClass::kDead, false, std::move(reason), CommandOutcome::kRefused};
-}
-
-/// Of a body that the endpoint's rules refuse: the first thing that is wrong with it.
-std::string refusal(std::span<const FieldError> errors) {
-    if (errors.empty()) {
-        return "the body breaks the rules of its endpoint";
-    }
-    const FieldError& first = errors.front();
-    return first.field.empty() ? first.message : first.field + ": " + first.message;
-}
 
 /// Only what was edited after it was stored has any.
 Pseudonyms pseudonyms_of(const Input& input) noexcept {
@@ -56,24 +43,6 @@ std::uint64_t& counter(Totals& totals, InputClass input_class) noexcept {
             break;
     }
     return totals.dead;
-}
-
-DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string reason) {
-    DeadLetter letter;
-    letter.seq = input.seq;
-    letter.reason = std::move(reason);
-    letter.record = input.record;
-    letter.bulk_body = input.bulk_body;
-    letter.body_sha256 = input.body_sha256;
-    if (meta != nullptr) {
-        letter.topic = meta->topic;
-        letter.account = meta->account_number;
-        letter.shop = meta->shop_number;
-        letter.account_id = meta->account_id;
-        letter.shop_id = meta->shop_id;
-        letter.received_at = meta->received_at;
-    }
-    return letter;
 }
 
 Applied InputApplier::apply(const Input& input, const RecordMeta*& meta_out, RecordView& record,
@@ -163,46 +132,24 @@ Applied InputApplier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
         return {InputClass::kCommand, true, std::move(row.result), row.outcome};
     }
     const CommandRow row = sluice::apply_command(
-        *request, context, [&](const DeadReplay& c) { return replay(c, txn); }, programs_, txn);
+        *request, context,
+        [&](const DeadReplay& c) {
+            return replay_letters(
+                c, [&](DeadLetter letter) { return replay(std::move(letter), txn); }, txn);
+        },
+        programs_, txn);
     do_work(order_applier_, txn, kWorkInline);
     return {InputClass::kCommand, row.outcome == CommandOutcome::kRefused, row.result, row.outcome};
 }
 
-Result<std::string> InputApplier::replay(const DeadReplay& command, LedgerTxn& txn) {
-    std::vector<DeadLetter> letters;
-    for (const SequenceNumber seq : command.seqs) {
-        std::optional<DeadLetter> letter = txn.dead_letter(seq);
-        if (!letter) {
-            return Error{ErrorCode::kNotFound,
-                         "there is no dead letter " + std::to_string(seq.value)};
-        }
-        letters.push_back(*std::move(letter));
-    }
-    if (command.seqs.empty()) {
-        txn.scan_dead([&letters](const DeadLetter& letter) {
-            letters.push_back(letter);
-            return true;
-        });
-    }
-    const std::size_t tried = letters.size();
-    std::size_t done = 0;
-    for (DeadLetter& letter : letters) {
-        done += replay(std::move(letter), txn) ? std::size_t{1} : std::size_t{0};
-    }
-    return std::to_string(done) + " replayed, " + std::to_string(tried - done) + " still dead";
-}
-
 bool InputApplier::replay(DeadLetter letter, LedgerTxn& txn) {
-    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256, {}};
+    const Input input = input_of(letter);
     const RecordMeta* meta = nullptr;
     RecordView record;
-    const bool is_final = letter.topic == Topic::kDeadReplay || letter.topic == Topic::kForget;
-    const Applied applied = is_final ? dead("it is not replayed: run the command again")
-                                     : apply(input, meta, record, txn);
+    const Applied applied = is_final(letter) ? dead("it is not replayed: run the command again")
+                                             : apply(input, meta, record, txn);
     if (applied.input_class == InputClass::kDead) {
-        ++letter.attempts;
-        letter.reason = applied.text;
-        txn.put(letter);
+        put_back(std::move(letter), applied.text, txn);
         return false;
     }
     Totals& totals = txn.mutable_head().totals;

@@ -18,10 +18,6 @@ namespace sluice {
 /// The counter of a class.
 [[nodiscard]] std::uint64_t& counter(Totals& totals, InputClass input_class) noexcept;
 
-/// The letter that says why an input could not be applied.
-/// @param meta  nullptr: its record is unreadable.
-[[nodiscard]] DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string reason);
-
 class InputApplier {
 public:
     /// @param meta_out  Set once the record could be read; points into `record`.
@@ -41,7 +37,6 @@ private:
     Applied apply_order(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_catalog(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_command(const Decoded& decoded, LedgerTxn& txn);
-    Result<std::string> replay(const DeadReplay& command, LedgerTxn& txn);
     /// @return true if the letter could be applied and is gone.
     bool replay(DeadLetter letter, LedgerTxn& txn);
 

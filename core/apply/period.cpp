@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/rules/journal.hpp"
-#include "core/rules/period_sums.hpp"
+#include "core/journal/journal.hpp"
+#include "core/journal/period_sums.hpp"
 
 namespace sluice {
 namespace {

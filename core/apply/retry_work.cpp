@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "core/apply/attribute.hpp"
+#include "core/apply/attribute_by_hand.hpp"
 #include "core/forget/rows.hpp"
 
 namespace sluice {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 
 namespace sluice {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/journal/journal.hpp"
+#include "core/journal/open_amounts.hpp"
 #include "core/ledger/row_name.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
 #include "core/rules/sales.hpp"

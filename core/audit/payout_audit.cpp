@@ -7,8 +7,8 @@
 
 #include "core/ledger/row_name.hpp"
 #include "core/payouts/payout_digest.hpp"
+#include "core/payouts/payout_names.hpp"
 #include "core/payouts/payout_orders.hpp"
-#include "core/rules/payout_names.hpp"
 
 namespace sluice {
 namespace {

@@ -3,8 +3,8 @@
 #include <map>
 #include <optional>
 
+#include "core/journal/period_sums.hpp"
 #include "core/ledger/row_name.hpp"
-#include "core/rules/period_sums.hpp"
 
 namespace sluice {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/rules/attribution.hpp"
 #include "core/rules/covering.hpp"
 
 namespace sluice {

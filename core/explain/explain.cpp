@@ -4,13 +4,13 @@
 
 #include "core/explain/candidates.hpp"
 #include "core/explain/node_names.hpp"
+#include "core/journal/journal.hpp"
+#include "core/journal/open_amounts.hpp"
+#include "core/payouts/payout_names.hpp"
+#include "core/rules/blocks.hpp"
 #include "core/rules/by_line.hpp"
 #include "core/rules/commission.hpp"
-#include "core/rules/covering.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/rules/payout_names.hpp"
 #include "core/rules/pricing.hpp"
 #include "core/rules/soundness.hpp"
 

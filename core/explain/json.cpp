@@ -1,11 +1,11 @@
 #include <string_view>
 
 #include "core/explain/explain.hpp"
+#include "core/journal/journal.hpp"
+#include "core/journal/open_amounts.hpp"
 #include "core/json/writer.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/open_amounts.hpp"
+#include "core/payouts/payout_names.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/rules/payout_names.hpp"
 
 namespace sluice {
 namespace {

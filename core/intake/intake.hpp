@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "core/intake/checked_body.hpp"
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 #include "core/intake/registry_view.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"

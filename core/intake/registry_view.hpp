@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"

@@ -94,8 +94,9 @@ struct BalanceKey {
     friend auto operator<=>(const BalanceKey&, const BalanceKey&) = default;
 };
 
-/// Sums of the books; expense is minus their sum. core/rules/balance.hpp tells pending, blocked and
-/// payable apart at an instant. Stored in a part per node; readers see the sum of the parts.
+/// Sums of the books; expense is minus their sum. core/statements/balance.hpp tells pending,
+/// blocked and payable apart at an instant. Stored in a part per node; readers see the sum of the
+/// parts.
 struct Balance {
     BalanceKey key;
     Decimal owed;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/commands/commands.hpp"
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {

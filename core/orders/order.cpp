@@ -5,6 +5,7 @@
 #include "core/orders/anomaly.hpp"
 #include "core/orders/volume.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/rules/freeze_rates.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {

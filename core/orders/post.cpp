@@ -4,7 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/accounting_date.hpp"
+#include "core/journal/journal.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice {
@@ -95,11 +96,6 @@ void reindex(LedgerTxn& txn, const OrderState& state, const IndexedBefore& befor
     reindex_waiting(txn, state, before, wait_keys(state));
 }
 
-Timestamp accounting_date(Timestamp received_at,
-                          const std::optional<Timestamp>& closed_until) noexcept {
-    return closed_until ? std::max(received_at, *closed_until) : received_at;
-}
-
 JournalGroup group_of(const Source& source, AccountNumber account,
                       const std::optional<Timestamp>& closed_until) {
     JournalGroup group;
@@ -143,9 +139,9 @@ std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, c
     group.order_id = state.key.order_id;
     group.program = position.attribution.program;
     group.creator = position.attribution.creator;
-    enter(position, transfers,
-          {txn.head().next_entry, group.accounting_date,
-           closed_until && source.received_at < *closed_until});
+    enter(
+        position, transfers,
+        {txn.head().next_entry, group.accounting_date, is_late(source.received_at, closed_until)});
     group.entries = std::move(transfers);
     std::move(marks.begin(), marks.end(), std::back_inserter(group.entries));
     return post_group(txn, std::move(group));

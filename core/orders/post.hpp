@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/journal/open_amounts.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/context.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/rules/open_amounts.hpp"
-#include "core/rules/posting.hpp"
+#include "core/rules/owed_changes.hpp"
 
 namespace sluice {
 
@@ -26,10 +26,6 @@ struct IndexedBefore {
 void reindex(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before);
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
                   const std::vector<OpenAmount>& after);
-
-/// When statements show what an input received then books (S1).
-[[nodiscard]] Timestamp accounting_date(Timestamp received_at,
-                                        const std::optional<Timestamp>& closed_until) noexcept;
 
 /// A group of the source, without entries.
 [[nodiscard]] JournalGroup group_of(const Source& source, AccountNumber account,

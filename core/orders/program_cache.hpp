@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/rules/account_settings.hpp"
 #include "core/rules/covering.hpp"
 #include "core/rules/rate_book.hpp"
 

@@ -1,6 +1,6 @@
 #include "core/payouts/payout_digest.hpp"
 
-#include "core/rules/payout_names.hpp"
+#include "core/payouts/payout_names.hpp"
 
 namespace sluice {
 namespace {

@@ -4,9 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/journal/journal.hpp"
 #include "core/payouts/payout_plan.hpp"
 #include "core/payouts/slices.hpp"
-#include "core/rules/journal.hpp"
+#include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {

@@ -9,8 +9,8 @@
 
 #include "core/payouts/approvers.hpp"
 #include "core/payouts/item_slices.hpp"
+#include "core/payouts/payout_names.hpp"
 #include "core/payouts/standing.hpp"
-#include "core/rules/payout_names.hpp"
 
 namespace sluice {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/journal/journal.hpp"
 #include "core/ledger/row_name.hpp"
 #include "core/payouts/slices.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/creator_names.hpp"
-#include "core/rules/journal.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "core/commands/commands.hpp"
+#include "core/journal/open_amounts.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/program_cache.hpp"
-#include "core/rules/open_amounts.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
+#include "core/journal/open_amounts.hpp"
 #include "core/ledger/payout_rows.hpp"
-#include "core/rules/open_amounts.hpp"
 
 namespace sluice {
 

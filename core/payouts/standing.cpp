@@ -4,11 +4,11 @@
 #include <tuple>
 #include <utility>
 
+#include "core/journal/open_amounts.hpp"
 #include "core/orders/anomaly.hpp"
 #include "core/orders/post.hpp"
 #include "core/payouts/item_slices.hpp"
 #include "core/payouts/slices.hpp"
-#include "core/rules/open_amounts.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {

@@ -9,7 +9,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/orders/context.hpp"
-#include "core/rules/covering.hpp"
+#include "core/rules/account_settings.hpp"
 
 namespace sluice {
 

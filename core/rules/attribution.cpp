@@ -129,12 +129,6 @@ std::uint8_t types_of_winner(const std::vector<Candidate>& candidates, const Can
 
 }  // namespace
 
-bool Covering::counts_for(Timestamp ordered_at) const noexcept {
-    const Program& program = row->program;
-    return std::max(reach, program.starts_at.value_or(row->first_reach)) <= ordered_at &&
-           (!program.ends_at || ordered_at < *program.ends_at);
-}
-
 std::optional<std::uint32_t> find_position(const OrderState& state, const ProgramId& program,
                                            const CreatorId& creator) {
     for (std::size_t i = 0; i < state.positions.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/rules/covering.hpp"
 
 namespace sluice {
 
@@ -19,15 +20,6 @@ namespace sluice {
 
 /// What an order without a creator waits for. Sorted, unique.
 [[nodiscard]] std::vector<WaitKey> wait_keys(const OrderState& state);
-
-/// A program that covers the order's shop. It counts for orders with
-/// max(reach, starts_at) <= platform_ordered_at < ends_at.
-struct Covering {
-    const ProgramRow* row = nullptr;
-    Timestamp reach;  ///< Of the apply that added the shop (A2).
-
-    [[nodiscard]] bool counts_for(Timestamp ordered_at) const noexcept;
-};
 
 /// Rule A1: the codes with an owner then and the latest touches, as the ledger has them now.
 /// @param programs  Those that cover the order's shop.

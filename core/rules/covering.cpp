@@ -1,12 +1,9 @@
 #include "core/rules/covering.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
-
-#include "core/commands/program_json.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/plausibility.hpp"
 
 namespace sluice {
 namespace {
@@ -21,24 +18,10 @@ std::optional<Timestamp> reach_of(const ProgramId& program, std::string_view sho
 
 }  // namespace
 
-AccountSettings account_settings(LedgerReader& ledger, AccountNumber account) {
-    AccountSettings settings;
-    settings.row.account = account;
-    if (!ledger.load(settings.row)) {
-        settings.row = AccountRow{};
-        settings.row.account = account;
-    }
-    if (!settings.row.policy.empty()) {
-        std::optional<Policy> policy = decode_policy(settings.row.policy);
-        if (!policy) {
-            throw LedgerFailure(
-                {ErrorCode::kCorrupt,
-                 "ledger: the policy of account " + settings.row.account_id.str() + " is damaged"});
-        }
-        settings.policy = *std::move(policy);
-    }
-    settings.blocking = blocking_kinds(settings.policy);
-    return settings;
+bool Covering::counts_for(Timestamp ordered_at) const noexcept {
+    const Program& program = row->program;
+    return std::max(reach, program.starts_at.value_or(row->first_reach)) <= ordered_at &&
+           (!program.ends_at || ordered_at < *program.ends_at);
 }
 
 std::vector<Covering> covering_programs(const std::vector<ProgramRow>& rows,
@@ -55,34 +38,6 @@ std::vector<Covering> covering_programs(const std::vector<ProgramRow>& rows,
         covering.push_back({&row, reach.value_or(row.first_reach)});
     }
     return covering;
-}
-
-bool is_held(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
-             const ProgramId& program) {
-    CreatorHold all{account, creator, ProgramId(), {}, {}, {}};
-    CreatorHold one{account, creator, program, {}, {}, {}};
-    return ledger.load(all) || ledger.load(one);
-}
-
-std::vector<std::string> blocked_by(const OrderState& order, LedgerReader& ledger) {
-    std::vector<std::string> blocks;
-    if (order.has(kOrderHeld)) {
-        blocks.emplace_back("HOLD");
-    }
-    const Position* position = order.position();
-    if (position != nullptr && is_held(ledger, order.key.account, position->attribution.creator,
-                                       position->attribution.program)) {
-        blocks.emplace_back("CREATOR_HOLD");
-    }
-    const std::uint32_t open = order.anomalies_showing & ~order.anomalies_acknowledged &
-                               account_settings(ledger, order.key.account).blocking;
-    for (unsigned number = 1; number < kAnomalyKinds; ++number) {
-        const auto kind = static_cast<AnomalyKind>(number);
-        if ((open & bit(kind)) != 0) {
-            blocks.emplace_back(to_string(kind));
-        }
-    }
-    return blocks;
 }
 
 }  // namespace sluice

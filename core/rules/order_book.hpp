@@ -1,7 +1,7 @@
 // Order book: a stored order and an event give the new order (rules O1 to O4, C1, R1, R2).
 //
 // Pure: what the rules need from elsewhere (who owns a refund id) is asked through a function.
-// Commissions are not touched here; core/rules/posting prices the result.
+// Commissions are not touched here; core/rules/owed_changes prices the result.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/journal/journal.hpp"
+#include "core/journal/open_amounts.hpp"
 #include "core/rules/commission.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
 

@@ -9,6 +9,7 @@
 #include "core/rules/by_line.hpp"
 #include "core/rules/commission.hpp"
 #include "core/values/assert.hpp"
+#include "core/values/half_even.hpp"
 
 namespace sluice {
 namespace {
@@ -26,14 +27,8 @@ cpp_rational exact(const Decimal& amount) {
 
 /// Half to even, in units of 10^-digits. Requires: value >= 0.
 cpp_int units_of(const cpp_rational& value, std::uint8_t digits) {
-    const cpp_int numerator = boost::multiprecision::numerator(value) * power_of_ten(digits);
-    const cpp_int denominator = boost::multiprecision::denominator(value);
-    cpp_int units = numerator / denominator;
-    const cpp_int twice = 2 * (numerator % denominator);
-    if (twice > denominator || (twice == denominator && units % 2 != 0)) {
-        ++units;
-    }
-    return units;
+    return divide_half_even<cpp_int>(boost::multiprecision::numerator(value) * power_of_ten(digits),
+                                     boost::multiprecision::denominator(value));
 }
 
 Decimal decimal_of(const cpp_int& units, std::uint8_t digits) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 
 namespace sluice::store {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "core/intake/intake.hpp"
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/shared/zone.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/intake/checked_body.hpp"
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"

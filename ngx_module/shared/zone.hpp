@@ -21,7 +21,7 @@ namespace sluice::ngx {
 
 /// One account, by its slot. On a cache line of its own: every worker counts in it.
 struct alignas(64) AccountCell {
-    std::atomic<std::uint64_t> rate_word;  ///< core/intake/rate_word.hpp
+    std::atomic<std::uint64_t> rate_word;  ///< core/intake/rate_window.hpp
     Counter accepted;
     Counter limited;
 };

@@ -3,7 +3,7 @@
 #include <array>
 #include <atomic>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 #include "core/values/result.hpp"
 #include "ngx_module/build_id.hpp"
 #include "ngx_module/nginx/convert.hpp"

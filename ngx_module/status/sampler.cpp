@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 #include "core/protocol/record.hpp"
 #include "ngx_module/nginx/bind_event.hpp"
 #include "ngx_module/nginx/convert.hpp"

@@ -15,6 +15,7 @@
 #include "pg_store/rows/order_row.hpp"
 #include "pg_store/rows/packed_rows.hpp"
 #include "pg_store/schema/migrate.hpp"
+#include "pg_store/schema/schema_version.hpp"
 
 namespace sluice::pg {
 namespace {

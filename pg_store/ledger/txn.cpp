@@ -6,7 +6,7 @@
 #include "core/values/assert.hpp"
 #include "pg_store/connection/session.hpp"
 #include "pg_store/schema/gate.hpp"
-#include "pg_store/schema/migrate.hpp"
+#include "pg_store/schema/schema_version.hpp"
 
 namespace sluice::pg {
 namespace {

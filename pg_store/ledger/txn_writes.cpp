@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 #include "pg_store/ledger/txn.hpp"
 #include "pg_store/rows/packed_rows.hpp"
 

@@ -8,7 +8,7 @@
 #include "pg_store/connection/session.hpp"
 #include "pg_store/ledger/still_ledger.hpp"
 #include "pg_store/ledger/whole_snapshot.hpp"
-#include "pg_store/schema/migrate.hpp"
+#include "pg_store/schema/schema_version.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
-#include "pg_store/schema/migrate.hpp"
+#include "pg_store/schema/schema_version.hpp"
 
 namespace sluice::pg {
 namespace {

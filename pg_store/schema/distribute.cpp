@@ -3,6 +3,7 @@
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
 #include "pg_store/schema/migrate.hpp"
+#include "pg_store/schema/schema_version.hpp"
 
 namespace sluice::pg {
 namespace {

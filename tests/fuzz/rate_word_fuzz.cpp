@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "check.hpp"
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 
 namespace {
 

@@ -1,9 +1,9 @@
 // sluice payout preview|close|sent|settle|failed|returned|void|list|show
 #include <cstdio>
 
+#include "core/payouts/payout_names.hpp"
 #include "core/payouts/payout_plan.hpp"
 #include "core/rules/creator_names.hpp"
-#include "core/rules/payout_names.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "core/payouts/payout_names.hpp"
 #include "core/rules/command_id.hpp"
-#include "core/rules/payout_names.hpp"
 #include "os/files/file_io.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"

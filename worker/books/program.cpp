@@ -1,6 +1,6 @@
 // sluice program apply|preview|show|list
-#include "core/rules/covering.hpp"
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
+#include "core/rules/account_settings.hpp"
 #include "worker/access/dry_run.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"

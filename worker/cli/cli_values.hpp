@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"

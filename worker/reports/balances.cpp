@@ -3,7 +3,7 @@
 #include <string>
 #include <tuple>
 
-#include "core/rules/balance.hpp"
+#include "core/statements/balance.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {

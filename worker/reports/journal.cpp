@@ -1,5 +1,5 @@
 // report journal
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 
 #include <unordered_map>
 

@@ -2,11 +2,12 @@
 #include <set>
 
 #include "core/explain/node_names.hpp"
-#include "core/rules/covering.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/open_amounts.hpp"
+#include "core/journal/journal.hpp"
+#include "core/journal/open_amounts.hpp"
+#include "core/rules/account_settings.hpp"
+#include "core/rules/blocks.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/rules/order_status.hpp"
+#include "core/statements/order_status.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {

@@ -4,8 +4,8 @@
 
 #include "core/commands/policy.hpp"
 #include "core/explain/node_names.hpp"
+#include "core/payouts/payout_names.hpp"
 #include "core/rules/creator_names.hpp"
-#include "core/rules/payout_names.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {

@@ -11,7 +11,7 @@
 #include "core/explain/node_names.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/payouts/payout_plan.hpp"
-#include "core/rules/covering.hpp"
+#include "core/rules/account_settings.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {

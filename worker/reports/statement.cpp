@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/journal/journal.hpp"
 #include "core/rules/creator_names.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/statement.hpp"
+#include "core/statements/statement.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {

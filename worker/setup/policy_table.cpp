@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 
 namespace sluice::cli {
 namespace {

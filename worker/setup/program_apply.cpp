@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "core/rules/covering.hpp"
+#include "core/rules/account_settings.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"

@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "core/rules/open_amounts.hpp"
+#include "core/journal/open_amounts.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

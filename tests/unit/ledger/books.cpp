@@ -6,12 +6,12 @@
 #include "core/forget/edit.hpp"
 #include "core/forget/rows.hpp"
 #include "core/forget/search.hpp"
+#include "core/journal/journal.hpp"
+#include "core/journal/open_amounts.hpp"
 #include "core/json/writer.hpp"
 #include "core/protocol/record.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/rules/balance.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/open_amounts.hpp"
+#include "core/statements/balance.hpp"
 
 namespace sluice::test {
 namespace {

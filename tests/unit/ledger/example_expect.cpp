@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <set>
 
-#include "core/rules/balance.hpp"
-#include "core/rules/covering.hpp"
+#include "core/journal/journal.hpp"
+#include "core/payouts/payout_names.hpp"
+#include "core/rules/blocks.hpp"
 #include "core/rules/creator_names.hpp"
-#include "core/rules/journal.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/rules/order_status.hpp"
-#include "core/rules/payout_names.hpp"
-#include "core/rules/statement.hpp"
+#include "core/statements/balance.hpp"
+#include "core/statements/order_status.hpp"
+#include "core/statements/statement.hpp"
 
 namespace sluice::test {
 

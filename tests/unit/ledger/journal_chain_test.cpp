@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 
 namespace sluice {
 namespace {

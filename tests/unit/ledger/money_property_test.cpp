@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/rules/balance.hpp"
-#include "core/rules/payout_names.hpp"
+#include "core/payouts/payout_names.hpp"
+#include "core/statements/balance.hpp"
 #include "unit/ledger/books.hpp"
 
 namespace sluice::test {

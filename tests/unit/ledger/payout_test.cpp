@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "core/journal/journal.hpp"
+#include "core/journal/open_amounts.hpp"
 #include "core/ledger/valid.hpp"
-#include "core/rules/balance.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/open_amounts.hpp"
+#include "core/statements/balance.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"

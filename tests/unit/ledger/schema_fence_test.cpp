@@ -9,6 +9,7 @@
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"
+#include "pg_store/schema/schema_version.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/postgres_server.hpp"
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/journal/journal.hpp"
 #include "core/ledger/sort_key.hpp"
-#include "core/rules/journal.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/row_texts.hpp"
 #include "unit/ledger/rules_fixture.hpp"

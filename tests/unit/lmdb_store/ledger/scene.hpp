@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "core/journal/journal.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/rules/journal.hpp"
 #include "unit/lmdb_store/rows/row_samples.hpp"
 
 namespace sluice::store {

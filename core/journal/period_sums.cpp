@@ -1,11 +1,11 @@
-#include "core/rules/period_sums.hpp"
+#include "core/journal/period_sums.hpp"
 
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 
 namespace sluice {
 namespace {

@@ -1,11 +1,11 @@
-#include "core/rules/later_transfers.hpp"
+#include "core/statements/later_transfers.hpp"
 
 #include <cstdint>
 #include <utility>
 
+#include "core/journal/journal.hpp"
+#include "core/journal/open_amounts.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/rules/journal.hpp"
-#include "core/rules/open_amounts.hpp"
 
 namespace sluice {
 namespace {

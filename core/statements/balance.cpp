@@ -1,12 +1,12 @@
-#include "core/rules/balance.hpp"
+#include "core/statements/balance.hpp"
 
 #include <map>
 #include <set>
 #include <tuple>
 #include <vector>
 
-#include "core/rules/covering.hpp"
-#include "core/rules/later_transfers.hpp"
+#include "core/rules/account_settings.hpp"
+#include "core/statements/later_transfers.hpp"
 
 namespace sluice {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/apply/attribute.hpp"
+#include "core/apply/attribute_by_hand.hpp"
 
 #include <utility>
 #include <vector>

@@ -1,9 +1,9 @@
-#include "core/rules/order_status.hpp"
+#include "core/statements/order_status.hpp"
 
 #include <optional>
 
-#include "core/rules/covering.hpp"
-#include "core/rules/open_amounts.hpp"
+#include "core/journal/open_amounts.hpp"
+#include "core/rules/blocks.hpp"
 
 namespace sluice {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/intake/rate_word.hpp"
+#include "core/intake/rate_window.hpp"
 
 #include <algorithm>
 

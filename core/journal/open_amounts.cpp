@@ -1,9 +1,9 @@
-#include "core/rules/open_amounts.hpp"
+#include "core/journal/open_amounts.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
 #include "core/values/money.hpp"
 
 namespace sluice {

@@ -1,13 +1,10 @@
-#include "core/rules/payout_names.hpp"
+#include "core/payouts/payout_names.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace sluice {
 namespace {
-
-constexpr std::size_t kNumberDigitsMin = 4;
 
 constexpr std::array<std::pair<ItemKind, std::string_view>, 4> kKinds{{
     {ItemKind::kAdjustment, "ADJUSTMENT"},
@@ -64,12 +61,6 @@ std::optional<PayoutState> parse_payout_state(std::string_view text) noexcept {
         }
     }
     return std::nullopt;
-}
-
-std::string payout_id(std::string_view run, std::uint64_t number) {
-    std::string digits = std::to_string(number);
-    digits.insert(0, kNumberDigitsMin - std::min(kNumberDigitsMin, digits.size()), '0');
-    return "P" + std::string(run.substr(1)) + "-" + digits;
 }
 
 }  // namespace sluice

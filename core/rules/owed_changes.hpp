@@ -1,22 +1,15 @@
-// Posting: an attributed order's commissions, and the transfers that bring its position there
-// (books J1, M3; rules R3).
+// Owed changes: the transfers that bring an order's position from what is due of it to what it
+// earns now, after an update, a refund, a cancellation or a rejection (books J1; rules R3).
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "core/ledger/ledger.hpp"
+#include "core/ledger/journal_rows.hpp"
 #include "core/ledger/order_state.hpp"
-#include "core/rules/order_book.hpp"
-#include "core/rules/rate_book.hpp"
 
 namespace sluice {
-
-/// Freezes a rate with every line of the payload that the live position has not seen yet.
-/// Requires: the order has a creator.
-void freeze_rates(OrderState& state, const RateBook& rates, LedgerReader& ledger);
 
 /// Why commissions may have changed.
 struct PostingCause {

@@ -1,12 +1,12 @@
-#include "core/payouts/payout.hpp"
+#include "core/payouts/close_payouts.hpp"
 
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "core/payouts/payout_id.hpp"
 #include "core/payouts/payout_plan.hpp"
 #include "core/payouts/standing.hpp"
-#include "core/rules/payout_names.hpp"
 
 namespace sluice {
 namespace {

@@ -1,9 +1,9 @@
-#include "core/rules/statement.hpp"
+#include "core/statements/statement.hpp"
 
 #include <optional>
 
-#include "core/rules/covering.hpp"
-#include "core/rules/journal.hpp"
+#include "core/journal/journal.hpp"
+#include "core/rules/account_settings.hpp"
 
 namespace sluice {
 namespace {
