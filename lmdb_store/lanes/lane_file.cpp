@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kZeroBytes = 1U << 20;
-constexpr std::uint64_t kReadAheadBytes = 256U << 10;
 
 int sync_flag(bool direct, bool sync) noexcept {
     return direct && sync ? O_DIRECT | O_DSYNC : direct ? O_DIRECT : 0;
@@ -201,27 +200,6 @@ bool LaneFile::still_in_place() const noexcept {
     return ::stat(path_.c_str(), &named) == 0 && ::fstat(fd_.get(), &opened) == 0 &&
            named.st_dev == opened.st_dev && named.st_ino == opened.st_ino &&
            static_cast<std::uint64_t>(opened.st_size) == kLaneBlockBytes + head_.bytes;
-}
-
-Result<std::string_view> LaneFileSource::read(std::uint64_t position, std::uint64_t bytes) {
-    if (buffer_ == nullptr) {
-        buffer_ = allocate_aligned(kLaneBatchBytesMax);
-        if (buffer_ == nullptr) {
-            return Error{ErrorCode::kBusy, "not enough memory to read a lane"};
-        }
-    }
-    if (position < from_ || position + bytes > to_) {
-        const std::uint64_t known =
-            expected_end_ > position ? std::min(kReadAheadBytes, expected_end_ - position) : 0;
-        const std::uint64_t wanted = std::max(bytes, known);
-        from_ = to_ = 0;
-        if (const int error = file_.read(position, buffer_.get(), wanted); error != 0) {
-            return system_error(error, "read", file_.path());
-        }
-        from_ = position;
-        to_ = position + wanted;
-    }
-    return std::string_view(buffer_.get() + (position - from_), bytes);
 }
 
 }  // namespace sluice::store

@@ -66,20 +66,4 @@ private:
     bool sync_ = true;
 };
 
-/// Reads a file in larger steps than it is asked for.
-class LaneFileSource final : public LaneSource {
-public:
-    explicit LaneFileSource(const LaneFile& file) noexcept : file_(file) {}
-    /// Nothing behind `end` is worth reading ahead.
-    void expect_end(std::uint64_t end) noexcept { expected_end_ = end; }
-    [[nodiscard]] Result<std::string_view> read(std::uint64_t position,
-                                                std::uint64_t bytes) override;
-
-private:
-    const LaneFile& file_;
-    AlignedBytes buffer_;
-    std::uint64_t expected_end_ = 0;
-    std::uint64_t from_ = 0, to_ = 0;  ///< What the buffer holds.
-};
-
 }  // namespace sluice::store

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lmdb_store/lanes/boot_id.hpp"
+#include "lmdb_store/lanes/lane_source.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::store {
@@ -24,7 +25,8 @@ constexpr const char* kRemedy =
 
 /// Does any block of it begin a batch of this lane that holds records?
 Result<bool> holds_records(const LaneFile& file) {
-    LaneFileSource source(file);
+    LaneBuffers buffers;
+    LaneFileSource source(file, buffers);
     source.expect_end(file.head().bytes);
     for (std::uint64_t at = 0; at < file.head().bytes; at += kLaneBlockBytes) {
         const Result<std::string_view> block = source.read(at, kLaneBlockBytes);

@@ -11,6 +11,7 @@
 #include "core/commit/lane_recovery.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/lanes/cells.hpp"
+#include "lmdb_store/lanes/lane_buffers.hpp"
 #include "lmdb_store/lanes/lane_file.hpp"
 #include "lmdb_store/lanes/rows.hpp"
 #include "lmdb_store/store/format.hpp"
@@ -38,6 +39,7 @@ public:
     /// A small file, written and synced: does the disk take it?
     [[nodiscard]] Status try_write() const;
 
+    [[nodiscard]] LaneBuffers& buffers() noexcept { return buffers_; }
     [[nodiscard]] LaneKnown known_of(const LaneRow& row) const noexcept;
     [[nodiscard]] LaneCell& cell_of(const LaneRow& row) const noexcept {
         return cells_.of(row.number);
@@ -75,6 +77,7 @@ private:
         std::uint64_t used_ns = 0;
     };
     std::map<std::uint32_t, Kept> files_;
+    LaneBuffers buffers_;
 };
 
 }  // namespace sluice::store

@@ -7,6 +7,9 @@
 namespace sluice::store {
 namespace {
 
+constexpr std::uint64_t kReadAheadMin = 16U << 10;
+constexpr std::uint64_t kReadAheadMax = 512U << 10;
+
 /// Another mover, who committed later, may have been faster here. Each puts right what it finds
 /// behind its rows, so a word that fell back all the same does not stay so.
 void raise_cell(std::atomic<std::uint64_t>& word, std::uint64_t position,
@@ -34,9 +37,10 @@ Result<std::string_view> LaneMover::Source::read(std::uint64_t position, std::ui
             return file.error();
         }
         file_ = std::move(*file);
-        from_.emplace(*file_);
+        from_.emplace(*file_, lanes_.buffers());
     }
     from_->expect_end(expected_end_);
+    from_->read_ahead(read_ahead_);
     return from_->read(position, bytes);
 }
 
@@ -55,6 +59,19 @@ Status LaneMover::lock_unowned() {
     return Status::success();
 }
 
+void LaneMover::share_reading(std::uint64_t bytes_max) {
+    const auto is_filled = [this](const LaneRow& row) {
+        return lanes_.known_of(row).durable.value_or(row.moved + 1) > row.moved;
+    };
+    const auto filled = std::count_if(rows_.begin(), rows_.end(), is_filled);
+    const std::uint64_t share =
+        bytes_max / std::max<std::uint64_t>(1, static_cast<std::uint64_t>(filled));
+    const std::uint64_t blocks = std::clamp(share, kReadAheadMin, kReadAheadMax) / kLaneBlockBytes;
+    for (const Lane& lane : open_) {
+        lane.source->read_ahead(blocks * kLaneBlockBytes);
+    }
+}
+
 Result<Moved> LaneMover::run(std::uint64_t bytes_max) {
     rc_ = read_lane_rows(txn_.get(), rows_);
     if (rc_ != 0) {
@@ -67,6 +84,7 @@ Result<Moved> LaneMover::run(std::uint64_t bytes_max) {
     if (Status locked = recovers_ ? lock_unowned() : Status::success(); !locked) {
         return locked.error();
     }
+    share_reading(bytes_max);
     const Result<Moved> moved = move_lanes(*this, bytes_max);
     for (std::size_t i = 0; moved && rc_ == 0 && i < rows_.size(); ++i) {
         rc_ = open_[i].changed ? put_lane_row(txn_.get(), rows_[i]) : 0;
@@ -151,7 +169,7 @@ Status visit_lane(LaneSet& lanes, const LaneRow& row, const LaneFile& file,
                   const std::function<bool(const LaneBatch&)>& visit) {
     const LaneKnown known = lanes.known_of(row);
     const std::uint64_t end = known.durable.value_or(row.floor + row.bytes);
-    LaneFileSource source(file);
+    LaneFileSource source(file, lanes.buffers());
     source.expect_end(known.durable.value_or(0));
     for (std::uint64_t at = row.moved; at < end;) {
         const Result<std::optional<LaneBatch>> batch = read_lane_batch(source, known.identity, at);

@@ -15,6 +15,7 @@
 #include "core/protocol/receipt.hpp"
 #include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/lanes/lane_set.hpp"
+#include "lmdb_store/lanes/lane_source.hpp"
 
 namespace sluice::store {
 
@@ -46,8 +47,9 @@ private:
     public:
         Source(LaneSet& lanes, const LaneRow& row) : lanes_(lanes), row_(row) {}
         /// This file, which outlives it.
-        void use(const LaneFile& file) { from_.emplace(file); }
+        void use(const LaneFile& file) { from_.emplace(file, lanes_.buffers()); }
         void expect_end(std::uint64_t end) noexcept { expected_end_ = end; }
+        void read_ahead(std::uint64_t bytes) noexcept { read_ahead_ = bytes; }
         [[nodiscard]] bool failed_to_open() const noexcept { return failed_; }
         [[nodiscard]] Result<std::string_view> read(std::uint64_t position,
                                                     std::uint64_t bytes) override;
@@ -58,6 +60,7 @@ private:
         std::shared_ptr<LaneFile> file_;
         std::optional<LaneFileSource> from_;
         std::uint64_t expected_end_ = 0;
+        std::uint64_t read_ahead_ = 0;
         bool failed_ = false;
     };
     struct Lane {
@@ -68,6 +71,8 @@ private:
     };
 
     [[nodiscard]] Status lock_unowned();
+    /// So that what is read is about what is moved: the lanes share the transaction.
+    void share_reading(std::uint64_t bytes_max);
 
     std::uint64_t now_ns() override;
     const Uuid& boot() const override { return lanes_.boot(); }

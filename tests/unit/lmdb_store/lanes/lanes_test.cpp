@@ -8,8 +8,12 @@
 #include <atomic>
 #include <cstring>
 #include <fstream>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "lmdb_store/lanes/lane_buffers.hpp"
 #include "unit/lmdb_store/lanes/fixture.hpp"
 
 namespace sluice::store {
@@ -45,6 +49,51 @@ TEST_F(LanesTest, L3LanesAreMergedByTheirStamps) {
     first.write({"d"});
     ASSERT_TRUE(queue_->move_lanes().ok());
     EXPECT_THAT(bodies_from(1), ElementsAre("a", "b", "c", "d"));
+}
+
+/// Bytes that this process's read calls have returned.
+std::uint64_t bytes_read() {
+    std::ifstream file("/proc/self/io");
+    std::string word;
+    std::uint64_t bytes = 0;
+    file >> word >> bytes;
+    EXPECT_EQ(word, "rchar:");
+    return bytes;
+}
+
+/// A transaction takes a part of what stands in each of many lanes.
+TEST_F(LanesTest, L8AMoverReadsAboutWhatItMoves) {
+    constexpr std::uint64_t kLanes = 8;
+    constexpr std::uint64_t kBatches = 64;
+    const std::string body(15'000, 'x');
+    std::vector<std::unique_ptr<Lane>> lanes;
+    for (std::uint64_t i = 0; i < kLanes; ++i) {
+        lanes.push_back(std::make_unique<Lane>(*queue_));
+    }
+    for (std::uint64_t i = 0; i < kBatches; ++i) {
+        for (const auto& lane : lanes) {
+            lane->write({body});
+        }
+    }
+    const std::uint64_t written = kLanes * kBatches * (16U << 10);
+    const std::uint64_t before = bytes_read();
+    ASSERT_TRUE(queue_->move_lanes().ok());
+    EXPECT_LT(bytes_read() - before, 2 * written);
+    EXPECT_EQ(queue_->fill()->last_seq.value, kLanes * kBatches);
+}
+
+TEST(LaneBuffersTest, MemoryIsKeptForTheNextMove) {
+    LaneBuffers buffers;
+    AlignedBytes first = buffers.take();
+    const char* const memory = first.get();
+    ASSERT_NE(memory, nullptr);
+    buffers.give_back(std::move(first));
+    const AlignedBytes again = buffers.take();
+    const AlignedBytes other = buffers.take();
+    EXPECT_EQ(again.get(), memory);
+    EXPECT_NE(other.get(), memory);
+    buffers.give_back(nullptr);  // of a lane that was not read
+    EXPECT_NE(buffers.take().get(), nullptr);
 }
 
 TEST_F(LanesTest, L3ADirectAppendMovesAllLanesFirst) {

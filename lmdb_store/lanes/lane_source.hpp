@@ -1,0 +1,34 @@
+// Lane source: a lane's file, read in larger steps than is asked for. Internal to this folder.
+#pragma once
+
+#include "lmdb_store/lanes/lane_buffers.hpp"
+
+namespace sluice::store {
+
+class LaneFileSource final : public LaneSource {
+public:
+    LaneFileSource(const LaneFile& file, LaneBuffers& buffers) noexcept
+        : file_(file), buffers_(buffers) {}
+    ~LaneFileSource() override { buffers_.give_back(std::move(buffer_)); }
+    LaneFileSource(const LaneFileSource&) = delete;
+    LaneFileSource& operator=(const LaneFileSource&) = delete;
+
+    /// Nothing behind `end` is worth reading ahead.
+    void expect_end(std::uint64_t end) noexcept { expected_end_ = end; }
+    /// How much is, at a time.
+    void read_ahead(std::uint64_t bytes) noexcept { read_ahead_ = bytes; }
+    [[nodiscard]] Result<std::string_view> read(std::uint64_t position,
+                                                std::uint64_t bytes) override;
+
+private:
+    static constexpr std::uint64_t kReadAheadBytes = 256U << 10;
+
+    const LaneFile& file_;
+    LaneBuffers& buffers_;
+    AlignedBytes buffer_;
+    std::uint64_t expected_end_ = 0;
+    std::uint64_t read_ahead_ = kReadAheadBytes;
+    std::uint64_t from_ = 0, to_ = 0;  ///< What the buffer holds.
+};
+
+}  // namespace sluice::store
