@@ -8,7 +8,7 @@ namespace sluice::store {
 namespace {
 
 constexpr std::uint64_t kReadAheadMin = 16U << 10;
-constexpr std::uint64_t kReadAheadMax = 512U << 10;
+constexpr std::uint64_t kReadAheadMax = 256U << 10;
 
 /// Another mover, who committed later, may have been faster here. Each puts right what it finds
 /// behind its rows, so a word that fell back all the same does not stay so.
