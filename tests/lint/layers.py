@@ -22,15 +22,6 @@ FOLDERS = {
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status", "process"],
     "worker": ["system", "cli", "drain", "access", "copy", "reports", "bank", "setup", "doctor", "send", "books", "commands"],
 }
-# Circles of files that still stand. None is added, and one that is gone is taken out here.
-CIRCLES = {
-    "core": [
-    ],
-    "lmdb_store": [
-        ["lmdb_store/queue/admission", "lmdb_store/queue/idempotency", "lmdb_store/queue/lmdb_queue",
-         "lmdb_store/queue/queue"],
-    ],
-}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 DOOR = re.compile(r"`([a-z0-9_]+\.hpp)`")
 

@@ -1,9 +1,7 @@
-#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/queue/lmdb_queue.hpp"
 
 #include <algorithm>
 #include <cstring>
-
-#include "lmdb_store/queue/lmdb_queue.hpp"
 
 namespace sluice::store {
 namespace {
