@@ -5,9 +5,9 @@
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/nginx/response.hpp"
-#include "ngx_module/request/answer.hpp"
 #include "ngx_module/request/body_deadline.hpp"
 #include "ngx_module/request/request.hpp"
+#include "ngx_module/request/settle.hpp"
 
 namespace sluice::ngx {
 namespace {

@@ -8,8 +8,8 @@
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/nginx/loop_clock.hpp"
-#include "ngx_module/request/answer.hpp"
 #include "ngx_module/request/pieces.hpp"
+#include "ngx_module/request/settle.hpp"
 #include "ngx_module/store/refusal.hpp"
 #include "os/clock/clock.hpp"
 

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/request/answer.hpp"
 #include "ngx_module/request/arrival.hpp"
 #include "ngx_module/request/body_deadline.hpp"
 #include "ngx_module/request/check.hpp"
@@ -12,6 +11,7 @@
 #include "ngx_module/request/record.hpp"
 #include "ngx_module/request/request.hpp"
 #include "ngx_module/request/request_pool.hpp"
+#include "ngx_module/request/settle.hpp"
 
 namespace sluice::ngx {
 namespace {

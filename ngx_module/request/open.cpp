@@ -10,7 +10,7 @@
 #include "ngx_module/nginx/convert.hpp"
 #include "ngx_module/nginx/guard.hpp"
 #include "ngx_module/nginx/loop_clock.hpp"
-#include "ngx_module/request/answer.hpp"
+#include "ngx_module/request/settle.hpp"
 
 namespace sluice::ngx {
 namespace {

@@ -1,6 +1,6 @@
 #include "ngx_module/request/record.hpp"
 
-#include "ngx_module/request/answer.hpp"
+#include "ngx_module/request/settle.hpp"
 
 namespace sluice::ngx {
 namespace {

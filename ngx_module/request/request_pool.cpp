@@ -2,8 +2,8 @@
 
 #include <new>
 
-#include "ngx_module/request/answer.hpp"
 #include "ngx_module/request/body_deadline.hpp"
+#include "ngx_module/request/settle.hpp"
 
 namespace sluice::ngx {
 

@@ -1,4 +1,4 @@
-#include "ngx_module/request/answer.hpp"
+#include "ngx_module/request/settle.hpp"
 
 #include <charconv>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Sends a settled request's answer: status, headers and body exactly as core/intake/intake decided.
+// Settling a request: its answer is decided once, then sent exactly as core/intake/intake made it.
 #pragma once
 
 #include <optional>
