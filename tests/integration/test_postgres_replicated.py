@@ -5,6 +5,7 @@ Commits wait for a standby that is not there, or that is held up.
 """
 
 import os
+import pathlib
 import subprocess
 
 import pytest
@@ -37,6 +38,13 @@ class Place:
             [str(paths.SLUICE), *words], env={**os.environ, "SLUICE_STORE": str(self.sluice.store)},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return self.started[-1]
+
+    def start_worker(self, *words):
+        """A command that came first would apply its own record, and the worker would end."""
+        worker = self.start("worker", *words)
+        lock = pathlib.Path(self.sluice.store) / "worker.lock"
+        paths.wait_until(lambda: lock.read_text().strip() == str(worker.pid), "the worker to hold its lock")
+        return worker
 
     def close_up_to_its_commit(self):
         """`payout close`, whose COMMIT waits for a standby: it had to wait at the gate until commits were held."""
@@ -81,7 +89,7 @@ def place():
 @pytest.mark.parametrize("has_worker", [False, True])
 def test_a_commit_whose_wait_was_cancelled_is_not_done(place, has_worker):
     if has_worker:
-        place.start("worker")
+        place.start_worker()
     command = place.close_up_to_its_commit()
     first = place.database.query(f"SELECT pid {WAITING}")
     assert ["t"] in place.database.query(f"SELECT pg_cancel_backend(pid) {WAITING}")
@@ -97,7 +105,7 @@ def test_a_commit_whose_wait_was_cancelled_is_not_done(place, has_worker):
 
 
 def test_what_a_crashed_primary_shows_is_not_done(place):
-    worker = place.start("worker")
+    worker = place.start_worker()
     command = place.close_up_to_its_commit()
     place.database.kill()
     place.database.start()
@@ -118,7 +126,7 @@ def test_a_result_is_read_from_the_primary(place):
                          == [["streaming"]], "the standby to stream")
         standby.query("SELECT pg_wal_replay_pause()")
         url = f"postgres://sluice@/postgres?host={standby.folder},{place.database.folder}"
-        place.start("worker", "--ledger", url)
+        place.start_worker("--ledger", url)
         assert "clos" in place.sluice(*CLOSE, "--ledger", url, timeout=30)
         assert standby.query("SELECT count(*) FROM sluice_ledger.commands") == [["0"]]
     finally:
