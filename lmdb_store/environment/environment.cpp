@@ -442,6 +442,7 @@ int LookTxn::begin(Environment& env) noexcept {
 }
 
 int LookTxn::finish() noexcept {
+    note_writer_unlock(txn_);
     const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
     leave();
     return rc;

@@ -8,7 +8,6 @@ namespace sluice::store {
 namespace {
 
 constexpr std::uint64_t kReadAheadMin = 16U << 10;
-constexpr std::uint64_t kReadAheadMax = 256U << 10;
 
 /// Another mover, who committed later, may have been faster here. Each puts right what it finds
 /// behind its rows, so a word that fell back all the same does not stay so.
@@ -66,7 +65,8 @@ void LaneMover::share_reading(std::uint64_t bytes_max) {
     const auto filled = std::count_if(rows_.begin(), rows_.end(), is_filled);
     const std::uint64_t share =
         bytes_max / std::max<std::uint64_t>(1, static_cast<std::uint64_t>(filled));
-    const std::uint64_t blocks = std::clamp(share, kReadAheadMin, kReadAheadMax) / kLaneBlockBytes;
+    const std::uint64_t blocks =
+        std::clamp(share, kReadAheadMin, LaneFileSource::kReadAheadMax) / kLaneBlockBytes;
     for (const Lane& lane : open_) {
         lane.source->read_ahead(blocks * kLaneBlockBytes);
     }

@@ -51,10 +51,10 @@ Result<Migrated> migrate(Connection& session) {
     session.script("BEGIN");
     session.script(kLock);
     Migrated result;
-    if (const Status known = check_known(session); !known) {
+    result.before = stored_version(session);
+    if (const Status known = check_known(session, result.before); !known) {
         return known.error();
     }
-    result.before = stored_version(session);
     result.now = schema_version();
     if (result.before != 0) {
         shut_out_batches(session);

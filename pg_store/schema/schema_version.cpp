@@ -57,8 +57,7 @@ int stored_version(Connection& session) {
             .i8());
 }
 
-Status check_known(Connection& session, bool takes_unfinished) {
-    const int stored = stored_version(session);
+Status check_known(Connection& session, int stored, bool takes_unfinished) {
     if (is_earlier_format(stored)) {
         return earlier_format();
     }
@@ -88,10 +87,10 @@ void put_copy_mark(Connection& session, const std::string& from) {
 }
 
 Status check_schema(Connection& session, bool takes_unfinished) {
-    if (Status known = check_known(session, takes_unfinished); !known) {
+    const int stored = stored_version(session);
+    if (Status known = check_known(session, stored, takes_unfinished); !known) {
         return known;
     }
-    const int stored = stored_version(session);
     if (stored == schema_version()) {
         return Status::success();
     }

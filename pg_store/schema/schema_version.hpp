@@ -19,8 +19,9 @@ class Connection;
 
 /// kUnsupported: a ledger that is newer than this program, or of an earlier format, which is never
 /// changed into this one. kConflict: a copy that was not finished.
+/// @param stored            stored_version().
 /// @param takes_unfinished  For who makes that copy.
-[[nodiscard]] Status check_known(Connection& session, bool takes_unfinished = false);
+[[nodiscard]] Status check_known(Connection& session, int stored, bool takes_unfinished = false);
 /// As check_known(). kNotFound: there is no ledger. kUnsupported also for one that is older.
 /// Throws LedgerFailure if the server cannot be asked.
 [[nodiscard]] Status check_schema(Connection& session, bool takes_unfinished = false);

@@ -463,7 +463,7 @@ LIFE = [
           "        start_move(now.ms, actions);\n",
           "core:LaneEngineRules.L8AFullLaneFindsRoomWhileItsOwnMoverWorksOnForOthers"),
     fault("a mover reads in each lane as if it were the only one", "lmdb_store/lanes/mover.cpp",
-          "    share_reading(bytes_max);", "    share_reading(rows_.size() * kReadAheadMax);",
+          "    share_reading(bytes_max);", "    share_reading(rows_.size() * LaneFileSource::kReadAheadMax);",
           "lmdb_store:LanesTest.L8AMoverReadsAboutWhatItMoves"),
     fault("a move goes on for what is written meanwhile", "lmdb_store/queue/lane_moves.cpp",
           "const std::uint64_t began_ns = monotonic_ns();", "const std::uint64_t began_ns = kNoLimit;",
