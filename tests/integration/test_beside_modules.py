@@ -396,7 +396,7 @@ def test_an_event_counts_once(start_edge, new_merchant, server, lines):
     assert [line for line in log if "[accepted]" in line] == [
         line for line in log if line.endswith(f"[accepted] [1] [{merchant.shop}]")]
     assert len([line for line in log if "[accepted]" in line]) == 1, log
-    assert [" [-] [-] " in line for line in log] == ["[accepted]" not in line for line in log], log
+    assert [" [-] [-] [-] [" in line for line in log] == ["[accepted]" not in line for line in log], log
     assert stored(edge) == 1
     assert metric(edge, "sluice_requests_total") == 1
     assert metric(edge, "sluice_records_accepted_total") == 1
