@@ -1,5 +1,6 @@
 #include "worker/system/crash_point.hpp"
 
+#ifdef SLUICE_CRASH_POINTS
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -44,3 +45,13 @@ void crash_point(std::string_view name) noexcept {
 }
 
 }  // namespace sluice::worker
+
+#else
+
+namespace sluice::worker {
+
+void crash_point(std::string_view /*name*/) noexcept {}
+
+}  // namespace sluice::worker
+
+#endif  // SLUICE_CRASH_POINTS
