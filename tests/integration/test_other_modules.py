@@ -1,6 +1,6 @@
 """Other modules in the same nginx must not change what a sender is told, nor lose or double an event.
 
-What each of them means here is written in docs/beside-other-modules.md."""
+What each of them means here is written in docs/other-modules.md."""
 
 import pathlib
 import re
