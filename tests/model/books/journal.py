@@ -1,6 +1,6 @@
 """The journal (J1 to J4): transfers between four books, marks, chains of hashes, sums (J2).
 
-The canonical bytes of an entry are described in journal-format.md beside this file.
+docs/record-format.md defines the canonical bytes of an entry.
 """
 
 import hashlib
