@@ -1,0 +1,25 @@
+# sluice_unity(TARGET [APART FOLDER_OR_FILE...])
+#
+# Compiles each folder of a room as one translation unit (SLUICE_UNITY): the compiler then reads the
+# headers once for a folder instead of once for a file, which takes less than half the time. APART
+# names what is still compiled file by file, because names of its files would meet.
+function(sluice_unity target)
+  cmake_parse_arguments(arg "" "" "APART" ${ARGN})
+  if(NOT SLUICE_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE relative)
+    cmake_path(GET relative PARENT_PATH folder)
+    if(NOT relative MATCHES "\\.cpp$" OR folder STREQUAL "" OR folder IN_LIST arg_APART OR relative IN_LIST arg_APART)
+      continue()
+    endif()
+    string(REPLACE "/" "_" group "${folder}")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+  endforeach()
+  # A type of a source file may have members from that file's anonymous namespace.
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
+endfunction()
