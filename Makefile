@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 PRESET ?= dev
 
-.PHONY: help demo demo-fleet test lint format build install deps bench deb test-package check-nginx check-nginx-tests test-citus torture fuzz mutate sanitize coverage soak clean
+.PHONY: help demo demo-fleet test lint format build build-times install deps bench deb test-package check-nginx check-nginx-tests test-citus torture fuzz mutate sanitize coverage soak clean
 
 help:
 	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint          formatter, layering, sizes, commit subjects"
 	@echo "make format        let clang-format rewrite the sources"
 	@echo "make build         build with PRESET=$(PRESET) into build/$(PRESET)"
+	@echo "make build-times   job-seconds of each unit, from ninja's log of PRESET=$(PRESET)"
 	@echo "make install       install the release build below PREFIX=$(PREFIX)"
 	@echo "make bench         micro and load benchmarks"
 	@echo "make deb           Debian packages in build/deb"
@@ -48,6 +49,9 @@ format:
 build:
 	scripts/install-deps test
 	scripts/build $(PRESET)
+
+build-times:
+	scripts/build-times $(PRESET)
 
 install:
 	scripts/install-deps
