@@ -142,6 +142,6 @@ def test_sluice_worker(here, name, calls, mode, sticky):
     made = here.shim.seen  # the archive grows, and with it the reads when it is opened
     met = every_nth(one_run, made)
     verdict = here.finish()
-    print(f"sluice worker, {name}: injected={met} of {made} went on {ended[0]} ended {ended[1]} stride {STRIDE}")
+    print(f"sluice worker, {name}: injected={met} of {made} continued {ended[0]} exited {ended[1]} stride {STRIDE}")
     assert met > 0, "no fault was injected"
     assert verdict.good, str(verdict)

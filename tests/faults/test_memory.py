@@ -83,7 +83,7 @@ def test_sluice_worker(here):
         if not injected:
             break
         met += 1
-    finish(here, met, f"sluice worker: injected={met} went on {ended[0]} ended {ended[1]} stride {STRIDE}")
+    finish(here, met, f"sluice worker: injected={met} continued {ended[0]} exited {ended[1]} stride {STRIDE}")
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -228,7 +228,7 @@ def rounds(count):
             for told in this.told:
                 told.check()
             done = sum(told.was_done for told in this.told)
-            print(f"  {len(fresh)} orders; of {len(this.told)} commands {done} were told as done, and stayed so", flush=True)
+            print(f"  {len(fresh)} orders; of {len(this.told)} commands {done} were reported as done, and remained so", flush=True)
     finally:
         fleet.close()
 
