@@ -94,7 +94,7 @@ def busy_edge(start_edge, new_merchant):
         thread.join()
 
 
-def test_the_page_shows_what_status_json_says(busy_edge, tmp_path):
+def test_the_page_shows_the_figures_of_status_json(busy_edge, tmp_path):
     edge, merchant, stop, sent, threads = busy_edge
     url = f"http://127.0.0.1:{edge.port}/sluice/"
     paths.wait_until(lambda: len(sent) > 50, "some load")

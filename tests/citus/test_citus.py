@@ -88,7 +88,7 @@ def prepared(cluster):
 # ---- Setting up -----------------------------------------------------------------------------------
 
 
-def test_migrate_says_what_to_do_and_distribute_does_it_once(folder, twins):
+def test_migrate_names_distribute_which_may_be_repeated(folder, twins):
     cluster = CitusCluster(folder / "setup").start()
     sluice = twins.copy("setup-store")
     try:
@@ -120,7 +120,7 @@ def test_a_worker_that_was_connected_before_stops(folder, twins):
         cluster.remove()
 
 
-def test_distribute_refuses_what_is_no_cluster(folder, twins):
+def test_distribute_refuses_a_server_without_citus(folder, twins):
     cluster = CitusCluster(folder / "bare")
     try:
         cluster.coordinator.start()
@@ -195,7 +195,7 @@ def test_the_coordinator_is_killed_between_the_two_phases_of_a_commit(cluster, t
     finished(twins, cluster, sluice, worker)
 
 
-def test_a_session_that_was_there_before_waits_for_what_a_machine_has_not_finished(cluster, twins):
+def test_an_earlier_session_waits_for_an_unfinished_commit_of_a_machine(cluster, twins):
     """As another node's command leaves it when a machine fails between the two phases."""
     sluice, worker = begun(twins, cluster, "before")
     machine = cluster.machines[1]

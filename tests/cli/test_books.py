@@ -80,7 +80,7 @@ def test_an_order_that_two_programs_pay_is_one(sold):
     assert [c for c in sold.doctor() if c["check"] == "journal"][0]["result"] == "ok"
 
 
-def test_a_creator_that_nobody_knows(sold):
+def test_an_unknown_creator_is_warned_about(sold):
     """A misspelt --exclude would pay whom it should leave out."""
     for option in ("--exclude", "--creator"):
         for verb in ("preview", "close"):
@@ -88,7 +88,7 @@ def test_a_creator_that_nobody_knows(sold):
             assert run.err == "sluice: warning: creator anne was never in a program of account acme\n"
 
 
-def test_a_preview_that_is_not_what_would_be_closed(sold):
+def test_a_close_that_differs_from_its_preview_is_refused(sold):
     """P5."""
     digest = sold.json("payout", "preview", *ACME, *until_now())["digest"]
     sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1.00", *WHY)
@@ -405,7 +405,7 @@ def test_pain_is_xml_that_a_parser_takes(shop):
     assert root.find(".//p:GrpHdr/p:CtrlSum", space).text == "8.00"
 
 
-def test_an_anomaly_blocks_until_somebody_has_looked(sold):
+def test_an_anomaly_blocks_until_it_is_acknowledged(sold):
     """H2."""
     late = orders.order("o1", platform_updated_at="2099-01-01T00:00:00Z",
                         discounts=[{"code": "SAVE", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}])

@@ -35,7 +35,7 @@ def test_help_is_not_a_failure(line):
         (["--store", "", "tax", "1.00", "0.2"], "expected a directory"),
     ],
 )
-def test_a_wrong_line_says_what_was_expected(line, expected):
+def test_a_wrong_command_line_names_the_expected_value(line, expected):
     run = sluice(*line)
     assert run.status == 2
     assert expected in run.err

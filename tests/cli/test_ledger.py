@@ -389,7 +389,7 @@ def test_an_older_copy_of_the_ledger_is_found_and_made_anew(sold):
     assert all(row["check"] != "ledger" for row in sluice("doctor", "--format", "json", store=sold.store).json())
 
 
-def test_an_import_says_what_it_leaves_for_later(shop):
+def test_an_import_reports_the_work_it_leaves(shop):
     """Rule A2: more orders waited than the command's own transaction tries again."""
     discounts = [{"code": "LATER", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}]
     lines = [json.dumps(orders.order(f"o{i}", discounts=discounts)) for i in range(400)]

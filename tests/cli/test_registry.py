@@ -22,7 +22,7 @@ def listing(store, *line):
     return run.json()
 
 
-def test_accounts_keep_what_was_given(store):
+def test_accounts_keep_their_settings(store):
     assert sluice("account", "create", "a", "--rate-limit", "5/1", store=store).status == 0
     assert sluice("account", "create", "b", store=store).status == 0
     rows = listing(store, "account", "list")
@@ -179,7 +179,7 @@ def test_rotating_the_key_keeps_the_secrets(acme, tmp_path):
         (["token", "revoke"], 2, "TOKEN_ID is required"),
     ],
 )
-def test_failures_have_one_line_and_wrong_lines_say_what_was_expected(acme, line, status, expected):
+def test_failures_are_one_line_with_the_expected_value(acme, line, status, expected):
     run = sluice(*line, store=acme)
     assert run.status == status
     assert expected in run.err

@@ -45,7 +45,7 @@ def everything(store):
     return [listing(store, what, "list") for what in ("account", "shop", "token")]
 
 
-def test_an_edge_has_what_the_source_has_and_says_what_changed(source, edge, tmp_path):
+def test_an_import_equals_the_source_and_lists_the_changes(source, edge, tmp_path):
     file = exported(source, tmp_path)
     assert file.stat().st_mode & 0o777 == 0o600
     changes = listing(edge, "registry", "import", file)

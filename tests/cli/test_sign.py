@@ -32,7 +32,7 @@ def test_sign_is_hmac_sha256_of_the_raw_bytes(files):
     assert sluice("sign", body, "--catalog").out == hashlib.sha256(BODY).hexdigest() + "\n"
 
 
-def test_verify_accepts_what_sign_makes(files):
+def test_verify_accepts_a_signature_of_sign(files):
     body, token = files
     assert sluice("verify", body, "--token-file", token, "--signature", hmac_hex(BODY)).status == 0
     digest = hashlib.sha256(BODY).hexdigest()

@@ -74,7 +74,7 @@ def test_anomaly_kinds_are_explained():
         assert kind in facts.read("docs/commissions.md"), kind
 
 
-def test_every_alert_says_what_to_do():
+def test_every_alert_has_a_section_in_operations():
     alerts = facts.alerts()
     for alert in alerts:
         assert len(section("docs/operations.md", alert).strip()) > 60, alert

@@ -42,7 +42,7 @@ def latch_it(here, scenario):
     here.shim.disarm()
 
 
-def test_a_latch_is_seen_by_every_worker_and_by_all_who_look(here):
+def test_a_latch_is_seen_by_every_worker_and_every_report(here):
     """L5: one EIO in one of four workers stops all four, over a reload, until a write test worked."""
     scenario = Scenario(here)
     here.edge.start()
@@ -138,7 +138,7 @@ def test_what_dead_workers_left_in_lanes_is_taken_up(here, by):
     assert verdict.good, str(verdict)
 
 
-def test_a_running_sluice_worker_takes_up_what_is_left_behind(here):
+def test_a_running_sluice_worker_recovers_abandoned_lanes(here):
     """L4: also while it runs: a lane without owner is looked for every second."""
     scenario = Scenario(here)
     here.edge.start()
@@ -166,7 +166,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("said", DAMAGE)
-def test_a_lane_that_is_not_what_was_written_is_refused_by_name(here, said):
+def test_a_replaced_or_damaged_lane_is_refused_by_name(here, said):
     """L4, never a 200 that is not on disk: nginx answers 503, doctor and the log name file and remedy."""
     scenario = Scenario(here)
     here.edge.start()

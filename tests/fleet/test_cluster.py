@@ -77,7 +77,7 @@ def test_doctor_proves_that_the_gate_blocks_and_a_standby_has_all(fleet):
         assert "synchronous" in found["replication"]["finding"]
 
 
-def test_a_switchover_and_what_it_does_to_each_way_in(fleet):
+def test_a_switchover_is_survived_on_each_way_in(fleet):
     events = history.make(2, 20, 3)
     fleet.post(events[: len(events) // 2])
     fleet.database.switch_over()

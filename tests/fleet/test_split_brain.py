@@ -233,7 +233,7 @@ def rounds(count):
         fleet.close()
 
 
-def test_two_primaries_and_nobody_is_paid_twice():
+def test_two_primaries_pay_no_creator_twice():
     rounds(1)
 
 

@@ -95,7 +95,7 @@ def test_the_event_loop_writes_to_no_disk_in_the_shipped_configuration(start_wit
     assert shim.loop_calls == 0, f"{shim.loop_calls} calls, the first on {shim.loop_path}"
 
 
-def test_the_watch_sees_what_nginx_spools_itself(start_with_shim, new_merchant):
+def test_the_watch_sees_bodies_that_nginx_spools(start_with_shim, new_merchant):
     """client_body_in_file_only asks for it; so the test above can fail."""
     edge, shim = start_with_shim(CONFIG.replace("client_body_buffer_size", "client_body_in_file_only clean; #"))
     merchant = new_merchant(edge, "acme")

@@ -387,7 +387,7 @@ def test_killed_between_proof_and_end_and_before_the_switch(store, server):
     assert (store.store / "ledger.url").read_text().strip() == url
 
 
-def test_a_commit_whose_outcome_is_not_known(store, server):
+def test_a_copy_resolves_a_commit_of_unknown_outcome(store, server):
     """The mark tells: either it is unfinished, or it is a copy. Never neither, never half of one."""
     whole = None
     for cut in (NEVER_ARRIVED, ANSWER_LOST):

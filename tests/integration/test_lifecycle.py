@@ -94,7 +94,7 @@ def test_reload_under_load_loses_nothing(start_edge, new_merchant):
 
 
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGTERM, signal.SIGINT], ids=lambda s: s.name)
-def test_stop_under_load_keeps_what_was_acknowledged(start_edge, new_merchant, number):
+def test_stop_under_load_keeps_acknowledged_events(start_edge, new_merchant, number):
     edge = start_edge(CONFIG)
     merchant = new_merchant(edge, "acme")
     loads = [Load(merchant) for _ in range(4)]
@@ -222,7 +222,7 @@ def test_store_removed_under_a_running_nginx_gets_no_200(start_edge, new_merchan
     assert len(edge.workers()) == 2
 
 
-def test_without_a_store_what_needs_none_is_still_told_first(start_edge, new_merchant):
+def test_without_a_store_checks_of_the_head_still_come_first(start_edge, new_merchant):
     """The checks keep their order: 405, 400 and 401 by the head alone come before 503."""
     edge = start_edge(CONFIG, workers=1)
     edge.expect_log("store")

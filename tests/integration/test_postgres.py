@@ -343,7 +343,7 @@ def test_fails_over_to_a_synchronous_standby(cluster, folder, twins):
         cluster.start()
 
 
-def test_a_failover_that_lost_what_was_acknowledged_is_noticed(cluster, folder, twins):
+def test_a_failover_that_lost_acknowledged_commits_is_noticed(cluster, folder, twins):
     """Without synchronous replication: the standby that takes over lacks the last batches."""
     sluice = migrated(twins, cluster, "behind")
     standby = Cluster(folder, "lagging").follow(cluster).start()

@@ -87,7 +87,7 @@ def place():
 
 
 @pytest.mark.parametrize("has_worker", [False, True])
-def test_a_commit_whose_wait_was_cancelled_is_not_done(place, has_worker):
+def test_a_commit_with_a_cancelled_wait_is_not_done(place, has_worker):
     if has_worker:
         place.start_worker()
     command = place.close_up_to_its_commit()

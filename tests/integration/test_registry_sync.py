@@ -201,7 +201,7 @@ def test_another_source_needs_a_word(source, edge, database, tmp_path):
     assert "another master key" in refused
 
 
-def test_words_for_what_is_missing(source, edge, database, server):
+def test_missing_parts_are_named(source, edge, database, server):
     assert "registry export --to" in edge.sluice.refuses("registry", "sync", "--from", database)
     empty = server.create("no_ledger")
     assert "sluice ledger migrate" in edge.sluice.refuses("registry", "sync", "--from", empty)

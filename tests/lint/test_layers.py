@@ -51,7 +51,7 @@ def test_a_circle_is_found():
     assert circles_in({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"e"}, "e": {"d"}}) == [["b", "c"], ["d", "e"]]
 
 
-def test_each_folder_says_what_it_is():
+def test_each_folder_has_a_readme():
     """A README of about ten lines, and no more units than a person can keep in mind."""
     for room, folder in folders():
         assert folder in FOLDERS.get(room, [folder]), f"{room}/{folder} has no place in tests/lint/layers.py"
@@ -141,7 +141,7 @@ def test_one_door_to_the_clock():
     assert not wrong, "\n".join(wrong)
 
 
-def test_only_os_says_what_an_errno_means():
+def test_only_os_translates_errno():
     """`case ENOENT:` and its kin stand in one switch; elsewhere one errno may be asked for, not a table made."""
     allowed = {"os/files/file_io.cpp", "lmdb_store/queue/append.cpp"}  # the latter: is a commit in doubt?
     table = re.compile(r"\bcase E[A-Z]{2,}\b")

@@ -159,7 +159,7 @@ def test_balances_add_up(history):
 
 @settings(max_examples=100 * MORE, **COMMON)
 @given(HISTORY)
-def test_a_preview_is_what_a_close_does(history):
+def test_a_preview_equals_its_close(history):
     world = played(history)
     at = world.input()
     paid, skipped = payouts.plan(world.ledger, at, {"until": world.now})
@@ -245,7 +245,7 @@ def test_detach_and_attribute_undo_each_other(history, which):
 
 @settings(max_examples=150 * MORE, **COMMON)
 @given(HISTORY, NUMBER, NUMBER, NUMBER)
-def test_a_dry_run_says_what_the_command_does(history, what, which, how):
+def test_a_dry_run_equals_its_command(history, what, which, how):
     world = played(history)
     command = {"do": "creator import", "rows": [
         {"creator": ("ann", "ben")[which % 2], "program": "spring", "code": ("ANN", "BEN", "LATE")[what % 3],

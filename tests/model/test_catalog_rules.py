@@ -18,7 +18,7 @@ def only(shop):
     return row
 
 
-def test_created_record_shows_what_was_sent_and_its_parent(shop):
+def test_created_record_has_its_fields_and_its_parent(shop):
     shop.products(product(list_price=10, sale_price=9.990, active=True, variants=[{"variant_sku": "v", "price": 1.5}]))
     assert only(shop) == {
         "platform_product_id": "p", "title": "T", "parent_id": "p", "list_price": 10, "sale_price": 9.99,
@@ -40,7 +40,7 @@ def test_absent_keeps_null_clears_and_arrays_replace(shop):
     assert (row["collections"], row["variants"], row["tags"]) == (None, [], None)
 
 
-def test_parent_id_keeps_what_is_stored(shop):
+def test_parent_id_keeps_its_stored_value(shop):
     shop.products(product(parent_id="q"))
     shop.products(product())
     assert only(shop)["parent_id"] == "q"

@@ -500,7 +500,7 @@ def test_P1_pending_until_the_hold_ends(earning):
     assert earning.balance() == ("8.00", "0.00", "0.00", "8.00")
 
 
-def test_P1_what_is_paid_is_in_the_journal(earning):
+def test_P1_paid_amounts_are_in_the_journal(earning):
     earning.send(with_code())  # ordered 2024-03-01T10:00:00Z, held 14 days of 24 hours
     assert earning.balance() == ("0.00", "8.00", "0.00", "8.00")
     earning.close()

@@ -177,7 +177,7 @@ TEST_P(AuditTest, C_WhomAPayoutPays) {
                                    "account 1, c1 in USD")));
 }
 
-TEST_P(AuditTest, C_WhoMovedAPayout) {
+TEST_P(AuditTest, C_ChangedActorOfAPayoutIsReported) {
     EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.closed_by = "eve"; }),
                 Contains(HasSubstr("its closing is by eve at 2026-01-02T")));
     EXPECT_THAT(edited_row<Payout>([](Payout& row) {
@@ -219,12 +219,12 @@ TEST_P(AuditTest, C_AnItemThatIsGone) {
     EXPECT_THAT(erased<PayoutItem>(), Contains(HasSubstr("its number of items is 1")));
 }
 
-TEST_P(AuditTest, C_WhatAPayoutTakesFromAProgram) {
+TEST_P(AuditTest, C_ChangedAmountPerProgramIsReported) {
     EXPECT_THAT(edited_row<PayoutPart>([](PayoutPart& row) { row.amount = dec("9.00"); }),
                 Contains(HasSubstr("by program it is spring 10.00, its parts say spring 9.00")));
 }
 
-TEST_P(AuditTest, D_WhatIsDueOfALine) {
+TEST_P(AuditTest, D_ChangedAccrualOfALineIsReported) {
     EXPECT_THAT(
         edited_order("open",
                      [](OrderState& state) { state.positions[0].dues[0].due = dec("11.00"); }),
@@ -232,7 +232,7 @@ TEST_P(AuditTest, D_WhatIsDueOfALine) {
                            "transfers say line l1 10.00 USD")));
 }
 
-TEST_P(AuditTest, D_WhatTheRulesGive) {
+TEST_P(AuditTest, D_AccrualThatTheRulesDoNotGiveIsReported) {
     EXPECT_THAT(edited_order("open",
                              [](OrderState& state) {
                                  state.positions[0].frozen[0].rate.rate.value = dec("11");
@@ -241,7 +241,7 @@ TEST_P(AuditTest, D_WhatTheRulesGive) {
                                    "11.00 USD")));
 }
 
-TEST_P(AuditTest, D_WhoHasTheOrder) {
+TEST_P(AuditTest, D_ChangedCreatorOfAPositionIsReported) {
     EXPECT_THAT(
         edited_order(
             "open",
@@ -250,7 +250,7 @@ TEST_P(AuditTest, D_WhoHasTheOrder) {
                            "position of it")));
 }
 
-TEST_P(AuditTest, D_WhatIsTaken) {
+TEST_P(AuditTest, D_ChangedAllocationIsReported) {
     EXPECT_THAT(
         edited_order("paid",
                      [](OrderState& state) {

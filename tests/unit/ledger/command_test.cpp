@@ -142,7 +142,7 @@ TEST(Programs, TheirWordsAreReadAndWritten) {
     EXPECT_EQ(parse_rule_match("sku"), RuleMatch::kSku);
 }
 
-TEST(Programs, SayWhatIsWrongWithThem) {
+TEST(Programs, InvalidFilesNameTheirFault) {
     const auto wrong = [](const std::function<void(Program&)>& spoil) {
         Program spoiled = full_program();
         spoil(spoiled);
@@ -169,7 +169,7 @@ TEST(Programs, SayWhatIsWrongWithThem) {
 class CommandRules : public RulesTest {};
 SLUICE_FOR_EVERY_LEDGER(CommandRules);
 
-TEST_P(CommandRules, AreRecordedWithWhoRanThemAndWhatCameOfIt) {
+TEST_P(CommandRules, AreRecordedWithActorAndResult) {
     books.creator("c2", "spring", "SAVE");
     const auto row = books.read()->command(books.last_seq());
     ASSERT_TRUE(row.has_value());
@@ -206,7 +206,7 @@ TEST_P(CommandRules, ImportsNameTheLineOfAnUnknownProgram) {
               "line 2: there is no program nowhere");
 }
 
-TEST_P(CommandRules, RemovingWhatIsNotThereIsAnError) {
+TEST_P(CommandRules, RemovingAnAbsentRowIsAnError) {
     const auto remove = [&](const char* creator, const char* from,
                             std::optional<std::string> code = {}) {
         return books.command(CreatorRemove{CreatorId(creator), ProgramId(from), std::move(code)})
@@ -325,7 +325,7 @@ TEST_P(CommandRules, AReplayIsNotReplayed) {
     EXPECT_EQ(books.read()->dead_letter(dead)->attempts, 2U);
 }
 
-TEST_P(CommandRules, AReplayThatSucceedsCountsAsWhatItThenIs) {
+TEST_P(CommandRules, AReplayThatSucceedsCountsByItsNewOutcome) {
     OrderText order;
     order.codes = {"SAVE"};
     books.create(order);
@@ -380,7 +380,7 @@ TEST(Redaction, ACustomerNamedTwiceIsBoth) {
     EXPECT_FALSE(read_ids("{\"email\":", Pseudonyms::kRefused));
 }
 
-TEST(Redaction, KeepsOnlyWhatTheLedgerReads) {
+TEST(Redaction, KeepsOnlyFieldsThatTheLedgerReads) {
     EXPECT_EQ(redacted(kPersonal),
               R"({"platform_order_id":"o1","platform_customer_id":)" + pseudonym_json(Digest256{}) +
                   R"(,"amount":"1.00","discounts":[{"code":"K"}],)" +

@@ -86,7 +86,7 @@ TEST(Commission, M2_IsExactAtTheExtremes) {
               "9999999999999989999990000000.000");
 }
 
-TEST(Commission, R3_SaysWhatARefundDoes) {
+TEST(Commission, R3_ReportsTheEffectOfARefund) {
     const auto effect = [](std::string_view amount, std::string_view refunded) {
         return refund_effect(*Decimal::parse(amount), *Decimal::parse(refunded));
     };
@@ -339,7 +339,7 @@ TEST_P(RateRules, M3_AFrozenFixedRateEarnsNothingInAnotherCurrencyAndComesBack) 
     EXPECT_EQ(books.commission("o1"), "2.00 USD");
 }
 
-TEST_P(RateRules, M3_WhatMatchedNoRateStaysWithoutOne) {
+TEST_P(RateRules, M3_ALineWithoutARateStaysWithoutOne) {
     default_rate = "2.00 USD";
     EXPECT_EQ(pays({}, {}, "EUR"), "0.00 EUR");
     OrderText order;

@@ -186,7 +186,7 @@ TEST(CopiedLedger, AnUnfinishedOneIsRefusedAndBegunAgain) {
 }
 
 /// What the heads count is there, or the walk says that it is not.
-TEST(CopiedLedger, AnOrderWhoseShopIsGoneIsNotPassedOver) {
+TEST(CopiedLedger, AnOrderWithoutItsShopIsNotSkipped) {
     const TemporaryFolder folder("gone");
     std::filesystem::create_directory(folder.path());
     ASSERT_TRUE(store::EmbeddedLedger::create(folder.path()).ok());

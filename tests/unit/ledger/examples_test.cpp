@@ -398,7 +398,7 @@ const std::vector<std::filesystem::path>& example_files() {
 class WorkedExamples
     : public testing::TestWithParam<std::tuple<LedgerKind, std::filesystem::path>> {};
 
-TEST_P(WorkedExamples, ComputesWhatTheFileSays) {
+TEST_P(WorkedExamples, ComputesTheExpectedBooks) {
     const auto& [kind, path] = GetParam();
     std::ifstream file(path);
     const json example = json::parse(file);

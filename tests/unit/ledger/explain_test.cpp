@@ -91,7 +91,7 @@ Commission
 )");
 }
 
-TEST_P(Explain, WhyNobodyHasAnOrder) {
+TEST_P(Explain, ExplainsUnattributedOrder) {
     Program other = program("autumn");
     other.shops = {"shop-2"};
     Program codes_only = program("codes");
@@ -190,7 +190,7 @@ TEST_P(Explain, WhichRuleAndThatTheCodeWasOfThen) {
     EXPECT_THAT(text(), HasSubstr("9.03 x 33.3333% x (1 - 3.00 / 10.03) = 2.109698787607..."));
 }
 
-TEST_P(Explain, WhatWasPaidAndWhatIsAnAdjustment) {
+TEST_P(Explain, DistinguishesPaidAmountAndAdjustment) {
     books.create(order());
     books.close("spring", "2026-01-31T00:00:00Z");
     EXPECT_THAT(text(), HasSubstr("due 8.00 USD to c1 in spring, 8.00 taken by payouts\n"));
@@ -307,7 +307,7 @@ TEST_P(Explain, GrossAmountsVariantsAndRatesOfAnotherCurrency) {
     EXPECT_THAT(text("o2"), HasSubstr("0: no rate matched"));
 }
 
-TEST_P(Explain, TheJsonOfAnOrderThatNobodyHasAndThatWasCancelled) {
+TEST_P(Explain, TheJsonOfAnUnattributedCancelledOrder) {
     OrderText nobodys = order();
     nobodys.codes = {};
     books.create(nobodys);

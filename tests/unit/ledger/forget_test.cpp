@@ -266,7 +266,7 @@ TEST_P(ForgetRules, DeadLettersAreForgottenAndReplayed) {
 }
 
 /// A name goes, and a payee; that there was one decides what a close took (require_payee).
-TEST_P(ForgetRules, ACreatorsNameAndPayeeAreForgottenWhatWasPaidStaysPaid) {
+TEST_P(ForgetRules, ACreatorsNameAndPayeeAreForgottenAndPayoutsStay) {
     Policy policy;
     policy.account_id = AccountId("acme");
     policy.account = {1};

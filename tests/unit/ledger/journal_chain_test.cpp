@@ -44,7 +44,7 @@ bool is_sealed(const JournalGroup& group) {
     return verify_seal(group, chain);
 }
 
-TEST(JournalChain, J1_WhatWasSealedIsTold) {
+TEST(JournalChain, J1_ASealedGroupVerifies) {
     EXPECT_TRUE(is_sealed(sealed()));
 }
 

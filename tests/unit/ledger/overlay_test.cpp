@@ -158,7 +158,7 @@ TEST_F(OverlayTest, AScanHasRowsOfBothInTheOrderOfTheirKeys) {
     EXPECT_EQ(first, "ann");
 }
 
-TEST_F(OverlayTest, ADryRunSaysWhoseCommissionWouldChange) {
+TEST_F(OverlayTest, ADryRunNamesTheCreatorsOfChangedCommissions) {
     const Attribute attribute{OrderId("o1"), CreatorId("ben"), ProgramId("spring"), true};
     const auto reader = books_.read();
     const auto tried = dry_run(attribute, context(attribute), *reader);
@@ -170,7 +170,7 @@ TEST_F(OverlayTest, ADryRunSaysWhoseCommissionWouldChange) {
     EXPECT_EQ(tried->rows[1].orders, 1U);
 }
 
-TEST_F(OverlayTest, ADryRunOfWhatWouldBeRefusedIsRefusedWithTheSameWords) {
+TEST_F(OverlayTest, ADryRunIsRefusedWithTheWordsOfItsCommand) {
     const Attribute attribute{OrderId("o1"), CreatorId("eve"), ProgramId("spring"), true};
     const auto reader = books_.read();
     const auto tried = dry_run(attribute, context(attribute), *reader);

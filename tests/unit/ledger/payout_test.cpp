@@ -53,7 +53,7 @@ TEST_P(PayoutRules, P1_PendingUntilTheHoldEndsThenPayable) {
                 ElementsAre("c1@spring USD pending=0.00 payable=10.00 paid=0.00 total=10.00"));
 }
 
-TEST_P(PayoutRules, P1_CloseTakesWhatWasHeldUntilTInclusive) {
+TEST_P(PayoutRules, P1_CloseIncludesCommissionsClearedAtT) {
     books.create(order());
     EXPECT_EQ(books.close("spring", "2026-01-10T23:59:59.999999999Z").text, "0 payouts closed");
     EXPECT_EQ(books.close("spring", kHoldEnd).text, "1 payout closed");
@@ -190,7 +190,7 @@ TEST_P(PayoutRules, P1_AChangedCurrencyAfterAPayoutIsAdjustedInBoth) {
                     "c1@spring USD pending=0.00 payable=-10.00 paid=10.00 total=0.00"));
 }
 
-TEST_P(PayoutRules, P1_WhatIsOpenInTwoCurrenciesIsPaidAtOnceAndFirstInTheOrders) {
+TEST_P(PayoutRules, P1_TwoCurrenciesArePaidTogetherTheOrdersFirst) {
     books.create(order());
     books.adjust("o1", "5.00");
     OrderText euro = later(order(), "2026-01-02T00:00:00Z");
@@ -211,7 +211,7 @@ TEST_P(PayoutRules, P1_ManyOrdersCloseWhateverTheSliceTheyFallInto) {
     EXPECT_THAT(books.payouts(), ElementsAre("c1@spring 300.00 USD orders=300"));
 }
 
-TEST_P(PayoutRules, P3_AVoidGivesBackAnOrderWhoseItemsLieAcrossASlice) {
+TEST_P(PayoutRules, P3_AVoidReleasesAnOrderWithItemsAcrossASlice) {
     for (const char* id : {"o1", "o2", "o3", "o4", "o5"}) {
         OrderText text = order(id, "10.00");
         text.lines.resize(2000, text.lines[0]);  // four orders and a part are a slice

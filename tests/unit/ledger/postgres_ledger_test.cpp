@@ -281,7 +281,7 @@ TEST_F(PostgresViews, EveryReasonAndKindHasItsName) {
     }
 }
 
-TEST_F(PostgresViews, BalancesAreWhatTheRulesSayNow) {
+TEST_F(PostgresViews, BalancesEqualTheRulesNow) {
     std::vector<std::string> expected;
     balances_at(*books.read(), std::nullopt, instant("2026-11-22T00:00:00Z"),
                 [&expected](const BalanceAt& row) {

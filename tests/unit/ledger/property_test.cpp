@@ -167,7 +167,7 @@ TEST_P(Properties, SumsChainAndIndexesHoldAfterEveryInput) {
     }
 }
 
-TEST_P(Properties, ADueIsWhatTheLinesEarnNow) {
+TEST_P(Properties, AnAccrualEqualsTheEarningsOfItsLines) {
     for (std::size_t i = 0; i < kHistories; ++i) {
         SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
         Chance chance(seed() + 1000 + i);

@@ -86,7 +86,7 @@ protected:
 
 /// L2: a value that a machine refuses is told as such, though a COPY comes back without a reason:
 /// else the batch would be tried for ever, or a race would put orders aside.
-TEST_F(PostgresSpread, WhatACopyWasRefusedForIsToldTheNextTime) {
+TEST_F(PostgresSpread, ARefusedCopyReportsItsReasonAtTheRetry) {
     session->script(
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         "IF current_query() LIKE 'COPY%' THEN RAISE 'as a machine says it' USING ERRCODE = "
@@ -113,7 +113,7 @@ TEST_F(PostgresSpread, WhatACopyWasRefusedForIsToldTheNextTime) {
 }
 
 /// What a commit that is not finished left locked, on any machine, is waited for behind the gate.
-TEST_F(PostgresSpread, N2_ABatchWaitsBehindTheGateForWhatIsNotFinished) {
+TEST_F(PostgresSpread, N2_ABatchWaitsForUnfinishedCommitsAfterTheGate) {
     create_all();
     session->script("BEGIN; SELECT FROM sluice_ledger.heads FOR UPDATE");
     const auto txn = ledger->begin(Books::kNode);  // reads, and does not wait

@@ -19,13 +19,13 @@ TEST(CommitPace, FastCommitsBeginBeforeTheAnswers) {
     EXPECT_TRUE(pace_of(500).overlaps());
 }
 
-TEST(CommitPace, SlowCommitsWaitForThoseWhoWereAnswered) {
+TEST(CommitPace, SlowCommitsWaitForAnsweredClients) {
     CommitPace pace = pace_of(5000);
     EXPECT_FALSE(pace.overlaps());
     EXPECT_TRUE(pace.holds_back(32, 10'001));
 }
 
-TEST(CommitPace, NobodyIsWaitedForWhenAllAreThere) {
+TEST(CommitPace, CommitsWithoutDelayWhenAllClientsWait) {
     EXPECT_FALSE(pace_of(5000).holds_back(64, 10'001));
     EXPECT_FALSE(pace_of(5000).holds_back(65, 10'001));
 }

@@ -70,7 +70,7 @@ TEST(CommitEngine, ALoneRequestIsCommittedAtTheEndOfItsTurn) {
     EXPECT_FALSE(bench.engine.in_flight());
 }
 
-TEST(CommitEngine, WhoArrivesInOneTurnSharesACommit) {
+TEST(CommitEngine, RequestsOfOneIterationShareACommit) {
     Bench bench;
     bench.arrive(5, {Do::kLookAtTurnEnd});
     bench.arrive(5, {Do::kLookAtTurnEnd});
@@ -111,7 +111,7 @@ TEST(CommitEngine, ABatchHasItsLimits) {
 }
 
 /// A slow commit answers first, and is then not forgotten.
-TEST(CommitEngine, WhatAFullBatchLeavesOverGoesWithTheNextCommit) {
+TEST(CommitEngine, RequestsBeyondAFullBatchGoWithTheNextCommit) {
     Bench bench;
     bench.arrive(5, {Do::kLookAtTurnEnd}, CommitEngine::kBatchBytesMax);
     bench.arrive(5, {Do::kLookAtTurnEnd}, CommitEngine::kBatchBytesMax);
@@ -126,7 +126,7 @@ TEST(CommitEngine, WhatAFullBatchLeavesOverGoesWithTheNextCommit) {
     EXPECT_EQ(bench.engine.take(1 - (before_answers.empty() ? 1U : 0U)).count, 1U);
 }
 
-TEST(CommitEngine, WhoCannotBeGivenToTheThreadIsToldAtOnce) {
+TEST(CommitEngine, UnstartedBatchIsReturnedAtOnce) {
     Bench bench;
     bench.arrive(5, {Do::kLookAtTurnEnd});
     bench.begin(5);
@@ -139,7 +139,7 @@ TEST(CommitEngine, WhoCannotBeGivenToTheThreadIsToldAtOnce) {
     EXPECT_EQ(bench.engine.take(0).count, 1U);
 }
 
-TEST(CommitEngine, NobodyIsTakenInBehindACommitThatHangs) {
+TEST(CommitEngine, ArrivalIsRefusedBehindACommitThatHangs) {
     Bench bench;
     bench.arrive(10, {Do::kLookAtTurnEnd});
     bench.begin(10);
@@ -153,7 +153,7 @@ TEST(CommitEngine, NobodyIsTakenInBehindACommitThatHangs) {
     EXPECT_TRUE(bench.engine.arrived(late, actions));
 }
 
-TEST(CommitEngine, WhoWaitedTooLongIsGivenBackAndNobodyElse) {
+TEST(CommitEngine, OnlyOverdueRequestsAreReturned) {
     Bench bench;
     bench.arrive(10, {Do::kLookAtTurnEnd});
     bench.begin(10);
@@ -170,7 +170,7 @@ TEST(CommitEngine, WhoWaitedTooLongIsGivenBackAndNobodyElse) {
     EXPECT_EQ(bench.engine.take(1).count, 1U);
 }
 
-TEST(CommitEngine, ACommitForWhichNobodyWaitsAnyMoreIsNoCommit) {
+TEST(CommitEngine, ACommitWithoutWaitersDoesNothing) {
     Bench bench;
     bench.arrive(10, {Do::kLookAtTurnEnd});
     bench.begin(10);
@@ -194,7 +194,7 @@ void hold_back(Bench& bench) {
     bench.arrive(25, {Do::kLookAtTurnEnd});
 }
 
-TEST(CommitEngine, TheNextCommitIsHeldBackForThoseWhoWereAnswered) {
+TEST(CommitEngine, TheNextCommitIsDelayedForAnsweredClients) {
     Bench bench;
     hold_back(bench);
     EXPECT_EQ(bench.turn(25), (std::vector{Do::kSetTimer, Do::kLookNextTurn}));
@@ -203,7 +203,7 @@ TEST(CommitEngine, TheNextCommitIsHeldBackForThoseWhoWereAnswered) {
     EXPECT_EQ(bench.engine.take(0).count, 2U);
 }
 
-TEST(CommitEngine, AProcessThatQuitsHoldsNobodyBack) {
+TEST(CommitEngine, AQuittingProcessDelaysNoCommit) {
     Bench bench;
     hold_back(bench);
     EXPECT_EQ(bench.turn(25, true), std::vector{Do::kStart});

@@ -125,7 +125,7 @@ TEST(LaneEngineRules, L2AnswersLeaveInTheOrderOfPositions) {
     EXPECT_EQ(bench.engine.durable(), bench.engine.head_of(2).end());
 }
 
-TEST(LaneEngineRules, L5AfterAFailedWriteNothingIsWrittenAndWhatFollowsIsInDoubt) {
+TEST(LaneEngineRules, L5AfterAFailedWriteNoBatchIsWrittenAndLaterOnesAreInDoubt) {
     Bench bench;
     EXPECT_TRUE(bench.arrive(5));
     static_cast<void>(bench.turn(5));
@@ -183,7 +183,7 @@ TEST(LaneEngineRules, L8AFullLaneFindsRoomWhileItsOwnMoverWorksOnForOthers) {
     EXPECT_EQ(bench.turn(16)[0], Do::kWrite);
 }
 
-TEST(LaneEngineRules, L5WhoWaitsForRoomTooLongIsToldSo) {
+TEST(LaneEngineRules, L5RequestsThatWaitTooLongForRoomAreOverdue) {
     Bench bench;
     static_cast<void>(bench.fill());
     LaneEngine::Actions actions;
@@ -229,7 +229,7 @@ std::vector<Do> write_until(Bench& bench, std::uint64_t durable, std::uint64_t m
     return asked;
 }
 
-TEST(LaneEngineRules, L3WhileAnotherProcessMovesNobodyAsksWithoutPause) {
+TEST(LaneEngineRules, L3WhileAnotherProcessMovesTheNextAttemptWaits) {
     constexpr std::uint64_t kLarge = 2 * LaneEngine::kMoveBytes;
     Bench bench(8U << 20);
     const std::vector<Do> asked = write_until(bench, kLarge, 100);

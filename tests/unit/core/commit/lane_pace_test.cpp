@@ -25,7 +25,7 @@ LanePace slow_pace(std::size_t clients) {
     return pace;
 }
 
-TEST(LanePaceRules, WhileNothingIsWrittenNobodyWaits) {
+TEST(LanePaceRules, AWriteBeginsAtOnceWhileNoneIsInFlight) {
     EXPECT_TRUE(slow_pace(1000).begins(1, 0, 0, false));
 }
 
@@ -53,7 +53,7 @@ TEST(LanePaceRules, TheSecondWaitsForHalfOfTheClientsOrForAllThatTheFirstLeft) {
     EXPECT_TRUE(pace.begins(5, 20, 1, true)) << "large ones: no more fit into a write";
 }
 
-TEST(LanePaceRules, ClientsWhoWentAreForgotten) {
+TEST(LanePaceRules, DepartedClientsAreForgotten) {
     LanePace pace = slow_pace(1000);
     int writes = 0;
     while (!pace.begins(1, 1, 1, false)) {

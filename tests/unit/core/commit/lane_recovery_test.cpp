@@ -70,7 +70,7 @@ TEST(LaneRecoveryRules, L4AnEmptyLaneEndsWhereItWasMoved) {
     EXPECT_EQ(*ring.find(), ring.known.moved);
 }
 
-TEST(LaneRecoveryRules, L4WhatChecksIsMovedAndATornTailIsCutOff) {
+TEST(LaneRecoveryRules, L4ValidBatchesAreMovedAndATornTailIsDropped) {
     Ring ring;
     ring.append();
     const std::uint64_t torn = ring.append();
@@ -104,7 +104,7 @@ TEST(LaneRecoveryRules, L4ABatchThatWasAnsweredIsDamageNotATornTail) {
     EXPECT_NE(ring.refusal().find("answered"), std::string::npos);
 }
 
-TEST(LaneRecoveryRules, L4WithinABootWhatWasDurableHasToCheck) {
+TEST(LaneRecoveryRules, L4WithinABootDurableBatchesMustBeValid) {
     Ring ring;
     const std::uint64_t bad = ring.append();
     ring.known.durable = ring.end;

@@ -36,7 +36,7 @@ TEST(LaneRoute, TakesTheLaneUnlessVeryMuchWaits) {
     EXPECT_FALSE(route.takes_lane(1001));
 }
 
-TEST(LaneRoute, ThoseWhoWereAnsweredCountUntilTheyHadTimeToSendAgain) {
+TEST(LaneRoute, AnsweredClientsCountUntilTheyCanResend) {
     LaneRoute route;
     answer_at_once(route, kMany, 1000);
     answer_at_once(route, 1, 1000 + LaneRoute::kWindowMs);
@@ -45,7 +45,7 @@ TEST(LaneRoute, ThoseWhoWereAnsweredCountUntilTheyHadTimeToSendAgain) {
     EXPECT_TRUE(route.takes_lane(1000 + 2 * LaneRoute::kWindowMs));
 }
 
-TEST(LaneRoute, WhatStillWaitsCountsInEveryWindow) {
+TEST(LaneRoute, WaitingBytesCountInEveryWindow) {
     LaneRoute route;
     for (std::uint64_t i = 0; i < kMany; ++i) {
         route.arrived(kOrder, 1000);
@@ -75,7 +75,7 @@ TEST(LaneRoute, AMoverThatFellBehindIsGivenTimeAndEachTimeMore) {
     EXPECT_TRUE(route.takes_lane(now + LaneRoute::kAvoidMs)) << "it went well for long enough";
 }
 
-TEST(LaneRoute, WhatIsSaidAgainWhileLanesAreAvoidedCountsOnce) {
+TEST(LaneRoute, RepeatedReportsWhileLanesAreBypassedCountOnce) {
     LaneRoute route = on_a_disk_that_takes(100);
     for (std::uint64_t now = 1000; now < 1000 + LaneRoute::kAvoidMs; ++now) {
         route.fell_behind(now);

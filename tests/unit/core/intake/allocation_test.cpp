@@ -46,7 +46,7 @@ TEST(AllocationRules, AValidOrderAllocatesNothingOnceWarm) {
     EXPECT_EQ(allocated, 0U);
 }
 
-TEST(AllocationRules, WhatABodyAbove8MbLeftBehindIsFreed) {
+TEST(AllocationRules, MemoryOfABodyAbove8MbIsFreed) {
     const std::string large = test::edited("\"c-1\"", '"' + std::string((8U << 20) + 1, 'c') + '"');
     OrderEventParser parser;
     const auto allocated_by = [&parser](std::string_view body) {
@@ -63,7 +63,7 @@ TEST(AllocationRules, WhatABodyAbove8MbLeftBehindIsFreed) {
     EXPECT_GT(allocated_by(test::kOrder), 0U) << "at the latest by the next parse";
 }
 
-TEST(AllocationRules, WhatALongListLeftBehindIsFreed) {
+TEST(AllocationRules, MemoryOfALongListIsFreed) {
     std::string lines;
     for (int i = 0; i < 20'000; ++i) {
         lines += R"({"line_item_id":"n)" + std::to_string(i) +

@@ -213,7 +213,7 @@ TEST(CatalogIntakeRules, TheFirstFailureAnswers) {
     EXPECT_EQ(status(world, request), 400);
 }
 
-TEST(CatalogIntakeRules, WhatIsWrongWithTheHeadIsAnsweredBeforeTheBody) {
+TEST(CatalogIntakeRules, AnInvalidHeadIsAnsweredBeforeTheBody) {
     World world;
     EXPECT_TRUE(send(world, batch_request().set("Authorization", {})).before_body);
     EXPECT_TRUE(send(world, batch_request().set("X-Signature", {"x"})).before_body);

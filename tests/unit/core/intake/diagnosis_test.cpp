@@ -91,7 +91,7 @@ TEST(DiagnosisRules, TheFirstBarredTokenWithTheSecretIsNamed) {
     EXPECT_EQ(diagnose(world, signature_of(kBody, "one secret")), "token_expired");
 }
 
-TEST(DiagnosisRules, ATokenWhoseSecretCannotBeReadNamesNothing) {
+TEST(DiagnosisRules, AnUnreadableTokenNamesNoMistake) {
     World world;
     world.registry.add_token(world.acme, "a sealed secret", kWriteOrders)->signing_key.reset();
     world.registry.add_token(world.acme, "a revoked one", kWriteOrders, true)->signing_key.reset();
@@ -108,7 +108,7 @@ TEST(DiagnosisRules, NamesAnUnkeyedDigest) {
     EXPECT_EQ(diagnose(to_hex(sha256(kBody))), "signature_unkeyed_sha256");
 }
 
-TEST(DiagnosisRules, NamesWhatHappenedToTheBody) {
+TEST(DiagnosisRules, NamesTheChangeOfTheBody) {
     const std::string_view bare = kBody.substr(0, kBody.size() - 1);
     EXPECT_EQ(diagnose(signature_of(bare)), "body_trailing_newline");
     EXPECT_EQ(diagnose(signature_of(bare), std::string(bare) + "\r\n"), "body_trailing_newline");

@@ -51,7 +51,7 @@ void expect_unauthorized(const Outcomes& got, Reason reason) {
     EXPECT_EQ(got.answer->reason, reason);
 }
 
-TEST(EventIntakeRules, AValidEventIsAcceptedWithWhoSentIt) {
+TEST(EventIntakeRules, AValidEventIsAcceptedWithItsSender) {
     World world;
     const Request request = order_request();
     const Outcomes got = send(world, request);

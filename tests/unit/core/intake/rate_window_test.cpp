@@ -109,7 +109,7 @@ TEST(RateRules, AChangedLengthKeepsTheCountAndMovesTheEnd) {
     EXPECT_EQ(shorter.verdict.remaining, 1U);
 }
 
-TEST(RateRules, AWorkerWhoseClockLagsCountsInTheNewWindow) {
+TEST(RateRules, AWorkerWithALaggingClockCountsInTheNewWindow) {
     const std::uint64_t word = count_request(0, kThreePerMinute, 180).word;  // Ends at 240.
     for (const std::int64_t now : {178, 179}) {
         const RateStep lagging = count_request(word, kThreePerMinute, now);

@@ -160,7 +160,7 @@ TEST(StreamedBodyRules, TheWindowComesBeforeTheBytes) {
     EXPECT_EQ(sent.reads, 0);
 }
 
-TEST(StreamedBodyRules, ABatchWhoseBytesAreGoneStillNamesItsKey) {
+TEST(StreamedBodyRules, ABatchWithLostBytesStillNamesItsKey) {
     World world;
     const std::string body = R"({"products":[]})";
     Request request;

@@ -53,7 +53,7 @@ protected:
     World world_;
 };
 
-TEST_F(TimingRules, AnUnknownShopCostsWhatAWrongSignatureCosts) {
+TEST_F(TimingRules, AnUnknownShopCostsAsMuchAsAWrongSignature) {
     const auto wrong = cost_of("shop-1", std::string(64, '0'));
     const auto unknown = cost_of("nobody", std::string(64, '0'));
     if (!wrong || !unknown) {
@@ -62,7 +62,7 @@ TEST_F(TimingRules, AnUnknownShopCostsWhatAWrongSignatureCosts) {
     expect_alike(*wrong, *unknown);
 }
 
-TEST_F(TimingRules, AShopWithoutATokenCostsWhatAWrongSignatureCosts) {
+TEST_F(TimingRules, AShopWithoutATokenCostsAsMuchAsAWrongSignature) {
     const auto account = world_.registry.add_account("bare", 3);
     world_.registry.add_shop("shop-3", 3, account);
     world_.registry.add_token(account, "a secret that may not sign", kReadOrders);
@@ -76,7 +76,7 @@ TEST_F(TimingRules, AShopWithoutATokenCostsWhatAWrongSignatureCosts) {
     expect_alike(*wrong, *cost_of("shop-3", std::string(64, '0')));
 }
 
-TEST_F(TimingRules, ADiagnosisCostsAnUnknownShopWhatItCostsAKnownOne) {
+TEST_F(TimingRules, ADiagnosisCostsTheSameForUnknownAndKnownShops) {
     const std::string zeros(64, '0');
     const std::string unkeyed = to_hex(sha256(test::kOrder));
     for (const std::string& signature : {zeros, unkeyed}) {

@@ -45,7 +45,7 @@ TEST(JsonFault, ColumnsCountCharactersAndNotBytes) {
         std::string::npos);
 }
 
-TEST(JsonFault, SaysWhatAStringOrNumberLacks) {
+TEST(JsonFault, NamesTheFaultOfAStringOrNumber) {
     const auto expects = [](std::string_view body, std::string_view wanted) {
         EXPECT_NE(told(body).find("expected " + std::string(wanted)), std::string::npos)
             << told(body);

@@ -358,7 +358,7 @@ TEST(OrderEventRules, RepeatedIdsAreFoundInLongListsToo) {
               invalid("refund_line_items[0].line_item_id"));
 }
 
-TEST(OrderEventRules, MessagesNeverRepeatWhatWasSent) {
+TEST(OrderEventRules, MessagesNeverRepeatTheBody) {
     OrderEventParser parser;
     std::string body(kOrder);
     for (const char* value : {"o-1", "EUR", "120.00", "SPRING", "PERCENTAGE", "r-1", "12:00:00Z"}) {

@@ -139,7 +139,7 @@ TEST(JsonRules, NulIsRefusedEverywhereElseToo) {
         << "said once nothing else is wrong";
 }
 
-TEST(JsonRules, WhatOnlyLooksLikeNulIsAccepted) {
+TEST(JsonRules, TextThatOnlyResemblesNulIsAccepted) {
     for (const std::string_view good : {R"("\\u0000")", R"("u0000")", R"("\\\\u0000")",
                                         R"("\n\\u0000")", R"("\u0001 \/u0000")"}) {
         EXPECT_THAT(errors_of(with_unknown(good)), IsEmpty()) << good;

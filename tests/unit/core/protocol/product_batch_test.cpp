@@ -107,7 +107,7 @@ TEST(BatchRules, TheFirst1000ErrorsAreListedInOrder) {
     EXPECT_EQ(found[999], "products[499].title REQUIRED");
 }
 
-TEST(BatchRules, JsonLimitsAreThoseOfEvents) {
+TEST(BatchRules, JsonLimitsEqualTheEventLimits) {
     const auto with = [](const std::string& value) {
         return check(batch(product("\"unknown\":" + value))).verdict;
     };

@@ -41,7 +41,7 @@ TEST(ProductTableRules, NestedTypesHaveATableWhichIsListed) {
     }
 }
 
-TEST(ProductTableRules, LimitsAreThoseOfTheSpecification) {
+TEST(ProductTableRules, LimitsEqualTheSpecification) {
     const auto limit_of = [](std::string_view table_name, std::string_view field_name) {
         for (const ProductTable* table : product_tables()) {
             for (const ProductField& field : table->fields) {

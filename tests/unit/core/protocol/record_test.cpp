@@ -130,7 +130,7 @@ TEST(RecordRules, AnInstantHasLessThanASecondOfNanoseconds) {
     EXPECT_EQ(decode_error(encoded(meta, "{}")), ErrorCode::kCorrupt);
 }
 
-TEST(RecordRules, WhatClaimsABulkFileIsToldByItsHeadAlone) {
+TEST(RecordRules, ABulkFileIsRecognisedByTheHeadAlone) {
     RecordMeta meta = order_meta();
     EXPECT_FALSE(claims_bulk(encoded(meta, "{}")));
     meta.bulk = BulkRef{"file", 3, {}};

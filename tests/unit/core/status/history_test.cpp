@@ -36,7 +36,7 @@ TEST(StatusHistory, TheFirstPointCountsNothingBeforeIt) {
     EXPECT_EQ(recorded.points[0].queue_depth, 7u);
 }
 
-TEST(StatusHistory, APointCountsWhatCameSinceTheLast) {
+TEST(StatusHistory, APointCountsRequestsSinceTheLast) {
     Recorded recorded;
     recorded.offer(1'000'000);
     recorded.accept(30);

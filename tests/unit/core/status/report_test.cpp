@@ -138,7 +138,7 @@ TEST(StatusProblems, AWorkerThatRetriesSaysWhyAndOneThatNeverRanIsTold) {
     EXPECT_THAT(codes(report), ElementsAre("worker_stopped")) << "what never ran is not stale";
 }
 
-TEST(StatusProblems, WhatIsNotKnownIsNoProblem) {
+TEST(StatusProblems, UnknownFiguresAreNoProblem) {
     StatusReport report = full_report();
     report.queue->bytes_used = report.queue->bytes_mark = 0;
     report.queue->disk_free.reset();
@@ -150,7 +150,7 @@ TEST(StatusProblems, WhatIsNotKnownIsNoProblem) {
     EXPECT_THAT(codes(report), ElementsAre());
 }
 
-TEST(StatusJson, WarnsAndLeavesOutWhatIsNotKnown) {
+TEST(StatusJson, WarnsAndOmitsUnknownFigures) {
     StatusReport report = full_report();
     report.worker->dead_open = 1;
     report.queue->oldest_ms.reset();
@@ -168,7 +168,7 @@ TEST(StatusJson, WarnsAndLeavesOutWhatIsNotKnown) {
     EXPECT_DOUBLE_EQ(root["queue"]["oldest_age_seconds"].get_double().value(), 0);
 }
 
-TEST(PrometheusText, SaysWhatStateTheWorkerIsIn) {
+TEST(PrometheusText, ReportsTheStateOfTheWorker) {
     StatusReport report = full_report();
     for (const auto& [state, up, retrying] :
          {std::tuple{"running", 1, 0}, std::tuple{"retrying", 1, 1}, std::tuple{"starting", 1, 0},

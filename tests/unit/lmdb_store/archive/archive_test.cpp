@@ -82,7 +82,7 @@ protected:
     ArchiveOptions options_{};
 };
 
-TEST_F(ArchiveTest, WhatWasAddedIsReadBackInOrder) {
+TEST_F(ArchiveTest, AddedInputsAreReadBackInOrder) {
     options_.block_bytes = 4096;
     auto to = writer();
     add(*to, 1, 1000);
@@ -126,7 +126,7 @@ TEST_F(ArchiveTest, AnotherProcessGoesOnInTheSameSegment) {
     EXPECT_FALSE(std::filesystem::exists(segment(2)));
 }
 
-TEST_F(ArchiveTest, WhatWasNotFlushedIsNotClaimed) {
+TEST_F(ArchiveTest, UnflushedInputsAreNotClaimed) {
     {
         auto to = writer();
         add(*to, 1, 10);
@@ -205,7 +205,7 @@ std::string changed_under_crc(std::string head, std::size_t at) {
     return head;
 }
 
-TEST(ArchiveFormat, WhatIsUnusedInAHeadIsZero) {
+TEST(ArchiveFormat, UnusedBytesOfAHeadAreZero) {
     SegmentHead segment;
     segment.queue_uuid = "0123";
     segment.ordinal = 1;
@@ -380,7 +380,7 @@ TEST_F(ArchiveTest, RetentionBySizeKeepsTheLimit) {
     EXPECT_EQ(seqs, range(seqs.front(), 5000));
 }
 
-TEST_F(ArchiveTest, AnEditChangesOnlyWhatItNames) {
+TEST_F(ArchiveTest, AnEditChangesOnlyTheNamedInputs) {
     options_.block_bytes = 512;
     options_.segment_bytes_max = 4096;
     {

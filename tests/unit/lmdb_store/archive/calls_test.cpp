@@ -64,7 +64,7 @@ protected:
     ArchiveOptions options_{.segment_bytes_max = 900, .block_bytes = 1000};
 };
 
-TEST_F(ArchiveCallsTest, WhatIsDurableStaysReadableAndTheWriterGoesOn) {
+TEST_F(ArchiveCallsTest, DurableInputsStayReadableAndTheWriterContinues) {
     for (const int error : {EIO, ENOSPC, EDQUOT, EACCES, EMFILE, EINTR}) {
         const int struck = fail_each([&](int nth) {
             clear();
@@ -142,7 +142,7 @@ TEST_F(ArchiveCallsTest, ADiskThatStaysBrokenTakesNothingThatWasDurable) {
     EXPECT_GE(struck, 20);
 }
 
-TEST_F(ArchiveCallsTest, WhatAnInterruptedWriterLeftIsRemoved) {
+TEST_F(ArchiveCallsTest, FilesOfAnInterruptedWriterAreRemoved) {
     clear();
     ASSERT_TRUE(write_upto(*writer(), 4).ok());
     // As replace_file() does now, and as earlier releases did.
@@ -164,7 +164,7 @@ TEST_F(ArchiveCallsTest, WhatAnInterruptedWriterLeftIsRemoved) {
     EXPECT_FALSE(fs::exists(left) || fs::exists(before));
 }
 
-TEST_F(ArchiveCallsTest, AWriterThatCannotReadWhatIsThereDoesNotBegin) {
+TEST_F(ArchiveCallsTest, AWriterThatCannotReadTheArchiveDoesNotBegin) {
     clear();
     ASSERT_TRUE(write_upto(*writer(), 12).ok());
     EXPECT_GE(fail_each([&](int nth) {

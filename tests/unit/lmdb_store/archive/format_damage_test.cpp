@@ -74,7 +74,7 @@ TEST(ArchiveDamage, ASegmentsHeadUnderARightChecksumIsReadWithinItsLimits) {
     }
 }
 
-TEST(ArchiveDamage, ABlockThatIsNotWhatItsHeadSaysIsRefused) {
+TEST(ArchiveDamage, ABlockThatContradictsItsHeadIsRefused) {
     BlockPacker packer(1);
     const std::string raw(1000, 'x');
     const std::string block = packer.pack({1, {5}, {5}, 0, 0, 0}, raw);

@@ -118,7 +118,7 @@ TEST_F(EnvironmentCallsTest, AMapThatAnotherProcessEnlargedIsTakenOver) {
     EXPECT_TRUE(call.struck());
 }
 
-TEST_F(EnvironmentCallsTest, MemoryThatRunsOutWhileItOpensKeepsNobodyFromOpeningIt) {
+TEST_F(EnvironmentCallsTest, AFailedAllocationWhileOpeningDoesNotPreventALaterOpening) {
     environment_.reset();
     const EnvironmentOptions options{folder_.path(), kMap, 4, false, true};
     int met = 0;

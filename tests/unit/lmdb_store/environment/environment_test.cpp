@@ -68,7 +68,7 @@ protected:
     MDB_dbi rows_ = 0;
 };
 
-TEST_F(EnvironmentTest, WhatWasCommittedIsThereAfterOpeningAgain) {
+TEST_F(EnvironmentTest, CommittedRowsAreThereAfterReopening) {
     {
         const auto environment = open();
         ASSERT_EQ(put(*environment, "a", "1"), 0);

@@ -21,7 +21,7 @@ struct Meaning {
     ErrorCode code;
 };
 
-TEST(ErrorCodes, WhatLmdbReportsIsToldApart) {
+TEST(ErrorCodes, CodesOfLmdbAreDistinguished) {
     for (const Meaning& meaning : {
              Meaning{MDB_MAP_FULL, ErrorCode::kFull},
              Meaning{MDB_TXN_FULL, ErrorCode::kFull},
@@ -90,7 +90,7 @@ TEST(ErrorCodes, AFolderThatIsNoneAndAFileThatIsNoneAreToldApart) {
     EXPECT_THAT(checked.error().message, HasSubstr("is not a file"));
 }
 
-TEST(ErrorCodes, AFileThatMayNotBeWrittenSaysWhoseItIs) {
+TEST(ErrorCodes, AReadOnlyFileNamesItsOwner) {
     const TempStore store;
     for (const int error : {EACCES, EPERM, EROFS}) {
         const FailingCall call("sys_faccessat", 0, error);

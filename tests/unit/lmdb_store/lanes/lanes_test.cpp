@@ -22,7 +22,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST_F(LanesTest, L3WhatIsDurableIsMovedInOrderWithItsReceipt) {
+TEST_F(LanesTest, L3DurableRecordsAreMovedInOrderWithReceipts) {
     Lane lane(*queue_);
     lane.write({"one", "two"});
     lane.write({"three"});
@@ -62,7 +62,7 @@ std::uint64_t bytes_read() {
 }
 
 /// A transaction takes a part of what stands in each of many lanes.
-TEST_F(LanesTest, L8AMoverReadsAboutWhatItMoves) {
+TEST_F(LanesTest, L8AMoverReadsLittleMoreThanItMoves) {
     constexpr std::uint64_t kLanes = 8;
     constexpr std::uint64_t kBatches = 64;
     const std::string body(15'000, 'x');
@@ -104,7 +104,7 @@ TEST_F(LanesTest, L3ADirectAppendMovesAllLanesFirst) {
     EXPECT_EQ(queue_->lanes_left().bytes, 0U);
 }
 
-TEST_F(LanesTest, L3WhatIsNotPublishedIsNotMovedYet) {
+TEST_F(LanesTest, L3UnpublishedBatchesAreNotMoved) {
     Lane lane(*queue_);
     lane.write({"under way"}, false);
     ASSERT_TRUE(queue_->move_lanes().ok());
@@ -180,7 +180,7 @@ TEST_F(LanesTest, L8AMoveEndsHoweverMuchIsWrittenMeanwhile) {
     EXPECT_EQ(queue_->lanes_left().bytes, 0U);
 }
 
-TEST_F(LanesTest, L4WhatALaneWithoutOwnerHoldsIsMovedBeforeAnythingElse) {
+TEST_F(LanesTest, L4AnUnownedLaneIsMovedFirst) {
     {
         Lane lane(*queue_);
         lane.write({"answered"});
@@ -255,7 +255,7 @@ TEST_F(LanesTest, L4MoreThanATransactionsWorthIsRecoveredWhole) {
     EXPECT_EQ(bodies_from(1), expected);
 }
 
-TEST_F(LanesTest, L4WhoTakesALaneMovesAllThatIsInIt) {
+TEST_F(LanesTest, L4ANewOwnerMovesTheWholeLane) {
     std::vector<std::string> expected;
     {
         Lane lane(*queue_);
@@ -307,7 +307,7 @@ TEST_F(LanesTest, L1ALaneIsTakenAgainAndNothingOldInItPassesForNew) {
 }
 
 /// A power cut left a batch of which nothing can be read, and behind it one that is whole.
-TEST_F(LanesTest, L4WhatATornBatchLeftBehindNeverComesBack) {
+TEST_F(LanesTest, L4RemainsOfATornBatchNeverReturn) {
     {
         Lane lane(*queue_);
         lane.write({std::string(5000, 't')}, false);
@@ -326,7 +326,7 @@ TEST_F(LanesTest, L4WhatATornBatchLeftBehindNeverComesBack) {
     EXPECT_THAT(bodies_from(1), ElementsAre("new"));
 }
 
-TEST(LaneCellRules, L4WhatACellSaysIsBelievedForItsLaneAndItsBootOnly) {
+TEST(LaneCellRules, L4ACellIsValidForItsLaneAndBootOnly) {
     const Uuid lane{1};
     const Uuid other{2};
     const Uuid boot{3};
@@ -533,7 +533,7 @@ TEST_F(LanesTest, L5ALatchStopsEveryProcessUntilAWriteTestOrANewMaster) {
     EXPECT_FALSE(queue_->latched());
 }
 
-TEST_F(LanesTest, L5RoomForWhatLanesHoldIsKeptFree) {
+TEST_F(LanesTest, L5RoomForTheLanesIsReserved) {
     const std::uint64_t before = queue_->fill()->bytes_mark;
     Lane lane(*queue_);
     ASSERT_TRUE(queue_->move_lanes().ok());

@@ -129,7 +129,7 @@ TEST_F(LedgerDamageTest, AValueThatLiesUnderTheKeyOfAnotherRowIsNoticed) {
     }
 }
 
-TEST_F(LedgerDamageTest, ARowThatIsGoneIsNoticedByWhatLeadsToIt) {
+TEST_F(LedgerDamageTest, AMissingRowIsNoticedThroughItsReferences) {
     for (const auto& [name, from] :
          {std::pair{"shops", "table shop_ids"}, std::pair{"journal", "table creator_journal,"},
           std::pair{"events", "table digests"}, std::pair{"catalog", "table variants"},

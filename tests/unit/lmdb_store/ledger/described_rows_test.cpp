@@ -173,7 +173,7 @@ TEST_F(DescribedRowsTest, AVisitorThatHasSeenEnoughIsNotCalledAgain) {
     });
 }
 
-TEST_F(DescribedRowsTest, OfOneNodeAreApartFromThoseOfAnother) {
+TEST_F(DescribedRowsTest, RowsOfTwoNodesAreSeparate) {
     for_each_described([this]<class Row>(const Row& /*empty*/) {
         if constexpr (TableOf<Row>::kPerNode) {
             const Row row = sample_row<Row>(samples_);

@@ -187,7 +187,7 @@ TEST_F(LedgerTest, TheMapGrowsByItself) {
     EXPECT_GT(ledger_->fill().bytes_map, 1'000'000U);
 }
 
-TEST_F(LedgerTest, O5_AnEventWhoseDigestIsForgottenIsRecognisedNoLonger) {
+TEST_F(LedgerTest, O5_AnEventWithoutDigestIsNoLongerRecognised) {
     EventTrace event = samples_.event();
     const EventDigest digest = event.digest;
     auto txn = ledger_->begin(kNode);
@@ -294,7 +294,7 @@ TEST_F(LedgerTest, AVisitorThatHasSeenEnoughIsNotCalledAgain) {
     EXPECT_EQ(seen, 5);
 }
 
-TEST_F(LedgerTest, WhatIsWaitingEndsWithItsAccount) {
+TEST_F(LedgerTest, AScanOfWaitingOrdersEndsWithItsAccount) {
     const WaitKey key{kAccount, WaitKind::kCode, sha256("spring10")};
     auto txn = ledger_->begin(kNode);
     txn->put(WaitingOrder{
@@ -308,7 +308,7 @@ TEST_F(LedgerTest, WhatIsWaitingEndsWithItsAccount) {
     EXPECT_EQ(txn->next_waiting({kAccount, WaitKind::kCode, {}}), key);
 }
 
-TEST_F(LedgerTest, ADamagedValueIsAnErrorThatSaysWhatToDo) {
+TEST_F(LedgerTest, ADamagedValueIsAnErrorWithARemedy) {
     {
         auto txn = ledger_->begin(kNode);
         OrderState small;  // beside its key, not on pages of its own

@@ -54,7 +54,7 @@ protected:
     int bodies_ = 0;
 };
 
-TEST_F(QueueCallsTest, ABatchIsAnsweredByWhatIsStored) {
+TEST_F(QueueCallsTest, AnswersMatchTheStoredRecords) {
     append({"old"}, {claim("old", "old")});
     for (const int error : {EIO, ENOSPC, ENOMEM, EAGAIN, MDB_MAP_FULL, MDB_TXN_FULL,
                             MDB_READERS_FULL, MDB_CORRUPTED, MDB_NOTFOUND}) {
@@ -109,7 +109,7 @@ TEST_F(QueueCallsTest, ALookForAReplayThatFailsLeavesTheItemToAppend) {
               2);
 }
 
-TEST_F(QueueCallsTest, WhatTheWorkerAsksForIsDoneOrRefused) {
+TEST_F(QueueCallsTest, CallsOfTheWorkerSucceedOrAreRefused) {
     append({"a", "b", "c", "d"});
     const std::vector<std::function<bool()>> asked = {
         [&] { return queue_->read({1}, 10, 1000).ok(); },

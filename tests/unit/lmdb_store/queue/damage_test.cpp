@@ -119,7 +119,7 @@ TEST_F(QueueDamageTest, ATooSmallMapIsRefused) {
     EXPECT_EQ(opened.error().code, ErrorCode::kInvalid);
 }
 
-TEST_F(QueueDamageTest, WhoWasNotToldTheMapTakesTheOneOfNginx) {
+TEST_F(QueueDamageTest, AProcessWithoutMapSizeUsesThatOfNginx) {
     open({.map_bytes = 32U << 20});
     EXPECT_EQ(queue_->fill()->bytes_map, 32U << 20);
     open({});

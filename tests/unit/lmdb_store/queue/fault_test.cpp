@@ -174,7 +174,7 @@ TEST_F(QueueFaultTest, AnIoErrorIsInDoubtAndLatchesAdmissionUntilARestart) {
 }
 
 /// LMDB in this process does not know what its last page is on the disk; it refuses everything.
-TEST_F(QueueFaultTest, AProcessWhoseMetaPageFailedStaysClosedWhenTheLatchIsEnded) {
+TEST_F(QueueFaultTest, AProcessWithAFailedMetaPageStaysClosedAfterUnlatch) {
     int closed = 0;
     const int struck = strike_each(Call::kWrite, EIO, [&](const Run& result) {
         closed += result.closed_unlatched == AppendOutcome::kInDoubt ? 1 : 0;

@@ -59,7 +59,7 @@ TEST_F(QueueFullTest, WhileItIsFullNoWriteTransactionIsOpened) {
     EXPECT_EQ(append({std::string(2000, 'x')})[0].outcome, AppendOutcome::kFull);
 }
 
-TEST_F(QueueFullTest, ItStaysFullAndReadyKnowsItUntilSomebodyCommits) {
+TEST_F(QueueFullTest, ItStaysFullAndNotReadyUntilItIsTrimmed) {
     open({.map_bytes = 2U << 20, .sync = false});
     const std::uint64_t stored = append_until_closed(std::string(2000, 'x'));
     ::usleep(100'000);  // longer than any retry

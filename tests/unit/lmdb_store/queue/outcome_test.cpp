@@ -143,7 +143,7 @@ TEST_F(QueueOutcomeTest, AtTheCapOfKeysABatchIsStoredAsFarAsThereAreRows) {
     }
 }
 
-TEST_F(QueueOutcomeTest, ARowWhoseKeyIsNoNumberIsNotRead) {
+TEST_F(QueueOutcomeTest, ARowWithAnInvalidKeyIsNotRead) {
     append({"one", "two"});
     table("records").put("zzz", "no record");
     open({});

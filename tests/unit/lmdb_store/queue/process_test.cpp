@@ -272,7 +272,7 @@ TEST_F(QueueProcessTest, BeginDrainLowersTheHintForAppendersInFlight) {
         << "nothing behind the lowered hint is deleted any more";
 }
 
-TEST_F(QueueProcessTest, AProcessWithoutTheRightIsToldWhoseFileItIs) {
+TEST_F(QueueProcessTest, AProcessWithoutTheRightLearnsTheOwnerOfTheFile) {
     if (::geteuid() != 0) {
         GTEST_SKIP() << "only root can become another user";
     }

@@ -132,7 +132,7 @@ TEST_F(RegistryDamageTest, ATokensRow) {
     EXPECT_THAT(failing_without("tokens", retired_.view()), IsEmpty());
 }
 
-TEST_F(RegistryDamageTest, ABearersRowThatLeadsToAnotherTokenLetsNobodyIn) {
+TEST_F(RegistryDamageTest, ABearersRowOfAnotherTokenIsRefused) {
     const std::string digest = table("bearers").all().front().first;
     for (const auto& [key, value] : table("bearers").all()) {
         if (value == token_.view()) {
@@ -142,7 +142,7 @@ TEST_F(RegistryDamageTest, ABearersRowThatLeadsToAnotherTokenLetsNobodyIn) {
     }
 }
 
-TEST_F(RegistryDamageTest, WhatItFollows) {
+TEST_F(RegistryDamageTest, DamagedSourceOfAFollowerIsAnError) {
     EXPECT_THAT(failing_with("", "follows", "12345678"),
                 UnorderedElementsAre("followed", "snapshot"));
     const RestoredFile restored(store_.paths().registry);

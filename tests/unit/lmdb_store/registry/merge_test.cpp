@@ -167,7 +167,7 @@ TEST_F(RegistryMergeTest, ANumberThatIsTakenUndoesAll) {
     EXPECT_FALSE(edge_->followed()->has_value());
 }
 
-TEST_F(RegistryMergeTest, WhatWasCreatedInTwoPlacesIsNeverMixed) {
+TEST_F(RegistryMergeTest, RegistriesWithDifferentCreationsAreNeverMixed) {
     ASSERT_TRUE(merge().ok());
     const RegistrySnapshot good = snapshot();
     const auto refused_with = [&](const std::function<void(RegistrySnapshot&)>& change,

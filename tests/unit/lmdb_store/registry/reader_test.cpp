@@ -139,7 +139,7 @@ TEST_F(RegistryReaderTest, AnotherProcessRevokesAndTheNextFindKnows) {
     EXPECT_TRUE(reader_->find_bearer(made.secret).token->revoked);
 }
 
-TEST_F(RegistryReaderTest, WhatDidNotChangeIsNotPreparedAgain) {
+TEST_F(RegistryReaderTest, UnchangedRowsAreNotPreparedAgain) {
     token(kWriteOrders);
     const auto before = reader_->find_shop("s");
     ASSERT_TRUE(registry_->create_account(AccountId("b"), std::nullopt, kNow).ok());
@@ -187,7 +187,7 @@ TEST_F(RegistryReaderTest, AForeignMasterKeyIsToldAtOnce) {
     EXPECT_THAT(reader.error().message, HasSubstr("master key"));
 }
 
-TEST_F(RegistryReaderTest, WhatWasUsedGoesOnAndTheRestIsUnreadableUntilTheNewKeyIsThere) {
+TEST_F(RegistryReaderTest, UsedTokensWorkAndOthersAreUnreadableUntilTheNewKeyIsRead) {
     const NewToken used = token(kWriteOrders);
     ASSERT_TRUE(signed_by(*reader_->find_shop("s"), used.secret));
     EXPECT_FALSE(reader_->is_key_outdated());

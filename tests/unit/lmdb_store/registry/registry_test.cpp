@@ -62,7 +62,7 @@ TEST_F(RegistryTest, AccountsGetDenseNumbersAndSlots) {
     EXPECT_EQ((*rows)[1].created_at, kNow);
 }
 
-TEST_F(RegistryTest, NoAccountBeyondTheSlotsAndTheMessageSaysWhatToDo) {
+TEST_F(RegistryTest, AnAccountBeyondTheSlotsIsRefusedWithARemedy) {
     for (const char* id : {"a", "b", "c"}) {
         ASSERT_TRUE(account(id).ok());
     }

@@ -51,7 +51,7 @@ protected:
     std::unique_ptr<RegistryReader> reader_;
 };
 
-TEST_F(RegistryTimingTest, AShopThatIsAskedForFirstCostsWhatAnUnknownOneCosts) {
+TEST_F(RegistryTimingTest, TheFirstLookUpOfAShopCostsAsMuchAsAnUnknownOne) {
     if (!reader_) {
         return;
     }
@@ -73,7 +73,7 @@ TEST_F(RegistryTimingTest, AShopThatIsAskedForFirstCostsWhatAnUnknownOneCosts) {
     EXPECT_LE(std::max(a, b) - std::min(a, b), std::max(a, b) / 20) << a << " against " << b;
 }
 
-TEST_F(RegistryTimingTest, AShopThatIsAskedForAgainCostsWhatAnUnknownOneCosts) {
+TEST_F(RegistryTimingTest, ARepeatedLookUpOfAShopCostsAsMuchAsAnUnknownOne) {
     if (!reader_) {
         return;
     }

@@ -46,7 +46,7 @@ struct Longest {
     void operator()(const char* /*name*/, std::string& id) { id = text; }
 };
 
-TEST(LedgerKeys, NeverExceedWhatLmdbTakes) {
+TEST(LedgerKeys, NeverExceedTheLimitOfLmdb) {
     const std::string longest(1024, 'x');
     const std::string admin(128, 'p');
     const OrderKey order{{1}, {2}, OrderId(longest)};

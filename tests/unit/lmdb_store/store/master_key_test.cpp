@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(MasterKeyRules, WhatWasSealedOpensWithTheSameKeyAndId) {
+TEST(MasterKeyRules, ASealedSecretOpensWithTheSameKeyAndId) {
     const MasterKey key = MasterKey::random();
     const std::string sealed = key.seal("correct horse battery", "tok-1");
     EXPECT_EQ(*key.open(sealed, "tok-1"), "correct horse battery");
@@ -48,7 +48,7 @@ TEST(MasterKeyRules, IsSavedForItsOwnerOnly) {
     EXPECT_EQ(*loaded->open(key.seal("secret", "t"), "t"), "secret");
 }
 
-TEST(MasterKeyRules, WhoHasTheFileOpenReadsTheKeyThatOverwritesIt) {
+TEST(MasterKeyRules, AnOpenFileReadsTheKeyThatOverwritesIt) {
     const TempFolder folder;
     const auto path = folder.path() / "master.key";
     ASSERT_TRUE(MasterKey::random().save(path).ok());

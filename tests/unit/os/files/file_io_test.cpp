@@ -32,7 +32,7 @@ struct Meaning {
     ErrorCode code;
 };
 
-TEST(OsFiles, WhatTheSystemReportsIsToldApart) {
+TEST(OsFiles, ErrnosAreDistinguished) {
     for (const Meaning& meaning : {
              Meaning{ENOENT, ErrorCode::kNotFound},
              Meaning{ENOTDIR, ErrorCode::kNotFound},
@@ -55,7 +55,7 @@ TEST(OsFiles, WhatTheSystemReportsIsToldApart) {
     EXPECT_THAT(system_error(EROFS, "write", "f").message, HasSubstr("mounted read-only"));
 }
 
-TEST(OsFiles, WhatIsReadAsAWholeIsAPlainFileOfTheExpectedSize) {
+TEST(OsFiles, OnlyAPlainFileOfTheExpectedSizeIsReadAsAWhole) {
     const TempFolder folder;
     EXPECT_EQ(read_file(folder.path(), 100).error().code, ErrorCode::kInvalid);
     write_text(folder.path() / "f", "12345");
@@ -118,7 +118,7 @@ TEST(OsFiles, AReplacedFileIsPrivateAndNothingIsLeftBesideIt) {
 }
 
 /// In a container, process ids begin at 1 again with each start.
-TEST(OsFiles, WhatAProcessOfTheSameIdLeftIsNotInTheWay) {
+TEST(OsFiles, ATemporaryFileOfAnEarlierProcessIsReplaced) {
     const TempFolder folder;
     const auto path = folder.path() / "f";
     write_text(path.string() + ".new." + std::to_string(::getpid()), "half of some");

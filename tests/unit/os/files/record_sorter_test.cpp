@@ -40,7 +40,7 @@ std::string names_in_folder(const std::filesystem::path& folder) {
     return names;
 }
 
-TEST(RecordSorter, WhatFitsIntoMemoryMakesNoFile) {
+TEST(RecordSorter, RecordsThatFitIntoMemoryNeedNoFile) {
     RecordSorter sorter("/nowhere");
     ASSERT_TRUE(sorter.add("b", "2").ok());
     ASSERT_TRUE(sorter.add("a", "1").ok());
@@ -77,7 +77,7 @@ TEST(RecordSorter, RunsAreMergedAsOftenAsTheyAreVisited) {
     EXPECT_EQ(names_in_folder(folder.path()), "") << "the file has no name";
 }
 
-TEST(RecordSorter, ARecordMayBeLongerThanWhatIsHeldAtOnce) {
+TEST(RecordSorter, ARecordMayBeLongerThanTheBuffer) {
     const TempFolder folder;
     RecordSorter sorter(folder.path(), 100);
     const std::string large(300'000, 'x');

@@ -20,7 +20,7 @@ Result<CommandResult> run(DrainStore& store, const Command& command) {
                        embedded_commands(store.paths()), store.stop_);
 }
 
-TEST(CommandClient, WithNoWorkerItAppliesTheCommandAndWhatCameBefore) {
+TEST(CommandClient, WithoutAWorkerItAppliesTheQueueUpToItsCommand) {
     DrainStore store;
     store.orders(0, 30);
     const auto result = run(store, ProgramApply{{spring_program()}});
@@ -134,7 +134,7 @@ TEST(CommandClient, A2_AnImportIsOverWhenTheOrdersThatWaitedForItWereTriedAgain)
     EXPECT_EQ(seen.back(), 0U);
 }
 
-TEST(CommandClient, WithoutWaitingItSaysWhatIsLeftAndTheNextDrainDoesIt) {
+TEST(CommandClient, WithoutWaitingItReportsTheWorkLeftForTheNextDrain) {
     DrainStore store;
     store.command(ProgramApply{{spring_program()}});
     store.orders(0, kManyOrders);

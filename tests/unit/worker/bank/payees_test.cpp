@@ -26,7 +26,7 @@ private:
     std::filesystem::path path_;
 };
 
-TEST(Payees, AnIbanIsOneWhoseRemainderIsOne) {
+TEST(Payees, AnIbanHasTheRemainderOne) {
     for (const char* right : {"DE89370400440532013000", "GB82WEST12345698765432", "NO9386011117947",
                               "MT84MALT011000012345MTLCAST001S"}) {
         EXPECT_TRUE(is_iban(right)) << right;
@@ -85,7 +85,7 @@ TEST(Payees, SeventyCharactersAreCountedNotBytes) {
     EXPECT_TRUE(read_payees(file.path()).ok());
 }
 
-TEST(Payees, WhoPaysIsOneRow) {
+TEST(Payees, TheDebtorIsOneRow) {
     const TempFile one("name,iban,bic\nAcme GmbH,DE89370400440532013000,COBADEFFXXX\n");
     const auto debtor = read_debtor(one.path());
     ASSERT_TRUE(debtor.ok()) << debtor.error().message;

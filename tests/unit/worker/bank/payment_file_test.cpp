@@ -39,7 +39,7 @@ TEST(PaymentFile, Csv) {
               "DNBANOKK,EUR,6.00\n");
 }
 
-TEST(PaymentFile, PainHasWhatSepaAsksFor) {
+TEST(PaymentFile, PainHasTheFieldsThatSepaRequires) {
     const std::string xml = payment_file(message(), PaymentForm::kPain);
     EXPECT_TRUE(
         xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\""

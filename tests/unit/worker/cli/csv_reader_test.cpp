@@ -107,7 +107,7 @@ TEST(CsvTable, OptionalColumnsThatAreNotThereAreEmpty) {
     EXPECT_EQ(row.fields, (std::vector<std::string>{"c1", "", "Ann"}));
 }
 
-TEST(CsvTable, AColumnThatNobodyKnowsIsNamed) {
+TEST(CsvTable, AnUnknownColumnIsNamed) {
     const UniqueFile file = file_of("creator_id,coed\nc1,SAVE\n");
     const auto table = CsvTable::open(file.get(), "f.csv", {{"creator_id"}, {"code", "name"}});
     ASSERT_FALSE(table.ok());

@@ -85,7 +85,7 @@ TEST(Output, JsonIsAnArrayWithMembersInOrder) {
     EXPECT_EQ(listing(Format::kJson, {}), "[]\n");
 }
 
-TEST(Output, CsvHasAHeaderAndQuotesWhatMustBe) {
+TEST(Output, CsvHasAHeaderAndQuotesWhereNeeded) {
     EXPECT_EQ(listing(Format::kCsv, {row("a,b", 1, nullptr), row("say \"x\"\n", 2, {"x", "y"})}),
               "id,count,words\n"
               "\"a,b\",1,\n"

@@ -33,7 +33,7 @@ store::RegistrySnapshot sample(const store::MasterKey& key) {
     return all;
 }
 
-TEST(RegistryFile, WhatIsWrittenIsReadBack) {
+TEST(RegistryFile, WrittenRegistryIsReadBack) {
     const store::MasterKey key = store::MasterKey::random();
     const store::RegistrySnapshot all = sample(key);
     const std::string text = encode_registry(all, key);

@@ -105,7 +105,7 @@ TEST(ArchiveMerge, AFolderThatIsNoArchiveIsNamed) {
     EXPECT_NE(merge.error().message.find("/nowhere/archive"), std::string::npos);
 }
 
-TEST(ArchiveMerge, ARebuildOfAFleetAppliesWhatEachNodeReceived) {
+TEST(ArchiveMerge, ARebuildOfAFleetAppliesTheInputsOfEachNode) {
     NodeArchive a("a"), b("b");
     a.add({1, 3});
     b.add({2, 4, 5});

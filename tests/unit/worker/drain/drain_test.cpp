@@ -105,7 +105,7 @@ TEST(Drain, AStopWhileTheLedgerCannotBeOpenedEndsCleanly) {
     EXPECT_EQ((*drain)->applied_seq().value, 3U);
 }
 
-TEST(Drain, PublishesThePositionAndTrimsWhatIsApplied) {
+TEST(Drain, PublishesTheCheckpointAndTrimsAppliedRecords) {
     DrainStore store;
     store.orders(0, 2500);
     store.drain_all();
@@ -239,7 +239,7 @@ TEST(Drain, AnInputThatCannotBeAppliedNeverStopsTheQueue) {
     EXPECT_TRUE(std::filesystem::is_empty(store.paths().bulk)) << "applied bodies are unlinked";
 }
 
-TEST(Drain, AnOlderQueueIsRefusedWithASentenceThatSaysWhatToDo) {
+TEST(Drain, AnOlderQueueIsRefusedWithARemedy) {
     DrainStore store;
     const auto copy = store.paths().root / "copy";
     store.orders(0, 3);

@@ -55,7 +55,7 @@ TEST_F(RebuildTest, IdenticalInputsGiveIdenticalBytes) {
     EXPECT_TRUE(rebuilt->ledger().verify(store_.queue().uuid(), 5).empty());
 }
 
-TEST_F(RebuildTest, GoesOnToWhatWasAppliedMeanwhile) {
+TEST_F(RebuildTest, ContinuesWithInputsAppliedMeanwhile) {
     store_.orders(0, 20);
     store_.drain_all();
     const auto rebuilt = rebuild();

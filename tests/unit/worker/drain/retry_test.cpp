@@ -63,7 +63,7 @@ TEST(RetryRules, TroubleIsToldOnceASecond) {
     EXPECT_EQ(told, 3);
 }
 
-TEST(RetryRules, RecoveryFromWhatWasToldIsToldOnce) {
+TEST(RetryRules, RecoveryFromAReportedFailureIsReportedOnce) {
     Retry retry(0);
     EXPECT_EQ(retry.succeeded(kStart), std::nullopt);
     EXPECT_TRUE(retry.failed(ErrorCode::kNoSpace, kStart).is_told);

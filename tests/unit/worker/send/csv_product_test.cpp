@@ -30,7 +30,7 @@ TEST(CsvProduct, AnEmptyCellIsAnAbsentField) {
               R"({"platform_product_id":"p1","brand":"b"})");
 }
 
-TEST(CsvProduct, WhatIsNoNumberIsLeftForTheValidatorToRefuse) {
+TEST(CsvProduct, AnInvalidNumberIsLeftToTheValidator) {
     EXPECT_EQ(json_of({"platform_product_id", "list_price", "active"}, {"p1", "1,90", "yes"}),
               R"({"platform_product_id":"p1","list_price":"1,90","active":"yes"})");
 }

@@ -50,14 +50,14 @@ TEST_F(SharedLimit, TakesItsPartOfEveryWindowAndNoMore) {
     EXPECT_EQ(tenth.text(), "takes 60 of 600 requests a window");
 }
 
-TEST_F(SharedLimit, LeavesToLiveTrafficWhatItNeeds) {
+TEST_F(SharedLimit, LeavesTheShareOfLiveTraffic) {
     LimitShare half(50);  // 360 of 600 are others'
     EXPECT_THAT(run(half, 3, 6), Each(AllOf(Ge(180U), Le(245U))));
     LimitShare crowded(50);  // 540 of 600
     EXPECT_THAT(run(crowded, 3, 9), Each(AllOf(Ge(30U), Le(70U))));
 }
 
-TEST_F(SharedLimit, SpreadsWhatIsNotSentAtOnceOverTheWindow) {
+TEST_F(SharedLimit, SpreadsTheRestOverTheWindow) {
     LimitShare half(50);
     std::uint64_t early = 0;
     half.started(kStart);

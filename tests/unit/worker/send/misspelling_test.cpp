@@ -50,7 +50,7 @@ TEST(Misspelling, IsFoundAtEveryLevel) {
                      "prices.priceRange.mim: no such field is known; did you mean min?"}));
 }
 
-TEST(Misspelling, WhatIsKnownOrNoRecordHasNone) {
+TEST(Misspelling, KnownFieldsAndNonRecordsAreNotMisspelt) {
     EXPECT_EQ(misspelt(R"({"platform_product_id":"p","title":"T","variants":7,"prices":[1]})"),
               Words{});
     EXPECT_EQ(misspelt("[1]"), Words{});

@@ -31,7 +31,7 @@ TEST(SendPolicy, BadFieldsAreTheRecordsOwnFault) {
     EXPECT_EQ(judge_event(answer(400, "<html>")).problems.size(), 1u);
 }
 
-TEST(SendPolicy, WhatPassesIsTriedAgainAndWhatCannotPassEndsTheRun) {
+TEST(SendPolicy, TransientAnswersAreRetriedAndPermanentOnesEndTheRun) {
     for (const long status : {0L, 408L, 429L, 500L, 502L, 503L, 504L}) {
         EXPECT_EQ(judge_event(answer(status, "")).verdict, Verdict::kRetry) << status;
         EXPECT_EQ(judge_batch(answer(status, ""), 1).verdict, Verdict::kRetry) << status;
@@ -85,7 +85,7 @@ TEST(SendPolicy, GivesUpByTheClockAndNotByTheNumberOfFailures) {
     EXPECT_TRUE(gives_up(3, seconds(0), false));  // never reached: a wrong address
 }
 
-TEST(SendPolicy, SaysWhoMayHaveRefusedWithoutRetryAfter) {
+TEST(SendPolicy, NamesThePossibleSourceOfA503WithoutRetryAfter) {
     HttpResponse response = answer(503, "");
     EXPECT_NE(judge_event(response).why.find("limit_req"), std::string::npos);
     response.retry_after_s = 1;

@@ -44,7 +44,7 @@ protected:
 
 using Lines = std::vector<std::uint64_t>;
 
-TEST_F(SendStateFile, ARunGoesOnWithWhatIsNotSettled) {
+TEST_F(SendStateFile, ARunContinuesWithUnsettledRecords) {
     const std::string path = input("a\nb\n\nc\nd\n");
     SendState state = load();
     EXPECT_TRUE(state.is_new());

@@ -71,7 +71,7 @@ std::string program_with(const std::string& lines) {
     return "[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\n" + lines;
 }
 
-TEST(ProgramFile, AMistakeNamesFileLineFieldAndWhatWasExpected) {
+TEST(ProgramFile, AMistakeNamesFileLineFieldAndExpectation) {
     for (const auto& [text, wanted] : {
              std::pair(program_with("colour = 1\n"), ":5: unknown key 'colour'"),
              std::pair(program_with("max_per_order = [\"1.00 EUR\",\n\"2.00 EUR\"]\n"),

@@ -95,7 +95,7 @@ TEST_F(SecretFile, AFileThatAPersonNamesIsReadToItsEndOrRefused) {
     EXPECT_NE(read_to_end(folder_, 100).error().message.find("Is a directory"), std::string::npos);
 }
 
-TEST_F(SecretFile, AFileThatIsWrittenIsPrivateAndKeepsWhatItIsToldTo) {
+TEST_F(SecretFile, AWrittenFileIsPrivateAndComplete) {
     const std::string path = folder_ / "output";
     for (const Existing existing :
          {Existing::kEmptied, Existing::kAppendedTo, Existing::kEmptied, Existing::kAppendedTo}) {
