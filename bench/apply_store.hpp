@@ -163,7 +163,7 @@ struct Bench {
         }
     }
 
-    /// Of orders of all ages, at random: what is touched is nowhere near each other.
+    /// Refunds random orders of all ages, so that the changed rows are far apart.
     void refund(std::uint64_t count, std::uint64_t orders) {
         for (std::uint64_t done = 0; done < count;) {
             std::vector<std::string> bodies;

@@ -1,4 +1,4 @@
-// What a plain LMDB commit takes on this disk: the least that an answer has to wait for.
+// Measures a plain LMDB commit on this disk: the least that an answer must wait for.
 //
 //   lmdb_commit FOLDER RECORDS [SECONDS [RATE [CONNECTIONS]]]
 //

@@ -1,6 +1,6 @@
-// What a payout of many positions costs, from its preview to money that came back: orders of one
-// line, each with its position, are applied first; then one command after the other moves them all.
-// Time, processor, memory and, with PostgreSQL, round trips.
+// Measures a payout of many positions, from its preview to its return: orders of one line, each
+// with its position, are applied first; then one command after the other changes the state of all
+// payouts. Time, processor, memory and, with PostgreSQL, round trips.
 //
 //   payout_close FOLDER ORDERS CREATORS [URL]   URL: an empty database; without it, the embedded
 //                                               ledger
@@ -25,7 +25,7 @@ using namespace sluice::bench;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kAtOnce = 200'000;       ///< Orders in the queue.
-constexpr std::uint64_t kCreatorsAtOnce = 1000;  ///< Of one import.
+constexpr std::uint64_t kCreatorsAtOnce = 1000;  ///< In one import.
 
 std::string small_body(std::uint64_t order, std::uint64_t creators) {
     const std::string id = std::to_string(1'000'000'000 + order);
@@ -138,7 +138,7 @@ void fill(Bench& bench, const worker::LedgerOpener& opener, std::uint64_t orders
     }
 }
 
-/// What the last command says, and its id.
+/// Returns the text and the id of the last command.
 CommandRow last_command(Bench& bench, const worker::LedgerOpener& opener) {
     const auto ledger = opener();
     check(ledger.ok(), ledger ? "" : ledger.error().message);

@@ -1,5 +1,5 @@
-// How fast the drain applies order events of five lines to a PostgreSQL ledger, beside how fast the
-// same server takes plain batched INSERTs of the very same rows, in the same run.
+// Compares, in one run, how fast the drain applies order events of five lines to a PostgreSQL
+// ledger and how fast the same server accepts plain batched INSERTs of the same rows.
 //
 //   pg_apply_rate FOLDER URL [EVENTS]   the database must be empty; its ledger is made and left
 #include <chrono>

@@ -1,5 +1,6 @@
-// What one event costs as things grow: the backlog of the queue, shops and accounts of the
-// registry, the lines of an order. Processor time only, syncs are off; prints one table for each.
+// Measures the cost of one event as the store grows: the backlog of the queue, shops and accounts
+// of the registry, the lines of an order. Processor time only, with syncs off; prints one table for
+// each.
 //
 //   scaling NEW_FOLDER [BACKLOG_MAX] [SHOPS_MAX]
 #include <fcntl.h>
@@ -47,7 +48,7 @@ void need(const Status& status) {
     }
 }
 
-/// Of this thread: how long the kernel makes it wait for the disk is another question.
+/// Returns the processor time of this thread, which excludes waiting for the disk.
 double cpu_nanos() {
     timespec now{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,6 +1,6 @@
-// What the statement of one creator costs in a large ledger: orders of five lines are spread evenly
-// over the creators, all in one month; then one creator's month is read. It must not depend on what
-// the others earned.
+// Measures the statement of one creator in a large ledger. Orders of five lines are spread evenly
+// over the creators, all in one month; then one creator's month is read. Its cost must not depend
+// on the earnings of the others.
 //
 //   statement_cost FOLDER [CREATORS] [ENTRIES]   10,000 and 10,000,000; a store is made in
 //                                                FOLDER/apply_rate and removed
@@ -23,7 +23,7 @@ namespace {
 using namespace sluice;
 using namespace sluice::bench;
 
-constexpr std::uint64_t kEntriesOfOrder = 6;  ///< That it was attributed, and five lines.
+constexpr std::uint64_t kEntriesOfOrder = 6;  ///< A memo entry for the attribution, and five lines.
 constexpr std::uint64_t kAtOnce = 200'000;    ///< Orders in the queue.
 constexpr int kReads = 5;
 

@@ -4,7 +4,7 @@
     bench/suite.py                     # every row, about 15 minutes
     bench/suite.py --rows main,half    # some of them
     bench/suite.py --update            # and puts the tables into docs/performance.md
-    bench/suite.py --before BUILD      # beside each row what another release does, from its release build
+    bench/suite.py --before BUILD      # adds another release to each row, from its release build
 
 Prints, for each row, the command that gives it alone and its table in Markdown.
 """
@@ -118,7 +118,7 @@ def markdown(results):
 
 
 def against_before(results):
-    """A line for each of ours that an earlier release was measured beside."""
+    """Returns a line for each target that was measured together with an earlier release."""
     pairs = ((targets.Sluice, targets.SluiceBefore), (targets.SluiceWithWorker, targets.SluiceBeforeWithWorker))
     return [f"\n{ours.name} to {theirs.name}, medians of the rounds' ratios:\norders/s {ratio(now, then)}, CPU of an order "
             f"{ratio(now, then, 'server_cpu_s_per_1000')}, p99 {ratio_of_p99(now, then)}."
@@ -130,7 +130,7 @@ def ratio_of_p99(now, then):
 
 
 def summary(found):
-    """Every row with another release beside it, in one table; of the page, what was not measured now."""
+    """Returns one table of all rows with another release; rows that were not measured now come from the page."""
     lines = {title: line for line in shown("against").splitlines()
              if (title := line.split(" | ")[0].removeprefix("| ")) in {title for title, _ in ROWS.values()}}
     for row, results in found.items():

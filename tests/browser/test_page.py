@@ -131,7 +131,8 @@ def settled(report, sent):
 
 
 def seen_by_every_worker(edge, good):
-    """A worker looks at the store by itself, once a second; nobody knows which one the browser gets.
+    """Waits until each nginx worker has a good report, because each samples the store by itself, once a second, and the
+    browser may reach any of them. Returns the last report.
 
     The last report, once each worker has given one that is good."""
     reports = {}

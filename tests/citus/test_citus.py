@@ -138,7 +138,7 @@ def test_distribute_refuses_a_server_without_citus(folder, twins):
 
 
 def test_the_suite_of_the_ledger(cluster):
-    """Every rule, on this cluster; what is skipped makes databases of its own."""
+    """Runs every rule on this cluster; the skipped tests create databases of their own."""
     done = subprocess.run(
         [str(paths.BUILD / "tests" / "ledger_test"), "--gtest_filter=*Postgres*:-*/PostgresSpread*"],
         env={**os.environ, "SLUICE_TEST_LEDGER": cluster.url()}, capture_output=True, text=True, check=False,
@@ -175,7 +175,7 @@ def test_a_machine_that_is_killed_under_a_running_worker(cluster, twins):
 
 
 def test_the_coordinator_is_killed_between_the_two_phases_of_a_commit(cluster, twins):
-    """Its commit is on disk, and the machines have not heard of it: nothing goes on until they have."""
+    """Its commit is on disk, and the machines have not received it: no batch is applied until they have."""
     cluster.coordinator.set("citus.recover_2pc_interval", "-1")
     sluice, worker = begun(twins, cluster, "phases")
     cluster.coordinator.set("synchronous_standby_names", "nobody")
@@ -214,7 +214,7 @@ def test_an_earlier_session_waits_for_an_unfinished_commit_of_a_machine(cluster,
 
 
 class CitusFleet:
-    """Three edges beside each other, one cluster."""
+    """Three edges on one cluster."""
 
     def __init__(self, cluster):
         self.database = cluster

@@ -277,7 +277,7 @@ late_days = 36500
 
 
 def test_balances_as_of_a_time_that_is_over(shop):
-    """J2, P1: what was posted, closed, paid or given back later is taken back."""
+    """J2, P1: entries, closes, payments and releases after the instant are subtracted."""
     balances = ("report", "balances", *ACME)
     apply(shop, HELD)
     shop.run("creator", "import", shop.file("b.csv", "creator_id,program_id,code\nben,spring,BEN\n"))

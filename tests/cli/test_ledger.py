@@ -72,7 +72,7 @@ def shop(tmp_path):
 
 @pytest.fixture
 def sold(shop):
-    """Two orders: one of ann's, one of nobody's."""
+    """Two orders: one attributed to ann, one unattributed."""
     shop.send("o1")
     shop.send("o2", code="NOBODYS", platform_ordered_at="2024-05-01T00:00:00Z", platform_updated_at="2024-05-01T00:00:00Z")
     shop.drain()
@@ -454,7 +454,7 @@ def test_doctor_goes_by_the_workers_lock(shop):
         paths.wait_until(lambda: worker_finding(shop) == [("ok", "the worker runs; 0 inputs wait")], "the worker to run")
         running.kill()
         running.wait()
-        # It could say nothing, and its last sign of life is fresh: the lock tells all the same.
+        # It was killed without notice and its heartbeat is recent, but the lock shows that it is gone.
         assert worker_finding(shop) == [("problem", "no worker runs; 0 inputs wait")]
     finally:
         running.kill()

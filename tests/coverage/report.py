@@ -68,7 +68,7 @@ def listed():
 
 
 def unlisted(missing):
-    """What is missing, but not listed; what is listed, but not there."""
+    """Returns branches that are missing but not listed, and listed lines that do not exist."""
     left = listed()
     known = set(left)
     found = []

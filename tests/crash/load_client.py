@@ -93,7 +93,8 @@ class Sender(threading.Thread):
                 self.send_order(name)
 
     def connect(self):
-        """Before anything is journaled: what was not sent is in no doubt. False when it is to stop."""
+        """Waits before the request is journaled, so that an unsent request is not in doubt. Returns false if the client
+        must stop."""
         while not STOP.is_set():
             try:
                 self.connection = self.connection or http1.Connection(self.port, timeout=20)

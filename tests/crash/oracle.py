@@ -11,7 +11,7 @@ class Verdict:
     def __init__(self):
         self.sent = self.acked = self.lost = self.dup = 0
         self.phantom = self.indoubt = self.corrupt = 0
-        self.kept = 0  # of those in doubt: in the store all the same, which is legal
+        self.kept = 0  # requests in doubt that are in the store, which is legal
 
     def __str__(self):
         return (

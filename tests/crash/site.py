@@ -115,7 +115,7 @@ class Site:
         self.start_sluice_worker()
 
     def kill_master(self, chance):
-        """The orphaned workers go on serving until they are killed too."""
+        """The orphaned workers keep serving until they are killed as well."""
         os.kill(self.edge.master, signal.SIGSTOP)  # else it may start a worker that the list does not have
         workers = [pid for pid, _ in children(self.edge.master)]
         self.edge.process.kill()

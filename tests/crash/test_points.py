@@ -25,7 +25,7 @@ class Storm:
     def kill_at(self, point):
         before = self.here.shim.kills(point)
         self.here.shim.arm_point(point, self.chance.randrange(1, 4))
-        # Only when nobody appends does the sluice worker trim.
+        # The sluice worker trims only while no process appends.
         idle = point.startswith("W_TRIM")
         started = time.monotonic()
         while self.here.shim.kills(point) == before:

@@ -58,7 +58,7 @@ def test_reload_storm(site, fault_shim):
 
 
 def test_quit_storm(site, fault_shim):
-    """A connection that nobody accepted may be refused, but nothing of it is stored."""
+    """A connection that nginx has not accepted may be refused, but none of its data is stored."""
     here = site(threads=8, shim=fault_shim)
 
     def quit_and_start(_):
@@ -98,6 +98,6 @@ def test_binary_upgrade_storm(site, fault_shim):
 
 
 def test_shutdown_timeout_storm(site, fault_shim):
-    """nginx cuts off requests whose commit is under way: nobody crashes, no socket is left open."""
+    """nginx closes requests whose commit is in progress: no process crashes, and no socket is left open."""
     here = site(threads=8, shim=fault_shim, main="worker_shutdown_timeout 100ms;")
     storm(here, here.reload, 0.2)

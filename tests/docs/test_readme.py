@@ -28,7 +28,8 @@ def test_the_samples_have_the_names_that_the_first_steps_use():
     order = facts.read("conf/samples/order.json")
     (number,) = re.findall(r"sluice explain (\d+)", steps)
     assert f'"platform_order_id":"{number}"' in order
-    # To the byte: `curl --data-binary` sends a final newline, too, and the repetition would be no duplicate.
+    # Equal to the byte: with the final newline of the file, which `curl --data-binary` sends, line 1 would be no
+    # duplicate.
     assert order == facts.read("conf/samples/orders.ndjson").splitlines()[0]
     (code, creator) = re.search(r"discount code `(\w+)` belongs to the creator (\w+)", steps).groups()
     assert f'"code":"{code}"' in order

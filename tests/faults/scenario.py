@@ -15,7 +15,7 @@ class Scenario:
         self.numbers = itertools.count()
 
     def name(self, large=False):
-        """Of an order that was never sent, with a body beside the queue or in it."""
+        """Returns an order that was never sent, with a body in a bulk file or in its record."""
         while True:
             name = f"{SEED}-f-{next(self.numbers)}"
             if (len(order(name, SEED).get("padding", "")) > 256 << 10) == large:

@@ -1,4 +1,4 @@
-"""The page that shim.c reads: what is to go wrong, and what went wrong so far."""
+"""The page that shim.c reads: the faults to inject, and the faults injected so far."""
 
 import mmap
 import pathlib

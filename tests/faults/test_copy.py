@@ -27,7 +27,7 @@ TROUBLE = {
 
 @pytest.fixture(scope="module")
 def store():
-    """A ledger that came about without nginx: what people do makes rows, too."""
+    """Creates a ledger without nginx, because commands create rows as well."""
     folder = paths.make_folder()
     sluice = Sluice(folder / "store")
     sluice("init")

@@ -144,7 +144,7 @@ def test_queue_full(site, stalled):
     stop = refused(here) - before
     verdict = here.finish()
     print(f"queue full: 503 began at {used:.3f} of the mark, {stop} requests got one, resumed after {resumed} s")
-    # What lanes hold is admitted, too, and is not in the queue's bytes yet.
+    # The contents of the lanes are admitted as well, and not yet part of the queue's bytes.
     assert 0.94 <= used <= 1.01
     assert (here.edge.store / "queue" / "data.mdb").stat().st_size <= map_bytes
     assert resumed <= 15

@@ -83,7 +83,7 @@ class Demo:
              f"{len(self.traffic.due)} orders were answered with 200 so far")
 
     def close(self, node):
-        """`payout close` in a process of its own; what was accepted so far is due."""
+        """Runs `payout close` in a separate process; it covers all orders accepted so far."""
         words = ["payout", "close", "--account", "acme", "--until", cli.now(), *node.ledger]
         return subprocess.Popen([*node.inside, str(paths.SLUICE), *words], env=node.sluice.environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

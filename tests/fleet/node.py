@@ -66,7 +66,7 @@ class NodeEdge(Edge):
 
 
 class Node:
-    """@param inside  Words that enter its namespace; none for the single node beside the fleet.
+    """@param inside  Words that enter its namespace; none for the single node outside the fleet.
     @param ledger  URL of the shared ledger; None for one of its own."""
 
     def __init__(self, name, inside=(), ledger=None):

@@ -19,7 +19,7 @@ def close_all(closings):
     for close in closings:
         try:
             close()
-        except Exception as failure:  # the others must be stopped all the same
+        except Exception as failure:  # the others must be stopped nevertheless
             failures.append(failure)
     if failures:
         raise failures[0]
@@ -62,8 +62,8 @@ def found(nodes):
 
 
 class Faults(threading.Thread):
-    """Trouble of these kinds, one after the other, until it is told to stop. Each kind is a method
-    of a subclass; it gets a node."""
+    """Causes these kinds of trouble, one after the other, until it is stopped. Each kind is a method of a subclass,
+    called with a node."""
 
     def __init__(self, fleet, seed, kinds):
         super().__init__()

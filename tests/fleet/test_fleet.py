@@ -60,7 +60,7 @@ class NodeFaults(Faults):
         self.fleet.network.heal(node.name)
 
     def kill_while_cut_off(self, node):
-        """What the worker had asked for last may have been done or not, and nobody told it."""
+        """The last request of the worker may have been performed or not, and the worker gets no answer."""
         self.fleet.network.cut(node.name)
         self.pause(0.1)
         node.kill_worker()

@@ -1,4 +1,4 @@
-"""Two nodes on one PostgreSQL: what came through a node says through which, in every report and form."""
+"""Two nodes on one PostgreSQL: every report, in every form, names the node that an entry came through."""
 
 import csv
 import io

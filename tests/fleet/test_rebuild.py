@@ -1,4 +1,4 @@
-"""A fleet's ledger, lost, and built anew from the archives of all its nodes."""
+"""A fleet's ledger is lost and rebuilt from the archives of all its nodes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Two primaries, clients at both: nobody is paid twice, and what was told as done stays done.
+"""Two primaries with clients at both: no payout is sent twice, and a reported result remains.
 
 The primary loses etcd, its standbys and perhaps the proxies, but not its clients: the worker of one
 edge still writes there, and people close and send payouts there, while the other side promotes

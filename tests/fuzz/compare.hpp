@@ -1,4 +1,5 @@
-// What the service said about a body against what the second writing of its rules says.
+// Compares the verdict of the service on a body with that of an independent implementation of its
+// rules.
 #pragma once
 
 #include <algorithm>

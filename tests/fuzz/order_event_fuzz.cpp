@@ -157,7 +157,7 @@ void compare_with_rules(const OrderEvent* event, std::span<const FieldError> tol
     static const sluice::fuzz::Check kRules[] = {sluice::fuzz::order_rules(false),
                                                  sluice::fuzz::order_rules(true)};
     const std::optional<Value> order = sluice::fuzz::StrictReader(body).read();
-    // U+0000 in a field that nobody knows is an error of the body.
+    // U+0000 in an unknown field is an error of the body.
     if (body.find("\\u0000") != std::string_view::npos) {
         FUZZ_CHECK(order || event == nullptr);
         return;

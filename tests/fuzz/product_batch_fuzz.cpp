@@ -55,7 +55,7 @@ void compare_with_rules(BatchVerdict verdict, std::span<const FieldError> told,
     static const sluice::fuzz::Check kUpsert = sluice::fuzz::product_rules();
     static const sluice::fuzz::Check kDelete = sluice::fuzz::deleted_product_rules();
     if (body.find("\\u0000") != std::string_view::npos) {
-        return;  // in a field that nobody knows it is an error of the body
+        return;  // in an unknown field it is an error of the body
     }
     const auto batch = sluice::fuzz::StrictReader(body).read();
     const auto lists = batch ? batch->all("products") : std::vector<const sluice::fuzz::Value*>();

@@ -1,5 +1,5 @@
-// Record: any bytes are refused or read within their bounds, also under a right checksum; what is
-// read and written again is the same.
+// Record: any bytes are refused or read within their bounds, even under a right checksum. A record
+// that was read and written again is the same.
 #include <cstring>
 #include <string>
 

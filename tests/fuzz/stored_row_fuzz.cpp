@@ -1,5 +1,5 @@
 // Rows of ledger and registry, and the archive's blocks: any bytes are refused or read within their
-// bounds; what is read and written again is read as the same.
+// bounds. A row that was read, written and read again is the same.
 //
 // The first byte chooses the kind; make_seeds.py knows the same order.
 #include <array>
@@ -55,7 +55,7 @@ void check_described(std::string_view fields) {
         [](std::string_view bytes, Row& row) { return RowValue::decode(kKey, {}, bytes, row); });
 }
 
-/// A row whose id stands in its key, or in the row where the key had to cut it.
+/// Checks a row whose id is in its key, or in the row if the key had to truncate it.
 void check_catalog(std::string_view fields) {
     static RowValue value;
     check_codec<CatalogRecord>(

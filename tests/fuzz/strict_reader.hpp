@@ -15,8 +15,8 @@ namespace sluice::fuzz {
 struct Value {
     enum class Kind : std::uint8_t { kNull, kBoolean, kInteger, kReal, kString, kArray, kObject };
     Kind kind = Kind::kNull;
-    std::string text;                ///< Of a string.
-    std::vector<std::string> names;  ///< Of an object's members, one for each of the items.
+    std::string text;                ///< Content of a string.
+    std::vector<std::string> names;  ///< Names of an object's members, one per item.
     std::vector<Value> items;
 
     [[nodiscard]] bool is(Kind wanted) const { return kind == wanted; }
@@ -37,7 +37,7 @@ public:
 
     explicit StrictReader(std::string_view text) : text_(text) {}
 
-    /// Nothing: not JSON as the protocol wants it.
+    /// Returns nothing if the text is not JSON as the protocol requires.
     std::optional<Value> read() {
         Value value;
         const bool good = read_value(value, 1);

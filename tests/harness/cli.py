@@ -9,7 +9,7 @@ from harness import paths
 
 
 def now():
-    """For `payout close --until`: what was received before this instant is due as of it."""
+    """Returns the `--until` of a `payout close` that covers all inputs received so far."""
     return datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
 
 

@@ -59,7 +59,7 @@ class CutCommit:
             if cut == ANSWER_LOST:
                 client.shutdown(socket.SHUT_RDWR)  # before the server can have answered
         if cut == ANSWER_LOST:
-            # The server finishes what it was told, then sees that nobody is there.
+            # The server completes the request, then sees that its client has gone.
             server.shutdown(socket.SHUT_WR)
             answers.join(paths.DEADLINE)
         for end in (client, server):

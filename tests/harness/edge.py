@@ -156,7 +156,7 @@ class Edge:
         ]
 
     def start_new_binary(self):
-        """USR2, and wait for the new master. The old one goes on serving; its pid."""
+        """Sends USR2 and waits for the new master, while the old one keeps serving. Returns the old pid."""
         old = self.master
         os.kill(old, signal.SIGUSR2)
         self.master = paths.wait_until(lambda: self._master_after(old), "the new master")

@@ -59,7 +59,7 @@ class OwnsSocket:
 
 
 class Connection(OwnsSocket):
-    """One connection; request() makes it anew once nginx said that it closes it.
+    """One connection. request() reopens it after nginx announced that it closes it.
 
     @param port  Of 127.0.0.1, or the path of a Unix socket.
     """

@@ -35,7 +35,7 @@ GOOD = [
     STORE + "sluice_key_file @STORE@/master.key;",
 ]
 
-# What is wrong, and a word that the message must have beside file and line.
+# An invalid configuration, and a word that its message must contain besides file and line.
 BAD = {
     "sluice_store;": "sluice_store",
     "sluice_store @STORE@ map_size=0;": "map_size",

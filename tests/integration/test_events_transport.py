@@ -383,7 +383,7 @@ def test_h2_lost_connections_disturb_nobody(edge_h2, merchant_h2):
 
 @pytest.mark.parametrize("buffering", ["", "client_body_in_file_only clean;"])
 def test_an_answered_request_has_no_body_deadline(start_edge, new_merchant, buffering):
-    """Once nginx has refused a body it reads and drops the rest; nobody is too slow any more."""
+    """Once nginx has refused a body it reads and discards the rest, without a deadline."""
     edge = start_edge(CONFIG_H2.replace("http2 reuseport", "reuseport").replace(
         "client_max_body_size 1m;\n            sluice_ingest",
         "client_max_body_size 1k; client_body_timeout 1s; lingering_timeout 30s;"

@@ -1,4 +1,4 @@
-"""HTTP/3 changes nothing: the same bytes stored, the same answers, lost streams disturb nobody."""
+"""HTTP/3 changes nothing: the same bytes stored, the same answers; lost streams disturb no other request."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Orders that go past the lanes, because very much waits at once: nobody sees a difference."""
+"""Orders that bypass the lanes, because many bytes wait at once: senders see no difference."""
 
 import json
 
@@ -35,7 +35,7 @@ def send(connection, merchant, number):
 
 
 def test_both_ways_keep_the_order_of_events(slow_edge, new_merchant):
-    """L3: what was sent after another's 200 has the higher number, whichever way the two went."""
+    """L3: an event sent after another's 200 has the higher number, through the lane or past it."""
     edge, shim = slow_edge
     merchant = new_merchant(edge, "acme")
     connections = [edge.connect() for _ in range(CONNECTIONS)]

@@ -1,4 +1,4 @@
-"""sluice ledger copy: a folder into a database and back, and what goes on behind the copy.
+"""sluice ledger copy: a folder into a database and back, and the worker that continues on the copy.
 
 What it must be is always known: a rebuild of the archive, which never was copied. `ledger copy` onto it proves every
 table equal, or refuses.
@@ -248,7 +248,7 @@ def test_a_ledger_without_a_row_is_copied_too(tmp_path, server):
 
 
 class Running:
-    """A worker beside the test. Use as a context manager."""
+    """A worker that runs during the test. Use as a context manager."""
 
     def __init__(self, sluice, log, *ledger):
         self.log = log
@@ -318,7 +318,7 @@ def test_what_a_target_must_not_be(store, server, tmp_path):
     assert "the queue of" in other.refuses("ledger", "copy", "--from", url, "--to", tmp_path / "other" / "ledger")
     before = (tmp_path / "other" / "ledger" / "data.mdb").read_bytes()
     assert (tmp_path / "other" / "ledger" / "data.mdb").read_bytes() == before
-    # It went on since: what is there is another state.
+    # It continued since, so the target contains another state.
     store("creator", "rename", "bob", "rob", "--account", "acme")
     assert "holds another ledger already" in store.refuses("ledger", "copy", "--to", url)
     assert store.refuses("ledger", "copy", "--to", "postgres://%zz", code=2)

@@ -1,4 +1,4 @@
-"""Other modules in the same nginx must not change what a sender is told, nor lose or double an event.
+"""Other modules in the same nginx must not change a sender's answer, nor lose or double an event.
 
 What each of them means here is written in docs/other-modules.md."""
 
@@ -114,7 +114,7 @@ def is_taken(edge, merchant, target=EVENTS):
 
 
 def test_mirror(start_edge, new_merchant):
-    """Inherited from the server: the copy's location inherits it, too."""
+    """Inherited from the server: the copy's location inherits it as well."""
     edge = start_edge(config("mirror /copy; location = /copy { internal; proxy_pass http://127.0.0.1:@PORT2@; }",
                              "server { listen 127.0.0.1:@PORT2@; location / { return 204; } }"))
     is_taken(edge, new_merchant(edge, "acme"))
@@ -184,7 +184,7 @@ def test_client_body_in_file_only(start_edge, new_merchant, kept):
 
 @pytest.mark.parametrize("length", [True, False], ids=["length", "chunked"])
 def test_a_body_that_a_proxy_passed_on_as_it_came(start_edge, new_merchant, length):
-    """proxy_request_buffering off: what was handed on is nobody's any more, and the sender tries again."""
+    """proxy_request_buffering off: nginx kept no copy of the streamed body, and the sender retries."""
     edge = start_edge(config("""
         location = /down {
             error_page 502 504 = @fallback; client_body_buffer_size 8k; proxy_http_version 1.1;

@@ -405,7 +405,7 @@ def test_cut_off_in_the_middle_of_commit(network, twins):
     subprocess.run(["ip", "link", "set", cable, "down"], check=True)
     worker.expect("tries again")
     subprocess.run(["ip", "link", "set", cable, "up"], check=True)
-    # The old session still waits with its locks; the new one waits for a standby, too, before it looks.
+    # The old session still waits with its locks; the new one also waits for a standby before it checks.
     worker.expect("no standby confirmed")
     assert server.waiting_commits() >= 1
     server.set("synchronous_standby_names", "")

@@ -1,4 +1,4 @@
-"""What no standby has yet is told to nobody as done (docs/postgresql.md, What it promises).
+"""A commit that no standby has is never reported as done (docs/postgresql.md, Guarantees).
 
 PostgreSQL itself shows it: after a crash of the primary, and when the wait of a COMMIT is cancelled.
 Commits wait for a standby that is not there, or that is held up.

@@ -138,7 +138,7 @@ def test_token_expires_without_reload(world):
 
 
 def test_a_rotated_master_key_needs_no_reload(start_edge, new_merchant):
-    """Workers may not open the key's file, and follow it all the same; so do workers born later."""
+    """Workers may not open the key's file but follow its changes, including workers started later."""
     edge = start_edge(CONFIG, user="www-data")
     made = new_merchant(edge, "acme")
     _, unused = edge.sluice.token("acme", "write_orders", "write_products")
@@ -165,7 +165,7 @@ def test_a_rotated_master_key_needs_no_reload(start_edge, new_merchant):
 
 
 def test_a_key_file_that_was_replaced_is_503_until_a_reload(start_edge, new_merchant):
-    """Of what nobody can judge neither 401 nor 200 may be said; what was used before goes on."""
+    """An event that cannot be judged gets neither 401 nor 200; tokens that were used before keep working."""
     edge = start_edge(CONFIG, user="www-data", workers=1)
     edge.expect_log("master key .* was replaced by another file: reload nginx")
     made = new_merchant(edge, "acme")

@@ -62,7 +62,7 @@ def test_each_folder_has_a_readme():
 
 
 def test_others_come_in_by_the_doors():
-    """A header that its README does not list is its folder's own; a door that nobody uses is closed."""
+    """A header that its README does not list is private to its folder; a listed header must be used."""
     used = {place: set() for place in folders()}
     for room in ROOMS:
         for path in sources(room):
@@ -142,7 +142,7 @@ def test_one_door_to_the_clock():
 
 
 def test_only_os_translates_errno():
-    """`case ENOENT:` and its kin stand in one switch; elsewhere one errno may be asked for, not a table made."""
+    """One switch contains `case ENOENT:` and its kin; elsewhere a single errno may be compared."""
     allowed = {"os/files/file_io.cpp", "lmdb_store/queue/append.cpp"}  # the latter: is a commit in doubt?
     table = re.compile(r"\bcase E[A-Z]{2,}\b")
     wrong = [

@@ -69,7 +69,7 @@ def same(found, wanted, where):
 
 
 def same_run(found, wanted, where):
-    """What a close or preview prints. What is left out of one creator and currency comes in any order."""
+    """Compares the output of a close or preview. Creators without a payout may come in any order."""
     for run in (found, wanted):
         if run is not None:
             run["skipped"].sort(key=lambda row: (row["creator_id"], row["currency"], row["why"]))

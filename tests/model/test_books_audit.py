@@ -61,7 +61,7 @@ def cut_the_chain(ledger):
 
 
 def chain_anew(ledger):
-    """The entry is changed and every hash after it, too: the chain is whole, but sums are not."""
+    """The entry and every hash after it are changed: the chain is whole, but the sums are wrong."""
     edit_entry(ledger)
     head = NO_HASH
     for place, entry in enumerate(ledger.journal.entries):

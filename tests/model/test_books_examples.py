@@ -10,7 +10,7 @@ from model.books.example import Example
 
 FOLDER = paths.ROOT / "tests" / "examples"
 FILES = sorted(FOLDER.glob("*.json")) + sorted(FOLDER.glob("books/*.json"))
-# What files of the time before show beside what they say: kinds that came with double entry.
+# Anomalies that older files show in addition to those they list: kinds introduced with double entry.
 GAINED = {
     "03-net-below-zero": [["TAX_EXCEEDS_AMOUNT", "o1", 1, 1]],
     "36-refund-on-line-of-zero": [["COMMISSION_EXCEEDS_BASE", "o1", 1, 2]],

@@ -41,7 +41,7 @@ STEPS = [
 
 @pytest.fixture(scope="module")
 def example():
-    """o1 is closed by eve and waits; o2 is blocked; an adjustment waits, too."""
+    """o1 is closed by eve and awaits approval; o2 is blocked; an adjustment awaits approval as well."""
     made = Example({"expect": {}})
     for step in STEPS:
         made.now += 10**9

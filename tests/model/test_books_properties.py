@@ -60,8 +60,8 @@ def test_a_payout_equals_its_items_for_ever(history):
 @settings(max_examples=200 * MORE, **COMMON)
 @given(HISTORY)
 def test_open_again_pays_each_amount_once(history):
-    """Whatever came between void, failure, return and the last close: what is due is taken once, or
-    the creator owes."""
+    """Whatever happened between void, failure, return and the last close, the accrued amount is allocated once, or the
+    creator owes."""
     world = played(history)
     ledger = world.ledger
     for payout in list(ledger.payouts.values()):

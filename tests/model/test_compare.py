@@ -11,7 +11,7 @@ from model.core_edge import CoreEdge
 from model.history import History
 
 SEED, STEPS = 7, 300
-# What a report has beside the model's rows.
+# Columns of a report that the model's rows lack.
 FREE = {("anomalies", "message")}
 
 

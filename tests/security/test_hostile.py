@@ -203,7 +203,7 @@ def test_a_flood_of_connections_leaves_the_others_served(start_edge, new_merchan
     try:
         flood(edge, connections)
         served(merchant)
-        for connection in chance.sample(connections, 100):  # a little goes on
+        for connection in chance.sample(connections, 100):  # some continue
             try:
                 connection.send(b"x")
             except OSError:

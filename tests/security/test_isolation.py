@@ -150,8 +150,7 @@ def test_a_captured_event_changes_nothing(two):
     answers.is_unauthorized(edge.request("POST", sign.EVENTS, headers, body + b" "))
     edge.sluice.drain()
     after = {kind: report(edge, kind, victim) for kind in kinds}
-    # ORDER_CANCEL without its field is told as what it looks like, and blocks until a person has looked;
-    # no figure moves.
+    # ORDER_CANCEL without its field records an anomaly, and blocks until it is acknowledged; no figure changes.
     kinds_shown = {row["kind"] for row in after.pop("anomalies")} - {row["kind"] for row in before.pop("anomalies")}
     assert kinds_shown <= {"CANCEL_WITHOUT_CANCELLED_AT"}
     for rows in (before, after):

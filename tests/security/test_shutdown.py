@@ -129,7 +129,7 @@ def test_a_failed_sync_is_never_confirmed(start_edge, new_merchant, preload):
     failed = trigger.stat().st_size
     assert failed >= 2, "nothing failed"
     trigger.unlink()
-    # What the disk did with the pages is unknown, so that only a restart goes on.
+    # The state of the pages on the disk is unknown, so only a restart resumes.
     assert send() == 503
     assert edge.request("GET", "/status/ready", []).status == 503
     edge.stop()

@@ -1,4 +1,4 @@
-"""Heads and bodies as nobody should send them, over a real socket: nothing is stored that was not signed.
+"""Malformed heads and bodies over a real socket: only signed events are stored.
 
 SLUICE_HTTP_FUZZ sets how many random ones are tried (1500 in CI), SLUICE_SEED which.
 """
@@ -27,7 +27,7 @@ SEED = os.environ.get("SLUICE_SEED", "123")
 
 
 class Attack:
-    """A signed order, and one that nobody signed, to be put together wrongly."""
+    """A signed order and an unsigned one, to be combined wrongly."""
 
     def __init__(self, edge, merchant):
         self.edge, self.merchant = edge, merchant

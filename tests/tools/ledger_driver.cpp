@@ -172,7 +172,7 @@ void preview(Books& books, const json& request) {
     listing.finish(plan.skipped(), to_hex(plan.digest()));
 }
 
-/// What a close made and left out.
+/// Lists the payouts and the skipped creators of a close.
 void run(Books& books, const json& request) {
     const auto reader = books.read();
     PayoutRun row;

@@ -222,7 +222,7 @@ class Year:
         self.events += [(order.shop, order.payload(self.code_of(order))) for order in changed.values()]
 
     def touches(self):
-        """Every other order of those who came by a link was within the window of 30 days of a click."""
+        """Every second order of customers who came by a link was within the window of 30 days of a click."""
         seen = collections.Counter()
         for order in self.orders.values():
             kind, creator = self.creator_of(order.customer)

@@ -1,9 +1,9 @@
 // Appends batches to a queue and its lanes and writes down what was acknowledged, for
 // test_power_cut.py.
 //
-// Lines of `<root>/acks`: `stored SEQ SHA256` once append() said so, or once it was read in the
-// queue; `lane SHA256` once a lane's write returned; `applied SEQ` before the queue is told that it
-// may trim up to there.
+// Lines of `<root>/acks`: `stored SEQ SHA256` after append() reported it, or after it was read in
+// the queue; `lane SHA256` after a lane's write returned; `applied SEQ` before the checkpoint is
+// published to the queue.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -43,8 +43,8 @@ void write_line(int fd, const std::string& line) {
     }
 }
 
-/// Every tenth body lies beside the queue, as large ones do. Kept: what becomes of files that no
-/// record names is another test's.
+/// Every tenth body is a bulk file, as large ones are. Kept, because another test covers files
+/// without a record.
 std::string_view beside_the_queue(const store::StorePaths& paths, std::string_view body,
                                   RecordMeta& meta, std::optional<store::BulkFile>& file) {
     auto written = store::BulkFile::write(paths, body, sha256(body));
@@ -188,7 +188,7 @@ private:
     std::uint64_t end_ = 0, answered_ = 0;
 };
 
-/// What lanes took has its number once it is in the queue.
+/// Writes the numbers of records from lanes, once they are in the queue.
 void write_numbers(store::Queue& queue, std::uint64_t& last, int acks) {
     const auto records = queue.read({last + 1}, 10'000, 16U << 20);
     if (!records.ok()) {

@@ -75,7 +75,7 @@ def test_a_store_of_every_format_so_far_is_read_and_goes_on(golden):
         into = edge.folder / "rebuilt"
         edge.sluice("ledger", "rebuild", "--from", store / "archive", "--into", into)
         edge.sluice("store", "upgrade")
-        # Each worker opens the queue anew, within a second; until then it answers 503.
+        # Each worker reopens the queue within a second; until then it answers 503.
         after = orders.order("after")
         paths.wait_until(lambda: edge.post_event("acme-shop", said["secret"], "ORDER_CREATE", after).status == 200,
                          "nginx to open the queue anew")
@@ -186,7 +186,7 @@ def test_binary_upgrade_to_another_build_under_load(replaceable):
     assert loaded_by(edge, old_build) == 2 and loaded_by(edge, new_build) == 0
     old = edge.start_new_binary()
     paths.wait_until(lambda: loaded_by(edge, new_build) == 2, "the workers of the new build")
-    for _ in range(2):  # both builds append, and a sluice worker drains beside them
+    for _ in range(2):  # both builds append, and a sluice worker drains meanwhile
         count = len(load.accepted)
         paths.wait_until(lambda: len(load.accepted) > count + 40, "both builds to serve")
         edge.sluice.drain()

@@ -1,4 +1,4 @@
-"""D1: what must hold of any ledger at any time. Each failure is (letter, what is wrong)."""
+"""D1: the invariants of any ledger at any time. Each failure is (letter, description)."""
 
 from fractions import Fraction
 

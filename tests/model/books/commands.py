@@ -90,7 +90,7 @@ def attribute(ledger, at, command):
 
 
 def detach(ledger, at, command):
-    """One order, or all that one import, apply or `attribute` gave out; --retry tries each again."""
+    """Detaches one order, or all that one import, apply or `attribute` attributed; --retry tries each again."""
     need_reason(at)
     if "cause" in command:
         cause = command["cause"]
@@ -330,7 +330,7 @@ def ended_words(waiting):
 
 
 def answer_again(ledger, first):
-    """K1: the first result again; of a command that needed an approval, what has become of it."""
+    """K1: the first result again; for a command that needed an approval, its present state."""
     waiting = ledger.waiting.get(first.command_id) if first.outcome == "waiting" else None
     if waiting is None:
         return replace(first, outcome="repeated")

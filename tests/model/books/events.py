@@ -42,7 +42,7 @@ def apply(ledger, at, shop, topic, body):
 
 
 class Before:
-    """What an order was before an input; the reasons are told by it."""
+    """The state of an order before an input, from which the reasons follow."""
 
     def __init__(self, order):
         self.cancelled = order.cancelled_at is not None

@@ -1,4 +1,4 @@
-"""Creators, codes and touches come in; what waits for them is tried again (A1, A2)."""
+"""Imports of creators, codes and clicks; orders that wait for them are tried again (A1, A2)."""
 
 from dataclasses import replace
 

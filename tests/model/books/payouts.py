@@ -39,7 +39,7 @@ class Share:
         return sorted((item for _, _, items in self.takes for item in items), key=lambda item: item.key)
 
 
-# P1: what is taken ---------------------------------------------------------------------------------------
+# P1: allocation ------------------------------------------------------------------------------------------
 
 
 def blocks(ledger, order, unit):
@@ -229,7 +229,7 @@ def move_money(ledger, at, payout, reason):
 
 
 def judge_orders(ledger, at, payouts):
-    """H2: lasting anomalies are judged after payout moves, too."""
+    """H2: lasting anomalies are also evaluated after payout moves."""
     keys = {(item.shop, item.order) for payout in payouts for item in payout.items if item.kind != "CREDIT"}
     for key in sorted(keys & set(ledger.orders)):
         plausibility.judge(ledger, at, ledger.orders[key], event=False)
@@ -250,7 +250,7 @@ def named(ledger, at, ids):
 
 
 def move(ledger, at, verb, ids, bank_ref=None):
-    """All or nothing. What is in the state already is told and left alone."""
+    """Moves all payouts or none. Payouts that are in the state already are reported and left alone."""
     moving, told = [], []
     for payout in named(ledger, at, ids):
         if payout.state in MOVES[verb]:

@@ -79,7 +79,7 @@ def ordered_in_future(ledger, at, order):
 
 
 def currency_changed(ledger, at, order):
-    """Something that is taken stands in another currency than the order's."""
+    """Some allocated amount has another currency than the order."""
     return any(
         currency != order.currency and position.taken_in(currency)
         for position in order.positions.values()

@@ -1,4 +1,4 @@
-"""The program file: programs, one policy per account; what is refused (12), what waits (H3)."""
+"""The program file: programs, one policy per account; refused files (12), commands that need approval (H3)."""
 
 from model.books import imports, rates
 from model.books.rates import parse_money, parse_rate

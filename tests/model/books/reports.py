@@ -23,7 +23,7 @@ def standing_items(ledger, order):
 
 
 def commission(ledger, order):
-    """(amount, currency): the standing COMMISSION items of the live position; without, what is due."""
+    """(amount, currency): the active COMMISSION items of the live position, or else the accrued amount."""
     position = order.position
     if position is None:
         return Fraction(0), order.currency

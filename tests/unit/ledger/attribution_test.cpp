@@ -49,7 +49,7 @@ TEST_P(AttributionRules, A1_CodesCompareIgnoringAsciiCase) {
 
 TEST_P(AttributionRules, A1_OnlyAsciiLettersAreFolded) {
     books.creator("dora", "p1", "CAFÉ");
-    EXPECT_EQ(attributed(with({"café"})), "nobody");
+    EXPECT_EQ(attributed(with({"café"})), "unattributed");
     OrderText order = with({"cafÉ"});
     order.id = "o2";
     EXPECT_EQ(attributed(order), "dora@p1 CODE");
@@ -96,9 +96,9 @@ TEST_P(AttributionRules, A1_TheWindowIncludesBothEnds) {
     books.apply({ten_days});
     const std::pair<const char*, const char*> cases[] = {
         {"2026-01-21T00:00:00Z", "ben@p1 LANDED"},
-        {"2026-01-20T23:59:59.999999999Z", "nobody"},
+        {"2026-01-20T23:59:59.999999999Z", "unattributed"},
         {"2026-01-31T00:00:00Z", "ben@p1 LANDED"},
-        {"2026-01-31T00:00:00.000000001Z", "nobody"},
+        {"2026-01-31T00:00:00.000000001Z", "unattributed"},
     };
     for (const auto& [touched, expected] : cases) {
         books.touch(touched, "ben", "p1", touched);
@@ -131,7 +131,7 @@ TEST_P(AttributionRules, A1_WithinAProgramThePrecedenceDecides) {
 TEST_P(AttributionRules, A1_ATypeThatThePrecedenceDoesNotNameIsLeftOut) {
     books.apply({ordered_by("p1", {kCode})});
     books.touch("dev", "ben", "p1", "2026-01-30T00:00:00Z");
-    EXPECT_EQ(attributed(with({}), "dev"), "nobody");
+    EXPECT_EQ(attributed(with({}), "dev"), "unattributed");
     OrderText order = with({"BEN"});
     order.id = "o2";
     EXPECT_EQ(attributed(order, "dev"), "ben@p1 CODE");
@@ -157,11 +157,11 @@ TEST_P(AttributionRules, A1_OnlyCoveringProgramsOfTheAccountCount) {
     Program other_shop = program("p1");
     other_shop.shops = {"shop-2"};
     books.apply({other_shop});
-    EXPECT_EQ(attributed(with({"BEN"})), "nobody");
+    EXPECT_EQ(attributed(with({"BEN"})), "unattributed");
     books.from_shop("shop-2");
     EXPECT_EQ(attributed(with({"BEN"})), "ben@p1 CODE");
     books.from_shop("shop-9");
-    EXPECT_EQ(attributed(with({"BEN"})), "nobody");
+    EXPECT_EQ(attributed(with({"BEN"})), "unattributed");
 }
 
 TEST_P(AttributionRules, A1_EveryLoserKeepsTheReasonWhyItLost) {
@@ -206,7 +206,7 @@ TEST_P(AttributionRules, A2_OnceAttributedAnOrderKeepsItsCreator) {
 
 TEST_P(AttributionRules, A2_ALaterEventOfTheOrderTriesAgain) {
     books.create(with({}));
-    EXPECT_EQ(books.creator_of(), "nobody");
+    EXPECT_EQ(books.creator_of(), "unattributed");
     books.update(with({"BEN"}, "2026-02-01T00:00:00Z"));
     EXPECT_EQ(books.creator_of(), "ben@p1 CODE");
     EXPECT_THAT(books.journal(),
@@ -234,7 +234,7 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesWaitingOrders) {
     books.apply({narrow});
     books.touch("dev", "ben", "p1", "2026-01-20T00:00:00Z");
     books.create(with({}), "dev");
-    EXPECT_EQ(books.creator_of(), "nobody");
+    EXPECT_EQ(books.creator_of(), "unattributed");
     books.apply({program("p1")});
     EXPECT_EQ(books.creator_of(), "ben@p1 LANDED");
 }
@@ -242,7 +242,7 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesWaitingOrders) {
 TEST_P(AttributionRules, A2_JoiningAProgramMakesEarlierTouchesCount) {
     books.touch("dev", "eve", "p1", "2026-01-20T00:00:00Z");
     books.create(with({}), "dev");
-    EXPECT_EQ(books.creator_of(), "nobody");
+    EXPECT_EQ(books.creator_of(), "unattributed");
     books.creator("eve", "p1");
     EXPECT_EQ(books.creator_of(), "eve@p1 LANDED");
 }
@@ -259,7 +259,7 @@ TEST_P(AttributionRules, A2_TheNewestPayloadSaysWhichCodesAnOrderWaitsFor) {
     books.create(with({"OLD"}), "dev");
     books.update(with({"NEW"}, "2026-02-01T00:00:00Z"));
     books.creator("dan", "p1", "OLD");
-    EXPECT_EQ(books.creator_of(), "nobody");
+    EXPECT_EQ(books.creator_of(), "unattributed");
     books.creator("dan", "p1", "NEW");
     EXPECT_EQ(books.creator_of(), "dan@p1 CODE");
 }
@@ -345,7 +345,7 @@ TEST_P(AttributionRules, RemovingACodeTakesOnlyThatCode) {
                      .command(CreatorRemove{CreatorId("ben"), ProgramId("p1"), "ben",
                                             instant("2026-01-15T00:00:00Z")})
                      .failed);
-    EXPECT_EQ(attributed(with({"BEN"})), "nobody");
+    EXPECT_EQ(attributed(with({"BEN"})), "unattributed");
     OrderText order = with({"SECOND"});
     order.id = "o2";
     EXPECT_EQ(attributed(order), "ben@p1 CODE");
@@ -360,7 +360,7 @@ TEST_P(AttributionRules, ImportOfAnOwnedCodeFailsTheWholeFileWithItsLine) {
                                             {3, CreatorId("dan"), ProgramId("p1"), "ann"}});
     EXPECT_TRUE(applied.failed);
     EXPECT_EQ(applied.text, "line 3: code ann belongs to creator ann in program p1");
-    EXPECT_EQ(attributed(with({"FREE"})), "nobody");
+    EXPECT_EQ(attributed(with({"FREE"})), "unattributed");
     EXPECT_EQ(applied.input_class, InputClass::kCommand);
 }
 

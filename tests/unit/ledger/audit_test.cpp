@@ -67,7 +67,7 @@ protected:
         }
         return texts;
     }
-    /// What the audit finds after an edit.
+    /// Returns the findings of the audit after an edit.
     std::vector<std::string> edited(const std::function<void(LedgerTxn&)>& edit) {
         const auto txn = ledger->begin(Books::kNode);
         edit(*txn);

@@ -167,7 +167,7 @@ ScanInputs Books::scan_archive() const {
     };
 }
 
-/// What the worker does: edits the archive, archives what is left of the command, wipes the task.
+/// Does the worker's part: edits the archive, archives the rest of the command, wipes the task.
 void Books::finish_forget(Kept command) {
     const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
     const CommandRow row = txn->command(command.seq).value();
@@ -320,7 +320,7 @@ std::string Books::commission(std::string_view id) {
 std::string Books::creator_of(std::string_view id) {
     const OrderState state = order(id);
     if (!state.live) {
-        return "nobody";
+        return "unattributed";
     }
     const Attribution& attribution = state.position()->attribution;
     return attribution.creator.str() + "@" + attribution.program.str() + " " +

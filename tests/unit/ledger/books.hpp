@@ -35,7 +35,7 @@ void change_orders(LedgerTxn& txn, const std::vector<OrderKey>& keys,
 /// Adds to a balance of such a ledger. Those that commit no balance but what their journal says
 /// are edited behind their backs.
 void edit_balance(Ledger& ledger, std::string_view node, const Balance& change);
-/// What GoogleTest prints instead of bytes.
+/// GoogleTest prints this instead of bytes.
 inline void PrintTo(const LedgerKind& kind, std::ostream* out) {
     *out << kind.name;
 }
@@ -60,11 +60,11 @@ struct RefundText {
 };
 struct OrderText {
     std::string id = "o1";
-    std::string updated;  ///< Empty: not sent.
+    std::string updated;  ///< Empty means not sent.
     std::string ordered = "2026-01-01T00:00:00Z";
     std::string cancelled;
     std::string currency = "USD";
-    std::string amount;  ///< Empty: the sum of its lines.
+    std::string amount;  ///< Empty means the sum of its lines.
     std::string tax = "0.00";
     std::string shipping = "0.00";
     std::string customer, email, phone;
@@ -133,20 +133,20 @@ public:
     [[nodiscard]] OrderState order(std::string_view id = "o1");
     /// "8.00 USD", for the current shop.
     [[nodiscard]] std::string commission(std::string_view id = "o1");
-    /// "c1@spring CODE+LANDED", or "nobody".
+    /// Returns "c1@spring CODE+LANDED", or "unattributed".
     [[nodiscard]] std::string creator_of(std::string_view id = "o1");
     /// "<event> <order>/<line> <amount> <currency> <reason>", by entry.
     [[nodiscard]] std::vector<std::string> journal();
     /// "<kind> <order> first=<event> count=<n>", by order and kind, of all shops.
     [[nodiscard]] std::vector<std::string> anomalies();
-    /// "<creator>@<program> <currency> pending=.. payable=.. paid=.. total=..": what is in payouts
-    /// or blocked stands there too, if it is not 0.
+    /// "<creator>@<program> <currency> pending=.. payable=.. paid=.. total=..", followed by the
+    /// amounts in payouts and blocked, if they are not 0.
     [[nodiscard]] std::vector<std::string> balances(std::string_view now);
     /// "<creator>@<program> <amount> <currency> orders=<n>", each of one program.
     [[nodiscard]] std::vector<std::string> payouts();
     [[nodiscard]] Totals totals() { return read()->head().totals; }
     [[nodiscard]] SequenceNumber last_seq() const noexcept { return seq_; }
-    /// Sums, chains, indexes: what must hold of any ledger at any time. Empty: all holds.
+    /// Checks the sums, chains and indexes of the ledger. Returns an empty text if all hold.
     [[nodiscard]] std::string broken_invariant();
     /// Every row of the ledger, as text; equal texts are equal ledgers.
     [[nodiscard]] std::string dump();
@@ -158,7 +158,7 @@ public:
     /// A FORGET of the current shop, or (kCreator) account, with a secret of its own.
     Applied forget(ForgetBy by, std::string_view value);
 
-    std::string actor = "finance", key, reason = "as agreed";  ///< Of commands.
+    std::string actor = "finance", key, reason = "as agreed";  ///< Used by commands.
     bool names_shop = true;         ///< Commands name the shop, not only its account.
     std::size_t work_slice = 1000;  ///< Orders of retry work done in one transaction.
     /// Called once, when the next input is applied and not yet committed.

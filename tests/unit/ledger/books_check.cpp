@@ -1,4 +1,4 @@
-// What must hold of any ledger: the sums, the chain, the indexes; and a ledger as text.
+// The invariants of any ledger: sums, chain, indexes; and a ledger as text.
 #include <sstream>
 
 #include "core/audit/audit.hpp"

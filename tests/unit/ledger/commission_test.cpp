@@ -126,7 +126,7 @@ protected:
         books.create(order);
         return books.commission(order.id);
     }
-    /// What order o1 pays when it has these lines from `updated` on.
+    /// Returns the commission of order o1 if it has these lines from `updated` on.
     std::string pays_later(const char* updated, std::vector<LineText> lines) {
         OrderText order;
         order.id = "o1";

@@ -92,7 +92,7 @@ std::vector<store::TableDigest> digests(WholeReader& reader) {
     return sink->take();
 }
 
-/// Copies with a transaction every few rows; what came out of it.
+/// Copies with a transaction every few rows, and returns the digests.
 std::vector<store::TableDigest> copied(WholeReader& from, LedgerFill& to) {
     walk_ledger(from, to);
     to.flush();
@@ -185,7 +185,7 @@ TEST(CopiedLedger, AnUnfinishedOneIsRefusedAndBegunAgain) {
     expect_equal(copied(*reader, **again), digests(*reader));
 }
 
-/// What the heads count is there, or the walk says that it is not.
+/// A row that the heads count must exist, or the walk reports that it is missing.
 TEST(CopiedLedger, AnOrderWithoutItsShopIsNotSkipped) {
     const TemporaryFolder folder("gone");
     std::filesystem::create_directory(folder.path());

@@ -85,7 +85,7 @@ public:
         add(Topic::kProductUpsert, R"({"products":[{"platform_product_id":"s","title":")" + title +
                                        R"(","variants":[{"variant_sku":")" + variant + R"("}]}]})");
     }
-    /// What is received before is of the period that is closed.
+    /// Adds inputs that are received in the closed period.
     void in_the_hour_before(const std::function<void()>& add) {
         constexpr std::int64_t kHour = 3600;
         received_ = {worker::kReceived.seconds - kHour, 0};
@@ -144,9 +144,9 @@ std::vector<OwnedInput> inputs_before() {
     inputs.order("b", 1, "140.00");  // an anomaly
     inputs.raw("no record");
     inputs.products("Shirt", "v");
-    PayoutClose nobody{worker::kReceived};
-    nobody.excluded = {CreatorId("anna")};
-    inputs.command(nobody);
+    PayoutClose without_anna{worker::kReceived};
+    without_anna.excluded = {CreatorId("anna")};
+    inputs.command(without_anna);
     inputs.command(PayoutClose{worker::kReceived});
     inputs.order("d", 1);
     inputs.people();
@@ -177,13 +177,13 @@ std::vector<OwnedInput> inputs_after(std::uint64_t behind) {
     return inputs.take();
 }
 
-/// What came of the inputs behind a damage.
+/// Results of the inputs after a damage.
 struct Outcome {
-    std::string error;  ///< It stopped, with this sentence. Empty: all were applied.
-    std::map<std::string, std::string> dues, taken;  ///< Of each order.
+    std::string error;  ///< Message with which applying stopped; empty if all inputs were applied.
+    std::map<std::string, std::string> dues, taken;  ///< By order.
     std::string dead;                                ///< Reasons of the letters.
     std::string refused;                             ///< Results of refused commands.
-    std::string refused_close;                       ///< That of the payout close among them.
+    std::string refused_close;                       ///< Error of the payout close among them.
 };
 
 void apply_all(Ledger& ledger, std::vector<OwnedInput> inputs, const char* node = kNode) {
@@ -479,7 +479,7 @@ protected:
         }
         return fields;
     }
-    /// False: the server does not take this value.
+    /// Returns false if the server refuses this value.
     bool edit(const SqlField& field, const std::string& value) {
         const std::string which = field.table == "orders" ? "order_id = 'a'"
                                                           : "ctid = (SELECT min(ctid) FROM "

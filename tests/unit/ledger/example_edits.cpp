@@ -89,7 +89,7 @@ SetFigure balance_owed(const std::vector<std::string>& words) {
     };
 }
 
-/// Of the only line of the order's first position.
+/// Edits the only line of the order's first position.
 SetFigure taken_of_order(const std::string& order) {
     return in_txn([order](LedgerTxn& txn, const Decimal& figure) {
         OrderState state;

@@ -29,7 +29,7 @@ protected:
     void compare_rows(const char* name, std::vector<json> found, const json& wanted);
     std::string shown(const CreatorId& creator);
     void compare(const json& expect);
-    /// The number of an event within the file; 0: no event of it.
+    /// Returns the number of an event within the file, or 0 if the file has no such event.
     std::size_t event_number(const std::string& node, std::uint64_t seq) const;
 
     Ledger& ledger_;

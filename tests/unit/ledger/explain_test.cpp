@@ -108,9 +108,9 @@ TEST_P(Explain, ExplainsUnattributedOrder) {
     books.touch("dev", "c2", "codes", "2026-01-09T00:00:00Z");
     books.touch("dev", "c3", "touches", "2026-01-11T00:00:00Z");
     books.touch("dev", "c3", "touches", "2025-01-11T00:00:00Z");
-    OrderText nobodys = order();
-    nobodys.codes.push_back("UNKNOWN");
-    books.create(nobodys, "dev");
+    OrderText unattributed = order();
+    unattributed.codes.push_back("UNKNOWN");
+    books.create(unattributed, "dev");
     std::vector<std::string> said;
     for (const ExplainedCandidate& candidate : explain().candidates) {
         said.push_back(candidate.source + " " + candidate.program + ": " + candidate.words);
@@ -276,7 +276,7 @@ TEST_P(Explain, WhichOfTheProgramsCountFromTheNextTryOn) {
     OrderText late = order();
     late.codes = {"LATE"};
     books.create(late, "dev");
-    EXPECT_EQ(books.creator_of(), "nobody");
+    EXPECT_EQ(books.creator_of(), "unattributed");
     EXPECT_THAT(text(), HasSubstr("precedence leaves AFFILIATE_CODE out"));
     EXPECT_THAT(text(), HasSubstr("the creator is not in the program"));
     late.id = "o2";
@@ -308,16 +308,16 @@ TEST_P(Explain, GrossAmountsVariantsAndRatesOfAnotherCurrency) {
 }
 
 TEST_P(Explain, TheJsonOfAnUnattributedCancelledOrder) {
-    OrderText nobodys = order();
-    nobodys.codes = {};
-    books.create(nobodys);
-    OrderText stale = nobodys;
+    OrderText unattributed = order();
+    unattributed.codes = {};
+    books.create(unattributed);
+    OrderText stale = unattributed;
     stale.updated = stale.cancelled = "2026-01-09T00:00:00Z";
     books.cancel(stale);
-    OrderText undated = nobodys;
+    OrderText undated = unattributed;
     undated.updated = "2026-01-11T00:00:00Z";
     books.cancel(undated);
-    OrderText cancelled = nobodys;
+    OrderText cancelled = unattributed;
     cancelled.updated = cancelled.cancelled = "2026-01-12T00:00:00Z";
     books.cancel(cancelled);
     const auto json = nlohmann::json::parse(explanation_json(explain()));

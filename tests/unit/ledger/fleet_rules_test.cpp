@@ -41,7 +41,7 @@ std::unique_ptr<Ledger> same_ledger() {
     return std::move(*opened);
 }
 
-/// What another node does in the meantime, in a thread of its own.
+/// Runs another node concurrently, in its own thread.
 class Meanwhile {
 public:
     explicit Meanwhile(std::function<void()> work)

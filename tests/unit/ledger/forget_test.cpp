@@ -97,7 +97,7 @@ std::string archived_bytes(const Books& books) {
     return bytes;
 }
 
-/// What a rebuild from the edited archive makes.
+/// Returns the result of a rebuild from the edited archive.
 std::string rebuilt(const LedgerKind& kind, const Books& books) {
     const std::unique_ptr<Ledger> ledger = kind.make();
     Books second(*ledger);
@@ -220,7 +220,7 @@ TEST_P(ForgetRules, DevicesAreForgottenInTouchesAndWaitingOrders) {
     books.forget(ForgetBy::kDevice, "device-1");
     books.forget(ForgetBy::kDevice, "device-2");
     books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
-    EXPECT_EQ(books.creator_of("o1"), "nobody");
+    EXPECT_EQ(books.creator_of("o1"), "unattributed");
     EXPECT_EQ(books.creator_of("o2"), "ann@spring LANDED");
     EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
 }
@@ -249,7 +249,7 @@ TEST_P(ForgetRules, TwiceIsNoHarm) {
     books.forget(ForgetBy::kOrder, "o1");
     const Digest256 once = *books.order("o1").customer;
     EXPECT_EQ(books.forget(ForgetBy::kCustomer, "cust-1").text, "forgotten");
-    EXPECT_EQ(books.order("o1").customer, once) << "nobody is called that any more";
+    EXPECT_EQ(books.order("o1").customer, once) << "the replaced id is in no order";
     EXPECT_EQ(books.forget(ForgetBy::kOrder, "o1").text, "forgotten");
     EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
 }

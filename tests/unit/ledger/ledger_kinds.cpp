@@ -133,8 +133,8 @@ std::unique_ptr<Ledger> postgres_ledger() {
     return database.ledger();
 }
 
-/// A server that looks as if Citus had spread the ledger over several machines: what is sent then,
-/// on an engine that is always there.
+/// A server that appears as if Citus had distributed the ledger over several machines, so that
+/// tests on plain PostgreSQL run those statements.
 std::unique_ptr<Ledger> spread_ledger() {
     static EmptiedDatabase database = [] {
         const PostgresServer& server = PostgresServer::instance();

@@ -62,7 +62,7 @@ using MemoryTableRows = ForEachTable<MemoryTable, MemoryRoot>;
 
 class MemoryTxn final : public MemoryTableRows {
 public:
-    /// `home`: where commit() puts the tables; nullptr: a snapshot.
+    /// `home` receives the tables at commit; nullptr makes a snapshot.
     MemoryTxn(std::shared_ptr<MemoryTables>* home, const MemoryTables& tables,
               std::string_view node)
         : MemoryTableRows(tables), home_(home), head_(t_->heads[std::string(node)]) {

@@ -186,8 +186,8 @@ TEST_P(MoneyProperties, SumsHoldAfterEveryInput) {
     }
 }
 
-/// Void, failed and returned give back what they took: once all payouts are over and a last one is
-/// closed, what was paid is what is due, for every creator who is owed something.
+/// Void, failed and returned payouts release their items: once all payouts are over and a last one
+/// is closed, the paid amount equals the accrued amount for every creator who is owed something.
 TEST_P(MoneyProperties, EachAmountIsPaidOnce) {
     for (std::size_t i = 0; i < kHistories; ++i) {
         SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));

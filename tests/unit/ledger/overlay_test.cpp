@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kNow = "2026-02-10T00:00:00Z";
 
-/// Orders o1 (ann), o2 (ben), o3 (nobody, code LATE); o1 is in a payout.
+/// Orders o1 (ann), o2 (ben), o3 (unattributed, code LATE); o1 is in a payout.
 class OverlayTest : public testing::Test {
 protected:
     OverlayTest() {

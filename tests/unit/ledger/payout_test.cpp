@@ -269,10 +269,10 @@ TEST_P(PayoutRules, Manual_StaysWhenTheOrderChanges) {
 }
 
 TEST_P(PayoutRules, Manual_IsRefusedWhereItMeansNothing) {
-    OrderText nobodys = order("o2");
-    nobodys.codes.clear();
+    OrderText unattributed = order("o2");
+    unattributed.codes.clear();
     books.create(order());
-    books.create(nobodys);
+    books.create(unattributed);
     EXPECT_TRUE(books.adjust("o1", "0.00").failed);
     EXPECT_TRUE(books.adjust("o1", "1.001").failed);
     EXPECT_TRUE(books.adjust("o1", "1.00", "").failed);

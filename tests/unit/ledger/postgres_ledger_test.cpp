@@ -1,4 +1,4 @@
-// What is PostgreSQL's alone: slices of many orders, a schema of an earlier format, and the views
+// Tests of PostgreSQL alone: slices of many orders, a schema of an earlier format, and the views
 // that people read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST(PostgresTables, ARowThatIsErasedAndPutAgainIsPut) {
     EXPECT_THROW(txn->commit(), LedgerFailure);
 }
 
-/// What many rows of a table that is written once go by (COPY) takes the same as a few.
+/// Many rows of a table that is written once (by COPY) are stored like a few.
 TEST(PostgresTables, N4_ThousandsOfItemsComeBackInTheirOrder) {
     const std::unique_ptr<Ledger> ledger = make_ledger("Postgres");
     constexpr std::size_t kItems = 12'345;

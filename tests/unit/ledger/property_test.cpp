@@ -234,7 +234,7 @@ TEST_P(Properties, ReplaysChangeNothingButTheirCount) {
     }
 }
 
-/// What may not depend on the order of arrival, as text.
+/// Returns the fields that must not depend on the order of arrival, as text.
 std::string fields(const OrderState& state) {
     std::string text = state.version.to_string() + state.ordered_at.to_string() + state.amount +
                        std::string(state.currency.code()) +

@@ -60,7 +60,7 @@ TEST_F(PostgresSchemaFence, N3_ABatchThatFindsAnotherSchemaCommitsNothing) {
         EXPECT_NE(failure.error().message.find("9999"), std::string::npos);
     }
     EXPECT_EQ(applied(), 2u);
-    // A node that is new finds it, too, before it has a row of its own.
+    // A new node detects it as well, before it has a row of its own.
     EXPECT_THROW((void)ledger->begin("dddddddd-0000-0000-0000-000000000004"), LedgerFailure);
 }
 
@@ -95,7 +95,7 @@ TEST_F(PostgresSchemaFence, N3_MigratingWaitsForTheBatchThatIsUnderWay) {
 }
 
 TEST_F(PostgresSchemaFence, N3_ABatchWaitsForTheMigrationThatIsUnderWay) {
-    // What migrate() does, held open.
+    // The transaction of migrate(), held open.
     session->script("BEGIN");
     session->script("SELECT pg_advisory_xact_lock(1397511491, 1)");
     session->script("INSERT INTO sluice_ledger.migrations (number, name) VALUES (9999, 'x')");

@@ -1,5 +1,4 @@
-// A ledger that is spread over machines by account: what is asked then, on a server that is always
-// there. tests/citus runs it on the engine.
+// The statements of a distributed ledger, on plain PostgreSQL. tests/citus runs them on Citus.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ using testing::HasSubstr;
 
 class Accounts : public testing::Test {
 protected:
-    /// Of every account the same order ids.
+    /// Returns the same order ids for every account.
     static std::vector<OrderKey> keys() {
         std::vector<OrderKey> keys;
         for (std::uint32_t account = 1; account <= 9; ++account) {
@@ -84,8 +83,8 @@ protected:
     std::unique_ptr<pg::Connection> session;
 };
 
-/// L2: a value that a machine refuses is told as such, though a COPY comes back without a reason:
-/// else the batch would be tried for ever, or a race would put orders aside.
+/// L2: a value that a machine refuses is reported as refused, although a COPY returns no reason.
+/// Otherwise the batch would be retried permanently, or a race would turn orders into dead letters.
 TEST_F(PostgresSpread, ARefusedCopyReportsItsReasonAtTheRetry) {
     session->script(
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
@@ -112,7 +111,8 @@ TEST_F(PostgresSpread, ARefusedCopyReportsItsReasonAtTheRetry) {
     });
 }
 
-/// What a commit that is not finished left locked, on any machine, is waited for behind the gate.
+/// After acquiring the gate, a session waits for rows that an unfinished commit left locked on any
+/// machine.
 TEST_F(PostgresSpread, N2_ABatchWaitsForUnfinishedCommitsAfterTheGate) {
     create_all();
     session->script("BEGIN; SELECT FROM sluice_ledger.heads FOR UPDATE");

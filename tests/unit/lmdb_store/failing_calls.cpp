@@ -39,7 +39,7 @@ bool strikes(std::string_view name) {
     return true;
 }
 
-/// What a failing call gives back, with errno set.
+/// Return value of a failing call, with errno set.
 template <class Failure>
 Failure fail(Failure failure) {
     errno = plan.error;

@@ -84,7 +84,7 @@ TEST(Servers, AServiceFileCounts) {
                            "target_session_attrs=standby\n";
     ::setenv("PGSERVICEFILE", file.c_str(), 1);
     const Servers found = servers("postgres:///x?service=fleet");
-    const auto missing = servers_of(*Url::parse("postgres:///x?service=nobody"));
+    const auto missing = servers_of(*Url::parse("postgres:///x?service=missing"));
     ::unsetenv("PGSERVICEFILE");
     std::filesystem::remove(file);
     ASSERT_EQ(found.all.size(), 2u);

@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::uint64_t kAnswersUs = 200;  ///< Of 32 requests.
+constexpr std::uint64_t kAnswersUs = 200;  ///< For 32 requests.
 
 /// A closed loop of 64 clients: 32 are answered, 32 wait already.
 CommitPace pace_of(std::uint64_t commit_us) {

@@ -1,7 +1,7 @@
-// The commit engine in a world of its own: an event loop, a commit thread, a disk, clients, and a
-// clock that one seed moves. What holds for every seed: who was taken in is answered once, stored
-// ones in the order of their arrival, nobody waits beyond the bound, nobody is forgotten, one
-// commit works at a time.
+// The commit engine in a simulated world: an event loop, a commit thread, a disk, clients, and a
+// clock, all driven by one seed. For every seed, an accepted request is answered once, stored
+// requests are in the order of their arrival, no request waits beyond the bound or is forgotten,
+// and one commit runs at a time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ private:
             timer_us_.reset();
             CommitEngine::Actions actions;
             answer_chain(engine_.overdue(loop_ms_, actions));
-            obey(actions);
+            perform(actions);
         }
         timers_seen_ms_ = loop_ms_;
         disk_turns();
@@ -83,7 +83,7 @@ private:
         if (std::exchange(look_, false)) {
             CommitEngine::Actions actions;
             engine_.turn_ended(now(), below(50) == 0, actions);
-            obey(actions);
+            perform(actions);
         }
     }
 
@@ -120,7 +120,7 @@ private:
     void finish(const Work& work) {
         CommitEngine::Actions actions;
         engine_.committed(work.batch, work.ends_us - work.began_us, now(), actions);
-        obey(actions);
+        perform(actions);
         const std::uint64_t began_us = now_us_;
         for (Request* request : work.requests) {
             now_us_ += below(20);
@@ -131,10 +131,10 @@ private:
         }
         CommitEngine::Actions more;
         engine_.answered(work.batch, now_us_ - began_us, now(), below(50) == 0, more);
-        obey(more);
+        perform(more);
     }
 
-    void obey(const CommitEngine::Actions& actions) {
+    void perform(const CommitEngine::Actions& actions) {
         for (const CommitEngine::Action& action : actions) {
             switch (action.what) {
                 case Do::kLookAtTurnEnd:
@@ -167,7 +167,7 @@ private:
             answer_chain(engine_.not_started(batch));
             CommitEngine::Actions actions;
             engine_.answered_unstored(batch, actions);
-            obey(actions);
+            perform(actions);
             return;
         }
         posted_.push_back(batch);
@@ -187,7 +187,7 @@ private:
             if (!engine_.arrived(arrived, actions)) {
                 answer(arrived);
             }
-            obey(actions);
+            perform(actions);
         }
     }
 

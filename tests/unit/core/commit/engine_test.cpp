@@ -131,7 +131,7 @@ TEST(CommitEngine, UnstartedBatchIsReturnedAtOnce) {
     bench.arrive(5, {Do::kLookAtTurnEnd});
     bench.begin(5);
     EXPECT_EQ(bench.engine.not_started(0).count, 1U);
-    bench.arrive(5, {Do::kLookAtTurnEnd});  // while the first is told
+    bench.arrive(5, {Do::kLookAtTurnEnd});  // while the first is answered
     CommitEngine::Actions actions;
     bench.engine.answered_unstored(0, actions);
     EXPECT_EQ(kinds(actions), std::vector{Do::kLookAtTurnEnd});

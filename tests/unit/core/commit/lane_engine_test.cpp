@@ -214,7 +214,8 @@ TEST(LaneEngineRules, L3AMoveIsAskedForAtOnceAndThenEverySoOften) {
     EXPECT_EQ(bench.written(1, 110).back(), Do::kSetMoveTimer);
 }
 
-/// Writes and answers batches, and never moves, until so much is durable. What was asked for.
+/// Writes and answers batches, and never moves, until so much is durable. Returns the requested
+/// actions.
 std::vector<Do> write_until(Bench& bench, std::uint64_t durable, std::uint64_t ms) {
     std::vector<Do> asked;
     for (std::size_t slot = 0; bench.engine.durable() < durable;

@@ -175,7 +175,7 @@ private:
     bool look_ = false, is_moving_ = false;
 };
 
-/// What 64 clients can get at most: write, answer and read, and the clients' own time.
+/// Upper bound for 64 clients: write, answer and read, and the clients' own time.
 std::uint64_t bound(std::uint64_t write_us, std::uint64_t think_us) {
     return 64'000'000 / (write_us + think_us + 21);
 }

@@ -47,7 +47,8 @@ void World::run(int steps) {
     }
 }
 
-/// What happens elsewhere between two steps of one process. No second writer: it holds the lock.
+/// Runs the other processes between two steps of one. None of them writes, because this one holds
+/// the lock.
 void World::others_run() {
     if (depth_ >= kDepthMax) {
         return;
@@ -125,7 +126,7 @@ void World::send_something() {
     if (latched_ || !to.engine.arrived(sent, actions)) {
         refuse({&sent, 1});
     }
-    obey(to, actions);
+    perform(to, actions);
 }
 
 void World::turn(Process& process) {
@@ -146,12 +147,12 @@ void World::turn(Process& process) {
         process.move_timer_ms.reset();
         process.engine.move_due(now_ms(), actions);
     }
-    obey(process, actions);
+    perform(process, actions);
     if (process.look) {
         process.look = false;
         LaneEngine::Actions more;
         process.engine.turn_ended({now_ms(), read_clock()}, more);
-        obey(process, more);
+        perform(process, more);
     }
     if (process.wants_move && below(2) == 0) {
         move(process);
@@ -185,13 +186,13 @@ void World::finish_write(Process& process) {
     LaneEngine::Actions actions;
     process.engine.written(write.slot, write.outcome, (now_ns_ - write.began_ns) / 1000, now_ms(),
                            actions);
-    obey(process, actions);
+    perform(process, actions);
     if (write.outcome == LaneWrite::kFailed && process.alive) {
         latch();
     }
 }
 
-void World::obey(Process& process, const LaneEngine::Actions& actions) {
+void World::perform(Process& process, const LaneEngine::Actions& actions) {
     using Do = LaneEngine::Do;
     for (const LaneEngine::Action& action : actions) {
         switch (action.what) {
@@ -213,7 +214,7 @@ void World::obey(Process& process, const LaneEngine::Actions& actions) {
             case Do::kRefuse: {
                 LaneEngine::Actions more;
                 refuse(process.engine.refused(more));
-                obey(process, more);
+                perform(process, more);
                 break;
             }
             case Do::kMove:
@@ -303,10 +304,10 @@ void World::answer(Process& process, std::size_t slot) {
     }
     LaneEngine::Actions actions;
     process.engine.answered(slot, now_ms(), actions);
-    obey(process, actions);
+    perform(process, actions);
 }
 
-/// They have their answer; the client may go on.
+/// Answers the waiters with a refusal, so that their clients continue.
 void World::refuse(WaiterChain chain) {
     for (Waiter* waiter = chain.first; chain.count > 0; --chain.count) {
         auto& event = static_cast<Event&>(*waiter);
@@ -375,7 +376,7 @@ void World::latch() {
         LaneEngine::Actions actions;
         if (each->alive && each->engine.is_open()) {
             each->engine.close(actions);
-            obey(*each, actions);
+            perform(*each, actions);
         }
     }
 }

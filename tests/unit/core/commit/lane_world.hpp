@@ -37,7 +37,7 @@ struct Event : Waiter {
     int id = 0;
     int client = 0;
     std::uint64_t sent_at = 0;   ///< Steps of the world.
-    std::uint64_t acked_at = 0;  ///< 0: never.
+    std::uint64_t acked_at = 0;  ///< 0 means never.
     bool over = false;           ///< Answered, or its process died.
     std::string record;
 };
@@ -47,7 +47,7 @@ struct Row {
     std::uint32_t floor_crc = 0;
 };
 
-/// A cell of the control page; believed in its boot only.
+/// A cell of the control page, valid in its boot only.
 struct Cell {
     std::uint64_t durable = 0, floor = 0, moved = 0;
     int boot = 0;
@@ -58,7 +58,7 @@ struct Lane {
     std::vector<char> ring;
     Row row;
     Cell cell;
-    int owner = 0;  ///< A process; 0: nobody.
+    int owner = 0;  ///< A process; 0 means none.
 };
 
 inline void put_ring(Lane& lane, std::uint64_t position, std::string_view bytes) {
@@ -95,7 +95,7 @@ public:
     explicit World(std::uint64_t seed);
     /// Runs `steps`, then lets everything come to rest, then checks.
     void run(int steps);
-    /// What is wrong; empty: nothing.
+    /// Returns the violated property, or an empty text.
     [[nodiscard]] const std::string& verdict() const noexcept { return verdict_; }
     [[nodiscard]] std::uint64_t acked() const noexcept { return acked_; }
     [[nodiscard]] std::uint64_t faults() const noexcept { return faults_seen_; }
@@ -117,7 +117,7 @@ private:
     void send_something();
     void turn(Process& process);
     void finish_write(Process& process);
-    void obey(Process& process, const LaneEngine::Actions& actions);
+    void perform(Process& process, const LaneEngine::Actions& actions);
     void begin_write(Process& process, std::size_t slot);
     void answer(Process& process, std::size_t slot);
     void refuse(WaiterChain chain);

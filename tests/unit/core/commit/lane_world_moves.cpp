@@ -1,4 +1,4 @@
-// What the world's processes do with lanes and queue: moving, recovering, taking.
+// Actions of the world's processes on lanes and queue: moving, recovering, claiming.
 #include <algorithm>
 
 #include "unit/core/commit/lane_world.hpp"
@@ -38,7 +38,7 @@ LaneKnown known_of(const Lane& lane, int boot) {
 /// A move in its transaction; nothing of it counts before commit_move().
 class World::Moving final : public MoveWorld {
 public:
-    /// @param recovers    Lanes that nobody owns are read to their end.
+    /// @param recovers    Unowned lanes are read to their end.
     /// @param cut_ns_max  When the first of several transactions began.
     Moving(World& world, bool recovers, std::uint64_t cut_ns_max = ~std::uint64_t{0})
         : world_(world), recovers_(recovers), cut_ns_max_(cut_ns_max) {
@@ -144,7 +144,7 @@ void World::move(Process& mover) {
             still->engine.room(cell.floor, cell.moved);
         }
         still->engine.moved(now_ms(), actions);
-        obey(*still, actions);
+        perform(*still, actions);
     }
 }
 
@@ -182,7 +182,7 @@ void World::append_directly(Process& appender) {
     }
 }
 
-/// All that nobody owns is moved, before anything is answered.
+/// Moves all unowned lanes before any request is answered.
 bool World::recover() {
     for (bool more = true; more;) {
         Moving moving(*this, true);
@@ -209,7 +209,7 @@ bool World::recover() {
 }
 
 void World::take_lane(Process& process) {
-    // Nobody else runs in between: the lock is held, and what is recovered has no writer.
+    // No other process runs in between: the lock is held, and a recovered lane has no writer.
     depth_ += kDepthMax;
     if (process.lane) {
         lanes_[*process.lane]->owner = 0;

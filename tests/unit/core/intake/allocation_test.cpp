@@ -1,4 +1,4 @@
-// What the hot path promises: once warm, a valid request allocates nothing.
+// A warm hot path allocates nothing for a valid request.
 #include <gtest/gtest.h>
 
 #include <string>

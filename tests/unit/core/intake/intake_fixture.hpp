@@ -13,7 +13,7 @@ namespace sluice::test {
 
 inline constexpr Timestamp kNow{1'706'702'400, 0};
 
-/// Counts its look-ups: what is answered without one, and what is not.
+/// Counts its look-ups, so that tests see which answers need none.
 class FakeRegistry : public RegistryView {
 public:
     bool key_outdated = false;
@@ -82,7 +82,7 @@ public:
     std::vector<std::string> counted;
 };
 
-/// One account with a shop and a token of every scope, another account beside it.
+/// One account with a shop and a token of every scope, and a second account.
 struct World {
     World() {
         registry.add_token(acme, kSecret, kWriteOrders | kWriteProducts);
@@ -133,7 +133,7 @@ struct Request {
     }
 };
 
-/// What both steps of a request came to, as a caller takes them. No answer: accepted.
+/// Outcomes of both steps of a request, as a caller uses them. No answer means accepted.
 struct Outcomes {
     std::optional<Answer> answer;
     Accepted accepted;

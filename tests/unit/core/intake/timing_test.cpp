@@ -1,4 +1,4 @@
-// What must take equally long, told without a clock: by counting instructions.
+// Checks that must take equally long, measured by counting instructions instead of time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

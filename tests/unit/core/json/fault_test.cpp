@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// As the sender is told.
+/// Returns the message that the sender receives.
 std::string told(std::string_view body) {
     JsonDocument json;
     EXPECT_FALSE(json.parse(body));

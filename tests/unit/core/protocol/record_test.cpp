@@ -173,7 +173,7 @@ TEST(RecordRules, ANewerFormatIsUnsupportedNotCorrupt) {
 }
 
 TEST(RecordRules, RightChecksumOverWrongMetadataIsCorrupt) {
-    // What a bug of ours, not a bad disk, would write: metadata that is no FlatBuffer.
+    // Metadata that is no FlatBuffer, as a bug of ours, not a bad disk, would write it.
     for (const std::size_t metadata_bytes :
          {std::size_t{0}, std::size_t{1}, std::size_t{4}, std::size_t{64}, std::size_t{5000}}) {
         std::string record = encoded(order_meta(), "").substr(0, kRecordHeadBytes);

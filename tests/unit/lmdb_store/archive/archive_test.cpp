@@ -261,7 +261,8 @@ TEST_F(ArchiveTest, AnInputIsFoundByItsNumber) {
     EXPECT_FALSE((*reader)->find(kOtherQueue, {5}).value().has_value());
 }
 
-/// The segment behind the queue's last one may be another queue's, and go on with the same number.
+/// The segment after the queue's last one may belong to another queue and continue with the same
+/// number.
 TEST_F(ArchiveTest, AnInputOfAnotherQueueIsNotTakenForIt) {
     {
         auto to = writer();

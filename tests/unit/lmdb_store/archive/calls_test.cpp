@@ -1,5 +1,5 @@
-// The archive when a call of the system fails, each call in turn: what was said to be durable can
-// be read, in order and without a hole, and the writer goes on.
+// The archive while each system call fails in turn: durable inputs can be read, in order and
+// without a gap, and the writer continues.
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -16,7 +16,7 @@ struct RowKind {
     std::function<std::optional<std::string>(std::string_view)> reread;
 };
 
-/// What an input in an archive's block is read and written as.
+/// Reads and writes an input of an archive's block.
 RowKind input_kind() {
     static const Digest256 digest = sha256("body");
     std::string bytes;

@@ -1,5 +1,5 @@
-// An environment whose map cannot be moved: LMDB has none then, and would use it all the same. And
-// one that cannot be opened for want of memory.
+// An environment whose map cannot be moved, which LMDB then lacks but would use; and an environment
+// that cannot be opened for lack of memory.
 #include <gtest/gtest.h>
 
 #include <atomic>

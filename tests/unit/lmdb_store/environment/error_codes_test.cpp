@@ -1,4 +1,5 @@
-// What LMDB's errors mean, and what is wrong with a folder: who can act must be told to act.
+// Error codes for LMDB's errors and for defects of a folder, with messages for the person who can
+// act.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -51,7 +51,7 @@ TEST(MappedPages, AreLetGoAndCanStillBeRead) {
     ::close(fd);
 }
 
-/// What a private map changed is in no file: letting go of its pages would lose it.
+/// A private map has changes that are in no file; dropping its pages would lose them.
 TEST(MappedPages, OnlySharedMapsOfTheFileThatAreReadAreLetGo) {
     const TempFolder folder;
     const std::filesystem::path path = folder.path() / "file";

@@ -1,5 +1,5 @@
-// Lanes when a call to LMDB or to the system fails, one after the other: what was published is in
-// the queue in the end, once and in order, and nothing is called done that is not.
+// Lanes while each call to LMDB or the system fails in turn: a published record is in the queue at
+// the end, once and in order, and no failed operation is reported as done.
 #include <gmock/gmock.h>
 #include <lmdb.h>
 
@@ -16,15 +16,15 @@ namespace {
 
 class LaneCallsTest : public LanesTest {
 protected:
-    /// As after a restart of the machine's processes: a new master, everything opened anew.
+    /// Acts like a restart of the machine's processes: a new master, everything reopened.
     void start_anew() {
         queue_.reset();
         open({.map_bytes = 1U << 26});
         queue_->control().clear_latch();
         ASSERT_TRUE(queue_->recover_lanes().ok());
     }
-    /// Fails each call of `act` once, for each kind and error; `act` may fail or not. Whatever it
-    /// says, what was published before is there afterwards.
+    /// Fails each call of `act` once, for each kind and error; `act` may fail or not. In either
+    /// case, records that were published before must exist afterwards.
     /// @param owned  The lane's process lives on meanwhile.
     int fail_each_of(const std::function<void()>& act, bool owned) {
         int struck = 0;
@@ -97,7 +97,7 @@ TEST_F(LaneCallsTest, L3AnAppendThatFailsToMoveStoresNothingInFrontOfLanes) {
               50);
 }
 
-/// What a file system without O_DIRECT says.
+/// Error of a file system without O_DIRECT.
 TEST_F(LaneCallsTest, L1WhereODirectIsRefusedAWriteIsCopiedAndSynced) {
     const auto path = paths_.lanes / "made";
     const LaneHead head{{Uuid{1}, Uuid{2}}, 64U << 10};

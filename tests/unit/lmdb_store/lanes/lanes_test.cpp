@@ -61,7 +61,7 @@ std::uint64_t bytes_read() {
     return bytes;
 }
 
-/// A transaction takes a part of what stands in each of many lanes.
+/// A transaction moves a part of the contents of each of many lanes.
 TEST_F(LanesTest, L8AMoverReadsLittleMoreThanItMoves) {
     constexpr std::uint64_t kLanes = 8;
     constexpr std::uint64_t kBatches = 64;

@@ -29,7 +29,7 @@ protected:
         EXPECT_TRUE(opened.ok()) << opened.error().message;
         return opened.ok() ? std::move(*opened) : nullptr;
     }
-    /// What `action` threw, if anything.
+    /// Returns the error that `action` threw, if any.
     static std::optional<Error> failure_of(const std::function<void()>& action) {
         try {
             action();

@@ -34,7 +34,8 @@ protected:
         ledger_ = std::move(*opened);
         return ledger_.get();
     }
-    /// Of the rows of both sets, or of the check of all; empty: nobody noticed anything.
+    /// Returns the error of the rows of both sets, or of the check of all; empty if the damage was
+    /// not noticed.
     std::string noticed() {
         std::string message;
         open(EmbeddedLedger::Mode::kReadOnly);
@@ -62,7 +63,7 @@ protected:
     std::unique_ptr<EmbeddedLedger> ledger_;
 };
 
-/// Rows of these are nothing but their keys; what is behind one is not looked at.
+/// Rows of these tables are only keys; their values are not read.
 bool is_index(std::string_view table) {
     return table == "shop_ids" || table == "digests" || table == "creator_journal";
 }
@@ -106,7 +107,7 @@ TEST_F(LedgerDamageTest, AKeyThatIsCutIsNoticed) {
     for (const std::string_view name : kLedgerTables) {
         for (const auto& [key, value] : table(name).all()) {
             if (value.empty() && !is_index(name)) {
-                continue;  // such a row is its key: what is left is another row
+                continue;  // such a row is its key, so a changed key is another row
             }
             for (const std::size_t kept : {key.size() - 1, key.size() / 2, std::size_t{1}}) {
                 const RestoredFile restored(folder_.path());
@@ -154,7 +155,7 @@ TEST_F(LedgerDamageTest, AtMostAsManyProblemsAreNamedAsWereAskedFor) {
     EXPECT_THAT(ledger_->verify(kNode, 2), testing::SizeIs(2));
 }
 
-/// Rows of a node that the ledger has no head of are nobody's.
+/// Rows of a node without a head in the ledger belong to no node.
 TEST_F(LedgerDamageTest, TwoQueuesWithOneNumberAreNoticed) {
     const auto [key, value] = table("heads").all().front();
     table("heads").put("another", value);

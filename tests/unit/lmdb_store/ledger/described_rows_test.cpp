@@ -74,7 +74,7 @@ protected:
         });
         return texts;
     }
-    /// What a sorted map would visit.
+    /// Returns the rows that a sorted map would visit.
     template <class Row>
     static std::vector<std::string> expected(const std::map<std::string, Row>& rows,
                                              const Row& first, KeyRange range) {

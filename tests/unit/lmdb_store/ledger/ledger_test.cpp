@@ -165,7 +165,7 @@ TEST_F(LedgerTest, AVariantBelongsToTheLowestCopy) {
 TEST_F(LedgerTest, TheMapGrowsByItself) {
     open(200'000);
     for (int i = 0; i < 60; ++i) {
-        for (;;) {  // as the drain loop does: let go and try again
+        for (;;) {  // as the drain loop does: abort and retry
             try {
                 auto txn = ledger_->begin(kNode);
                 for (int j = 0; j < 50; ++j) {
@@ -311,7 +311,7 @@ TEST_F(LedgerTest, AScanOfWaitingOrdersEndsWithItsAccount) {
 TEST_F(LedgerTest, ADamagedValueIsAnErrorWithARemedy) {
     {
         auto txn = ledger_->begin(kNode);
-        OrderState small;  // beside its key, not on pages of its own
+        OrderState small;  // in the leaf with its key, not on pages of its own
         small.key = order("a-name-that-is-found-again");
         small.currency = currency_of("USD");
         txn->put_order(small);

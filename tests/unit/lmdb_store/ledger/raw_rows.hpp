@@ -1,4 +1,4 @@
-// Rows of an environment that nobody has open, changed behind the store's back.
+// Rows of an environment that no process has open, changed without the store.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -200,7 +200,7 @@ TEST(RowDamage, AChangedValueUnderASealThatFitsIsRefusedOrARow) {
     EXPECT_GT(taken, 1000);
 }
 
-/// What no writer writes: each of these has a shorter form, or is out of its range.
+/// Values that no writer writes: each of them has a shorter form, or is out of its range.
 TEST(RowDamage, OneNumberHasOneForm) {
     const auto is_read = [](std::string fields, auto value) {
         const std::string bytes = resealed(std::move(fields));

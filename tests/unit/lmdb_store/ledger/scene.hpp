@@ -58,9 +58,9 @@ struct LedgerScene {
         state.events_count = 1;
         txn.put_order(state);
         txn.put_event(order(number), event(number));
-        EventTrace booked_nothing = event(number);
-        booked_nothing.first_entry = 0;
-        txn.put_event(order(number), booked_nothing);
+        EventTrace posted_nothing = event(number);
+        posted_nothing.first_entry = 0;
+        txn.put_event(order(number), posted_nothing);
         write_journal(txn, number);
         const CatalogRecord old = copy_of(number, "old");
         txn.put_catalog(old, nullptr);

@@ -260,7 +260,7 @@ TEST_F(QueueTest, OrphanedBulkFilesAreSweptAndNamedOnesStay) {
     EXPECT_TRUE(read_bulk(paths_, named->ref()).ok());
 }
 
-/// The drain goes on between slices, and no record is read twice, however long it waits.
+/// The drain continues between slices, and no record is read twice, however long it waits.
 TEST_F(QueueTest, ASweepGoesInSlicesAndSeesEachRecordOnce) {
     const auto append_named = [&](const BulkFile& file) {
         RecordMeta meta;

@@ -1,5 +1,5 @@
-// The queue when a call to LMDB fails that is no write to the disk (those are in queue_fault_test):
-// what is not acknowledged is not there, what is acknowledged is, and a restart serves again.
+// The queue while a call to LMDB fails that is no write to the disk (fault_test covers those): a
+// record is there if and only if it was acknowledged, and a restart serves again.
 #include <lmdb.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST_F(QueueCallsTest, AnswersMatchTheStoredRecords) {
     }
 }
 
-/// A claim may be refused as new when it is old only if the client is told to try again.
+/// The queue may refuse a known key as a new one only with an answer that makes the client retry.
 TEST_F(QueueCallsTest, AReplayIsNeverStoredAgain) {
     append({"once"}, {claim("once", "once")});
     for (const int error : {EIO, ENOMEM, MDB_CORRUPTED, MDB_READERS_FULL}) {

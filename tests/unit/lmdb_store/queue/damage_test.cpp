@@ -1,4 +1,4 @@
-// A store that is damaged, removed, or not a store: refused with its path, never made anew.
+// A store that is damaged, removed, or not a store is refused with its path, and never recreated.
 
 #include <gmock/gmock.h>
 

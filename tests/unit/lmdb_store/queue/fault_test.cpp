@@ -18,7 +18,7 @@ enum class Call { kNone, kWrite, kHeadroom, kSync };
 
 struct Fault {
     Call call = Call::kNone;
-    int error = 0;       ///< 0: the write comes back short.
+    int error = 0;       ///< 0 means a short write.
     int countdown = -1;  ///< The fault is at 0.
     int injected = 0;
 };
@@ -92,15 +92,15 @@ protected:
 
     struct Run {
         bool struck = false;
-        AppendOutcome outcome = AppendOutcome::kPending;  ///< Of the batch that met the fault.
+        AppendOutcome outcome = AppendOutcome::kPending;  ///< For the batch that met the fault.
         std::optional<AppendOutcome> closed;
-        AppendOutcome after = AppendOutcome::kPending;  ///< Of the next batch.
+        AppendOutcome after = AppendOutcome::kPending;  ///< For the next batch.
         /// Once a person ended the latch that all processes share.
         std::optional<AppendOutcome> closed_unlatched;
     };
 
-    /// Appends batches, with the fault at the n-th call, and compares what is there afterwards, in
-    /// a process that opens the queue anew, with what was acknowledged.
+    /// Appends batches, with the fault at the n-th call. Then compares the acknowledged records
+    /// with those that a process finds after reopening the queue.
     Run run(Call call, int error, int nth) {
         Run result;
         std::map<std::uint64_t, std::string> acknowledged;

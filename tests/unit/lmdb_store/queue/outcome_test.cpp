@@ -1,5 +1,5 @@
-// What a failure means for the records of a batch and for the ones to come, by what LMDB reported;
-// a queue whose rows are damaged; and what admission thinks of the disk.
+// Outcome of a failure for the records of a batch and for later ones, by LMDB's error; a queue with
+// damaged rows; and admission's view of the disk.
 #include <gmock/gmock.h>
 #include <lmdb.h>
 

@@ -101,7 +101,8 @@ protected:
     fs::path acks(unsigned name) const { return paths_.root / ("acks" + std::to_string(name)); }
 };
 
-// kill -9 at any instant: what was acknowledged is there, once, and the numbers have no hole.
+// After kill -9 at any instant, each acknowledged record is there once, and the numbers have no
+// gap.
 TEST_F(QueueProcessTest, KilledAppendersLoseNothingThatTheyAcknowledged) {
     constexpr unsigned kKills = 25;
     std::mt19937 random(20'261);
@@ -212,7 +213,7 @@ TEST_F(QueueProcessTest, AReaderThatIsStoppedClosesAdmissionBeforeTheMapIsFull) 
     });
     char byte = 0;
     ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-    // The reader pins what is deleted: a queue that is always drained grows all the same.
+    // The reader pins deleted pages, so even a queue that is always drained grows.
     std::uint64_t last = 0;
     AppendOutcome outcome = AppendOutcome::kStored;
     for (int i = 0; i < 100'000 && outcome == AppendOutcome::kStored; ++i) {

@@ -44,7 +44,7 @@ protected:
     }
     RawRows table(const char* name) const { return {store_.paths().registry, name}; }
 
-    /// What fails with kCorrupt and the registry's path, of everything that can be asked for.
+    /// Lists the queries, of all possible ones, that fail with kCorrupt and the registry's path.
     std::vector<std::string> failing() const {
         std::vector<std::string> names;
         const auto note = [&](const char* name, const Status& status) {
@@ -69,7 +69,7 @@ protected:
         note_finds(note);
         return names;
     }
-    /// What nginx asks for.
+    /// Runs the queries of nginx.
     template <class Note>
     void note_finds(Note& note) const {
         auto reader = RegistryReader::open(store_.paths(), key_);

@@ -252,7 +252,7 @@ TEST_F(RegistryReaderTest, SlotsAreCounted) {
     EXPECT_EQ(reader_->slots_used(), 2U);
 }
 
-/// What nginx has in force is compared with what is stored, whatever the new bytes are.
+/// nginx's cached rows are compared with the stored ones, whatever the new bytes are.
 TEST_F(RegistryReaderTest, ABearerIsFollowedThroughChangesOfItsAccountAndItsToken) {
     const NewToken bearer = token(kWriteProducts | kReadOrders);
     const BearerView first = reader_->find_bearer(bearer.secret);
@@ -313,8 +313,7 @@ TEST_F(RegistryReaderTest, HoldsNoPagesBetweenRequests) {
     for (std::uint32_t i = 1; i < 500; ++i) {
         ASSERT_TRUE(registry_->set_rate_limit(a_, RateLimit{i, 60}).ok());
     }
-    // What grows is the history: a row for each change, in pages that ascending keys leave half
-    // full.
+    // The history grows: a row for each change, in pages that ascending keys leave half full.
     constexpr std::size_t kHistoryPages = 500 * 2 * 66 / 4096 + 4;
     EXPECT_LE(pages(), settled + 2 + kHistoryPages)
         << "freed pages are used again though a reader is open";

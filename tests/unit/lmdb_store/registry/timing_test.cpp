@@ -1,4 +1,5 @@
-// What a stranger must not learn from how long a look-up takes, told without a clock.
+// The duration of a look-up must not reveal which shops exist; measured in instructions, not by a
+// clock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +39,8 @@ protected:
         auto reader = RegistryReader::open(store_.paths(), key);
         ASSERT_TRUE(reader.ok()) << reader.error().message;
         reader_ = std::move(*reader);
-        // Code, allocator and files are warm; what is counted below is asked for first there.
+        // Code, allocator and files are warm; the shops counted below are looked up for the first
+        // time.
         ASSERT_NE(reader_->find_shop(name_of(0)), nullptr);
         ASSERT_EQ(reader_->find_shop("merchant-9000"), nullptr);
     }

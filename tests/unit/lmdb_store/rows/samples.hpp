@@ -37,7 +37,7 @@ public:
         }
         return {chance() ? value : -value, static_cast<std::uint8_t>(number(13))};
     }
-    /// What a program file can state.
+    /// Returns a rate as a program file can state it.
     Decimal rate() {
         return {static_cast<Int128>(number(1'000'000'000'000)),
                 static_cast<std::uint8_t>(number(7))};
@@ -124,7 +124,7 @@ public:
         rate.shared_with = static_cast<std::uint32_t>(number(lines));
         return rate;
     }
-    /// Of lines of the order and of others.
+    /// Returns a position with lines of the order and of others.
     Position position(const OrderState& order) {
         Position made;
         made.attribution = attribution();

@@ -1,4 +1,4 @@
-// Values of orders and of the rows with shapes of their own: what was written comes back.
+// Values of orders and of the rows with special layouts: a written value is read back.
 #include <gtest/gtest.h>
 
 #include <functional>

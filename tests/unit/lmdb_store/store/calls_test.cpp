@@ -167,7 +167,7 @@ TEST(StoreCallsTest, AMasterKeyIsReadOrRefusedAndNeverAnother) {
     }
 }
 
-/// Without memory OpenSSL fails; then nobody may be told that the key is wrong.
+/// OpenSSL fails without memory; the error must not say that the key is wrong.
 TEST(StoreCallsTest, ACipherThatFailsIsNotAWrongKey) {
     const MasterKey key = MasterKey::random();
     const std::string sealed = key.seal("a secret", "id");

@@ -1,4 +1,4 @@
-// The registry file: what is written is read back, and nothing passes that the key did not seal.
+// The registry file: a written file is read back, and a file that the key did not seal is refused.
 #include "worker/commands/registry_file.hpp"
 
 #include <gmock/gmock.h>

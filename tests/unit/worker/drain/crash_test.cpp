@@ -60,9 +60,9 @@ DrainOptions small_batches() {
     return options;
 }
 
-/// How many rows each table has: ids of commands, and with them hashes and pseudonyms' places, are
-/// made from the queue's UUID, which differs from store to store. That the rows are right is told
-/// by the audit and the rebuild.
+/// Counts the rows of each table instead of comparing them, because ids of commands, and with them
+/// hashes and the places of pseudonyms, depend on the queue's UUID, which differs between stores.
+/// The audit and the rebuild verify the rows.
 std::map<std::string, std::size_t> rows_of(store::EmbeddedLedger& ledger, const std::string& node) {
     std::map<std::string, std::size_t> counts;
     const auto rows = ledger.rows(node);
@@ -75,7 +75,7 @@ std::map<std::string, std::size_t> rows_of(store::EmbeddedLedger& ledger, const 
 class CrashStore : public DrainStore {
 public:
     /// Drains in a process of its own. @return true if it was killed.
-    /// @param after  Killed from outside after this time; 0: only by its plan.
+    /// @param after  Killed from outside after this time, or if 0 only by its plan.
     bool drain_in_child(const std::string& plan, std::chrono::microseconds after) {
         close_queue();
         const pid_t child = ::fork();

@@ -123,7 +123,7 @@ public:
         command(ProgramApply{{spring_program()}});
         command(CreatorImport{{{2, CreatorId("anna"), ProgramId("spring"), "SPRING"}}});
     }
-    /// A body beside the queue.
+    /// Appends a body as a bulk file.
     SequenceNumber append_bulk(Topic topic, const std::string& body) {
         auto file = store::BulkFile::write(paths(), body, sha256(body));
         EXPECT_TRUE(file.ok());
@@ -144,7 +144,7 @@ public:
         }
         return std::move(*opened);
     }
-    /// Drains all of it, as a process of its own would, and lets go of everything.
+    /// Drains the whole queue like a separate process, and closes everything.
     void drain_all(const DrainOptions& options = {}) {
         const auto drained = drain(options);
         ASSERT_NE(drained, nullptr) << refused_.message;

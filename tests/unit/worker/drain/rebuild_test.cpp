@@ -85,7 +85,7 @@ TEST_F(RebuildTest, AForgottenCustomerIsOutOfTheArchiveAndTheRebuildIsTheSame) {
     ASSERT_TRUE(rebuilt->replay().ok());
     const RebuildComparison compared = compare(*rebuilt);
     EXPECT_TRUE(compared.equal) << compared.text;
-    // What came after the command is new data; before it, nothing is left.
+    // Data after the command is new; data before it is erased.
     const std::string all = archived_bytes();
     EXPECT_EQ(all.find("ann@example.com"), all.rfind("ann@example.com"));
     EXPECT_EQ(all.find("c-1"), all.rfind("c-1"));

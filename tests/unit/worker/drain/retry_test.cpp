@@ -69,7 +69,7 @@ TEST(RetryRules, RecoveryFromAReportedFailureIsReportedOnce) {
     EXPECT_TRUE(retry.failed(ErrorCode::kNoSpace, kStart).is_told);
     EXPECT_EQ(retry.succeeded(kStart + seconds(7)), seconds(7));
     EXPECT_EQ(retry.succeeded(kStart + seconds(8)), std::nullopt);
-    (void)retry.failed(ErrorCode::kBusy, kStart + seconds(9));  // for a moment: nobody heard of it
+    (void)retry.failed(ErrorCode::kBusy, kStart + seconds(9));  // transient: not reported
     EXPECT_EQ(retry.succeeded(kStart + seconds(9)), std::nullopt);
 }
 
