@@ -6,10 +6,10 @@ PRESET ?= dev
 .PHONY: help demo demo-fleet test lint format build build-times install deps bench deb test-package check-nginx check-nginx-tests test-citus torture fuzz mutate sanitize coverage soak clean
 
 help:
-	@echo "make demo          see nginx accept signed orders, and the commissions (KEEP=1 leaves it running)"
+	@echo "make demo          nginx accepts signed orders, commissions follow (KEEP=1 leaves it running)"
 	@echo "make demo-fleet    three edges, one PostgreSQL, then a cluster that fails over; ends by itself"
-	@echo "make test          install what is missing, build, run every test"
-	@echo "make lint          formatter, layering, sizes, commit subjects"
+	@echo "make test          install missing packages, build, run every test"
+	@echo "make lint          format, layering, prose, sizes, commit subjects"
 	@echo "make format        let clang-format rewrite the sources"
 	@echo "make build         build with PRESET=$(PRESET) into build/$(PRESET)"
 	@echo "make build-times   job-seconds of each unit, from ninja's log of PRESET=$(PRESET)"
@@ -22,11 +22,11 @@ help:
 	@echo "make test-citus    the ledger on Citus: CITUS_SOURCE=DIR with its sources"
 	@echo "make fuzz          libFuzzer targets, FUZZ_SECONDS=3600 each"
 	@echo "make torture       the long crash and fault rounds"
-	@echo "make mutate        plant faults one by one; a test must see each"
+	@echo "make mutate        plant faults one by one; a test must fail for each"
 	@echo "make sanitize      integration tests on nginx with ASan, UBSan, TSan; memcheck; planted bugs"
 	@echo "make coverage      lines and branches of core, os and lmdb_store that unit tests reach"
-	@echo "make soak          half load, reloads, revocations: nothing grows; SECONDS=3600"
-	@echo "make deps          install what building and testing needs (apt)"
+	@echo "make soak          half load, reloads, revocations: no resource grows; SECONDS=3600"
+	@echo "make deps          install the packages for building and testing (apt)"
 
 deps:
 	scripts/install-deps

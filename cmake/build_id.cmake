@@ -1,4 +1,4 @@
-# Writes ${OUT} with the version and what git says of the tree; only when it changed.
+# Writes ${OUT} with the version and git's description of the tree, if they changed.
 # cmake -DSOURCE=... -DVERSION=... -DOUT=... -P build_id.cmake
 execute_process(
   COMMAND git -C "${SOURCE}" describe --always --dirty --tags

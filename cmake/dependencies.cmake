@@ -1,4 +1,4 @@
-# Debian 12 packages only; docs/internals.md says why each is here.
+# Debian 12 packages only; docs/internals.md has the reason for each.
 find_package(OpenSSL 3 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(simdjson REQUIRED)

@@ -1,4 +1,4 @@
-"""What `sluice --help` says, of every subcommand: for the manual page and for the check of the docs."""
+"""The help of every subcommand, for the manual page and the check of the docs."""
 
 import re
 import subprocess
@@ -28,7 +28,7 @@ class Command:
 
 
 def read_section(lines):
-    """`  name   text` lines; a text that did not fit stands on the next lines."""
+    """Rows of `  name   text`; a long text continues on the next lines."""
     entries = []
     for line in lines:
         head = re.match(r"  (\S.*?)(?:  +(.*))?$", line)

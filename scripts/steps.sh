@@ -1,4 +1,4 @@
-# Sourced by the demos: steps with the time that they took, and a build that shows how far it is.
+# Sourced by the demos: steps with their duration, and a build with its progress.
 
 step_began=''
 
@@ -14,7 +14,7 @@ took() {
     step_began=''
 }
 
-# A line for each tenth of ninja's [n/m] lines.
+# Prints a line for each tenth of ninja's [n/m] lines.
 show_tenths() {
     local line shown=-1
     while IFS= read -r line; do
