@@ -9,6 +9,7 @@
 #include "core/json/prepare.hpp"
 #include "pg_store/connection/url.hpp"
 #include "worker/cli/cli.hpp"
+#include "worker/cli/subcommands.hpp"
 
 namespace {
 
@@ -31,5 +32,5 @@ int main(int argc, char** argv) {
     copies.push_back(nullptr);
     sluice::pg::hide_passwords(argc, argv);
     std::set_new_handler(none);
-    return sluice::cli::run(argc, copies.data());
+    return sluice::cli::run(argc, copies.data(), sluice::cli::declare_commands);
 }

@@ -1,8 +1,7 @@
 #include "core/values/timestamp.hpp"
 
-#include <date/date.h>
-
 #include <array>
+#include <chrono>
 #include <cstdio>
 
 namespace sluice {
@@ -54,10 +53,10 @@ std::int64_t read_date(Reader& in) noexcept {
     if (!in.ok) {
         return 0;
     }
-    const date::year_month_day calendar{date::year{static_cast<int>(year)}, date::month{month},
-                                        date::day{day}};
+    const std::chrono::year_month_day calendar{std::chrono::year{static_cast<int>(year)},
+                                               std::chrono::month{month}, std::chrono::day{day}};
     in.ok = calendar.ok();
-    return in.ok ? date::sys_days{calendar}.time_since_epoch().count() : 0;
+    return in.ok ? std::chrono::sys_days{calendar}.time_since_epoch().count() : 0;
 }
 
 struct TimeOfDay {
@@ -133,9 +132,9 @@ std::optional<Timestamp> Timestamp::parse(std::string_view text) noexcept {
 }
 
 std::string Timestamp::to_string() const {
-    const date::sys_seconds instant{std::chrono::seconds{seconds}};
-    const auto midnight = date::floor<date::days>(instant);
-    const date::year_month_day calendar{midnight};
+    const std::chrono::sys_seconds instant{std::chrono::seconds{seconds}};
+    const auto midnight = std::chrono::floor<std::chrono::days>(instant);
+    const std::chrono::year_month_day calendar{midnight};
     const auto second_of_day = static_cast<int>((instant - midnight).count());
     std::array<char, 80> text{};
     std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d",

@@ -13,6 +13,9 @@ FOREIGN = {
     "ngx_module": ("lmdb.h", "libpq", "CLI/", "spdlog", "nlohmann", "curl/"),
     "worker": ("ngx_", "lmdb.h", "libpq-fe.h"),
 }
+# Headers that take seconds to compile, and the one file that includes each.
+# Headers that take seconds to compile, and the one file that includes each.
+HEAVY = {"CLI/": "worker/cli/cli.cpp"}
 UNITS_MAX = 22
 
 
@@ -38,6 +41,13 @@ def test_no_arrow_runs_upwards_inside_a_room():
                 if target_room == room and order.index(target) > order.index(me[1]):
                     wrong.append(f"{path.relative_to(ROOT)} includes {name}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("header", HEAVY)
+def test_a_heavy_header_is_included_by_one_file(header):
+    found = {str(path.relative_to(ROOT)) for room in ROOMS for path in sources(room)
+             for _, name in includes(path) if name.startswith(header)}
+    assert found == {HEAVY[header]}
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -1,6 +1,5 @@
 #include "worker/access/dry_run.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "os/clock/clock.hpp"
@@ -9,10 +8,10 @@
 
 namespace sluice::cli {
 
-void add_dry_run(CLI::App& app, DryRunOptions& target) {
-    CLI::Option* const wanted =
-        app.add_flag("--dry-run", target.wanted,
-                     "Change nothing: print per program, creator and currency what would change");
+void add_dry_run(Subcommand app, DryRunOptions& target) {
+    const Option wanted =
+        add_flag(app, "--dry-run", target.wanted,
+                 "Change nothing: print per program, creator and currency what would change");
     add_value(app, "--format", "table|json|csv", target.format, parse_format,
               "How to write a dry run (default table)")
         .needs(wanted);

@@ -16,7 +16,7 @@ struct DryRunOptions {
     Format format = Format::kTable;
 };
 /// Adds `--dry-run`, and `--format` for what it prints.
-void add_dry_run(CLI::App& app, DryRunOptions& target);
+void add_dry_run(Subcommand app, DryRunOptions& target);
 
 /// Per program, creator and currency: orders, commission before, after, difference. A refusal is
 /// an Error with the words of the rule.

@@ -91,7 +91,7 @@ Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
 
 }  // namespace
 
-CLI::Option& add_ledger(CLI::App& app, std::string& target) {
+Option add_ledger(Subcommand app, std::string& target) {
     return add_value(
         app, "--ledger", "URL", target, parse_ledger_url,
         "postgres://... (default: the one that its worker last used, else the store's own)");

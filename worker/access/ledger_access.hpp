@@ -17,7 +17,7 @@ namespace sluice::cli {
 
 /// Adds `--ledger URL`. Empty: what the store remembers (`ledger.url`, written when a PostgreSQL
 /// ledger was first opened for writing), else its own ledger.
-CLI::Option& add_ledger(CLI::App& app, std::string& target);
+Option add_ledger(Subcommand app, std::string& target);
 
 /// How this program opens the queue: it never decides how long idempotency keys live.
 [[nodiscard]] store::QueueOptions queue_options();

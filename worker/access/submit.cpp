@@ -156,22 +156,21 @@ Status submit(const Frame& frame, const Command& command, const SubmitOptions& o
     return Status::success();
 }
 
-void add_command_options(CLI::App& app, SubmitOptions& target, bool needs_reason) {
+void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reason) {
     add_value(app, "--key", "K", target.key, parse_admin_id,
               "The same key and content again gives the first result; up to 128 id characters");
-    CLI::Option* const reason =
-        app.add_option("--reason", target.reason, "Why; kept with what it books, with who ran it")
-            ->type_name("TEXT");
+    const Option reason = add_text(app, "--reason", "TEXT", target.reason,
+                                   "Why; kept with what it books, with who ran it");
     target.needs_reason = needs_reason;
     if (needs_reason) {
-        reason->required();
+        reason.required();
     }
     add_ledger(app, target.ledger_url);
 }
 
-void add_no_wait(CLI::App& app, bool& target) {
-    app.add_flag("--no-wait", target,
-                 "Do not wait until waiting orders were tried again; say what is left");
+void add_no_wait(Subcommand app, bool& target) {
+    add_flag(app, "--no-wait", target,
+             "Do not wait until waiting orders were tried again; say what is left");
 }
 
 std::string current_user() {

@@ -23,10 +23,10 @@ struct SubmitOptions {
     bool needs_reason = false;              ///< An empty one is refused.
 };
 /// Adds `--key`, `--ledger` and `--reason` to a command that writes.
-void add_command_options(CLI::App& app, SubmitOptions& target, bool needs_reason);
+void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reason);
 
 /// Adds `--no-wait`, for commands after which waiting orders are tried again.
-void add_no_wait(CLI::App& app, bool& target);
+void add_no_wait(Subcommand app, bool& target);
 
 /// Appends the command to the queue and waits until it is applied and its work is done (see
 /// worker/access/command_client.hpp), with lines of progress. Prints its result; a refusal is an

@@ -30,12 +30,12 @@ std::string json_file(const PaymentMessage& message) {
                             {"bic", payment.to.bic.empty() ? Json() : Json(payment.to.bic)},
                             {"amount", payment.amount.to_string()}});
     }
-    return to_text({{"message_id", message.message_id},
+    const Json file{{"message_id", message.message_id},
                     {"account_id", message.account_id},
                     {"created_at", message.created_at.to_string()},
                     {"currency", message.currency.code()},
-                    {"payments", std::move(payments)}}) +
-           "\n";
+                    {"payments", std::move(payments)}};
+    return file.pretty() + "\n";
 }
 
 }  // namespace

@@ -142,62 +142,59 @@ Result<std::string> parse_group(std::string_view text) {
     return text.empty() ? Result<std::string>(std::string()) : parse_admin_id(text);
 }
 
-void declare_set(CLI::App& group, Frame& frame) {
-    CLI::App& set = add_command(group, "set", "Change a creator's name, payee or group");
-    SetCommand& command = on_run(set, frame, run_set);
+void declare_set(Subcommand group) {
+    auto [set, command] =
+        add_command(group, "set", "Change a creator's name, payee or group", run_set);
     add_id(set, "C", "C", command.set.creator, "The creator").required();
     add_id(set, "--account", "A", command.submit.account.emplace(), "The account").required();
     add_value(set, "--name", "N", command.set.name, parse_profile_text,
               "The name in reports; empty: none");
     add_value(set, "--payee", "REF", command.set.payee, parse_profile_text,
               "Who is paid, as the file of payees names them; empty: nobody");
-    CLI::Option& program =
+    const Option program =
         add_id(set, "--program", "P", command.set.program, "The program of --group");
-    CLI::Option& of_group = add_value(set, "--group", "G", command.set.group, parse_group,
+    const Option of_group = add_value(set, "--group", "G", command.set.group, parse_group,
                                       "The group in this program; empty: none");
-    program.needs(&of_group);
-    of_group.needs(&program);
-    set.parse_complete_callback([&command] {
-        if (!command.set.name && !command.set.payee && !command.set.group) {
-            throw CLI::RequiredError("--name, --payee or --group");
-        }
+    program.needs(of_group);
+    of_group.needs(program);
+    set.require([&change = command.set] {
+        return change.name || change.payee || change.group ? "" : "--name, --payee or --group";
     });
     add_command_options(set, command.submit, false);
 }
 
-void declare_rename(CLI::App& group, Frame& frame) {
-    CLI::App& rename =
-        add_command(group, "rename", "Call a creator by a new id; entries keep the old one");
-    RenameCommand& command = on_run(rename, frame, run_rename);
+void declare_rename(Subcommand group) {
+    auto [rename, command] = add_command(
+        group, "rename", "Call a creator by a new id; entries keep the old one", run_rename);
     add_id(rename, "OLD", "OLD", command.rename.creator, "The creator").required();
     add_id(rename, "NEW", "NEW", command.rename.new_name, "An id that was never used").required();
     add_id(rename, "--account", "A", command.submit.account.emplace(), "The account").required();
     add_command_options(rename, command.submit, false);
 }
 
-void declare_remove(CLI::App& group, Frame& frame) {
-    CLI::App& remove = add_command(group, "remove", "Stop new attributions to a creator");
-    RemoveCommand& command = on_run(remove, frame, run_remove);
+void declare_remove(Subcommand group) {
+    auto [remove, command] =
+        add_command(group, "remove", "Stop new attributions to a creator", run_remove);
     add_id(remove, "C", "C", command.remove.creator, "The creator").required();
     add_id(remove, "--program", "P", command.remove.program, "The program to leave").required();
-    CLI::Option& code = add_value(remove, "--code", "K", command.remove.code, parse_code,
+    const Option code = add_value(remove, "--code", "K", command.remove.code, parse_code,
                                   "Take only this code away");
     add_value(remove, "--at", "T", command.remove.at, parse_time,
               "When the code ends (RFC 3339; default: now)")
-        .needs(&code);
+        .needs(code);
     add_command_options(remove, command.submit, false);
 }
 
-void declare_listing(CLI::App& group, Frame& frame) {
-    CLI::App& show = add_command(group, "show", "One creator: names, programs, codes, holds");
-    ShowCommand& shown = on_run(show, frame, run_show);
+void declare_listing(Subcommand group) {
+    auto [show, shown] =
+        add_command(group, "show", "One creator: names, programs, codes, holds", run_show);
     add_id(show, "C", "C", shown.creator, "The creator").required();
     add_id(show, "--account", "A", shown.account, "The account").required();
     add_ledger(show, shown.ledger);
     add_format(show, shown.format);
 
-    CLI::App& list = add_command(group, "list", "List the creators of programs and their codes");
-    ListCommand& listed = on_run(list, frame, run_list);
+    auto [list, listed] =
+        add_command(group, "list", "List the creators of programs and their codes", run_list);
     add_id(list, "--program", "P", listed.program, "Only of this program");
     add_ledger(list, listed.ledger);
     add_format(list, listed.format);
@@ -205,16 +202,18 @@ void declare_listing(CLI::App& group, Frame& frame) {
 
 }  // namespace
 
-void declare_creator(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "creator", "Creators: members of programs, owners of codes");
-    CLI::App& creators = add_command(
+void declare_creator(Subcommand app) {
+    const Subcommand group =
+        app.add_group("creator", "Creators: members of programs, owners of codes");
+    auto [import, imported] = add_command(
         group, "import",
-        "Columns creator_id,program_id; code,group,valid_from,valid_until,name,payee if wanted");
-    add_import(creators, on_run(creators, frame, run_import));
-    declare_set(group, frame);
-    declare_rename(group, frame);
-    declare_remove(group, frame);
-    declare_listing(group, frame);
+        "Columns creator_id,program_id; code,group,valid_from,valid_until,name,payee if wanted",
+        run_import);
+    add_import(import, imported);
+    declare_set(group);
+    declare_rename(group);
+    declare_remove(group);
+    declare_listing(group);
 }
 
 }  // namespace sluice::cli

@@ -26,7 +26,7 @@ Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
                       : Result<SubmitOptions>(found.error());
 }
 
-void add_id_account(CLI::App& app, SubmitOptions& target) {
+void add_id_account(Subcommand app, SubmitOptions& target) {
     add_id(app, "--account", "A", target.account, "The account (default: the id's)");
 }
 

@@ -13,6 +13,6 @@ namespace sluice::cli {
                                                     SubmitOptions options);
 
 /// Adds `--account A`, which may be left out.
-void add_id_account(CLI::App& app, SubmitOptions& target);
+void add_id_account(Subcommand app, SubmitOptions& target);
 
 }  // namespace sluice::cli

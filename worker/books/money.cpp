@@ -98,13 +98,13 @@ Result<Money> parse_credit(std::string_view text) {
     return *money;
 }
 
-void add_account(CLI::App& app, SubmitOptions& target) {
+void add_account(Subcommand app, SubmitOptions& target) {
     add_id(app, "--account", "A", target.account.emplace(), "The account").required();
 }
 
-void declare_adjust(CLI::App& app, Frame& frame) {
-    CLI::App& adjust = add_command(app, "adjust", "Enter a correction by hand into the journal");
-    auto& adjusted = on_run(adjust, frame, run_written<Adjust>);
+void declare_adjust(Subcommand app) {
+    auto [adjust, adjusted] = add_command(
+        app, "adjust", "Enter a correction by hand into the journal", run_written<Adjust>);
     add_value(adjust, "--order", "O", adjusted.command.order, parse_order_id, "The order")
         .required();
     add_id(adjust, "--shop", "S", adjusted.submit.shop.emplace(), "Its shop").required();
@@ -114,31 +114,30 @@ void declare_adjust(CLI::App& app, Frame& frame) {
     add_command_options(adjust, adjusted.submit, true);
 }
 
-void declare_credit(CLI::App& app, Frame& frame) {
-    CLI::App& credit =
-        add_command(app, "credit", "Owe a creator an amount for which there is no order");
-    auto& credited = on_run(credit, frame, run_written<Credit>);
+void declare_credit(Subcommand app) {
+    auto [credit, credited] = add_command(
+        app, "credit", "Owe a creator an amount for which there is no order", run_written<Credit>);
     add_account(credit, credited.submit);
     add_id(credit, "--creator", "C", credited.command.creator, "The creator").required();
     add_id(credit, "--program", "P", credited.command.program, "The program").required();
     add_value(credit, "--amount", "M", credited.command.amount, parse_credit,
               "Signed, with its currency: \"12.00 USD\"")
         .required();
-    CLI::Option& shop =
+    const Option shop =
         add_id(credit, "--shop", "S", credited.submit.shop, "Shop of the order that is missing");
-    CLI::Option& order =
+    const Option order =
         add_value(credit, "--order", "O", credited.command.order, parse_order_id,
                   "The order that is missing; if it comes after all it is blocked");
-    shop.needs(&order);
-    order.needs(&shop);
+    shop.needs(order);
+    order.needs(shop);
     add_value(credit, "--sale-at", "T", credited.command.sale_at, parse_time,
               "When the hold begins (RFC 3339); left out: now");
     add_command_options(credit, credited.submit, true);
 }
 
-void declare_reverse(CLI::App& app, Frame& frame) {
-    CLI::App& reverse = add_command(app, "reverse", "Undo an adjust or a credit");
-    auto& reversed = on_run(reverse, frame, run_for_id<Reverse>);
+void declare_reverse(Subcommand app) {
+    auto [reverse, reversed] =
+        add_command(app, "reverse", "Undo an adjust or a credit", run_for_id<Reverse>);
     add_value(reverse, "ID", "ID", reversed.command.id, parse_admin_id, "Its command id")
         .required();
     add_id_account(reverse, reversed.submit);
@@ -147,26 +146,25 @@ void declare_reverse(CLI::App& app, Frame& frame) {
 
 }  // namespace
 
-void declare_money(CLI::App& app, Frame& frame) {
-    declare_adjust(app, frame);
-    declare_credit(app, frame);
-    declare_reverse(app, frame);
+void declare_money(Subcommand app) {
+    declare_adjust(app);
+    declare_credit(app);
+    declare_reverse(app);
 
-    CLI::App& approve =
-        add_command(app, "approve", "Agree to a payout, a run, or a command that waits");
-    auto& approved = on_run(approve, frame, run_for_id<Approve>);
+    auto [approve, approved] = add_command(
+        app, "approve", "Agree to a payout, a run, or a command that waits", run_for_id<Approve>);
     add_value(approve, "ID", "ID", approved.command.id, parse_admin_id, "Its id").required();
     add_id_account(approve, approved.submit);
     add_command_options(approve, approved.submit, false);
 
-    CLI::App& withdraw = add_command(app, "withdraw", "End a command that waits");
-    auto& withdrawn = on_run(withdraw, frame, run_for_id<Withdraw>);
+    auto [withdraw, withdrawn] =
+        add_command(app, "withdraw", "End a command that waits", run_for_id<Withdraw>);
     add_value(withdraw, "ID", "ID", withdrawn.command.id, parse_admin_id, "Its id").required();
     add_id_account(withdraw, withdrawn.submit);
     add_command_options(withdraw, withdrawn.submit, true);
 
-    CLI::App& approvals = add_command(app, "approvals", "What waits for an approval");
-    ApprovalsCommand& listed = on_run(approvals, frame, run_approvals);
+    auto [approvals, listed] =
+        add_command(app, "approvals", "What waits for an approval", run_approvals);
     add_id(approvals, "--account", "A", listed.account, "The account").required();
     add_ledger(approvals, listed.ledger);
     add_format(approvals, listed.format);

@@ -147,30 +147,27 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
 }
 
 template <class Id>
-void add_ids(CLI::App& app, const std::string& name, const std::string& type,
-             std::vector<Id>& target, const std::string& description) {
-    app.add_option_function<std::vector<std::string>>(
-           name,
-           [name, &target](const std::vector<std::string>& words) {
-               for (const std::string& word : words) {
-                   if (!is_admin_id(word)) {
-                       throw CLI::ValidationError(
-                           name, "expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
-                   }
-                   target.emplace_back(word);
-               }
-           },
-           description)
-        ->type_name(type);
+void add_ids(Subcommand app, const std::string& name, const std::string& type,
+             std::vector<Id>& target, const std::string& help) {
+    app.add_repeated(
+        name, type,
+        [&target](const std::string& word) -> Status {
+            auto id = parse_admin_id(word);
+            if (!id.ok()) {
+                return id.error();
+            }
+            target.emplace_back(std::move(id).value());
+            return Status::success();
+        },
+        help);
 }
 
-void add_account(CLI::App& app, SubmitOptions& target) {
+void add_account(Subcommand app, SubmitOptions& target) {
     add_id(app, "--account", "A", target.account.emplace(), "The account").required();
 }
 
-CloseCommand& declare_close(CLI::App& app, Frame& frame,
-                            Status (*run)(const Frame&, const CloseCommand&)) {
-    CloseCommand& command = on_run(app, frame, run);
+/// Adds the options of `preview` and `close`.
+void add_close_options(Subcommand app, CloseCommand& command) {
     add_account(app, command.submit);
     add_value(app, "--until", "T", command.close.until, parse_time,
               "What has matured at this time and was due then (RFC 3339)")
@@ -178,19 +175,17 @@ CloseCommand& declare_close(CLI::App& app, Frame& frame,
     add_ids(app, "--program", "P", command.close.programs, "Only this program (may be repeated)");
     add_ids(app, "--creator", "C", command.close.creators, "Only this creator (may be repeated)");
     add_ids(app, "--exclude", "C", command.close.excluded, "Not this creator (may be repeated)");
-    app.add_flag("--ignore-minimum", command.close.ignore_minimum,
-                 "Pay sums below the policy's min_payout, too");
+    add_flag(app, "--ignore-minimum", command.close.ignore_minimum,
+             "Pay sums below the policy's min_payout, too");
     add_format(app, command.format);
-    return command;
 }
 
-void declare_move(CLI::App& group, Frame& frame, PayoutVerb verb, const std::string& description) {
-    CLI::App& app = add_command(group, std::string(to_string(verb)), description);
-    MoveCommand& command = on_run(app, frame, run_move);
+void declare_move(Subcommand group, PayoutVerb verb, const std::string& help) {
+    auto [app, command] = add_command(group, std::string(to_string(verb)), help, run_move);
     command.move.verb = verb;
-    app.add_option("ID", command.move.ids, "Payouts, or runs for all their payouts")->required();
+    add_texts(app, "ID", "", command.move.ids, "Payouts, or runs for all their payouts").required();
     add_account(app, command.submit);
-    app.add_option("--bank-ref", command.move.bank_ref, "The bank's reference")->type_name("R");
+    add_text(app, "--bank-ref", "R", command.move.bank_ref, "The bank's reference");
     add_value(app, "--paid-at", "T", command.move.paid_at, parse_time, "When the bank paid");
     add_command_options(app, command.submit, true);
 }
@@ -204,11 +199,10 @@ const Report& payout_report() {
     std::abort();  // reports() has it
 }
 
-void declare_listing(CLI::App& group, Frame& frame) {
-    declare_report_command(group, frame, payout_report(), "list");
+void declare_listing(Subcommand group) {
+    declare_report_command(group, payout_report(), "list");
 
-    CLI::App& show = add_command(group, "show", "Show the items of a payout");
-    ShowCommand& shown = on_run(show, frame, run_show);
+    auto [show, shown] = add_command(group, "show", "Show the items of a payout", run_show);
     add_value(show, "ID", "ID", shown.payout_id, parse_admin_id, "The payout").required();
     add_id(show, "--account", "A", shown.account, "Its account").required();
     add_ledger(show, shown.ledger);
@@ -217,26 +211,28 @@ void declare_listing(CLI::App& group, Frame& frame) {
 
 }  // namespace
 
-void declare_payout(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "payout", "Payouts: from what is due to the bank and back");
-    CLI::App& preview =
-        add_command(group, "preview", "What a close would make; nothing is changed");
-    add_ledger(preview, declare_close(preview, frame, run_preview).submit.ledger_url);
+void declare_payout(Subcommand app) {
+    const Subcommand group =
+        app.add_group("payout", "Payouts: from what is due to the bank and back");
+    auto [preview, previewed] =
+        add_command(group, "preview", "What a close would make; nothing is changed", run_preview);
+    add_close_options(preview, previewed);
+    add_ledger(preview, previewed.submit.ledger_url);
 
-    CLI::App& close =
-        add_command(group, "close", "Close what is payable, per creator and currency");
-    CloseCommand& closed = declare_close(close, frame, run_close);
+    auto [close, closed] =
+        add_command(group, "close", "Close what is payable, per creator and currency", run_close);
+    add_close_options(close, closed);
     add_value(close, "--expect", "DIGEST", closed.close.expect, parse_admin_id,
               "Refuse if the result would differ from this preview");
     add_command_options(close, closed.submit, false);
 
-    declare_move(group, frame, PayoutVerb::kSent, "The bank was told to pay");
-    declare_move(group, frame, PayoutVerb::kSettle, "The bank has paid");
-    declare_move(group, frame, PayoutVerb::kFailed, "The bank could not pay: it is due again");
-    declare_move(group, frame, PayoutVerb::kReturned, "The money came back: it is due again");
-    declare_move(group, frame, PayoutVerb::kVoid, "Never sent: it is due again");
-    declare_export(group, frame);
-    declare_listing(group, frame);
+    declare_move(group, PayoutVerb::kSent, "The bank was told to pay");
+    declare_move(group, PayoutVerb::kSettle, "The bank has paid");
+    declare_move(group, PayoutVerb::kFailed, "The bank could not pay: it is due again");
+    declare_move(group, PayoutVerb::kReturned, "The money came back: it is due again");
+    declare_move(group, PayoutVerb::kVoid, "Never sent: it is due again");
+    declare_export(group);
+    declare_listing(group);
 }
 
 }  // namespace sluice::cli

@@ -296,33 +296,30 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
 
 }  // namespace
 
-void declare_export(CLI::App& group, Frame& frame) {
-    CLI::App& app = add_command(
-        group, "export", "Mark approved payouts as sent and write the file that tells the bank");
-    ExportCommand& command = on_run(app, frame, run_export);
+void declare_export(Subcommand group) {
+    auto [app, command] = add_command(
+        group, "export", "Mark approved payouts as sent and write the file that tells the bank",
+        run_export);
     command.submit.reason = "payout export";
-    CLI::Option* const ids =
-        app.add_option("ID", command.ids, "Payouts, or runs for all their payouts");
+    const Option ids =
+        add_texts(app, "ID", "", command.ids, "Payouts, or runs for all their payouts");
     add_id(app, "--account", "A", command.submit.account.emplace(), "The account").required();
     add_value(app, "--form", "csv|json|pain.001", command.form, parse_payment_form,
               "The file's form; pain.001 is pain.001.001.09, EUR only")
         .required();
-    app.add_option("--payees", command.payees, "FILE.csv with columns payee,name,iban,bic")
-        ->required()
-        ->type_name("FILE");
-    app.add_option("--debtor", command.debtor, "FILE.csv of who pays: name,iban,bic; pain.001")
-        ->type_name("FILE");
-    app.add_option("--out", command.out, "The file to write")->required()->type_name("FILE");
+    add_text(app, "--payees", "FILE", command.payees, "FILE.csv with columns payee,name,iban,bic")
+        .required();
+    add_text(app, "--debtor", "FILE", command.debtor,
+             "FILE.csv of who pays: name,iban,bic; pain.001");
+    add_text(app, "--out", "FILE", command.out, "The file to write").required();
     add_value(app, "--again", "ID", command.again, parse_admin_id,
               "Write the file of this message again; nothing is sent")
         .excludes(ids);
-    app.parse_complete_callback([&command] {
+    app.require([&command = command] {
         if (command.ids.empty() && command.again.empty()) {
-            throw CLI::RequiredError("ID or --again");
+            return "ID or --again";
         }
-        if (command.form == PaymentForm::kPain && command.debtor.empty()) {
-            throw CLI::RequiredError("--debtor");
-        }
+        return command.form == PaymentForm::kPain && command.debtor.empty() ? "--debtor" : "";
     });
     add_command_options(app, command.submit, false);
 }

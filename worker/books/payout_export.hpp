@@ -6,6 +6,6 @@
 namespace sluice::cli {
 
 /// Declares `payout export`.
-void declare_export(CLI::App& group, Frame& frame);
+void declare_export(Subcommand group);
 
 }  // namespace sluice::cli

@@ -48,20 +48,19 @@ Status run_list(const Frame& frame, const ListCommand& command) {
 
 }  // namespace
 
-void declare_period(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "period", "Months that are closed stay as they are");
-    CLI::App& close = add_command(group, "close", "Close the months before a time, for ever");
-    CloseCommand& closed = on_run(close, frame, run_close);
+void declare_period(Subcommand app) {
+    const Subcommand group = app.add_group("period", "Months that are closed stay as they are");
+    auto [close, closed] =
+        add_command(group, "close", "Close the months before a time, for ever", run_close);
     add_id(close, "--account", "A", closed.submit.account.emplace(), "The account").required();
     add_value(close, "--until", "T", closed.close.until, parse_time,
               "The first instant of a month, UTC (RFC 3339)")
         .required();
-    close.add_flag("--allow-late", closed.close.allow_late,
-                   "Also if a node has not applied all of the period yet");
+    add_flag(close, "--allow-late", closed.close.allow_late,
+             "Also if a node has not applied all of the period yet");
     add_command_options(close, closed.submit, false);
 
-    CLI::App& list = add_command(group, "list", "Closed periods of an account");
-    ListCommand& listed = on_run(list, frame, run_list);
+    auto [list, listed] = add_command(group, "list", "Closed periods of an account", run_list);
     add_id(list, "--account", "A", listed.account, "The account").required();
     add_ledger(list, listed.ledger);
     add_format(list, listed.format);

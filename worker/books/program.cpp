@@ -65,8 +65,8 @@ Json rule_of(const Rule& rule) {
             {"group", text_or_null(rule.group)},
             {"customer",
              rule.customer == CustomerKind::kUnknown ? Json() : Json(to_string(rule.customer))},
-            {"from", time_or_null(rule.from)},
-            {"until", time_or_null(rule.until)},
+            {"from", rule.from},
+            {"until", rule.until},
             {"min_order_amount",
              rule.min_order_amount ? Json(to_string(*rule.min_order_amount)) : Json()},
             {"rate", to_string(rule.rate)},
@@ -86,8 +86,8 @@ Json row_of(const ProgramRow& row) {
     return {{"program_id", program.id.str()},
             {"account_id", program.account_id.str()},
             {"shops", program.shops},
-            {"starts_at", time_or_null(program.starts_at)},
-            {"ends_at", time_or_null(program.ends_at)},
+            {"starts_at", program.starts_at},
+            {"ends_at", program.ends_at},
             {"late_days", program.late_days == kLateUnlimited ? Json() : Json(program.late_days)},
             {"window_days", program.window_days},
             {"base", to_string(program.base)},
@@ -168,28 +168,25 @@ Status run_list(const Frame& frame, const ListCommand& command) {
 
 }  // namespace
 
-void declare_program(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "program", "Programs: who earns which commission");
-    CLI::App& apply = add_command(group, "apply", "Take over the programs and policies of a file");
-    ApplyCommand& applied = on_run(apply, frame, run_apply);
-    apply.add_option("FILE", applied.file, "FILE.toml; programs not in it stay")
-        ->required()
-        ->type_name("");
+void declare_program(Subcommand app) {
+    const Subcommand group = app.add_group("program", "Programs: who earns which commission");
+    auto [apply, applied] =
+        add_command(group, "apply", "Take over the programs and policies of a file", run_apply);
+    add_text(apply, "FILE", "", applied.file, "FILE.toml; programs not in it stay").required();
     add_reach(apply, applied.reach);
     add_dry_run(apply, applied.dry_run);
     add_command_options(apply, applied.submit, false);
     add_no_wait(apply, applied.submit.no_wait);
 
-    declare_program_preview(group, frame);
+    declare_program_preview(group);
 
-    CLI::App& show = add_command(group, "show", "One program, with its rules and the policy");
-    ShowCommand& shown = on_run(show, frame, run_show);
+    auto [show, shown] =
+        add_command(group, "show", "One program, with its rules and the policy", run_show);
     add_id(show, "P", "P", shown.program, "The program").required();
     add_ledger(show, shown.ledger);
     add_format(show, shown.format);
 
-    CLI::App& list = add_command(group, "list", "List the programs as they are now");
-    ListCommand& listed = on_run(list, frame, run_list);
+    auto [list, listed] = add_command(group, "list", "List the programs as they are now", run_list);
     add_ledger(list, listed.ledger);
     add_format(list, listed.format);
 }

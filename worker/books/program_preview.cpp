@@ -159,20 +159,17 @@ Status run_caught(const Frame& frame, const PreviewCommand& command) {
 
 }  // namespace
 
-void declare_program_preview(CLI::App& group, Frame& frame) {
-    CLI::App& app = add_command(
+void declare_program_preview(Subcommand group) {
+    auto [app, command] = add_command(
         group, "preview",
-        "Replay an archive under a changed file, in a folder of its own, and print what differs");
-    PreviewCommand& command = on_run(app, frame, run_caught);
-    app.add_option("FILE", command.file, "FILE.toml; programs not in it stay as they were")
-        ->required()
-        ->type_name("");
+        "Replay an archive under a changed file, in a folder of its own, and print what differs",
+        run_caught);
+    add_text(app, "FILE", "", command.file, "FILE.toml; programs not in it stay as they were")
+        .required();
     add_id(app, "--account", "A", command.account, "The account").required();
-    app.add_option("--from", command.archives,
-                   "The archive's folder; of a fleet, one per node: merged by time of receipt")
-        ->required()
-        ->allow_extra_args(false)
-        ->type_name("ARCHIVE");
+    add_texts(app, "--from", "ARCHIVE", command.archives,
+              "The archive's folder; of a fleet, one per node: merged by time of receipt")
+        .required();
     add_value(app, "--ordered-from", "T", command.ordered_from, parse_time,
               "Only orders placed from this time on (RFC 3339)");
     add_value(app, "--ordered-to", "T", command.ordered_to, parse_time,

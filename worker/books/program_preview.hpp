@@ -6,6 +6,6 @@
 namespace sluice::cli {
 
 /// Declares `program preview`.
-void declare_program_preview(CLI::App& group, Frame& frame);
+void declare_program_preview(Subcommand group);
 
 }  // namespace sluice::cli

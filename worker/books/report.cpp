@@ -37,13 +37,13 @@ Status run_statement(const Frame& frame, const StatementCommand& command) {
 
 }  // namespace
 
-void declare_report(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "report", "What the ledger holds");
+void declare_report(Subcommand app) {
+    const Subcommand group = app.add_group("report", "What the ledger holds");
     for (const Report& report : reports()) {
-        declare_report_command(group, frame, report, std::string(report.name));
+        declare_report_command(group, report, std::string(report.name));
     }
-    CLI::App& statement = add_command(group, "statement", "One creator's month");
-    StatementCommand& command = on_run(statement, frame, run_statement);
+    auto [statement, command] =
+        add_command(group, "statement", "One creator's month", run_statement);
     add_id(statement, "--account", "A", command.account, "The creator's account").required();
     add_id(statement, "--creator", "C", command.creator, "The creator").required();
     add_value(statement, "--month", "YYYY-MM", command.month, parse_month, "The month, UTC")

@@ -88,21 +88,19 @@ Result<std::optional<PayoutState>> parse_state(std::string_view text) {
 }
 
 /// Creator ids belong to their account: equal ids in two accounts are two creators.
-void add_scope(CLI::App& app, ReportCommand& command, bool required) {
-    CLI::Option& account =
+void add_scope(Subcommand app, ReportCommand& command, bool required) {
+    const Option account =
         add_id(app, "--account", "A", command.filter.account, "Only this account's");
     if (!required) {
         return;
     }
-    app.add_flag("--all-accounts", command.all_accounts, "Of every account")->excludes(&account);
-    app.parse_complete_callback([&command] {
-        if (!command.filter.account && !command.all_accounts) {
-            throw CLI::RequiredError("--account or --all-accounts");
-        }
+    add_flag(app, "--all-accounts", command.all_accounts, "Of every account").excludes(account);
+    app.require([&command] {
+        return command.filter.account || command.all_accounts ? "" : "--account or --all-accounts";
     });
 }
 
-void add_filters(CLI::App& app, ReportCommand& command) {
+void add_filters(Subcommand app, ReportCommand& command) {
     ReportFilter& filter = command.filter;
     const unsigned options = command.report->options;
     if ((options & (kByAccount | kNeedsAccount)) != 0) {
@@ -146,10 +144,8 @@ Status check_names(const Frame& frame, LedgerReader& ledger, const ReportFilter&
     return Status::success();
 }
 
-void declare_report_command(CLI::App& group, Frame& frame, const Report& report,
-                            const std::string& name) {
-    CLI::App& app = add_command(group, name, std::string(report.description));
-    ReportCommand& command = on_run(app, frame, run);
+void declare_report_command(Subcommand group, const Report& report, const std::string& name) {
+    auto [app, command] = add_command(group, name, std::string(report.description), run);
     command.report = &report;
     add_filters(app, command);
     add_ledger(app, command.ledger);

@@ -17,8 +17,7 @@ struct ReportCommand {
 };
 
 /// Declares a subcommand for a report, with its options and no other.
-void declare_report_command(CLI::App& group, Frame& frame, const Report& report,
-                            const std::string& name);
+void declare_report_command(Subcommand group, const Report& report, const std::string& name);
 
 /// A name that does not exist is a mistake of the caller: it gets no empty report.
 /// kNotFound: account, shop or creator.

@@ -148,17 +148,16 @@ Status run_list(const Frame& frame, const ListCommand& command) {
 
 }  // namespace
 
-void declare_touch(CLI::App& app, Frame& frame) {
-    CLI::App& touch = add_group(app, "touch", "Touches: which device came through whose link");
-    CLI::App& touches =
-        add_command(touch, "import", "Columns svc_anon_id,creator_id,program_id,occurred_at");
-    TouchCommand& imported = on_run(touches, frame, run_import);
+void declare_touch(Subcommand app) {
+    const Subcommand touch =
+        app.add_group("touch", "Touches: which device came through whose link");
+    auto [touches, imported] = add_command(
+        touch, "import", "Columns svc_anon_id,creator_id,program_id,occurred_at", run_import);
     add_import(touches, imported.import);
-    touches.add_flag("--strict", imported.strict,
-                     "Import nothing if a creator is not in the program (default: warn)");
+    add_flag(touches, "--strict", imported.strict,
+             "Import nothing if a creator is not in the program (default: warn)");
 
-    CLI::App& list = add_command(touch, "list", "List the touches of an account");
-    ListCommand& listed = on_run(list, frame, run_list);
+    auto [list, listed] = add_command(touch, "list", "List the touches of an account", run_list);
     add_id(list, "--account", "A", listed.account, "The account").required();
     add_id(list, "--program", "P", listed.program, "Only of this program");
     add_id(list, "--creator", "C", listed.creator, "Only of this creator");

@@ -1,5 +1,6 @@
 #include "worker/cli/cli.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -11,18 +12,6 @@ namespace {
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitWaiting = 3;  // for another actor's approval
-
-class HelpFormatter : public CLI::Formatter {
-public:
-    std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
-        return "Usage: " + synopsis(*app) + "\n";
-    }
-    /// The usage line shows required options without brackets.
-    std::string make_option_opts(const CLI::Option* option) const override {
-        const std::string type = option->get_type_name();
-        return type.empty() ? "" : " " + type;
-    }
-};
 
 bool is_positional(const CLI::Option& option) {
     return option.get_positional() && !option.nonpositional();
@@ -46,6 +35,42 @@ bool is_global(const CLI::Option& option) {
     return name == "--help" || name == "--version" || name == "--store";
 }
 
+std::string subcommand_names(const CLI::App& app) {
+    std::string names;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+        names += (names.empty() ? "" : ", ") + sub->get_name();
+    }
+    return names;
+}
+
+/// `shop create ID --account A`: how `app` is called, worked out from its options.
+std::string synopsis(const CLI::App& app) {
+    std::string line = app.get_name();
+    for (const CLI::App* up = app.get_parent(); up != nullptr; up = up->get_parent()) {
+        line = up->get_name() + " " + line;
+    }
+    for (const bool positional : {true, false}) {
+        for (const CLI::Option* option : app.get_options()) {
+            if (is_positional(*option) == positional && !is_global(*option)) {
+                line += option_synopsis(*option);
+            }
+        }
+    }
+    return subcommand_names(app).empty() ? line : line + " COMMAND ...";
+}
+
+class HelpFormatter : public CLI::Formatter {
+public:
+    std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
+        return "Usage: " + synopsis(*app) + "\n";
+    }
+    /// The usage line shows required options without brackets.
+    std::string make_option_opts(const CLI::Option* option) const override {
+        const std::string type = option->get_type_name();
+        return type.empty() ? "" : " " + type;
+    }
+};
+
 /// The innermost subcommand that the line names.
 const CLI::App& innermost(const CLI::App& app) {
     const CLI::App* current = &app;
@@ -53,14 +78,6 @@ const CLI::App& innermost(const CLI::App& app) {
         current = current->get_subcommands().front();
     }
     return *current;
-}
-
-std::string subcommand_names(const CLI::App& app) {
-    std::string names;
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-        names += (names.empty() ? "" : ", ") + sub->get_name();
-    }
-    return names;
 }
 
 /// CLI11's sentence about the mistake, or a clearer one of ours.
@@ -126,43 +143,133 @@ int parse_and_run(CLI::App& app, Frame& frame, int argc, const char* const* argv
     return run_action(frame);
 }
 
+/// A value that `take` refuses is a usage error.
+void take_word(const std::string& name, const std::function<Status(const std::string&)>& take,
+               const std::string& word) {
+    if (const Status taken = take(word); !taken.ok()) {
+        throw CLI::ValidationError(name, taken.error().message);
+    }
+}
+
+/// A positional's name says its type already.
+std::string shown_type(const std::string& name, const std::string& type) {
+    return name.front() == '-' ? type : "";
+}
+
 }  // namespace
 
-std::string synopsis(const CLI::App& app) {
-    std::string line = app.get_name();
-    for (const CLI::App* up = app.get_parent(); up != nullptr; up = up->get_parent()) {
-        line = up->get_name() + " " + line;
-    }
-    for (const bool positional : {true, false}) {
-        for (const CLI::Option* option : app.get_options()) {
-            if (is_positional(*option) == positional && !is_global(*option)) {
-                line += option_synopsis(*option);
-            }
-        }
-    }
-    return subcommand_names(app).empty() ? line : line + " COMMAND ...";
+Option Option::required() const {
+    option_->required();
+    return *this;
 }
 
-CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& description) {
-    CLI::App& group = *parent.add_subcommand(name, description);
+Option Option::needs(Option other) const {
+    option_->needs(other.option_);
+    return *this;
+}
+
+Option Option::excludes(Option other) const {
+    option_->excludes(other.option_);
+    return *this;
+}
+
+bool Option::is_given() const {
+    return !option_->empty();
+}
+
+Subcommand Subcommand::add_group(const std::string& name, const std::string& help) const {
+    CLI::App& group = *app_->add_subcommand(name, help);
     group.fallthrough();
     group.require_subcommand(1);
-    return group;
+    return {group, *frame_};
 }
 
-CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description) {
-    CLI::App& command = *parent.add_subcommand(name, description);
+Subcommand Subcommand::add_command(const std::string& name, const std::string& help,
+                                   std::function<Status(const Frame&)> run) const {
+    CLI::App& command = *app_->add_subcommand(name, help);
     command.fallthrough();
-    return command;
+    command.callback([frame = frame_, run = std::move(run)] {
+        frame->action = [frame, run] { return run(*frame); };
+    });
+    return {command, *frame_};
 }
 
-int run(int argc, const char* const* argv) {
+Option Subcommand::add(const std::string& name, const std::string& type,
+                       std::function<Status(const std::string&)> take,
+                       const std::string& help) const {
+    CLI::Option* const option = app_->add_option_function<std::string>(
+        name,
+        [name, take = std::move(take)](const std::string& text) { take_word(name, take, text); },
+        help);
+    option->type_name(shown_type(name, type));
+    return Option(*option);
+}
+
+Option Subcommand::add_repeated(const std::string& name, const std::string& type,
+                                std::function<Status(const std::string&)> take,
+                                const std::string& help) const {
+    CLI::Option* const option = app_->add_option_function<std::vector<std::string>>(
+        name,
+        [name, take = std::move(take)](const std::vector<std::string>& words) {
+            for (const std::string& word : words) {
+                take_word(name, take, word);
+            }
+        },
+        help);
+    option->type_name(shown_type(name, type));
+    if (name.front() == '-') {
+        option->allow_extra_args(false);
+    }
+    return Option(*option);
+}
+
+Option Subcommand::add_flag(const std::string& name, std::function<void()> set,
+                            const std::string& help) const {
+    return Option(*app_->add_flag_callback(name, std::move(set), help));
+}
+
+void Subcommand::require(std::function<std::string()> missing) const {
+    app_->parse_complete_callback([missing = std::move(missing)] {
+        if (const std::string named = missing(); !named.empty()) {
+            throw CLI::RequiredError(named);
+        }
+    });
+}
+
+Option add_text(Subcommand app, const std::string& name, const std::string& type,
+                std::string& target, const std::string& help) {
+    return app.add(
+        name, type,
+        [&target](const std::string& text) {
+            target = text;
+            return Status::success();
+        },
+        help);
+}
+
+Option add_texts(Subcommand app, const std::string& name, const std::string& type,
+                 std::vector<std::string>& target, const std::string& help) {
+    return app.add_repeated(
+        name, type,
+        [&target](const std::string& text) {
+            target.push_back(text);
+            return Status::success();
+        },
+        help);
+}
+
+Option add_flag(Subcommand app, const std::string& name, bool& target, const std::string& help) {
+    return app.add_flag(
+        name, [&target] { target = true; }, help);
+}
+
+int run(int argc, const char* const* argv, void (*declare)(Subcommand)) {
     try {
         Frame frame;
         CLI::App app("Signed order events and product batches in, an exact commission ledger out.",
                      "sluice");
         declare_globals(app, frame);
-        declare_commands(app, frame);
+        declare({app, frame});
         app.require_subcommand(1);
         if (argc < 2) {
             std::fputs(app.help().c_str(), stderr);

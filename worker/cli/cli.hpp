@@ -1,25 +1,33 @@
-// The command line's frame: what every subcommand shares.
+// The command line's frame: subcommands, their options, and the handlers that they run.
 //
-// Each file of worker/commands declares the subcommands of one noun with CLI11, and gives each a
-// function that runs after the whole line was understood. Exit status: 0 done, 1 the operation
+// A file of commands declares the subcommands of one noun. Each subcommand has a struct of options
+// and a handler, which runs after the whole line was parsed. Exit status: 0 done, 1 the operation
 // failed (its Status is printed as one line on stderr), 2 the command line was wrong, 3 the command
 // is recorded and waits for another actor's approval.
+//
+// CLI11 parses the line. It is included by cli.cpp alone, because it takes seconds to compile.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/values/result.hpp"
 #include "lmdb_store/store/format.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace sluice::cli {
 
 inline constexpr const char* kDefaultStore = "/var/lib/sluice";
 
-/// What the whole line says, whichever subcommand it names.
+/// The settings that all subcommands share, and the handler of the one that was named.
 struct Frame {
     std::string store = kDefaultStore;  ///< --store, else SLUICE_STORE.
     std::function<Status()> action;     ///< Set by the subcommand that was named.
@@ -27,32 +35,96 @@ struct Frame {
     [[nodiscard]] store::StorePaths paths() const { return store::StorePaths(store); }
 };
 
+/// An option or positional of a subcommand. A handle, valid as long as the program runs.
+class Option {
+public:
+    explicit Option(CLI::Option& option) noexcept : option_(&option) {}
+
+    Option required() const;
+    /// Without `other` this option is a usage error.
+    Option needs(Option other) const;
+    Option excludes(Option other) const;
+    [[nodiscard]] bool is_given() const;
+
+private:
+    CLI::Option* option_;
+};
+
+/// A subcommand that runs a handler, or a group of subcommands (`account`). A handle, valid as long
+/// as the program runs.
+class Subcommand {
+public:
+    Subcommand(CLI::App& app, Frame& frame) noexcept : app_(&app), frame_(&frame) {}
+
+    /// Adds a noun whose verbs are subcommands.
+    [[nodiscard]] Subcommand add_group(const std::string& name, const std::string& help) const;
+    [[nodiscard]] Subcommand add_command(const std::string& name, const std::string& help,
+                                         std::function<Status(const Frame&)> run) const;
+
+    /// Adds the option or positional `name`; each of its values goes to `take`, whose error is a
+    /// usage error. `type` names the value in the help of an option.
+    Option add(const std::string& name, const std::string& type,
+               std::function<Status(const std::string&)> take, const std::string& help) const;
+    /// Adds one whose every value goes to `take`. A positional takes all words that are left, an
+    /// option one word each time.
+    Option add_repeated(const std::string& name, const std::string& type,
+                        std::function<Status(const std::string&)> take,
+                        const std::string& help) const;
+    Option add_flag(const std::string& name, std::function<void()> set,
+                    const std::string& help) const;
+
+    /// Calls `missing` after the line was parsed; it names what is required and absent, or returns
+    /// an empty text.
+    void require(std::function<std::string()> missing) const;
+
+private:
+    CLI::App* app_;
+    Frame* frame_;
+};
+
 /// Declares a subcommand that runs `run(frame, options)`.
-/// @return its options, for the caller to bind CLI11 options to; they live as long as `app`.
+/// @return the subcommand, and its options, for the caller to bind; they live as long as it does.
 template <class Options>
-[[nodiscard]] Options& on_run(CLI::App& app, Frame& frame,
-                              Status (*run)(const Frame&, const Options&)) {
+[[nodiscard]] std::pair<Subcommand, Options&> add_command(
+    Subcommand parent, const std::string& name, const std::string& help,
+    Status (*run)(const Frame&, const Options&)) {
     auto options = std::make_shared<Options>();
-    app.callback([options, &frame, run] {
-        frame.action = [options, &frame, run] { return run(frame, *options); };
-    });
-    return *options;
+    Options& bound = *options;
+    return {parent.add_command(name, help,
+                               [options = std::move(options), run](const Frame& frame) {
+                                   return run(frame, *options);
+                               }),
+            bound};
 }
 
-/// A noun whose verbs are subcommands (`account`).
-[[nodiscard]] CLI::App& add_group(CLI::App& parent, const std::string& name,
-                                  const std::string& description);
-/// A subcommand that does something (`create`).
-[[nodiscard]] CLI::App& add_command(CLI::App& parent, const std::string& name,
-                                    const std::string& description);
+/// Adds a text option or positional.
+Option add_text(Subcommand app, const std::string& name, const std::string& type,
+                std::string& target, const std::string& help);
+/// Adds a positional for all words that are left, or an option that may be repeated.
+Option add_texts(Subcommand app, const std::string& name, const std::string& type,
+                 std::vector<std::string>& target, const std::string& help);
+Option add_flag(Subcommand app, const std::string& name, bool& target, const std::string& help);
 
-/// `shop create ID --account A`: how `app` is called, worked out from its options.
-[[nodiscard]] std::string synopsis(const CLI::App& app);
+/// Adds the option or positional `name`, parsed into `target` by `parse`, which returns a Result.
+template <class Target, class Parse>
+Option add_value(Subcommand app, const std::string& name, const std::string& type, Target& target,
+                 Parse parse, const std::string& help) {
+    return app.add(
+        name, type,
+        [&target, parse](const std::string& text) -> Status {
+            auto value = parse(text);
+            if (!value.ok()) {
+                return value.error();
+            }
+            target = std::move(value).value();
+            return Status::success();
+        },
+        help);
+}
 
-/// Declares every subcommand of the program.
-void declare_commands(CLI::App& app, Frame& frame);
-
-/// The whole program: parses, runs, prints errors. Returns the exit status.
-[[nodiscard]] int run(int argc, const char* const* argv);
+/// Parses the line, runs the subcommand that it names, and prints errors.
+/// @param declare  Adds every subcommand of the program.
+/// @return the exit status
+[[nodiscard]] int run(int argc, const char* const* argv, void (*declare)(Subcommand));
 
 }  // namespace sluice::cli

@@ -1,7 +1,6 @@
 // Values of the command line, parsed at the edge: every function says what it expected.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
+#include "worker/cli/cli.hpp"
 
 namespace sluice::cli {
 
@@ -47,30 +47,10 @@ struct Month {
 /// Bytes: 500m, 20g; at least 1 MB.
 [[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
 
-/// Adds the option or positional `name`, parsed into `target` by `parse`. A value that `parse`
-/// refuses is a usage error.
-template <class Target, class Parse>
-CLI::Option& add_value(CLI::App& app, const std::string& name, const std::string& type,
-                       Target& target, Parse parse, const std::string& description) {
-    CLI::Option* option = app.add_option_function<std::string>(
-        name,
-        [name, &target, parse](const std::string& text) {
-            auto value = parse(text);
-            if (!value.ok()) {
-                throw CLI::ValidationError(name, value.error().message);
-            }
-            target = std::move(value).value();
-        },
-        description);
-    // A positional's name says it already.
-    option->type_name(name.front() == '-' ? type : "");
-    return *option;
-}
-
-/// The same for the text ids that people choose.
+/// Adds the option or positional `name` for an id that people choose.
 template <class Id>
-CLI::Option& add_id(CLI::App& app, const std::string& name, const std::string& type, Id& target,
-                    const std::string& description) {
+Option add_id(Subcommand app, const std::string& name, const std::string& type, Id& target,
+              const std::string& description) {
     return add_value(
         app, name, type, target,
         [](std::string_view text) -> Result<Id> {

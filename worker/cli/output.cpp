@@ -1,20 +1,14 @@
 #include "worker/cli/output.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "worker/cli/cli_values.hpp"
-#include "worker/cli/raw_json.hpp"
+#include "core/values/assert.hpp"
 
 namespace sluice::cli {
 namespace {
 
 void write(std::FILE* out, std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), out);
-}
-
-std::string dump(const Json& value, int indent) {
-    return value.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 /// Characters that a terminal shows for UTF-8 text (each takes one place here).
@@ -29,19 +23,23 @@ bool begins_c1_control(std::string_view text) {
     return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0;
 }
 
-bool is_word_list(const Json& value) {
-    return value.is_array() && std::all_of(value.begin(), value.end(),
-                                           [](const Json& item) { return item.is_string(); });
-}
-
 /// A cell from JSON text; numbers stay as they are written.
 std::string raw_cell_text(std::string_view json) {
-    const char first = json.empty() ? 'n' : json.front();
-    if (first != 'n' && first != '"' && first != '[') {
+    if (json == "null") {
+        return {};
+    }
+    if (is_json_string(json)) {
+        return json_string(json);
+    }
+    const std::vector<std::string_view> items = json_elements(json);
+    if (json.front() != '[' || !std::all_of(items.begin(), items.end(), is_json_string)) {
         return std::string(json);
     }
-    const Json value = Json::parse(json);
-    return value.is_array() && !is_word_list(value) ? std::string(json) : cell_text(value);
+    std::vector<std::string> words;
+    for (const std::string_view item : items) {
+        words.push_back(json_string(item));
+    }
+    return Json(words).cell();
 }
 
 }  // namespace
@@ -59,30 +57,9 @@ Result<Format> parse_format(std::string_view text) {
     return Error{ErrorCode::kInvalid, "expected table, json or csv"};
 }
 
-void add_format(CLI::App& app, Format& target) {
+void add_format(Subcommand app, Format& target) {
     add_value(app, "--format", "table|json|csv", target, parse_format,
               "How to write it (default table)");
-}
-
-std::string to_text(const Json& value) {
-    return dump(value, 2);
-}
-
-std::string cell_text(const Json& value) {
-    if (value.is_null()) {
-        return {};
-    }
-    if (value.is_string()) {
-        return value.get_ref<const std::string&>();
-    }
-    if (!is_word_list(value)) {
-        return dump(value, -1);
-    }
-    std::string joined;
-    for (const Json& item : value) {
-        joined += (joined.empty() ? "" : ";") + item.get_ref<const std::string&>();
-    }
-    return joined;
 }
 
 std::string csv_field(std::string_view text) {
@@ -139,14 +116,13 @@ Listing::Listing(Format format, std::vector<Column> columns, std::FILE* out)
 
 void Listing::add(const Json& row) {
     if (format_ == Format::kJson) {
-        write_json(indented(dump(row, -1), 1));
+        write_json(indented(row.compact(), 1));
         return;
     }
     std::vector<std::string> cells;
     cells.reserve(columns_.size());
     for (const Column& column : columns_) {
-        const auto found = row.find(column.name);
-        cells.push_back(found == row.end() ? std::string() : cell_text(*found));
+        cells.push_back(row.at(column.name).cell());
     }
     add_cells(std::move(cells));
 }
@@ -155,7 +131,7 @@ void Listing::add_raw(const std::vector<JsonMember>& row) {
     if (format_ == Format::kJson) {
         std::string object = "{";
         for (const JsonMember& member : row) {
-            object += (object.size() == 1 ? "" : ",") + dump(member.key, -1) + ":";
+            object += (object.size() == 1 ? "" : ",") + json_quoted(member.key) + ":";
             object += member.value;
         }
         write_json(indented(object + "}", 1));
@@ -259,24 +235,27 @@ void Listing::write_table_row(const std::vector<std::string>& cells) {
 
 void write_object(Format format, const Json& object, std::FILE* out) {
     if (format == Format::kJson) {
-        write(out, to_text(object) + "\n");
+        write(out, object.pretty() + "\n");
         return;
     }
-    std::vector<Column> columns;
-    std::size_t width = 0;
-    for (const auto& [name, value] : object.items()) {
-        columns.push_back({name});
-        width = std::max(width, name.size());
-    }
     if (format == Format::kCsv) {
-        Listing listing(format, columns, out);
+        std::vector<Column> columns;
+        for (const std::string& name : object.names()) {
+            columns.push_back({name});
+        }
+        Listing listing(format, std::move(columns), out);
         listing.add(object);
         listing.finish();
         return;
     }
-    for (const auto& [name, value] : object.items()) {
-        write(out, name + std::string(width + 2 - name.size(), ' ') + printable(cell_text(value)) +
-                       "\n");
+    std::size_t width = 0;
+    for (const std::string& name : object.names()) {
+        width = std::max(width, name.size());
+    }
+    for (std::size_t i = 0; i < object.names().size(); ++i) {
+        const std::string& name = object.names()[i];
+        write(out, name + std::string(width + 2 - name.size(), ' ') +
+                       printable(object.items()[i].cell()) + "\n");
     }
 }
 

@@ -6,26 +6,21 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/json/slices.hpp"
 #include "core/values/result.hpp"
-
-namespace CLI {
-class App;
-}
+#include "worker/cli/cli.hpp"
+#include "worker/cli/json.hpp"
 
 namespace sluice::cli {
-
-using Json = nlohmann::ordered_json;
 
 enum class Format : std::uint8_t { kTable, kJson, kCsv };
 [[nodiscard]] Result<Format> parse_format(std::string_view text);
 /// Adds `--format table|json|csv`.
-void add_format(CLI::App& app, Format& target);
+void add_format(Subcommand app, Format& target);
 
 enum class Align : std::uint8_t { kLeft, kRight };
 
@@ -43,8 +38,7 @@ public:
     Listing(const Listing&) = delete;
     Listing& operator=(const Listing&) = delete;
 
-    /// @param row  An object with a member for each column. In tables and CSV null is empty, a list
-    ///             of words is joined by `;`, other lists and objects are compact JSON.
+    /// @param row  An object with a member for each column. A table and CSV show each as cell().
     void add(const Json& row);
     /// The same for a row whose members are JSON text already. JSON shows every member of it, not
     /// only the columns.
@@ -72,15 +66,11 @@ private:
     std::string line_;
 };
 
-/// JSON text, pretty: two spaces, bytes that are not UTF-8 replaced. No final newline.
-[[nodiscard]] std::string to_text(const Json& value);
-/// A cell of a table or a CSV file, not yet quoted.
-[[nodiscard]] std::string cell_text(const Json& value);
-/// Quoted as RFC 4180 demands, if it must be.
+/// A field of a CSV file, quoted if RFC 4180 demands it.
 [[nodiscard]] std::string csv_field(std::string_view text);
-/// Safe to show on a terminal: control characters as \xNN.
-/// 1234567 becomes 1,234,567.
+/// Groups the digits: 1234567 becomes 1,234,567.
 [[nodiscard]] std::string grouped(std::uint64_t number);
+/// Makes text safe for a terminal: control characters become \xNN.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// One object: `name  value` lines, a JSON object, or a CSV file of one row.

@@ -6,27 +6,30 @@
 
 namespace sluice::cli {
 
-void declare_store(CLI::App& app, Frame& frame);    // init, store, key
-void declare_account(CLI::App& app, Frame& frame);  // account, shop
-void declare_token(CLI::App& app, Frame& frame);
-void declare_registry(CLI::App& app, Frame& frame);
-void declare_program(CLI::App& app, Frame& frame);
-void declare_creator(CLI::App& app, Frame& frame);
-void declare_touch(CLI::App& app, Frame& frame);
-void declare_worker(CLI::App& app, Frame& frame);
-void declare_queue(CLI::App& app, Frame& frame);
-void declare_dead(CLI::App& app, Frame& frame);
-void declare_report(CLI::App& app, Frame& frame);
-void declare_explain(CLI::App& app, Frame& frame);
-void declare_payout(CLI::App& app, Frame& frame);
-void declare_money(CLI::App& app, Frame& frame);  // adjust, credit, reverse, approve, approvals
-void declare_order(CLI::App& app, Frame& frame);  // hold, release, reject, attribute, detach ...
-void declare_period(CLI::App& app, Frame& frame);
-void declare_forget(CLI::App& app, Frame& frame);
-void declare_ledger(CLI::App& app, Frame& frame);
-void declare_send(CLI::App& app, Frame& frame);  // send events, send products
-void declare_sign(CLI::App& app, Frame& frame);  // sign, verify
-void declare_tax(CLI::App& app, Frame& frame);
-void declare_doctor(CLI::App& app, Frame& frame);
+/// Declares every subcommand of the program.
+void declare_commands(Subcommand app);
+
+void declare_store(Subcommand app);    // init, store, key
+void declare_account(Subcommand app);  // account, shop
+void declare_token(Subcommand app);
+void declare_registry(Subcommand app);
+void declare_program(Subcommand app);
+void declare_creator(Subcommand app);
+void declare_touch(Subcommand app);
+void declare_worker(Subcommand app);
+void declare_queue(Subcommand app);
+void declare_dead(Subcommand app);
+void declare_report(Subcommand app);
+void declare_explain(Subcommand app);
+void declare_payout(Subcommand app);
+void declare_money(Subcommand app);  // adjust, credit, reverse, approve, approvals
+void declare_order(Subcommand app);  // hold, release, reject, attribute, detach ...
+void declare_period(Subcommand app);
+void declare_forget(Subcommand app);
+void declare_ledger(Subcommand app);
+void declare_send(Subcommand app);  // send events, send products
+void declare_sign(Subcommand app);  // sign, verify
+void declare_tax(Subcommand app);
+void declare_doctor(Subcommand app);
 
 }  // namespace sluice::cli

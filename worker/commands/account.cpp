@@ -102,53 +102,49 @@ Status list_shops(const Frame& frame, const ListCommand& command) {
     return Status::success();
 }
 
-void declare_shop(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "shop", "Shops: each belongs to one account");
-    CLI::App& create = add_command(group, "create", "Create a shop");
-    ShopCommand& created = on_run(create, frame, create_shop);
+void declare_shop(Subcommand app) {
+    const Subcommand group = app.add_group("shop", "Shops: each belongs to one account");
+    auto [create, created] = add_command(group, "create", "Create a shop", create_shop);
     add_id(create, "ID", "ID", created.id, "The shop's id, as senders state it").required();
     add_id(create, "--account", "A", created.account, "The account that owns it").required();
 
-    CLI::App& list = add_command(group, "list", "List the shops");
-    ListCommand& listed = on_run(list, frame, list_shops);
+    auto [list, listed] = add_command(group, "list", "List the shops", list_shops);
     add_id(list, "--account", "A", listed.account, "Only this account's");
     add_format(list, listed.format);
 
-    CLI::App& suspend = add_command(group, "suspend", "Answer as if the shop did not exist");
-    add_id(suspend, "ID", "ID", on_run(suspend, frame, suspend_shop<true>).id, "The shop")
-        .required();
-    CLI::App& resume = add_command(group, "resume", "Undo suspend");
-    add_id(resume, "ID", "ID", on_run(resume, frame, suspend_shop<false>).id, "The shop")
-        .required();
+    auto [suspend, suspended] =
+        add_command(group, "suspend", "Answer as if the shop did not exist", suspend_shop<true>);
+    add_id(suspend, "ID", "ID", suspended.id, "The shop").required();
+    auto [resume, resumed] = add_command(group, "resume", "Undo suspend", suspend_shop<false>);
+    add_id(resume, "ID", "ID", resumed.id, "The shop").required();
 }
 
 }  // namespace
 
-void declare_account(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "account", "Accounts: owners of shops, tokens and programs");
-    CLI::App& create = add_command(group, "create", "Create an account");
-    AccountCommand& created = on_run(create, frame, create_account);
+void declare_account(Subcommand app) {
+    const Subcommand group =
+        app.add_group("account", "Accounts: owners of shops, tokens and programs");
+    auto [create, created] = add_command(group, "create", "Create an account", create_account);
     add_id(create, "ID", "ID", created.id, "The account's id").required();
     add_value(create, "--rate-limit", "N/SECONDS", created.rate_limit, parse_rate_limit,
               "Its own limit, shared by both endpoints");
 
-    CLI::App& set = add_command(group, "set", "Change the settings of an account");
-    AccountCommand& changed = on_run(set, frame, set_account);
+    auto [set, changed] =
+        add_command(group, "set", "Change the settings of an account", set_account);
     add_id(set, "ID", "ID", changed.id, "The account").required();
     add_value(set, "--rate-limit", "N/SECONDS|default", changed.rate_limit,
               parse_rate_limit_or_default, "Its own limit, or nginx's default")
         .required();
 
-    CLI::App& list = add_command(group, "list", "List the accounts");
-    add_format(list, on_run(list, frame, list_accounts).format);
+    auto [list, listed] = add_command(group, "list", "List the accounts", list_accounts);
+    add_format(list, listed.format);
 
-    CLI::App& suspend = add_command(group, "suspend", "Answer as if its shops did not exist");
-    add_id(suspend, "ID", "ID", on_run(suspend, frame, suspend_account<true>).id, "The account")
-        .required();
-    CLI::App& resume = add_command(group, "resume", "Undo suspend");
-    add_id(resume, "ID", "ID", on_run(resume, frame, suspend_account<false>).id, "The account")
-        .required();
-    declare_shop(app, frame);
+    auto [suspend, suspended] = add_command(
+        group, "suspend", "Answer as if its shops did not exist", suspend_account<true>);
+    add_id(suspend, "ID", "ID", suspended.id, "The account").required();
+    auto [resume, resumed] = add_command(group, "resume", "Undo suspend", suspend_account<false>);
+    add_id(resume, "ID", "ID", resumed.id, "The account").required();
+    declare_shop(app);
 }
 
 }  // namespace sluice::cli

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/json/document.hpp"
+#include "core/json/slices.hpp"
+#include "worker/cli/json.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -31,7 +32,7 @@ Tokens tokens_of(std::string_view json) {
                 end += json[end] == '\\' ? 2U : 1U;
             }
             ++end;
-            const auto text = nlohmann::json::parse(json.substr(at, end - at)).get<std::string>();
+            const std::string text = json_string(json.substr(at, end - at));
             const std::size_t next = json.find_first_not_of(" \t\r\n", end);
             const bool key = next != std::string_view::npos && json[next] == ':';
             tokens.push_back({key ? Token::Kind::kKey : Token::Kind::kString, text});
@@ -124,7 +125,8 @@ constexpr std::array<Escaping, 5> kEscapings{{
 }};
 
 std::string written(const std::string& text, const Escaping& escaping) {
-    const std::string plain = nlohmann::json(text).dump(-1, ' ', escaping.ascii);
+    const std::string plain =
+        json_quoted(text, escaping.ascii ? JsonEscapes::kNonAscii : JsonEscapes::kNeeded);
     std::string out;
     for (const char c : plain) {
         if (c == '/' && escaping.slash) {

@@ -27,10 +27,6 @@ struct ReplayCommand {
     std::string ledger;
 };
 
-Json text_or_null(const std::string& text) {
-    return text.empty() ? Json() : Json(text);
-}
-
 Json topic_or_null(const DeadLetter& letter) {
     return letter.topic ? Json(to_string(*letter.topic)) : Json();
 }
@@ -102,29 +98,25 @@ Result<std::uint64_t> parse_seq(std::string_view text) {
 
 }  // namespace
 
-void declare_dead(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "dead", "Inputs that could not be applied");
-    CLI::App& list = add_command(group, "list", "List them with their reasons");
-    ListCommand& listed = on_run(list, frame, run_list);
+void declare_dead(Subcommand app) {
+    const Subcommand group = app.add_group("dead", "Inputs that could not be applied");
+    auto [list, listed] = add_command(group, "list", "List them with their reasons", run_list);
     add_ledger(list, listed.ledger);
     add_format(list, listed.format);
 
-    CLI::App& show = add_command(group, "show", "Show one, with its body");
-    ShowCommand& shown = on_run(show, frame, run_show);
+    auto [show, shown] = add_command(group, "show", "Show one, with its body", run_show);
     add_value(show, "SEQ", "SEQ", shown.seq, parse_seq, "As dead list shows it").required();
     add_ledger(show, shown.ledger);
     add_format(show, shown.format);
 
-    CLI::App& replay = add_command(group, "replay", "Apply again what could not be applied");
-    ReplayCommand& replayed = on_run(replay, frame, run_replay);
-    add_value(replay, "SEQ", "SEQ", replayed.seq, parse_seq, "As dead list shows it");
-    replay.add_flag("--all", replayed.all, "All of them");
+    auto [replay, replayed] =
+        add_command(group, "replay", "Apply again what could not be applied", run_replay);
+    const Option seq =
+        add_value(replay, "SEQ", "SEQ", replayed.seq, parse_seq, "As dead list shows it");
+    const Option all = add_flag(replay, "--all", replayed.all, "All of them");
     add_ledger(replay, replayed.ledger);
-    replay.parse_complete_callback([&replay] {
-        if (replay.count("SEQ") + replay.count("--all") != 1) {
-            throw CLI::RequiredError("one of SEQ, --all");
-        }
-    });
+    replay.require(
+        [seq, all] { return seq.is_given() != all.is_given() ? "" : "one of SEQ, --all"; });
 }
 
 }  // namespace sluice::cli

@@ -52,13 +52,11 @@ Status run_doctor(const Frame& frame, const DoctorCommand& command) {
 
 }  // namespace
 
-void declare_doctor(CLI::App& app, Frame& frame) {
-    CLI::App& doctor = add_command(app, "doctor", "Check store, worker and nginx; say what to do");
-    DoctorCommand& command = on_run(doctor, frame, run_doctor);
-    doctor
-        .add_option("--nginx-conf", command.nginx_conf,
-                    "The nginx.conf to look at (default: the one that nginx reads by itself)")
-        ->type_name("FILE");
+void declare_doctor(Subcommand app) {
+    auto [doctor, command] =
+        add_command(app, "doctor", "Check store, worker and nginx; say what to do", run_doctor);
+    add_text(doctor, "--nginx-conf", "FILE", command.nginx_conf,
+             "The nginx.conf to look at (default: the one that nginx reads by itself)");
     add_format(doctor, command.format);
 }
 

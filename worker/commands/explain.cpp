@@ -3,8 +3,8 @@
 
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/cli/json.hpp"
 #include "worker/cli/output.hpp"
-#include "worker/cli/raw_json.hpp"
 #include "worker/cli/subcommands.hpp"
 #include "worker/commands/explain_receipt.hpp"
 #include "worker/reports/report.hpp"
@@ -85,14 +85,12 @@ Result<Format> parse_text_or_json(std::string_view text) {
 
 }  // namespace
 
-void declare_explain(CLI::App& app, Frame& frame) {
-    CLI::App& explain = add_command(app, "explain", "One order, from its events to its journal");
-    ExplainCommand& command = on_run(explain, frame, run_explain);
-    explain
-        .add_option("ORDER", command.subject,
-                    "platform_order_id; without --shop: a receipt, as $sluice_receipt shows it")
-        ->required()
-        ->type_name("");
+void declare_explain(Subcommand app) {
+    auto [explain, command] =
+        add_command(app, "explain", "One order, from its events to its journal", run_explain);
+    add_text(explain, "ORDER", "", command.subject,
+             "platform_order_id; without --shop: a receipt, as $sluice_receipt shows it")
+        .required();
     add_id(explain, "--shop", "S", command.shop, "The order's shop");
     add_ledger(explain, command.ledger);
     add_value(explain, "--format", "table|json", command.format, parse_text_or_json,

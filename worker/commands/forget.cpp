@@ -128,68 +128,62 @@ Status run_forget(const Frame& frame, const ForgetCommand& command) {
 }
 
 /// One of the ways to name a person.
-CLI::Option& add_whom(CLI::App& app, const char* name, const char* type, ForgetBy by,
-                      Forget& target, const char* help) {
-    return *app.add_option_function<std::string>(
-                   name,
-                   [&target, by](const std::string& value) {
-                       target.by = by;
-                       target.value = value;
-                   },
-                   help)
-                ->type_name(type)
-                ->check([](const std::string& value) {
-                    return value.empty() || value.size() > kWireIdBytesMax
-                               ? std::string("expected 1 to 1024 bytes")
-                               : std::string();
-                });
+Option add_whom(Subcommand app, const char* name, const char* type, ForgetBy by, Forget& target,
+                const char* help) {
+    return app.add(
+        name, type,
+        [&target, by](const std::string& value) -> Status {
+            target.by = by;
+            target.value = value;
+            return value.empty() || value.size() > kWireIdBytesMax
+                       ? Status(Error{ErrorCode::kInvalid, "expected 1 to 1024 bytes"})
+                       : Status::success();
+        },
+        help);
 }
 
 }  // namespace
 
-void declare_forget(CLI::App& app, Frame& frame) {
-    CLI::App& forget =
-        add_command(app, "forget", "Take a person's data out of what is stored; money stays");
-    ForgetCommand& command = on_run(forget, frame, run_forget);
-    CLI::Option& shop =
+void declare_forget(Subcommand app) {
+    auto [forget, command] = add_command(
+        app, "forget", "Take a person's data out of what is stored; money stays", run_forget);
+    const Option shop =
         add_id(forget, "--shop", "S", command.submit.shop, "The shop of the person's orders");
-    CLI::Option& account =
+    const Option account =
         add_id(forget, "--account", "A", command.submit.account, "The creator's account");
     Forget& target = command.forget;
-    std::vector<CLI::Option*> whom{
-        &add_whom(forget, "--customer", "ID", ForgetBy::kCustomer, target,
-                  "Whose orders have this platform_customer_id"),
-        &add_whom(forget, "--email", "E", ForgetBy::kEmail, target,
-                  "Whose orders have this e-mail, ignoring the case of ASCII letters"),
-        &add_whom(forget, "--phone", "N", ForgetBy::kPhone, target,
-                  "Whose orders have this phone number, as it was sent"),
-        &add_whom(forget, "--order", "O", ForgetBy::kOrder, target, "Whose order this is: a guest"),
-        &add_whom(forget, "--device", "ID", ForgetBy::kDevice, target,
-                  "Whose orders have this device id")};
-    for (CLI::Option* one : whom) {
-        one->needs(&shop);
+    std::vector<Option> whom{
+        add_whom(forget, "--customer", "ID", ForgetBy::kCustomer, target,
+                 "Whose orders have this platform_customer_id"),
+        add_whom(forget, "--email", "E", ForgetBy::kEmail, target,
+                 "Whose orders have this e-mail, ignoring the case of ASCII letters"),
+        add_whom(forget, "--phone", "N", ForgetBy::kPhone, target,
+                 "Whose orders have this phone number, as it was sent"),
+        add_whom(forget, "--order", "O", ForgetBy::kOrder, target, "Whose order this is: a guest"),
+        add_whom(forget, "--device", "ID", ForgetBy::kDevice, target,
+                 "Whose orders have this device id")};
+    for (const Option one : whom) {
+        one.needs(shop);
     }
-    whom.push_back(&add_whom(forget, "--creator", "C", ForgetBy::kCreator, target,
-                             "Name and payee of this creator"));
-    whom.back()->needs(&account);
-    account.needs(whom.back())->excludes(&shop);
-    for (CLI::Option* one : whom) {
-        for (CLI::Option* other : whom) {
-            if (one != other) {
-                one->excludes(other);
+    whom.push_back(add_whom(forget, "--creator", "C", ForgetBy::kCreator, target,
+                            "Name and payee of this creator"));
+    whom.back().needs(account);
+    account.needs(whom.back()).excludes(shop);
+    for (std::size_t i = 0; i < whom.size(); ++i) {
+        for (std::size_t k = 0; k < whom.size(); ++k) {
+            if (i != k) {
+                whom[i].excludes(whom[k]);
             }
         }
     }
-    forget.add_flag("--dry-run", command.dry_run,
-                    "Count what would be changed on this machine; change nothing");
+    add_flag(forget, "--dry-run", command.dry_run,
+             "Count what would be changed on this machine; change nothing");
     add_format(forget, command.format);
     add_command_options(forget, command.submit, false);
-    forget.parse_complete_callback([&target] {
-        if (target.value.empty()) {
-            throw CLI::RequiredError(
-                "--shop with --customer, --email, --phone, --order or --device; or --account with "
-                "--creator");
-        }
+    forget.require([&target] {
+        return !target.value.empty() ? ""
+                                     : "--shop with --customer, --email, --phone, --order or "
+                                       "--device; or --account with --creator";
     });
 }
 

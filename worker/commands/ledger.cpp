@@ -180,38 +180,31 @@ Status run_migrate(const Frame&, const MigrateCommand& command) {
 
 }  // namespace
 
-void declare_ledger(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "ledger", "The ledger as a whole");
-    CLI::App& rebuild = add_command(group, "rebuild",
-                                    "Replay an archive into a new ledger and compare it with the "
-                                    "store's; or into a database");
-    RebuildCommand& rebuilt = on_run(rebuild, frame, run_rebuild);
-    rebuild
-        .add_option("--from", rebuilt.from,
-                    "The archive's folder; of a fleet, one per node: merged by time of receipt")
-        ->required()
-        ->allow_extra_args(false)
-        ->type_name("ARCHIVE");
-    CLI::Option& into = add_value(rebuild, "--into", "DIR|URL", rebuilt.into, parse_place,
-                                  "A new or empty folder for the ledger, or a database");
+void declare_ledger(Subcommand app) {
+    const Subcommand group = app.add_group("ledger", "The ledger as a whole");
+    auto [rebuild, rebuilt] =
+        add_command(group, "rebuild",
+                    "Replay an archive into a new ledger and compare it with the "
+                    "store's; or into a database",
+                    run_rebuild);
+    add_texts(rebuild, "--from", "ARCHIVE", rebuilt.from,
+              "The archive's folder; of a fleet, one per node: merged by time of receipt")
+        .required();
+    const Option folder = add_value(rebuild, "--into", "DIR|URL", rebuilt.into, parse_place,
+                                    "A new or empty folder for the ledger, or a database");
     // Not add_ledger(): nothing is rebuilt into what a store happens to use.
     add_value(rebuild, "--ledger", "URL", rebuilt.into, parse_url,
               "postgres://...: the database gets what it lacks")
-        .excludes(&into);
-    rebuild.parse_complete_callback([&rebuilt] {
-        if (rebuilt.into.empty()) {
-            throw CLI::RequiredError("--into or --ledger");
-        }
-    });
+        .excludes(folder);
+    rebuild.require([&into = rebuilt.into] { return into.empty() ? "--into or --ledger" : ""; });
 
-    declare_ledger_copy(group, frame);
+    declare_ledger_copy(group);
 
-    CLI::App& migrate =
-        add_command(group, "migrate", "Bring a PostgreSQL ledger's schema up to date");
-    MigrateCommand& migrated = on_run(migrate, frame, run_migrate);
+    auto [migrate, migrated] =
+        add_command(group, "migrate", "Bring a PostgreSQL ledger's schema up to date", run_migrate);
     add_ledger(migrate, migrated.ledger).required();
-    migrate.add_flag("--distribute", migrated.distributes,
-                     "Then spread its tables over the machines of Citus, by account");
+    add_flag(migrate, "--distribute", migrated.distributes,
+             "Then spread its tables over the machines of Citus, by account");
 }
 
 }  // namespace sluice::cli

@@ -183,10 +183,9 @@ Status run_copy(const Frame& frame, const CopyCommand& command) {
 
 }  // namespace
 
-void declare_ledger_copy(CLI::App& group, Frame& frame) {
-    CLI::App& app =
-        add_command(group, "copy", "Copy a ledger between folder and database, and prove it equal");
-    CopyCommand& command = on_run(app, frame, run_copy);
+void declare_ledger_copy(Subcommand group) {
+    auto [app, command] = add_command(
+        group, "copy", "Copy a ledger between folder and database, and prove it equal", run_copy);
     add_value(
         app, "--from", "DIR|URL", command.from,
         [](std::string_view text) -> Result<std::optional<LedgerPlace>> {
@@ -198,8 +197,8 @@ void declare_ledger_copy(CLI::App& group, Frame& frame) {
     add_value(app, "--to", "DIR|URL", command.to, worker::parse_place,
               "A new folder, a ledger without rows, or a migrated database without a ledger")
         .required();
-    app.add_flag("--switch", command.switches,
-                 "Once it is proved equal, this store uses it: worker and commands");
+    add_flag(app, "--switch", command.switches,
+             "Once it is proved equal, this store uses it: worker and commands");
     add_value(
         app, "--batch", "N", command.batch,
         [](std::string_view text) { return parse_count(text, 1, kRowsMax); },

@@ -5,6 +5,6 @@
 
 namespace sluice::cli {
 
-void declare_ledger_copy(CLI::App& group, Frame& frame);
+void declare_ledger_copy(Subcommand group);
 
 }  // namespace sluice::cli

@@ -197,7 +197,7 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     }
     std::FILE* const out = file.value() ? file->get() : stdout;
     Status read = visit_waiting(frame, 1, UINT64_MAX, [&](const Json& row) {
-        const std::string line = row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+        const std::string line = row.compact() + "\n";
         std::fwrite(line.data(), 1, line.size(), out);
     });
     const bool written = std::fflush(out) == 0 && std::ferror(out) == 0;
@@ -236,9 +236,7 @@ Result<std::unique_ptr<Queue>> open_queue(const Frame& frame) {
     return Queue::open(frame.paths(), queue_options());
 }
 
-struct NoOptions {};
-
-Status run_move(const Frame& frame, const NoOptions&) {
+Status run_move(const Frame& frame) {
     auto queue = open_queue(frame);
     if (!queue.ok()) {
         return queue.error();
@@ -250,7 +248,7 @@ Status run_move(const Frame& frame, const NoOptions&) {
     return queue.value()->empty_lanes();
 }
 
-Status run_unlatch(const Frame& frame, const NoOptions&) {
+Status run_unlatch(const Frame& frame) {
     auto queue = open_queue(frame);
     if (!queue.ok()) {
         return queue.error();
@@ -270,7 +268,7 @@ Status run_unlatch(const Frame& frame, const NoOptions&) {
     return Status::success();
 }
 
-Status run_drop_lanes(const Frame& frame, const NoOptions&) {
+Status run_drop_lanes(const Frame& frame) {
     auto queue = open_queue(frame);
     if (!queue.ok()) {
         return queue.error();
@@ -290,42 +288,35 @@ Status run_drop_lanes(const Frame& frame, const NoOptions&) {
 
 }  // namespace
 
-void declare_queue(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "queue", "Inputs that were accepted and wait for the worker");
-    CLI::App& stats = add_command(group, "stats", "How much waits, and the outcome of the rest");
-    StatsCommand& counted = on_run(stats, frame, run_stats);
+void declare_queue(Subcommand app) {
+    const Subcommand group =
+        app.add_group("queue", "Inputs that were accepted and wait for the worker");
+    auto [stats, counted] =
+        add_command(group, "stats", "How much waits, and the outcome of the rest", run_stats);
     add_ledger(stats, counted.ledger);
     add_format(stats, counted.format);
 
-    CLI::App& peek = add_command(group, "peek", "Show inputs that are not applied yet");
-    PeekCommand& peeked = on_run(peek, frame, run_peek);
+    auto [peek, peeked] =
+        add_command(group, "peek", "Show inputs that are not applied yet", run_peek);
     const auto any_count = [](std::string_view text) { return parse_count(text, 1, UINT64_MAX); };
     add_value(peek, "--from", "SEQ", peeked.from, any_count, "From this sequence number on");
     add_value(peek, "--limit", "N", peeked.limit, any_count, "At most N of them (default 100)");
     add_format(peek, peeked.format);
 
-    CLI::App& find = add_command(group, "find", "Where the record of a receipt is");
-    FindCommand& wanted = on_run(find, frame, run_find);
-    find.add_option("RECEIPT", wanted.receipt, "As $sluice_receipt shows it")
-        ->required()
-        ->type_name("");
+    auto [find, wanted] = add_command(group, "find", "Where the record of a receipt is", run_find);
+    add_text(find, "RECEIPT", "", wanted.receipt, "As $sluice_receipt shows it").required();
     add_format(find, wanted.format);
 
-    (void)on_run(add_command(group, "move", "Move what is in lanes to the queue, before a backup"),
-                 frame, run_move);
-    (void)on_run(add_command(group, "unlatch",
-                             "Accept requests again after an I/O error, if a write "
-                             "works"),
-                 frame, run_unlatch);
-    (void)on_run(add_command(group, "drop-lanes",
-                             "Give up lanes whose files are missing, after a "
-                             "restore"),
-                 frame, run_drop_lanes);
+    (void)group.add_command("move", "Move what is in lanes to the queue, before a backup",
+                            run_move);
+    (void)group.add_command("unlatch", "Accept requests again after an I/O error, if a write works",
+                            run_unlatch);
+    (void)group.add_command("drop-lanes", "Give up lanes whose files are missing, after a restore",
+                            run_drop_lanes);
 
-    CLI::App& save = add_command(group, "export", "Write those inputs to a file, a JSON line each");
-    save.add_option("FILE", on_run(save, frame, run_export).file, "- is standard output")
-        ->required()
-        ->type_name("");
+    auto [save, saved] =
+        add_command(group, "export", "Write those inputs to a file, a JSON line each", run_export);
+    add_text(save, "FILE", "", saved.file, "- is standard output").required();
 }
 
 }  // namespace sluice::cli

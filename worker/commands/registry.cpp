@@ -37,8 +37,6 @@ struct ImportCommand {
     Format format = Format::kTable;
 };
 
-struct NoOptions {};
-
 Error about(const std::string& what, Error error) {
     error.message = what + ": " + error.message;
     return error;
@@ -205,56 +203,49 @@ Status run_sync(const Frame& frame, const SyncCommand& command) {
     return import_text(frame, url->shown(), published->text, command);
 }
 
-Status run_detach(const Frame& frame, const NoOptions& /*none*/) {
+Status run_detach(const Frame& frame) {
     return change_registry(frame, "this registry follows no other any more",
                            [](Registry& registry) { return registry.detach(); });
 }
 
-void add_force(CLI::App& app, store::MergeFrom& from) {
-    app.add_flag_callback(
+void add_force(Subcommand app, store::MergeFrom& from) {
+    app.add_flag(
         "--force", [&from] { from = store::MergeFrom::kAny; },
         "Also an older state, or another store's than before");
 }
 
 }  // namespace
 
-void declare_registry(CLI::App& app, Frame& frame) {
-    CLI::App& group =
-        add_group(app, "registry", "Accounts, shops and tokens for all nodes of a fleet");
-    CLI::App& out = add_command(group, "export", "Write them to a file, secrets encrypted");
-    ExportCommand& exported = on_run(out, frame, run_export);
-    CLI::Option* file = out.add_option("FILE", exported.file, "The file, - is standard output");
-    file->type_name("");
-    CLI::Option* to = out.add_option("--to", exported.to, "Publish them in this database instead");
-    to->type_name("URL")->excludes(file);
-    out.add_flag("--force", exported.force, "Replace also what is newer there, or another store's")
-        ->needs(to);
-    out.parse_complete_callback([&exported] {
-        if (exported.file.empty() && exported.to.empty()) {
-            throw CLI::RequiredError("FILE or --to");
-        }
-    });
+void declare_registry(Subcommand app) {
+    const Subcommand group =
+        app.add_group("registry", "Accounts, shops and tokens for all nodes of a fleet");
+    auto [out, exported] =
+        add_command(group, "export", "Write them to a file, secrets encrypted", run_export);
+    const Option file = add_text(out, "FILE", "", exported.file, "The file, - is standard output");
+    const Option to =
+        add_text(out, "--to", "URL", exported.to, "Publish them in this database instead")
+            .excludes(file);
+    add_flag(out, "--force", exported.force, "Replace also what is newer there, or another store's")
+        .needs(to);
+    out.require([file, to] { return file.is_given() || to.is_given() ? "" : "FILE or --to"; });
 
-    CLI::App& in = add_command(group, "import", "Take over the registry of another store");
-    ImportCommand& imported = on_run(in, frame, run_import);
-    in.add_option("FILE", imported.file, "What registry export wrote, - is standard input")
-        ->required()
-        ->type_name("");
+    auto [in, imported] =
+        add_command(group, "import", "Take over the registry of another store", run_import);
+    add_text(in, "FILE", "", imported.file, "What registry export wrote, - is standard input")
+        .required();
     add_force(in, imported.from);
     add_format(in, imported.format);
 
-    CLI::App& sync =
-        add_command(group, "sync", "Take over what the source published in a database");
-    SyncCommand& synced = on_run(sync, frame, run_sync);
-    sync.add_option("--from", synced.url, "The database, where registry export --to published")
-        ->required()
-        ->type_name("URL");
+    auto [sync, synced] =
+        add_command(group, "sync", "Take over what the source published in a database", run_sync);
+    add_text(sync, "--from", "URL", synced.url,
+             "The database, where registry export --to published")
+        .required();
     add_force(sync, synced.from);
     add_format(sync, synced.format);
 
-    CLI::App& detach =
-        add_command(group, "detach", "Follow no other store any more: allow changes here");
-    (void)on_run(detach, frame, run_detach);
+    (void)group.add_command("detach", "Follow no other store any more: allow changes here",
+                            run_detach);
 }
 
 }  // namespace sluice::cli

@@ -224,16 +224,15 @@ Result<std::string> parse_header_word(std::string_view text) {
     return std::string(text);
 }
 
-void declare_target(CLI::App& app, SendCommand& command) {
-    CLI::Option& check =
-        *app.add_flag("--check", command.check, "Only say which records the server would reject");
-    const CLI::Option& url = add_value(app, "--url", "BASE", command.credentials.url, parse_url,
-                                       "Address in front of the endpoint's path");
-    const CLI::Option& shop =
+void declare_target(Subcommand app, SendCommand& command) {
+    const Option check =
+        add_flag(app, "--check", command.check, "Only say which records the server would reject");
+    const Option url = add_value(app, "--url", "BASE", command.credentials.url, parse_url,
+                                 "Address in front of the endpoint's path");
+    const Option shop =
         add_id(app, "--shop", "S", command.credentials.shop, "The shop that the records belong to");
-    app.add_option("--rejects", command.rejects_file,
-                   "Write every rejected record's line and problem to this file")
-        ->type_name("FILE");
+    add_text(app, "--rejects", "FILE", command.rejects_file,
+             "Write every rejected record's line and problem to this file");
     add_value(
         app, "--share", "PERCENT", command.limits.share_percent,
         [](std::string_view text) -> Result<unsigned> {
@@ -242,29 +241,25 @@ void declare_target(CLI::App& app, SendCommand& command) {
                                 : Result<unsigned>(percent.error());
         },
         "Take at most this part of the account's rate limit (default 50; 100: leave none)");
-    CLI::Option& token_file = *app.add_option("--token-file", command.token_file,
-                                              "File with the token's secret, - is standard input");
-    token_file.type_name("F");
+    const Option token_file = add_text(app, "--token-file", "F", command.token_file,
+                                       "File with the token's secret, - is standard input");
     add_value(app, "--header-prefix", "PREFIX", command.credentials.header_prefix,
               parse_header_word, "As nginx's sluice_header_prefix (default X-SVC-)");
-    // Not by name: CLI11 2.3 ends the process when memory runs out while it looks for an option.
-    app.parse_complete_callback(
-        [&command, &check, needed = std::array<const CLI::Option*, 3>{&url, &shop, &token_file}] {
-            for (const CLI::Option* option : needed) {
-                if (!command.check && check.empty() && option->empty()) {
-                    throw CLI::RequiredError(option->get_name());
-                }
-            }
-        });
+    app.require([check, url, shop, token_file] {
+        return check.is_given() || (url.is_given() && shop.is_given() && token_file.is_given()) ? ""
+               : !url.is_given()  ? "--url"
+               : !shop.is_given() ? "--shop"
+                                  : "--token-file";
+    });
 }
 
 }  // namespace
 
-void declare_send(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "send", "Sign and post records of a file to a server");
-    CLI::App& events = add_command(group, "events", "Orders: one JSON payload to a line");
-    SendCommand& orders = on_run(events, frame, run_send);
-    events.add_option("FILE", orders.file, "FILE.ndjson")->required()->type_name("");
+void declare_send(Subcommand app) {
+    const Subcommand group = app.add_group("send", "Sign and post records of a file to a server");
+    auto [events, orders] =
+        add_command(group, "events", "Orders: one JSON payload to a line", run_send);
+    add_text(events, "FILE", "", orders.file, "FILE.ndjson").required();
     declare_target(events, orders);
     add_value(events, "--topic", "T", orders.credentials.topic, parse_topic_of<false>,
               "Default: ORDER_CANCEL for a cancelled order, else ORDER_CREATE");
@@ -273,18 +268,17 @@ void declare_send(CLI::App& app, Frame& frame) {
         [](std::string_view text) { return parse_count(text, 1, 1'000'000); },
         "At most N requests per second");
 
-    CLI::App& products = add_command(group, "products", "Products, in batches of 1000");
-    SendCommand& batch = on_run(products, frame, run_send);
+    auto [products, batch] =
+        add_command(group, "products", "Products, in batches of 1000", run_send);
     batch.products = true;
     batch.credentials.topic = Topic::kProductUpsert;
-    products.add_option("FILE", batch.file, "FILE.ndjson, or FILE.csv with field names on top")
-        ->required()
-        ->type_name("");
+    add_text(products, "FILE", "", batch.file, "FILE.ndjson, or FILE.csv with field names on top")
+        .required();
     declare_target(products, batch);
     add_value(products, "--topic", "T", batch.credentials.topic, parse_topic_of<true>,
               "PRODUCT_UPSERT (default) or PRODUCT_DELETE");
-    products.add_flag("--strict", batch.strict,
-                      "Reject a record with a field that looks like a misspelling (default: warn)");
+    add_flag(products, "--strict", batch.strict,
+             "Reject a record with a field that looks like a misspelling (default: warn)");
 }
 
 }  // namespace sluice::cli

@@ -189,41 +189,39 @@ Status run_verify(const Frame& frame, const SignCommand& command) {
     return Status::success();
 }
 
-/// Exactly one of the ways to get a secret must be there, none for the catalog.
-void require_key(CLI::App& app, bool store_too) {
-    app.parse_complete_callback([&app, store_too] {
-        const bool catalog = app.count("--catalog") > 0;
-        const bool shop = store_too && app.count("--shop") > 0;
-        const int keys = static_cast<int>(app.count("--token-file")) + (shop ? 1 : 0);
-        if (keys != (catalog ? 0 : 1)) {
-            throw CLI::RequiredError(store_too ? "one of --token-file, --shop, --catalog"
-                                               : "one of --token-file, --catalog");
-        }
+/// Requires exactly one source of the secret, or none for the catalog.
+void require_key(Subcommand app, const SignCommand& command, Option token_file,
+                 const char* sources) {
+    app.require([&command, token_file, sources] {
+        const int keys = (token_file.is_given() ? 1 : 0) + (command.shop ? 1 : 0);
+        return keys == (command.catalog ? 0 : 1) ? "" : sources;
     });
 }
 
-SignCommand& declare_body(CLI::App& app, SignCommand& command) {
-    app.add_option("FILE", command.file, "The body; default: standard input")->type_name("");
-    app.add_option("--token-file", command.token_file, "File with the token's secret")
-        ->type_name("F");
-    app.add_flag("--catalog", command.catalog, "As for /product-data: SHA-256, without a token");
-    return command;
+/// Adds what `sign` and `verify` share. Returns `--token-file`.
+Option add_body(Subcommand app, SignCommand& command) {
+    add_text(app, "FILE", "", command.file, "The body; default: standard input");
+    const Option token_file =
+        add_text(app, "--token-file", "F", command.token_file, "File with the token's secret");
+    add_flag(app, "--catalog", command.catalog, "As for /product-data: SHA-256, without a token");
+    return token_file;
 }
 
 }  // namespace
 
-void declare_sign(CLI::App& app, Frame& frame) {
-    CLI::App& sign = add_command(app, "sign", "Print the X-Signature of a body");
-    (void)declare_body(sign, on_run(sign, frame, run_sign));
-    require_key(sign, false);
+void declare_sign(Subcommand app) {
+    auto [sign, signed_body] =
+        add_command(app, "sign", "Print the X-Signature of a body", run_sign);
+    const Option signing_file = add_body(sign, signed_body);
+    require_key(sign, signed_body, signing_file, "one of --token-file, --catalog");
 
-    CLI::App& verify = add_command(app, "verify", "Check a signature, and say what went wrong");
-    SignCommand& command = declare_body(verify, on_run(verify, frame, run_verify));
-    verify.add_option("--signature", command.signature, "X-Signature as it was sent")
-        ->type_name("HEX")
-        ->required();
+    auto [verify, command] =
+        add_command(app, "verify", "Check a signature, and say what went wrong", run_verify);
+    const Option token_file = add_body(verify, command);
+    add_text(verify, "--signature", "HEX", command.signature, "X-Signature as it was sent")
+        .required();
     add_id(verify, "--shop", "S", command.shop, "Try the tokens of this shop in the store");
-    require_key(verify, true);
+    require_key(verify, command, token_file, "one of --token-file, --shop, --catalog");
 }
 
 }  // namespace sluice::cli

@@ -21,8 +21,6 @@ struct RotateCommand {
     std::string to;
 };
 
-struct NoOptions {};
-
 Status run_init(const Frame& frame, const InitCommand& command) {
     if (Status made = store::init_store(frame.paths(), command.init); !made.ok()) {
         return made;
@@ -40,7 +38,7 @@ Status run_set(const Frame& frame, const SetCommand& command) {
     return Status::success();
 }
 
-Status run_upgrade(const Frame& frame, const NoOptions& /*none*/) {
+Status run_upgrade(const Frame& frame) {
     const Timestamp at = now();
     const auto now_ms = static_cast<std::uint64_t>(at.seconds * 1000 + at.nanos / 1'000'000);
     if (Status upgraded = store::upgrade_store(frame.paths(), now_ms); !upgraded.ok()) {
@@ -82,29 +80,27 @@ Result<std::uint32_t> parse_max_accounts(std::string_view text) {
 
 }  // namespace
 
-void declare_store(CLI::App& app, Frame& frame) {
-    CLI::App& init = add_command(app, "init", "Create the store");
-    InitCommand& init_options = on_run(init, frame, run_init);
-    init.add_option("--group", init_options.init.group,
-                    "Members (the nginx workers) may append and read the registry")
-        ->type_name("GROUP");
-    add_value(init, "--max-accounts", "N", init_options.init.max_accounts, parse_max_accounts,
+void declare_store(Subcommand app) {
+    auto [init, created] = add_command(app, "init", "Create the store", run_init);
+    add_value(
+        init, "--group", "GROUP", created.init.group,
+        [](const std::string& name) { return Result<std::string>(name); },
+        "Members (the nginx workers) may append and read the registry");
+    add_value(init, "--max-accounts", "N", created.init.max_accounts, parse_max_accounts,
               "Room in nginx's shared memory (default 65536)");
 
-    CLI::App& group = add_group(app, "store", "Settings and format of the store");
-    CLI::App& set = add_command(group, "set", "Change a setting of the store");
-    add_value(set, "--max-accounts", "N", on_run(set, frame, run_set).max_accounts,
-              parse_max_accounts, "Room in nginx's shared memory; nginx must be restarted")
+    const Subcommand group = app.add_group("store", "Settings and format of the store");
+    auto [set, changed] = add_command(group, "set", "Change a setting of the store", run_set);
+    add_value(set, "--max-accounts", "N", changed.max_accounts, parse_max_accounts,
+              "Room in nginx's shared memory; nginx must be restarted")
         .required();
-    CLI::App& upgrade = add_command(group, "upgrade", "Write this release's format from now on");
-    (void)on_run(upgrade, frame, run_upgrade);
+    (void)group.add_command("upgrade", "Write this release's format from now on", run_upgrade);
 
-    CLI::App& key = add_group(app, "key", "The key that encrypts the tokens' secrets");
-    CLI::App& rotate = add_command(key, "rotate", "Encrypt every secret anew under a new key");
-    rotate
-        .add_option("--to", on_run(rotate, frame, run_rotate).to,
-                    "The new key, as another node of the fleet has it (default: a random one)")
-        ->type_name("KEYFILE");
+    const Subcommand key = app.add_group("key", "The key that encrypts the tokens' secrets");
+    auto [rotate, rotated] =
+        add_command(key, "rotate", "Encrypt every secret anew under a new key", run_rotate);
+    add_text(rotate, "--to", "KEYFILE", rotated.to,
+             "The new key, as another node of the fleet has it (default: a random one)");
 }
 
 }  // namespace sluice::cli

@@ -27,9 +27,9 @@ Status run_tax(const Frame& /*frame*/, const TaxCommand& command) {
 
 }  // namespace
 
-void declare_tax(CLI::App& app, Frame& frame) {
-    CLI::App& tax = add_command(app, "tax", "The tax inside a gross amount, rounded half to even");
-    TaxCommand& command = on_run(tax, frame, run_tax);
+void declare_tax(Subcommand app) {
+    auto [tax, command] =
+        add_command(app, "tax", "The tax inside a gross amount, rounded half to even", run_tax);
     add_value(tax, "AMOUNT", "AMOUNT", command.amount, parse_decimal, "The gross amount")
         .required();
     add_value(tax, "RATE", "RATE", command.rate, parse_decimal, "0.2 is 20 percent").required();

@@ -94,10 +94,6 @@ Status create_token(const Frame& frame, const CreateCommand& command) {
     return Status::success();
 }
 
-Json time_or_null(const std::optional<Timestamp>& time) {
-    return time ? Json(time->to_string()) : Json();
-}
-
 Status list_tokens(const Frame& frame, const ListCommand& command) {
     auto rows =
         ask_registry(frame, [&](Registry& registry) { return registry.tokens(command.account); });
@@ -112,8 +108,8 @@ Status list_tokens(const Frame& frame, const ListCommand& command) {
                      {"account_id", row.account_id.str()},
                      {"scopes", scope_names(row.scopes)},
                      {"created_at", row.created_at.to_string()},
-                     {"expires_at", time_or_null(row.expires_at)},
-                     {"revoked_at", time_or_null(row.revoked_at)}});
+                     {"expires_at", row.expires_at},
+                     {"revoked_at", row.revoked_at}});
     }
     listing.finish();
     return Status::success();
@@ -134,10 +130,11 @@ Result<TokenId> parse_token_id(std::string_view text) {
 
 }  // namespace
 
-void declare_token(CLI::App& app, Frame& frame) {
-    CLI::App& group = add_group(app, "token", "Tokens: secrets that sign and authorize requests");
-    CLI::App& create = add_command(group, "create", "Create a token and print its secret once");
-    CreateCommand& created = on_run(create, frame, create_token);
+void declare_token(Subcommand app) {
+    const Subcommand group =
+        app.add_group("token", "Tokens: secrets that sign and authorize requests");
+    auto [create, created] =
+        add_command(group, "create", "Create a token and print its secret once", create_token);
     add_id(create, "--account", "A", created.request.account_id, "The account that owns it")
         .required();
     add_value(create, "--scope", "S[,S...]", created.request.scopes, parse_scopes,
@@ -145,24 +142,20 @@ void declare_token(CLI::App& app, Frame& frame) {
         .required();
     add_value(create, "--expires", "WHEN", created.request.expires_at, parse_expiry,
               "A time (RFC 3339), or a span from now on: 90d, 12h, 30m, 45s");
-    create
-        .add_option("--secret-from", created.secret_from,
-                    "Take the secret (16 bytes or more) from a file, - is standard input")
-        ->type_name("FILE|-");
-    create
-        .add_option("--secret-file", created.secret_file,
-                    "Write the secret to a new file, mode 0600, instead of showing it")
-        ->type_name("FILE");
+    add_text(create, "--secret-from", "FILE|-", created.secret_from,
+             "Take the secret (16 bytes or more) from a file, - is standard input");
+    add_text(create, "--secret-file", "FILE", created.secret_file,
+             "Write the secret to a new file, mode 0600, instead of showing it");
     add_format(create, created.format);
 
-    CLI::App& list = add_command(group, "list", "List the tokens (never their secrets)");
-    ListCommand& listed = on_run(list, frame, list_tokens);
+    auto [list, listed] =
+        add_command(group, "list", "List the tokens (never their secrets)", list_tokens);
     add_id(list, "--account", "A", listed.account, "Only this account's");
     add_format(list, listed.format);
 
-    CLI::App& revoke = add_command(group, "revoke", "Refuse a token from the next request on");
-    add_value(revoke, "TOKEN_ID", "TOKEN_ID", on_run(revoke, frame, revoke_token).id,
-              parse_token_id, "As token list shows it")
+    auto [revoke, revoked] =
+        add_command(group, "revoke", "Refuse a token from the next request on", revoke_token);
+    add_value(revoke, "TOKEN_ID", "TOKEN_ID", revoked.id, parse_token_id, "As token list shows it")
         .required();
 }
 

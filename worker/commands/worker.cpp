@@ -1,7 +1,4 @@
 // sluice worker
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -39,6 +36,26 @@ struct WorkerCommand {
     std::uint64_t archive_bytes = 0;
 };
 
+/// Writes lines to standard error: `[2026-01-31 00:00:00.000] [sluice] [warning] text`, in UTC.
+struct WorkerLog {
+    bool shows_info;
+
+    void warn(const std::string& text) const { write("warning", text); }
+    void info(const std::string& text) const {
+        if (shows_info) {
+            write("info", text);
+        }
+    }
+
+private:
+    static void write(const char* level, const std::string& text) {
+        const Timestamp at = now();
+        const std::string second = Timestamp{at.seconds, 0}.to_string();
+        std::fprintf(stderr, "[%.10s %.8s.%03u] [sluice] [%s] %s\n", second.c_str(),
+                     second.c_str() + 11, at.nanos / 1'000'000, level, printable(text).c_str());
+    }
+};
+
 /// SLUICE_VERSION, `1.2.3`, as the control page has it.
 std::uint64_t version_number() {
     unsigned major = 0;
@@ -67,17 +84,17 @@ worker::DrainOptions drain_options(const WorkerCommand& command) {
 }
 
 /// Signs of life go on while it retries: restarting it would help nobody.
-worker::DrainEvents service_events(spdlog::logger& log) {
+worker::DrainEvents service_events(const WorkerLog& log) {
     worker::DrainEvents events;
     events.retrying = [&log](const Error& error) {
-        log.warn("cannot apply now, tries again: {}", printable(error.message));
+        log.warn("cannot apply now, retrying: " + error.message);
         notify_service("WATCHDOG=1\nSTATUS=Cannot apply now, see the log.");
     };
     events.recovered = [&log](std::chrono::seconds failed_for) {
-        log.warn("applies again, after {} s", failed_for.count());
+        log.warn("applies again, after " + std::to_string(failed_for.count()) + " s");
         notify_service("STATUS=Applying.");
     };
-    events.warning = [&log](const std::string& text) { log.warn("{}", printable(text)); };
+    events.warning = [&log](const std::string& text) { log.warn(text); };
     events.heartbeat = [] { notify_service("WATCHDOG=1\nSTATUS=Applying."); };
     return events;
 }
@@ -85,7 +102,7 @@ worker::DrainEvents service_events(spdlog::logger& log) {
 /// Signs of life while the database keeps the drain waiting. A stop waits for an answer that is
 /// about to come, so that no commit is in doubt without need.
 pg::LedgerOptions ledger_options(store::Queue& queue, const std::atomic<bool>& stop,
-                                 spdlog::logger& log) {
+                                 const WorkerLog& log) {
     using std::chrono::milliseconds;
     pg::LedgerOptions options;
     options.waiting = [&queue, &stop](milliseconds waited) {
@@ -98,13 +115,13 @@ pg::LedgerOptions ledger_options(store::Queue& queue, const std::atomic<bool>& s
         notify_service("WATCHDOG=1");
         return !stop || waited < kStopAfter;
     };
-    options.notice = [&log](const std::string& text) { log.warn("{}", printable(text)); };
+    options.notice = [&log](const std::string& text) { log.warn(text); };
     return options;
 }
 
 /// A service waits for a database that is away when it starts, too.
 Result<std::unique_ptr<worker::Drain>> open_drain(const Frame& frame, const WorkerCommand& command,
-                                                  store::Queue& queue, spdlog::logger& log,
+                                                  store::Queue& queue, const WorkerLog& log,
                                                   const std::atomic<bool>& stop) {
     constexpr std::chrono::milliseconds kRetry{1000};
     auto opener = ledger_for_writing(frame, command.ledger, ledger_options(queue, stop, log));
@@ -143,31 +160,30 @@ Status run_worker(const Frame& frame, const WorkerCommand& command) {
     if (!lock.ok()) {
         return lock.error();
     }
-    const auto log = spdlog::stderr_color_st("sluice");
-    log->set_level(command.until_empty ? spdlog::level::warn : spdlog::level::info);
-    auto drain = open_drain(frame, command, *queue.value(), *log, stop);
+    const WorkerLog log{!command.until_empty};
+    auto drain = open_drain(frame, command, *queue.value(), log, stop);
     if (!drain.ok()) {
         return drain.error();
     }
-    log->info("sluice {} applies {} from input {} on", SLUICE_VERSION, frame.store,
-              drain.value()->applied_seq().value + 1);
+    log.info("sluice " SLUICE_VERSION " applies " + frame.store + " from input " +
+             std::to_string(drain.value()->applied_seq().value + 1) + " on");
     notify_service("READY=1");
     Status ended =
         command.until_empty ? drain.value()->run_until_empty(stop) : drain.value()->run(stop);
     notify_service("STOPPING=1");
     if (ended.ok()) {
-        log->info("stopped behind input {}", drain.value()->applied_seq().value);
+        log.info("stopped behind input " + std::to_string(drain.value()->applied_seq().value));
     }
     return ended;
 }
 
 }  // namespace
 
-void declare_worker(CLI::App& app, Frame& frame) {
-    CLI::App& worker = add_command(app, "worker", "Apply the queue to the ledger, until stopped");
-    WorkerCommand& command = on_run(worker, frame, run_worker);
+void declare_worker(Subcommand app) {
+    auto [worker, command] =
+        add_command(app, "worker", "Apply the queue to the ledger, until stopped", run_worker);
     add_ledger(worker, command.ledger);
-    worker.add_flag("--until-empty", command.until_empty, "End when everything is applied");
+    add_flag(worker, "--until-empty", command.until_empty, "End when everything is applied");
     add_value(
         worker, "--patience", "SECONDS", command.patience_seconds,
         [](std::string_view text) { return parse_count(text, 1, kPatienceMax); },
@@ -176,7 +192,7 @@ void declare_worker(CLI::App& app, Frame& frame) {
         worker, "--batch", "N", command.batch,
         [](std::string_view text) { return parse_count(text, 1, kBatchMax); },
         "At most N records in one transaction (default 10000)");
-    worker.add_flag("--no-archive", command.no_archive, "Keep no copy of what was applied");
+    add_flag(worker, "--no-archive", command.no_archive, "Keep no copy of what was applied");
     add_value(
         worker, "--archive-days", "N", command.archive_days,
         [](std::string_view text) { return parse_count(text, 1, 36'500); },

@@ -56,7 +56,7 @@ Json codes_of(LedgerReader& ledger, const ProgramRow& row, const CreatorId& crea
         if (code.creator == creator) {
             codes.push_back({{"code", code.code},
                              {"valid_from", code.valid_from.to_string()},
-                             {"valid_until", time_or_null(code.valid_until)}});
+                             {"valid_until", code.valid_until}});
         }
         return true;
     });

@@ -33,7 +33,7 @@ Json payouts_of(const OrderState& order) {
             ids.insert(payout.payout_id);
         }
     }
-    return Json(ids);
+    return std::vector<std::string>(ids.begin(), ids.end());
 }
 
 Json due_of(const OrderState& order, Currency currency) {
@@ -69,7 +69,7 @@ Json order_row(LedgerReader& ledger, const Names& names, const ShopRow& shop,
             {"refund_amount", refunds.amount_sum().to_string()},
             {"refund_tax", refunds.tax_sum().to_string()},
             {"currency", order.currency.code()},
-            {"cancelled_at", time_or_null(order.cancelled_at)},
+            {"cancelled_at", order.cancelled_at},
             {"ordered_at", order.ordered_at.to_string()},
             {"last_updated_at", order.version.to_string()},
             {"status", order_status(order, now, ledger)},
@@ -121,7 +121,7 @@ void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp
                      {"blocks",
                       anomaly.showing && !acknowledged && (blocking & bit(anomaly.kind)) != 0},
                      {"acknowledged_by", text_or_null(anomaly.acknowledged_by)},
-                     {"acknowledged_at", time_or_null(anomaly.acknowledged_at)}});
+                     {"acknowledged_at", anomaly.acknowledged_at}});
             return true;
         });
     }

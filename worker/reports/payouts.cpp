@@ -35,8 +35,8 @@ Json payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& accou
             {"closed_at", is_planned ? Json() : Json(payout.closed_at.to_string())},
             {"closed_by", text_or_null(payout.closed_by)},
             {"approved_by", text_or_null(payout.approved_by)},
-            {"sent_at", time_or_null(payout.sent_at)},
-            {"ended_at", time_or_null(payout.ended_at)},
+            {"sent_at", payout.sent_at},
+            {"ended_at", payout.ended_at},
             {"bank_ref", text_or_null(payout.bank_ref)},
             {"orders", payout.orders_count},
             {"items", payout.items_count}};
@@ -177,7 +177,7 @@ void RunListing::add_row(const Json& row) {
         return;
     }
     std::fputs(first_ ? "" : ",", stdout);
-    std::fputs(row.dump().c_str(), stdout);
+    std::fputs(row.compact().c_str(), stdout);
     first_ = false;
 }
 
@@ -207,7 +207,8 @@ void RunListing::finish(const std::vector<Skipped>& skipped, const std::string& 
         for (const Skipped& row : skipped) {
             rows.push_back(skipped_row(ledger_, account_, row));
         }
-        std::printf("],\"skipped\":%s,\"digest\":\"%s\"}\n", rows.dump().c_str(), digest.c_str());
+        std::printf("],\"skipped\":%s,\"digest\":\"%s\"}\n", rows.compact().c_str(),
+                    digest.c_str());
         return;
     }
     payouts_->finish();

@@ -8,7 +8,7 @@ namespace {
 void write_products(LedgerReader& ledger, const ReportFilter& filter, Timestamp /*now*/,
                     Listing& out) {
     for (const ShopRow& shop : shops_of(ledger, filter)) {
-        const std::string shop_id = to_text(Json(shop.shop_id.str()));
+        const std::string shop_id = json_quoted(shop.shop_id.view());
         ledger.scan_catalog(shop.account, shop.shop, [&](const CatalogRecord& record) {
             std::vector<JsonMember> members = json_members(record.json);
             members.insert(members.begin(), {"shop_id", shop_id});
@@ -43,14 +43,6 @@ std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter) 
         return true;
     });
     return shops;
-}
-
-Json text_or_null(std::string_view text) {
-    return text.empty() ? Json() : Json(text);
-}
-
-Json time_or_null(const std::optional<Timestamp>& time) {
-    return time ? Json(time->to_string()) : Json();
 }
 
 const std::vector<Report>& reports() {

@@ -79,7 +79,4 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp n
 /// Shops of the ledger that the filter covers, by shop id.
 [[nodiscard]] std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter);
 
-[[nodiscard]] Json text_or_null(std::string_view text);
-[[nodiscard]] Json time_or_null(const std::optional<Timestamp>& time);
-
 }  // namespace sluice::cli

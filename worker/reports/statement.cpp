@@ -58,14 +58,14 @@ public:
     }
 
     void write_json() const {
-        std::printf("%s\n", to_text({{"account_id", of_.account_id.str()},
-                                     {"creator_id", shown_.str()},
-                                     {"month", of_.month.name},
-                                     {"status", status()},
-                                     {"rows", rows_},
-                                     {"sums", sums_},
-                                     {"payouts", payouts()}})
-                                .c_str());
+        const Json statement{{"account_id", of_.account_id.str()},
+                             {"creator_id", shown_.str()},
+                             {"month", of_.month.name},
+                             {"status", status()},
+                             {"rows", rows_},
+                             {"sums", sums_},
+                             {"payouts", payouts()}};
+        std::printf("%s\n", statement.pretty().c_str());
     }
 
     void write_table() const {
@@ -85,7 +85,7 @@ public:
         for (const auto& [key, sums] : statement_.sums) {
             listing.add(boundary(key.first, key.second, "OPENING", of_.month.from, sums.opening));
         }
-        for (const Json& row : rows_) {
+        for (const Json& row : rows_.items()) {
             listing.add(row);
         }
         for (const auto& [key, sums] : statement_.sums) {
@@ -101,7 +101,7 @@ private:
 
     static void write(Format format, std::vector<Column> columns, const Json& rows) {
         Listing listing(format, std::move(columns));
-        for (const Json& row : rows) {
+        for (const Json& row : rows.items()) {
             listing.add(row);
         }
         listing.finish();

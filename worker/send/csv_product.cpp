@@ -1,8 +1,8 @@
 #include "worker/send/csv_product.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "core/json/document.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/send/misspelling.hpp"
 
@@ -13,13 +13,9 @@ Error invalid(std::string message) {
     return {ErrorCode::kInvalid, std::move(message)};
 }
 
-std::string json_string(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 bool is_json_number(std::string_view cell) {
-    const auto value = nlohmann::json::parse(cell, nullptr, false);
-    return value.is_number();
+    JsonDocument value;
+    return value.parse(cell) && value.root().is_number();
 }
 
 std::string words_json(std::string_view cell) {
@@ -29,7 +25,7 @@ std::string words_json(std::string_view cell) {
         words.push_back(cell.substr(0, end));
         cell.remove_prefix(std::min(end + 1, cell.size()));
     }
-    return words.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return words.compact();
 }
 
 Result<std::string> value_json(const ProductField& field, std::string_view cell) {
@@ -37,9 +33,9 @@ Result<std::string> value_json(const ProductField& field, std::string_view cell)
     switch (field.type) {
         case FieldType::kInteger:
         case FieldType::kNumber:
-            return is_json_number(cell) ? std::string(cell) : json_string(cell);
+            return is_json_number(cell) ? std::string(cell) : json_quoted(cell);
         case FieldType::kBoolean:
-            return cell == "true" || cell == "false" ? std::string(cell) : json_string(cell);
+            return cell == "true" || cell == "false" ? std::string(cell) : json_quoted(cell);
         case FieldType::kTextList:
             if (!looks_like_json) {
                 return words_json(cell);
@@ -49,9 +45,9 @@ Result<std::string> value_json(const ProductField& field, std::string_view cell)
         case FieldType::kObjectList:
             break;
         default:
-            return json_string(cell);
+            return json_quoted(cell);
     }
-    if (!looks_like_json || !nlohmann::json::accept(cell)) {
+    if (JsonDocument value; !looks_like_json || !value.parse(cell)) {
         return invalid(std::string(field.name) + ": expected JSON");
     }
     return std::string(cell);
@@ -104,7 +100,7 @@ Result<std::string> CsvProducts::to_json(const std::vector<std::string>& fields)
         if (!value.ok()) {
             return value;
         }
-        object += (object.size() == 1 ? "" : ",") + json_string(fields_[i]->name) + ":" + *value;
+        object += (object.size() == 1 ? "" : ",") + json_quoted(fields_[i]->name) + ":" + *value;
     }
     return object + "}";
 }

@@ -1,8 +1,8 @@
 #include "worker/send/policy.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "core/json/document.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {
@@ -18,13 +18,16 @@ bool is_temporary(long status) {
            status == 504;
 }
 
-std::string text_member(const Json& object, const char* name) {
-    const auto found = object.is_object() ? object.find(name) : object.end();
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+using Element = simdjson::dom::element;
+
+/// The text member `name`, or an empty text if there is none.
+std::string text_member(Element object, const char* name) {
+    std::string_view text;
+    return object[name].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
 }
 
 /// `field: CODE: message`, without the parts that are not there.
-std::string problem_text(const Json& problem) {
+std::string problem_text(Element problem) {
     std::string text;
     for (const char* const name : {"field", "code", "message"}) {
         const std::string part = text_member(problem, name);
@@ -35,14 +38,16 @@ std::string problem_text(const Json& problem) {
 
 std::vector<RecordProblem> problems_in(const std::string& body, const char* list_name) {
     std::vector<RecordProblem> problems;
-    const Json answer = Json::parse(body, nullptr, false);
-    if (!answer.is_object() || !answer.contains(list_name) || !answer[list_name].is_array()) {
+    JsonDocument answer;
+    simdjson::dom::array list;
+    if (!answer.parse(body) || answer.root()[list_name].get(list) != simdjson::SUCCESS) {
         return problems;
     }
-    for (const Json& item : answer[list_name]) {
+    for (const Element item : list) {
         RecordProblem problem;
-        if (item.is_object() && item.contains("index") && item["index"].is_number_unsigned()) {
-            problem.index = item["index"].get<std::size_t>();
+        std::uint64_t index = 0;
+        if (item["index"].get(index) == simdjson::SUCCESS) {
+            problem.index = index;
         }
         problem.text = problem_text(item);
         problems.push_back(std::move(problem));
@@ -75,7 +80,9 @@ Judgement judge_status(const HttpResponse& response) {
     if (response.status == 413) {
         return {Verdict::kTooLarge, "413: larger than the server accepts", {}, false};
     }
-    const std::string said = text_member(Json::parse(response.body, nullptr, false), "message");
+    JsonDocument answer;
+    const std::string said =
+        answer.parse(response.body) ? text_member(answer.root(), "message") : std::string();
     return {Verdict::kFatal,
             "the server answers " + status + (said.empty() ? "" : " (" + printable(said) + ")"),
             {},
@@ -114,9 +121,13 @@ Judgement judge_event(const HttpResponse& response) {
 
 Judgement judge_batch(const HttpResponse& response, std::size_t records_count) {
     if (response.status == 200) {
-        const Json answer = Json::parse(response.body, nullptr, false);
-        const bool success = answer.is_object() && answer.value("success", false);
-        return success && answer.value("processedCount", std::size_t{0}) == records_count
+        JsonDocument answer;
+        bool success = false;
+        std::uint64_t processed = 0;
+        const bool counted = answer.parse(response.body) &&
+                             answer.root()["success"].get(success) == simdjson::SUCCESS &&
+                             answer.root()["processedCount"].get(processed) == simdjson::SUCCESS;
+        return counted && success && processed == records_count
                    ? Judgement{Verdict::kDone, {}, {}, false}
                    : fatal("the server answers 200 without success: is the address right?");
     }

@@ -3,16 +3,16 @@
 #include <unistd.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
+#include <charconv>
 
+#include "core/json/document.hpp"
 #include "core/values/assert.hpp"
 #include "os/files/file_io.hpp"
 #include "os/random/random_bytes.hpp"
+#include "worker/cli/json.hpp"
 
 namespace sluice::cli {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kStateBytesMax = 64u << 20;
 
@@ -24,10 +24,30 @@ Digest256 chained(const Digest256& chain, const Digest256& next) {
     return sha256(to_hex(chain) + to_hex(next));
 }
 
-Digest256 digest_of(const json& hex) {
-    const auto digest = parse_hex_digest(hex.get_ref<const std::string&>(), HexCase::kLowerOnly);
-    return digest.value();
-}
+/// Reads members of the stored object; `ok` turns false at the first that is absent or wrong.
+struct StoredState {
+    simdjson::dom::element object;
+    bool ok = true;
+
+    template <class Value>
+    Value member(const char* name) {
+        Value value{};
+        ok = object[name].get(value) == simdjson::SUCCESS && ok;
+        return value;
+    }
+    std::string text(const char* name) { return std::string(member<std::string_view>(name)); }
+    Digest256 digest(std::string_view hex) {
+        const auto parsed = parse_hex_digest(hex, HexCase::kLowerOnly);
+        ok = parsed.has_value() && ok;
+        return parsed.value_or(Digest256{});
+    }
+    std::uint64_t line(std::string_view digits) {
+        std::uint64_t number = 0;
+        const char* const end = digits.data() + digits.size();
+        ok = std::from_chars(digits.data(), end, number).ptr == end && !digits.empty() && ok;
+        return number;
+    }
+};
 
 std::string random_run_id() {
     std::array<std::uint8_t, 16> bytes{};
@@ -51,16 +71,7 @@ Result<SendState> SendState::load(const std::string& path, const SendTarget& tar
     }
     SendState state;
     state.path_ = path;
-    try {
-        const json stored = json::parse(text.value());
-        state.target_ = {stored.at("url"), stored.at("shop"), stored.at("topic")};
-        state.run_id_ = stored.at("run");
-        state.upto_ = stored.at("upto");
-        state.chain_ = digest_of(stored.at("digest"));
-        for (const auto& [line, digest] : stored.at("beyond").items()) {
-            state.beyond_.emplace(std::stoull(line), digest_of(digest));
-        }
-    } catch (const std::exception&) {
+    if (JsonDocument json; !json.parse(*text) || !state.read(json.root())) {
         return Error{ErrorCode::kCorrupt,
                      path + ": not a state file of this program; remove it to start over"};
     }
@@ -73,6 +84,25 @@ Result<SendState> SendState::load(const std::string& path, const SendTarget& tar
     return Error{ErrorCode::kConflict, path +
                                            ": an unfinished run to another address, shop or "
                                            "topic; finish it, or remove this file to start over"};
+}
+
+bool SendState::read(simdjson::dom::element object) {
+    StoredState stored{object};
+    target_ = {stored.text("url"), stored.text("shop"), stored.text("topic")};
+    run_id_ = stored.text("run");
+    upto_ = stored.member<std::uint64_t>("upto");
+    chain_ = stored.digest(stored.member<std::string_view>("digest"));
+    simdjson::dom::object beyond;
+    stored.ok = object["beyond"].get(beyond) == simdjson::SUCCESS && stored.ok;
+    if (!stored.ok) {
+        return false;
+    }
+    for (const auto [line, digest] : beyond) {
+        std::string_view hex;
+        stored.ok = digest.get(hex) == simdjson::SUCCESS && stored.ok;
+        beyond_.emplace(stored.line(line), stored.digest(hex));
+    }
+    return stored.ok;
 }
 
 Status SendState::verify(RecordSource& file) const {
@@ -130,7 +160,7 @@ void SendState::advance() {
 }
 
 Status SendState::save() const {
-    json beyond = json::object();
+    Json beyond = Json::object();
     for (const auto& [line, digest] : beyond_) {
         beyond[std::to_string(line)] = to_hex(digest);
     }
@@ -139,14 +169,14 @@ Status SendState::save() const {
             beyond[std::to_string(line)] = to_hex(visited.digest);
         }
     }
-    const json state = {{"url", target_.url},
-                        {"shop", target_.shop},
-                        {"topic", target_.topic},
-                        {"run", run_id_},
-                        {"upto", upto_},
-                        {"digest", to_hex(chain_)},
-                        {"beyond", std::move(beyond)}};
-    return replace_file(path_, state.dump() + "\n");
+    const Json state{{"url", target_.url},
+                     {"shop", target_.shop},
+                     {"topic", target_.topic},
+                     {"run", run_id_},
+                     {"upto", upto_},
+                     {"digest", to_hex(chain_)},
+                     {"beyond", std::move(beyond)}};
+    return replace_file(path_, state.compact() + "\n");
 }
 
 void SendState::remove() const noexcept {

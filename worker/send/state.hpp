@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/json/document.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/result.hpp"
 #include "worker/send/source.hpp"
@@ -51,6 +52,8 @@ private:
         Digest256 digest{};
         bool settled = false;
     };
+    /// Reads what save() wrote. Returns false if it is anything else.
+    [[nodiscard]] bool read(simdjson::dom::element object);
     void advance();
 
     std::string path_;

@@ -1,16 +1,12 @@
 #include "worker/setup/import_file.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include "worker/cli/cli_values.hpp"
 #include "worker/setup/program_apply.hpp"
 
 namespace sluice::cli {
 
-void add_import(CLI::App& app, ImportOptions& target) {
-    app.add_option("FILE", target.file, "FILE.csv; all of it is taken, or nothing")
-        ->required()
-        ->type_name("");
+void add_import(Subcommand app, ImportOptions& target) {
+    add_text(app, "FILE", "", target.file, "FILE.csv; all of it is taken, or nothing").required();
     add_reach(app, target.reach);
     add_dry_run(app, target.dry_run);
     add_command_options(app, target.submit, false);

@@ -17,7 +17,7 @@ struct ImportOptions {
     DryRunOptions dry_run;
 };
 /// Adds FILE, `--reach`, `--dry-run`, `--no-wait` and what every command that writes takes.
-void add_import(CLI::App& app, ImportOptions& target);
+void add_import(Subcommand app, ImportOptions& target);
 
 /// Submits or tries it. A rule that refuses a row names the file and the line.
 [[nodiscard]] Status submit_import(const Frame& frame, const ImportOptions& options,

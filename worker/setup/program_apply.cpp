@@ -124,7 +124,7 @@ Result<ProgramApply> read_program_apply(const Frame& frame, const std::string& f
     return apply;
 }
 
-void add_reach(CLI::App& app, std::optional<Timestamp>& target) {
+void add_reach(Subcommand app, std::optional<Timestamp>& target) {
     add_value(app, "--reach", "T", target, parse_time,
               "How far back it counts (RFC 3339), in place of the program's late_days");
 }

@@ -17,6 +17,6 @@ namespace sluice::cli {
                                                       const std::string& ledger_url);
 
 /// Adds `--reach T`.
-void add_reach(CLI::App& app, std::optional<Timestamp>& target);
+void add_reach(Subcommand app, std::optional<Timestamp>& target);
 
 }  // namespace sluice::cli

@@ -35,7 +35,8 @@ Json row(const std::string& id, int count, Json words) {
 }
 
 TEST(Output, TableIsAlignedAndShowsNothingAsDash) {
-    EXPECT_EQ(listing(Format::kTable, {row("a", 5, nullptr), row("long-id", 1234, {"x", "y"})}),
+    EXPECT_EQ(listing(Format::kTable,
+                      {row("a", 5, nullptr), row("long-id", 1234, Json::array({"x", "y"}))}),
               "id       count  words\n"
               "a            5  -\n"
               "long-id   1234  x;y\n");
@@ -66,7 +67,8 @@ TEST(Output, TableOfManyRowsKeepsWritingAfterItsWidthsAreFixed) {
 }
 
 TEST(Output, JsonIsAnArrayWithMembersInOrder) {
-    const std::string text = listing(Format::kJson, {row("a\"b", 1, nullptr), row("c", 2, {"x"})});
+    const std::string text =
+        listing(Format::kJson, {row("a\"b", 1, nullptr), row("c", 2, Json::array({"x"}))});
     EXPECT_EQ(text,
               "[\n"
               "  {\n"
@@ -86,7 +88,8 @@ TEST(Output, JsonIsAnArrayWithMembersInOrder) {
 }
 
 TEST(Output, CsvHasAHeaderAndQuotesWhereNeeded) {
-    EXPECT_EQ(listing(Format::kCsv, {row("a,b", 1, nullptr), row("say \"x\"\n", 2, {"x", "y"})}),
+    EXPECT_EQ(listing(Format::kCsv,
+                      {row("a,b", 1, nullptr), row("say \"x\"\n", 2, Json::array({"x", "y"}))}),
               "id,count,words\n"
               "\"a,b\",1,\n"
               "\"say \"\"x\"\"\n\",2,x;y\n");
@@ -100,7 +103,7 @@ TEST(Output, ObjectInEveryFormat) {
     };
     EXPECT_EQ(written(Format::kTable), "token_id  t1\nsecret    s\n");
     EXPECT_EQ(written(Format::kCsv), "token_id,secret\nt1,s\n");
-    EXPECT_EQ(Json::parse(written(Format::kJson)), object);
+    EXPECT_EQ(written(Format::kJson), "{\n  \"token_id\": \"t1\",\n  \"secret\": \"s\"\n}\n");
 }
 
 }  // namespace

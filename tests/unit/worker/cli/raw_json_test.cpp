@@ -1,6 +1,6 @@
-#include "worker/cli/raw_json.hpp"
-
 #include <gtest/gtest.h>
+
+#include "worker/cli/json.hpp"
 
 namespace sluice::cli {
 namespace {
