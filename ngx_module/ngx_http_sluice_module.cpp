@@ -1,80 +1,114 @@
-// The module's tables: directives, callbacks, the module itself. Here the folders meet: the
-// configuration gets the handlers that it puts into locations.
+// The module's tables, and what one worker process has. Here the folders meet: the configuration
+// gets the handlers that it sets for locations, and each worker process connects the parts.
 
+#include <sys/prctl.h>
+
+#include "ngx_module/build_id.hpp"
+#include "ngx_module/commit/group_commit.hpp"
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/conf/directives.hpp"
-#include "ngx_module/conf/setup.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
-#include "ngx_module/process/process.hpp"
-#include "ngx_module/request/answer_filter.hpp"
+#include "ngx_module/offload/offload.hpp"
 #include "ngx_module/request/handler.hpp"
-#include "ngx_module/request/refused_before.hpp"
-#include "ngx_module/request/variables.hpp"
+#include "ngx_module/request/tools.hpp"
+#include "ngx_module/status/sampler.hpp"
 #include "ngx_module/status/status.hpp"
+#include "ngx_module/store/store_link.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"  // the ngx_string() macro
-#pragma GCC diagnostic ignored "-Wcast-qual"
-
+namespace sluice::ngx {
 namespace {
 
-using sluice::ngx::LocConf;
+/// What one worker process has. Constructed after fork in worker processes and in single-process
+/// mode, never by the master, `nginx -t` or cache processes. Lives as long as the cycle's memory
+/// pool.
+class Process {
+public:
+    Process(MainConf& conf, ngx_cycle_t* cycle)
+        : paths_(std::filesystem::path(to_view(conf.store_path))),
+          metrics_(conf.zone_view.block_of(ngx_worker)),
+          store_(conf, cycle->log,
+                 {[this] { return uses_queue(); }, [this] { return commits_.lane_in_flight(); },
+                  [this] { commits_.forget_lane(); }}),
+          commits_(conf.commit_pool, conf.offload_pool, cycle->log, metrics_, store_),
+          offload_(conf.offload_pool, static_cast<std::uint64_t>(conf.large_memory), cycle->log),
+          keys_(store_, offload_),
+          sampler_(conf, store_, paths_, cycle->log),
+          tools_{conf, store_,        commits_, offload_, keys_,
+                 {},   PerSecond(10), paths_,   metrics_, Notes(cycle->log)},
+          requests_(tools_),
+          status_sources_{store_, sampler_} {}
+
+    /// Opens the store, waiting for the disk, and admits requests.
+    void start(MainConf& conf) noexcept {
+        store_.start();
+        sampler_.start();
+        conf.requests = &requests_;
+        conf.status_sources = &status_sources_;
+    }
+
+private:
+    [[nodiscard]] bool uses_queue() const noexcept {
+        return commits_.in_flight() || offload_.in_flight() || sampler_.in_flight();
+    }
+
+    store::StorePaths paths_;
+    MetricsBlock& metrics_;
+    StoreLink store_;
+    GroupCommit commits_;
+    Offload offload_;
+    KeyRenewal keys_;
+    StatusSampler sampler_;
+    RequestTools tools_;
+    RequestPool requests_;
+    StatusSources status_sources_;
+};
+
+bool serves_requests() noexcept {
+    return ngx_process == NGX_PROCESS_WORKER || ngx_process == NGX_PROCESS_SINGLE;
+}
 
 extern "C" {
 static void* create_main_conf(ngx_conf_t* cf) noexcept {
-    return sluice::ngx::create_main_conf(cf,
-                                         {ngx_http_sluice_handler, ngx_http_sluice_status_handler});
+    return ngx::create_main_conf(cf, {ngx_http_sluice_handler, ngx_http_sluice_status_handler});
 }
 
 static ngx_int_t preconfiguration(ngx_conf_t* cf) noexcept {
-    return sluice::ngx::add_variables(cf);
+    return add_variables(cf);
 }
 
 static ngx_int_t postconfiguration(ngx_conf_t* cf) noexcept {
-    sluice::ngx::finish_configuration(cf);
-    if (sluice::ngx::main_conf(cf).ingest_locations > 0) {
-        sluice::ngx::install_late_error_filter();
-        return sluice::ngx::install_refusal_counter(cf) ? NGX_OK : NGX_ERROR;
+    finish_configuration(cf);
+    if (main_conf(cf).ingest_locations > 0) {
+        install_late_error_filter();
+        return install_refusal_counter(cf) ? NGX_OK : NGX_ERROR;
     }
     return NGX_OK;
 }
 
 static ngx_int_t guard_postconfiguration(ngx_conf_t* cf) noexcept {
-    if (sluice::ngx::main_conf(cf).ingest_locations > 0) {
-        sluice::ngx::install_guard_filters();
+    if (main_conf(cf).ingest_locations > 0) {
+        install_guard_filters();
     }
     return NGX_OK;
 }
+
+static ngx_int_t init_process(ngx_cycle_t* cycle) noexcept {
+    MainConf* conf = main_conf(cycle);
+    if (conf == nullptr || conf->store_path.data == nullptr) {
+        return NGX_OK;
+    }
+    // The process knows secrets, so that it must not dump core or be traced by other processes of
+    // its user. The cache manager and loader inherit the master key with the master's memory.
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (!serves_requests()) {
+        return NGX_OK;
+    }
+    ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0, "sluice module %s", kBuildId);
+    // NGX_ERROR would end the process for good: a worker without its store answers 503 instead.
+    guarded(cycle->log, [&] { make_in_pool<Process>(cycle->pool, *conf, cycle)->start(*conf); });
+    return NGX_OK;
 }
-
-constexpr ngx_uint_t kEverywhere = NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF;
-
-ngx_command_t commands[] = {
-    {ngx_string("sluice_store"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE, ngx_http_sluice_store,
-     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_key_file"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_http_sluice_key_file,
-     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_zone"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_http_sluice_zone,
-     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_rate_limit"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE,
-     ngx_http_sluice_rate_limit, NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_idempotency_ttl"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1,
-     ngx_http_sluice_idempotency_ttl, NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_large_memory"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1,
-     ngx_http_sluice_large_memory, NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_header_prefix"), kEverywhere | NGX_CONF_TAKE1,
-     ngx_http_sluice_header_prefix, NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_ingest"), NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1, ngx_http_sluice_ingest,
-     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_offload_threshold"), kEverywhere | NGX_CONF_TAKE1,
-     ngx_http_sluice_offload_threshold, NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_retry_after"), kEverywhere | NGX_CONF_TAKE1, ngx_http_sluice_retry_after,
-     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_dry_run"), kEverywhere | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
-     NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, dry_run), nullptr},
-    {ngx_string("sluice_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, ngx_http_sluice_status,
-     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
-    ngx_null_command};
+}
 
 ngx_http_module_t context = {
     preconfiguration,
@@ -91,18 +125,17 @@ ngx_http_module_t guard_context = {
     nullptr, guard_postconfiguration, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
-
-#pragma GCC diagnostic pop
+}  // namespace sluice::ngx
 
 extern "C" {
 ngx_module_t ngx_http_sluice_module = {
     NGX_MODULE_V1,
-    &context,
-    commands,
+    &sluice::ngx::context,
+    ngx_http_sluice_commands,
     NGX_HTTP_MODULE,
     nullptr,
     nullptr,
-    ngx_http_sluice_init_process,
+    sluice::ngx::init_process,
     nullptr,
     nullptr,
     nullptr,
@@ -110,9 +143,13 @@ ngx_module_t ngx_http_sluice_module = {
     NGX_MODULE_V1_PADDING,
 };
 
-/// Stands among nginx's own filters (ngx_modules.c says where); see request/answer_filter.hpp.
+/// Stands among nginx's own filters (ngx_modules.c says where); see request/filters.cpp.
 ngx_module_t ngx_http_sluice_guard_module = {
-    NGX_MODULE_V1, &guard_context, nullptr, NGX_HTTP_MODULE, nullptr, nullptr,
-    nullptr,       nullptr,        nullptr, nullptr,         nullptr, NGX_MODULE_V1_PADDING,
+    NGX_MODULE_V1, &sluice::ngx::guard_context,
+    nullptr,       NGX_HTTP_MODULE,
+    nullptr,       nullptr,
+    nullptr,       nullptr,
+    nullptr,       nullptr,
+    nullptr,       NGX_MODULE_V1_PADDING,
 };
 }

@@ -8,7 +8,7 @@
 #include "core/protocol/receipt.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/queue.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
 
 namespace sluice::ngx {
 

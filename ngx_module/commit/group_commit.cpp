@@ -4,22 +4,20 @@
 
 #include <utility>
 
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/store/store_link.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::ngx {
 namespace {
 
-/// nginx gives its own thread operations as long before it complains.
-constexpr ngx_msec_t kHangMs = 60'000;
-
 CommitEngine::Now now() noexcept {
     return {loop_ms(), monotonic_us()};
 }
 
-/// The record names the file from now on, or perhaps does (an I/O error); otherwise it is garbage.
-/// On the commit's thread, because removing it is work for the disk.
+/// Keeps the file if a record names it, or may name it after an I/O error; otherwise removes it.
+/// Runs on the commit's thread, because removing a file waits for the disk.
 void settle_bulk(CommitJob& job, store::AppendOutcome outcome) noexcept {
     if (!job.bulk) {
         return;
@@ -33,48 +31,39 @@ void settle_bulk(CommitJob& job, store::AppendOutcome outcome) noexcept {
 }  // namespace
 
 GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
-                         MetricsBlock& metrics, StoreAccess& store)
+                         MetricsBlock& metrics, StoreLink& store)
     : pool_(pool), metrics_(metrics), store_(store), lanes_(pool, move_pool, log, metrics, store) {
     for (Batch& batch : batches_) {
         batch.items.reserve(CommitEngine::kBatchRequestsMax);
         batch.jobs.reserve(CommitEngine::kBatchRequestsMax);
         batch.commits = this;
-        batch.ident.owner = &batch;
-        batch.task.ctx = &batch;
-        batch.task.handler = &GroupCommit::run;
-        batch.task.event.data = &batch.ident;
-        batch.task.event.handler = &GroupCommit::on_completed;
-        batch.task.event.log = log;
+        bind_task(batch.task, batch.ident, &batch, &GroupCommit::run, &GroupCommit::on_completed,
+                  log);
     }
-    ident_.owner = this;
-    start_event_.data = &ident_;
-    start_event_.handler = &GroupCommit::on_start;
-    start_event_.log = log;
-    wait_timer_.data = &ident_;
-    wait_timer_.handler = &GroupCommit::on_overdue;
-    wait_timer_.log = log;
+    bind_event(start_event_, ident_, this, &GroupCommit::on_start, log);
+    bind_event(wait_timer_, ident_, this, &GroupCommit::on_overdue, log);
 }
 
 template <class Event>
-void GroupCommit::tell(Event&& event) noexcept {
+void GroupCommit::report(Event&& event) noexcept {
     CommitEngine::Actions actions;
     {
         const std::lock_guard lock(engine_mutex_);
         event(actions);
     }
-    obey(actions);
+    perform(actions);
 }
 
-void GroupCommit::obey(const CommitEngine::Actions& actions) noexcept {
+void GroupCommit::perform(const CommitEngine::Actions& actions) noexcept {
     for (const CommitEngine::Action& action : actions) {
         switch (action.what) {
             case CommitEngine::Do::kLookAtTurnEnd:
                 ngx_post_event(&start_event_, &ngx_posted_events);
                 break;
             case CommitEngine::Do::kLookNextTurn:
-                // The event loop then does not sleep. Others who want this processor go first:
-                // perhaps those who are waited for (a proxy or a sender on this machine, the
-                // kernel's work for the network).
+                // The posted event keeps the event loop from sleeping. Other programs run first,
+                // perhaps the one that the loop waits for: a proxy or a sender on this machine, or
+                // the kernel's network code.
                 sched_yield();
                 ngx_post_event(&start_event_, &ngx_posted_next_events);
                 break;
@@ -82,7 +71,7 @@ void GroupCommit::obey(const CommitEngine::Actions& actions) noexcept {
                 start(batches_[action.batch]);
                 break;
             case CommitEngine::Do::kSetTimer:
-                // Not cancelable: a quitting process stays for those who wait.
+                // Not cancelable, because a quitting process completes waiting jobs.
                 ngx_add_timer(&wait_timer_, action.after_ms);
                 break;
             case CommitEngine::Do::kClearTimer:
@@ -100,7 +89,7 @@ bool GroupCommit::join(CommitJob& job) noexcept {
     if (lanes_.takes(job)) {
         taken = lanes_.join(job);
     } else {
-        tell([&](CommitEngine::Actions& actions) { taken = engine_.arrived(job, actions); });
+        report([&](CommitEngine::Actions& actions) { taken = engine_.arrived(job, actions); });
     }
     if (!taken && job.route != nullptr) {
         job.route->done(job.bytes);
@@ -112,7 +101,7 @@ void GroupCommit::start(Batch& batch) noexcept {
     ++started_;
     batch.queue = store_.queue();
     if (batch.queue != nullptr && ngx_thread_task_post(pool_, &batch.task) == NGX_OK) {
-        // Not cancelable: before it exits, nginx waits for timers, not for tasks.
+        // Not cancelable, because before it exits, nginx waits for timers but not for tasks.
         ngx_add_timer(&batch.task.event, kHangMs);
         return;
     }
@@ -124,7 +113,7 @@ std::size_t GroupCommit::number_of(const Batch& batch) const noexcept {
     return static_cast<std::size_t>(&batch - batches_.data());
 }
 
-/// On the commit's thread.
+/// Runs on the commit's thread.
 void GroupCommit::run(void* data, ngx_log_t*) noexcept {
     auto& batch = *static_cast<Batch*>(data);
     GroupCommit& commits = *batch.commits;
@@ -150,7 +139,7 @@ void GroupCommit::on_completed(ngx_event_t* event) noexcept {
     if (event->timedout) {
         event->timedout = 0;
         ngx_log_error(NGX_LOG_ALERT, event->log, 0,
-                      "sluice: a commit takes longer than a minute; its requests wait on");
+                      "sluice: a commit takes longer than a minute; its requests keep waiting");
         return;
     }
     if (event->timer_set) {
@@ -166,18 +155,18 @@ void GroupCommit::committed(Batch& batch) noexcept {
     if (jobs > 0) {
         metrics_.count_commit(batch.commit_us, jobs);
     }
-    tell([&](CommitEngine::Actions& actions) {
+    report([&](CommitEngine::Actions& actions) {
         engine_.committed(number_of(batch), batch.commit_us, now(), actions);
     });
     const std::uint64_t started_us = monotonic_us();
     complete(batch);
     const std::uint64_t answer_us = monotonic_us() - started_us;
-    tell([&](CommitEngine::Actions& actions) {
+    report([&](CommitEngine::Actions& actions) {
         engine_.answered(number_of(batch), answer_us, now(), ngx_exiting != 0, actions);
     });
 }
 
-/// The store is not open, or the pool is full.
+/// Completes a batch without storing it, because the store is not open or the pool is full.
 void GroupCommit::not_stored(Batch& batch) noexcept {
     WaiterChain taken;
     {
@@ -190,7 +179,7 @@ void GroupCommit::not_stored(Batch& batch) noexcept {
         batch.items.back().outcome = store::AppendOutcome::kUnavailable;
     });
     complete(batch);
-    tell([&](CommitEngine::Actions& actions) {
+    report([&](CommitEngine::Actions& actions) {
         engine_.answered_unstored(number_of(batch), actions);
     });
 }
@@ -199,8 +188,8 @@ void GroupCommit::complete(Batch& batch) noexcept {
     for (std::size_t i = 0; i < batch.items.size(); ++i) {
         batch.jobs[i]->item = batch.items[i];
     }
-    // A completed job's request ends, and perhaps the next one of its connection joins: that
-    // touches the engine, not this batch.
+    // A completed job's request ends, and the next request of its connection may join. It joins the
+    // engine, not this batch.
     for (CommitJob* job : batch.jobs) {
         complete_job(*job);
     }
@@ -210,7 +199,7 @@ void GroupCommit::complete(Batch& batch) noexcept {
 
 void GroupCommit::on_start(ngx_event_t* event) noexcept {
     auto& commits = *static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner);
-    commits.tell([&](CommitEngine::Actions& actions) {
+    commits.report([&](CommitEngine::Actions& actions) {
         commits.engine_.turn_ended(now(), ngx_exiting != 0, actions);
     });
 }
@@ -220,10 +209,10 @@ void GroupCommit::on_overdue(ngx_event_t* event) noexcept {
     static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->complete_overdue();
 }
 
-/// Those who waited too long for their turn were not given to the store: "not stored" is certain.
+/// Completes jobs that timed out before a commit took them, so that none of them is stored.
 void GroupCommit::complete_overdue() noexcept {
     WaiterChain late;
-    tell([&](CommitEngine::Actions& actions) { late = engine_.overdue(loop_ms(), actions); });
+    report([&](CommitEngine::Actions& actions) { late = engine_.overdue(loop_ms(), actions); });
     for_each_job(late, [](CommitJob& job) {
         job.item.outcome = store::AppendOutcome::kUnavailable;
         complete_job(job);

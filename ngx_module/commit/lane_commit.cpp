@@ -4,17 +4,14 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/store/store_link.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::ngx {
 namespace {
-
-/// nginx gives its own thread operations as long before it complains.
-constexpr ngx_msec_t kHangMs = 60'000;
 
 LaneCommit& commits_of(ngx_event_t* event) noexcept {
     return *static_cast<LaneCommit*>(static_cast<EventIdent*>(event->data)->owner);
@@ -39,14 +36,7 @@ store::AppendOutcome outcome_of(LaneWrite outcome) noexcept {
     return store::AppendOutcome::kInDoubt;
 }
 
-void prepare(ngx_event_t& event, EventIdent& ident, ngx_event_handler_pt handler,
-             ngx_log_t* log) noexcept {
-    event.data = &ident;
-    event.handler = handler;
-    event.log = log;
-}
-
-/// True: it is only the alert's time.
+/// Returns true if the task still runs and only the time for the alert has come.
 bool hangs(ngx_event_t* event, const char* what) noexcept {
     if (event->timedout) {
         event->timedout = 0;
@@ -62,24 +52,18 @@ bool hangs(ngx_event_t* event, const char* what) noexcept {
 }  // namespace
 
 LaneCommit::LaneCommit(ngx_thread_pool_t* write_pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
-                       MetricsBlock& metrics, StoreAccess& store)
+                       MetricsBlock& metrics, StoreLink& store)
     : write_pool_(write_pool), move_pool_(move_pool), log_(log), metrics_(metrics), store_(store) {
     for (Slot& slot : slots_) {
         slot.commits = this;
-        slot.ident.owner = &slot;
-        slot.task.ctx = &slot;
-        slot.task.handler = &LaneCommit::write;
-        prepare(slot.task.event, slot.ident, &LaneCommit::on_written, log);
+        bind_task(slot.task, slot.ident, &slot, &LaneCommit::write, &LaneCommit::on_written, log);
     }
-    move_.ident.owner = this;
-    move_.task.ctx = &move_;
-    move_.task.handler = &LaneCommit::move;
-    prepare(move_.task.event, move_.ident, &LaneCommit::on_moved, log);
-    ident_.owner = this;
-    prepare(turn_end_, ident_, &LaneCommit::on_turn_end, log);
-    prepare(wait_timer_, ident_, &LaneCommit::on_overdue, log);
-    prepare(move_timer_, ident_, &LaneCommit::on_move_due, log);
-    move_timer_.cancelable = 1;  // what is in the lane is durable: a quitting process leaves it
+    bind_task(move_.task, move_.ident, this, &LaneCommit::move, &LaneCommit::on_moved, log);
+    bind_event(turn_end_, ident_, this, &LaneCommit::on_turn_end, log);
+    bind_event(wait_timer_, ident_, this, &LaneCommit::on_overdue, log);
+    bind_event(move_timer_, ident_, this, &LaneCommit::on_move_due, log);
+    move_timer_.cancelable =
+        1;  // records in the lane are durable, so a quitting process leaves them
 }
 
 LaneCommit::~LaneCommit() {
@@ -88,7 +72,7 @@ LaneCommit::~LaneCommit() {
     }
 }
 
-/// Takes over a lane that was opened since.
+/// Begins to use a lane that was opened meanwhile.
 void LaneCommit::use_lane() noexcept {
     store::LaneWriter* const lane = store_.lane();
     if (lane_ == nullptr && lane != nullptr && !in_flight()) {
@@ -100,7 +84,7 @@ void LaneCommit::use_lane() noexcept {
 void LaneCommit::forget_lane() noexcept {
     LaneEngine::Actions actions;
     engine_.close(actions);
-    obey(actions);
+    perform(actions);
     lane_ = nullptr;
 }
 
@@ -131,11 +115,11 @@ bool LaneCommit::takes(CommitJob& job) noexcept {
 bool LaneCommit::join(CommitJob& job) noexcept {
     LaneEngine::Actions actions;
     const bool taken = engine_.arrived(job, actions);
-    obey(actions);
+    perform(actions);
     return taken;
 }
 
-void LaneCommit::obey(const LaneEngine::Actions& actions) noexcept {
+void LaneCommit::perform(const LaneEngine::Actions& actions) noexcept {
     using Do = LaneEngine::Do;
     for (const LaneEngine::Action& action : actions) {
         switch (action.what) {
@@ -154,7 +138,7 @@ void LaneCommit::obey(const LaneEngine::Actions& actions) noexcept {
             case Do::kRefuse: {
                 LaneEngine::Actions more;
                 const WaiterChain refused = engine_.refused(more);
-                obey(more);
+                perform(more);
                 for_each_job(refused, [](CommitJob& job) {
                     job.item.outcome = store::AppendOutcome::kUnavailable;
                     complete_job(job);
@@ -165,7 +149,7 @@ void LaneCommit::obey(const LaneEngine::Actions& actions) noexcept {
                 start_move();
                 break;
             case Do::kSetWaitTimer:
-                // Not cancelable: a quitting process stays for those who wait.
+                // Not cancelable, because a quitting process completes waiting jobs.
                 ngx_add_timer(&wait_timer_, action.value);
                 break;
             case Do::kClearWaitTimer:
@@ -173,7 +157,7 @@ void LaneCommit::obey(const LaneEngine::Actions& actions) noexcept {
                 break;
             case Do::kSetMoveTimer:
                 if (move_timer_.timer_set) {
-                    ngx_del_timer(&move_timer_);  // nginx would keep the one that comes later
+                    ngx_del_timer(&move_timer_);  // nginx would keep the later time
                 }
                 ngx_add_timer(&move_timer_, action.value);
                 break;
@@ -201,16 +185,16 @@ void LaneCommit::start_write(std::size_t number) noexcept {
     }
     ++tasks_;
     if (slot.buffer != nullptr && ngx_thread_task_post(write_pool_, &slot.task) == NGX_OK) {
-        // Not cancelable: before it exits, nginx waits for timers, not for tasks.
+        // Not cancelable, because before it exits, nginx waits for timers but not for tasks.
         ngx_add_timer(&slot.task.event, kHangMs);
         return;
     }
-    slot.error = ENOSPC;  // as certain: nothing was given to the disk
+    slot.error = ENOSPC;  // nothing was written, as with a full disk
     slot.is_begun = false;
     ngx_post_event(&slot.task.event, &ngx_posted_events);
 }
 
-/// On a thread of the pool.
+/// Runs on a thread of the pool.
 void LaneCommit::write(void* data, ngx_log_t*) noexcept {
     auto& slot = *static_cast<Slot*>(data);
     const std::uint64_t started_us = monotonic_us();
@@ -243,7 +227,7 @@ void LaneCommit::written(Slot& slot) noexcept {
     LaneEngine::Actions actions;
     engine_.written(static_cast<std::size_t>(&slot - slots_.data()), outcome_of(slot.error),
                     slot.write_us, loop_ms(), actions);
-    obey(actions);
+    perform(actions);
 }
 
 void LaneCommit::write_failed(const Slot& slot) noexcept {
@@ -278,7 +262,7 @@ void LaneCommit::answer(std::size_t number) noexcept {
     for_each_job(slots_[number].jobs, [](CommitJob& job) { complete_job(job); });
     LaneEngine::Actions actions;
     engine_.answered(number, loop_ms(), actions);
-    obey(actions);
+    perform(actions);
 }
 
 // -- Moving ---------------------------------------------------------------------------------------
@@ -292,9 +276,9 @@ void LaneCommit::start_move() noexcept {
     }
 }
 
-/// On a thread of the pool.
+/// Runs on a thread of the pool.
 void LaneCommit::move(void* data, ngx_log_t* log) noexcept {
-    auto& move = *static_cast<Move*>(data);
+    Move& move = static_cast<LaneCommit*>(data)->move_;
     guarded(log, [&] {
         if (const Status moved = move.queue->move_lanes(); !moved) {
             move.problem = moved.error().message;
@@ -311,7 +295,7 @@ void LaneCommit::on_moved(ngx_event_t* event) noexcept {
     commits.look_at_room();
     LaneEngine::Actions actions;
     commits.engine_.moved(loop_ms(), actions);
-    commits.obey(actions);
+    commits.perform(actions);
 }
 
 void LaneCommit::look_at_room() noexcept {
@@ -330,16 +314,16 @@ void LaneCommit::on_turn_end(ngx_event_t* event) noexcept {
     commits.look_at_room();
     LaneEngine::Actions actions;
     commits.engine_.turn_ended({loop_ms(), monotonic_ns()}, actions);
-    commits.obey(actions);
+    commits.perform(actions);
 }
 
-/// Those who waited too long for their turn were not given to the disk: "not stored" is certain.
+/// Completes jobs that timed out before a write took them, so that none of them is stored.
 void LaneCommit::on_overdue(ngx_event_t* event) noexcept {
     event->timedout = 0;
     LaneCommit& commits = commits_of(event);
     LaneEngine::Actions actions;
     const WaiterChain late = commits.engine_.overdue(loop_ms(), actions);
-    commits.obey(actions);
+    commits.perform(actions);
     for_each_job(late, [](CommitJob& job) {
         job.item.outcome = store::AppendOutcome::kUnavailable;
         complete_job(job);
@@ -352,7 +336,7 @@ void LaneCommit::on_move_due(ngx_event_t* event) noexcept {
     commits.look_at_room();
     LaneEngine::Actions actions;
     commits.engine_.move_due(loop_ms(), actions);
-    commits.obey(actions);
+    commits.perform(actions);
 }
 
 }  // namespace sluice::ngx

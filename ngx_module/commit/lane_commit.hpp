@@ -1,7 +1,7 @@
-// LaneCommit: the lane engine at work in nginx. What it decides is core/commit's; here are the
-// event loop's events and timers, the threads that write and move, and the lane.
+// LaneCommit: runs the lane engine in nginx. core/commit decides; here are the event loop's events
+// and timers, the threads that write and move, and the lane.
 //
-// Thread: the event loop; only write() and move() are executed by threads of the pools.
+// Thread: the event loop, except for write() and move() on threads of the pools.
 #pragma once
 
 #include <array>
@@ -11,35 +11,35 @@
 #include "core/commit/lane_engine.hpp"
 #include "core/status/metrics.hpp"
 #include "ngx_module/commit/commit_job.hpp"
-#include "ngx_module/nginx/event_ident.hpp"
-#include "ngx_module/nginx/log_limit.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
-#include "ngx_module/store/store_access.hpp"
 
 namespace sluice::ngx {
 
+class StoreLink;  // store/store_link.hpp
+
 class LaneCommit {
 public:
-    /// Records above this go to the queue at once. What goes through a lane is written twice: below
-    /// a lone order is confirmed several times as fast for it; above a disk that is busy takes in
+    /// Larger records go directly to the queue, because a record in a lane is written twice. Below
+    /// this size, a single order is confirmed several times faster; above it, a busy disk accepts
     /// half as much (docs/performance.md).
     static constexpr std::uint64_t kRecordBytesMax = 32U << 10;
 
     LaneCommit(ngx_thread_pool_t* write_pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
-               MetricsBlock& metrics, StoreAccess& store);
+               MetricsBlock& metrics, StoreLink& store);
     ~LaneCommit();
     LaneCommit(const LaneCommit&) = delete;
     LaneCommit& operator=(const LaneCommit&) = delete;
 
-    /// The job goes through the lane: it is small, claims no key and has no file beside it; the
-    /// lane is there, takes it, and is the better way now. If it could, it counts among those that
-    /// wait until complete_job(), whichever way it goes.
+    /// Returns true if the job goes through the lane: it is small, claims no key and has no bulk
+    /// file, and the lane is open and faster now. A job that could go through the lane counts as
+    /// waiting until complete_job(), whichever route it takes.
     [[nodiscard]] bool takes(CommitJob& job) noexcept;
-    /// Requires: takes(job). @return false: a write hangs, nothing was taken in.
+    /// Queues a job for the next write. Returns false if a write hangs. Requires: takes(job).
     [[nodiscard]] bool join(CommitJob& job) noexcept;
-    /// A thread uses the lane or the queue now, or a batch is being answered.
+    /// Returns true while a thread uses the lane or the queue, or a batch is being answered.
     [[nodiscard]] bool in_flight() const noexcept { return tasks_ > 0 || engine_.in_flight(); }
-    /// The lane is given back now. Requires: nothing is in flight.
+    /// Forgets the lane, which is about to be returned. Requires: nothing is in flight.
     void forget_lane() noexcept;
 
 private:
@@ -48,13 +48,13 @@ private:
         EventIdent ident;
         ngx_thread_task_t task{};
         LaneCommit* commits = nullptr;
-        char* buffer = nullptr;  ///< Aligned; grows to what a batch needed.
+        char* buffer = nullptr;  ///< Aligned; grows to the largest batch.
         std::uint64_t buffer_bytes = 0;
         LaneBatchHead head;
         WaiterChain jobs;
         std::uint64_t write_us = 0;
         int error = 0;
-        bool is_begun = false;  ///< A thread has it, or had it.
+        bool is_begun = false;  ///< A thread took the batch.
     };
     struct Move {
         EventIdent ident;
@@ -73,7 +73,7 @@ private:
 
     void use_lane() noexcept;
     [[nodiscard]] bool can_take(const CommitJob& job, const store::Queue* queue) const noexcept;
-    void obey(const LaneEngine::Actions& actions) noexcept;
+    void perform(const LaneEngine::Actions& actions) noexcept;
     void start_write(std::size_t number) noexcept;
     void start_move() noexcept;
     void written(Slot& slot) noexcept;
@@ -85,13 +85,13 @@ private:
     ngx_thread_pool_t* move_pool_;
     ngx_log_t* log_;
     MetricsBlock& metrics_;
-    StoreAccess& store_;
+    StoreLink& store_;
     LaneEngine engine_;
     LaneRoute route_;
-    store::LaneWriter* lane_ = nullptr;  ///< That the engine writes to.
+    store::LaneWriter* lane_ = nullptr;  ///< The lane that the engine writes to.
     std::array<Slot, LaneEngine::kSlots> slots_;
     Move move_;
-    std::size_t tasks_ = 0;  ///< Threads have them, or will.
+    std::size_t tasks_ = 0;  ///< Given to threads and not completed.
     LogLimit move_problem_{60};
     EventIdent ident_;
     ngx_event_t turn_end_{};

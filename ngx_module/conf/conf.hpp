@@ -1,8 +1,8 @@
 // Configuration as nginx keeps it: one MainConf for the http block, one LocConf per location.
 //
-// nginx copies and zeroes these by offset, so they are plain structs; C++ objects hang off pools
-// (pool_object.hpp). All are written while the configuration is read, and only read afterwards;
-// but for what a process sets for itself after fork.
+// nginx copies and zeroes these by offset, so they are plain structs, and C++ objects live in pools
+// (make_in_pool). They are written while the configuration is read and only read afterwards, except
+// for what a process sets for itself after fork.
 #pragma once
 
 #include <optional>
@@ -17,31 +17,31 @@
 
 namespace sluice::ngx {
 
-/// Where a directive was written: for errors that show only when all of the configuration is read.
+/// The place of a directive, for errors that are found only in the whole configuration.
 struct ConfLine {
     u_char* file;
     ngx_uint_t line;
 };
 
-/// The content handlers that a location's directive puts in. The module's table hands them in, so
-/// that the configuration need not know what serves a request.
+/// The content handlers that directives set for a location. The module's table provides them, so
+/// that this folder does not depend on what serves a request.
 struct Handlers {
     ngx_http_handler_pt ingest;
     ngx_http_handler_pt status;
 };
 
-class RequestPool;     // request/request_pool.hpp
-struct StatusSources;  // status/gather.hpp
+class RequestPool;     // request/handler.hpp
+struct StatusSources;  // status/status.hpp
 
 struct MainConf {
     ngx_cycle_t* cycle;
     Handlers handlers;
 
-    // What this process serves requests with; set after fork. nullptr: it does not serve any.
+    // Set after fork in a process that serves requests, otherwise nullptr.
     RequestPool* requests;
     const StatusSources* status_sources;
 
-    ngx_str_t store_path;  ///< Empty: there is no sluice_store.
+    ngx_str_t store_path;  ///< Empty without sluice_store.
     ConfLine store_line;
     off_t map_bytes;
     ngx_flag_t sync;
@@ -52,7 +52,7 @@ struct MainConf {
 
     ngx_str_t key_path;
     ConfLine key_line;
-    int key_fd;  ///< Open for reading, so that workers, who may not open it, see a rotation.
+    int key_fd;  ///< Open for reading, because workers may not open the file after a rotation.
 
     off_t zone_bytes;
     ConfLine zone_line;
@@ -60,26 +60,34 @@ struct MainConf {
     ZoneView zone_view;
 
     ngx_flag_t limit_given;
-    ngx_uint_t limit_requests;  ///< 0: accounts without a limit of their own are unlimited.
+    ngx_uint_t limit_requests;  ///< 0 leaves accounts without their own limit unlimited.
     ngx_uint_t limit_window_seconds;
-    ngx_uint_t share_nodes;  ///< Nodes that share each limit; 0: none do.
-    ngx_uint_t share_index;  ///< This node's number among them, from 1; 0: not given.
+    ngx_uint_t share_nodes;  ///< Nodes that share each limit; 0 without sharing.
+    ngx_uint_t share_index;  ///< This node's number among them, from 1; 0 if not given.
 
     time_t idempotency_ttl;
     off_t large_memory;
     ngx_int_t request_id_index;  ///< $request_id, or NGX_ERROR where nothing else uses it.
     ngx_uint_t ingest_locations;
-    ngx_uint_t status_locations;  ///< None: nothing is sampled.
+    ngx_uint_t status_locations;  ///< Without one, nothing is sampled.
 };
 
 enum Ingest : ngx_uint_t { kIngestNone, kIngestEvents, kIngestCatalog };
 
-/// Header names of one prefix, as the request scan compares them.
+/// Header names of one prefix, as scan_headers() compares them.
 struct ScanNames {
-    explicit ScanNames(std::string_view prefix);
+    explicit ScanNames(std::string_view prefix)
+        : names(prefix), shop_lower(lower(names.shop)), topic_lower(lower(names.topic)) {}
+
     HeaderNames names;
     std::string shop_lower;
     std::string topic_lower;
+
+private:
+    static std::string lower(std::string text) {
+        ngx_strlow(to_bytes(text), to_bytes(text), text.size());
+        return text;
+    }
 };
 
 struct LocConf {
@@ -96,14 +104,31 @@ struct LocConf {
 static_assert(std::is_standard_layout_v<MainConf> && std::is_trivially_destructible_v<MainConf>);
 static_assert(std::is_standard_layout_v<LocConf> && std::is_trivially_destructible_v<LocConf>);
 
-[[nodiscard]] MainConf* main_conf(const ngx_http_request_t* r) noexcept;
-[[nodiscard]] LocConf* loc_conf(const ngx_http_request_t* r) noexcept;
-/// nullptr: the cycle has no http block.
-[[nodiscard]] MainConf* main_conf(ngx_cycle_t* cycle) noexcept;
-[[nodiscard]] MainConf& main_conf(ngx_conf_t* cf) noexcept;
+[[nodiscard]] inline MainConf* main_conf(const ngx_http_request_t* r) noexcept {
+    return static_cast<MainConf*>(ngx_http_get_module_main_conf(r, ngx_http_sluice_module));
+}
+[[nodiscard]] inline LocConf* loc_conf(const ngx_http_request_t* r) noexcept {
+    return static_cast<LocConf*>(ngx_http_get_module_loc_conf(r, ngx_http_sluice_module));
+}
+/// Returns nullptr if the cycle has no http block.
+[[nodiscard]] inline MainConf* main_conf(ngx_cycle_t* cycle) noexcept {
+    return static_cast<MainConf*>(
+        ngx_http_cycle_get_module_main_conf(cycle, ngx_http_sluice_module));
+}
+[[nodiscard]] inline MainConf& main_conf(ngx_conf_t* cf) noexcept {
+    return *static_cast<MainConf*>(ngx_http_conf_get_module_main_conf(cf, ngx_http_sluice_module));
+}
 
-/// What this node admits of an account in a window: its part of the account's own limit, or else of
-/// the configured one. 0 requests: no limit.
-[[nodiscard]] RateLimit limit_here(const MainConf& conf, std::optional<RateLimit> own) noexcept;
+/// Returns how many requests of an account this node admits in a window: its part of the account's
+/// own limit or else of the configured one. 0 requests mean no limit.
+[[nodiscard]] inline RateLimit limit_here(const MainConf& conf,
+                                          std::optional<RateLimit> own) noexcept {
+    const RateLimit configured{static_cast<std::uint32_t>(conf.limit_requests),
+                               static_cast<std::uint32_t>(conf.limit_window_seconds)};
+    // A node without a number takes the part of the last one, which is the smallest.
+    const ngx_uint_t index = conf.share_index == 0 ? conf.share_nodes : conf.share_index;
+    return node_part(own.value_or(configured), {static_cast<std::uint32_t>(index),
+                                                static_cast<std::uint32_t>(conf.share_nodes)});
+}
 
 }  // namespace sluice::ngx

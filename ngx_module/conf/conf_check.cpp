@@ -3,9 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "ngx_module/conf/store_check.hpp"
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/shared/zone.hpp"
 
 namespace sluice::ngx {

@@ -7,8 +7,7 @@
 
 #include "core/intake/rate_window.hpp"
 #include "ngx_module/conf/conf.hpp"
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -28,7 +27,7 @@ ConfLine here(ngx_conf_t* cf) noexcept {
     return {cf->conf_file->file.name.data, cf->conf_file->line};
 }
 
-/// "invalid value "X" in "sluice_y": <what was expected>", with nginx's own file:line.
+/// Logs `invalid value "X" in "sluice_y": <what was expected>`; nginx adds file and line.
 char* refuse(ngx_conf_t* cf, const ngx_str_t& value, const char* expected) noexcept {
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid value \"%V\" in \"%V\": %s", &value,
                        argument(cf, 0), expected);
@@ -46,7 +45,7 @@ std::optional<off_t> parse_offset(std::string_view text) noexcept {
     return bytes == NGX_ERROR ? std::nullopt : std::optional<off_t>(bytes);
 }
 
-/// Whole seconds in nginx's notation (90, 90s, 5m, 24h), at least 1.
+/// Parses whole seconds in nginx's notation (90, 90s, 5m, 24h), at least 1.
 std::optional<time_t> parse_seconds(std::string_view text) noexcept {
     ngx_str_t value = to_ngx(text);
     const ngx_int_t seconds = value.len == 0 ? NGX_ERROR : ngx_parse_time(&value, 1);
@@ -57,7 +56,7 @@ bool starts_with(std::string_view text, std::string_view prefix) noexcept {
     return text.substr(0, prefix.size()) == prefix;
 }
 
-/// One `name=value` parameter of sluice_store. False: refused and logged.
+/// Reads one `name=value` parameter of sluice_store. Returns false if it is refused and logged.
 bool store_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter) noexcept {
     const std::string_view text = to_view(parameter);
     if (starts_with(text, "map_size=")) {
@@ -86,7 +85,7 @@ bool store_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter)
     return false;
 }
 
-char* set_store(ngx_conf_t* cf, MainConf& conf) noexcept {
+char* read_store(ngx_conf_t* cf, MainConf& conf) noexcept {
     if (conf.store_path.data != nullptr) {
         return refuse_duplicate();
     }
@@ -111,21 +110,7 @@ char* set_store(ngx_conf_t* cf, MainConf& conf) noexcept {
     return NGX_CONF_OK;
 }
 
-char* set_zone(ngx_conf_t* cf, MainConf& conf) noexcept {
-    if (conf.zone_bytes != NGX_CONF_UNSET) {
-        return refuse_duplicate();
-    }
-    const ngx_str_t& value = *argument(cf, 1);
-    const std::optional<off_t> bytes = parse_offset(to_view(value));
-    if (!bytes || *bytes < static_cast<off_t>(8 * ngx_pagesize)) {
-        return refuse(cf, value, "expected a SIZE of 32k or more, for example \"sluice_zone 5m;\"");
-    }
-    conf.zone_bytes = *bytes;
-    conf.zone_line = here(cf);
-    return NGX_CONF_OK;
-}
-
-/// `share=N` or `node=I` of sluice_rate_limit. False: refused and logged.
+/// Reads `share=N` or `node=I` of sluice_rate_limit. Returns false if it is refused and logged.
 bool share_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter) noexcept {
     const std::string_view text = to_view(parameter);
     const bool share = starts_with(text, "share=");
@@ -148,7 +133,8 @@ bool share_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter)
     return true;
 }
 
-/// False: this node is none of those that share, or they are more than the requests to share.
+/// Returns false if this node is not one of those that share the limit, or if the nodes outnumber
+/// the requests.
 bool check_share(ngx_conf_t* cf, const MainConf& conf) noexcept {
     if (conf.share_index > conf.share_nodes) {
         const char* what = conf.share_nodes == 0 ? "node=%ui needs share=N, the number of nodes"
@@ -166,8 +152,8 @@ bool check_share(ngx_conf_t* cf, const MainConf& conf) noexcept {
     return true;
 }
 
-/// "N WINDOW".
-char* set_requests(ngx_conf_t* cf, MainConf& conf) noexcept {
+/// Reads "N WINDOW" of sluice_rate_limit.
+char* read_requests(ngx_conf_t* cf, MainConf& conf) noexcept {
     const ngx_str_t& first = *argument(cf, 1);
     if (cf->args->nelts == 2) {
         return refuse(cf, first, "expected \"off\", or N WINDOW as in \"600 60s\"");
@@ -186,13 +172,13 @@ char* set_requests(ngx_conf_t* cf, MainConf& conf) noexcept {
     return NGX_CONF_OK;
 }
 
-char* set_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
+char* read_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
     if (conf.limit_given) {
         return refuse_duplicate();
     }
     conf.limit_given = 1;
     const bool off = to_view(*argument(cf, 1)) == "off";
-    if (!off && set_requests(cf, conf) != NGX_CONF_OK) {
+    if (!off && read_requests(cf, conf) != NGX_CONF_OK) {
         return kFailed;
     }
     for (ngx_uint_t i = off ? 2 : 3; i < cf->args->nelts; ++i) {
@@ -203,7 +189,8 @@ char* set_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
     return check_share(cf, conf) ? NGX_CONF_OK : kFailed;
 }
 
-/// X-SVC- and the like: it begins a header's name, and names the anonymous id's field.
+/// Returns true for a prefix such as X-SVC-, which begins the names of headers and of the anonymous
+/// id's field.
 bool is_header_prefix(std::string_view prefix) noexcept {
     const bool alphabet = std::all_of(prefix.begin(), prefix.end(), [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
@@ -217,21 +204,7 @@ bool is_header_prefix(std::string_view prefix) noexcept {
            rest.front() != '-';
 }
 
-char* set_header_prefix(ngx_conf_t* cf, LocConf& conf) noexcept {
-    if (conf.header_prefix.data != nullptr) {
-        return refuse_duplicate();
-    }
-    const ngx_str_t& value = *argument(cf, 1);
-    if (!is_header_prefix(to_view(value))) {
-        return refuse(cf, value,
-                      "expected letters, digits and hyphens with a hyphen at the end, as in "
-                      "\"X-SVC-\"");
-    }
-    conf.header_prefix = value;
-    return NGX_CONF_OK;
-}
-
-/// A location has one content handler.
+/// Sets the content handler of the location, which can have only one.
 char* take_location(ngx_conf_t* cf, ngx_http_handler_pt handler) noexcept {
     auto* core = static_cast<ngx_http_core_loc_conf_t*>(
         ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module));
@@ -246,7 +219,7 @@ char* take_location(ngx_conf_t* cf, ngx_http_handler_pt handler) noexcept {
     return NGX_CONF_OK;
 }
 
-char* set_ingest(ngx_conf_t* cf, LocConf& conf) noexcept {
+char* read_ingest(ngx_conf_t* cf, LocConf& conf) noexcept {
     if (conf.ingest != kIngestNone) {
         return refuse_duplicate();
     }
@@ -262,93 +235,70 @@ char* set_ingest(ngx_conf_t* cf, LocConf& conf) noexcept {
     return take_location(cf, main_conf(cf).handlers.ingest);
 }
 
-char* set_seconds(ngx_conf_t* cf, time_t& field, const char* expected) noexcept {
-    if (field != NGX_CONF_UNSET) {
-        return refuse_duplicate();
+// -- Checks after nginx's own setters -------------------------------------------------------------
+
+/// Returns the rest of the message `"sluice_x" directive ...`, to which nginx adds file and line.
+char* message(const char* text) noexcept {
+    return const_cast<char*>(text);
+}
+
+char* check_size(ngx_conf_t*, void*, void* field) noexcept {
+    return *static_cast<off_t*>(field) < 1 ? message("expects a SIZE of 1 or more, for example 1g")
+                                           : NGX_CONF_OK;
+}
+
+char* check_time(ngx_conf_t*, void*, void* field) noexcept {
+    return *static_cast<time_t*>(field) < 1
+               ? message("expects a time of 1s or more, for example 24h")
+               : NGX_CONF_OK;
+}
+
+char* check_zone_size(ngx_conf_t* cf, void*, void* field) noexcept {
+    main_conf(cf).zone_line = here(cf);
+    return *static_cast<off_t*>(field) < static_cast<off_t>(8 * ngx_pagesize)
+               ? message("expects a SIZE of 32k or more, for example 5m")
+               : NGX_CONF_OK;
+}
+
+char* check_key_file(ngx_conf_t* cf, void*, void* field) noexcept {
+    auto& path = *static_cast<ngx_str_t*>(field);
+    main_conf(cf).key_line = here(cf);
+    if (path.len == 0) {
+        return message("expects the path of the store's master key");
     }
-    const std::optional<time_t> seconds = parse_seconds(to_view(*argument(cf, 1)));
-    if (!seconds) {
-        return refuse(cf, *argument(cf, 1), expected);
-    }
-    field = *seconds;
-    return NGX_CONF_OK;
+    return ngx_conf_full_name(cf->cycle, &path, 0) == NGX_OK ? NGX_CONF_OK : kFailed;
 }
 
-}  // namespace
-}  // namespace sluice::ngx
-
-using namespace sluice::ngx;
-
-char* ngx_http_sluice_store(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return set_store(cf, *static_cast<MainConf*>(conf));
+char* check_header_prefix(ngx_conf_t*, void*, void* field) noexcept {
+    return is_header_prefix(to_view(*static_cast<ngx_str_t*>(field)))
+               ? NGX_CONF_OK
+               : message(
+                     "expects letters, digits and hyphens with a hyphen at the end, for example "
+                     "X-SVC-");
 }
 
-char* ngx_http_sluice_key_file(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    auto& main = *static_cast<MainConf*>(conf);
-    if (main.key_path.data != nullptr) {
-        return refuse_duplicate();
-    }
-    main.key_path = *argument(cf, 1);
-    main.key_line = here(cf);
-    if (main.key_path.len == 0) {
-        return refuse(cf, main.key_path, "expected the path of the store's master key");
-    }
-    return ngx_conf_full_name(cf->cycle, &main.key_path, 0) == NGX_OK ? NGX_CONF_OK : kFailed;
+ngx_conf_post_t size_post = {check_size};
+ngx_conf_post_t time_post = {check_time};
+ngx_conf_post_t zone_post = {check_zone_size};
+ngx_conf_post_t key_file_post = {check_key_file};
+ngx_conf_post_t header_prefix_post = {check_header_prefix};
+
+// -- Setters --------------------------------------------------------------------------------------
+
+extern "C" {
+static char* set_store(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
+    return read_store(cf, *static_cast<MainConf*>(conf));
 }
 
-char* ngx_http_sluice_zone(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return set_zone(cf, *static_cast<MainConf*>(conf));
+static char* set_rate_limit(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
+    return read_rate_limit(cf, *static_cast<MainConf*>(conf));
 }
 
-char* ngx_http_sluice_rate_limit(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return set_rate_limit(cf, *static_cast<MainConf*>(conf));
+static char* set_ingest(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
+    return read_ingest(cf, *static_cast<LocConf*>(conf));
 }
 
-char* ngx_http_sluice_idempotency_ttl(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return set_seconds(cf, static_cast<MainConf*>(conf)->idempotency_ttl,
-                       "expected a time of 1s or more, for example 24h");
-}
-
-char* ngx_http_sluice_large_memory(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    auto& main = *static_cast<MainConf*>(conf);
-    if (main.large_memory != NGX_CONF_UNSET) {
-        return refuse_duplicate();
-    }
-    const std::optional<off_t> bytes = parse_offset(to_view(*argument(cf, 1)));
-    if (!bytes || *bytes < 1) {
-        return refuse(cf, *argument(cf, 1), "expected a SIZE, for example 1g");
-    }
-    main.large_memory = *bytes;
-    return NGX_CONF_OK;
-}
-
-char* ngx_http_sluice_header_prefix(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return set_header_prefix(cf, *static_cast<LocConf*>(conf));
-}
-
-char* ngx_http_sluice_ingest(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return set_ingest(cf, *static_cast<LocConf*>(conf));
-}
-
-char* ngx_http_sluice_offload_threshold(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    auto& location = *static_cast<LocConf*>(conf);
-    if (location.offload_threshold != NGX_CONF_UNSET_SIZE) {
-        return refuse_duplicate();
-    }
-    const ssize_t bytes = ngx_parse_size(argument(cf, 1));
-    if (bytes == NGX_ERROR) {
-        return refuse(cf, *argument(cf, 1), "expected a SIZE, for example 64k");
-    }
-    location.offload_threshold = static_cast<std::size_t>(bytes);
-    return NGX_CONF_OK;
-}
-
-char* ngx_http_sluice_retry_after(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return set_seconds(cf, static_cast<LocConf*>(conf)->retry_after,
-                       "expected a time of 1s or more, in whole seconds");
-}
-
-char* ngx_http_sluice_status(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
+static char* set_status(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
     auto& location = *static_cast<LocConf*>(conf);
     if (location.status != 0) {
         return refuse_duplicate();
@@ -358,3 +308,45 @@ char* ngx_http_sluice_status(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcep
     ++main.status_locations;
     return take_location(cf, main.handlers.status);
 }
+}
+
+constexpr ngx_uint_t kMain = NGX_HTTP_MAIN_CONF;
+constexpr ngx_uint_t kEverywhere = NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF;
+
+}  // namespace
+}  // namespace sluice::ngx
+
+using namespace sluice::ngx;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // the ngx_string() macro
+#pragma GCC diagnostic ignored "-Wcast-qual"
+
+ngx_command_t ngx_http_sluice_commands[] = {
+    {ngx_string("sluice_store"), kMain | NGX_CONF_1MORE, set_store, NGX_HTTP_MAIN_CONF_OFFSET, 0,
+     nullptr},
+    {ngx_string("sluice_key_file"), kMain | NGX_CONF_TAKE1, ngx_conf_set_str_slot,
+     NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, key_path), &key_file_post},
+    {ngx_string("sluice_zone"), kMain | NGX_CONF_TAKE1, ngx_conf_set_off_slot,
+     NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, zone_bytes), &zone_post},
+    {ngx_string("sluice_rate_limit"), kMain | NGX_CONF_1MORE, set_rate_limit,
+     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_idempotency_ttl"), kMain | NGX_CONF_TAKE1, ngx_conf_set_sec_slot,
+     NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, idempotency_ttl), &time_post},
+    {ngx_string("sluice_large_memory"), kMain | NGX_CONF_TAKE1, ngx_conf_set_off_slot,
+     NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, large_memory), &size_post},
+    {ngx_string("sluice_header_prefix"), kEverywhere | NGX_CONF_TAKE1, ngx_conf_set_str_slot,
+     NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, header_prefix), &header_prefix_post},
+    {ngx_string("sluice_ingest"), NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1, set_ingest,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_offload_threshold"), kEverywhere | NGX_CONF_TAKE1, ngx_conf_set_size_slot,
+     NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, offload_threshold), nullptr},
+    {ngx_string("sluice_retry_after"), kEverywhere | NGX_CONF_TAKE1, ngx_conf_set_sec_slot,
+     NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, retry_after), &time_post},
+    {ngx_string("sluice_dry_run"), kEverywhere | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
+     NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, dry_run), nullptr},
+    {ngx_string("sluice_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, set_status,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    ngx_null_command};
+
+#pragma GCC diagnostic pop

@@ -1,19 +1,25 @@
-// The setters of the directives. Each checks its arguments; a wrong one fails `nginx -t` with file,
-// line and what to write instead.
+// The directives of the module, and how nginx creates, completes and merges their values.
 #pragma once
 
+#include "ngx_module/conf/conf.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
+namespace sluice::ngx {
+
+/// Returns nullptr without memory.
+[[nodiscard]] MainConf* create_main_conf(ngx_conf_t* cf, const Handlers& handlers) noexcept;
+
+/// Completes the values that depend on the whole configuration.
+void finish_configuration(ngx_conf_t* cf) noexcept;
+
+}  // namespace sluice::ngx
+
 extern "C" {
-char* ngx_http_sluice_store(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_key_file(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_zone(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_rate_limit(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_idempotency_ttl(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_large_memory(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_header_prefix(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_ingest(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_offload_threshold(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_retry_after(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
-char* ngx_http_sluice_status(ngx_conf_t* cf, ngx_command_t* cmd, void* conf) noexcept;
+/// Each setter checks its arguments; a wrong one fails `nginx -t` with file, line and what to
+/// write.
+extern ngx_command_t ngx_http_sluice_commands[];
+
+char* ngx_http_sluice_init_main_conf(ngx_conf_t* cf, void* conf) noexcept;
+void* ngx_http_sluice_create_loc_conf(ngx_conf_t* cf) noexcept;
+char* ngx_http_sluice_merge_loc_conf(ngx_conf_t* cf, void* parent, void* child) noexcept;
 }

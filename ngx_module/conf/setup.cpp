@@ -1,5 +1,3 @@
-#include "ngx_module/conf/setup.hpp"
-
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -10,9 +8,8 @@
 #include "core/json/prepare.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "ngx_module/conf/conf_check.hpp"
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/nginx/pool_object.hpp"
+#include "ngx_module/conf/directives.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::ngx {

@@ -1,5 +1,3 @@
-#include "ngx_module/conf/store_check.hpp"
-
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
@@ -12,6 +10,8 @@
 #include <filesystem>
 #include <thread>
 #include <vector>
+
+#include "ngx_module/conf/conf_check.hpp"
 
 namespace sluice::ngx {
 namespace {

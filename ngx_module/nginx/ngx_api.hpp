@@ -1,10 +1,16 @@
-// The fence: the only C++ file that includes nginx's headers. They are C, and SYSTEM includes.
+// The fence: the only C++ file that includes nginx's headers, and what C++ needs to use them:
+// strings, exceptions, objects in pools.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
 
 // clang-format off
 extern "C" {
@@ -22,3 +28,78 @@ extern "C" {
 extern "C" {
 extern ngx_module_t ngx_http_sluice_module;
 }
+
+namespace sluice::ngx {
+
+// -- Strings: the only place for conversions between ngx_str_t and std::string_view ---------------
+
+[[nodiscard]] inline std::string_view to_view(const ngx_str_t& text) noexcept {
+    return {reinterpret_cast<const char*>(text.data), text.len};
+}
+[[nodiscard]] inline std::string_view to_view(const u_char* first, const u_char* last) noexcept {
+    return {reinterpret_cast<const char*>(first), static_cast<std::size_t>(last - first)};
+}
+std::string_view to_view(const char*) = delete;
+
+/// nginx's structures have no const, but nginx does not write through the pointer.
+[[nodiscard]] inline u_char* to_bytes(std::string_view text) noexcept {
+    return const_cast<u_char*>(reinterpret_cast<const u_char*>(text.data()));
+}
+[[nodiscard]] inline ngx_str_t to_ngx(std::string_view text) noexcept {
+    return {text.size(), to_bytes(text)};
+}
+
+// -- Exceptions: none may reach nginx's C frames --------------------------------------------------
+
+inline void log_caught(ngx_log_t* log, const char* what) noexcept {
+    ngx_log_error(NGX_LOG_CRIT, log, 0, "sluice: unexpected error: %s", what);
+}
+
+/// Runs the body of a callback that nginx calls. Logs what the body throws and returns `on_error`.
+template <class Value, class Body>
+Value guarded(ngx_log_t* log, Value on_error, Body&& body) noexcept {
+    try {
+        return std::forward<Body>(body)();
+    } catch (const std::exception& error) {
+        log_caught(log, error.what());
+    } catch (...) {
+        log_caught(log, "not a standard exception");
+    }
+    return on_error;
+}
+
+/// For callbacks without a result.
+template <class Body>
+void guarded(ngx_log_t* log, Body&& body) noexcept {
+    try {
+        std::forward<Body>(body)();
+    } catch (const std::exception& error) {
+        log_caught(log, error.what());
+    } catch (...) {
+        log_caught(log, "not a standard exception");
+    }
+}
+
+// -- Objects in pools -----------------------------------------------------------------------------
+
+namespace detail {
+template <class T>
+void destroy(void* object) noexcept {
+    delete static_cast<T*>(object);
+}
+}  // namespace detail
+
+/// Constructs a T that is destroyed with `pool`. Throws std::bad_alloc.
+template <class T, class... Args>
+T* make_in_pool(ngx_pool_t* pool, Args&&... args) {
+    ngx_pool_cleanup_t* cleanup = ngx_pool_cleanup_add(pool, 0);
+    if (cleanup == nullptr) {
+        throw std::bad_alloc();
+    }
+    T* object = new T(std::forward<Args>(args)...);
+    cleanup->data = object;
+    cleanup->handler = &detail::destroy<T>;
+    return object;
+}
+
+}  // namespace sluice::ngx

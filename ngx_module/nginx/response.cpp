@@ -1,8 +1,11 @@
 #include "ngx_module/nginx/response.hpp"
 
-#include "ngx_module/nginx/convert.hpp"
+#include <charconv>
+
+#include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
+
 bool add_header(ngx_http_request_t* r, std::string_view name, std::string_view value) noexcept {
     auto* header = static_cast<ngx_table_elt_t*>(ngx_list_push(&r->headers_out.headers));
     if (header == nullptr) {
@@ -16,6 +19,16 @@ bool add_header(ngx_http_request_t* r, std::string_view name, std::string_view v
     header->next = nullptr;
 #endif
     return true;
+}
+
+bool add_header(ngx_http_request_t* r, std::string_view name, std::int64_t number) noexcept {
+    constexpr std::size_t kNumberBytes = 20;
+    auto* text = static_cast<char*>(ngx_pnalloc(r->pool, kNumberBytes));
+    if (text == nullptr) {
+        return false;
+    }
+    const auto end = std::to_chars(text, text + kNumberBytes, number).ptr;
+    return add_header(r, name, std::string_view(text, static_cast<std::size_t>(end - text)));
 }
 
 ngx_chain_t* text_chain(ngx_http_request_t* r, std::string_view text) noexcept {

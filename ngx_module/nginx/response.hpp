@@ -1,6 +1,7 @@
 // Sending a short response from memory.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "ngx_module/nginx/ngx_api.hpp"
@@ -10,6 +11,10 @@ namespace sluice::ngx {
 /// `name` and `value` must live as long as the request. False: no memory.
 [[nodiscard]] bool add_header(ngx_http_request_t* r, std::string_view name,
                               std::string_view value) noexcept;
+
+/// As above, with a number, which is copied.
+[[nodiscard]] bool add_header(ngx_http_request_t* r, std::string_view name,
+                              std::int64_t number) noexcept;
 
 /// One buffer that ends the response. nullptr: no memory. `text` must live as long as the request.
 [[nodiscard]] ngx_chain_t* text_chain(ngx_http_request_t* r, std::string_view text) noexcept;

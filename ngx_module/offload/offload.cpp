@@ -5,24 +5,19 @@
 namespace sluice::ngx {
 namespace {
 
-constexpr ngx_msec_t kHangMs = 60'000;
 constexpr ngx_msec_t kIdleMs = 5'000;
-/// The pool's queue is full of other modules' tasks, whose end nobody tells us.
+/// Retry interval while other modules fill the pool, because nginx does not report when their tasks
+/// end.
 constexpr ngx_msec_t kRetryMs = 100;
 
 }  // namespace
 
 Offload::Offload(ngx_thread_pool_t* pool, std::uint64_t memory_max, ngx_log_t* log) noexcept
     : pool_(pool), log_(log), memory_max_(memory_max) {
-    ident_.owner = this;
-    idle_timer_.data = &ident_;
-    idle_timer_.handler = &Offload::on_idle;
-    idle_timer_.log = log;
+    bind_event(idle_timer_, ident_, this, &Offload::on_idle, log);
     idle_timer_.cancelable = 1;
-    // Not cancelable: a quitting process stays for those in the line.
-    retry_timer_.data = &ident_;
-    retry_timer_.handler = &Offload::on_retry;
-    retry_timer_.log = log;
+    // Not cancelable, because a quitting process completes queued jobs.
+    bind_event(retry_timer_, ident_, this, &Offload::on_retry, log);
 }
 
 Offload::~Offload() {
@@ -45,55 +40,50 @@ bool Offload::start(OffloadJob& job, std::uint64_t bytes) noexcept {
 
 bool Offload::post(OffloadJob& job) noexcept {
     job.offload = this;
-    job.ident.owner = &job;
     job.task = {};
-    job.task.ctx = &job;
-    job.task.handler = &Offload::run;
-    job.task.event.data = &job.ident;
-    job.task.event.handler = &Offload::on_completed;
-    job.task.event.log = log_;
+    bind_task(job.task, job.ident, &job, &Offload::run, &Offload::on_completed, log_);
     if (ngx_thread_task_post(pool_, &job.task) != NGX_OK) {
         return false;
     }
     ++tasks_;
-    // Not cancelable: before it exits, nginx waits for timers, not for tasks.
+    // Not cancelable, because before it exits, nginx waits for timers but not for tasks.
     ngx_add_timer(&job.task.event, kHangMs);
     return true;
 }
 
-void Offload::line_up(OffloadJob& job) noexcept {
+void Offload::enqueue(OffloadJob& job) noexcept {
     job.next = nullptr;
-    *line_end_ = &job;
-    line_end_ = &job.next;
-    advance_line();
+    *queue_end_ = &job;
+    queue_end_ = &job.next;
+    post_queued();
 }
 
-void Offload::advance_line() noexcept {
-    while (line_first_ != nullptr && from_line_ < kFromLineMax && !retry_timer_.timer_set) {
-        OffloadJob& job = *line_first_;
+void Offload::post_queued() noexcept {
+    while (queue_first_ != nullptr && from_queue_ < kFromQueueMax && !retry_timer_.timer_set) {
+        OffloadJob& job = *queue_first_;
         if (!post(job)) {
             ngx_add_timer(&retry_timer_, kRetryMs);
             return;
         }
-        job.is_from_line = true;
-        ++from_line_;
-        line_first_ = job.next;
-        if (line_first_ == nullptr) {
-            line_end_ = &line_first_;
+        job.is_from_queue = true;
+        ++from_queue_;
+        queue_first_ = job.next;
+        if (queue_first_ == nullptr) {
+            queue_end_ = &queue_first_;
         }
     }
 }
 
 void Offload::on_retry(ngx_event_t* event) noexcept {
     event->timedout = 0;
-    static_cast<Offload*>(static_cast<EventIdent*>(event->data)->owner)->advance_line();
+    static_cast<Offload*>(static_cast<EventIdent*>(event->data)->owner)->post_queued();
 }
 
 void Offload::release_memory(OffloadJob& job) noexcept {
     memory_used_ -= std::exchange(job.bytes, 0);
 }
 
-/// On the pool's thread.
+/// Runs on the pool's thread.
 void Offload::run(void* data, ngx_log_t* log) noexcept {
     auto& job = *static_cast<OffloadJob*>(data);
     job.run(job, log);
@@ -113,9 +103,9 @@ void Offload::on_completed(ngx_event_t* event) noexcept {
     Offload& offload = *job.offload;
     --offload.tasks_;
     ngx_add_timer(&offload.idle_timer_, kIdleMs);
-    if (std::exchange(job.is_from_line, false)) {
-        --offload.from_line_;
-        offload.advance_line();
+    if (std::exchange(job.is_from_queue, false)) {
+        --offload.from_queue_;
+        offload.post_queued();
     }
     job.completed(job);
 }
@@ -149,7 +139,7 @@ void Offload::give_back(std::unique_ptr<IntakeScratch> scratch) noexcept {
         const std::lock_guard lock(mutex_);
         idle_.push_back(std::move(scratch));
     } catch (...) {
-        // Without memory to keep it, it is made again next time.
+        // Without memory to keep it, the next borrow() makes another one.
     }
 }
 

@@ -1,4 +1,4 @@
-// Offload: work on large bodies runs on a thread pool of its own, so that the event loop and small
+// Offload: runs work on large bodies on a thread pool of its own, so that the event loop and small
 // requests never wait for it.
 #pragma once
 
@@ -8,26 +8,27 @@
 #include <vector>
 
 #include "core/intake/intake.hpp"
-#include "ngx_module/nginx/event_ident.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
 
 class Offload;
 
-/// A piece of work. Its owner keeps it where it is from start() until `completed` is called.
+/// A piece of work. Its owner keeps it in place from start() or enqueue() until `completed` is
+/// called.
 struct OffloadJob {
     void* owner = nullptr;
-    /// On the pool's thread.
+    /// Runs on the pool's thread.
     void (*run)(OffloadJob& job, ngx_log_t* log) noexcept = nullptr;
-    /// On the event loop, never inside start(). The job may be gone afterwards.
+    /// Called on the event loop, never inside start(). The job may be gone afterwards.
     void (*completed)(OffloadJob& job) noexcept = nullptr;
-    std::uint64_t bytes = 0;  ///< What it holds of the memory for large bodies, until released.
+    std::uint64_t bytes = 0;  ///< Reserved of the memory for large bodies, until released.
 
     // Used by Offload only.
     Offload* offload = nullptr;
-    OffloadJob* next = nullptr;  ///< In the line.
-    bool is_from_line = false;
+    OffloadJob* next = nullptr;  ///< In the queue.
+    bool is_from_queue = false;
     EventIdent ident;
     ngx_thread_task_t task{};
 };
@@ -40,32 +41,32 @@ public:
     Offload(const Offload&) = delete;
     Offload& operator=(const Offload&) = delete;
 
-    /// Takes `bytes` of the memory and gives the job to a thread. Event loop.
-    /// @return false: no memory is left for it, or the pool is full; nothing was taken.
+    /// Reserves `bytes` of the memory and hands the job to a thread. Returns false if no memory is
+    /// left or the pool is full; nothing is reserved then. Event loop.
     [[nodiscard]] bool start(OffloadJob& job, std::uint64_t bytes) noexcept;
-    /// Gives a short job that takes none of the memory to a thread when its turn comes; never
-    /// refuses. Event loop.
-    void line_up(OffloadJob& job) noexcept;
-    /// A thread works now: what it uses must stay.
+    /// Queues a short job that reserves no memory; never refuses. Event loop.
+    void enqueue(OffloadJob& job) noexcept;
+    /// Returns true while a thread works; what it uses must stay.
     [[nodiscard]] bool in_flight() const noexcept { return tasks_ != 0; }
-    /// What the job holds of the memory is free again. Event loop.
+    /// Frees the memory that the job has reserved. Event loop.
     void release_memory(OffloadJob& job) noexcept;
 
-    /// Parsers are lent to the pool's threads: thread_local ones would outlive the module. Any
-    /// thread. Throws std::bad_alloc.
+    /// Lends a parser to a thread of the pool, because thread_local parsers would outlive the
+    /// module. Any thread. Throws std::bad_alloc.
     [[nodiscard]] std::unique_ptr<IntakeScratch> borrow();
     void give_back(std::unique_ptr<IntakeScratch> scratch) noexcept;
 
 private:
-    /// Of the line: more would fill the pool's queue, and others would be refused.
-    static constexpr std::size_t kFromLineMax = 16;
+    /// Queued jobs that the pool has at a time. More could fill the pool, so that it refuses
+    /// others.
+    static constexpr std::size_t kFromQueueMax = 16;
 
     static void run(void* job, ngx_log_t* log) noexcept;
     static void on_completed(ngx_event_t* event) noexcept;
     static void on_retry(ngx_event_t* event) noexcept;
     [[nodiscard]] bool post(OffloadJob& job) noexcept;
-    void advance_line() noexcept;
-    /// What large bodies left in the parsers is freed once none came for a while.
+    void post_queued() noexcept;
+    /// Frees what large bodies left in the parsers after a while without such bodies.
     static void on_idle(ngx_event_t* event) noexcept;
     void trim_idle() noexcept;
 
@@ -74,9 +75,9 @@ private:
     std::uint64_t memory_max_;
     std::uint64_t memory_used_ = 0;
     std::size_t tasks_ = 0;  ///< Posted and not completed.
-    OffloadJob* line_first_ = nullptr;
-    OffloadJob** line_end_ = &line_first_;
-    std::size_t from_line_ = 0;  ///< Posted of it and not completed.
+    OffloadJob* queue_first_ = nullptr;
+    OffloadJob** queue_end_ = &queue_first_;
+    std::size_t from_queue_ = 0;  ///< Posted from the queue and not completed.
     std::mutex mutex_;
     std::vector<std::unique_ptr<IntakeScratch>> idle_;  ///< Guarded by mutex_.
     EventIdent ident_;

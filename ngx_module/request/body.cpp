@@ -4,13 +4,17 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <utility>
 
-#include "ngx_module/nginx/convert.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/store/store_link.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::ngx {
 namespace {
-
-/// The JSON parser reads a little beyond the end; with this it need not copy the body again.
+/// The JSON parser reads beyond the end of the body; with this space it need not copy it.
 constexpr std::size_t kSpareBytes = 64;
 
 std::uint64_t bytes_of(const ngx_buf_t* buffer) noexcept {
@@ -42,9 +46,13 @@ bool copy_buffer(const ngx_buf_t* buffer, char* to) noexcept {
     return !buffer->in_file || read_file(buffer->file->fd, buffer->file_pos, to, bytes);
 }
 
+Error no_memory() noexcept {
+    return {ErrorCode::kInternal, {}};  // a message would need memory
+}
+
 }  // namespace
 
-void RequestBody::take(const ngx_http_request_t* r) noexcept {
+void RequestBody::reference(const ngx_http_request_t* r) noexcept {
     chain_ = nullptr;
     view_ = {};
     bytes_ = 0;
@@ -63,7 +71,7 @@ void RequestBody::take(const ngx_http_request_t* r) noexcept {
             one_piece = false;
             continue;
         }
-        // What was read with the head and the rest often lie side by side in one buffer.
+        // The bytes that came with the head and the rest are often adjacent in one buffer.
         const std::string_view piece = to_view(buffer->pos, buffer->last);
         if (view_.empty()) {
             view_ = piece;
@@ -118,6 +126,133 @@ void RequestBody::release() noexcept {
     copy_.reset();
     chain_ = nullptr;
     view_ = {};
+}
+
+// -- A body in pieces -----------------------------------------------------------------------------
+
+BodyStream::BodyStream(std::size_t piece_bytes, BodyDigests digests)
+    : pieces_(piece_bytes), digests_(std::move(digests)) {}
+
+void BodyStream::take(std::string_view piece, const store::StorePaths& paths) noexcept {
+    const std::uint64_t started_us = monotonic_us();
+    digests_.add(piece);
+    hash_us_ += monotonic_us() - started_us;
+    if (error_) {
+        return;
+    }
+    try {
+        if (Status written = write(piece, paths); !written) {
+            fail(written.error());
+        }
+    } catch (const std::bad_alloc&) {
+        fail(no_memory());
+    }
+}
+
+Status BodyStream::write(std::string_view piece, const store::StorePaths& paths) {
+    if (!file_) {
+        Result<store::BulkFile> made = store::BulkFile::create(paths);
+        if (!made) {
+            return made.error();
+        }
+        file_.emplace(std::move(*made));
+    }
+    return file_->add(piece);
+}
+
+/// Removes the file at once, because it takes room from others if the disk is full.
+void BodyStream::fail(Error error) noexcept {
+    error_ = std::move(error);
+    file_.reset();
+}
+
+bool BodyStream::read_into(RequestBody& body) {
+    if (error_) {
+        return false;
+    }
+    if (Status read = file_->read_back(body.make_room()); !read) {
+        body.release();  // the buffer does not hold the body
+        fail(read.error());
+        return false;
+    }
+    return true;
+}
+
+std::optional<store::BulkFile> BodyStream::seal() noexcept {
+    try {
+        if (Status sealed = file_->seal(digests_.sha256()); !sealed) {
+            fail(sealed.error());
+        }
+    } catch (const std::bad_alloc&) {
+        fail(no_memory());
+    }
+    return std::exchange(file_, std::nullopt);
+}
+
+std::optional<bool> StreamedBody::is_signed_by(const SigningKey& key, const Digest256& signature) {
+    if (const std::optional<bool> known = stream_.digests().is_signed_by(key, signature)) {
+        return known;
+    }
+    // The token was created, or became readable, while the body arrived.
+    std::string_view text;
+    return read(text) == Reason::kNone ? std::optional(key.verify(text, signature)) : std::nullopt;
+}
+
+Reason StreamedBody::read(std::string_view& text) {
+    if (body_.view().empty() && !stream_.read_into(body_)) {
+        return reason_of(stream_.error()->code);
+    }
+    text = body_.view();
+    return Reason::kNone;
+}
+
+// -- The deadline ---------------------------------------------------------------------------------
+
+ngx_msec_t BodyDeadline::milliseconds_for(const ngx_http_request_t* r) noexcept {
+    const auto* core = static_cast<const ngx_http_core_loc_conf_t*>(
+        ngx_http_get_module_loc_conf(r, ngx_http_core_module));
+    const off_t announced = r->headers_in.content_length_n;
+    // For a chunked body, nginx counts there what has arrived.
+    const bool is_announced = announced > 0 && !r->headers_in.chunked;
+    const off_t bytes = is_announced ? announced : core->client_max_body_size;
+    return core->client_body_timeout + static_cast<ngx_msec_t>(bytes / kBytesPerSecondMin) * 1000;
+}
+
+void BodyDeadline::start(const ngx_http_request_t* r, IngestRequest& request,
+                         Handler overdue) noexcept {
+    request_ = &request;
+    overdue_ = overdue;
+    bind_event(timer_, ident_, this, &BodyDeadline::on_overdue, r->connection->log);
+    timer_.cancelable = 1;  // nginx's own timer keeps a quitting process here
+    ngx_add_timer(&timer_, milliseconds_for(r));
+}
+
+void BodyDeadline::on_overdue(ngx_event_t* event) noexcept {
+    event->timedout = 0;
+    const auto& deadline =
+        *static_cast<BodyDeadline*>(static_cast<EventIdent*>(event->data)->owner);
+    deadline.overdue_(*deadline.request_);
+}
+
+void BodyDeadline::pause() noexcept {
+    if (timer_.timer_set) {
+        const auto left = static_cast<ngx_msec_int_t>(timer_.timer.key - loop_ms());
+        left_ms_ = left > 0 ? static_cast<ngx_msec_t>(left) : 1;
+        ngx_del_timer(&timer_);
+    }
+}
+
+void BodyDeadline::resume() noexcept {
+    if (left_ms_ > 0) {
+        ngx_add_timer(&timer_, std::exchange(left_ms_, 0));
+    }
+}
+
+void BodyDeadline::stop() noexcept {
+    left_ms_ = 0;
+    if (timer_.timer_set) {
+        ngx_del_timer(&timer_);
+    }
 }
 
 }  // namespace sluice::ngx

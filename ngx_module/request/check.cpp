@@ -1,22 +1,18 @@
-#include "ngx_module/request/check.hpp"
-
 #include <utility>
 
 #include "core/intake/checked_body.hpp"
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
-#include "ngx_module/request/pieces.hpp"
-#include "ngx_module/request/settle.hpp"
-#include "ngx_module/store/refusal.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/request/stages.hpp"
+#include "ngx_module/store/store_link.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::ngx {
 namespace {
 
-/// Counts in the account's word of the shared zone.
+/// Counts in the account's rate word in the shared zone.
 class ZoneGate final : public RateGate {
 public:
     ZoneGate(IngestRequest& request, std::int64_t now_second) noexcept
@@ -24,7 +20,7 @@ public:
 
     std::optional<RateVerdict> count(const AccountView& account) override {
         request_.authenticated = true;
-        const MainConf& main = request_.tools->conf;
+        const MainConf& main = request_.tools.conf;
         const RateLimit limit = limit_here(main, account.rate_limit);
         request_.cell = main.zone_view.cell_of(account.slot);
         if (limit.requests == 0) {
@@ -32,7 +28,7 @@ public:
         }
         if (request_.cell == nullptr) {
             is_beyond_zone_ = true;
-            request_.tools->notes.slot_beyond_zone();
+            request_.tools.notes.slot_beyond_zone();
             return std::nullopt;
         }
         const RateVerdict verdict = count_request(request_.cell->rate_word, limit, now_second_);
@@ -42,7 +38,7 @@ public:
         return verdict;
     }
 
-    /// The account was to be counted and has no cell.
+    /// Returns true if the account should have been counted and has no cell.
     [[nodiscard]] bool is_beyond_zone() const noexcept { return is_beyond_zone_; }
 
 private:
@@ -51,7 +47,8 @@ private:
     bool is_beyond_zone_ = false;
 };
 
-/// Its digests are known, and its bytes are in a file or were; else they lie in memory.
+/// Returns true if the digests are known and the bytes are, or were, in a file; otherwise the bytes
+/// are in memory.
 bool is_streamed(const IngestRequest& request) noexcept {
     return request.stream != nullptr && request.stream->pieces().was_given();
 }
@@ -70,13 +67,13 @@ Accepting accept(IngestRequest& request, IntakeScratch& scratch, Timestamp now) 
                            scratch)
             : accept_catalog(request.head, request.sender, body, gate, now, scratch);
     if (gate.is_beyond_zone()) {
-        // Without a limit that can be held, nothing of the account is taken.
+        // The account's limit cannot be held, so that none of its requests is accepted.
         settle_unavailable(request, Reason::kZoneTooSmall);
     }
     return accepting;
 }
 
-/// True: the key was used before, and what becomes of the request is known without storing it.
+/// Returns true if the key was used before, so that the outcome is known without a commit.
 bool is_replay(IngestRequest& request) noexcept {
     store::AppendItem& item = request.job.item;
     if (!item.claim || request.queue == nullptr) {
@@ -91,18 +88,18 @@ bool is_replay(IngestRequest& request) noexcept {
     return true;
 }
 
-/// The file that its record will name, written and synced.
+/// Returns the file that the record will name, written and synced.
 Result<store::BulkFile> bulk_file_of(IngestRequest& request, const Accepted& accepted) {
     if (!is_streamed(request)) {
         const std::string_view body = request.body.view();
         const Digest256 digest = request.is_events() ? sha256(body) : accepted.body_sha256;
-        return store::BulkFile::write(request.tools->paths, body, digest);
+        return store::BulkFile::write(request.tools.paths, body, digest);
     }
     std::optional<store::BulkFile> file = request.stream->seal();
     return file ? Result<store::BulkFile>(std::move(*file)) : *request.stream->error();
 }
 
-/// False: the request needs no record, because it is settled or a replay.
+/// Returns false if the request needs no record, because it is settled or a replay.
 bool write_bulk(IngestRequest& request, Accepted& accepted) {
     if (is_replay(request)) {
         return false;
@@ -114,8 +111,7 @@ bool write_bulk(IngestRequest& request, Accepted& accepted) {
     }
     Result<store::BulkFile> file = bulk_file_of(request, accepted);
     if (!file) {
-        request.tools->notes.store_error(file.error());
-        settle_unavailable(request, reason_of(file.error().code));
+        settle_store_error(request, file.error(), reason_of(file.error().code));
         return false;
     }
     request.job.bulk.emplace(std::move(*file));
@@ -133,8 +129,8 @@ void claim_key(IngestRequest& request, const Accepted& accepted, Timestamp now) 
     }
 }
 
-/// The bytes of a batch cannot be had, because the disk is full or fails. If the same ones were
-/// stored under its key before, they were valid, and it is answered as then.
+/// Handles a batch whose bytes cannot be read, because the disk is full or fails. Returns true if
+/// the same bytes were stored under its key before: they were valid, and the answer is the same.
 bool is_known_batch(IngestRequest& request, const Accepted& accepted, Timestamp now) noexcept {
     claim_key(request, accepted, now);
     if (is_replay(request) && request.job.item.outcome == store::AppendOutcome::kReplayed) {
@@ -150,7 +146,6 @@ void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
     accepted.meta.received_at = now;
     accepted.meta.request_id = request.request_id;
     request.records_count = accepted.meta.records_count;
-    request.topic = accepted.meta.topic;
     claim_key(request, accepted, now);
     if (request.conf->dry_run != 0) {
         if (!is_replay(request)) {
@@ -164,17 +159,12 @@ void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
     request.envelope.encode(accepted.meta, request.body.view());
 }
 
-void note_lost_body(const IngestRequest& request) noexcept {
-    const std::optional<Error>& error = request.stream->error();
-    request.tools->notes.store_error(*error);
-}
-
-/// Settles the request, or fills what the commit needs (envelope, claim, bulk file). On the offload
-/// thread it may block for the disk; on the event loop the body must lie in memory and be at most
-/// store::kInlineBodyBytesMax long.
-/// Throws std::bad_alloc. Requires: nobody else uses `scratch` meanwhile.
+/// Settles the request, or sets what the commit needs (envelope, claim, bulk file). May wait for
+/// the disk on the offload thread. On the event loop, the body must be in memory and at most
+/// store::kInlineBodyBytesMax long. Requires: no other thread uses `scratch`. Throws
+/// std::bad_alloc.
 void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now) {
-    MetricsBlock& metrics = request.tools->metrics;
+    MetricsBlock& metrics = request.tools.metrics;
     EndpointMetrics& counters =
         metrics.of(request.is_events() ? Endpoint::kEvents : Endpoint::kCatalog);
     const std::uint64_t started_us = monotonic_us();
@@ -184,7 +174,7 @@ void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now
                               (is_streamed(request) ? request.stream->hash_us() : 0));
     request.rate = accepting.rate;
     if (accepting.is_body_gone) {
-        note_lost_body(request);
+        request.tools.notes.store_error(*request.stream->error());
         if (!request.is_events() && is_known_batch(request, accepting.accepted, now)) {
             return;
         }
@@ -198,7 +188,21 @@ void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now
     prepare_record(request, accepting.accepted, now);
 }
 
-/// Small bodies in memory are checked at once; others may block for the disk, or take long.
+/// Returns $request_id. Event loop only, because nginx computes its variables there.
+std::string_view request_id_of(ngx_http_request_t* r, ngx_int_t index) noexcept {
+    if (index == NGX_ERROR) {
+        return {};
+    }
+    const ngx_http_variable_value_t* value =
+        ngx_http_get_indexed_variable(r, static_cast<ngx_uint_t>(index));
+    if (value == nullptr || value->not_found) {
+        return {};
+    }
+    return {reinterpret_cast<const char*>(value->data), value->len};
+}
+
+/// Returns false for small bodies in memory, which are checked at once. Others may wait for the
+/// disk or take long.
 bool is_offloaded(const IngestRequest& request) noexcept {
     const bool looks_up_key = request.conf->dry_run != 0 && !request.is_events();
     return looks_up_key || request.body.spooled() ||
@@ -210,20 +214,20 @@ Step after_check(const IngestRequest& request) noexcept {
     return request.answer ? Step::kAnswer : Step::kCommit;
 }
 
-/// The last of its pieces is taken. What goes into its record as it is, is read at once, so that it
-/// needs no file from here on.
+/// Takes the last piece. Reads a body that its record will contain at once, so that the file is not
+/// needed any more.
 void end_stream(IngestRequest& request) {
     BodyStream& stream = *request.stream;
-    stream.take(stream.pieces().rest(), request.tools->paths);
+    stream.take(stream.pieces().rest(), request.tools.paths);
     stream.pieces().release();
     if (request.body.bytes() <= store::kInlineBodyBytesMax && stream.read_into(request.body)) {
         stream.drop();
     }
 }
 
-/// On the offload pool's thread.
+/// Runs on the offload pool's thread.
 void check_offloaded(IngestRequest& request) {
-    RequestTools& tools = *request.tools;
+    RequestTools& tools = request.tools;
     tools.metrics.offloaded.fetch_add(1, std::memory_order_relaxed);
     if (is_streamed(request)) {
         end_stream(request);
@@ -246,31 +250,32 @@ void run_offloaded(OffloadJob& job, ngx_log_t* log) noexcept {
         settle_internal_error(request);
     }
     if (is_streamed(request)) {
-        request.stream->drop();  // what is stored has it no more
+        request.stream->drop();  // a file that a record names was taken out by seal()
     }
 }
 
 void on_renewed(KeyWaiter& waiter) noexcept {
-    wake(*static_cast<IngestRequest*>(waiter.owner));
+    wake(*static_cast<IngestRequest*>(waiter.owner), Step::kLookUpAgain);
 }
 
 void on_offloaded(OffloadJob& job) noexcept {
-    wake(*static_cast<IngestRequest*>(job.owner));
+    wake(*static_cast<IngestRequest*>(job.owner), Step::kOffloaded);
 }
 
 }  // namespace
 
 Step check(IngestRequest& request) {
-    if (request.sender.is_key_outdated && request.tools->keys.wait(request.key_waiter)) {
+    if (request.sender.is_key_outdated && request.tools.keys.wait(request.key_waiter)) {
         request.key_waiter.owner = &request;
         request.key_waiter.renewed = on_renewed;
-        return park_until(request, Step::kRenewed);
+        return Step::kParked;
     }
+    request.request_id = request_id_of(request.r, request.tools.conf.request_id_index);
     if (is_offloaded(request)) {
         return Step::kOffload;
     }
-    (void)request.body.gather();  // it lies in memory: no file can fail
-    check_request(request, request.tools->scratch, loop_time());
+    (void)request.body.gather();  // the body is in memory, so that no file can fail
+    check_request(request, request.tools.scratch, loop_time());
     return after_check(request);
 }
 
@@ -279,17 +284,17 @@ Step offload(IngestRequest& request) {
     job.owner = &request;
     job.run = run_offloaded;
     job.completed = on_offloaded;
-    request.queue = request.tools->store.queue();
-    if (request.tools->offload.start(job, request.body.bytes())) {
-        return park_until(request, Step::kOffloaded);
+    request.queue = request.tools.store.queue();
+    if (request.tools.offload.start(job, request.body.bytes())) {
+        return Step::kParked;
     }
     settle_unavailable(request, Reason::kMemory);
-    return drop_pieces(request, Step::kAnswer);
+    return Step::kDropPieces;
 }
 
 Step offloaded(IngestRequest& request) {
     if (request.committed) {
-        settle_commit(request);  // a replay, found without a commit
+        return Step::kCommitted;  // a replay, found without a commit
     }
     return request.answer ? answer_or_leave(request) : Step::kCommit;
 }

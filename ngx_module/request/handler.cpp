@@ -1,19 +1,68 @@
 #include "ngx_module/request/handler.hpp"
 
-#include <optional>
+#include <new>
 
-#include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/request/arrival.hpp"
-#include "ngx_module/request/body_deadline.hpp"
-#include "ngx_module/request/check.hpp"
-#include "ngx_module/request/open.hpp"
-#include "ngx_module/request/pieces.hpp"
-#include "ngx_module/request/record.hpp"
-#include "ngx_module/request/request.hpp"
-#include "ngx_module/request/request_pool.hpp"
-#include "ngx_module/request/settle.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/request/stages.hpp"
 
 namespace sluice::ngx {
+
+// -- The requests ---------------------------------------------------------------------------------
+
+RequestPool::~RequestPool() {
+    for (const std::unique_ptr<Slot>& slot : slots_) {
+        if (slot->cleanup != nullptr) {
+            slot->cleanup->handler = nullptr;
+        }
+    }
+}
+
+IngestRequest& RequestPool::acquire(ngx_http_request_t* r) {
+    if (free_ == nullptr) {
+        slots_.push_back(std::make_unique<Slot>());
+        free_ = slots_.back().get();
+        free_->pool = this;
+    }
+    ngx_pool_cleanup_t* cleanup = ngx_pool_cleanup_add(r->pool, 0);
+    if (cleanup == nullptr) {
+        throw std::bad_alloc();
+    }
+    Slot& slot = *free_;
+    free_ = slot.next_free;
+    slot.cleanup = cleanup;
+    cleanup->data = &slot;
+    cleanup->handler = &RequestPool::on_cleanup;
+    IngestRequest& request = slot.request.emplace(r, loc_conf(r), tools_, slot.envelope);
+    ngx_http_set_ctx(r, &request, ngx_http_sluice_module);
+    return request;
+}
+
+IngestRequest* RequestPool::find(const ngx_http_request_t* r) noexcept {
+    IngestRequest* request = request_of(r);
+    if (request != nullptr || !r->internal) {
+        return request;
+    }
+    // A redirect clears the modules' contexts of a request, but not its cleanups.
+    for (ngx_pool_cleanup_t* cleanup = r->pool->cleanup; cleanup != nullptr;
+         cleanup = cleanup->next) {
+        if (cleanup->handler == &RequestPool::on_cleanup) {
+            return &*static_cast<Slot*>(cleanup->data)->request;
+        }
+    }
+    return nullptr;
+}
+
+void RequestPool::on_cleanup(void* data) noexcept {
+    Slot& slot = *static_cast<Slot*>(data);
+    count_once(*slot.request);
+    slot.request.reset();
+    slot.cleanup = nullptr;
+    slot.next_free = slot.pool->free_;
+    slot.pool->free_ = &slot;
+}
+
+// -- From step to step ----------------------------------------------------------------------------
+
 namespace {
 
 extern "C" {
@@ -21,55 +70,35 @@ static void on_body_read(ngx_http_request_t* r) noexcept;
 static void on_body_readable(ngx_http_request_t* r) noexcept;
 static void on_woken(ngx_http_request_t* r) noexcept;
 }
-
-Step arrive(IngestRequest& request) {
-    ngx_http_request_t* r = request.r;
-    switch (arrival_of(r)) {
-        case Arrival::kWhole:
-            return Step::kOpen;
-        case Arrival::kTooLarge:
-            settle_too_large(request);
-            break;
-        case Arrival::kIncomplete:
-            request.tools->notes.not_servable(r,
-                                              "its body or method is not there any more, or an "
-                                              "error page has settled its status");
-            settle_unavailable(request, Reason::kNotServable);
-            break;
-    }
-    r->err_status = 0;  // the sender is told this answer's status, not that of an error page
-    return Step::kAnswerEarly;
-}
-
 void on_body_overdue(IngestRequest& request) noexcept;
 
-Step read_body(IngestRequest& request) noexcept {
-    ngx_http_request_t* r = request.r;
-    r->request_body_no_buffering = comes_in_pieces(r) ? 1 : 0;
-    const ngx_int_t rc = ngx_http_read_client_request_body(r, on_body_read);
-    if (rc == NGX_AGAIN && !r->request_body_no_buffering) {
-        start_body_deadline(request, on_body_overdue);
-    }
-    return rc >= NGX_HTTP_SPECIAL_RESPONSE ? end_with(request, rc) : Step::kBodyComing;
+/// Answers 500 after an exception; whether the body must be discarded depends on whether nginx has
+/// begun to read it.
+Step fail(IngestRequest& request) noexcept {
+    settle_internal_error(request);
+    return request.r->request_body == nullptr ? Step::kAnswerEarly : Step::kDropPieces;
 }
 
-Step take_step(IngestRequest& request, Step step) {
+Step perform(IngestRequest& request, Step step) {
     switch (step) {
-        case Step::kArrive:
-            return arrive(request);
         case Step::kOpen:
             return open(request);
         case Step::kReadBody:
-            return read_body(request);
-        case Step::kPieces:
+            return read_body(request, on_body_read, on_body_overdue);
+        case Step::kBodyRead:
+            return body_read(request);
+        case Step::kBeginPieces:
+            return begin_pieces(request, on_body_readable, on_body_overdue);
+        case Step::kReadPieces:
             return read_pieces(request);
         case Step::kPieceTaken:
             return piece_taken(request);
-        case Step::kBodyBroken:
+        case Step::kBreakOff:
             return break_off(request);
-        case Step::kRenewed:
-            look_up_sender(request);
-            return request.answer ? drop_pieces(request, Step::kAnswer) : Step::kCheck;
+        case Step::kDropPieces:
+            return drop_pieces(request);
+        case Step::kLookUpAgain:
+            return look_up_again(request);
         case Step::kCheck:
             return check(request);
         case Step::kOffload:
@@ -80,10 +109,12 @@ Step take_step(IngestRequest& request, Step step) {
             return commit(request);
         case Step::kCommitted:
             return committed(request);
+        case Step::kFailed:
+            return fail(request);
         case Step::kAnswer:
-            return end_with(request, send_answer(request));
+            return send_answer(request);
         case Step::kAnswerEarly:
-            return end_with(request, send_early_answer(request));
+            return send_early_answer(request);
         case Step::kBodyComing:
         case Step::kBodyHeld:
         case Step::kParked:
@@ -93,12 +124,7 @@ Step take_step(IngestRequest& request, Step step) {
     return step;
 }
 
-bool is_stop(Step step) noexcept {
-    return step == Step::kBodyComing || step == Step::kBodyHeld || step == Step::kParked ||
-           step == Step::kEnd;
-}
-
-/// Whatever the client does, the request stays until wake().
+/// Keeps the request until wake(), whatever the client does.
 void hold(ngx_http_request_t* r) noexcept {
     if (!r->aio) {
         r->main->blocked++;
@@ -107,16 +133,13 @@ void hold(ngx_http_request_t* r) noexcept {
     }
 }
 
-/// From step to step until the request ends or waits.
-/// @return for ngx_http_finalize_request(). Nothing: it waits, and an event goes on with it.
+/// Performs steps until the request ends or waits.
+/// @return the result for ngx_http_finalize_request(), or nothing if the request waits for an
+/// event.
 std::optional<ngx_int_t> walk(IngestRequest& request, Step step) noexcept {
-    while (!is_stop(step)) {
-        const Step taken = step;
-        step = guarded(request.r->connection->log, Step::kAnswer,
-                       [&] { return take_step(request, taken); });
-        if (step == Step::kAnswer && !request.answer) {
-            settle_internal_error(request);  // something was thrown; nothing was sent yet
-        }
+    while (step < Step::kBodyComing) {
+        step = guarded(request.r->connection->log, Step::kFailed,
+                       [&] { return perform(request, step); });
     }
     if (step == Step::kParked || step == Step::kBodyHeld) {
         hold(request.r);
@@ -130,8 +153,8 @@ std::optional<ngx_int_t> walk(IngestRequest& request, Step step) noexcept {
     return request.ending;
 }
 
-/// The request may be gone afterwards.
-void go_on(IngestRequest& request, Step step) noexcept {
+/// Continues after an event. The request may be gone afterwards.
+void advance(IngestRequest& request, Step step) noexcept {
     ngx_http_request_t* r = request.r;
     if (const std::optional<ngx_int_t> ending = walk(request, step)) {
         ngx_http_finalize_request(r, *ending);
@@ -145,38 +168,13 @@ void on_body_overdue(IngestRequest& request) noexcept {
     ngx_log_error(NGX_LOG_INFO, c->log, NGX_ETIMEDOUT, "client sends its body too slowly");
     c->timedout = 1;
     request.ending = NGX_HTTP_REQUEST_TIME_OUT;
-    go_on(request, request.stream != nullptr ? Step::kBodyBroken : Step::kEnd);
+    advance(request, request.stream != nullptr ? Step::kBreakOff : Step::kEnd);
     ngx_http_run_posted_requests(c);
-}
-
-/// It comes in pieces, and the first of it is there.
-void begin_to_read(IngestRequest& request) noexcept {
-    request.r->read_event_handler = on_body_readable;
-    start_body_deadline(request, on_body_overdue);
-    const bool began = guarded(request.r->connection->log, false, [&] {
-        begin_pieces(request);
-        return true;
-    });
-    if (!began) {
-        settle_internal_error(request);
-    }
-    go_on(request, began ? Step::kPieces : Step::kAnswer);
 }
 
 extern "C" {
 static void on_body_read(ngx_http_request_t* r) noexcept {
-    IngestRequest& request = *request_of(r);
-    if (r->reading_body) {
-        begin_to_read(request);
-        return;
-    }
-    if (request.body_timer.timer_set) {
-        // The body took its time: a sender that was revoked meanwhile is refused.
-        stop_body_deadline(request);
-        look_up_sender(request);
-    }
-    request.body.take(r);
-    go_on(request, request.answer ? Step::kAnswer : Step::kCheck);
+    advance(*request_of(r), r->reading_body ? Step::kBeginPieces : Step::kBodyRead);
 }
 
 static void on_body_readable(ngx_http_request_t* r) noexcept {
@@ -186,7 +184,7 @@ static void on_body_readable(ngx_http_request_t* r) noexcept {
         ngx_http_block_reading(r);
         return;
     }
-    go_on(request, Step::kPieces);
+    advance(request, Step::kReadPieces);
 }
 
 static void on_woken(ngx_http_request_t* r) noexcept {
@@ -195,11 +193,13 @@ static void on_woken(ngx_http_request_t* r) noexcept {
     }
     r->write_event_handler = ngx_http_request_empty_handler;
     IngestRequest& request = *request_of(r);
-    go_on(request, request.resume);
+    advance(request, request.resume);
 }
 }
 
-/// Refuses what has an answer of its own: a subrequest, or what post_action repeats.
+// -- Entry ----------------------------------------------------------------------------------------
+
+/// Refuses a request that has an answer of its own: a subrequest, or one that post_action repeats.
 ngx_int_t refuse_repetition(ngx_http_request_t* r, RequestPool* pool) noexcept {
     if (pool != nullptr) {
         pool->tools().notes.not_servable(
@@ -208,24 +208,43 @@ ngx_int_t refuse_repetition(ngx_http_request_t* r, RequestPool* pool) noexcept {
     return r->header_sent ? NGX_OK : NGX_HTTP_SERVICE_UNAVAILABLE;
 }
 
-/// An error page leads from one ingest location to another: what was decided stays so, and it is
-/// one request.
+/// Continues a request that an error page leads from one ingest location to another. What was
+/// decided stays, and it counts as one request.
 Step enter_again(IngestRequest& request, ngx_http_request_t* r) noexcept {
     ngx_http_clean_header(r);
     request.conf = loc_conf(r);
     ngx_http_set_ctx(r, &request, ngx_http_sluice_module);
-    return request.answer ? Step::kAnswerEarly : Step::kArrive;
+    return request.answer ? Step::kAnswerEarly : Step::kOpen;
 }
 
 ngx_int_t enter(ngx_http_request_t* r, RequestPool& pool) {
-    r->disable_not_modified = 1;  // If-Match and the like are about pages, not about events
+    r->disable_not_modified = 1;  // conditions such as If-Match concern pages, not events
     if (IngestRequest* earlier = RequestPool::find(r)) {
         return walk(*earlier, enter_again(*earlier, r)).value_or(NGX_DONE);
     }
-    return walk(pool.acquire(r), Step::kArrive).value_or(NGX_DONE);
+    return walk(pool.acquire(r), Step::kOpen).value_or(NGX_DONE);
 }
 
 }  // namespace
+
+void wake(IngestRequest& request, Step step) noexcept {
+    ngx_http_request_t* r = request.r;
+    ngx_connection_t* c = r->connection;
+    request.resume = step;
+    ngx_http_set_log_request(c->log, r);
+    r->main->blocked--;
+    r->aio = 0;
+#if (nginx_version >= 1025004)
+    if (r->main->terminated) {
+        c->write->handler(c->write);
+        return;
+    }
+#endif
+    // Calls the handler instead of advance(), because termination replaces the handler.
+    r->write_event_handler(r);
+    ngx_http_run_posted_requests(c);
+}
+
 }  // namespace sluice::ngx
 
 using namespace sluice::ngx;

@@ -1,8 +1,68 @@
-// The content handler of `sluice_ingest`: a request enters the module here, and is walked from step
-// to step.
+// What nginx and the process use of this folder: the content handler of `sluice_ingest`, the
+// filters, the variables, and the requests of one worker process.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/request/request.hpp"
+
+namespace sluice::ngx {
+
+/// The requests of one worker process. Thread: the event loop.
+class RequestPool {
+public:
+    /// @param tools  Outlives the pool.
+    explicit RequestPool(RequestTools& tools) noexcept : tools_(tools) {}
+    /// Destroys all requests when the process ends; nginx no longer returns them.
+    ~RequestPool();
+    RequestPool(const RequestPool&) = delete;
+    RequestPool& operator=(const RequestPool&) = delete;
+
+    /// Constructs a request that lives until the memory pool of `r` is destroyed. Throws
+    /// std::bad_alloc.
+    [[nodiscard]] IngestRequest& acquire(ngx_http_request_t* r);
+
+    /// Returns the request of `r`, even after a redirect took it to another module, or nullptr.
+    [[nodiscard]] static IngestRequest* find(const ngx_http_request_t* r) noexcept;
+
+    [[nodiscard]] RequestTools& tools() noexcept { return tools_; }
+
+private:
+    /// Memory for one request after the other. The request is constructed anew each time, so that
+    /// nothing of the one before it remains.
+    struct Slot {
+        RequestPool* pool = nullptr;
+        Slot* next_free = nullptr;
+        ngx_pool_cleanup_t* cleanup = nullptr;  ///< Set while nginx holds the request.
+        RecordEnvelope envelope;                ///< Keeps its buffer from request to request.
+        std::optional<IngestRequest> request;
+    };
+
+    static void on_cleanup(void* slot) noexcept;
+
+    RequestTools& tools_;
+    std::vector<std::unique_ptr<Slot>> slots_;
+    Slot* free_ = nullptr;
+};
+
+/// In preconfiguration.
+[[nodiscard]] ngx_int_t add_variables(ngx_conf_t* cf) noexcept;
+
+// In postconfiguration.
+
+/// Installs the filter that every answer passes first.
+void install_late_error_filter() noexcept;
+/// Installs filters below all that rewrite bodies and above those that compress and frame them. The
+/// position follows from the module whose postconfiguration calls this.
+void install_guard_filters() noexcept;
+/// Counts what nginx refuses at an ingest location before the handler runs. Returns false without
+/// memory.
+[[nodiscard]] bool install_refusal_counter(ngx_conf_t* cf) noexcept;
+
+}  // namespace sluice::ngx
 
 extern "C" {
 ngx_int_t ngx_http_sluice_handler(ngx_http_request_t* r) noexcept;

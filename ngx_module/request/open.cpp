@@ -1,22 +1,109 @@
-#include "ngx_module/request/open.hpp"
-
 #include <exception>
+#include <memory>
 #include <string_view>
 #include <utility>
 
 #include "core/intake/intake.hpp"
 #include "core/intake/request_head.hpp"
 #include "lmdb_store/environment/store_failure.hpp"
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
-#include "ngx_module/request/settle.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/request/stages.hpp"
 
 namespace sluice::ngx {
 namespace {
 
-/// The field of the head that a header's lower-case name belongs to, if any. By length first: most
-/// headers of a request end here.
+// -- Arrival --------------------------------------------------------------------------------------
+//
+// Most requests come straight from the client. Others come through a rewrite, a named location, an
+// error page or X-Accel-Redirect, or with a body that another module has read (mirror, Lua, a
+// firewall). Requests that arrive complete are served. The others get 413 if nginx found them too
+// long, or else 503, which every sender repeats.
+
+/// Returns true if a redirect to an address, which turns a POST into a GET, took the method.
+bool lost_method(const ngx_http_request_t* r) noexcept {
+    return r->internal && r->method != NGX_HTTP_POST &&
+           to_view(r->request_line).substr(0, 5) == "POST ";
+}
+
+/// Returns true if nginx or an earlier module discarded the body, or what had arrived of it.
+bool lost_body(const ngx_http_request_t* r) noexcept {
+    if (r->discard_body) {
+        return true;
+    }
+    if (r->request_body != nullptr) {
+        return false;
+    }
+    // A discarded body that came with the head leaves no other trace.
+    const ngx_http_headers_in_t& head = r->headers_in;
+    if (head.chunked) {
+        return head.content_length_n != -1;
+    }
+    return head.content_length != nullptr && head.content_length_n == 0 &&
+           ngx_atoof(head.content_length->value.data, head.content_length->value.len) != 0;
+}
+
+bool is_file_gone(const ngx_buf_t* buffer) noexcept {
+    return !ngx_buf_in_memory(buffer) && buffer->in_file &&
+           (buffer->file == nullptr || buffer->file->fd == NGX_INVALID_FILE);
+}
+
+/// Returns true if another module began to read the body and does not have all of it now.
+bool has_part_of_body(const ngx_http_request_t* r) noexcept {
+    const ngx_http_request_body_t* body = r->request_body;
+    if (body == nullptr) {
+        return false;
+    }
+    // Without buffering (proxy_request_buffering off), the bytes were passed on as they came.
+    if (body->rest != 0 || r->reading_body || r->request_body_no_buffering) {
+        return true;
+    }
+    for (const ngx_chain_t* link = body->bufs; link != nullptr; link = link->next) {
+        if (is_file_gone(link->buf)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns true if nginx refused the request as too long (413) and an error page leads here. nginx
+/// sets these two marks before it selects the page, and nothing else that an error page can follow
+/// sets both. Once reading has begun, nginx finds only chunked bodies too long. A body that a proxy
+/// streamed may have failed for any reason.
+bool is_refused_length(const ngx_http_request_t* r) noexcept {
+    if (!r->error_page || r->request_body == nullptr) {
+        return r->error_page && r->expect_tested;
+    }
+    return r->headers_in.chunked && r->lingering_close && !r->request_body_no_buffering;
+}
+
+bool is_over_limit(const ngx_http_request_t* r) noexcept {
+    const auto* core = static_cast<const ngx_http_core_loc_conf_t*>(
+        ngx_http_get_module_loc_conf(r, ngx_http_core_module));
+    return core->client_max_body_size != 0 &&
+           r->headers_in.content_length_n > core->client_max_body_size;
+}
+
+enum class Arrival {
+    kWhole,      ///< The head as the client sent it, and its body, read already or not.
+    kTooLarge,   ///< Longer than client_max_body_size, here or in the location it comes from.
+    kIncomplete  ///< The body or the method is gone, or the status of the answer is settled.
+};
+
+Arrival arrival_of(const ngx_http_request_t* r) noexcept {
+    if (lost_body(r) || has_part_of_body(r)) {
+        return is_refused_length(r) ? Arrival::kTooLarge : Arrival::kIncomplete;
+    }
+    if (r->err_status != 0 || lost_method(r)) {
+        return Arrival::kIncomplete;
+    }
+    return is_over_limit(r) ? Arrival::kTooLarge : Arrival::kWhole;
+}
+
+// -- Head and sender ------------------------------------------------------------------------------
+
+/// Returns the field of the head for a header's lower-case name, or nullptr. Compares the length
+/// first, which excludes most headers.
 HeaderValue* field_of(std::string_view name, const ScanNames& scan, RequestHead& head) noexcept {
     if (name == scan.shop_lower) {
         return &head.shop;
@@ -40,54 +127,40 @@ HeaderValue* field_of(std::string_view name, const ScanNames& scan, RequestHead&
     }
 }
 
-/// Computed on the event loop, where nginx's variables live.
-std::string_view request_id_of(ngx_http_request_t* r, ngx_int_t index) noexcept {
-    if (index == NGX_ERROR) {
-        return {};
-    }
-    const ngx_http_variable_value_t* value =
-        ngx_http_get_indexed_variable(r, static_cast<ngx_uint_t>(index));
-    if (value == nullptr || value->not_found) {
-        return {};
-    }
-    return {reinterpret_cast<const char*>(value->data), value->len};
-}
-
 struct StoreClosed : std::exception {};
 
-/// Stands in while the store is not open: what needs no registry is answered all the same.
+/// Replaces the registry while the store is closed, so that requests that need no registry are
+/// answered.
 class NoRegistry final : public RegistryView {
 public:
     std::shared_ptr<const ShopView> find_shop(std::string_view) override { throw StoreClosed(); }
     BearerView find_bearer(std::string_view) override { throw StoreClosed(); }
 };
 
-Opened look_up(const IngestRequest& request, RegistryView& registry) {
-    return request.is_events()
-               ? open_event(request.head, registry)
-               : open_catalog(request.head, request.conf->scan->names, registry, loop_time());
-}
-
-/// Settles the request, or fills in who claims to send it.
-void find_sender(IngestRequest& request, RegistryView* registry) {
+/// Sets request.sender to the sender as the registry knows it now, or settles the request.
+void look_up_sender(IngestRequest& request) {
     NoRegistry none;
     try {
-        Opened opened = look_up(request, registry != nullptr ? *registry : none);
+        store::RegistryReader* open_registry = request.tools.store.registry();
+        RegistryView& registry =
+            open_registry != nullptr ? *open_registry : static_cast<RegistryView&>(none);
+        Opened opened = request.is_events() ? open_event(request.head, registry)
+                                            : open_catalog(request.head, request.conf->scan->names,
+                                                           registry, loop_time());
+        request.sender = std::move(opened.sender);
         if (opened.answer) {
             settle(request, std::move(*opened.answer));
         }
-        request.sender = std::move(opened.sender);
     } catch (const StoreClosed&) {
         settle_unavailable(request, Reason::kStoreUnavailable);
     } catch (const store::StoreFailure& failure) {
-        request.tools->notes.store_error(failure.error());
-        settle_unavailable(request, Reason::kStoreUnavailable);
+        settle_store_error(request, failure.error(), Reason::kStoreUnavailable);
     }
 }
 
 }  // namespace
 
-/// One pass. nginx has no common answer to headers that are sent twice, so all are looked at.
+/// Reads all headers in one pass, because nginx does not treat repeated headers uniformly.
 void scan_headers(const ngx_http_request_t* r, const ScanNames& scan, RequestHead& head) noexcept {
     for (const ngx_list_part_t* part = &r->headers_in.headers.part; part != nullptr;
          part = part->next) {
@@ -107,26 +180,26 @@ void scan_headers(const ngx_http_request_t* r, const ScanNames& scan, RequestHea
     }
 }
 
-void look_up_sender(IngestRequest& request) noexcept {
-    const bool looked_up = guarded(request.r->connection->log, false, [&] {
-        find_sender(request, request.tools->store.registry());
-        return true;
-    });
-    if (!looked_up) {
-        settle_internal_error(request);
-    }
+void mark_refused_length(ngx_http_request_t* r) noexcept {
+    r->request_body_no_buffering = 0;
 }
 
-Step open(IngestRequest& request) noexcept {
+Step open(IngestRequest& request) {
     ngx_http_request_t* r = request.r;
+    if (const Arrival arrival = arrival_of(r); arrival != Arrival::kWhole) {
+        r->err_status = 0;  // the client gets the status of this answer, not that of an error page
+        arrival == Arrival::kTooLarge ? settle_too_large(request) : settle_not_servable(request);
+        return Step::kAnswerEarly;
+    }
     request.head.is_post = r->method == NGX_HTTP_POST;
     scan_headers(r, *request.conf->scan, request.head);
     look_up_sender(request);
-    if (request.answer) {
-        return Step::kAnswerEarly;
-    }
-    request.request_id = request_id_of(r, request.tools->conf.request_id_index);
-    return Step::kReadBody;
+    return request.answer ? Step::kAnswerEarly : Step::kReadBody;
+}
+
+Step look_up_again(IngestRequest& request) {
+    look_up_sender(request);
+    return request.answer ? Step::kDropPieces : Step::kCheck;
 }
 
 }  // namespace sluice::ngx

@@ -1,40 +1,27 @@
-#include "ngx_module/request/settle.hpp"
-
-#include <charconv>
 #include <string_view>
 #include <utility>
 
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/nginx/response.hpp"
-#include "ngx_module/store/refusal.hpp"
+#include "ngx_module/request/stages.hpp"
+#include "ngx_module/store/store_link.hpp"
 
 namespace sluice::ngx {
 namespace {
-
-constexpr std::size_t kNumberBytes = 20;
-
-bool add_number(ngx_http_request_t* r, std::string_view name, std::int64_t number) noexcept {
-    auto* text = static_cast<char*>(ngx_pnalloc(r->pool, kNumberBytes));
-    if (text == nullptr) {
-        return false;
-    }
-    const auto end = std::to_chars(text, text + kNumberBytes, number).ptr;
-    return add_header(r, name, {text, static_cast<std::size_t>(end - text)});
-}
 
 bool add_headers(const IngestRequest& request, const Answer& answer) noexcept {
     ngx_http_request_t* r = request.r;
     bool added = true;
     if (answer.rate) {
-        added = add_number(r, "X-RateLimit-Limit", answer.rate->limit) &&
-                add_number(r, "X-RateLimit-Remaining", answer.rate->remaining) &&
-                add_number(r, "X-RateLimit-Reset", answer.rate->reset_second);
+        added = add_header(r, "X-RateLimit-Limit", answer.rate->limit) &&
+                add_header(r, "X-RateLimit-Remaining", answer.rate->remaining) &&
+                add_header(r, "X-RateLimit-Reset", answer.rate->reset_second);
     }
     if (answer.status == NGX_HTTP_SERVICE_UNAVAILABLE) {
-        added = added && add_number(r, "Retry-After", request.conf->retry_after);
+        added = added && add_header(r, "Retry-After", request.conf->retry_after);
     } else if (answer.retry_after_limit && answer.rate) {
-        added = added && add_number(r, "Retry-After", answer.rate->retry_after);
+        added = added && add_header(r, "Retry-After", answer.rate->retry_after);
     }
     if (answer.allow_post) {
         added = added && add_header(r, "Allow", "POST");
@@ -70,19 +57,43 @@ std::optional<Outcome> outcome_of_status(ngx_uint_t status) noexcept {
     }
 }
 
-/// Tells the log when admission stops and when it goes on.
+/// Reports in the log when admission stops and when it resumes.
 void note_admission(IngestRequest& request, Outcome outcome, Reason reason) noexcept {
-    store::Queue* queue = request.tools->store.queue();
+    store::Queue* queue = request.tools.store.queue();
     if (queue == nullptr) {
-        return;  // the log says why the store is closed
+        return;  // StoreLink reports why the store is closed
     }
     const bool stopped =
         reason == Reason::kQueueFull || reason == Reason::kDiskFull || reason == Reason::kIoError;
     if (outcome == Outcome::kAccepted) {
-        request.tools->notes.admission(queue->control().words(), std::nullopt);
+        request.tools.notes.admission(queue->control().words(), std::nullopt);
     } else if (outcome == Outcome::kUnavailable && stopped) {
-        request.tools->notes.admission(queue->control().words(), reason);
+        request.tools.notes.admission(queue->control().words(), reason);
     }
+}
+
+void on_committed(CommitJob& job) noexcept {
+    auto& request = *static_cast<IngestRequest*>(job.owner);
+    request.committed = true;
+    if (job.item.outcome == store::AppendOutcome::kReplayed) {
+        request.records_count = job.item.records_count;
+    }
+    wake(request, Step::kCommitted);
+}
+
+/// Sends the answer. @return the result for ngx_http_finalize_request().
+ngx_int_t send(IngestRequest& request) noexcept {
+    ngx_http_request_t* r = request.r;
+    const Answer& answer = *request.answer;
+    count_once(request);
+    if (!add_headers(request, answer)) {
+        return NGX_ERROR;
+    }
+    if (answer.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE && request.is_events()) {
+        return NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;  // nginx's own page
+    }
+    request.guarded = true;
+    return send_text(r, answer.status, answer.content_type, answer.text());
 }
 
 }  // namespace
@@ -114,6 +125,18 @@ void settle_too_large(IngestRequest& request) {
     settle(request, std::move(answer));
 }
 
+void settle_not_servable(IngestRequest& request) {
+    request.tools.notes.not_servable(request.r,
+                                     "its body or method is missing, or an error page has set its "
+                                     "status");
+    settle_unavailable(request, Reason::kNotServable);
+}
+
+void settle_store_error(IngestRequest& request, const Error& error, Reason reason) {
+    request.tools.notes.store_error(error);
+    settle_unavailable(request, reason);
+}
+
 void settle_internal_error(IngestRequest& request) noexcept {
     try {
         settle(request, request.is_events()
@@ -125,6 +148,25 @@ void settle_internal_error(IngestRequest& request) noexcept {
     }
 }
 
+Step commit(IngestRequest& request) {
+    CommitJob& job = request.job;
+    if (job.bulk) {
+        request.tools.offload.release_memory(request.offload_job);
+    }
+    job.item.prefix = request.envelope.prefix();
+    job.item.body = job.bulk ? std::string_view() : request.body.view();
+    job.owner = &request;
+    job.completed = on_committed;
+    if (request.tools.commits.join(job)) {
+        return Step::kParked;
+    }
+    settle_unavailable(request, Reason::kStoreUnavailable);
+    return Step::kAnswer;
+}
+
+namespace {
+
+/// Turns the outcome of the store into the answer.
 void settle_commit(IngestRequest& request) {
     switch (request.job.item.outcome) {
         case store::AppendOutcome::kStored:
@@ -146,35 +188,36 @@ void settle_commit(IngestRequest& request) {
     settle_internal_error(request);
 }
 
-ngx_int_t send_answer(IngestRequest& request) noexcept {
-    ngx_http_request_t* r = request.r;
-    const Answer& answer = *request.answer;
-    count_once(request);
-    if (!add_headers(request, answer)) {
-        return NGX_ERROR;
-    }
-    if (answer.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE && request.is_events()) {
-        return NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;  // nginx's own page
-    }
-    request.guarded = true;
-    return send_text(r, answer.status, answer.content_type, answer.text());
-}
+}  // namespace
 
-ngx_int_t send_early_answer(IngestRequest& request) noexcept {
-    ngx_http_request_t* r = request.r;
-    if (r->headers_in.expect != nullptr && r->expect_tested == 0) {
-        // The client waits for the invitation, and may take the next request's first bytes for
-        // this one's body, or the other way round: the connection ends here.
-        r->expect_tested = 1;
-        r->keepalive = 0;
-    }
-    const ngx_int_t rc = ngx_http_discard_request_body(r);
-    return rc == NGX_OK ? send_answer(request) : rc;
+Step committed(IngestRequest& request) {
+    settle_commit(request);
+    return answer_or_leave(request);
 }
 
 Step answer_or_leave(IngestRequest& request) noexcept {
-    return request.r->connection->error ? end_with(request, NGX_HTTP_CLIENT_CLOSED_REQUEST)
-                                        : Step::kAnswer;
+    if (request.r->connection->error) {
+        request.ending = NGX_HTTP_CLIENT_CLOSED_REQUEST;
+        return Step::kEnd;
+    }
+    return Step::kAnswer;
+}
+
+Step send_answer(IngestRequest& request) noexcept {
+    request.ending = send(request);
+    return Step::kEnd;
+}
+
+Step send_early_answer(IngestRequest& request) noexcept {
+    ngx_http_request_t* r = request.r;
+    if (r->headers_in.expect != nullptr && r->expect_tested == 0) {
+        // After "Expect: 100-continue", the next bytes may be this body or a new request, so the
+        // connection closes.
+        r->expect_tested = 1;
+        r->keepalive = 0;
+    }
+    request.ending = ngx_http_discard_request_body(r);
+    return request.ending == NGX_OK ? send_answer(request) : Step::kEnd;
 }
 
 std::optional<Outcome> outcome_of(const IngestRequest& request) noexcept {
@@ -188,7 +231,7 @@ void count_once(IngestRequest& request) noexcept {
         return;
     }
     request.counted = true;
-    MetricsBlock& metrics = request.tools->metrics;
+    MetricsBlock& metrics = request.tools.metrics;
     note_admission(request, *outcome, request.answer ? request.answer->reason : Reason::kNone);
     metrics.count_request(endpoint_of(request), *outcome,
                           request.answer ? request.answer->reason : Reason::kNone,

@@ -1,5 +1,4 @@
-#include "ngx_module/request/variables.hpp"
-
+// The $sluice_* variables.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -12,13 +11,10 @@
 #include "core/intake/diagnosis.hpp"
 #include "core/values/ids.hpp"
 #include "lmdb_store/environment/store_failure.hpp"
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
-#include "ngx_module/request/open.hpp"
-#include "ngx_module/request/request.hpp"
-#include "ngx_module/request/request_pool.hpp"
-#include "ngx_module/request/settle.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/request/handler.hpp"
+#include "ngx_module/request/stages.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -38,7 +34,7 @@ enum Variable : uintptr_t {
 
 using Text = std::optional<std::string_view>;
 
-/// nullopt: without memory.
+/// Returns nothing without memory.
 Text copy(ngx_pool_t* pool, std::string_view text) noexcept {
     auto* bytes = static_cast<char*>(ngx_pnalloc(pool, text.size()));
     if (bytes == nullptr) {
@@ -54,14 +50,15 @@ Text number(ngx_pool_t* pool, std::uint64_t value) noexcept {
     return copy(pool, {digits, static_cast<std::size_t>(end - digits)});
 }
 
-/// Seconds with milliseconds, as $request_time.
+/// Formats seconds with milliseconds, as $request_time does.
 Text seconds(ngx_pool_t* pool, ngx_msec_t ms) noexcept {
     u_char text[NGX_INT_T_LEN + 4];
     const u_char* end = ngx_sprintf(text, "%T.%03M", static_cast<time_t>(ms / 1000), ms % 1000);
     return copy(pool, to_view(text, end));
 }
 
-/// Only of requests whose signature (catalog: token) was right: nobody logs under another's name.
+/// Returns the account only if the signature (catalog: the token) was right, so that no sender
+/// appears in the log under the name of another account.
 Text account(const IngestRequest& request) noexcept {
     const ShopView* shop = request.sender.shop.get();
     const bool borne =
@@ -72,8 +69,8 @@ Text account(const IngestRequest& request) noexcept {
     return shop->account->account_id.view();
 }
 
-/// As the sender named it, if that can be an id at all. People send a token there by mistake: what
-/// is no shop of ours and as long as a secret is cut, so that no secret gets into a log.
+/// Returns the shop that the sender named, if it has the form of an id. Senders may put a token
+/// there by mistake, so an unknown name as long as a secret is cut before it reaches a log.
 Text shop(std::string_view name, bool known, ngx_pool_t* pool) {
     constexpr std::size_t kSecretBytesMin = 16;
     constexpr std::size_t kShownBytes = 8;
@@ -95,8 +92,9 @@ Text result(const IngestRequest& request) noexcept {
     return outcome ? Text(to_string(*outcome)) : std::nullopt;
 }
 
-/// Was the signature wrong? Also of unknown shops, for which there is nothing to tell: the sender
-/// of the next request on the connection must not be able to measure which shops there are.
+/// Returns true if the signature was wrong and the cause is not worked out yet. Includes unknown
+/// shops, whose diagnosis is empty, because the sender of the next request on the connection must
+/// not be able to measure which shops exist.
 bool is_undiagnosed(const IngestRequest& request) noexcept {
     switch (request.answer->reason) {
         case Reason::kShopUnknown:
@@ -114,14 +112,14 @@ using Tokens = std::vector<std::shared_ptr<const TokenView>>;
 
 Tokens barred_tokens(const IngestRequest& request) {
     const ShopView* shop = request.sender.shop.get();
-    store::RegistryReader* registry = request.tools->store.registry();
+    store::RegistryReader* registry = request.tools.store.registry();
     const AccountNumber account = shop != nullptr ? shop->account->number : AccountNumber{0};
     return registry != nullptr ? registry->find_barred_tokens(account, kDiagnosisBarredMax)
                                : Tokens();
 }
 
 std::string_view diagnose(const IngestRequest& request) {
-    // Large bodies would keep the event loop; without the body, only the header's form is judged.
+    // A large body would block the event loop; without it, only the form of the header is checked.
     const bool large = request.body.bytes() > request.conf->offload_threshold;
     const ShopView* shop = request.sender.shop.get();
     const std::string_view mistake =
@@ -132,23 +130,23 @@ std::string_view diagnose(const IngestRequest& request) {
     return by_shop ? to_string(known) : mistake;
 }
 
-/// For the operator, and worked out once the answer has left: the sender is never told.
+/// Returns the reason for the operator. It is worked out after the answer was sent, and never sent.
 Text reason(IngestRequest& request) {
     if (!request.r->header_sent || !request.answer || request.answer->reason == Reason::kNone) {
         return std::nullopt;
     }
-    if (is_undiagnosed(request) && request.tools->diagnoses.allow(loop_time().seconds)) {
+    if (is_undiagnosed(request) && request.tools.diagnoses.allow(loop_time().seconds)) {
         request.diagnosis = diagnose(request);
     }
     return request.diagnosis.empty() ? to_string(request.answer->reason) : request.diagnosis;
 }
 
-/// Where the record is, or else its number, and on which node: `sluice queue find` takes both. A
-/// place is short enough to need no memory but the pool's.
+/// Returns the node and the record's place or else its number; `sluice queue find` accepts both. A
+/// place fits into the string object, so that only the pool allocates.
 Text receipt(const IngestRequest& request, ngx_pool_t* pool) {
     const std::string place = request.job.receipt ? to_string(*request.job.receipt)
                                                   : std::to_string(request.job.item.seq.value);
-    const std::string& tag = request.tools->store.node_tag();
+    const std::string& tag = request.tools.store.node_tag();
     const std::size_t bytes = tag.size() + 1 + place.size();
     auto* text = static_cast<char*>(ngx_pnalloc(pool, bytes));
     if (text == nullptr) {
@@ -176,7 +174,7 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
         case kReason:
             return reason(request);
         case kSeq:
-            // Not known yet where a lane took it: kReceipt is.
+            // A record in a lane has no number yet; it has a receipt.
             return stored && request.job.item.seq.value != 0
                        ? number(pool, request.job.item.seq.value)
                        : std::nullopt;
@@ -199,11 +197,11 @@ bool is_known_shop(const ngx_http_request_t* r, std::string_view name) {
     try {
         return registry != nullptr && is_admin_id(name) && registry->find_shop(name) != nullptr;
     } catch (const store::StoreFailure&) {
-        return false;  // the handler meets it, too, and logs it
+        return false;  // the handler meets the same error and logs it
     }
 }
 
-/// Before the handler is asked, as for the key of a limit_req_zone: what the head says.
+/// Reads the value from the head before the handler runs, as for the key of a limit_req_zone.
 Text value_of_head(ngx_http_request_t* r, uintptr_t variable) {
     RequestHead head;
     scan_headers(r, *loc_conf(r)->scan, head);
@@ -217,7 +215,7 @@ Text without_request(ngx_http_request_t* r, uintptr_t variable) {
     if (loc_conf(r)->ingest == kIngestNone) {
         return std::nullopt;
     }
-    // nginx refuses a body that is too long before it asks the module.
+    // nginx refuses a body that is too long before it calls the module.
     const bool too_large = r->headers_out.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;
     if (variable == kResult && too_large) {
         return Text(to_string(Outcome::kTooLarge));
@@ -225,7 +223,8 @@ Text without_request(ngx_http_request_t* r, uintptr_t variable) {
     return variable == kShop || variable == kTopic ? value_of_head(r, variable) : std::nullopt;
 }
 
-/// A log with subrequests in it (log_subrequest) shows the outcome of an event once.
+/// Returns true for variables of the outcome, which a log with subrequests (log_subrequest) shows
+/// once for each event.
 bool is_result(uintptr_t variable) noexcept {
     return variable == kResult || variable == kReason || variable == kSeq || variable == kReceipt ||
            variable == kCommitTime || variable == kRecords;
@@ -272,7 +271,7 @@ constexpr Definition kDefinitions[] = {
 ngx_int_t add_variables(ngx_conf_t* cf) noexcept {
     for (const Definition& definition : kDefinitions) {
         ngx_str_t name = to_ngx(definition.name);
-        // They change while a request is served: never from the cache.
+        // The values change while a request is served, so nginx must not cache them.
         ngx_http_variable_t* variable = ngx_http_add_variable(cf, &name, NGX_HTTP_VAR_NOCACHEABLE);
         if (variable == nullptr) {
             return NGX_ERROR;

@@ -3,7 +3,7 @@
 #include <new>
 #include <type_traits>
 
-#include "ngx_module/nginx/loop_clock.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
 
 namespace sluice::ngx {
 namespace {

@@ -8,10 +8,8 @@
 
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/record.hpp"
-#include "ngx_module/nginx/bind_event.hpp"
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::ngx {

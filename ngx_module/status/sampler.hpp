@@ -12,7 +12,7 @@
 #include "core/status/report.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "ngx_module/conf/conf.hpp"
-#include "ngx_module/nginx/event_ident.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/store/store_link.hpp"
 

@@ -2,6 +2,18 @@
 #pragma once
 
 #include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/status/sampler.hpp"
+#include "ngx_module/store/store_link.hpp"
+
+namespace sluice::ngx {
+
+/// What a worker process shows. MainConf points to it in a process that serves requests.
+struct StatusSources {
+    StoreLink& store;
+    const StatusSampler& sampler;
+};
+
+}  // namespace sluice::ngx
 
 extern "C" {
 ngx_int_t ngx_http_sluice_status_handler(ngx_http_request_t* r) noexcept;

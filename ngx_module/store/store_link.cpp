@@ -4,16 +4,13 @@
 #include <utility>
 
 #include "lmdb_store/environment/store_failure.hpp"
-#include "ngx_module/nginx/bind_event.hpp"
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
-#include "ngx_module/store/refusal.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
 namespace {
 
-/// The 22nd field; the second, a name in brackets, may hold anything.
+/// Returns the 22nd field. The second, a name in parentheses, may contain anything.
 std::uint64_t start_tick(const std::string& stat) noexcept {
     std::size_t at = stat.rfind(')');
     for (int field = 2; field < 22 && at != std::string::npos; ++field) {
@@ -23,10 +20,10 @@ std::uint64_t start_tick(const std::string& stat) noexcept {
     return at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at + 1, nullptr, 10) & kMask;
 }
 
-/// The same for all workers of a master, over its reloads; another one for the next master.
+/// Returns an id that all workers of a master share over its reloads, and no other master has.
 std::uint64_t master_id() {
     const pid_t master = ngx_process == NGX_PROCESS_SINGLE ? ngx_pid : ngx_parent;
-    // Process ids come again within a boot; together with the tick of the start, they do not.
+    // A process id may be reused within a boot; together with its start time it is unique.
     const Result<std::string> stat = read_proc("/proc/" + std::to_string(master) + "/stat");
     return static_cast<std::uint64_t>(master) << 40 | (stat ? start_tick(*stat) : 0);
 }
@@ -35,15 +32,15 @@ std::uint64_t master_id() {
 
 StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log, Users users)
     : conf_(conf), log_(log), users_(std::move(users)) {
-    bind_task(look_.task, look_.ident, this, &StoreLink::run, &StoreLink::on_looked, log);
+    bind_task(check_.task, check_.ident, this, &StoreLink::run, &StoreLink::on_checked, log);
     bind_event(timer_, ident_, this, &StoreLink::on_timer, log);
-    timer_.cancelable = 1;  // a quitting process does not wait for it
+    timer_.cancelable = 1;  // a quitting process does not wait for the timer
 }
 
 void StoreLink::start() noexcept {
-    guarded(log_, [&] { open_into(look_); });
-    looked();
-    ngx_add_timer(&timer_, kLookEveryMs);
+    guarded(log_, [&] { open_into(check_); });
+    checked();
+    ngx_add_timer(&timer_, kCheckEveryMs);
 }
 
 std::optional<Reason> StoreLink::closed_reason() noexcept {
@@ -57,7 +54,7 @@ std::optional<Reason> StoreLink::closed_reason() noexcept {
     return zone_reason();
 }
 
-/// An account may have been created beyond the zone since nginx looked at the store's size.
+/// Finds an account that was created beyond the zone after nginx read the size of the store.
 std::optional<Reason> StoreLink::zone_reason() noexcept {
     try {
         return registry_->slots_used() > conf_.zone_view.cells_count
@@ -68,57 +65,58 @@ std::optional<Reason> StoreLink::zone_reason() noexcept {
     }
 }
 
-/// Of the file that the master opened; if another took its place, this process may perhaps read it.
+/// Reads the file by its name, because another file may have replaced it, or else the file that the
+/// master opened.
 Result<store::MasterKey> StoreLink::current_key() const {
     const std::filesystem::path path(to_view(conf_.key_path));
     Result<store::MasterKey> key = store::MasterKey::load(path);
     return key ? key : store::MasterKey::read(conf_.key_fd, path);
 }
 
-/// Blocks for the disk. Any thread, one at a time.
-void StoreLink::open_into(Look& look) const {
+/// Waits for the disk. Any thread, one at a time.
+void StoreLink::open_into(Check& check) const {
     const store::StorePaths paths(std::filesystem::path(to_view(conf_.store_path)));
     const store::QueueOptions options{static_cast<std::uint64_t>(conf_.map_bytes), conf_.sync != 0,
                                       conf_.idempotency_ttl};
     Result<std::unique_ptr<store::Queue>> queue = store::Queue::open(paths, options);
     if (!queue) {
-        look.problem = queue.error().message;
+        check.problem = queue.error().message;
         return;
     }
     const Result<store::MasterKey> key = current_key();
     if (!key) {
-        look.problem = key.error().message;
+        check.problem = key.error().message;
         return;
     }
     Result<std::unique_ptr<store::RegistryReader>> registry =
         store::RegistryReader::open(paths, *key);
     if (!registry) {
-        look.problem = registry.error().message;
+        check.problem = registry.error().message;
         return;
     }
     (*queue)->control().opened_by_master(master_id());
     Result<std::unique_ptr<store::LaneWriter>> lane = (*queue)->take_lane();
-    // Without room for one it serves as far as it can: replays need none. A latch is told as such.
+    // Without room for a lane, replays are still served. A latch is reported separately.
     if (!lane && !store::is_out_of_room(lane.error()) && !(*queue)->latched()) {
-        look.problem = lane.error().message;
+        check.problem = lane.error().message;
         return;
     }
-    look.node_tag = sluice::node_tag((*queue)->uuid());
-    look.queue = std::move(*queue);
-    look.lane = lane ? std::move(*lane) : nullptr;
-    look.registry = std::move(*registry);
+    check.node_tag = sluice::node_tag((*queue)->uuid());
+    check.queue = std::move(*queue);
+    check.lane = lane ? std::move(*lane) : nullptr;
+    check.registry = std::move(*registry);
 }
 
 void StoreLink::on_timer(ngx_event_t* event) noexcept {
     event->timedout = 0;
     auto& link = *static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner);
-    link.look();
-    ngx_add_timer(&link.timer_, kLookEveryMs);
+    link.start_check();
+    ngx_add_timer(&link.timer_, kCheckEveryMs);
 }
 
-void StoreLink::look() noexcept {
-    if (look_.task.event.active) {
-        return;  // the last one still waits for the disk
+void StoreLink::start_check() noexcept {
+    if (check_.task.event.active) {
+        return;  // the last check still waits for the disk
     }
     if (lane_ != nullptr && (lane_spent_ || !usable_) && !users_.lane_is_busy()) {
         close_lane();
@@ -133,33 +131,33 @@ void StoreLink::look() noexcept {
     heartbeat();
     report_key();
     report_latch();
-    if (ngx_thread_task_post(conf_.commit_pool, &look_.task) != NGX_OK) {
-        return;  // logged by the pool; the next turn of the timer tries again
+    if (ngx_thread_task_post(conf_.commit_pool, &check_.task) != NGX_OK) {
+        return;  // the pool logs it, and the timer tries again
     }
 }
 
-/// On the pool's thread.
+/// Runs on the pool's thread.
 void StoreLink::run(void* data, ngx_log_t* log) noexcept {
     auto& link = *static_cast<StoreLink*>(data);
     guarded(log, [&] {
         if (link.queue_ == nullptr) {
-            link.open_into(link.look_);
+            link.open_into(link.check_);
         } else {
-            link.look_at_open();
+            link.check_open();
         }
     });
 }
 
-/// On the pool's thread.
-void StoreLink::look_at_open() noexcept {
-    look_.in_place = queue_->still_in_place() && (lane_ == nullptr || lane_->still_in_place());
-    if (lane_ != nullptr || !look_.in_place) {
+/// Runs on the pool's thread.
+void StoreLink::check_open() noexcept {
+    check_.in_place = queue_->still_in_place() && (lane_ == nullptr || lane_->still_in_place());
+    if (lane_ != nullptr || !check_.in_place) {
         return;
     }
     Result<std::unique_ptr<store::LaneWriter>> lane = queue_->take_lane();
     if (lane) {
-        look_.lane = std::move(*lane);
-    }  // else the queue is latched: the problem is said there
+        check_.lane = std::move(*lane);
+    }  // else the queue is latched, and report_latch() says so
 }
 
 void StoreLink::close_lane() noexcept {
@@ -168,13 +166,13 @@ void StoreLink::close_lane() noexcept {
     lane_spent_ = false;
 }
 
-void StoreLink::on_looked(ngx_event_t* event) noexcept {
-    static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner)->looked();
+void StoreLink::on_checked(ngx_event_t* event) noexcept {
+    static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner)->checked();
 }
 
-void StoreLink::looked() noexcept {
+void StoreLink::checked() noexcept {
     if (queue_ != nullptr) {
-        if (!look_.in_place && usable_) {
+        if (!check_.in_place && usable_) {
             usable_ = false;
             if (!queue_->is_outdated()) {
                 report(
@@ -184,15 +182,15 @@ void StoreLink::looked() noexcept {
         use_lane();
         return;
     }
-    look_.in_place = true;
-    if (look_.queue == nullptr || look_.registry == nullptr) {
-        report(look_.problem);
+    check_.in_place = true;
+    if (check_.queue == nullptr || check_.registry == nullptr) {
+        report(check_.problem);
         return;
     }
-    queue_ = std::move(look_.queue);
-    node_tag_ = std::move(look_.node_tag);
+    queue_ = std::move(check_.queue);
+    node_tag_ = std::move(check_.node_tag);
     use_lane();
-    registry_ = std::move(look_.registry);
+    registry_ = std::move(check_.registry);
     usable_ = true;
     if (!reported_.empty()) {
         reported_.clear();
@@ -200,12 +198,12 @@ void StoreLink::looked() noexcept {
     }
 }
 
-/// Said by one worker, and once: it is no problem.
+/// Reports a lane without O_DIRECT once and by one worker, because it is no problem.
 void StoreLink::use_lane() noexcept {
-    if (look_.lane == nullptr) {
+    if (check_.lane == nullptr) {
         return;
     }
-    lane_ = std::move(look_.lane);
+    lane_ = std::move(check_.lane);
     if (!lane_->is_direct() && ngx_worker == 0 && !cached_reported_) {
         cached_reported_ = true;
         guarded(log_, [&] {
@@ -226,7 +224,7 @@ void StoreLink::heartbeat() noexcept {
     words.module_format.store(store::kStoreFormat, std::memory_order_relaxed);
 }
 
-/// Once for each time that it happens.
+/// Reports each latch once.
 void StoreLink::report_latch() noexcept {
     const bool latched = queue_ != nullptr && queue_->latched();
     if (latched && !latch_reported_) {
@@ -240,11 +238,11 @@ void StoreLink::report_latch() noexcept {
     latch_reported_ = latched;
 }
 
-/// Once for each time that it happens; not for the moment that a request takes to read the new key.
+/// Reports an outdated key once, but not while a request reads the new key.
 void StoreLink::report_key() noexcept {
     const bool outdated = registry_ != nullptr && registry_->is_key_outdated();
-    looks_without_key_ = outdated ? looks_without_key_ + 1 : 0;
-    if (looks_without_key_ == 2) {
+    checks_without_key_ = outdated ? checks_without_key_ + 1 : 0;
+    if (checks_without_key_ == 2) {
         ngx_log_error(NGX_LOG_ALERT, log_, 0,
                       "sluice: the master key \"%V\" was replaced by another file: reload nginx; "
                       "until then events signed with tokens new to this process get 503",
@@ -252,13 +250,38 @@ void StoreLink::report_key() noexcept {
     }
 }
 
-/// Once for each new problem.
+/// Reports each new problem once.
 void StoreLink::report(const std::string& problem) noexcept {
     if (problem == reported_) {
         return;
     }
     guarded(log_, [&] { reported_ = problem; });
     ngx_log_error(NGX_LOG_EMERG, log_, 0, "sluice: %s", problem.c_str());
+}
+
+Reason reason_of(store::AppendOutcome outcome) noexcept {
+    switch (outcome) {
+        case store::AppendOutcome::kFull:
+            return Reason::kQueueFull;
+        case store::AppendOutcome::kNoSpace:
+            return Reason::kDiskFull;
+        case store::AppendOutcome::kInDoubt:
+            return Reason::kIoError;
+        default:
+            return Reason::kStoreUnavailable;
+    }
+}
+
+Reason reason_of(ErrorCode code) noexcept {
+    switch (code) {
+        case ErrorCode::kNoSpace:
+        case ErrorCode::kFull:
+            return Reason::kDiskFull;
+        case ErrorCode::kIo:
+            return Reason::kIoError;
+        default:
+            return Reason::kStoreUnavailable;
+    }
 }
 
 }  // namespace sluice::ngx

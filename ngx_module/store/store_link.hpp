@@ -1,8 +1,8 @@
-// StoreLink: the store's environments as this worker process has them, opened once, after fork.
+// StoreLink: the store's environments in one worker process, opened once, after fork.
 //
-// A store that cannot be opened, or that was removed or replaced under the running process, is
-// looked for again once a second; meanwhile requests get 503. Thread: the event loop; looking and
-// opening happen on the commit's pool.
+// If the store cannot be opened, or was removed or replaced under the running process, StoreLink
+// tries again once a second; meanwhile requests get 503. Thread: the event loop; checks and opening
+// run on the commit's pool.
 #pragma once
 
 #include <functional>
@@ -10,53 +10,56 @@
 #include <optional>
 #include <string>
 
+#include "core/intake/intake.hpp"
+#include "core/values/result.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "ngx_module/conf/conf.hpp"
-#include "ngx_module/nginx/event_ident.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
-#include "ngx_module/store/store_access.hpp"
 
 namespace sluice::ngx {
 
-class StoreLink final : public StoreAccess {
+class StoreLink {
 public:
-    static constexpr ngx_msec_t kLookEveryMs = 1000;
+    static constexpr ngx_msec_t kCheckEveryMs = 1000;
 
     struct Users {
-        std::function<bool()> are_busy;      ///< A thread uses the queue now: it is not closed.
-        std::function<bool()> lane_is_busy;  ///< A thread uses the lane now.
-        std::function<void()> forget_lane;   ///< It is given back now.
+        std::function<bool()> are_busy;      ///< A thread uses the queue, so that it stays open.
+        std::function<bool()> lane_is_busy;  ///< A thread uses the lane.
+        std::function<void()> forget_lane;   ///< The lane is about to be returned.
     };
     StoreLink(const MainConf& conf, ngx_log_t* log, Users users);
     StoreLink(const StoreLink&) = delete;
     StoreLink& operator=(const StoreLink&) = delete;
 
-    /// nullptr: the store is not open.
+    // Each returns nullptr if the store is not open; lane() also if this process has no lane now.
+
     [[nodiscard]] store::RegistryReader* registry() noexcept {
         return usable_ ? registry_.get() : nullptr;
     }
-    [[nodiscard]] store::Queue* queue() noexcept override {
-        return usable_ ? queue_.get() : nullptr;
-    }
-    [[nodiscard]] store::LaneWriter* lane() noexcept override {
+    /// Stays open while a commit is in flight.
+    [[nodiscard]] store::Queue* queue() noexcept { return usable_ ? queue_.get() : nullptr; }
+    /// Stays until Users::forget_lane was called.
+    [[nodiscard]] store::LaneWriter* lane() noexcept {
         return usable_ && !lane_spent_ ? lane_.get() : nullptr;
     }
-    void give_lane_back() noexcept override { lane_spent_ = true; }
-    /// Of the queue that was open last: what its receipts begin with.
+    /// Returns a lane that cannot be written any more, so that another one is taken.
+    void give_lane_back() noexcept { lane_spent_ = true; }
+    /// Returns the prefix of receipts of the queue that was open last.
     [[nodiscard]] const std::string& node_tag() const noexcept { return node_tag_; }
-    /// Nothing: the store can take a record of every account now.
+    /// Returns why the store cannot take a record of every account now, or nothing if it can.
     [[nodiscard]] std::optional<Reason> closed_reason() noexcept;
-    /// Why the store is not open, for the operator; empty: it is.
+    /// Returns why the store is not open, for the operator; empty if it is.
     [[nodiscard]] std::string_view problem() const noexcept { return reported_; }
-    /// The master key's file as it is now. Any thread; blocks for the disk.
+    /// Reads the master key's file. Any thread; waits for the disk.
     [[nodiscard]] Result<store::MasterKey> current_key() const;
-    /// Opens now, blocking: for init_process. Starts the timer.
+    /// Opens the store, waiting for the disk, and starts the timer. For init_process.
     void start() noexcept;
 
 private:
-    /// What a look on the pool's thread found.
-    struct Look {
+    /// The result of a check on the pool's thread.
+    struct Check {
         EventIdent ident;
         ngx_thread_task_t task{};
         bool in_place = true;
@@ -69,15 +72,15 @@ private:
 
     static void on_timer(ngx_event_t* event) noexcept;
     static void run(void* link, ngx_log_t* log) noexcept;
-    static void on_looked(ngx_event_t* event) noexcept;
+    static void on_checked(ngx_event_t* event) noexcept;
 
     [[nodiscard]] std::optional<Reason> zone_reason() noexcept;
-    void open_into(Look& look) const;
-    void look_at_open() noexcept;
+    void open_into(Check& check) const;
+    void check_open() noexcept;
     void close_lane() noexcept;
     void report_latch() noexcept;
-    void look() noexcept;
-    void looked() noexcept;
+    void start_check() noexcept;
+    void checked() noexcept;
     void use_lane() noexcept;
     void heartbeat() noexcept;
     void report_key() noexcept;
@@ -88,17 +91,24 @@ private:
     Users users_;
     std::unique_ptr<store::Queue> queue_;
     std::string node_tag_;
-    std::unique_ptr<store::LaneWriter> lane_;  ///< Of the queue, which outlives it.
-    bool lane_spent_ = false;                  ///< It was given back.
+    std::unique_ptr<store::LaneWriter> lane_;  ///< Belongs to the queue, which outlives it.
+    bool lane_spent_ = false;                  ///< give_lane_back() was called.
     std::unique_ptr<store::RegistryReader> registry_;
     bool usable_ = false;
-    Look look_;
-    std::string reported_;            ///< The problem that was logged last.
-    unsigned looks_without_key_ = 0;  ///< One after the other.
+    Check check_;
+    std::string reported_;             ///< The problem that was logged last.
+    unsigned checks_without_key_ = 0;  ///< In a row.
     bool latch_reported_ = false;
     bool cached_reported_ = false;
     EventIdent ident_;
     ngx_event_t timer_{};
 };
+
+// $sluice_reason for a record that was not stored.
+
+/// @param outcome  Not kStored.
+[[nodiscard]] Reason reason_of(store::AppendOutcome outcome) noexcept;
+/// @param code  The error of a file or an environment.
+[[nodiscard]] Reason reason_of(ErrorCode code) noexcept;
 
 }  // namespace sluice::ngx

@@ -1,5 +1,5 @@
 // The program's only door to the clocks. Nothing else asks the system for the time; inside nginx's
-// event loop ngx_module/nginx/loop_clock.hpp gives the time that nginx has at hand.
+// event loop ngx_module/nginx/event_loop.hpp gives the time that nginx has at hand.
 //
 // core has no clock: time comes to it as an argument.
 //

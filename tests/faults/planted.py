@@ -30,7 +30,7 @@ ANY_REPORT = re.compile(
     r"(?:Address|Thread|Leak)Sanitizer: |runtime error: |^==\d+== (?:Invalid|.*definitely lost)", re.M
 )
 
-REQUEST = "ngx_module/request/record.cpp"
+REQUEST = "ngx_module/request/settle.cpp"
 COMMIT = "Step commit(IngestRequest& request) {\n"
 EVENT = "tests/integration/test_events_answers.py::test_accepted_event_is_in_the_queue_byte_for_byte"
 
@@ -38,9 +38,8 @@ EVENT = "tests/integration/test_events_answers.py::test_accepted_event_is_in_the
 PLANTED = {
     "address": [
         (Mutant("a parked request is not blocked, and used after it was freed", "ngx_module/request/handler.cpp",
-                (("        r->main->blocked++;\n", ""),),
-                "tests/crash/test_turnover.py::test_shutdown_timeout_storm",
-                also=(("ngx_module/request/request.cpp", "    r->main->blocked--;\n", ""),)),
+                (("        r->main->blocked++;\n", ""), ("    r->main->blocked--;\n", "")),
+                "tests/crash/test_turnover.py::test_shutdown_timeout_storm"),
          r"AddressSanitizer: heap-use-after-free"),
         (fault("a byte is written beyond an allocation of the request's pool", REQUEST, COMMIT,
                COMMIT + "    static_cast<volatile char*>(ngx_palloc(request.r->pool, 8))[8] = 1;\n", EVENT),

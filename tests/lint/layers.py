@@ -19,7 +19,7 @@ FOLDERS = {
     "os": ["files", "random", "clock"],
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "ledger", "init", "archive"],
     "pg_store": ["connection", "schema", "registry", "rows", "ledger"],
-    "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status", "process"],
+    "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status"],
     "worker": ["system", "cli", "drain", "access", "copy", "reports", "bank", "setup", "doctor", "send", "books", "commands"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)

@@ -139,7 +139,7 @@ NGINX_CLOCKS = re.compile(r"\bngx_(time|timeofday|current_msec|cached_\w*time\w*
 
 def test_one_door_to_the_clock():
     """Everything asks os/clock, but nginx's event loop: it has the time at hand."""
-    doors = {CLOCKS: {"os/clock/clock.hpp", "os/clock/clock.cpp"}, NGINX_CLOCKS: {"ngx_module/nginx/loop_clock.hpp"}}
+    doors = {CLOCKS: {"os/clock/clock.hpp", "os/clock/clock.cpp"}, NGINX_CLOCKS: {"ngx_module/nginx/event_loop.hpp"}}
     wrong = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for room in ROOMS

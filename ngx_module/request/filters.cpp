@@ -1,13 +1,20 @@
-#include "ngx_module/request/answer_filter.hpp"
-
+// Filters that make an answer the module's own, whatever else is configured, and the counter of
+// requests that never reach the module.
+//
+// Late errors: while nginx reads a body for the module, it may find the body too long or fail to
+// spool it. It would send its own page, but the endpoints' 413 and 500 look different. What nginx
+// refuses before it calls any module stays nginx's.
+// Guard: a sender recognizes success by the exact body. Modules that add to bodies or rewrite them
+// (sub_filter, add_after_body, a script) must not change it. A module that replaces the whole
+// answer with another status, such as a firewall, may.
 #include <string_view>
 
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/guard.hpp"
+#include "core/status/metrics.hpp"
+#include "ngx_module/conf/conf.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/nginx/response.hpp"
-#include "ngx_module/request/body_deadline.hpp"
-#include "ngx_module/request/request.hpp"
-#include "ngx_module/request/settle.hpp"
+#include "ngx_module/request/handler.hpp"
+#include "ngx_module/request/stages.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -16,7 +23,7 @@ ngx_http_output_header_filter_pt after_late_error = nullptr;
 ngx_http_output_header_filter_pt next_header_filter = nullptr;
 ngx_http_output_body_filter_pt next_body_filter = nullptr;
 
-/// Settles what nginx has decided. False: its own page stays.
+/// Settles a request that nginx has refused. Returns false if nginx's own page stays.
 bool settle_late(IngestRequest& request, ngx_uint_t status) {
     if (status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE && !request.is_events()) {
         settle_too_large(request);
@@ -40,7 +47,7 @@ void describe_body(ngx_http_request_t* r, const Answer& answer) noexcept {
     }
 }
 
-/// The filters before see their buffers as sent.
+/// Marks the buffers as sent, for the filters above.
 void consume(ngx_chain_t* chain) noexcept {
     for (ngx_chain_t* link = chain; link != nullptr; link = link->next) {
         link->buf->pos = link->buf->last;
@@ -60,7 +67,7 @@ void drop_header(ngx_table_elt_t*& header) noexcept {
     }
 }
 
-/// As before the filters that meant to change the body.
+/// Restores the head that filters above changed together with the body.
 void restore_head(ngx_http_request_t* r, const Answer& answer) noexcept {
     drop_header(r->headers_out.content_length);
     drop_header(r->headers_out.content_encoding);
@@ -71,7 +78,7 @@ extern "C" {
 static ngx_int_t filter_late_error(ngx_http_request_t* r) noexcept {
     IngestRequest* request = r == r->main ? request_of(r) : nullptr;
     if (request != nullptr) {
-        stop_body_deadline(*request);  // what still comes of the body is read and thrown away
+        request->deadline.stop();  // the rest of the body is read and discarded
     }
     if (request != nullptr && !request->answer) {
         const bool settled = guarded(r->connection->log, false,
@@ -101,11 +108,27 @@ static ngx_int_t guard_body(ngx_http_request_t* r, ngx_chain_t* in) noexcept {
     }
     consume(in);
     if (r != r->main || request->body_sent) {
-        return NGX_OK;  // what others add to it
+        return NGX_OK;  // other modules' additions
     }
     request->body_sent = true;
     ngx_chain_t* own = text_chain(r, request->answer->text());
     return own != nullptr ? next_body_filter(r, own) : NGX_ERROR;
+}
+
+/// Counts what nginx or another module refuses at an ingest location, so that the status page shows
+/// a sender that gets 503 from limit_req.
+static ngx_int_t count_refused_before(ngx_http_request_t* r) noexcept {
+    const LocConf* conf = loc_conf(r);
+    const ngx_uint_t status = r->err_status != 0 ? r->err_status : r->headers_out.status;
+    const MainConf* main = main_conf(r);
+    const bool refused = status >= NGX_HTTP_BAD_REQUEST && request_of(r) == nullptr;
+    if (r == r->main && conf->ingest != kIngestNone && refused &&
+        main->zone_view.header != nullptr) {
+        const Endpoint endpoint =
+            conf->ingest == kIngestEvents ? Endpoint::kEvents : Endpoint::kCatalog;
+        main->zone_view.block_of(ngx_worker).count_refused_before(endpoint, status);
+    }
+    return NGX_OK;
 }
 }
 
@@ -121,6 +144,18 @@ void install_guard_filters() noexcept {
     ngx_http_top_header_filter = guard_header;
     next_body_filter = ngx_http_top_body_filter;
     ngx_http_top_body_filter = guard_body;
+}
+
+bool install_refusal_counter(ngx_conf_t* cf) noexcept {
+    auto* core = static_cast<ngx_http_core_main_conf_t*>(
+        ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module));
+    auto* handler = static_cast<ngx_http_handler_pt*>(
+        ngx_array_push(&core->phases[NGX_HTTP_LOG_PHASE].handlers));
+    if (handler == nullptr) {
+        return false;
+    }
+    *handler = count_refused_before;
+    return true;
 }
 
 }  // namespace sluice::ngx

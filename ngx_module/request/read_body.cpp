@@ -1,12 +1,9 @@
-#include "ngx_module/request/pieces.hpp"
-
 #include <algorithm>
 #include <string_view>
 
-#include "ngx_module/nginx/convert.hpp"
-#include "ngx_module/nginx/loop_clock.hpp"
-#include "ngx_module/request/body_deadline.hpp"
-#include "ngx_module/request/open.hpp"
+#include "ngx_module/nginx/event_loop.hpp"
+#include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/request/stages.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -19,7 +16,16 @@ const ngx_http_core_loc_conf_t* core_conf(const ngx_http_request_t* r) noexcept 
         ngx_http_get_module_loc_conf(r, ngx_http_core_module));
 }
 
-/// Copies what nginx has read, as far as there is room, and lets it use its buffer again.
+/// Returns true if nginx is to hand over the body piece by piece, because it is, or may be, longer
+/// than the memory that client_body_buffer_size sets aside.
+bool comes_in_pieces(const ngx_http_request_t* r) noexcept {
+    // With client_body_in_file_only the configuration asks nginx to write the body to a file.
+    return !r->request_body_in_file_only &&
+           (r->headers_in.chunked || r->headers_in.content_length_n >
+                                         static_cast<off_t>(core_conf(r)->client_body_buffer_size));
+}
+
+/// Copies what nginx has read, as far as there is room, and returns the buffers to nginx.
 void put_buffers(ngx_http_request_t* r, BodyPieces& pieces) noexcept {
     ngx_chain_t*& chain = r->request_body->bufs;
     while (chain != nullptr) {
@@ -38,23 +44,29 @@ void put_buffers(ngx_http_request_t* r, BodyPieces& pieces) noexcept {
 
 void run_piece(OffloadJob& job, ngx_log_t*) noexcept {
     auto& request = *static_cast<IngestRequest*>(job.owner);
-    request.stream->take(request.given_piece, request.tools->paths);
+    request.stream->take(request.given_piece, request.tools.paths);
+}
+
+void on_piece_taken(OffloadJob& job) noexcept {
+    wake(*static_cast<IngestRequest*>(job.owner), Step::kPieceTaken);
 }
 
 void run_drop(OffloadJob& job, ngx_log_t*) noexcept {
     static_cast<IngestRequest*>(job.owner)->stream->drop();
 }
 
-void on_done(OffloadJob& job) noexcept {
-    wake(*static_cast<IngestRequest*>(job.owner));
+void on_dropped(OffloadJob& job) noexcept {
+    auto& request = *static_cast<IngestRequest*>(job.owner);
+    wake(request, request.resume);
 }
 
-void line_up(IngestRequest& request, void (*run)(OffloadJob&, ngx_log_t*) noexcept) noexcept {
+void enqueue(IngestRequest& request, void (*run)(OffloadJob&, ngx_log_t*) noexcept,
+             void (*completed)(OffloadJob&) noexcept) noexcept {
     OffloadJob& job = request.offload_job;
     job.owner = &request;
     job.run = run;
-    job.completed = on_done;
-    request.tools->offload.line_up(job);
+    job.completed = completed;
+    request.tools.offload.enqueue(job);
 }
 
 void stop_read_timer(const ngx_http_request_t* r) noexcept {
@@ -64,47 +76,77 @@ void stop_read_timer(const ngx_http_request_t* r) noexcept {
     }
 }
 
-/// Nothing more is read of the body.
+/// Reads nothing more of the body.
 void end_reading(IngestRequest& request) noexcept {
-    stop_body_deadline(request);
+    request.deadline.stop();
     stop_read_timer(request.r);
     request.r->read_event_handler = ngx_http_block_reading;
 }
 
 Step pause(IngestRequest& request) noexcept {
-    pause_body_deadline(request);
+    request.deadline.pause();
     stop_read_timer(request.r);
     return Step::kBodyHeld;
 }
 
-/// The body took its time: a sender that was revoked meanwhile is refused.
-Step whole(IngestRequest& request) {
-    BodyPieces& pieces = request.stream->pieces();
+/// Continues with `then` once a thread has removed what was written of the body.
+Step drop(IngestRequest& request, Step then) noexcept {
+    if (!request.stream->has_file()) {
+        return then;
+    }
+    request.resume = then;
+    enqueue(request, run_drop, on_dropped);
+    return Step::kParked;
+}
+
+/// The body is complete. It took its time, so the sender may have been revoked meanwhile.
+Step complete(IngestRequest& request) noexcept {
+    const BodyPieces& pieces = request.stream->pieces();
     end_reading(request);
     if (pieces.was_given()) {
         request.body.take_pieces(pieces.bytes());
     } else {
         request.body.take_piece(pieces.rest());
     }
-    look_up_sender(request);
-    return request.answer ? drop_pieces(request, Step::kAnswer) : Step::kCheck;
+    return Step::kLookUpAgain;
 }
 
 }  // namespace
 
-bool comes_in_pieces(const ngx_http_request_t* r) noexcept {
-    // With client_body_in_file_only the configuration wants nginx to write it to a file.
-    return !r->request_body_in_file_only &&
-           (r->headers_in.chunked || r->headers_in.content_length_n >
-                                         static_cast<off_t>(core_conf(r)->client_body_buffer_size));
+Step read_body(IngestRequest& request, ngx_http_client_body_handler_pt on_read,
+               BodyDeadline::Handler overdue) noexcept {
+    ngx_http_request_t* r = request.r;
+    r->request_body_no_buffering = comes_in_pieces(r) ? 1 : 0;
+    const ngx_int_t rc = ngx_http_read_client_request_body(r, on_read);
+    if (rc == NGX_AGAIN && !r->request_body_no_buffering) {
+        request.deadline.start(r, request, overdue);
+    }
+    if (rc < NGX_HTTP_SPECIAL_RESPONSE) {
+        return Step::kBodyComing;
+    }
+    request.ending = rc;
+    return Step::kEnd;
 }
 
-void begin_pieces(IngestRequest& request) {
+Step body_read(IngestRequest& request) noexcept {
+    request.body.reference(request.r);
+    if (request.deadline.is_running()) {
+        request.deadline.stop();
+        return Step::kLookUpAgain;
+    }
+    return request.answer ? Step::kAnswer : Step::kCheck;
+}
+
+Step begin_pieces(IngestRequest& request, ngx_http_event_handler_pt on_readable,
+                  BodyDeadline::Handler overdue) {
+    request.r->read_event_handler = on_readable;
+    request.deadline.start(request.r, request, overdue);
     const std::size_t bytes =
         std::max(kPieceBytesMin, core_conf(request.r)->client_body_buffer_size);
     request.stream = std::make_unique<BodyStream>(
         bytes, request.is_events() ? BodyDigests::of_event(request.sender, loop_time())
                                    : BodyDigests::of_batch());
+    return Step::kReadPieces;
 }
 
 Step read_pieces(IngestRequest& request) {
@@ -132,23 +174,22 @@ Step read_pieces(IngestRequest& request) {
             }
             case BodyPieces::Next::kGive:
                 request.given_piece = pieces.give();
-                request.resume = Step::kPieceTaken;
-                line_up(request, run_piece);
+                enqueue(request, run_piece, on_piece_taken);
                 put_buffers(r, pieces);
                 break;
             case BodyPieces::Next::kWait:
                 return pause(request);
             case BodyPieces::Next::kWhole:
-                return whole(request);
+                return complete(request);
             case BodyPieces::Next::kBroken:
-                return drop_pieces(request, Step::kEnd);
+                return drop(request, Step::kEnd);
         }
     }
 }
 
 Step piece_taken(IngestRequest& request) {
     request.stream->pieces().given_back();
-    resume_body_deadline(request);
+    request.deadline.resume();
     return read_pieces(request);
 }
 
@@ -158,12 +199,12 @@ Step break_off(IngestRequest& request) {
     return read_pieces(request);
 }
 
-Step drop_pieces(IngestRequest& request, Step step) noexcept {
-    if (request.stream == nullptr || !request.stream->has_file()) {
-        return step;
+Step drop_pieces(IngestRequest& request) noexcept {
+    if (request.stream == nullptr) {
+        return Step::kAnswer;
     }
-    line_up(request, run_drop);
-    return park_until(request, step);
+    end_reading(request);
+    return drop(request, Step::kAnswer);
 }
 
 bool is_reading_paused(const IngestRequest& request) noexcept {
