@@ -7,52 +7,52 @@
 namespace sluice {
 
 bool CommitEngine::arrived(Waiter& waiter, Actions& actions) noexcept {
-    if (in_flight() && waiter.joined_ms - started_ms_ >= kWaitMaxMs) {
+    if (hangs(in_flight(), waiter.joined_ms)) {
         return false;
     }
     ++parked_;
     waiting_.push(waiter);
     if (announced_) {
-        set_timer(waiter.joined_ms, actions);
+        update_wait_timer(waiter.joined_ms, actions);
     } else {
-        go_on(waiter.joined_ms, actions);
+        schedule(waiter.joined_ms, actions);
     }
     return true;
 }
 
-/// A request waits, and no announced commit will take it.
-void CommitEngine::go_on(std::uint64_t now_ms, Actions& actions) noexcept {
+/// Arranges a commit for requests that no announced commit will take.
+void CommitEngine::schedule(std::uint64_t now_ms, Actions& actions) noexcept {
     if (!in_flight()) {
-        actions.add({Do::kLookAtTurnEnd});
+        actions.add({Do::kRunAtIterationEnd});
         return;
     }
-    set_timer(now_ms, actions);
+    update_wait_timer(now_ms, actions);
     if (pace_.overlaps()) {
         announce(now_ms, actions);
     }
 }
 
-void CommitEngine::turn_ended(Now now, bool quitting, Actions& actions) noexcept {
-    begin_if_time(now, quitting, actions);
+void CommitEngine::iteration_ended(Now now, bool quitting, Actions& actions) noexcept {
+    begin_or_delay(now, quitting, actions);
 }
 
-void CommitEngine::begin_if_time(Now now, bool quitting, Actions& actions) noexcept {
+void CommitEngine::begin_or_delay(Now now, bool quitting, Actions& actions) noexcept {
     if (in_flight() || waiting_.empty()) {
         return;
     }
-    if (!quitting && pace_.holds_back(waiting_.count(), now.us)) {
-        set_timer(now.ms, actions);
-        actions.add({Do::kLookNextTurn});
+    if (!quitting && pace_.delays(waiting_.count(), now.us)) {
+        update_wait_timer(now.ms, actions);
+        actions.add({Do::kRunNextIteration});
         return;
     }
     pace_.began(waiting_.count());
     if (waiting_.count() > kBatchRequestsMax || waiting_.bytes() > kBatchBytesMax) {
-        set_timer(now.ms, actions);  // some will be left over, behind a commit that may hang
+        update_wait_timer(now.ms, actions);  // the rest waits behind a commit that may hang
     }
     announce(now.ms, actions);
 }
 
-/// Unless all batches are in use: then the next one that ends goes on.
+/// Announces a commit, unless all batches are in use. The next batch that ends then does it.
 void CommitEngine::announce(std::uint64_t now_ms, Actions& actions) noexcept {
     const auto free = std::find_if(batches_.begin(), batches_.end(),
                                    [](const Batch& batch) { return !batch.in_use; });
@@ -62,7 +62,7 @@ void CommitEngine::announce(std::uint64_t now_ms, Actions& actions) noexcept {
     *free = {0, true};
     announced_ = true;
     if (in_flight_++ == 0) {
-        started_ms_ = now_ms;
+        progress_ms_ = now_ms;
     }
     actions.add({Do::kStart, static_cast<std::size_t>(free - batches_.begin())});
 }
@@ -98,7 +98,7 @@ void CommitEngine::answered_unstored(std::size_t batch, Actions& actions) noexce
     parked_ -= batches_[batch].requests;
     batches_[batch] = {};
     if (!waiting_.empty()) {
-        actions.add({Do::kLookAtTurnEnd});
+        actions.add({Do::kRunAtIterationEnd});
     }
 }
 
@@ -106,7 +106,7 @@ void CommitEngine::committed(std::size_t batch, std::uint64_t commit_us, Now now
                              Actions& actions) noexcept {
     SLUICE_ASSERT(batches_[batch].in_use && in_flight_ > 0);
     --in_flight_;
-    started_ms_ = now.ms;
+    progress_ms_ = now.ms;
     if (batches_[batch].requests > 0) {
         pace_.committed(commit_us, parked_);
     }
@@ -120,41 +120,24 @@ void CommitEngine::answered(std::size_t batch, std::uint64_t answer_us, Now now,
     const std::size_t requests = batches_[batch].requests;
     batches_[batch] = {};
     parked_ -= requests;
-    if (requests > 0) {  // else who waited for it was told that it took too long
+    if (requests > 0) {  // all of an empty batch's requests timed out
         pace_.answered(answer_us, requests, now.us);
     }
-    set_timer(now.ms, actions);
+    update_wait_timer(now.ms, actions);
     if (waiting_.empty() || announced_) {
         return;
     }
     if (in_flight()) {
-        go_on(now.ms, actions);
+        schedule(now.ms, actions);
     } else {
-        begin_if_time(now, quitting, actions);
+        begin_or_delay(now, quitting, actions);
     }
 }
 
 WaiterChain CommitEngine::overdue(std::uint64_t now_ms, Actions& actions) noexcept {
-    timer_set_ = false;
-    const WaiterChain late = waiting_.take(
-        [&](const Waiter& waiter) { return now_ms - waiter.joined_ms >= kWaitMaxMs; });
+    const WaiterChain late = BatchingEngine::overdue(now_ms, actions);
     parked_ -= late.count;
-    set_timer(now_ms, actions);
     return late;
-}
-
-/// Set while a request waits. It may fire early for the oldest of them, and is then set again.
-void CommitEngine::set_timer(std::uint64_t now_ms, Actions& actions) noexcept {
-    if (timer_set_ == !waiting_.empty()) {
-        return;
-    }
-    timer_set_ = !timer_set_;
-    if (!timer_set_) {
-        actions.add({Do::kClearTimer});
-        return;
-    }
-    const std::uint64_t waited_ms = now_ms - waiting_.oldest()->joined_ms;
-    actions.add({Do::kSetTimer, 0, waited_ms < kWaitMaxMs ? kWaitMaxMs - waited_ms : 1});
 }
 
 }  // namespace sluice

@@ -23,7 +23,7 @@ void LaneEngine::close(Actions& actions) noexcept {
     }
 }
 
-/// A batch that takes an eighth of the ring finds room as soon as anything was moved.
+/// A batch of at most an eighth of the ring finds room as soon as any batch was moved.
 std::uint64_t LaneEngine::batch_bytes_max() const noexcept {
     return std::min(kLaneBatchBytesMax, size_ / 8);
 }
@@ -33,15 +33,15 @@ std::uint64_t LaneEngine::record_bytes_max() const noexcept {
 }
 
 bool LaneEngine::arrived(Waiter& waiter, Actions& actions) noexcept {
-    if (!open_ || (writing().batches > 0 && waiter.joined_ms - progress_ms_ >= kWaitMaxMs)) {
+    if (!open_ || hangs(writing().batches > 0, waiter.joined_ms)) {
         return false;
     }
     SLUICE_ASSERT(waiter.bytes <= record_bytes_max());
     waiting_.push(waiter);
     if (writing().batches > 0 || waiting_.count() > 1) {
-        set_wait_timer(waiter.joined_ms, actions);
+        update_wait_timer(waiter.joined_ms, actions);
     }
-    actions.add({Do::kLookAtTurnEnd});
+    actions.add({Do::kRunAtIterationEnd});
     return true;
 }
 
@@ -57,7 +57,7 @@ LaneEngine::Writing LaneEngine::writing() const noexcept {
     return found;
 }
 
-void LaneEngine::turn_ended(Now now, Actions& actions) noexcept {
+void LaneEngine::iteration_ended(Now now, Actions& actions) noexcept {
     if (open_ && !full_ && !waiting_.empty() && used_ < kSlots) {
         const Writing busy = writing();
         const bool is_full = waiting_.bytes() >= batch_bytes_max();
@@ -65,7 +65,7 @@ void LaneEngine::turn_ended(Now now, Actions& actions) noexcept {
             begin(now, actions);
         }
     }
-    set_wait_timer(now.ms, actions);
+    update_wait_timer(now.ms, actions);
 }
 
 WaiterChain LaneEngine::take_batch(std::uint64_t& bytes) noexcept {
@@ -92,16 +92,16 @@ void LaneEngine::begin(Now now, Actions& actions) noexcept {
     if (taken.count == 0) {
         full_ = true;
         start_move(now.ms, actions);
-        set_move_timer(now.ms, kFullLookMs, actions);
+        set_move_timer(now.ms, kFullCheckMs, actions);
         return;
     }
     const std::size_t slot = (oldest_ + used_++) % kSlots;
     Slot& batch = slots_[slot] = {};
     batch.requests = taken;
-    batch.head.position = end_;
+    batch.head.offset = end_;
     batch.head.stamp_ns = now.stamp_ns;
     batch.head.answered = answered_;
-    batch.head.behind = kInFlightMax - 1;
+    batch.head.in_flight = kInFlightMax - 1;
     batch.head.bytes = static_cast<std::uint32_t>(bytes);
     end_ = batch.head.end();
     const Writing busy = writing();
@@ -130,12 +130,12 @@ void LaneEngine::written(std::size_t slot, LaneWrite outcome, std::uint64_t writ
     }
     report(now_ms, actions);
     if (open_ && !waiting_.empty()) {
-        actions.add({Do::kLookAtTurnEnd});
+        actions.add({Do::kRunAtIterationEnd});
     }
 }
 
-/// Asks for the answers of all batches that are done, up to the first one that is not. What lies
-/// behind a batch that failed is in doubt, whatever became of its own write.
+/// Requests the answers of all finished batches before the first unfinished one. Every batch after
+/// a failed one is in doubt, even if its own write succeeded.
 void LaneEngine::report(std::uint64_t now_ms, Actions& actions) noexcept {
     const std::uint64_t before = durable_;
     std::array<std::size_t, kSlots> ready{};
@@ -146,7 +146,7 @@ void LaneEngine::report(std::uint64_t now_ms, Actions& actions) noexcept {
             continue;
         }
         batch.reported = true;
-        if (batch.outcome == LaneWrite::kDurable && durable_ == batch.head.position) {
+        if (batch.outcome == LaneWrite::kDurable && durable_ == batch.head.offset) {
             durable_ = batch.head.end();
         } else if (batch.outcome == LaneWrite::kDurable) {
             batch.outcome = LaneWrite::kFailed;
@@ -160,7 +160,7 @@ void LaneEngine::report(std::uint64_t now_ms, Actions& actions) noexcept {
         actions.add({Do::kAnswer, ready[i]});
     }
     if (durable_ != before) {
-        ask_for_move(now_ms, actions);
+        request_move(now_ms, actions);
     }
 }
 
@@ -172,9 +172,9 @@ void LaneEngine::answered(std::size_t slot, std::uint64_t now_ms, Actions& actio
     slots_[slot] = {};
     oldest_ = (oldest_ + 1) % kSlots;
     --used_;
-    set_wait_timer(now_ms, actions);
+    update_wait_timer(now_ms, actions);
     if (open_ && !waiting_.empty()) {
-        actions.add({Do::kLookAtTurnEnd});
+        actions.add({Do::kRunAtIterationEnd});
     }
     reopen_if_idle(actions);
 }
@@ -187,7 +187,7 @@ void LaneEngine::reopen_if_idle(Actions& actions) noexcept {
 }
 
 void LaneEngine::room(std::uint64_t floor, std::uint64_t moved) noexcept {
-    // A cell that says more than was written is not believed.
+    // Ignore a cell that reports an offset beyond the last write.
     if (floor > floor_ && floor < moved && moved <= durable_) {
         floor_ = floor;
         moved_ = std::max(moved_, moved);
@@ -195,8 +195,8 @@ void LaneEngine::room(std::uint64_t floor, std::uint64_t moved) noexcept {
     }
 }
 
-/// At once if the last move is a while ago, so that a lone event does not wait for the next.
-void LaneEngine::ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept {
+/// Moves at once if the last move is old enough, so that a single event need not wait.
+void LaneEngine::request_move(std::uint64_t now_ms, Actions& actions) noexcept {
     if (moving_ || moved_ == durable_) {
         return;
     }
@@ -208,9 +208,9 @@ void LaneEngine::ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept {
     }
 }
 
-/// Where another process moves, or nothing can be moved, asking at once again would help nobody.
+/// A repeated request would not help while another process moves, or nothing can be moved.
 bool LaneEngine::is_move_large() const noexcept {
-    return durable_ - moved_ >= kMoveBytes && !moved_in_vain_;
+    return durable_ - moved_ >= kMoveBytes && !move_was_empty_;
 }
 
 void LaneEngine::set_move_timer(std::uint64_t now_ms, std::uint64_t after_ms,
@@ -225,7 +225,7 @@ void LaneEngine::set_move_timer(std::uint64_t now_ms, std::uint64_t after_ms,
 void LaneEngine::start_move(std::uint64_t now_ms, Actions& actions) noexcept {
     if (!moving_) {
         moving_ = ever_moved_ = true;
-        moved_in_vain_ = false;
+        move_was_empty_ = false;
         moved_before_ = moved_;
         move_started_ms_ = now_ms;
         actions.add({Do::kMove});
@@ -234,9 +234,9 @@ void LaneEngine::start_move(std::uint64_t now_ms, Actions& actions) noexcept {
 
 void LaneEngine::moved(std::uint64_t now_ms, Actions& actions) noexcept {
     moving_ = false;
-    moved_in_vain_ = moved_ == moved_before_;
+    move_was_empty_ = moved_ == moved_before_;
     if (full_) {
-        return;  // another one moves, or the queue is full: the timer looks again
+        return;  // another process moves, or the queue is full; move_due() checks again
     }
     if (is_move_large()) {
         start_move(now_ms, actions);
@@ -244,7 +244,7 @@ void LaneEngine::moved(std::uint64_t now_ms, Actions& actions) noexcept {
         set_move_timer(now_ms, kMoveEveryMs, actions);
     }
     if (open_ && !waiting_.empty()) {
-        actions.add({Do::kLookAtTurnEnd});
+        actions.add({Do::kRunAtIterationEnd});
     }
 }
 
@@ -254,41 +254,16 @@ void LaneEngine::move_due(std::uint64_t now_ms, Actions& actions) noexcept {
         start_move(now_ms, actions);
     }
     if (full_) {
-        set_move_timer(now_ms, kFullLookMs, actions);
+        set_move_timer(now_ms, kFullCheckMs, actions);
     } else if (open_ && !waiting_.empty()) {
-        actions.add({Do::kLookAtTurnEnd});
+        actions.add({Do::kRunAtIterationEnd});
     }
-}
-
-WaiterChain LaneEngine::overdue(std::uint64_t now_ms, Actions& actions) noexcept {
-    wait_timer_set_ = false;
-    const WaiterChain late = waiting_.take(
-        [&](const Waiter& waiter) { return now_ms - waiter.joined_ms >= kWaitMaxMs; });
-    set_wait_timer(now_ms, actions);
-    return late;
 }
 
 WaiterChain LaneEngine::refused(Actions& actions) noexcept {
     const WaiterChain all = waiting_.take([](const Waiter&) { return true; });
-    if (wait_timer_set_) {
-        wait_timer_set_ = false;
-        actions.add({Do::kClearWaitTimer});
-    }
+    update_wait_timer(0, actions);  // no request waits, so this clears the timer
     return all;
-}
-
-/// Set while a request waits. It may come early for those who wait now, and is set again then.
-void LaneEngine::set_wait_timer(std::uint64_t now_ms, Actions& actions) noexcept {
-    if (wait_timer_set_ == !waiting_.empty()) {
-        return;
-    }
-    wait_timer_set_ = !wait_timer_set_;
-    if (!wait_timer_set_) {
-        actions.add({Do::kClearWaitTimer});
-        return;
-    }
-    const std::uint64_t waited_ms = now_ms - waiting_.oldest()->joined_ms;
-    actions.add({Do::kSetWaitTimer, 0, waited_ms < kWaitMaxMs ? kWaitMaxMs - waited_ms : 1});
 }
 
 }  // namespace sluice

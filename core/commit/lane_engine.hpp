@@ -1,26 +1,23 @@
-// LaneEngine: what one process writes to its lane, and when. A state machine: events come in,
-// actions go out; no nginx, thread, file or clock.
+// LaneEngine: decides what one process writes to its lane, its write-ahead log, and when.
 //
-// A batch begins at the end of a turn of the event loop, with all who wait then, while no write is
-// under way; where writes are slow a second one begins beside it (lane_pace.hpp). Answers leave in
-// the order of positions: a batch that is durable before the one in front of it waits for it. The
-// lane has room again when a mover has copied batches to the queue; until then requests wait, for
-// as long as group commit lets them. After a failed write nothing more is written: what was under
-// way is in doubt, and the lane has to be opened anew.
+// A batch begins at the end of an iteration of the event loop, with all requests that wait then,
+// while no write runs. Where writes are slow, a second one runs as well (lane_pace.hpp). Batches
+// are answered in the order of their offsets: a durable batch waits until the batches before it are
+// durable. The lane has room again when a mover has copied batches to the queue; until then
+// requests wait, no longer than for a commit. After a failed write the engine writes nothing more:
+// the batches in flight are in doubt, and the lane must be reopened.
 //
-// A batch's way: free -> kWrite -> written() -> kAnswer -> answered() -> free.
-// Threads: none of its own; calls must not overlap. Rules: L2, L3, L5.
+// States of a batch: free -> kWrite -> written() -> kAnswer -> answered() -> free.
+// Threads: any, one call at a time. Rules: L2, L3, L5.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "core/commit/action_list.hpp"
-#include "core/commit/engine.hpp"
+#include "core/commit/batching_engine.hpp"
 #include "core/commit/lane_format.hpp"
 #include "core/commit/lane_pace.hpp"
-#include "core/commit/waiting_list.hpp"
 
 namespace sluice {
 
@@ -28,72 +25,65 @@ namespace sluice {
 enum class LaneWrite : std::uint8_t {
     kDurable,
     kNoRoom,  ///< The disk is full.
-    kFailed,  ///< An I/O error: it may be durable or not.
+    kFailed,  ///< I/O error; the batch may be durable.
 };
 
-class LaneEngine {
+/// What LaneEngine asks its caller for.
+enum class LaneVerb : std::uint8_t {
+    kRunAtIterationEnd,  ///< Call iteration_ended() when this iteration of the event loop ends.
+    kWrite,              ///< Write batch_of(batch) at its offset, then call written().
+    kPublish,            ///< Publish `value` as the durable offset, before any answer.
+    kAnswer,             ///< Answer the requests as outcome_of(batch) says, then call answered().
+    kRefuse,             ///< Answer the requests that refused() returns: they cannot be stored.
+    kMove,               ///< Start a mover, then call moved().
+    kSetWaitTimer,       ///< Call overdue() in `value` milliseconds. At most one timer is set.
+    kClearWaitTimer,
+    kSetMoveTimer,  ///< Call move_due() in `value` milliseconds. Replaces the timer that is set.
+    kReopen,        ///< Release the lane, claim one again, then call opened().
+};
+
+class LaneEngine : public BatchingEngine<LaneVerb, 12> {
 public:
     static constexpr std::size_t kInFlightMax = LanePace::kInFlightMax;
-    /// Two are written, two are answered.
+    /// Some batches are being written, as many are being answered.
     static constexpr std::size_t kSlots = 2 * kInFlightMax;
-    static constexpr std::size_t kBatchRequestsMax = 1024;
-    static constexpr std::uint64_t kWaitMaxMs = CommitEngine::kWaitMaxMs;
-    /// A move is asked for when so much is durable and not moved, or after so long.
+    /// A move is requested for this many durable bytes that are not moved, or after this time.
     static constexpr std::uint64_t kMoveBytes = 512U << 10;
     static constexpr std::uint64_t kMoveEveryMs = 50;
-    /// While requests wait for room. A mover, this process's too, may work on for other lanes long
+    /// Interval of checks while requests wait for room. A mover may go on with other lanes long
     /// after it made room in this one.
-    static constexpr std::uint64_t kFullLookMs = 5;
+    static constexpr std::uint64_t kFullCheckMs = 5;
 
-    enum class Do : std::uint8_t {
-        kLookAtTurnEnd,  ///< Call turn_ended() when this turn of the event loop ends.
-        kWrite,          ///< Write batch_of(slot) at its position; then written().
-        kPublish,        ///< Tell the movers that all below `value` is durable. Before answering.
-        kAnswer,         ///< Answer the requests of the slot by outcome_of(slot); then answered().
-        kRefuse,         ///< Nobody who waits can be stored: answer those of refused().
-        kMove,           ///< Start a mover, then moved().
-        kSetWaitTimer,   ///< Call overdue() in `value` milliseconds. At most one is set.
-        kClearWaitTimer,
-        kSetMoveTimer,  ///< Call move_due() in `value` milliseconds, and not when it was to be.
-        kReopen,        ///< Give the lane back and take one again; then opened().
-    };
-    struct Action {
-        Do what = Do::kLookAtTurnEnd;
-        std::size_t slot = 0;
-        std::uint64_t value = 0;
-    };
-    using Actions = ActionList<Action, 12>;
     struct Now {
-        std::uint64_t ms = 0;        ///< The loop's clock, read once a turn.
+        std::uint64_t ms = 0;        ///< The event loop's cached clock.
         std::uint64_t stamp_ns = 0;  ///< CLOCK_MONOTONIC, read now.
     };
 
-    /// A lane is open and empty behind `end`; nothing may be written at `floor` + `size` or behind
-    /// it. Requires: nothing is under way.
+    /// Starts with an open lane that is empty from `end` on. The writer stays below `floor` +
+    /// `size`. Requires: no batch is in flight.
     void opened(std::uint64_t size, std::uint64_t end, std::uint64_t floor) noexcept;
-    /// The process may write to it no more, and begins nothing; what is under way is answered.
+    /// Ends writing. Batches in flight are still answered.
     void close(Actions& actions) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return open_; }
-    /// The largest record that a batch can take.
+    /// Returns the largest record that a batch can hold, in bytes.
     [[nodiscard]] std::uint64_t record_bytes_max() const noexcept;
 
-    /// A request wants to be stored. False: it is not taken in, because the lane is not open or a
-    /// write hangs. Requires: waiter.joined_ms is now; its bytes are record_bytes_max() at most.
+    /// Queues a request for the next batch. Returns false if the lane is closed or a write hangs.
+    /// Requires: waiter.joined_ms is now; waiter.bytes <= record_bytes_max().
     [[nodiscard]] bool arrived(Waiter& waiter, Actions& actions) noexcept;
-    void turn_ended(Now now, Actions& actions) noexcept;
-    /// A write ended.
+    void iteration_ended(Now now, Actions& actions) noexcept;
+    /// Records the end of a batch's write.
     void written(std::size_t slot, LaneWrite outcome, std::uint64_t write_us, std::uint64_t now_ms,
                  Actions& actions) noexcept;
     void answered(std::size_t slot, std::uint64_t now_ms, Actions& actions) noexcept;
-    /// A mover said how far it is: to this process, or in the lane's cell.
+    /// Records a mover's progress, reported by this process's mover or by the lane's cell.
     void room(std::uint64_t floor, std::uint64_t moved) noexcept;
-    /// The move that was asked for is over, whether it moved anything or not. room() came before.
+    /// Records that the requested move is over, successful or not. Call room() first.
     void moved(std::uint64_t now_ms, Actions& actions) noexcept;
     void move_due(std::uint64_t now_ms, Actions& actions) noexcept;
-    [[nodiscard]] WaiterChain overdue(std::uint64_t now_ms, Actions& actions) noexcept;
     [[nodiscard]] WaiterChain refused(Actions& actions) noexcept;
 
-    /// Position, stamp, answered and behind of the slot's batch, for LaneBatchWriter.
+    /// Returns the slot's batch head: offset, stamp, answered and in_flight, for LaneBatchWriter.
     [[nodiscard]] const LaneBatchHead& head_of(std::size_t slot) const noexcept {
         return slots_[slot].head;
     }
@@ -103,9 +93,8 @@ public:
     [[nodiscard]] LaneWrite outcome_of(std::size_t slot) const noexcept {
         return slots_[slot].outcome;
     }
-    /// Something is written or answered.
+    /// Returns true if a batch is being written or answered.
     [[nodiscard]] bool in_flight() const noexcept { return used_ > 0; }
-    [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.count(); }
     [[nodiscard]] std::uint64_t durable() const noexcept { return durable_; }
 
 private:
@@ -114,49 +103,45 @@ private:
         WaiterChain requests;
         LaneWrite outcome = LaneWrite::kDurable;
         bool done = false;      ///< Its write ended.
-        bool reported = false;  ///< kAnswer was asked for.
+        bool reported = false;  ///< kAnswer was requested.
     };
-
-    [[nodiscard]] Slot& nth(std::size_t n) noexcept { return slots_[(oldest_ + n) % kSlots]; }
-    /// Writes under way, and the requests in them.
+    /// Writes that run, and their requests.
     struct Writing {
         std::size_t batches = 0;
         std::size_t requests = 0;
     };
+
+    [[nodiscard]] Slot& nth(std::size_t n) noexcept { return slots_[(oldest_ + n) % kSlots]; }
     [[nodiscard]] Writing writing() const noexcept;
     [[nodiscard]] std::uint64_t batch_bytes_max() const noexcept;
     void begin(Now now, Actions& actions) noexcept;
     [[nodiscard]] WaiterChain take_batch(std::uint64_t& bytes) noexcept;
     void set_move_timer(std::uint64_t now_ms, std::uint64_t after_ms, Actions& actions) noexcept;
     void report(std::uint64_t now_ms, Actions& actions) noexcept;
-    void ask_for_move(std::uint64_t now_ms, Actions& actions) noexcept;
+    void request_move(std::uint64_t now_ms, Actions& actions) noexcept;
     [[nodiscard]] bool is_move_large() const noexcept;
     void start_move(std::uint64_t now_ms, Actions& actions) noexcept;
-    void set_wait_timer(std::uint64_t now_ms, Actions& actions) noexcept;
     void reopen_if_idle(Actions& actions) noexcept;
 
     std::array<Slot, kSlots> slots_{};
     std::size_t oldest_ = 0;
-    std::size_t used_ = 0;  ///< Slots from the oldest on that are not free.
-    WaitingList waiting_;
+    std::size_t used_ = 0;  ///< Slots in use, from the oldest on.
     std::uint64_t size_ = 0, floor_ = 0;
-    std::uint64_t end_ = 0;       ///< Where the next batch goes.
-    std::uint64_t durable_ = 0;   ///< All below is.
-    std::uint64_t answered_ = 0;  ///< All below is answered.
+    std::uint64_t end_ = 0;       ///< Offset of the next batch.
+    std::uint64_t durable_ = 0;   ///< Everything below is durable.
+    std::uint64_t answered_ = 0;  ///< Everything below is answered.
     std::uint64_t moved_ = 0;
-    std::uint64_t moved_before_ = 0;  ///< When the last move began.
+    std::uint64_t moved_before_ = 0;  ///< Value of moved_ when the last move began.
     LanePace pace_;
-    std::uint64_t progress_ms_ = 0;  ///< When the oldest write began, or could have.
     std::uint64_t move_started_ms_ = 0;
     std::uint64_t move_due_ms_ = 0;
     bool open_ = false;
-    bool reopens_ = false;  ///< It is closed for a reason that opening it anew mends.
+    bool reopens_ = false;  ///< Closed for a reason that reopening removes.
     bool moving_ = false;
-    bool moved_in_vain_ = false;  ///< The last move brought this lane nothing.
-    bool wait_timer_set_ = false;
+    bool move_was_empty_ = false;  ///< The last move moved nothing of this lane.
     bool move_timer_set_ = false;
     bool ever_moved_ = false;
-    /// There was no room for the oldest that waits, with the floor as it is; the move timer is set.
+    /// The oldest waiting request finds no room at the present floor; the move timer is set.
     bool full_ = false;
 };
 

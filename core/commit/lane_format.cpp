@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "lanes are little endi
 constexpr std::uint32_t kHeadMagic = 0x484E4C53;   // "SLNH"
 constexpr std::uint32_t kBatchMagic = 0x424E4C53;  // "SLNB"
 
-/// As they lie in the file; the checksum counts as zero while it is computed.
+/// The heads in the file. The checksum is computed with zeros in its own place.
 struct StoredHead {
     std::uint32_t magic;
     std::uint16_t format;
@@ -30,12 +30,12 @@ struct StoredHead {
 struct StoredBatch {
     std::uint32_t magic;
     std::uint16_t format;
-    std::uint16_t behind;
+    std::uint16_t in_flight;
     std::uint32_t crc;
     std::uint32_t bytes;
     std::uint32_t count;
     std::uint32_t unused;
-    std::uint64_t position;
+    std::uint64_t offset;
     std::uint64_t stamp_ns;
     std::uint64_t answered;
     Uuid store;
@@ -47,7 +47,7 @@ static_assert(sizeof(StoredBatch) == kLaneBatchHeadBytes);
 constexpr std::size_t kCrcAt = 8;
 static_assert(offsetof(StoredHead, crc) == kCrcAt && offsetof(StoredBatch, crc) == kCrcAt);
 
-/// Of everything, with zeros where the checksum itself stands.
+/// Computes the checksum of a block or batch, with zeros in the place of the checksum.
 std::uint32_t sealed_crc(std::string_view bytes) noexcept {
     constexpr std::string_view kZeros("\0\0\0\0", 4);
     std::uint32_t crc = crc32c(0, bytes.substr(0, kCrcAt));
@@ -63,10 +63,10 @@ Stored stored_at(std::string_view bytes) noexcept {
 }
 
 bool is_batch_of(const StoredBatch& stored, const LaneIdentity& identity,
-                 std::uint64_t position) noexcept {
+                 std::uint64_t offset) noexcept {
     return stored.magic == kBatchMagic && stored.format == kLaneFormat &&
            stored.store == identity.store && stored.lane == identity.lane &&
-           stored.position == position && stored.bytes >= kLaneBlockBytes &&
+           stored.offset == offset && stored.bytes >= kLaneBlockBytes &&
            stored.bytes <= kLaneBatchBytesMax && stored.bytes % kLaneBlockBytes == 0;
 }
 
@@ -150,12 +150,12 @@ std::string_view LaneBatchWriter::finish(const LaneIdentity& identity,
     head.count = count_;
     StoredBatch stored{kBatchMagic,
                        kLaneFormat,
-                       head.behind,
+                       head.in_flight,
                        0,
                        head.bytes,
                        head.count,
                        0,
-                       head.position,
+                       head.offset,
                        head.stamp_ns,
                        head.answered,
                        identity.store,
@@ -170,13 +170,13 @@ std::string_view LaneBatchWriter::finish(const LaneIdentity& identity,
 
 std::optional<std::uint64_t> LaneBatch::bytes_claimed(std::string_view block,
                                                       const LaneIdentity& identity,
-                                                      std::uint64_t position) noexcept {
+                                                      std::uint64_t offset) noexcept {
     if (block.size() < kLaneBatchHeadBytes) {
         return std::nullopt;
     }
     const auto stored = stored_at<StoredBatch>(block);
-    return is_batch_of(stored, identity, position) ? std::optional<std::uint64_t>(stored.bytes)
-                                                   : std::nullopt;
+    return is_batch_of(stored, identity, offset) ? std::optional<std::uint64_t>(stored.bytes)
+                                                 : std::nullopt;
 }
 
 bool LaneBatch::claims_records(std::string_view block, const LaneIdentity& identity) noexcept {
@@ -184,12 +184,12 @@ bool LaneBatch::claims_records(std::string_view block, const LaneIdentity& ident
         return false;
     }
     const auto stored = stored_at<StoredBatch>(block);
-    return is_batch_of(stored, identity, stored.position) && stored.count > 0;
+    return is_batch_of(stored, identity, stored.offset) && stored.count > 0;
 }
 
 std::optional<LaneBatch> LaneBatch::read(std::string_view bytes, const LaneIdentity& identity,
-                                         std::uint64_t position) noexcept {
-    const std::optional<std::uint64_t> claimed = bytes_claimed(bytes, identity, position);
+                                         std::uint64_t offset) noexcept {
+    const std::optional<std::uint64_t> claimed = bytes_claimed(bytes, identity, offset);
     if (!claimed || *claimed > bytes.size()) {
         return std::nullopt;
     }
@@ -199,8 +199,8 @@ std::optional<LaneBatch> LaneBatch::read(std::string_view bytes, const LaneIdent
     if (stored.crc != sealed_crc(batch.bytes_)) {
         return std::nullopt;
     }
-    batch.head_ = {stored.position, stored.stamp_ns, stored.answered, stored.boot,
-                   stored.bytes,    stored.count,    stored.behind,   stored.crc};
+    batch.head_ = {stored.offset, stored.stamp_ns, stored.answered,  stored.boot,
+                   stored.bytes,  stored.count,    stored.in_flight, stored.crc};
     return batch.records_fit() ? std::optional(batch) : std::nullopt;
 }
 

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-/// A lane while it is moved.
+/// A lane during a move.
 struct Open {
     LaneKnown known;
     std::uint64_t at = 0;
@@ -14,17 +14,17 @@ struct Open {
     std::optional<LaneBatch> next;
 };
 
-Result<std::uint64_t> find_end(LaneSource& source, const LaneLook& look) {
-    if (look.unowned) {
-        if (Status there = check_lane_floor(source, look.known); !there) {
+Result<std::uint64_t> find_end(LaneSource& source, const LaneProbe& probe) {
+    if (probe.unowned) {
+        if (Status there = check_lane_floor(source, probe.known); !there) {
             return there.error();
         }
-        return find_lane_end(source, look.known);
+        return find_lane_end(source, probe.known);
     }
-    // The writer lives and its cell tells nothing: what checks is written. It may be durable a
-    // moment later only, as it is once it is in the queue.
-    return look.known.durable ? Result<std::uint64_t>(*look.known.durable)
-                              : walk_lane(source, look.known);
+    // The writer lives and its cell is unknown, so every valid batch counts. Such a batch may not
+    // be durable yet; it is once it is in the queue.
+    return probe.known.durable ? Result<std::uint64_t>(*probe.known.durable)
+                               : walk_lane(source, probe.known);
 }
 
 Status read_next(LaneSource& source, Open& lane) {
@@ -37,7 +37,7 @@ Status read_next(LaneSource& source, Open& lane) {
         return batch.error();
     }
     if (!*batch) {
-        return lane_damage(lane.known, lane.at, "a batch that was durable does not check");
+        return lane_damage(lane.known, lane.at, "a batch that was durable is invalid");
     }
     lane.next = **batch;
     return Status::success();
@@ -46,12 +46,12 @@ Status read_next(LaneSource& source, Open& lane) {
 Result<std::vector<Open>> open_lanes(MoveWorld& world) {
     std::vector<Open> lanes;
     for (std::size_t i = 0; i < world.lanes(); ++i) {
-        const LaneLook look = world.look(i);
-        const Result<std::uint64_t> end = find_end(world.source(i), look);
+        const LaneProbe probe = world.probe(i);
+        const Result<std::uint64_t> end = find_end(world.source(i), probe);
         if (!end) {
             return world.named(i, end.error());
         }
-        lanes.push_back({look.known, look.known.moved, *end, std::nullopt});
+        lanes.push_back({probe.known, probe.known.moved, *end, std::nullopt});
         if (Status read = read_next(world.source(i), lanes.back()); !read) {
             return world.named(i, read.error());
         }
@@ -59,7 +59,8 @@ Result<std::vector<Open>> open_lanes(MoveWorld& world) {
     return lanes;
 }
 
-/// Batches of an earlier boot first: their clock was another one.
+/// Returns true if `left` is moved first. Stamps of different boots are not comparable, so batches
+/// of an earlier boot come first.
 bool is_before(const LaneBatchHead& left, const LaneBatchHead& right, const Uuid& boot) noexcept {
     const bool left_now = left.boot == boot;
     const bool right_now = right.boot == boot;
@@ -87,7 +88,7 @@ Status put_batch(MoveWorld& world, std::size_t lane, const LaneBatch& batch) {
     std::uint32_t index = 0;
     batch.for_each_record([&](std::string_view record) {
         if (put) {
-            put = world.put(lane, batch.head().position, index++, record);
+            put = world.put(lane, batch.head().offset, index++, record);
         }
     });
     return put;

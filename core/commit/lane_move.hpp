@@ -1,10 +1,10 @@
-// Lane move: from all lanes into the queue, in the order of their stamps. Pure; the lanes and the
-// queue are a MoveWorld. Rule: L3.
+// Lane move: copies records from all lanes to the queue, in the order of their stamps. Pure; a
+// MoveWorld stands for lanes and queue. Rule: L3.
 //
-// Who moves holds the queue's writer lock, takes the cut S = now, then reads how far each lane is
-// durable, then moves what was stamped up to S, in the order of stamps. What was not visible when
-// its lane was read became durable after S, and whatever is sent after its answer is stamped behind
-// S. Ends that are read before the cut would break this.
+// The mover holds the queue's writer lock. It takes the cut S = now, then reads how far each lane
+// is durable, then moves the batches stamped up to S, in the order of their stamps. A batch that
+// was not visible when its lane was read became durable after S, and everything that is sent after
+// its answer is stamped after S. Ends that are read before the cut would break this order.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@
 
 namespace sluice {
 
-/// A lane as its row and its cell show it.
-struct LaneLook {
+/// A lane's state, from its row and its cell.
+struct LaneProbe {
     LaneKnown known;
-    /// Nobody writes to it, and this process keeps it so: it is read to its end. Else it is read up
-    /// to known.durable.
+    /// No process writes to the lane while this one holds its lock, so it is read to its end. False
+    /// means that it is read up to known.durable.
     bool unowned = false;
 };
 
@@ -33,16 +33,16 @@ public:
     [[nodiscard]] virtual std::uint64_t now_ns() = 0;  ///< CLOCK_MONOTONIC
     [[nodiscard]] virtual const Uuid& boot() const = 0;
     [[nodiscard]] virtual std::size_t lanes() const = 0;
-    [[nodiscard]] virtual LaneLook look(std::size_t lane) = 0;
+    [[nodiscard]] virtual LaneProbe probe(std::size_t lane) = 0;
     [[nodiscard]] virtual LaneSource& source(std::size_t lane) = 0;
-    /// Puts a record behind the queue's last one.
-    [[nodiscard]] virtual Status put(std::size_t lane, std::uint64_t position, std::uint32_t index,
+    /// Appends a record to the queue. `offset` and `index` are its batch and its place in it.
+    [[nodiscard]] virtual Status put(std::size_t lane, std::uint64_t offset, std::uint32_t index,
                                      std::string_view record) = 0;
-    /// All up to the end of this batch is in the queue.
+    /// Records that the lane is in the queue up to the end of this batch.
     virtual void moved(std::size_t lane, const LaneBatchHead& last) = 0;
-    /// Nothing is left in this lane up to the end that was found for it.
+    /// Records that the lane is in the queue up to the end that was found for it.
     virtual void emptied(std::size_t lane) = 0;
-    /// Puts the lane's name in front of what is wrong with it.
+    /// Prefixes the error with the lane's name.
     [[nodiscard]] virtual Error named(std::size_t lane, const Error& error) const = 0;
 
 protected:
@@ -54,12 +54,12 @@ protected:
 struct Moved {
     std::uint64_t records = 0;
     std::uint64_t bytes = 0;
-    bool more = false;  ///< `bytes_max` was reached: something stamped up to the cut is left.
+    bool more = false;  ///< `bytes_max` was reached before the cut.
     std::uint64_t batches = 0;
-    std::uint64_t left = 0;  ///< Bytes of all lanes, up to the ends that were found.
+    std::uint64_t left = 0;  ///< Bytes left in all lanes, up to the ends that were found.
 };
 
-/// Moves up to about `bytes_max`. After an error nothing of it may be kept.
+/// Moves about `bytes_max` bytes. After an error the caller aborts the transaction.
 [[nodiscard]] Result<Moved> move_lanes(MoveWorld& world, std::uint64_t bytes_max);
 
 }  // namespace sluice

@@ -1,11 +1,12 @@
-// LanePace: how many writes to a lane are under way, and when the second one begins. Pure.
+// LanePace: decides how many writes to a lane run at once, and when the second one begins. Pure.
 //
-// One where a write is quick. Where it takes longer than a millisecond the disk would rest while
-// the event loop answers and reads, so two are. Clients wait for their answers before they send
-// more: a second write that began with the first few of them who are back would leave the others
-// behind two writes, and each write would carry few. So it waits for half of all clients, or for
-// all that the first one left; it begins when so many wait, or when the first one ends. Nobody
-// waits for a clock, and nobody at all who comes while nothing is written.
+// Where writes are quick, one runs at a time. Where a write takes longer than a millisecond, two
+// do, because the disk would be idle while the event loop answers and reads. Clients wait for their
+// answers before they send more. A second write that began with the first few returning clients
+// would leave the others behind two writes, and each write would carry few records. So the second
+// write waits for half of all clients, or for all clients outside the first one; it also begins
+// when the first one ends. No write waits for a timer, and a request that arrives while nothing is
+// written does not wait at all.
 #pragma once
 
 #include <algorithm>
@@ -19,18 +20,20 @@ public:
     static constexpr std::size_t kInFlightMax = 2;
     static constexpr std::uint64_t kSlowWriteUs = 1000;
 
-    /// A write took `us`. One that was slow, because another process wrote to the disk, says little
-    /// about the next.
+    /// Records a write that took `us`. An outlier counts as twice the average, because another
+    /// process's writes say little about the next one.
     void written(std::uint64_t us) noexcept {
         const std::uint64_t counted = std::min(us, 2 * write_us_);
         write_us_ = write_us_ == 0 ? us : (write_us_ * 7 + counted) / 8;
     }
-    /// A write began; with those who are left waiting `clients` have no answer.
+    /// Records that a write began. `clients` have no answer, those that still wait included.
     void began(std::size_t clients) noexcept {
         clients_ = std::max(clients, clients_ - (clients_ + 7) / 8);
     }
-    /// Does a write begin with `waiting` clients, while `writing` ones stand in `in_flight` others?
-    /// @param is_full  It cannot take more than wait.
+    /// Returns true if a write begins now.
+    /// @param waiting  Requests that wait.
+    /// @param writing  Requests of the `in_flight` writes that run.
+    /// @param is_full  The waiting requests fill a batch.
     [[nodiscard]] bool begins(std::size_t waiting, std::size_t writing, std::size_t in_flight,
                               bool is_full) const noexcept {
         if (in_flight == 0) {
@@ -44,8 +47,8 @@ public:
     }
 
 private:
-    std::uint64_t write_us_ = 0;  ///< Averaged; without the outliers.
-    std::size_t clients_ = 0;     ///< The most that had no answer lately.
+    std::uint64_t write_us_ = 0;  ///< Average write, without outliers.
+    std::size_t clients_ = 0;     ///< Largest recent number of clients without an answer.
 };
 
 }  // namespace sluice

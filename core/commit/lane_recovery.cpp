@@ -5,21 +5,21 @@
 namespace sluice {
 namespace {
 
-/// What lies behind a batch that does not check.
+/// Valid batches after an invalid one.
 struct Followers {
     std::uint64_t count = 0;
-    std::uint64_t behind_max = 0;
+    std::uint64_t in_flight_max = 0;
     std::uint64_t answered_max = 0;
 
-    void saw(const LaneBatchHead& head) noexcept {
-        behind_max = std::max<std::uint64_t>(behind_max, head.behind);
+    void add(const LaneBatchHead& head) noexcept {
+        in_flight_max = std::max<std::uint64_t>(in_flight_max, head.in_flight);
         answered_max = std::max(answered_max, head.answered);
     }
 };
 
-/// Every block up to the end of what can have been written is looked at: where the bad batch ends
-/// is not known.
-Result<Followers> look_behind(LaneSource& source, const LaneKnown& known, std::uint64_t bad) {
+/// Checks every block that can have been written after `bad`, because the invalid batch's end is
+/// not known.
+Result<Followers> find_followers(LaneSource& source, const LaneKnown& known, std::uint64_t bad) {
     Followers found;
     for (std::uint64_t at = bad + kLaneBlockBytes; at < known.floor + known.size;) {
         Result<std::optional<LaneBatch>> batch = read_lane_batch(source, known.identity, at);
@@ -31,7 +31,7 @@ Result<Followers> look_behind(LaneSource& source, const LaneKnown& known, std::u
             continue;
         }
         ++found.count;
-        found.saw((*batch)->head());
+        found.add((*batch)->head());
         at = (*batch)->head().end();
     }
     return found;
@@ -40,28 +40,28 @@ Result<Followers> look_behind(LaneSource& source, const LaneKnown& known, std::u
 }  // namespace
 
 Result<std::optional<LaneBatch>> read_lane_batch(LaneSource& source, const LaneIdentity& identity,
-                                                 std::uint64_t position) {
-    Result<std::string_view> block = source.read(position, kLaneBlockBytes);
+                                                 std::uint64_t offset) {
+    Result<std::string_view> block = source.read(offset, kLaneBlockBytes);
     if (!block) {
         return block.error();
     }
-    const auto claimed = LaneBatch::bytes_claimed(*block, identity, position);
+    const auto claimed = LaneBatch::bytes_claimed(*block, identity, offset);
     if (!claimed) {
         return std::optional<LaneBatch>();
     }
     if (*claimed > kLaneBlockBytes) {
-        block = source.read(position, *claimed);
+        block = source.read(offset, *claimed);
         if (!block) {
             return block.error();
         }
     }
-    return LaneBatch::read(*block, identity, position);
+    return LaneBatch::read(*block, identity, offset);
 }
 
-Error lane_damage(const LaneKnown& known, std::uint64_t position, const char* what) {
+Error lane_damage(const LaneKnown& known, std::uint64_t offset, const char* what) {
     return {ErrorCode::kCorrupt,
-            "is damaged at position " + std::to_string(position) + " (byte " +
-                std::to_string(kLaneBlockBytes + position % known.size) + " of the file): " + what +
+            "is damaged at offset " + std::to_string(offset) + " (byte " +
+                std::to_string(kLaneBlockBytes + offset % known.size) + " of the file): " + what +
                 "; nothing was changed. Stop nginx and the worker and restore the store from a "
                 "backup"};
 }
@@ -73,14 +73,14 @@ Status check_lane_floor(LaneSource& source, const LaneKnown& known) {
     }
     if (!*last || (*last)->head().crc != known.floor_crc || (*last)->head().end() != known.moved) {
         return lane_damage(known, known.floor,
-                           "the batch that was moved last is not there, so this is an older copy "
-                           "of the file, or it was overwritten");
+                           "the batch that was moved last is missing, so this is an older copy of "
+                           "the file, or it was overwritten");
     }
     return Status::success();
 }
 
 Result<std::uint64_t> walk_lane(LaneSource& source, const LaneKnown& known,
-                                const std::function<void(const LaneBatchHead&)>& saw) {
+                                const std::function<void(const LaneBatchHead&)>& visit) {
     std::uint64_t end = known.moved;
     while (end < known.floor + known.size) {
         Result<std::optional<LaneBatch>> batch = read_lane_batch(source, known.identity, end);
@@ -90,8 +90,8 @@ Result<std::uint64_t> walk_lane(LaneSource& source, const LaneKnown& known,
         if (!*batch) {
             break;
         }
-        if (saw) {
-            saw((*batch)->head());
+        if (visit) {
+            visit((*batch)->head());
         }
         end = (*batch)->head().end();
     }
@@ -99,25 +99,25 @@ Result<std::uint64_t> walk_lane(LaneSource& source, const LaneKnown& known,
 }
 
 Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known) {
-    Followers seen;
+    Followers before;
     const Result<std::uint64_t> walked =
-        walk_lane(source, known, [&](const LaneBatchHead& head) { seen.saw(head); });
+        walk_lane(source, known, [&](const LaneBatchHead& head) { before.add(head); });
     if (!walked) {
         return walked;
     }
     const std::uint64_t end = *walked;
     if (known.durable && end < *known.durable) {
-        return lane_damage(known, end, "a batch that was durable does not check");
+        return lane_damage(known, end, "a batch that was durable is invalid");
     }
-    const Result<Followers> behind = look_behind(source, known, end);
-    if (!behind) {
-        return behind.error();
+    const Result<Followers> after = find_followers(source, known, end);
+    if (!after) {
+        return after.error();
     }
-    if (behind->answered_max > end) {
-        return lane_damage(known, end, "a batch whose events were answered does not check");
+    if (after->answered_max > end) {
+        return lane_damage(known, end, "a batch whose events were answered is invalid");
     }
-    if (behind->count > std::max(seen.behind_max, behind->behind_max)) {
-        return lane_damage(known, end, "more batches follow than can have been under way");
+    if (after->count > std::max(before.in_flight_max, after->in_flight_max)) {
+        return lane_damage(known, end, "more batches follow than can have been in flight");
     }
     return end;
 }

@@ -1,5 +1,8 @@
-// Lane recovery: where a lane's batches end, and whether what follows is a torn tail or damage.
-// Pure; the bytes come from a LaneSource. Rule: L4.
+// Lane recovery: finds the end of a lane, and tells a torn tail from damage. Pure; a LaneSource
+// reads the bytes. Rule: L4.
+//
+// A power cut leaves a torn tail: the bytes after the last valid batch, of batches that were never
+// reported durable. Any other invalid batch is damage.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +16,13 @@
 
 namespace sluice {
 
-/// Bytes of a lane by their position. A file, or a simulation's disk.
+/// Reads bytes of a lane by log offset, from a file or a simulated disk.
 class LaneSource {
 public:
     virtual ~LaneSource() = default;
-    /// @param bytes  A multiple of the block, kLaneBatchBytesMax at most.
-    /// @return a view that is valid until the next call.
-    [[nodiscard]] virtual Result<std::string_view> read(std::uint64_t position,
+    /// Returns a view that is valid until the next call.
+    /// @param bytes  A multiple of the block, at most kLaneBatchBytesMax.
+    [[nodiscard]] virtual Result<std::string_view> read(std::uint64_t offset,
                                                         std::uint64_t bytes) = 0;
 
 protected:
@@ -28,41 +31,40 @@ protected:
     LaneSource& operator=(const LaneSource&) = default;
 };
 
-/// The batch at `position`; nothing if what lies there does not check.
+/// Returns the batch at `offset`, or nullopt if there is no valid batch.
 [[nodiscard]] Result<std::optional<LaneBatch>> read_lane_batch(LaneSource& source,
                                                                const LaneIdentity& identity,
-                                                               std::uint64_t position);
+                                                               std::uint64_t offset);
 
-/// What is known of a lane when it is read.
+/// What the queue's row and the cell say of a lane.
 struct LaneKnown {
     LaneIdentity identity;
-    std::uint64_t size = 0;   ///< Of the ring.
-    std::uint64_t moved = 0;  ///< Below: in the queue.
-    /// The last batch that was moved begins here, and is not overwritten before the next one is
-    /// moved: nothing was written at floor + size or behind it.
+    std::uint64_t size = 0;   ///< Bytes of the ring.
+    std::uint64_t moved = 0;  ///< Everything below is in the queue.
+    /// Offset of the batch that was moved last. It is not overwritten before the next move, so
+    /// nothing was written at floor + size or above.
     std::uint64_t floor = 0;
     std::uint32_t floor_crc = 0;
-    /// Below: durable, as its writer said in this boot. Nothing: the boot is another one, or nobody
-    /// knows.
+    /// Everything below is durable, as the writer published in this boot. Empty if it is unknown,
+    /// or of another boot.
     std::optional<std::uint64_t> durable;
 };
 
-/// Damage, in words that go behind the file's name; the position and its place in the file are
-/// among them.
-[[nodiscard]] Error lane_damage(const LaneKnown& known, std::uint64_t position, const char* what);
+/// Returns a kCorrupt error that continues the file's name and tells the offset in lane and file.
+[[nodiscard]] Error lane_damage(const LaneKnown& known, std::uint64_t offset, const char* what);
 
-/// The batch that was moved last must be there still: else this is an older copy of the lane, or it
-/// was overwritten. kCorrupt then.
+/// Checks that the batch that was moved last is still there. Returns kCorrupt if the file is an
+/// older copy of the lane, or was overwritten.
 [[nodiscard]] Status check_lane_floor(LaneSource& source, const LaneKnown& known);
 
-/// Behind the last batch that checks, from `moved` on. `saw` gets the head of each.
+/// Returns the end of the last valid batch, from `moved` on. Calls `visit` with each batch's head.
 [[nodiscard]] Result<std::uint64_t> walk_lane(
     LaneSource& source, const LaneKnown& known,
-    const std::function<void(const LaneBatchHead&)>& saw = {});
+    const std::function<void(const LaneBatchHead&)>& visit = {});
 
-/// The end of what is to be moved: behind the last batch that checks. Nobody writes to the lane
-/// meanwhile. kCorrupt: what does not check is no torn tail. `durable` lies behind it, or batches
-/// follow that were written when answers for it had left, or more than can have been in flight.
+/// Returns the end of the last valid batch of a lane that no process writes to. Returns kCorrupt if
+/// the bytes after it are no torn tail: `durable` is above it, or they hold a batch that was
+/// written after a higher offset was answered, or more batches than can have been in flight.
 [[nodiscard]] Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// WaitingList: those whose turn to be stored has not come, oldest first. Pure; owns nothing.
+// WaitingList: requests that wait for a batch, oldest first. Pure; owns no request.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace sluice {
 
-/// What a request brings along to stand in a list. Its owner keeps it where it is while it waits.
+/// A request's place in a list. Its owner keeps it at one address while it waits.
 struct Waiter {
     Waiter* next = nullptr;
-    std::uint64_t joined_ms = 0;  ///< When it joined; of a clock that never goes back.
-    std::uint64_t bytes = 0;      ///< Of what is to be stored.
+    std::uint64_t joined_ms = 0;  ///< When it joined, on a monotonic clock.
+    std::uint64_t bytes = 0;      ///< Bytes to be stored.
 };
 
 /// Waiters that left a list together, linked by `next`, oldest first.
@@ -29,7 +29,7 @@ public:
         bytes_ += waiter.bytes;
     }
 
-    /// Takes waiters from the front as long as `accept` says so.
+    /// Removes waiters from the front until `accept` returns false.
     template <class Accept>
     [[nodiscard]] WaiterChain take(Accept&& accept) noexcept {
         WaiterChain taken{first_, 0};
@@ -51,12 +51,12 @@ public:
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-    /// nullptr: nobody waits.
+    /// Returns the oldest waiter, or nullptr if the list is empty.
     [[nodiscard]] const Waiter* oldest() const noexcept { return first_; }
 
 private:
     Waiter* first_ = nullptr;
-    Waiter* last_ = nullptr;  ///< Valid while first_ is.
+    Waiter* last_ = nullptr;  ///< Valid while first_ is not nullptr.
     std::size_t count_ = 0;
     std::uint64_t bytes_ = 0;
 };

@@ -130,17 +130,17 @@ std::uint64_t LaneMover::now_ns() {
     return std::min(monotonic_ns(), cut_ns_max_);
 }
 
-LaneLook LaneMover::look(std::size_t lane) {
+LaneProbe LaneMover::probe(std::size_t lane) {
     const LaneRow& row = rows_[lane];
-    LaneLook look{lanes_.known_of(row), open_[lane].own.has_value()};
+    LaneProbe probe{lanes_.known_of(row), open_[lane].own.has_value()};
     const bool settled = get_cell(lanes_.cell_of(row).settled, lanes_.key_of(row)) == row.moved;
-    if (look.unowned && settled) {
-        look.unowned = false;
-        look.known.durable = row.moved;
+    if (probe.unowned && settled) {
+        probe.unowned = false;
+        probe.known.durable = row.moved;
     }
-    open_[lane].source->expect_end(look.unowned ? row.floor + row.bytes
-                                                : look.known.durable.value_or(0));
-    return look;
+    open_[lane].source->expect_end(probe.unowned ? row.floor + row.bytes
+                                                 : probe.known.durable.value_or(0));
+    return probe;
 }
 
 Status LaneMover::put(std::size_t lane, std::uint64_t position, std::uint32_t index,
@@ -152,7 +152,7 @@ Status LaneMover::put(std::size_t lane, std::uint64_t position, std::uint32_t in
 void LaneMover::moved(std::size_t lane, const LaneBatchHead& last) {
     LaneRow& row = rows_[lane];
     row.moved = last.end();
-    row.floor = last.position;
+    row.floor = last.offset;
     row.floor_crc = last.crc;
     open_[lane].changed = true;
 }

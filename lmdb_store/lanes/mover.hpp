@@ -77,7 +77,7 @@ private:
     std::uint64_t now_ns() override;
     const Uuid& boot() const override { return lanes_.boot(); }
     std::size_t lanes() const override { return rows_.size(); }
-    LaneLook look(std::size_t lane) override;
+    LaneProbe probe(std::size_t lane) override;
     LaneSource& source(std::size_t lane) override { return *open_[lane].source; }
     Status put(std::size_t lane, std::uint64_t position, std::uint32_t index,
                std::string_view record) override;

@@ -55,7 +55,7 @@ Result<std::vector<LaneRecord>> LmdbQueue::read_lanes(std::size_t bytes_max) {
             std::uint32_t index = 0;
             batch.for_each_record([&](std::string_view record) {
                 records.push_back(
-                    {{row.number, batch.head().position, index++}, std::string(record)});
+                    {{row.number, batch.head().offset, index++}, std::string(record)});
             });
             bytes += batch.head().bytes;
             return bytes < bytes_max;

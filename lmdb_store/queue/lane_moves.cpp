@@ -420,9 +420,9 @@ Status LmdbQueue::begin_lap(Taken& taken) {
         }
     }
     LaneBatchHead head;
-    head.position = taken.is_new ? 0 : row.moved + row.bytes;
+    head.offset = taken.is_new ? 0 : row.moved + row.bytes;
     head.stamp_ns = monotonic_ns();
-    head.answered = head.position;
+    head.answered = head.offset;
     head.boot = lanes_->boot();
     const AlignedBytes block = allocate_aligned(kLaneBlockBytes);
     if (block == nullptr) {
@@ -430,11 +430,11 @@ Status LmdbQueue::begin_lap(Taken& taken) {
     }
     LaneBatchWriter writer({block.get(), kLaneBlockBytes});
     const std::string_view bytes = writer.finish(lanes_->identity_of(row), head);
-    if (const int error = taken.file->write(head.position, bytes); error != 0) {
+    if (const int error = taken.file->write(head.offset, bytes); error != 0) {
         return system_error(error, "write", taken.file->path());
     }
     row.moved = head.end();
-    row.floor = head.position;
+    row.floor = head.offset;
     row.floor_crc = head.crc;
     rc = put_lane_row(txn.get(), row);
     rc = rc == 0 ? txn.commit() : rc;

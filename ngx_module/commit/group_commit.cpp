@@ -57,10 +57,10 @@ void GroupCommit::report(Event&& event) noexcept {
 void GroupCommit::perform(const CommitEngine::Actions& actions) noexcept {
     for (const CommitEngine::Action& action : actions) {
         switch (action.what) {
-            case CommitEngine::Do::kLookAtTurnEnd:
+            case CommitEngine::Do::kRunAtIterationEnd:
                 ngx_post_event(&start_event_, &ngx_posted_events);
                 break;
-            case CommitEngine::Do::kLookNextTurn:
+            case CommitEngine::Do::kRunNextIteration:
                 // The posted event keeps the event loop from sleeping. Other programs run first,
                 // perhaps the one that the loop waits for: a proxy or a sender on this machine, or
                 // the kernel's network code.
@@ -70,11 +70,11 @@ void GroupCommit::perform(const CommitEngine::Actions& actions) noexcept {
             case CommitEngine::Do::kStart:
                 start(batches_[action.batch]);
                 break;
-            case CommitEngine::Do::kSetTimer:
+            case CommitEngine::Do::kSetWaitTimer:
                 // Not cancelable, because a quitting process completes waiting jobs.
-                ngx_add_timer(&wait_timer_, action.after_ms);
+                ngx_add_timer(&wait_timer_, action.value);
                 break;
-            case CommitEngine::Do::kClearTimer:
+            case CommitEngine::Do::kClearWaitTimer:
                 ngx_del_timer(&wait_timer_);
                 break;
         }
@@ -136,14 +136,8 @@ void GroupCommit::run(void* data, ngx_log_t*) noexcept {
 }
 
 void GroupCommit::on_completed(ngx_event_t* event) noexcept {
-    if (event->timedout) {
-        event->timedout = 0;
-        ngx_log_error(NGX_LOG_ALERT, event->log, 0,
-                      "sluice: a commit takes longer than a minute; its requests keep waiting");
+    if (hangs(event, "a commit")) {
         return;
-    }
-    if (event->timer_set) {
-        ngx_del_timer(event);
     }
     auto& batch = *static_cast<Batch*>(static_cast<EventIdent*>(event->data)->owner);
     --batch.commits->started_;
@@ -200,7 +194,7 @@ void GroupCommit::complete(Batch& batch) noexcept {
 void GroupCommit::on_start(ngx_event_t* event) noexcept {
     auto& commits = *static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner);
     commits.report([&](CommitEngine::Actions& actions) {
-        commits.engine_.turn_ended(now(), ngx_exiting != 0, actions);
+        commits.engine_.iteration_ended(now(), ngx_exiting != 0, actions);
     });
 }
 

@@ -36,19 +36,6 @@ store::AppendOutcome outcome_of(LaneWrite outcome) noexcept {
     return store::AppendOutcome::kInDoubt;
 }
 
-/// Returns true if the task still runs and only the time for the alert has come.
-bool hangs(ngx_event_t* event, const char* what) noexcept {
-    if (event->timedout) {
-        event->timedout = 0;
-        ngx_log_error(NGX_LOG_ALERT, event->log, 0, "sluice: %s takes longer than a minute", what);
-        return true;
-    }
-    if (event->timer_set) {
-        ngx_del_timer(event);
-    }
-    return false;
-}
-
 }  // namespace
 
 LaneCommit::LaneCommit(ngx_thread_pool_t* write_pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
@@ -123,17 +110,17 @@ void LaneCommit::perform(const LaneEngine::Actions& actions) noexcept {
     using Do = LaneEngine::Do;
     for (const LaneEngine::Action& action : actions) {
         switch (action.what) {
-            case Do::kLookAtTurnEnd:
+            case Do::kRunAtIterationEnd:
                 ngx_post_event(&turn_end_, &ngx_posted_events);
                 break;
             case Do::kWrite:
-                start_write(action.slot);
+                start_write(action.batch);
                 break;
             case Do::kPublish:
                 lane_->publish(action.value);
                 break;
             case Do::kAnswer:
-                answer(action.slot);
+                answer(action.batch);
                 break;
             case Do::kRefuse: {
                 LaneEngine::Actions more;
@@ -205,7 +192,7 @@ void LaneCommit::write(void* data, ngx_log_t*) noexcept {
     }
     store::LaneWriter& lane = *slot.commits->lane_;
     const std::string_view batch = writer.finish(lane.identity(), slot.head);
-    slot.error = lane.write(slot.head.position, batch);
+    slot.error = lane.write(slot.head.offset, batch);
     slot.write_us = monotonic_us() - started_us;
 }
 
@@ -255,7 +242,7 @@ void LaneCommit::answer(std::size_t number) noexcept {
         job.item.outcome = outcome;
         job.item.records_count = 1;
         if (stored) {
-            job.receipt = Receipt{lane_->number(), slots_[number].head.position, index};
+            job.receipt = Receipt{lane_->number(), slots_[number].head.offset, index};
         }
         ++index;
     });
@@ -313,7 +300,7 @@ void LaneCommit::on_turn_end(ngx_event_t* event) noexcept {
     LaneCommit& commits = commits_of(event);
     commits.look_at_room();
     LaneEngine::Actions actions;
-    commits.engine_.turn_ended({loop_ms(), monotonic_ns()}, actions);
+    commits.engine_.iteration_ended({loop_ms(), monotonic_ns()}, actions);
     commits.perform(actions);
 }
 

@@ -43,6 +43,20 @@ inline void bind_task(ngx_thread_task_t& task, EventIdent& ident, void* owner, T
 /// After this time a task that has not ended is reported, as nginx does with its own.
 inline constexpr ngx_msec_t kHangMs = 60'000;
 
+/// Handles the event of a thread task whose timer was set to kHangMs. Returns true if only the
+/// timer fired: `what`, the task, still runs.
+inline bool hangs(ngx_event_t* event, const char* what) noexcept {
+    if (event->timedout) {
+        event->timedout = 0;
+        ngx_log_error(NGX_LOG_ALERT, event->log, 0, "sluice: %s takes longer than a minute", what);
+        return true;
+    }
+    if (event->timer_set) {
+        ngx_del_timer(event);
+    }
+    return false;
+}
+
 // -- The clock: read once in each iteration of the loop -------------------------------------------
 //
 // Only for the event loop. Threads, and what is measured within an iteration, use

@@ -90,14 +90,8 @@ void Offload::run(void* data, ngx_log_t* log) noexcept {
 }
 
 void Offload::on_completed(ngx_event_t* event) noexcept {
-    if (event->timedout) {
-        event->timedout = 0;
-        ngx_log_error(NGX_LOG_ALERT, event->log, 0,
-                      "sluice: checking a large body takes longer than a minute");
+    if (hangs(event, "checking a large body")) {
         return;
-    }
-    if (event->timer_set) {
-        ngx_del_timer(event);
     }
     auto& job = *static_cast<OffloadJob*>(static_cast<EventIdent*>(event->data)->owner);
     Offload& offload = *job.offload;

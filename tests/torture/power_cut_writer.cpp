@@ -173,11 +173,11 @@ private:
             batch.add(envelopes[at].prefix(), bodies[at]);
         }
         LaneBatchHead head;
-        head.position = sealed.position = end_;
+        head.offset = sealed.position = end_;
         head.stamp_ns = monotonic_ns();
         head.answered = answered_;
         head.boot = writer_->boot();
-        head.behind = 1;
+        head.in_flight = 1;
         (void)batch.finish(writer_->identity(), head);
         end_ = head.end();
         return sealed;

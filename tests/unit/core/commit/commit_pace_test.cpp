@@ -22,27 +22,27 @@ TEST(CommitPace, FastCommitsBeginBeforeTheAnswers) {
 TEST(CommitPace, SlowCommitsWaitForAnsweredClients) {
     CommitPace pace = pace_of(5000);
     EXPECT_FALSE(pace.overlaps());
-    EXPECT_TRUE(pace.holds_back(32, 10'001));
+    EXPECT_TRUE(pace.delays(32, 10'001));
 }
 
 TEST(CommitPace, CommitsWithoutDelayWhenAllClientsWait) {
-    EXPECT_FALSE(pace_of(5000).holds_back(64, 10'001));
-    EXPECT_FALSE(pace_of(5000).holds_back(65, 10'001));
+    EXPECT_FALSE(pace_of(5000).delays(64, 10'001));
+    EXPECT_FALSE(pace_of(5000).delays(65, 10'001));
 }
 
 TEST(CommitPace, ACommitIsHeldBackForAPartOfItsTimeAtMost) {
     CommitPace pace = pace_of(5000);
-    const std::uint64_t until = 10'000 + 5000 / CommitPace::kHoldPart;
-    EXPECT_TRUE(pace.holds_back(32, until - 1));
-    EXPECT_FALSE(pace.holds_back(32, until));
+    const std::uint64_t until = 10'000 + 5000 / CommitPace::kDelayPart;
+    EXPECT_TRUE(pace.delays(32, until - 1));
+    EXPECT_FALSE(pace.delays(32, until));
 }
 
 TEST(CommitPace, ALoneClientOfAnIdleWorkerIsNeverHeldBack) {
     CommitPace pace;
-    EXPECT_FALSE(pace.holds_back(1, 10'000));
+    EXPECT_FALSE(pace.delays(1, 10'000));
     pace.committed(5000, 1);
     pace.answered(10, 1, 10'000);
-    EXPECT_FALSE(pace.holds_back(1, 10'001));
+    EXPECT_FALSE(pace.delays(1, 10'001));
 }
 
 TEST(CommitPace, OneSlowCommitDoesNotChangeThePace) {
@@ -65,7 +65,7 @@ void hold_back(CommitPace& pace, int commits, std::size_t come) {
     for (int i = 0; i < commits; ++i) {
         pace.committed(5000, 64);
         pace.answered(kAnswersUs, 32, 10'000);
-        static_cast<void>(pace.holds_back(32, 10'001));
+        static_cast<void>(pace.delays(32, 10'001));
         pace.began(32 + come);
     }
 }
@@ -75,7 +75,7 @@ TEST(CommitPace, HoldingBackEndsWhereItGathersNobody) {
     hold_back(pace, CommitPace::kTrust, 3);
     pace.committed(5000, 64);
     pace.answered(kAnswersUs, 32, 10'000);
-    EXPECT_FALSE(pace.holds_back(32, 10'001));
+    EXPECT_FALSE(pace.delays(32, 10'001));
     EXPECT_TRUE(pace.overlaps()) << "nor do the answers come first";
 }
 
@@ -83,7 +83,7 @@ TEST(CommitPace, HoldingBackGoesOnWhileHalfOfTheMissingCome) {
     CommitPace pace;
     hold_back(pace, 100, 16);
     EXPECT_FALSE(pace.overlaps());
-    EXPECT_TRUE(pace.holds_back(32, 10'001));
+    EXPECT_TRUE(pace.delays(32, 10'001));
 }
 
 TEST(CommitPace, HoldingBackInVainSometimesDoesNotEndIt) {
@@ -92,7 +92,7 @@ TEST(CommitPace, HoldingBackInVainSometimesDoesNotEndIt) {
         hold_back(pace, CommitPace::kTrust - 1, 0);
         hold_back(pace, 1, 32);
     }
-    EXPECT_TRUE(pace.holds_back(32, 10'001));
+    EXPECT_TRUE(pace.delays(32, 10'001));
 }
 
 TEST(CommitPace, HoldingBackIsTriedAgainAndTrustedAgain) {
@@ -102,7 +102,7 @@ TEST(CommitPace, HoldingBackIsTriedAgainAndTrustedAgain) {
     EXPECT_TRUE(pace.overlaps()) << "not yet";
     hold_back(pace, 2, 32);
     EXPECT_FALSE(pace.overlaps());
-    EXPECT_TRUE(pace.holds_back(32, 10'001));
+    EXPECT_TRUE(pace.delays(32, 10'001));
 }
 
 TEST(CommitPace, ACommitThatWasNotHeldBackSaysNothing) {
@@ -110,7 +110,7 @@ TEST(CommitPace, ACommitThatWasNotHeldBackSaysNothing) {
     for (unsigned i = 0; i < 2 * CommitPace::kTrust; ++i) {
         pace.began(1);
     }
-    EXPECT_TRUE(pace.holds_back(32, 10'001));
+    EXPECT_TRUE(pace.delays(32, 10'001));
 }
 
 }  // namespace

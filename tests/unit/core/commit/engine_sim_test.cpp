@@ -82,7 +82,7 @@ private:
         }
         if (std::exchange(look_, false)) {
             CommitEngine::Actions actions;
-            engine_.turn_ended(now(), below(50) == 0, actions);
+            engine_.iteration_ended(now(), below(50) == 0, actions);
             perform(actions);
         }
     }
@@ -137,21 +137,21 @@ private:
     void perform(const CommitEngine::Actions& actions) {
         for (const CommitEngine::Action& action : actions) {
             switch (action.what) {
-                case Do::kLookAtTurnEnd:
+                case Do::kRunAtIterationEnd:
                     look_ = true;
                     break;
-                case Do::kLookNextTurn:
+                case Do::kRunNextIteration:
                     look_next_ = true;
                     break;
                 case Do::kStart:
                     start(action.batch);
                     break;
-                case Do::kSetTimer:
+                case Do::kSetWaitTimer:
                     ASSERT_FALSE(timer_us_) << "it is set already";
-                    ASSERT_GT(action.after_ms, 0U);
-                    timer_us_ = (loop_ms_ + action.after_ms) * 1000;
+                    ASSERT_GT(action.value, 0U);
+                    timer_us_ = (loop_ms_ + action.value) * 1000;
                     break;
-                case Do::kClearTimer:
+                case Do::kClearWaitTimer:
                     ASSERT_TRUE(timer_us_) << "it is not set";
                     timer_us_.reset();
                     break;

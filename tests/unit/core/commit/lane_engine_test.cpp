@@ -35,7 +35,7 @@ struct Bench {
     }
     std::vector<Do> turn(std::uint64_t ms) {
         LaneEngine::Actions actions;
-        engine.turn_ended({ms, ms * 1'000'000}, actions);
+        engine.iteration_ended({ms, ms * 1'000'000}, actions);
         return kinds(actions);
     }
     std::vector<Do> written(std::size_t slot, std::uint64_t ms,
@@ -79,7 +79,7 @@ TEST(LaneEngineRules, L2ABatchBeginsAtTheEndOfATurnWithAllThatWait) {
     EXPECT_TRUE(bench.arrive(5));
     EXPECT_EQ(bench.turn(5), (std::vector{Do::kWrite, Do::kClearWaitTimer}));
     EXPECT_EQ(bench.engine.batch_of(0).count, 2U);
-    EXPECT_EQ(bench.engine.head_of(0).position, kLaneBlockBytes);
+    EXPECT_EQ(bench.engine.head_of(0).offset, kLaneBlockBytes);
     EXPECT_EQ(bench.engine.head_of(0).stamp_ns, 5'000'000U);
     EXPECT_EQ(bench.engine.head_of(0).answered, kLaneBlockBytes);
 }
@@ -105,7 +105,7 @@ TEST(LaneEngineRules, L2OneWriteIsUnderWayAndTwoWhereTheyAreSlow) {
     EXPECT_EQ(bench.turn(7)[0], Do::kWrite);
     EXPECT_TRUE(bench.arrive(8));
     EXPECT_EQ(bench.turn(8)[0], Do::kWrite);
-    EXPECT_EQ(bench.engine.head_of(1).end(), bench.engine.head_of(2).position);
+    EXPECT_EQ(bench.engine.head_of(1).end(), bench.engine.head_of(2).offset);
     EXPECT_TRUE(bench.arrive(9));
     EXPECT_TRUE(bench.turn(9).empty()) << "three are slower";
 }
@@ -155,7 +155,7 @@ TEST(LaneEngineRules, L5AfterAFullDiskTheLaneIsOpenedAnew) {
     bench.engine.opened(kSize, 5 * kLaneBlockBytes, 4 * kLaneBlockBytes);
     EXPECT_TRUE(bench.arrive(7));
     EXPECT_EQ(bench.turn(7)[0], Do::kWrite);
-    EXPECT_EQ(bench.engine.head_of(1).position, 5 * kLaneBlockBytes);
+    EXPECT_EQ(bench.engine.head_of(1).offset, 5 * kLaneBlockBytes);
 }
 
 TEST(LaneEngineRules, L5AFullLaneStartsAMoveAndLooksAgainUntilThereIsRoom) {
@@ -168,7 +168,7 @@ TEST(LaneEngineRules, L5AFullLaneStartsAMoveAndLooksAgainUntilThereIsRoom) {
     EXPECT_EQ(Bench::kinds(due), (std::vector{Do::kMove, Do::kSetMoveTimer}));
     EXPECT_TRUE(bench.turn(16).empty());
     bench.engine.room(kSize / 2, kSize / 2 + kLaneBlockBytes);
-    EXPECT_EQ(bench.moved(17).back(), Do::kLookAtTurnEnd);
+    EXPECT_EQ(bench.moved(17).back(), Do::kRunAtIterationEnd);
     EXPECT_EQ(bench.turn(17)[0], Do::kWrite);
 }
 
@@ -178,8 +178,8 @@ TEST(LaneEngineRules, L8AFullLaneFindsRoomWhileItsOwnMoverWorksOnForOthers) {
     EXPECT_EQ(bench.fill()[0], Do::kSetMoveTimer) << "its mover works already";
     bench.engine.room(kSize / 2, kSize / 2 + kLaneBlockBytes);
     LaneEngine::Actions due;
-    bench.engine.move_due(10 + LaneEngine::kFullLookMs, due);
-    EXPECT_EQ(Bench::kinds(due), std::vector{Do::kLookAtTurnEnd});
+    bench.engine.move_due(10 + LaneEngine::kFullCheckMs, due);
+    EXPECT_EQ(Bench::kinds(due), std::vector{Do::kRunAtIterationEnd});
     EXPECT_EQ(bench.turn(16)[0], Do::kWrite);
 }
 

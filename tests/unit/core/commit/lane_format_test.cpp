@@ -23,11 +23,11 @@ const LaneIdentity kIdentity{uuid(1), uuid(2)};
 
 LaneBatchHead head_at(std::uint64_t position) {
     LaneBatchHead head;
-    head.position = position;
+    head.offset = position;
     head.stamp_ns = 77;
     head.answered = position;
     head.boot = uuid(3);
-    head.behind = 1;
+    head.in_flight = 1;
     return head;
 }
 
@@ -64,7 +64,7 @@ TEST(LaneFormatRules, L2ABatchIsReadAsItWasWritten) {
         EXPECT_EQ(batch->head().stamp_ns, 77U);
         EXPECT_EQ(batch->head().answered, 8192U);
         EXPECT_EQ(batch->head().boot, uuid(3));
-        EXPECT_EQ(batch->head().behind, 1U);
+        EXPECT_EQ(batch->head().in_flight, 1U);
         EXPECT_EQ(batch->head().crc, head.crc);
         EXPECT_EQ(batch->head().end(), 8192 + bytes.size());
         EXPECT_EQ(LaneBatch::claims_records(bytes, kIdentity), !records.empty());

@@ -94,7 +94,7 @@ public:
             }
             if (std::exchange(look_, false)) {
                 tell([&](auto& actions) {
-                    engine_.turn_ended({now_us_ / 1000, now_us_ * 1000}, actions);
+                    engine_.iteration_ended({now_us_ / 1000, now_us_ * 1000}, actions);
                 });
             }
         }
@@ -130,13 +130,13 @@ private:
         LaneEngine::Actions actions;
         event(actions);
         for (const LaneEngine::Action& action : actions) {
-            if (action.what == Do::kLookAtTurnEnd) {
+            if (action.what == Do::kRunAtIterationEnd) {
                 look_ = true;
             } else if (action.what == Do::kWrite) {
                 ++writes_begun_;
-                writes_.push_back({now_us_ + write_us_, action.slot});
+                writes_.push_back({now_us_ + write_us_, action.batch});
             } else if (action.what == Do::kAnswer) {
-                answer(action.slot);
+                answer(action.batch);
             } else if (action.what == Do::kMove) {
                 is_moving_ = true;
             }

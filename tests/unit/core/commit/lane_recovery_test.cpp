@@ -34,9 +34,9 @@ public:
     /// One more batch. Its position.
     std::uint64_t append(std::uint64_t answered = 0, std::uint64_t blocks = 1) {
         LaneBatchHead head;
-        head.position = end;
+        head.offset = end;
         head.answered = answered;
-        head.behind = 1;
+        head.in_flight = 1;
         std::string buffer(blocks * kLaneBlockBytes, '\0');
         LaneBatchWriter writer({buffer.data(), buffer.size()});
         writer.add(std::string((blocks - 1) * kLaneBlockBytes + 100, 'r'), {});
@@ -46,7 +46,7 @@ public:
         }
         crc = head.crc;
         end = head.end();
-        return head.position;
+        return head.offset;
     }
     void damage(std::uint64_t position) { ring_[(position + 200) % kSize] ^= 1; }
     Result<std::uint64_t> find() { return find_lane_end(*this, known); }

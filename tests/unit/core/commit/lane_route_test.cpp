@@ -21,7 +21,7 @@ void answer_at_once(LaneRoute& route, std::uint64_t orders, std::uint64_t now_ms
 
 LaneRoute on_a_disk_that_takes(std::uint64_t us) {
     LaneRoute route;
-    for (unsigned i = 0; i < 3 * LaneRoute::kWritesLooked; ++i) {
+    for (unsigned i = 0; i < 3 * LaneRoute::kWritesCompared; ++i) {
         route.written(us + i % 10 * 500);
     }
     return route;
@@ -102,7 +102,7 @@ TEST(LaneRoute, ADiskThatBecameQuickIsFoundOut) {
 
 TEST(LaneRoute, ADiskThatBecameSlowIsFoundOut) {
     LaneRoute route = on_a_disk_that_takes(100);
-    for (unsigned i = 0; i < 2 * LaneRoute::kWritesLooked; ++i) {
+    for (unsigned i = 0; i < 2 * LaneRoute::kWritesCompared; ++i) {
         route.written(LaneRoute::kSlowWriteUs + 1);
     }
     route.fell_behind(1000);

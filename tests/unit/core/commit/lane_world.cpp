@@ -151,7 +151,7 @@ void World::turn(Process& process) {
     if (process.look) {
         process.look = false;
         LaneEngine::Actions more;
-        process.engine.turn_ended({now_ms(), read_clock()}, more);
+        process.engine.iteration_ended({now_ms(), read_clock()}, more);
         perform(process, more);
     }
     if (process.wants_move && below(2) == 0) {
@@ -196,11 +196,11 @@ void World::perform(Process& process, const LaneEngine::Actions& actions) {
     using Do = LaneEngine::Do;
     for (const LaneEngine::Action& action : actions) {
         switch (action.what) {
-            case Do::kLookAtTurnEnd:
+            case Do::kRunAtIterationEnd:
                 process.look = true;
                 break;
             case Do::kWrite:
-                begin_write(process, action.slot);
+                begin_write(process, action.batch);
                 break;
             case Do::kPublish:
                 if (lanes_[*process.lane]->cell.durable >= action.value) {
@@ -209,7 +209,7 @@ void World::perform(Process& process, const LaneEngine::Actions& actions) {
                 lanes_[*process.lane]->cell.durable = action.value;
                 break;
             case Do::kAnswer:
-                answer(process, action.slot);
+                answer(process, action.batch);
                 break;
             case Do::kRefuse: {
                 LaneEngine::Actions more;
@@ -265,12 +265,12 @@ void World::begin_write(Process& process, std::size_t slot) {
         wrong("a batch is not as long as was reckoned");
     }
     for (const Write& other : process.writes) {
-        if (other.position < head.end() && head.position < other.position + other.bytes.size()) {
+        if (other.position < head.end() && head.offset < other.position + other.bytes.size()) {
             wrong("two writes overlap");
         }
     }
     Write write{slot,
-                head.position,
+                head.offset,
                 now_ns_,
                 now_ns_ + below(slowest_us_ * 1000) + 1,
                 std::move(buffer),

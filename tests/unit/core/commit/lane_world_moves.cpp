@@ -57,14 +57,14 @@ public:
     }
     const Uuid& boot() const override { return boot_; }
     std::size_t lanes() const override { return rows_.size(); }
-    LaneLook look(std::size_t lane) override {
+    LaneProbe probe(std::size_t lane) override {
         world_.others_run();
         Lane& looked = *world_.lanes_[lane];
-        LaneLook look{known_of(looked, world_.boot_), recovers_ && looked.owner == 0};
-        look.known.moved = rows_[lane].moved;
-        look.known.floor = rows_[lane].floor;
-        look.known.floor_crc = rows_[lane].floor_crc;
-        return look;
+        LaneProbe found{known_of(looked, world_.boot_), recovers_ && looked.owner == 0};
+        found.known.moved = rows_[lane].moved;
+        found.known.floor = rows_[lane].floor;
+        found.known.floor_crc = rows_[lane].floor_crc;
+        return found;
     }
     LaneSource& source(std::size_t lane) override { return *sources_[lane]; }
     Status put(std::size_t, std::uint64_t, std::uint32_t, std::string_view record) override {
@@ -76,7 +76,7 @@ public:
         return Status::success();
     }
     void moved(std::size_t lane, const LaneBatchHead& last) override {
-        rows_[lane] = {last.end(), last.position, last.crc};
+        rows_[lane] = {last.end(), last.offset, last.crc};
         world_.others_run();
     }
     void emptied(std::size_t lane) override { emptied_.insert(lane); }
@@ -239,22 +239,22 @@ void World::take_lane(Process& process) {
     Lane& lane = *lanes_[at];
     // A lap further on: nothing that lies there can pass for what is written from now on.
     LaneBatchHead head;
-    head.position = is_new ? 0 : lane.row.moved + lane.head.bytes;
+    head.offset = is_new ? 0 : lane.row.moved + lane.head.bytes;
     head.stamp_ns = read_clock();
     head.boot = uuid_of(3, static_cast<std::uint64_t>(boot_));
     std::string buffer(kLaneBlockBytes, '\0');
     LaneBatchWriter writer({buffer.data(), buffer.size()});
     static_cast<void>(writer.finish(lane.head.identity, head));
-    put_ring(lane, head.position, buffer);
+    put_ring(lane, head.offset, buffer);
     if (!resting_ && !is_new && chance(faults_.kill * 5)) {
         die(process);  // between the opening batch and its row
         return;
     }
-    lane.row = {head.end(), head.position, head.crc};
-    lane.cell = {head.end(), head.position, head.end(), boot_};
+    lane.row = {head.end(), head.offset, head.crc};
+    lane.cell = {head.end(), head.offset, head.end(), boot_};
     lane.owner = process.id;
     process.lane = at;
-    process.engine.opened(lane.head.bytes, head.end(), head.position);
+    process.engine.opened(lane.head.bytes, head.end(), head.offset);
 }
 
 }  // namespace sluice::sim

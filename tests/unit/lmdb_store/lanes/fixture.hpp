@@ -38,11 +38,11 @@ public:
             bytes += item.prefix.size() + item.body.size();
         }
         LaneBatchHead head;
-        head.position = end_;
+        head.offset = end_;
         head.stamp_ns = monotonic_ns();
         head.answered = answered_;
         head.boot = lane_->boot();
-        head.behind = 1;
+        head.in_flight = 1;
         const std::uint64_t size = lane_batch_bytes(bytes, bodies.size());
         const AlignedBytes buffer = allocate_aligned(size);
         LaneBatchWriter writer({buffer.get(), size});
@@ -50,7 +50,7 @@ public:
             writer.add(item.prefix, item.body);
         }
         const std::string_view sealed = writer.finish(lane_->identity(), head);
-        EXPECT_EQ(lane_->write(head.position, sealed), 0);
+        EXPECT_EQ(lane_->write(head.offset, sealed), 0);
         last_ = end_;
         end_ = head.end();
         if (published) {
