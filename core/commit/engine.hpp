@@ -19,7 +19,7 @@
 
 namespace sluice {
 
-/// What CommitEngine asks its caller for.
+/// The actions of CommitEngine, which its caller performs.
 enum class CommitVerb : std::uint8_t {
     kRunAtIterationEnd,  ///< Call iteration_ended() when this iteration of the event loop ends.
     kRunNextIteration,   ///< Call it one iteration later; yield the processor first.

@@ -28,7 +28,7 @@ enum class LaneWrite : std::uint8_t {
     kFailed,  ///< I/O error; the batch may be durable.
 };
 
-/// What LaneEngine asks its caller for.
+/// The actions of LaneEngine, which its caller performs.
 enum class LaneVerb : std::uint8_t {
     kRunAtIterationEnd,  ///< Call iteration_ended() when this iteration of the event loop ends.
     kWrite,              ///< Write batch_of(batch) at its offset, then call written().
@@ -50,7 +50,7 @@ public:
     /// A move is requested for this many durable bytes that are not moved, or after this time.
     static constexpr std::uint64_t kMoveBytes = 512U << 10;
     static constexpr std::uint64_t kMoveEveryMs = 50;
-    /// Interval of checks while requests wait for room. A mover may go on with other lanes long
+    /// Interval of checks while requests wait for room. A mover may serve other lanes long
     /// after it made room in this one.
     static constexpr std::uint64_t kFullCheckMs = 5;
 

@@ -36,7 +36,7 @@ protected:
                                                                const LaneIdentity& identity,
                                                                std::uint64_t offset);
 
-/// What the queue's row and the cell say of a lane.
+/// The state of a lane by the queue's row and the lane's cell.
 struct LaneKnown {
     LaneIdentity identity;
     std::uint64_t size = 0;   ///< Bytes of the ring.

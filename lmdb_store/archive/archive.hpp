@@ -1,11 +1,12 @@
-// Archive: every applied input, in applied order, so that the ledger can be rebuilt.
+// Archive: every applied input, in the order of applying, so that the ledger can be rebuilt.
 //
 // The archive follows the ledger: an input is added after the transaction that applied it is
-// durable, and the queue keeps the input until the archive is durable too. So a crash, or a disk
-// that is full for a while, leaves the archive behind but never with a hole: it catches up from the
-// queue. Segments are only ever appended to; damaged ones are left alone, and a new one is begun.
+// durable, and the queue keeps the input until the archive is durable as well. After a crash, or
+// while the disk is full, the archive lags but has no gaps, and catches up from the queue. Segments
+// are only appended to. A damaged segment is left alone, and a new one begins.
 //
-// One writer (the process that holds the worker's lock), any number of readers in other processes.
+// Processes: one writer, the holder of the worker lock, and any number of readers.
+// Threads: one at a time for each object. Blocking: all functions wait for the disk.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +26,18 @@
 namespace sluice::store {
 
 struct ArchiveOptions {
-    std::uint64_t segment_bytes_max = 64U << 20;  ///< Then a new segment is begun.
-    std::uint32_t block_bytes = 1U << 20;         ///< Raw bytes that are compressed together.
-    std::uint32_t keep_days = 0;                  ///< 0: for ever.
-    std::uint64_t keep_bytes = 0;                 ///< 0: without limit.
-    int level = 1;                                ///< zstd.
+    std::uint64_t segment_bytes_max = 64U << 20;  ///< A new segment begins above it.
+    std::uint32_t block_bytes = 1U << 20;         ///< Uncompressed bytes of a block.
+    std::uint32_t keep_days = 0;                  ///< 0 means for ever.
+    std::uint64_t keep_bytes = 0;                 ///< 0 means no limit.
+    int level = 1;                                ///< zstd level, 1 to 19.
 };
 
-/// Blocks for the disk. Not thread-safe. After an error the inputs behind durable_seq() are
-/// forgotten: add() them again.
+/// After an error the inputs above durable_seq() are dropped, and must be added again.
 class ArchiveWriter {
 public:
-    /// kNotFound and kPermission name the folder; kCorrupt: the newest segment has no sound head.
+    /// Opens an archive. kNotFound and kPermission name the folder. kCorrupt if the newest
+    /// segment's head is damaged.
     [[nodiscard]] static Result<std::unique_ptr<ArchiveWriter>> open(
         const std::filesystem::path& folder, const std::string& queue_uuid,
         const ArchiveOptions& options);
@@ -44,17 +45,17 @@ public:
     ArchiveWriter(const ArchiveWriter&) = delete;
     ArchiveWriter& operator=(const ArchiveWriter&) = delete;
 
-    /// Of this queue; 0: none yet. last_seq() counts what is not durable yet.
+    /// Return the last input of this queue, or 0. last_seq() counts inputs that are not durable.
     [[nodiscard]] SequenceNumber last_seq() const noexcept;
     [[nodiscard]] SequenceNumber durable_seq() const noexcept;
 
-    /// Adds the next input; full blocks are written, not synced. An input that does not follow
-    /// last_seq() begins a new segment, where readers see the gap.
+    /// Adds the next input. Writes full blocks without a sync. An input that does not follow
+    /// last_seq() begins a new segment, where readers find the gap.
     [[nodiscard]] Status add(const ArchivedInput& input, Timestamp now);
-    /// Writes and syncs everything added: one fdatasync, none if there is nothing to do.
+    /// Writes and syncs all inputs with one fdatasync, or none if all are durable.
     [[nodiscard]] Status flush();
-    /// Removes the oldest segments beyond `keep_days` and `keep_bytes`; never the newest one.
-    /// @return how many were removed.
+    /// Removes the oldest segments beyond `keep_days` and `keep_bytes`, never the newest one.
+    /// Returns the number removed.
     [[nodiscard]] Result<std::uint64_t> apply_retention(Timestamp now);
 
 private:
@@ -68,7 +69,7 @@ struct ArchivePlace {
     ArchivedInput input;
 };
 
-/// Reads an archive from its first input on. Not thread-safe; never writes.
+/// Reads an archive from its first input on. Never writes.
 class ArchiveReader {
 public:
     [[nodiscard]] static Result<std::unique_ptr<ArchiveReader>> open(
@@ -77,11 +78,11 @@ public:
     ArchiveReader(const ArchiveReader&) = delete;
     ArchiveReader& operator=(const ArchiveReader&) = delete;
 
-    /// The next input in applied order, valid until the next call; nothing at the end.
-    /// kCorrupt: damage, or inputs are missing between two segments; the message says which.
+    /// Returns the next input, valid until the next call, or nullopt at the end. kCorrupt if a
+    /// segment is damaged or inputs are missing between two segments; the message says which.
     [[nodiscard]] Result<std::optional<ArchivePlace>> next();
-    /// The input with this number, valid until the next call; nothing if it is not there (any
-    /// more). next() goes on behind it.
+    /// Returns the input with this number, valid until the next call, or nullopt if the archive has
+    /// none. next() continues after it.
     [[nodiscard]] Result<std::optional<ArchivePlace>> find(std::string_view queue_uuid,
                                                            SequenceNumber seq);
 
@@ -91,19 +92,19 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Gives the input to keep instead, or nothing to leave it as it is. The views of what it returns
-/// must be valid until its next call.
+/// Returns the input to store instead, or nullopt to keep the present one. The returned views must
+/// be valid until the next call.
 using ArchiveEdit =
     std::function<std::optional<ArchivedInput>(std::string_view queue_uuid, const ArchivedInput&)>;
 
-/// Shows every input to `edit` and rewrites the segments in which `edit` changes something, each
-/// atomically (personal data is taken out this way). Requires: no writer is open, if anything is
-/// changed. @return how many inputs were changed.
+/// Calls `edit` for every input, and rewrites the segments in which it changes an input, each
+/// atomically. Removes personal data. Returns the number of inputs changed.
+/// Requires: no writer is open, if `edit` changes an input.
 [[nodiscard]] Result<std::uint64_t> edit_archive(const std::filesystem::path& folder,
                                                  const ArchiveEdit& edit,
                                                  const ArchiveOptions& options);
 
-/// The queues whose inputs are in the archive, by UUID.
+/// Returns the UUIDs of the queues whose inputs are in the archive.
 [[nodiscard]] Result<std::vector<std::string>> archived_queues(const std::filesystem::path& folder);
 
 }  // namespace sluice::store

@@ -4,13 +4,12 @@
 #include <vector>
 
 #include "lmdb_store/archive/archive.hpp"
-#include "lmdb_store/archive/scan.hpp"
-#include "lmdb_store/archive/segment_file.hpp"
+#include "lmdb_store/archive/segment.hpp"
 
 namespace sluice::store {
 namespace {
 
-/// The blocks of one segment with the edits made.
+/// One segment after the edits.
 struct EditedSegment {
     std::string bytes;
     std::uint64_t changes_count = 0;

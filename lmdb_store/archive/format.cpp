@@ -55,7 +55,7 @@ struct StoredBlockHead {
 };
 static_assert(sizeof(StoredBlockHead) == kBlockHeadBytes);
 
-/// In front of each input within a block's raw bytes.
+/// Precedes each input in a block's raw bytes.
 struct StoredInputHead {
     std::uint64_t seq;
     std::uint64_t bulk_bytes;
@@ -90,7 +90,7 @@ std::optional<Head> checked_head(std::string_view bytes, std::uint32_t magic) {
     return head;
 }
 
-/// What stands where this format has nothing would mean something that is not read here.
+/// Returns true if the unused bytes are zero, because another format would use them.
 bool is_unused_zero(const StoredSegmentHead& head) noexcept {
     return head.reserved_zero == 0 && head.reserved_zero_too == 0 &&
            head.reserved_zero_three == 0 &&
@@ -119,7 +119,8 @@ Result<SegmentHead> decode_segment_head(std::string_view bytes) {
         return corrupt("the head of a segment");
     }
     if (stored->format != kArchiveFormat) {
-        return Error{ErrorCode::kUnsupported, "archive comes from a newer release"};
+        return Error{ErrorCode::kUnsupported,
+                     "archive has another format: use a newer release of sluice"};
     }
     if (stored->uuid_bytes == 0 || stored->uuid_bytes > kUuidBytesMax) {
         return corrupt("the queue's UUID in the head of a segment");
@@ -199,7 +200,8 @@ Result<ArchivedInput> take_input(std::string_view& raw) {
     std::string_view rest = raw.substr(sizeof(head));
     if (head.body > static_cast<std::uint8_t>(ArchivedBody::kBulkMissing) ||
         (head.flags & ~kFlagOriginalDigest) != 0) {
-        return Error{ErrorCode::kUnsupported, "archive holds an input of a newer release"};
+        return Error{ErrorCode::kUnsupported,
+                     "archive holds an input of a newer release: use that release"};
     }
     ArchivedInput input;
     input.seq = {head.seq};
@@ -258,7 +260,7 @@ std::string BlockPacker::pack(BlockHead head, std::string_view raw) {
         ZSTD_compressCCtx(state_->context, payload, block.size() - kBlockHeadBytes, raw.data(),
                           raw.size(), state_->level);
     if (ZSTD_isError(bytes) != 0) {
-        SLUICE_ASSERT(out_of_memory(bytes));  // the block has room for whatever it is given
+        SLUICE_ASSERT(out_of_memory(bytes));  // the block has room for any input
         throw std::bad_alloc();
     }
     block.resize(kBlockHeadBytes + bytes);

@@ -3,8 +3,7 @@
 #include <vector>
 
 #include "lmdb_store/archive/archive.hpp"
-#include "lmdb_store/archive/scan.hpp"
-#include "lmdb_store/archive/segment_file.hpp"
+#include "lmdb_store/archive/segment.hpp"
 
 namespace sluice::store {
 
@@ -22,7 +21,7 @@ struct ArchiveReader::State {
     SegmentHead head;
     std::optional<BlockCursor> cursor;
     std::string raw;
-    std::string_view rest;  ///< Of raw: inputs not given out yet.
+    std::string_view rest;  ///< The inputs of raw that next() has not returned.
     std::map<std::string, SequenceNumber, std::less<>> last_seqs;  ///< By queue.
 };
 
@@ -66,8 +65,9 @@ Status ArchiveReader::State::enter(
     return Status::success();
 }
 
-/// False at the end of the archive. A torn segment ends where it is torn: the writer began another
-/// one for what followed, and if it did not, check_follows() sees the gap.
+/// Loads the next block. Returns false at the end of the archive. A torn segment ends at its last
+/// valid block: the writer began another segment for the inputs that followed, and if it did not,
+/// check_follows() finds the gap.
 Result<bool> ArchiveReader::State::load_block() {
     for (;;) {
         if (cursor) {
@@ -135,7 +135,8 @@ Result<std::optional<ArchivePlace>> ArchiveReader::next() {
     return std::optional(std::move(*place));
 }
 
-/// Opens the last segment of the queue that begins at or before `seq`. False: there is none.
+/// Opens the last segment of the queue that begins at or before `seq`. Returns false if there is
+/// none.
 Result<bool> ArchiveReader::State::go_to(std::string_view queue_uuid, SequenceNumber seq) {
     for (auto at = segments.cend(); at != segments.cbegin();) {
         --at;
@@ -169,7 +170,7 @@ Result<std::optional<ArchivePlace>> ArchiveReader::find(std::string_view queue_u
         if (!place) {
             return place.error();
         }
-        // Behind the segment's end another queue's may begin.
+        // Another queue's segment may follow.
         if (!*place || state.segment != in_segment || (*place)->input.seq > seq) {
             return std::optional<ArchivePlace>();
         }

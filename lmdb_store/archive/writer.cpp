@@ -4,8 +4,7 @@
 
 #include "core/values/assert.hpp"
 #include "lmdb_store/archive/archive.hpp"
-#include "lmdb_store/archive/scan.hpp"
-#include "lmdb_store/archive/segment_file.hpp"
+#include "lmdb_store/archive/segment.hpp"
 
 namespace sluice::store {
 namespace {
@@ -26,8 +25,8 @@ struct ArchiveWriter::State {
     Status begin_segment(SequenceNumber first_seq, Timestamp now);
     Status write_block();
     [[nodiscard]] bool needs_new_segment(const ArchivedInput& input, Timestamp now) const;
-    void forget_what_is_not_durable();
-    [[nodiscard]] Status cut_off();
+    void drop_undurable();
+    [[nodiscard]] Status truncate_to_durable();
 
     std::filesystem::path folder;
     std::string queue_uuid;
@@ -35,13 +34,13 @@ struct ArchiveWriter::State {
     BlockPacker packer;
 
     std::uint64_t newest_ordinal = 0;
-    std::optional<OpenFile> file;  ///< The segment that grows; nothing: begin one.
+    std::optional<OpenFile> file;  ///< The segment that grows. Empty means begin one.
     std::int64_t file_created_at = 0;
     std::uint64_t file_bytes = 0;     ///< Written.
     std::uint64_t durable_bytes = 0;  ///< Synced.
-    bool is_cut = true;               ///< Nothing stands behind them, but what was added since.
+    bool is_truncated = true;         ///< The file ends at durable_bytes, except for new blocks.
 
-    std::string raw;  ///< Inputs of the block to come.
+    std::string raw;  ///< Inputs of the next block.
     BlockHead block;
     SequenceNumber last_seq;
     SequenceNumber durable_seq;
@@ -60,7 +59,7 @@ Result<std::unique_ptr<ArchiveWriter>> ArchiveWriter::open(const std::filesystem
     return std::unique_ptr<ArchiveWriter>(new ArchiveWriter(std::move(state)));
 }
 
-/// Goes on in the newest segment if it is this queue's and ends in a whole block.
+/// Continues the newest segment if it is this queue's and ends in a valid block.
 Status ArchiveWriter::State::adopt_newest() {
     if (Status removed = remove_unfinished(folder); !removed) {
         return removed;
@@ -89,7 +88,7 @@ Status ArchiveWriter::State::adopt_newest() {
     if (!scan) {
         return scan.error();
     }
-    // What a process wrote before it died may still be on its way to the disk.
+    // The last writes of a killed process may not be durable yet.
     if (Status synced = opened->sync(); !synced) {
         return synced;
     }
@@ -105,7 +104,7 @@ Status ArchiveWriter::State::adopt_newest() {
     return Status::success();
 }
 
-/// Looks in earlier segments for the last input of this queue.
+/// Finds the last input of this queue in earlier segments.
 Status ArchiveWriter::State::adopt_last_of_queue(
     const std::map<std::uint64_t, std::filesystem::path>& segments) {
     for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
@@ -168,21 +167,22 @@ Status ArchiveWriter::State::write_block() {
     return Status::success();
 }
 
-/// Bytes whose sync failed may never reach the disk, whatever a later sync says: they are cut off
-/// and written anew.
-void ArchiveWriter::State::forget_what_is_not_durable() {
+/// Drops the inputs that are not durable. Bytes whose sync failed may never reach the disk, even if
+/// a later sync succeeds, so they are truncated and written again.
+void ArchiveWriter::State::drop_undurable() {
     raw.clear();
     block = {};
     last_seq = durable_seq;
     file_bytes = durable_bytes;
-    is_cut = !file;
-    static_cast<void>(cut_off());  // else the next add() does it
+    is_truncated = !file;
+    static_cast<void>(truncate_to_durable());  // if it fails, the next add() retries
 }
 
-/// Until that is done nothing follows, in this segment or another: it would stand there twice.
-Status ArchiveWriter::State::cut_off() {
-    Status cut = is_cut ? Status::success() : file->truncate(durable_bytes);
-    is_cut = cut.ok();
+/// Truncates the segment to its durable length. Appending before this succeeds would duplicate
+/// inputs.
+Status ArchiveWriter::State::truncate_to_durable() {
+    Status cut = is_truncated ? Status::success() : file->truncate(durable_bytes);
+    is_truncated = cut.ok();
     return cut;
 }
 
@@ -200,7 +200,7 @@ Status ArchiveWriter::add(const ArchivedInput& input, Timestamp now) {
     if (archived_bytes(input) > kBlockRawBytesMax) {
         return Error{ErrorCode::kLimit, "an input is too large for the archive"};
     }
-    if (Status cut = state.cut_off(); !cut) {
+    if (Status cut = state.truncate_to_durable(); !cut) {
         return cut;
     }
     if (state.needs_new_segment(input, now)) {
@@ -208,7 +208,7 @@ Status ArchiveWriter::add(const ArchivedInput& input, Timestamp now) {
             return flushed;
         }
         if (Status begun = state.begin_segment(input.seq, now); !begun) {
-            state.forget_what_is_not_durable();
+            state.drop_undurable();
             return begun;
         }
     }
@@ -216,7 +216,7 @@ Status ArchiveWriter::add(const ArchivedInput& input, Timestamp now) {
         !state.raw.empty() && state.raw.size() + archived_bytes(input) > state.options.block_bytes;
     if (crowded) {
         if (Status written = state.write_block(); !written) {
-            state.forget_what_is_not_durable();
+            state.drop_undurable();
             return written;
         }
     }
@@ -238,7 +238,7 @@ Status ArchiveWriter::flush() {
         done = state.file->sync();
     }
     if (!done) {
-        state.forget_what_is_not_durable();
+        state.drop_undurable();
         return done;
     }
     state.durable_bytes = state.file_bytes;

@@ -16,15 +16,15 @@
 
 #include "core/values/assert.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
-#include "lmdb_store/environment/mapped_pages.hpp"
+#include "os/files/mapped_file.hpp"
 
 namespace sluice::store {
 namespace {
 
 namespace fs = std::filesystem;
 
-// ThreadSanitizer does not see inside LMDB, and so not the lock that orders those who write: it is
-// told. A page's memory passes from one transaction to the next.
+// ThreadSanitizer does not see LMDB's writer lock, which orders the accesses to a page's memory, so
+// these calls report it.
 #ifdef __SANITIZE_THREAD__
 void note_writer_lock(MDB_env* env) noexcept {
     __tsan_acquire(env);
@@ -42,7 +42,7 @@ ErrorCode code_of(int rc) noexcept {
         case MDB_MAP_FULL:
         case MDB_TXN_FULL:
             return ErrorCode::kFull;
-        case MDB_PANIC:  // a meta page could not be written: this process must start again
+        case MDB_PANIC:  // a meta page could not be written; the process must restart
             return ErrorCode::kIo;
         case MDB_CORRUPTED:
         case MDB_PAGE_NOTFOUND:
@@ -56,7 +56,7 @@ ErrorCode code_of(int rc) noexcept {
             return ErrorCode::kBusy;
         case MDB_NOTFOUND:
             return ErrorCode::kNotFound;
-        default:  // an errno, or a mistake of ours (a bad transaction), which is none either
+        default:  // an errno, or a bug of ours, such as a bad transaction
             return code_of_errno(rc);
     }
 }
@@ -64,7 +64,7 @@ ErrorCode code_of(int rc) noexcept {
 const char* remedy_of(int rc) noexcept {
     switch (code_of(rc)) {
         case ErrorCode::kIo:
-            return "; look at the disk, then restart this process";
+            return "; check the disk, then restart this process";
         case ErrorCode::kCorrupt:
             return "; nothing was changed: stop everything that uses it and restore it from a "
                    "backup";
@@ -75,7 +75,8 @@ const char* remedy_of(int rc) noexcept {
     }
 }
 
-/// What LMDB may report while another process is opening or closing the same environment.
+/// Returns true for codes that LMDB may return while another process opens or closes the
+/// environment.
 bool may_pass(int rc) noexcept {
     return rc == EAGAIN || rc == EACCES || rc == MDB_INVALID;
 }
@@ -94,7 +95,7 @@ Error lmdb_error(int rc, std::string_view doing, const fs::path& path) {
 
 // -- The process's table of open environments -----------------------------------------------------
 
-/// Never destroyed, so that threads of a process that exits can still use it.
+/// Never destroyed, because threads may use it while the process exits.
 struct Environment::Table {
     struct Entry {
         std::weak_ptr<Environment> environment;
@@ -117,7 +118,7 @@ Result<std::shared_ptr<Environment>> Environment::open(const EnvironmentOptions&
     struct stat info {};
     const fs::path data_path = options.folder / "data.mdb";
     if (::stat(data_path.c_str(), &info) != 0) {
-        return system_error(errno, "look at", data_path);
+        return system_error(errno, "inspect", data_path);
     }
     const FileId id{info.st_dev, info.st_ino};
     Table& processes = table();
@@ -145,10 +146,10 @@ Result<std::shared_ptr<Environment>> Environment::open(const EnvironmentOptions&
 
 Environment::~Environment() {
     if (env_ == nullptr || !is_own()) {
-        return;  // a child of fork() must not give back its parent's locks
+        return;  // a child of fork() must not release its parent's locks
     }
     if (!listed_) {
-        mdb_env_close(env_);  // open() failed, and holds the table
+        mdb_env_close(env_);  // open() failed, and holds the table's mutex
         return;
     }
     Table& processes = table();
@@ -196,23 +197,23 @@ Status Environment::open_files(const EnvironmentOptions& options) {
 Status Environment::check_length() {
     constexpr int kTriesMax = 10;
     if (const int rc = mdb_reader_check(env_, &dead_at_open_); rc != 0) {
-        return error(rc, "look for dead readers of");
+        return error(rc, "clear dead readers of");
     }
-    bool moved = true;  // by a commit of another process between two of our looks
+    bool moved = true;  // another process committed during the check
     int whole = 0;
     for (int tries = 0; tries < kTriesMax && moved && whole == 0; ++tries) {
-        LookTxn snapshot;
+        ProbeTxn snapshot;
         if (const int rc = snapshot.begin(*this); rc != 0) {
             return error(rc, "read");
         }
-        if (Status ok = look_at_files(snapshot); !ok) {
+        if (Status ok = identify_files(snapshot); !ok) {
             return ok;
         }
         int fd = -1;
         struct stat data {};
         mdb_env_get_fd(env_, &fd);
         if (::fstat(fd, &data) != 0) {
-            return system_error(errno, "look at", data_path_);
+            return system_error(errno, "inspect", data_path_);
         }
         const std::uint64_t pages_in_file = static_cast<std::uint64_t>(data.st_size) / page_bytes_;
         whole = missing_pages_are_free(fd, snapshot.id(), pages_in_file, info().me_last_pgno);
@@ -230,12 +231,12 @@ Status Environment::check_length() {
     return Status::success();
 }
 
-Status Environment::look_at_files(const Txn& snapshot) {
+Status Environment::identify_files(const Txn& snapshot) {
     MDB_stat pages{};
     struct stat data {};
     struct stat locks {};
     if (::stat(data_path_.c_str(), &data) != 0 || ::stat(lock_path_.c_str(), &locks) != 0) {
-        return system_error(errno, "look at", folder_);
+        return system_error(errno, "inspect", folder_);
     }
     if (const int rc = mdb_stat(snapshot.get(), 1, &pages); rc != 0) {
         return error(rc, "read");
@@ -279,7 +280,7 @@ Status Environment::create(const fs::path& folder, const FileOwner& data_owner,
 }
 
 MDB_envinfo Environment::info() const noexcept {
-    const std::lock_guard lock(gate_);  // it looks into the map
+    const std::lock_guard lock(map_mutex_);  // LMDB reads the map
     MDB_envinfo info{};
     if (!map_lost_) {
         mdb_env_info(env_, &info);
@@ -293,7 +294,7 @@ Status Environment::open_databases(std::span<const char* const> names, std::span
     // LMDB forbids two transactions of a process that open databases at the same time.
     const std::lock_guard lock(table().mutex);
     WriteTxn writer;
-    LookTxn reader;
+    ProbeTxn reader;
     int rc = create ? writer.begin(*this) : reader.begin(*this);
     if (rc != 0) {
         return error(rc, "open");
@@ -309,27 +310,27 @@ Status Environment::open_databases(std::span<const char* const> names, std::span
             return error(rc, "open");
         }
     }
-    // Handles outlive the transaction only if it is committed, also when it only read.
+    // Even a read transaction must be committed, or its handles are closed.
     rc = create ? writer.commit() : reader.finish();
     return rc == 0 ? Status::success() : Status(error(rc, "open"));
 }
 
 int Environment::set_map_bytes(std::size_t map_bytes) noexcept {
-    constexpr std::chrono::seconds kPatience{5};
-    std::unique_lock lock(gate_);
+    constexpr std::chrono::seconds kIdleTimeout{5};
+    std::unique_lock lock(map_mutex_);
     if (remapping_) {
         return EBUSY;
     }
     remapping_ = true;
-    const bool quiet = gate_moved_.wait_for(lock, kPatience, [this] { return txns_active_ == 0; });
+    const bool quiet = map_idle_.wait_for(lock, kIdleTimeout, [this] { return txns_active_ == 0; });
     const int rc = quiet ? remap(map_bytes) : EBUSY;
     remapping_ = false;
-    gate_moved_.notify_all();
+    map_idle_.notify_all();
     return rc;
 }
 
-/// LMDB unmaps before it maps anew, and cannot recover if that fails. So a map of the new size is
-/// tried first, beside the old one.
+/// LMDB unmaps before it maps again, and cannot recover if that fails. So a second map of the new
+/// size is tried first.
 int Environment::remap(std::size_t map_bytes) noexcept {
     if (map_lost_) {
         return ENOMEM;
@@ -368,17 +369,17 @@ bool Environment::is_own() const noexcept {
 }
 
 bool Environment::enter() noexcept {
-    std::unique_lock lock(gate_);
-    gate_moved_.wait(lock, [this] { return !remapping_; });
+    std::unique_lock lock(map_mutex_);
+    map_idle_.wait(lock, [this] { return !remapping_; });
     txns_active_ += map_lost_ ? 0 : 1;
     return !map_lost_;
 }
 
 void Environment::leave() noexcept {
-    const std::lock_guard lock(gate_);
+    const std::lock_guard lock(map_mutex_);
     --txns_active_;
     if (remapping_ && txns_active_ == 0) {
-        gate_moved_.notify_all();
+        map_idle_.notify_all();
     }
 }
 
@@ -423,7 +424,7 @@ int Txn::begin(Environment& env, unsigned flags) noexcept {
 void Txn::abort() noexcept {
     MDB_txn* const txn = std::exchange(txn_, nullptr);
     if (txn != nullptr && !env_->is_own()) {
-        entered_ = false;  // a child of fork(): slot and snapshot are its parent's
+        entered_ = false;  // a child of fork(); slot and snapshot belong to its parent
         return;
     }
     if (txn != nullptr) {
@@ -435,13 +436,13 @@ void Txn::abort() noexcept {
     }
 }
 
-int LookTxn::begin(Environment& env) noexcept {
+int ProbeTxn::begin(Environment& env) noexcept {
     const int rc = Txn::begin(env, MDB_RDONLY);
     is_writer_ = rc == MDB_READERS_FULL && !env.read_only();
     return is_writer_ ? Txn::begin(env, 0) : rc;
 }
 
-int LookTxn::finish() noexcept {
+int ProbeTxn::finish() noexcept {
     note_writer_unlock(txn_);
     const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
     leave();
@@ -463,15 +464,9 @@ int ReadTxn::renew(Environment& env) noexcept {
     if (enter() && mdb_txn_renew(txn_) == 0) {
         return 0;
     }
-    // Another process may have freed the slot, or the map is too small: begin() handles both.
+    // Another process may have freed the slot, or the map is too small. begin() handles both.
     abort();
     return begin(env);
-}
-
-int ReadTxn::finish() noexcept {
-    const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
-    leave();
-    return rc;
 }
 
 int WriteTxn::commit() noexcept {

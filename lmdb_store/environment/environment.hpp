@@ -1,8 +1,11 @@
-// Environment: LMDB with owners. Internal to this room: the one header that includes lmdb.h.
+// Environment: LMDB environments, transactions and cursors with owners. Internal to this room, and
+// the only header that includes lmdb.h.
 //
-// One environment per folder and process: LMDB's locks are lost when a process opens the same file
-// twice, so open() hands out the one that is open already. Never use one across fork().
-// Return codes (`int rc`) are LMDB's or errno; Environment::error() is the one map to Error.
+// A process opens each folder once, because LMDB loses its locks when a process opens the same file
+// twice; open() therefore returns the environment that is open already. Never use one across
+// fork(). Return codes (`int rc`) are LMDB's or errno; Environment::error() maps them to an Error.
+// Threads: any, unless a class says otherwise. Blocking: opening, writing and committing wait for
+// the disk, WriteTxn::begin() for LMDB's writer lock.
 #pragma once
 
 #include <lmdb.h>
@@ -24,19 +27,19 @@
 namespace sluice::store {
 
 [[nodiscard]] inline MDB_val to_val(std::string_view bytes) noexcept {
-    // LMDB only reads keys and values that are given to it; its C prototypes lack the const.
+    // LMDB does not write to its input; its C prototypes lack the const.
     return {bytes.size(), const_cast<char*>(bytes.data())};
 }
 [[nodiscard]] inline std::string_view to_view(const MDB_val& val) noexcept {
     return {static_cast<const char*>(val.mv_data), val.mv_size};
 }
 
-/// LMDB's code and what it means to a caller; `path` and `doing` go into the message.
+/// Returns an LMDB code as an error: `cannot <doing> "<path>": <text>; <remedy>`.
 [[nodiscard]] Error lmdb_error(int rc, std::string_view doing, const std::filesystem::path& path);
 
-/// Reader slots of an environment: a large machine's nginx workers, those of some reloads before
-/// that still serve a held connection, and the programs. LMDB sizes its lock file when the first
-/// process opens it; one that is in use keeps the slots that it has.
+/// Reader slots of an environment: enough for the nginx workers of a large machine, those of
+/// earlier reloads that still serve a connection, and the programs. LMDB sizes its lock file when
+/// the first process opens it; a lock file in use keeps its size.
 inline constexpr unsigned kReadersMax = 4096;
 
 struct EnvironmentOptions {
@@ -44,21 +47,21 @@ struct EnvironmentOptions {
     std::size_t map_bytes = 0;  ///< Sparse: reserves addresses, not disk.
     unsigned databases_max = 16;
     bool read_only = false;
-    bool sync = true;  ///< False only for benchmarks: a power loss loses data.
+    bool sync = true;  ///< False only in benchmarks: a power cut would lose data.
 };
 
 class Environment {
 public:
-    /// Refuses files that are missing, empty, shorter than their last page, or on a network or
-    /// read-only file system; creates nothing. Retries errors that LMDB may give while another
-    /// process opens the same environment.
+    /// Opens an existing environment. Refuses files that are missing, empty, shorter than their
+    /// last page, or on a network or read-only file system. Retries errors that LMDB may return
+    /// while another process opens the same environment.
     [[nodiscard]] static Result<std::shared_ptr<Environment>> open(
         const EnvironmentOptions& options);
     ~Environment();
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;
 
-    /// Makes a new environment in an existing, empty folder, and `fill`s it in one transaction.
+    /// Creates an environment in an empty folder, and calls `fill` in one transaction.
     [[nodiscard]] static Status create(const std::filesystem::path& folder,
                                        const FileOwner& data_owner, const FileOwner& lock_owner,
                                        const std::function<int(MDB_txn*)>& fill);
@@ -67,40 +70,38 @@ public:
     [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
     [[nodiscard]] std::size_t page_bytes() const noexcept { return page_bytes_; }
     [[nodiscard]] bool read_only() const noexcept { return read_only_; }
-    /// Reader slots of the lock file as it is: kReadersMax, or what it was made with before.
+    /// Returns the reader slots of the lock file, which may be fewer than kReadersMax.
     [[nodiscard]] unsigned readers_max() const noexcept {
         unsigned readers = 0;
         mdb_env_get_maxreaders(env_, &readers);
         return readers;
     }
-    /// Map, last page and last transaction as they are now. Any thread, also while another one
-    /// remaps. All zero once the map was lost.
+    /// Returns the present map, last page and last transaction, all zero once the map was lost.
     [[nodiscard]] MDB_envinfo info() const noexcept;
     [[nodiscard]] std::size_t map_bytes() const noexcept { return info().me_mapsize; }
     [[nodiscard]] Error error(int rc, std::string_view doing) const {
         return lmdb_error(rc, doing, folder_);
     }
 
-    /// Opens named databases into `handles`, in one transaction. Names must live as long as the
-    /// process. With `create` they are made if missing, else a missing one is kCorrupt.
+    /// Opens named databases into `handles`, in one transaction. With `create`, creates missing
+    /// ones; otherwise a missing one is kCorrupt. Names must live as long as the process.
     [[nodiscard]] Status open_databases(std::span<const char* const> names,
                                         std::span<MDB_dbi> handles, bool create);
 
-    /// Remaps. Waits for this process's transactions to end (renewed ones count until reset).
-    /// @param map_bytes  0: at least what the file uses now.
-    /// @return EBUSY if they did not end within some seconds; ENOMEM if there is no room for it in
-    /// the process's memory: the old map is then kept.
+    /// Resizes the map. Waits for this process's transactions to end; a renewed one counts until
+    /// its reset. Returns EBUSY if they did not end within some seconds, or ENOMEM if the process
+    /// has no addresses left; the old map then stays.
+    /// @param map_bytes  0 means what the file uses now, at least.
     [[nodiscard]] int set_map_bytes(std::size_t map_bytes) noexcept;
-    /// Frees reader slots of dead processes. How many, or 0.
+    /// Frees the reader slots of dead processes. Returns their number, or 0 after an error.
     int clear_stale_readers() noexcept;
-    /// How many open() found and freed.
+    /// Returns the number of slots of dead processes that open() freed.
     [[nodiscard]] int dead_readers_at_open() const noexcept { return dead_at_open_; }
-    /// Lets go of the pages that were read, which otherwise count as memory of this process until
-    /// they are needed elsewhere. For walks through all of it; views stay valid.
+    /// Drops mapped pages, so that a full scan does not inflate resident memory. Views stay valid.
     void release_pages() const;
-    /// False once data.mdb and lock.mdb below the path are not the files that were opened.
+    /// Returns false once data.mdb or lock.mdb of the folder is another file than was opened.
     [[nodiscard]] bool still_in_place() const noexcept;
-    /// True in the process that opened it: after fork() a child must leave it alone.
+    /// Returns true in the process that opened it. A child of fork() must not use it.
     [[nodiscard]] bool is_own() const noexcept;
 
 private:
@@ -116,9 +117,9 @@ private:
     [[nodiscard]] static Table& table();
     [[nodiscard]] Status open_files(const EnvironmentOptions& options);
     [[nodiscard]] Status check_length();
-    [[nodiscard]] Status look_at_files(const class Txn& snapshot);
-    /// False: the map was lost, there is nothing to begin a transaction on.
-    [[nodiscard]] bool enter() noexcept;  ///< A transaction begins: the map must stay.
+    [[nodiscard]] Status identify_files(const class Txn& snapshot);
+    /// Counts a transaction, so that the map stays. Returns false if the map was lost.
+    [[nodiscard]] bool enter() noexcept;
     void leave() noexcept;
     [[nodiscard]] int remap(std::size_t map_bytes) noexcept;
 
@@ -128,16 +129,16 @@ private:
     std::size_t page_bytes_ = 0;
     pid_t pid_ = 0;
     bool read_only_ = false;
-    bool listed_ = false;  ///< In the table.
+    bool listed_ = false;  ///< In the process's table.
     int dead_at_open_ = 0;
-    mutable std::mutex gate_;
-    std::condition_variable gate_moved_;
+    mutable std::mutex map_mutex_;
+    std::condition_variable map_idle_;
     unsigned txns_active_ = 0;
     bool remapping_ = false;
-    bool map_lost_ = false;  ///< Until a restart.
+    bool map_lost_ = false;  ///< Until the process restarts.
 };
 
-/// A transaction; aborted when destroyed.
+/// A transaction. Aborts itself when destroyed.
 class Txn {
 public:
     Txn() = default;
@@ -151,10 +152,10 @@ public:
     ~Txn() { abort(); }
 
     [[nodiscard]] MDB_txn* get() const noexcept { return txn_; }
-    /// Requires: it was begun.
+    /// Requires: begin() was called.
     [[nodiscard]] const Environment& environment() const noexcept { return *env_; }
     [[nodiscard]] bool active() const noexcept { return entered_; }
-    /// Of the snapshot; for a write transaction the one it will make.
+    /// Returns the snapshot's id, or the id that a write transaction will commit.
     [[nodiscard]] std::uint64_t id() const noexcept { return mdb_txn_id(txn_); }
     void abort() noexcept;
 
@@ -173,37 +174,36 @@ protected:
     bool entered_ = false;
 };
 
-/// A short look, as for opening: where no reader's slot is free, and the environment may be
-/// written, it takes the writer lock for its time, so that a leaked token can be revoked then, too.
-class LookTxn : public Txn {
+/// A short read transaction for checks such as those of opening. If no reader slot is free and the
+/// environment may be written, it holds the writer lock instead, so that a leaked token can be
+/// revoked even then.
+class ProbeTxn : public Txn {
 public:
     [[nodiscard]] int begin(Environment& env) noexcept;
-    /// Ends it so that database handles that it opened stay.
+    /// Ends the transaction and keeps the database handles that it opened.
     [[nodiscard]] int finish() noexcept;
-    /// Of what is committed.
+    /// Returns the id of the last committed transaction.
     [[nodiscard]] std::uint64_t id() const noexcept { return Txn::id() - (is_writer_ ? 1 : 0); }
 
 private:
     bool is_writer_ = false;
 };
 
-/// Keeps a snapshot while active. May be used by one thread after the other.
+/// Holds a snapshot while active. One thread at a time.
 class ReadTxn : public Txn {
 public:
     [[nodiscard]] int begin(Environment& env) noexcept { return Txn::begin(env, MDB_RDONLY); }
-    /// Lets the snapshot go, keeps the reader's slot.
+    /// Drops the snapshot and keeps the reader slot.
     void reset() noexcept;
-    /// A fresh snapshot; begins if there is nothing to renew. Requires: not active.
+    /// Takes a fresh snapshot, in the kept reader slot if there is one. Requires: not active.
     [[nodiscard]] int renew(Environment& env) noexcept;
-    /// Ends it so that database handles that it opened stay.
-    [[nodiscard]] int finish() noexcept;
 };
 
-/// Begin, write and commit on one thread: the writer lock belongs to it.
+/// Holds the writer lock, which belongs to the thread: begin, write and commit on one thread.
 class WriteTxn : public Txn {
 public:
     [[nodiscard]] int begin(Environment& env) noexcept { return Txn::begin(env, 0); }
-    /// Durable when it returns 0. The transaction is gone in any case.
+    /// Returns 0 once the transaction is durable. Ends the transaction in any case.
     [[nodiscard]] int commit() noexcept;
 };
 
@@ -232,7 +232,7 @@ public:
         }
     }
     [[nodiscard]] MDB_cursor* get() const noexcept { return cursor_; }
-    /// `key` is input for MDB_SET, MDB_SET_KEY and MDB_SET_RANGE.
+    /// @param key  Input for MDB_SET, MDB_SET_KEY and MDB_SET_RANGE.
     [[nodiscard]] int read(MDB_val& key, MDB_val& value, MDB_cursor_op operation) noexcept {
         return mdb_cursor_get(cursor_, &key, &value, operation);
     }

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kSmallestData = 2 * 4096;  ///< Two meta pages.
+constexpr std::uint64_t kSmallestData = 2 * 4096;  ///< LMDB's two meta pages.
 
 Error damaged(const fs::path& path, const char* what) {
     return {ErrorCode::kCorrupt,
@@ -41,7 +41,7 @@ std::string name_of_group(gid_t group) {
     return found != nullptr ? found->gr_name : std::to_string(group);
 }
 
-std::string whose(const struct stat& info) {
+std::string owner_text(const struct stat& info) {
     return " (it belongs to user " + name_of_user(info.st_uid) + ", group " +
            name_of_group(info.st_gid) + "; this process runs as " + name_of_user(::geteuid()) + ")";
 }
@@ -49,7 +49,7 @@ std::string whose(const struct stat& info) {
 Status check_file(const fs::path& path, bool writable, std::uint64_t bytes_min) {
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) {
-        return errno == ENOENT ? damaged(path, "is missing") : system_error(errno, "look at", path);
+        return errno == ENOENT ? damaged(path, "is missing") : system_error(errno, "inspect", path);
     }
     if (!S_ISREG(info.st_mode)) {
         return damaged(path, "is not a file");
@@ -62,7 +62,7 @@ Status check_file(const fs::path& path, bool writable, std::uint64_t bytes_min) 
         const int reason = errno;
         Error error = system_error(reason, writable ? "write" : "read", path);
         if (reason == EACCES || reason == EPERM) {
-            error.message += whose(info);
+            error.message += owner_text(info);
         }
         return error;
     }
@@ -99,14 +99,14 @@ const char* network_name(std::uint64_t magic) noexcept {
             return "GFS2";
         case kOcfs2:
             return "OCFS2";
-        case kFuse:  // sshfs, GlusterFS, s3fs: may be a network file system
+        case kFuse:  // sshfs, GlusterFS, s3fs; may be a network file system
             return "FUSE";
         default:
             return nullptr;
     }
 }
 
-// -- LMDB's data format, version 1 (0.9), as far as the list of free pages goes ------------------
+// -- LMDB's data format, version 1 (0.9): the list of free pages ---------------------------------
 
 struct Tree {
     std::uint32_t pad;
@@ -116,7 +116,7 @@ struct Tree {
 struct Meta {
     std::uint32_t magic, version;
     std::uint64_t address, map_bytes;
-    std::array<Tree, 2> trees;  ///< Free pages, main. The first one's pad is the page size.
+    std::array<Tree, 2> trees;  ///< Free list, main. The pad of the first is the page size.
     std::uint64_t last_page, txn_id;
 };
 struct PageHead {
@@ -136,7 +136,7 @@ constexpr std::uint64_t kPageBytesMin = 512;
 constexpr std::uint64_t kPageBytesMax = 64U << 10;
 constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
 
-/// Walks the tree of free pages with pread, so that nothing outside the file is ever touched.
+/// Walks the tree of free pages with pread, which never touches addresses outside the file.
 class FreeListWalk {
 public:
     FreeListWalk(int fd, std::uint64_t pages_in_file, std::uint64_t last_page)
@@ -152,7 +152,7 @@ public:
             pages.push_back(meta.trees[0].root);
         }
         for (std::uint64_t seen = 0; !pages.empty() && failed_ == 0 && sound_; ++seen) {
-            sound_ = seen < first_missing_;  // a damaged tree may lead in circles
+            sound_ = seen < first_missing_;  // a damaged tree may contain a cycle
             const std::uint64_t page = pages.back();
             pages.pop_back();
             walk_page(page, pages);
@@ -246,7 +246,7 @@ private:
         return read(first_page * page_bytes_ + sizeof(PageHead), list.data(), bytes_count);
     }
 
-    /// A list is its length, then the page numbers.
+    /// Marks the pages of a list, whose first number is its length.
     void mark(const std::vector<std::uint64_t>& list) {
         for (std::size_t i = 1; i < list.size() && i <= list[0]; ++i) {
             if (list[i] >= first_missing_ && list[i] - first_missing_ < free_.size()) {
@@ -275,7 +275,7 @@ Status check_folder(const fs::path& folder, bool read_only) {
                                                    "\" does not exist: is this the right store? "
                                                    "\"sluice init\" makes one"};
         }
-        return system_error(error, "look at", folder);
+        return system_error(error, "inspect", folder);
     }
     if (Status ok = check_file_system(folder); !ok) {
         return ok;
@@ -283,18 +283,18 @@ Status check_folder(const fs::path& folder, bool read_only) {
     if (Status ok = check_file(folder / "data.mdb", !read_only, kSmallestData); !ok) {
         return ok;
     }
-    // Readers write their slot into the lock file; without that right LMDB would go without locks.
+    // Readers write their slot into the lock file; without permission LMDB would use no locks.
     return check_file(folder / "lock.mdb", true, 1);
 }
 
 Status check_file_system(const fs::path& folder) {
     struct statfs info {};
     if (::statfs(folder.c_str(), &info) != 0) {
-        return system_error(errno, "look at the file system of", folder);
+        return system_error(errno, "inspect the file system of", folder);
     }
     if (const char* name = network_name(static_cast<std::uint32_t>(info.f_type))) {
         return Error{ErrorCode::kUnsupported,
-                     "\"" + folder.string() + "\" lies on " + name +
+                     "\"" + folder.string() + "\" is on " + name +
                          ": a store needs a local disk, because memory maps and locks are not "
                          "shared over a network"};
     }

@@ -1,7 +1,8 @@
-// What must be true of an environment's files before LMDB may touch them. Internal to this room.
+// Folder check: the conditions that an environment's files must meet before LMDB opens them.
+// Internal to this room.
 //
-// LMDB maps data.mdb and trusts it: a file that is shorter than its last page opens without an
-// error and kills the process with SIGBUS later; a missing file is created anew.
+// LMDB maps data.mdb and trusts it. It opens a file that is shorter than its last page without an
+// error, and the process dies of SIGBUS later; it creates a missing file.
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +14,19 @@
 
 namespace sluice::store {
 
-/// Folder, data.mdb and lock.mdb: there, not empty, readable, writable as far as it is needed, on
-/// a local file system that is mounted for writing. Opens nothing: closing lock.mdb would drop the
-/// locks of an environment that this process has open.
+/// Checks that folder, data.mdb and lock.mdb exist, are not empty, may be read and written as far
+/// as needed, and lie on a local file system. Opens no file, because closing lock.mdb would drop
+/// the locks of an environment that this process has open.
 [[nodiscard]] Status check_folder(const std::filesystem::path& folder, bool read_only);
 
-/// Refuses network file systems: their maps and locks are not shared between machines.
+/// Refuses network file systems, because their maps and locks are not shared between machines.
 [[nodiscard]] Status check_file_system(const std::filesystem::path& folder);
 
-/// Is a file that ends before `last_page` whole all the same? LMDB does not write pages at its end
-/// that a transaction took and gave back: they are then in the list of free pages.
+/// Returns 1 if all pages from the end of the file up to `last_page` are free, 0 if not, or -errno.
+/// LMDB does not write pages at its end that a transaction allocated and freed, so such a file is
+/// whole.
 /// @param fd      The environment's own descriptor of data.mdb.
-/// @param txn_id  A snapshot that is held meanwhile.
-/// @return 1 yes, 0 no, else -errno.
+/// @param txn_id  A snapshot that the caller holds.
 [[nodiscard]] int missing_pages_are_free(int fd, std::uint64_t txn_id, std::uint64_t pages_in_file,
                                          std::uint64_t last_page);
 

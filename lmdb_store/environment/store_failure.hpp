@@ -1,4 +1,4 @@
-// StoreFailure: an Error on its way to a border of the room where it becomes an answer.
+// StoreFailure: an Error on its way to the border of the room, where attempt() returns it.
 #pragma once
 
 #include <exception>

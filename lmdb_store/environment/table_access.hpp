@@ -1,9 +1,12 @@
-// Table access: rows of an environment by key, with failures thrown. Internal to this room.
+// Table access: rows of an environment by key, and the numbers in keys. Internal to this room.
 //
-// For code off the hot path, where a check after each call would hide what the code does. At the
-// room's border attempt() turns the exception into a Status or Result.
+// Functions with a Txn throw StoreFailure. They are for code off the hot path, where a check after
+// each call would hide what the code does. At the room's border attempt() turns the exception into
+// a Status or Result.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <string>
@@ -17,7 +20,60 @@
 
 namespace sluice::store {
 
-/// Runs `action`, which returns T, Status or Result<T>, and gives back what it threw as an error.
+/// LMDB's number of the unnamed database; valid once a named one was opened.
+inline constexpr MDB_dbi kMainTable = 1;
+/// Rows that the main table of every environment has.
+inline constexpr std::string_view kFormatKey = "format";
+inline constexpr std::string_view kUuidKey = "uuid";
+
+/// Big-endian bytes, which LMDB sorts as the numbers.
+template <std::size_t kBytes>
+using KeyBytes = std::array<unsigned char, kBytes>;
+
+template <std::size_t kBytes>
+[[nodiscard]] MDB_val to_val(KeyBytes<kBytes>& key) noexcept {
+    return {key.size(), key.data()};
+}
+
+template <class Number>
+void put_big_endian(unsigned char* to, Number number) noexcept {
+    for (std::size_t i = sizeof(number); i-- > 0; number >>= 8) {
+        to[i] = static_cast<unsigned char>(number & 0xFF);
+    }
+}
+
+template <class Number>
+[[nodiscard]] Number get_big_endian(const void* from) noexcept {
+    const auto* bytes = static_cast<const unsigned char*>(from);
+    Number number = 0;
+    for (std::size_t i = 0; i < sizeof(number); ++i) {
+        number = static_cast<Number>((number << 8) | bytes[i]);
+    }
+    return number;
+}
+
+/// Writes a row of the main table. Returns 0 or LMDB's code.
+[[nodiscard]] inline int put_main(MDB_txn* txn, std::string_view key,
+                                  std::string_view value) noexcept {
+    MDB_val key_val = to_val(key);
+    MDB_val value_val = to_val(value);
+    return mdb_put(txn, kMainTable, &key_val, &value_val, 0);
+}
+
+/// Creates tables in a new environment. Returns 0 or LMDB's code.
+template <std::size_t kCount>
+[[nodiscard]] int create_tables(MDB_txn* txn,
+                                const std::array<const char*, kCount>& names) noexcept {
+    for (const char* name : names) {
+        MDB_dbi table = 0;
+        if (const int rc = mdb_dbi_open(txn, name, MDB_CREATE, &table); rc != 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/// Runs `action`, which returns T, Status or Result<T>. Returns a thrown StoreFailure as an error.
 template <class Action>
 [[nodiscard]] std::invoke_result_t<Action> attempt(Action&& action) {
     try {
@@ -34,10 +90,10 @@ inline void check(int rc, const Environment& environment, std::string_view doing
     }
 }
 
-/// A view into the map: valid until the transaction writes or ends.
+/// Returns a view into the map, valid until the transaction writes or ends, or nullopt.
 [[nodiscard]] inline std::optional<std::string_view> find(const Txn& txn, MDB_dbi table,
                                                           std::string_view key) {
-    if (key.empty()) {  // LMDB has no empty keys, and complains
+    if (key.empty()) {  // LMDB has no empty keys, and returns an error
         return std::nullopt;
     }
     MDB_val key_val = to_val(key);
@@ -56,7 +112,7 @@ inline void put(const WriteTxn& txn, MDB_dbi table, std::string_view key, std::s
     check(mdb_put(txn.get(), table, &key_val, &value_val, 0), txn.environment(), "write");
 }
 
-/// False: there was no such row.
+/// Returns false if there was no such row.
 inline bool erase(const WriteTxn& txn, MDB_dbi table, std::string_view key) {
     MDB_val key_val = to_val(key);
     const int rc = mdb_del(txn.get(), table, &key_val, nullptr);
@@ -65,7 +121,7 @@ inline bool erase(const WriteTxn& txn, MDB_dbi table, std::string_view key) {
 }
 
 /// Calls visit(key, value) for each row whose key begins with `prefix`, in key order, until it
-/// returns false. It must not write to the table.
+/// returns false. `visit` must not write to the table.
 template <class Visit>
 void scan(const Txn& txn, MDB_dbi table, std::string_view prefix, Visit&& visit) {
     Cursor cursor;

@@ -1,4 +1,4 @@
-// `sluice init`: makes a store. docs/operations.md lists owners and modes.
+// `sluice init`: creates a store. docs/operations.md lists owners and modes.
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
@@ -15,17 +15,18 @@
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/queue/tables.hpp"
 #include "lmdb_store/registry/tables.hpp"
-#include "lmdb_store/store/control_file.hpp"
+#include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/files/file_io.hpp"
+#include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Modes with a group, and without one: then only the owner gets in.
+/// Modes of folders and files. Without a group, only the owner has access.
 struct Modes {
     mode_t root, shared_folder, queue_folder, queue_file, read_file, lock_file;
 };
@@ -60,7 +61,7 @@ Result<Owners> choose_owners(const InitOptions& options) {
     return owners;
 }
 
-/// Makes what init_store() makes; takes it back unless it was finished.
+/// Creates the files of a store. Removes them when destroyed, unless run() succeeded.
 class Builder {
 public:
     Builder(const StorePaths& paths, const Owners& owners) : paths_(paths), owners_(owners) {}
@@ -95,7 +96,7 @@ private:
         std::error_code error;
         fs::create_directories(fs::absolute(paths_.root).parent_path(), error);
         if (error) {
-            return system_error(error.value(), "make the folder above", paths_.root);
+            return system_error(error.value(), "create the folder above", paths_.root);
         }
         if (fs::is_directory(paths_.root, error)) {
             const bool is_empty = fs::is_empty(paths_.root, error);
@@ -103,25 +104,25 @@ private:
                 return system_error(error.value(), "read", paths_.root);
             }
             if (!is_empty) {
-                return taken();
+                return occupied();
             }
             return set_owner(paths_.root, owners_.with(owners_.modes.root));
         }
         return folder(paths_.root, owners_.modes.root);
     }
 
-    [[nodiscard]] Error taken() const {
+    [[nodiscard]] Error occupied() const {
         const bool is_store = ::access(paths_.format.c_str(), F_OK) == 0;
         return {ErrorCode::kConflict,
-                is_store ? "\"" + paths_.root.string() + "\" is a store already"
+                is_store ? "\"" + paths_.root.string() + "\" already is a store"
                          : "\"" + paths_.root.string() +
-                               "\" is not empty and not a store (an interrupted \"sluice init\" "
-                               "leaves such a folder): remove it first"};
+                               "\" is neither empty nor a store, as after an interrupted \"sluice "
+                               "init\": remove it first"};
     }
 
     [[nodiscard]] Status folder(const fs::path& path, mode_t mode) {
         if (::mkdir(path.c_str(), 0700) != 0) {
-            return system_error(errno, "make", path);
+            return system_error(errno, "create", path);
         }
         made_.push_back(path);
         return set_owner(path, owners_.with(mode));

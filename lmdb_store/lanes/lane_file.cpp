@@ -24,8 +24,8 @@ Error lane_error(const fs::path& path, const Error& error) {
     return {error.code, "\"" + path.string() + "\" " + error.message};
 }
 
-/// 0 or errno. chown() first: it clears bits of the mode.
-int give_to(int fd, const FileOwner& owner) noexcept {
+/// Returns 0 or an errno. Sets the owner first, because fchown() clears bits of the mode.
+int set_owner_of(int fd, const FileOwner& owner) noexcept {
     const bool keeps = owner.user == FileOwner{}.user && owner.group == FileOwner{}.group;
     if (!keeps && ::fchown(fd, owner.user, owner.group) != 0) {
         return errno;
@@ -53,14 +53,15 @@ AlignedBytes allocate_aligned(std::size_t bytes) noexcept {
 Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
                                   const FileOwner& owner, bool sync) {
     constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-    ::unlink(path.c_str());  // of one that did not come to its end
+    ::unlink(path.c_str());  // left by a creation that was interrupted
     const AlignedBytes bytes = allocate_aligned(kZeroBytes);
     if (bytes == nullptr) {
-        return Error{ErrorCode::kBusy, "not enough memory to make a lane"};
+        return Error{ErrorCode::kBusy, "not enough memory to create a lane"};
     }
     std::memset(bytes.get(), 0, kZeroBytes);
     int error = EINVAL;
-    for (const bool direct : {true, false}) {  // some file systems refuse it late
+    for (const bool direct :
+         {true, false}) {  // some file systems refuse O_DIRECT only at the write
         Fd fd(open_retrying(path.c_str(), kFlags | (direct ? O_DIRECT : 0), owner.mode));
         error = fd.ok() ? 0 : errno;
         LaneFile file(std::move(fd), path, direct, sync);
@@ -73,7 +74,7 @@ Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
         if (error == 0) {
             encode_lane_head(head, std::span<char, kLaneBlockBytes>(bytes.get(), kLaneBlockBytes));
             error = file.write_at(0, {bytes.get(), kLaneBlockBytes});
-            error = error == 0 ? give_to(file.fd_.get(), owner) : error;
+            error = error == 0 ? set_owner_of(file.fd_.get(), owner) : error;
             error = error == 0 && ::fsync(file.fd_.get()) != 0 ? errno : error;
         }
         if (error == 0) {
@@ -84,7 +85,7 @@ Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
             break;
         }
     }
-    return system_error(error, "make", path);
+    return system_error(error, "create", path);
 }
 
 Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
@@ -114,7 +115,7 @@ Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
 Status LaneFile::read_head() {
     struct stat info {};
     if (::fstat(fd_.get(), &info) != 0) {
-        return system_error(errno, "look at", path_);
+        return system_error(errno, "inspect", path_);
     }
     const AlignedBytes block = allocate_aligned(kLaneBlockBytes);
     if (block == nullptr) {
@@ -130,8 +131,8 @@ Status LaneFile::read_head() {
     }
     if (static_cast<std::uint64_t>(info.st_size) != kLaneBlockBytes + head->bytes) {
         return Error{ErrorCode::kCorrupt, "\"" + path_.string() +
-                                              "\" is not as long as its head "
-                                              "says: it was cut off or appended to"};
+                                              "\" has another length than its "
+                                              "head says: it was truncated or extended"};
     }
     head_ = *head;
     return Status::success();
@@ -147,10 +148,10 @@ bool LaneFile::is_locked_elsewhere() const noexcept {
     return ::fcntl(fd_.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
-int LaneFile::write_at(std::uint64_t offset, std::string_view bytes) noexcept {
+int LaneFile::write_at(std::uint64_t at, std::string_view bytes) noexcept {
     while (!bytes.empty()) {
         const ssize_t done =
-            ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+            ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
         if (done < 0 && errno == EINTR) {
             continue;
         }
@@ -158,16 +159,16 @@ int LaneFile::write_at(std::uint64_t offset, std::string_view bytes) noexcept {
             return done < 0 ? errno : EIO;
         }
         if (direct_ && static_cast<std::size_t>(done) % kLaneBlockBytes != 0) {
-            return EIO;  // nothing aligned could follow
+            return EIO;  // the rest would not be aligned
         }
         bytes.remove_prefix(static_cast<std::size_t>(done));
-        offset += static_cast<std::uint64_t>(done);
+        at += static_cast<std::uint64_t>(done);
     }
     return 0;
 }
 
-int LaneFile::write(std::uint64_t position, std::string_view bytes) noexcept {
-    const std::uint64_t at = position % head_.bytes;
+int LaneFile::write(std::uint64_t offset, std::string_view bytes) noexcept {
+    const std::uint64_t at = offset % head_.bytes;
     const std::uint64_t first = std::min<std::uint64_t>(bytes.size(), head_.bytes - at);
     int error = write_at(kLaneBlockBytes + at, bytes.substr(0, first));
     if (error == 0 && first < bytes.size()) {
@@ -179,15 +180,15 @@ int LaneFile::write(std::uint64_t position, std::string_view bytes) noexcept {
     return error;
 }
 
-int LaneFile::read(std::uint64_t position, char* to, std::uint64_t bytes) const noexcept {
+int LaneFile::read(std::uint64_t offset, char* to, std::uint64_t bytes) const noexcept {
     while (bytes > 0) {
-        const std::uint64_t at = position % head_.bytes;
+        const std::uint64_t at = offset % head_.bytes;
         const std::uint64_t part = std::min(bytes, head_.bytes - at);
         const std::int64_t got = read_at(fd_.get(), to, part, kLaneBlockBytes + at);
         if (got != static_cast<std::int64_t>(part)) {
             return got < 0 ? static_cast<int>(-got) : EIO;
         }
-        position += part;
+        offset += part;
         to += part;
         bytes -= part;
     }

@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <string>
 
-#include "lmdb_store/lanes/boot_id.hpp"
-#include "lmdb_store/lanes/lane_source.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::store {
@@ -19,11 +17,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".lane";
 constexpr std::uint64_t kKeepOpenNs = 5'000'000'000;
 constexpr const char* kRemedy =
-    "; nothing was changed. Events that were answered may be in it: put the right file back, or "
-    "restore the store from a backup (\"sluice queue drop-lanes\" gives up what was in a lane that "
-    "is missing)";
+    "; nothing was changed. The file may hold events that were answered: put the right file back, "
+    "or restore the store from a backup (\"sluice queue drop-lanes\" abandons the events of a lane "
+    "that is missing)";
 
-/// Does any block of it begin a batch of this lane that holds records?
+/// Returns true if any block begins a batch of this lane that holds records.
 Result<bool> holds_records(const LaneFile& file) {
     LaneBuffers buffers;
     LaneFileSource source(file, buffers);
@@ -45,7 +43,7 @@ Result<bool> holds_records(const LaneFile& file) {
 Status LaneSet::create(const StorePaths& paths, const FileOwner& folder_owner,
                        const FileOwner& file_owner) {
     if (::mkdir(paths.lanes.c_str(), 0700) != 0 && errno != EEXIST) {
-        return system_error(errno, "make", paths.lanes);
+        return system_error(errno, "create", paths.lanes);
     }
     Status ok = set_owner(paths.lanes, folder_owner);
     ok = ok ? LaneCells::create(paths.lane_cells, file_owner) : ok;
@@ -72,14 +70,14 @@ Result<std::unique_ptr<LaneSet>> LaneSet::open(const StorePaths& paths, bool syn
     }
     struct stat info {};
     if (::stat(paths.lane_cells.c_str(), &info) != 0) {
-        return system_error(errno, "look at", paths.lane_cells);
+        return system_error(errno, "inspect", paths.lane_cells);
     }
     std::unique_ptr<LaneSet> lanes(new LaneSet(paths.lanes, std::move(*cells)));
     lanes->store_ = *store;
     lanes->boot_ = *boot;
     lanes->sync_ = sync;
     lanes->file_owner_.mode = info.st_mode & 0777U;
-    if (::geteuid() == 0) {  // nginx may run as root while the worker is the owner of the store
+    if (::geteuid() == 0) {  // nginx may run as root, and the worker as the owner of the store
         lanes->file_owner_.user = info.st_uid;
         lanes->file_owner_.group = info.st_gid;
     }
@@ -98,10 +96,10 @@ Status LaneSet::check_file(const LaneFile& file, const LaneRow& row) const {
         return wrong("belongs to another store");
     }
     if (file.head().identity.lane != row.lane) {
-        return wrong("is another lane than the one that the queue knows by this name");
+        return wrong("is another lane than the queue has under this name");
     }
     if (file.head().bytes != row.bytes) {
-        return wrong("has another size than the queue knows");
+        return wrong("has another size than the queue has recorded");
     }
     return Status::success();
 }
@@ -140,7 +138,7 @@ Result<std::shared_ptr<LaneFile>> LaneSet::file(const LaneRow& row) {
     return known;
 }
 
-/// Reloads leave more lanes behind than are written to.
+/// Closes files that were not used for a while. Reloads leave more lanes behind than are in use.
 void LaneSet::close_unused(std::uint64_t now_ns) {
     std::erase_if(files_,
                   [&](const auto& kept) { return now_ns - kept.second.used_ns > kKeepOpenNs; });
@@ -151,9 +149,9 @@ Result<bool> LaneSet::holds_events(const std::string& name) const {
     return file ? holds_records(*file) : Result<bool>(file.error());
 }
 
-/// A lane has its name first, then its row, then its events. So what holds events has a row among
-/// those that are read afterwards.
-Status LaneSet::check_strangers(
+/// A lane gets its name first, then its row, then its events. So a file that holds events has a row
+/// among those that are read after the names.
+Status LaneSet::check_unregistered_lanes(
     const std::function<Result<std::vector<LaneRow>>()>& read_rows) const {
     const Result<std::vector<std::string>> names = names_in(folder_);
     if (!names) {
@@ -183,7 +181,7 @@ Status LaneSet::check_strangers(
         if (rows && !is_known(*rows, name)) {
             return Error{ErrorCode::kCorrupt,
                          "\"" + (folder_ / name).string() +
-                             "\" holds events and the queue does not know it: the queue's "
+                             "\" holds events, and the queue has no such lane: the queue's "
                              "data.mdb is an older copy, or the file is of another store; nothing "
                              "was changed. Restore both from one backup, or move the file away"};
         }
@@ -201,7 +199,7 @@ Status LaneSet::try_write() const {
 LaneKnown LaneSet::known_of(const LaneRow& row) const noexcept {
     LaneKnown known{identity_of(row), row.bytes, row.moved, row.floor, row.floor_crc, std::nullopt};
     const auto durable = get_cell(cell_of(row).durable, key_of(row));
-    // A cell that lags behind the row was not written since: it tells nothing.
+    // A cell below the row was not written since the last move, so it is unknown.
     if (durable && *durable >= row.moved && *durable <= row.floor + row.bytes) {
         known.durable = durable;
     }

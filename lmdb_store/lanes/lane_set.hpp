@@ -11,32 +11,34 @@
 #include "core/commit/lane_recovery.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/lanes/cells.hpp"
-#include "lmdb_store/lanes/lane_buffers.hpp"
 #include "lmdb_store/lanes/lane_file.hpp"
+#include "lmdb_store/lanes/lane_reader.hpp"
 #include "lmdb_store/lanes/rows.hpp"
 #include "lmdb_store/store/format.hpp"
 
 namespace sluice::store {
 
-/// Threads: any; files are handed out and stay open as long as a caller has them.
+/// Threads: any. Blocking: functions that open files wait for the disk.
 class LaneSet {
 public:
-    /// Makes the folder and its cells, for a store that has none.
+    /// Creates the folder and the cells of a new store.
     [[nodiscard]] static Status create(const StorePaths& paths, const FileOwner& folder_owner,
                                        const FileOwner& file_owner);
     [[nodiscard]] static Result<std::unique_ptr<LaneSet>> open(const StorePaths& paths, bool sync);
 
-    /// For reading; kept open for a while. kCorrupt if it is not the file that the row names.
+    /// Returns the row's file for reading, which stays open for some seconds. kCorrupt if it is
+    /// missing or another file than the row names.
     [[nodiscard]] Result<std::shared_ptr<LaneFile>> file(const LaneRow& row);
-    /// One of its own, that can be locked.
+    /// Returns the row's file, opened separately, so that the caller can lock it.
     [[nodiscard]] Result<LaneFile> open_file(const LaneRow& row) const;
-    /// Files below the folder that no row names and that hold records: the queue's table is older
-    /// than its lanes.
-    /// @param read_rows  Reads them anew: another process may make a lane meanwhile.
-    [[nodiscard]] Status check_strangers(
+    /// Returns kCorrupt if the folder has a file with records that no row names, because then the
+    /// queue's table is older than its lanes.
+    /// @param read_rows  Reads the rows. Called again for such a file, because another process may
+    ///                   have created a lane meanwhile.
+    [[nodiscard]] Status check_unregistered_lanes(
         const std::function<Result<std::vector<LaneRow>>()>& read_rows) const;
 
-    /// A small file, written and synced: does the disk take it?
+    /// Writes and syncs a small file, to check that the disk works.
     [[nodiscard]] Status try_write() const;
 
     [[nodiscard]] LaneBuffers& buffers() noexcept { return buffers_; }
@@ -53,16 +55,13 @@ public:
     [[nodiscard]] std::filesystem::path path_of(std::uint32_t number) const;
     [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
     [[nodiscard]] const Uuid& boot() const noexcept { return boot_; }
-    [[nodiscard]] const Uuid& store() const noexcept { return store_; }
-    [[nodiscard]] bool sync() const noexcept { return sync_; }
-    /// Of new files: as the cells have them.
+    /// Returns owner and mode of new lanes, which are those of the cells.
     [[nodiscard]] const FileOwner& file_owner() const noexcept { return file_owner_; }
 
 private:
     LaneSet(std::filesystem::path folder, LaneCells cells) noexcept
         : folder_(std::move(folder)), cells_(std::move(cells)) {}
     void close_unused(std::uint64_t now_ns);
-    /// A file of that name holds events.
     [[nodiscard]] Result<bool> holds_events(const std::string& name) const;
     [[nodiscard]] Status check_file(const LaneFile& file, const LaneRow& row) const;
 

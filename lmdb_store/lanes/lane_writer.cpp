@@ -34,8 +34,8 @@ bool LaneWriter::is_direct() const noexcept {
     return file_->is_direct();
 }
 
-int LaneWriter::write(std::uint64_t position, std::string_view batch) noexcept {
-    return file_->write(position, batch);
+int LaneWriter::write(std::uint64_t offset, std::string_view batch) noexcept {
+    return file_->write(offset, batch);
 }
 
 void LaneWriter::publish(std::uint64_t durable) noexcept {

@@ -1,6 +1,7 @@
-// LaneWriter: the one lane that this process writes to. Gives it back when it is destroyed.
+// LaneWriter: the lane that this process has claimed and writes to. Its destruction releases it.
 //
-// Threads: write() any, for parts that do not overlap; the rest one after the other.
+// Threads: write() may run on several threads for ranges that do not overlap; the other functions
+// on one thread at a time. Blocking: only write().
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@ struct LaneRow;
 
 class LaneWriter {
 public:
-    /// What the queue has of it, as movers say.
+    /// A mover's progress in this lane.
     struct Room {
-        std::uint64_t floor = 0;
-        std::uint64_t moved = 0;
+        std::uint64_t floor = 0;  ///< The writer stays below floor + bytes().
+        std::uint64_t moved = 0;  ///< Everything below is in the queue.
     };
 
-    /// @param lanes  Outlives it.
+    /// @param lanes  Outlives the writer.
     LaneWriter(LaneSet& lanes, const LaneRow& row, LaneFile file);
     ~LaneWriter();
     LaneWriter(const LaneWriter&) = delete;
@@ -36,18 +37,19 @@ public:
     [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
     [[nodiscard]] const LaneIdentity& identity() const noexcept { return identity_; }
     [[nodiscard]] const Uuid& boot() const noexcept;
-    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] std::uint64_t end() const noexcept { return end_; }      ///< When it was taken.
-    [[nodiscard]] std::uint64_t floor() const noexcept { return floor_; }  ///< When it was taken.
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }  ///< Size of the ring.
+    /// Return the end and the floor that the lane had when it was claimed.
+    [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
+    [[nodiscard]] std::uint64_t floor() const noexcept { return floor_; }
     [[nodiscard]] const std::filesystem::path& path() const noexcept;
-    /// Writes go past the page cache.
+    /// Returns true if writes bypass the page cache.
     [[nodiscard]] bool is_direct() const noexcept;
 
-    /// Durable when it returns 0; else errno. Blocks for the disk.
-    [[nodiscard]] int write(std::uint64_t position, std::string_view batch) noexcept;
-    /// All below is durable: movers may take it from now on.
+    /// Returns 0 once the batch is durable, or an errno.
+    [[nodiscard]] int write(std::uint64_t offset, std::string_view batch) noexcept;
+    /// Publishes that everything below `durable` is durable, so that movers may take it.
     void publish(std::uint64_t durable) noexcept;
-    /// Nothing: the cell tells nothing.
+    /// Returns nullopt if the cell is unknown.
     [[nodiscard]] std::optional<Room> room() const noexcept;
     [[nodiscard]] bool still_in_place() const noexcept;
 

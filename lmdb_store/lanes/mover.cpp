@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::uint64_t kReadAheadMin = 16U << 10;
 
-/// Another mover, who committed later, may have been faster here. Each puts right what it finds
-/// behind its rows, so a word that fell back all the same does not stay so.
-void raise_cell(std::atomic<std::uint64_t>& word, std::uint64_t position,
+/// Raises a word to `offset`. A mover that committed later may have stored its value first. If a
+/// word is lowered by such a race, the next mover raises it again.
+void raise_cell(std::atomic<std::uint64_t>& word, std::uint64_t offset,
                 std::uint64_t key) noexcept {
-    if (get_cell(word, key).value_or(0) < position) {
-        put_cell(word, position, key);
+    if (get_cell(word, key).value_or(0) < offset) {
+        put_cell(word, offset, key);
     }
 }
 
@@ -28,7 +28,7 @@ LaneMover::LaneMover(LaneSet& lanes, const WriteTxn& txn, bool recovers, std::ui
       cut_ns_max_(cut_ns_max),
       put_(std::move(put)) {}
 
-Result<std::string_view> LaneMover::Source::read(std::uint64_t position, std::uint64_t bytes) {
+Result<std::string_view> LaneMover::Source::read(std::uint64_t offset, std::uint64_t bytes) {
     if (!from_) {
         Result<std::shared_ptr<LaneFile>> file = lanes_.file(row_);
         if (!file) {
@@ -40,10 +40,10 @@ Result<std::string_view> LaneMover::Source::read(std::uint64_t position, std::ui
     }
     from_->expect_end(expected_end_);
     from_->read_ahead(read_ahead_);
-    return from_->read(position, bytes);
+    return from_->read(offset, bytes);
 }
 
-/// Before the cut: what a process writes that takes one of them later, is stamped behind it.
+/// Runs before the cut, so that a process that claims such a lane later stamps after the cut.
 Status LaneMover::lock_unowned() {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         Result<LaneFile> file = lanes_.open_file(rows_[i]);
@@ -105,7 +105,7 @@ void LaneMover::committed() noexcept {
         LaneCell& cell = lanes_.cell_of(row);
         const std::uint64_t key = lanes_.key_of(row);
         if (open_[i].own && open_[i].emptied) {
-            // Nobody writes: what is moved is all that was ever durable.
+            // No process writes to the lane, so everything durable is moved.
             put_cell(cell.durable, row.moved, key);
             put_cell(cell.settled, row.moved, key);
         }
@@ -143,9 +143,9 @@ LaneProbe LaneMover::probe(std::size_t lane) {
     return probe;
 }
 
-Status LaneMover::put(std::size_t lane, std::uint64_t position, std::uint32_t index,
+Status LaneMover::put(std::size_t lane, std::uint64_t offset, std::uint32_t index,
                       std::string_view record) {
-    rc_ = put_(record, {rows_[lane].number, position, index});
+    rc_ = put_(record, {rows_[lane].number, offset, index});
     return rc_ == 0 ? Status::success() : Status(txn_.environment().error(rc_, "write"));
 }
 
@@ -158,7 +158,7 @@ void LaneMover::moved(std::size_t lane, const LaneBatchHead& last) {
 }
 
 Error LaneMover::named(std::size_t lane, const Error& error) const {
-    // What is said of the file itself has its name already.
+    // Errors of opening the file name it already.
     const bool unnamed = error.code == ErrorCode::kCorrupt && !open_[lane].source->failed_to_open();
     return unnamed ? Error{error.code, "\"" + lanes_.path_of(rows_[lane].number).string() + "\" " +
                                            error.message}

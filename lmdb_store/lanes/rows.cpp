@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "lmdb_store/environment/key_bytes.hpp"
+#include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/lanes/cells.hpp"
 
 namespace sluice::store {
@@ -15,10 +15,10 @@ static_assert(std::endian::native == std::endian::little, "rows are little endia
 
 constexpr std::string_view kPrefix = "lane.";
 constexpr std::size_t kDigits = 4;
-/// A small record takes up to three times its bytes of a lane in the queue's pages.
+/// A small record takes up to three times its bytes in the queue's pages.
 constexpr std::uint64_t kReserveFactor = 3;
 
-/// As it lies in the table.
+/// A row in the table.
 struct Stored {
     Uuid lane;
     std::uint64_t bytes;

@@ -1,5 +1,5 @@
-// Lane rows: what the queue's main table knows of each lane. They change in the transaction that
-// puts a lane's records into the queue, and in no other way.
+// Lane rows: a lane's state in the queue's main table. A row changes only in the transaction that
+// copies the lane's records to the queue, or that claims the lane.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,19 @@ namespace sluice::store {
 struct LaneRow {
     std::uint32_t number = 0;
     Uuid lane{};
-    std::uint64_t bytes = 0;
-    std::uint64_t moved = 0;  ///< All below is in the queue.
-    std::uint64_t floor = 0;  ///< Where the batch that was moved last begins, and its CRC.
-    std::uint32_t floor_crc = 0;
+    std::uint64_t bytes = 0;      ///< Size of the ring.
+    std::uint64_t moved = 0;      ///< Everything below is in the queue.
+    std::uint64_t floor = 0;      ///< Offset of the batch that was moved last.
+    std::uint32_t floor_crc = 0;  ///< Its CRC.
 };
 
-/// All, by number. 0 or LMDB's code; MDB_CORRUPTED if a row is not what sluice wrote.
+/// Reads all rows, by number. Returns 0 or LMDB's code; MDB_CORRUPTED if a row is invalid.
 [[nodiscard]] int read_lane_rows(MDB_txn* txn, std::vector<LaneRow>& rows);
 [[nodiscard]] int put_lane_row(MDB_txn* txn, const LaneRow& row) noexcept;
 [[nodiscard]] int delete_lane_row(MDB_txn* txn, std::uint32_t number) noexcept;
 
-/// What the queue's admission keeps free for lanes: what they hold always fits.
+/// Returns the bytes of the queue's map that admission reserves, so that the records of lanes
+/// always fit.
 [[nodiscard]] std::uint64_t lane_reserve(const std::vector<LaneRow>& rows) noexcept;
 [[nodiscard]] std::uint64_t lane_reserve(std::uint64_t lane_bytes) noexcept;
 

@@ -1,12 +1,12 @@
-// append(): from a batch of records to their outcomes.
+// append(): stores a batch of records and sets their outcomes.
 //
-// Outcomes are set while the transaction is filled and taken back if it fails: everything that
-// rests on it has a sequence number of this batch (undo()).
+// Outcomes are set while the transaction is filled. If it fails, undo() resets those that depend on
+// it, which are the ones with a sequence number of this transaction.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "lmdb_store/queue/append_batch.hpp"
+#include "lmdb_store/queue/lmdb_queue.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::store {
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kExpiredRowsPerAppend = 4;
 constexpr std::uint64_t kExpiredRowsAtCap = 64;
-constexpr std::int64_t kLookInPlaceEveryMs = 500;
+constexpr std::int64_t kCheckInPlaceEveryMs = 500;
 
 bool is_pending(const AppendItem& item) noexcept {
     return item.outcome == AppendOutcome::kPending;
@@ -34,7 +34,7 @@ bool is_full(int rc) noexcept {
     return rc == MDB_MAP_FULL || rc == MDB_TXN_FULL;
 }
 
-/// A transaction that began at `first_seq` came to nothing, and so did all that rested on it.
+/// Resets the items that the aborted transaction had stored, and replays that refer to them.
 void undo(std::span<AppendItem> batch, std::uint64_t first_seq) noexcept {
     for (AppendItem& item : batch) {
         if (item.seq.value >= first_seq) {
@@ -68,7 +68,7 @@ std::uint64_t LmdbQueue::cost_of(const AppendItem& item) const noexcept {
     return Admission::cost_of(item.prefix.size() + item.body.size(), env_->page_bytes());
 }
 
-std::uint64_t LmdbQueue::cost_of(std::span<const AppendItem> part) const noexcept {
+std::uint64_t LmdbQueue::cost_of_stored(std::span<const AppendItem> part) const noexcept {
     std::uint64_t cost = 0;
     for (const AppendItem& item : part) {
         cost += item.outcome == AppendOutcome::kStored ? cost_of(item) : 0;
@@ -77,19 +77,21 @@ std::uint64_t LmdbQueue::cost_of(std::span<const AppendItem> part) const noexcep
 }
 
 void LmdbQueue::append(std::span<AppendItem> batch, Timestamp now) noexcept {
-    if (!look_in_place()) {
-        set_pending(batch, AppendOutcome::kUnavailable);  // replays too: nobody would find them
+    if (!check_in_place()) {
+        set_pending(
+            batch,
+            AppendOutcome::kUnavailable);  // replays included: their records are out of reach
         return;
     }
     answer_known_claims(batch, now);
-    if (latched_.load() != AppendOutcome::kPending || latched()) {
+    if (process_latch_.load() != AppendOutcome::kPending || latched()) {
         set_pending(batch, AppendOutcome::kUnavailable);
         return;
     }
     if (any_pending(batch)) {
-        refuse_what_does_not_fit(batch, admission_.measure(*env_));
+        reject_oversized_items(batch, admission_.measure(*env_));
     }
-    if (any_pending(batch) && lanes_ != nullptr && !clear_lanes()) {
+    if (any_pending(batch) && !prepare_lanes()) {
         set_pending(batch, AppendOutcome::kUnavailable);
     }
     store_in_parts(batch, now);
@@ -102,17 +104,17 @@ void LmdbQueue::find_replay(AppendItem& item, Timestamp now) noexcept {
     }
 }
 
-/// Not before each batch, but often enough that a store that was removed is noticed soon.
-bool LmdbQueue::look_in_place() noexcept {
+/// Checks at intervals whether the store was removed or replaced.
+bool LmdbQueue::check_in_place() noexcept {
     const std::int64_t now_ms = coarse_ms();
-    if (now_ms - looked_at_ms_ >= kLookInPlaceEveryMs) {
-        looked_at_ms_ = now_ms;
-        in_place_.store(env_->still_in_place() && !outdated_.load());
+    if (now_ms - checked_at_ms_ >= kCheckInPlaceEveryMs) {
+        checked_at_ms_ = now_ms;
+        in_place_.store(env_->still_in_place());
     }
     return in_place_.load();
 }
 
-/// Most replays end here, without waiting for the writer lock; also while admission is stopped.
+/// Answers most replays without the writer lock, even while admission is closed.
 void LmdbQueue::answer_known_claims(std::span<AppendItem> batch, Timestamp now) noexcept {
     const bool any = std::any_of(batch.begin(), batch.end(), [](const AppendItem& item) {
         return is_pending(item) && item.claim.has_value();
@@ -143,15 +145,15 @@ void LmdbQueue::answer_claim(const Txn& snapshot, AppendItem& item,
     if (at_cap && table.oldest(oldest) == 0 &&
         (options_.idempotency_ttl_seconds == 0 ||
          oldest > now_second - options_.idempotency_ttl_seconds)) {
-        item.outcome = AppendOutcome::kFull;  // no expired row could make room for it
+        item.outcome = AppendOutcome::kFull;  // no row has expired that could make room
     }
 }
 
-void LmdbQueue::refuse_what_does_not_fit(std::span<AppendItem> batch, std::uint64_t room) noexcept {
-    constexpr std::uint64_t kTreesPages = 16;  // what an empty queue's own tables may take
+void LmdbQueue::reject_oversized_items(std::span<AppendItem> batch, std::uint64_t room) noexcept {
+    constexpr std::uint64_t kTreesPages = 16;  // pages of the tables of an empty queue
     const std::uint64_t ever =
-        admission_.mark(env_->map_bytes()) -
-        std::min(kTreesPages * env_->page_bytes(), admission_.mark(env_->map_bytes()));
+        admission_.high_water(env_->map_bytes()) -
+        std::min(kTreesPages * env_->page_bytes(), admission_.high_water(env_->map_bytes()));
     for (AppendItem& item : batch) {
         if (!is_pending(item)) {
             continue;
@@ -183,20 +185,20 @@ void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now) noexc
         } else if (is_full(rc) && part.size() > 1) {
             count = part.size() / 2;
         } else if (is_full(rc) && cost_of(part.front()) > 2 * env_->page_bytes()) {
-            set_pending(part, AppendOutcome::kFull);  // a smaller one may find room all the same
+            set_pending(part, AppendOutcome::kFull);  // a smaller record may find room
             at += part.size();
         } else {
             set_pending(part, why);
-            // Full for the smallest, or a failure that the rest would only meet again. The rest was
-            // not tried: there is no doubt about it.
+            // Even a small record finds no room, or the rest would fail the same way. The rest was
+            // not tried, so it is not in doubt.
             set_pending(batch, why == AppendOutcome::kInDoubt ? AppendOutcome::kUnavailable : why);
             return;
         }
     }
 }
 
-/// One transaction. 0, or LMDB's code: then what it would have stored is pending again, and `why`
-/// is what this means for it.
+/// Stores `part` in one transaction. On error, returns LMDB's code, leaves the items pending, and
+/// sets `why` to the outcome that they should get.
 int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutcome& why) noexcept {
     Batch batch{.items = part, .now_second = now.seconds, .txn = {}, .records = {}};
     std::optional<LaneMover> mover;
@@ -204,13 +206,13 @@ int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutco
     rc = rc == 0 ? fill_transaction(batch, mover) : rc;
     batch.records.close();
     if (rc == 0 && batch.next_seq == batch.first_seq) {
-        return 0;  // nothing to store: each was answered
+        return 0;  // every item was answered without being stored
     }
     const bool committing = rc == 0;
-    const std::uint64_t cost = batch.moved_cost + cost_of(std::span<const AppendItem>(part));
+    const std::uint64_t cost = batch.moved_cost + cost_of_stored(part);
     if (committing) {
-        if (headroom_) {
-            headroom_->prepare(*env_, cost);
+        if (preallocation_) {
+            preallocation_->prepare(*env_, cost);
         }
         rc = batch.txn.commit();
     } else {
@@ -223,7 +225,7 @@ int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutco
     }
     if (mover) {
         mover->committed();
-        tell_moved(batch.moved);
+        publish_lane_backlog(batch.moved);
     }
     stored(cost, now);
     return 0;
@@ -235,7 +237,7 @@ void LmdbQueue::stored(std::uint64_t cost, Timestamp now) noexcept {
     page_.notify_appended(static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000);
 }
 
-/// What a failed transaction means for its records, and what follows for the ones to come.
+/// Returns the outcome of a failed transaction's records. Closes admission or latches the queue.
 AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
     ReadTxn probe;
     const bool panicked = probe.begin(*env_) == MDB_PANIC;  // the meta page could not be written
@@ -252,7 +254,7 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
                 admission_.saw_disk_full();
                 return AppendOutcome::kNoSpace;
             case EIO:
-                // A short write, which is how a disk runs full in the middle of one, is EIO too.
+                // LMDB also returns EIO for a short write, which a disk that runs full causes.
                 if (admission_.disk_is_full()) {
                     admission_.saw_disk_full();
                     return AppendOutcome::kNoSpace;
@@ -261,11 +263,11 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
             case ENOMEM:
             case EBUSY:
             case EAGAIN:
-            case EINTR:  // of the first sync, which comes before the page that commits
+            case EINTR:  // from the first sync, before the page that commits
             case MDB_READERS_FULL:
             case MDB_MAP_RESIZED:
                 return AppendOutcome::kUnavailable;
-            default:  // damage, or a mistake of ours: better to stop than to go on
+            default:  // damage, or a bug of ours; stop rather than continue
                 break;
         }
     }
@@ -274,8 +276,8 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
     if (by_disk) {
         latch_commit(rc);
     }
-    if (panicked || !by_disk) {  // this process cannot go on, whatever a person finds out
-        latched_.store(by_disk ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable);
+    if (panicked || !by_disk) {  // this process must restart, even if the disk is sound
+        process_latch_.store(by_disk ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable);
     }
     return in_doubt ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable;
 }
@@ -285,26 +287,17 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
 int LmdbQueue::read_next_seq(Batch& batch) noexcept {
     MDB_val key = to_val(kNextSeqKey);
     MDB_val value{};
-    int rc = mdb_get(batch.txn.get(), kMainTable, &key, &value);
+    const int rc = mdb_get(batch.txn.get(), kMainTable, &key, &value);
     if (rc != 0 || value.mv_size != sizeof(std::uint64_t)) {
         return rc != 0 ? rc : MDB_CORRUPTED;
     }
     batch.first_seq = batch.next_seq = get_big_endian<std::uint64_t>(value.mv_data);
-    key = to_val(kFormatKey);
-    rc = mdb_get(batch.txn.get(), kMainTable, &key, &value);
-    if (rc == 0 && static_cast<const unsigned char*>(value.mv_data)[0] != format_) {
-        outdated_.store(true);
-        in_place_.store(false);
-        return EAGAIN;  // it is opened anew; until then nothing is stored
-    }
-    return rc == 0 ? batch.records.open(batch.txn, records_) : rc;
+    return batch.records.open(batch.txn, records_);
 }
 
 int LmdbQueue::fill_transaction(Batch& batch, std::optional<LaneMover>& mover) noexcept {
     int rc = read_next_seq(batch);
-    if (rc == 0 && lanes_ != nullptr) {
-        rc = move_first(batch, mover);
-    }
+    rc = rc == 0 ? move_lanes_first(batch, mover) : rc;
     rc = rc == 0 ? idempotency(batch.txn).count(batch.rows) : rc;
     for (AppendItem& item : batch.items) {
         if (rc == 0 && is_pending(item)) {
@@ -314,12 +307,12 @@ int LmdbQueue::fill_transaction(Batch& batch, std::optional<LaneMover>& mover) n
     return rc == 0 ? finish_transaction(batch) : rc;
 }
 
-/// What every transaction that stores ends with.
+/// Deletes old rows and writes the next sequence number, if anything was stored.
 int LmdbQueue::finish_transaction(Batch& batch) noexcept {
     if (batch.next_seq == batch.first_seq) {
         return 0;
     }
-    if (const int rc = clean_up(batch); rc != 0) {
+    if (const int rc = delete_old_rows(batch); rc != 0) {
         return rc;
     }
     KeyBytes<8> bytes = seq_key(batch.next_seq);
@@ -354,8 +347,8 @@ int LmdbQueue::store_item(Batch& batch, AppendItem& item) noexcept {
     return rc;
 }
 
-/// Decides by what is stored, earlier records of this batch included; leaves the item pending if it
-/// is to be stored, `key` is then its row's.
+/// Compares the claim with the stored rows, those of this batch included. Leaves the item pending
+/// if it must be stored, and sets `key` to its row's key.
 int LmdbQueue::decide_claim(Batch& batch, AppendItem& item, IdempotencyKey& key) noexcept {
     key = IdempotencyTable::key_of(*item.claim);
     IdempotencyTable table = idempotency(batch.txn);
@@ -395,8 +388,9 @@ int LmdbQueue::put_record(Batch& batch, std::string_view front, std::string_view
     return rc;
 }
 
-int LmdbQueue::clean_up(Batch& batch) noexcept {
-    // Read under the lock, see begin_drain(). Believed only for what was there before this batch.
+int LmdbQueue::delete_old_rows(Batch& batch) noexcept {
+    // Read under the writer lock; see begin_drain(). Limited to records before this batch, because
+    // the checkpoint is only a hint.
     const SequenceNumber applied{std::min(page_.applied().value, batch.first_seq - 1)};
     std::uint64_t deleted = 0;
     const int rc =
@@ -404,7 +398,7 @@ int LmdbQueue::clean_up(Batch& batch) noexcept {
     if (rc != 0 || batch.rows == 0 || options_.idempotency_ttl_seconds == 0) {
         return rc;
     }
-    // More than was added, or the rows would outgrow their expiry.
+    // Expires more rows than were added, so that expiry keeps up.
     return idempotency(batch.txn).expire(batch.now_second - options_.idempotency_ttl_seconds,
                                          kExpiredRowsPerAppend + 2 * batch.rows_stored);
 }

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -17,13 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string random_name() {
-    std::array<std::uint8_t, 16> bytes{};
-    fill_random(bytes);
-    return to_hex(bytes) + ".bulk";
-}
-
-/// nginx may run as root while the worker runs as the owner of the store.
+/// Gives the file to the owner of the store, because nginx may run as root, and the worker does
+/// not.
 bool give_to_owner_of_folder(int fd, const fs::path& folder) noexcept {
     if (::geteuid() != 0) {
         return true;
@@ -32,7 +26,7 @@ bool give_to_owner_of_folder(int fd, const fs::path& folder) noexcept {
     return ::stat(folder.c_str(), &info) == 0 && ::fchown(fd, info.st_uid, info.st_gid) == 0;
 }
 
-/// Behind one sync of 20 MB the queue's commits would wait for all of it.
+/// Bytes between syncs. One sync of 20 MB would delay the queue's commits.
 constexpr std::uint64_t kSliceBytes = 1U << 20;
 
 }  // namespace
@@ -59,14 +53,14 @@ Result<BulkFile> BulkFile::write(const StorePaths& paths, std::string_view body,
 
 Result<BulkFile> BulkFile::create(const StorePaths& paths) {
     BulkFile file;
-    file.name_ = random_name();
+    file.name_ = random_hex(16) + ".bulk";
     file.folder_ = paths.bulk;
     fs::path path = paths.bulk / file.name_;
     file.fd_ = Fd(open_retrying(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0660));
     if (!file.fd_.ok()) {
         return system_error(errno, "create", path);
     }
-    file.path_ = std::move(path);  // from here on it is removed again
+    file.path_ = std::move(path);  // from here on the destructor removes it
     if (Status ok = file.prepare(); !ok) {
         return ok.error();
     }
@@ -80,7 +74,7 @@ Status BulkFile::prepare() {
     if (!give_to_owner_of_folder(fd_.get(), folder_)) {
         return system_error(errno, "set the owner of", path_);
     }
-    // The umask must not keep the worker's group out.
+    // The worker's group needs access whatever the umask is.
     return ::fchmod(fd_.get(), 0660) == 0 ? Status::success()
                                           : system_error(errno, "set the mode of", path_);
 }

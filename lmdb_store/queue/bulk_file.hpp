@@ -1,5 +1,5 @@
-// Bulk files: bodies above 256 KB lie beside the queue, so that no large value ever holds its
-// writer lock.
+// Bulk files: bodies above 256 KB are stored outside the queue, so that no large value holds its
+// writer lock for long.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@ namespace sluice::store {
 
 inline constexpr std::size_t kInlineBodyBytesMax = 256u << 10;
 
-/// A bulk file. Removed when destroyed, unless kept. It is locked as long as this object lives, so
-/// that a sweep of orphans leaves it alone however slowly its body comes: the system ends the lock
-/// with the process. One thread at a time.
+/// A bulk file that is removed when destroyed, unless keep() was called. Locked while this object
+/// lives, so that a sweep of orphans leaves it alone however slowly its body arrives; the system
+/// ends the lock with the process. Threads: one at a time. Blocking: all functions but bytes() and
+/// ref().
 class BulkFile {
 public:
-    /// The whole of it: create(), add() and seal().
+    /// Calls create(), add() and seal().
     [[nodiscard]] static Result<BulkFile> write(const StorePaths& paths, std::string_view body,
                                                 const Digest256& sha256);
-    /// A new, empty one. This and what follows blocks for the disk: kNoSpace, kIo, kPermission.
+    /// Creates an empty file. Errors, here and below: kNoSpace, kIo, kPermission.
     [[nodiscard]] static Result<BulkFile> create(const StorePaths& paths);
     BulkFile(BulkFile&&) noexcept;
     BulkFile& operator=(BulkFile&&) noexcept;
@@ -32,16 +33,17 @@ public:
     BulkFile& operator=(const BulkFile&) = delete;
     ~BulkFile();
 
-    /// Appends. After an error the file is good for nothing.
+    /// Appends. After an error the file is unusable.
     [[nodiscard]] Status add(std::string_view piece);
-    /// Syncs what was added, and the folder: it may be named in a record now.
-    /// @param sha256  Of all that was added.
+    /// Syncs file and folder, so that a record may name the file.
+    /// @param sha256  Digest of the whole contents.
     [[nodiscard]] Status seal(const Digest256& sha256);
-    /// All that was added. @param to  Room for bytes().
+    /// Reads the whole contents.
+    /// @param to  Has room for bytes().
     [[nodiscard]] Status read_back(char* to) const;
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-    /// Its record is durable: the file stays.
+    /// Keeps the file, because its record is durable.
     void keep() noexcept {
         path_.clear();
         fd_ = Fd();
@@ -63,9 +65,11 @@ private:
     Digest256 sha256_{};
 };
 
-/// True: a living process writes it, or is about to store its record; or it cannot be told.
+/// Returns true if a running process writes the file or is about to store its record, or if that is
+/// unknown.
 [[nodiscard]] bool is_in_use(const std::filesystem::path& file) noexcept;
-/// As BulkFile names its files. Names come from records, too; one that leaves the folder is damage.
+/// Returns true for a name that BulkFile makes. A record with another name is damaged, because the
+/// name could leave the folder.
 [[nodiscard]] bool is_bulk_name(std::string_view name) noexcept;
 /// Reads a bulk body and checks length and digest. kNotFound, kCorrupt, kIo.
 [[nodiscard]] Result<std::string> read_bulk(const StorePaths& paths, const BulkRef& ref);

@@ -10,7 +10,7 @@
 namespace sluice::store {
 namespace {
 
-/// The flag in a record's head (core/protocol/record.hpp), so that few records need to be decoded.
+/// Checks the flag in a record's head (core/protocol/record.hpp), so that few records are decoded.
 bool may_name_a_file(std::string_view record) noexcept {
     constexpr std::size_t kFlagsOffset = 6;
     return record.size() > kFlagsOffset && (record[kFlagsOffset] & 1) != 0;
@@ -18,8 +18,8 @@ bool may_name_a_file(std::string_view record) noexcept {
 
 }  // namespace
 
-/// A file whose record is on its way is in use until that is durable, and is not listed; one whose
-/// record became durable before is listed, and then its record is seen.
+/// A file is in use until its record is durable, and is not listed. A listed file whose record is
+/// durable is found when the records are read.
 Status BulkSweep::begin() {
     old_files_.clear();
     is_under_way_ = false;
@@ -50,7 +50,7 @@ Result<std::uint64_t> BulkSweep::step() {
     return *more ? std::uint64_t{0} : remove_unnamed();
 }
 
-/// @return there is more to see.
+/// Returns true if more records follow.
 Result<bool> BulkSweep::see_records() {
     const auto records = queue_.read(next_, kRecordsPerStep, kBytesPerStep);
     if (!records) {
@@ -59,7 +59,7 @@ Result<bool> BulkSweep::see_records() {
     for (const QueuedRecord& record : *records) {
         if (may_name_a_file(record.bytes)) {
             const auto view = decode_record(record.bytes);
-            if (!view) {  // whose file is it? Rather none goes than the wrong one.
+            if (!view) {  // keep all files rather than remove the wrong one
                 return view.error();
             }
             named_.push_back({record.seq, std::string(view->meta.bulk->file_name)});
@@ -72,7 +72,7 @@ Result<bool> BulkSweep::see_records() {
 std::uint64_t BulkSweep::remove_unnamed() {
     const std::uint64_t applied = queue_.control().words().applied_seq.load();
     while (!named_.empty() && named_.front().seq.value <= applied) {
-        named_.pop_front();  // its file went when it was applied; if not, it goes now
+        named_.pop_front();  // its file was removed when it was applied, or is removed now
     }
     for (const Named& named : named_) {
         old_files_.erase(named.name);

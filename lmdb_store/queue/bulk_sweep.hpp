@@ -1,9 +1,8 @@
-// BulkSweep: removes bulk files that no record of the queue names. A process that was killed
-// between its file and its record leaves one.
+// BulkSweep: removes bulk files that no record of the queue names. A process that is killed between
+// writing its file and its record leaves such a file.
 //
-// Goes on in slices, so that the worker that applies the queue is not held up, and remembers which
-// records it has seen: each is looked at once, however long it waits and however often a sweep
-// begins. Thread: one at a time.
+// Works in slices, so that it does not delay the worker, and remembers the records that it has
+// read, so that each is read once, however often a sweep begins. Threads: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +19,19 @@ namespace sluice::store {
 
 class BulkSweep {
 public:
-    /// Of one slice.
+    /// Limits of one slice.
     static constexpr std::size_t kRecordsPerStep = 1000;
     static constexpr std::size_t kBytesPerStep = 8U << 20;
 
-    /// @param age_seconds  Younger files are left alone: their record may be on its way.
+    /// @param age_seconds  Younger files are kept, because their record may follow.
     BulkSweep(const StorePaths& paths, Queue& queue, std::int64_t age_seconds)
         : paths_(paths), queue_(queue), age_seconds_(age_seconds) {}
 
-    /// Lists what is old enough. The steps that follow find out what of it goes.
+    /// Lists the files that are old enough. The steps that follow decide which of them to remove.
     [[nodiscard]] Status begin();
-    /// One slice; nothing where no sweep is under way. @return how many files were removed; at the
-    /// end of a sweep only. kCorrupt: a record cannot be read, whose file may be any of them; the
-    /// sweep has ended.
+    /// Performs one slice, if a sweep is active. Returns the number of files removed, which is 0
+    /// before the last slice. kCorrupt if a record cannot be read; the sweep then ends, because any
+    /// file may belong to it.
     [[nodiscard]] Result<std::uint64_t> step();
     [[nodiscard]] bool is_under_way() const noexcept { return is_under_way_; }
 
@@ -49,9 +48,9 @@ private:
     Queue& queue_;
     std::int64_t age_seconds_;
     bool is_under_way_ = false;
-    SequenceNumber next_{1};           ///< Every record before it was seen.
-    std::deque<Named> named_;          ///< By records that were seen and are not applied.
-    std::set<std::string> old_files_;  ///< Of this sweep.
+    SequenceNumber next_{1};           ///< Every record before it was read.
+    std::deque<Named> named_;          ///< Files of records that are not applied.
+    std::set<std::string> old_files_;  ///< Candidates of this sweep.
 };
 
 }  // namespace sluice::store

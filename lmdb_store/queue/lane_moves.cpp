@@ -1,4 +1,4 @@
-// The queue and its lanes: moving, recovering, taking one. The order is core/commit/lane_move's.
+// The queue's lanes: moves them to the queue, recovers them, and claims one.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,46 +9,47 @@
 #include <new>
 #include <thread>
 
-#include "lmdb_store/queue/append_batch.hpp"
+#include "lmdb_store/queue/lmdb_queue.hpp"
 #include "os/clock/clock.hpp"
+#include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
 namespace {
 
-/// Of one transaction: longer ones are felt by the batches that wait for the same disk.
+/// Bytes of one transaction. A longer one would delay the batches that wait for the same disk.
 constexpr std::uint64_t kMoveBytes = 512U << 10;
-/// After each but the last. LMDB's writer lock is not fair: without a pause a mover that has much
-/// to move takes it again before those wake who wait for it, for seconds.
+/// Pause between transactions. LMDB's writer lock is not fair: without a pause, a mover with a
+/// large backlog would take it again before the waiting processes wake up, for seconds.
 constexpr std::chrono::microseconds kPause{200};
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 constexpr std::uint64_t kLaneBytesMin = 64U << 10;
 constexpr std::uint64_t kLaneBytesDefault = 8U << 20;
-/// A lane takes at most this part of the map.
+/// A lane has at most this part of the map.
 constexpr std::uint64_t kLaneMapPart = 128;
-/// All lanes' reserve takes at most this part of what admission may use.
+/// The reserve of all lanes has at most this part of the high-water mark.
 constexpr std::uint64_t kReservePart = 4;
 
 Error no_memory() {
     return {ErrorCode::kBusy, "not enough memory to move the lanes"};
 }
 
-/// One process takes a lane at a time. LMDB's writer lock is not fair: after a reload all new
-/// workers would wait for it at once, and the appends of those that serve would starve.
-class TakersTurn {
+/// Serializes the processes that claim a lane. LMDB's writer lock is not fair: after a reload all
+/// new workers would wait for it at once, and the appends of the others would starve.
+class LaneClaimLock {
 public:
-    explicit TakersTurn(int cells_fd) noexcept : fd_(cells_fd) { set(F_WRLCK, F_OFD_SETLKW); }
-    ~TakersTurn() { set(F_UNLCK, F_OFD_SETLK); }
-    TakersTurn(const TakersTurn&) = delete;
-    TakersTurn& operator=(const TakersTurn&) = delete;
+    explicit LaneClaimLock(int cells_fd) noexcept : fd_(cells_fd) { set(F_WRLCK, F_OFD_SETLKW); }
+    ~LaneClaimLock() { set(F_UNLCK, F_OFD_SETLK); }
+    LaneClaimLock(const LaneClaimLock&) = delete;
+    LaneClaimLock& operator=(const LaneClaimLock&) = delete;
 
 private:
     void set(short type, int command) const noexcept {
         struct flock lock {};
         lock.l_type = type;
         lock.l_whence = SEEK_SET;
-        lock.l_start = 1;  // behind the movers' byte
+        lock.l_start = 1;  // byte 0 is the movers'
         lock.l_len = 1;
-        // Without it, only the order of those who wait is worse.
+        // A failure only makes the order of the waiting processes worse.
         while (::fcntl(fd_, command, &lock) != 0 && errno == EINTR) {
         }
     }
@@ -57,12 +58,6 @@ private:
 };
 
 }  // namespace
-
-struct LmdbQueue::Taken {
-    LaneRow row;
-    std::optional<LaneFile> file;
-    bool is_new = false;  ///< No row yet.
-};
 
 Status LmdbQueue::open_lanes() {
     Result<std::unique_ptr<LaneSet>> lanes = LaneSet::open(paths_, options_.sync);
@@ -80,7 +75,7 @@ Status LmdbQueue::open_lanes() {
         return rows.error();
     }
     admission_.set_reserve(lane_reserve(*rows));
-    return lanes_->check_strangers([this] { return lane_rows(); });
+    return lanes_->check_unregistered_lanes([this] { return lane_rows(); });
 }
 
 Result<std::vector<LaneRow>> LmdbQueue::lane_rows() {
@@ -94,49 +89,10 @@ Result<std::vector<LaneRow>> LmdbQueue::lane_rows() {
     return rows;
 }
 
-// -- Latch ----------------------------------------------------------------------------------------
-
-void LmdbQueue::latch(Latch latch, std::string_view text) noexcept {
-    page_.set_latch(latch, latch_boot_, text);
-}
-
-void LmdbQueue::latch_commit(int rc) noexcept {
-    std::array<char, 400> text{};
-    std::snprintf(text.data(), text.size(), "a commit to \"%s\" failed: %s",
-                  (paths_.queue / "data.mdb").c_str(), mdb_strerror(rc));
-    latch(Latch::kIo, text.data());
-}
-
-std::optional<Latch> LmdbQueue::latched() const noexcept {
-    return page_.latched(latch_boot_);
-}
-
-Status LmdbQueue::unlatch() {
-    // A commit writes data and meta page, with a sync each.
-    WriteTxn txn;
-    int rc = txn.begin(*env_);
-    MDB_val key = to_val(std::string_view("unlatched"));
-    KeyBytes<8> second{};
-    put_big_endian(second.data(), static_cast<std::uint64_t>(now().seconds));
-    MDB_val value = to_val(second);
-    rc = rc == 0 ? mdb_put(txn.get(), kMainTable, &key, &value, 0) : rc;
-    rc = rc == 0 ? txn.commit() : rc;
-    if (rc != 0) {
-        return env_->error(rc, "write");
-    }
-    if (lanes_ != nullptr) {
-        if (Status written = lanes_->try_write(); !written) {
-            return written;
-        }
-    }
-    page_.clear_latch();
-    return Status::success();
-}
-
-/// What cannot be read now is tried again; what is damaged stops everything that stores.
+/// Records a failed move. Damage and I/O errors latch the queue; other errors are retried.
 Status LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
     if (!env_->still_in_place()) {
-        in_place_.store(false);  // the store was moved away, and its lanes with it
+        in_place_.store(false);  // the store was moved away with its lanes
     } else if (rc != 0) {
         static_cast<void>(failed(rc, false));
     } else if (error.code == ErrorCode::kIo) {
@@ -164,7 +120,7 @@ LaneMover LmdbQueue::mover_for(Batch& batch, bool recovers, std::uint64_t cut_ns
             }};
 }
 
-int LmdbQueue::move_first(Batch& batch, std::optional<LaneMover>& mover) noexcept {
+int LmdbQueue::move_lanes_first(Batch& batch, std::optional<LaneMover>& mover) noexcept {
     try {
         mover.emplace(mover_for(batch, false, kNoLimit));
         const Result<Moved> moved = mover->run(kNoLimit);
@@ -181,7 +137,8 @@ int LmdbQueue::move_first(Batch& batch, std::optional<LaneMover>& mover) noexcep
     }
 }
 
-/// Bytes, as the cells say; a lane whose cell tells nothing counts nothing.
+/// Returns the bytes that are durable and not moved, by the cells. A lane with an unknown cell
+/// counts as empty.
 Result<std::uint64_t> LmdbQueue::lanes_backlog() {
     const Result<std::vector<LaneRow>> rows = lane_rows();
     if (!rows) {
@@ -194,7 +151,7 @@ Result<std::uint64_t> LmdbQueue::lanes_backlog() {
     return bytes;
 }
 
-bool LmdbQueue::clear_lanes() noexcept {
+bool LmdbQueue::prepare_lanes() noexcept {
     try {
         if (!recovered_.load()) {
             const bool recovered = recover_lanes().ok();
@@ -208,7 +165,7 @@ bool LmdbQueue::clear_lanes() noexcept {
     }
 }
 
-void LmdbQueue::tell_moved(const Moved& moved) noexcept {
+void LmdbQueue::publish_lane_backlog(const Moved& moved) noexcept {
     page_.words().lanes_left.store(moved.left, std::memory_order_relaxed);
     if (moved.batches > 0) {
         page_.words().lanes_batch_bytes.store(moved.bytes / moved.batches,
@@ -216,8 +173,8 @@ void LmdbQueue::tell_moved(const Moved& moved) noexcept {
     }
 }
 
-/// One transaction. @return true: there is more.
-Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, Taken* taken) {
+/// Moves in one transaction. Returns true if more is left.
+Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, ClaimedLane* claimed) {
     Batch batch{.items = {}, .now_second = now().seconds, .txn = {}, .records = {}};
     int rc = batch.txn.begin(*env_);
     rc = rc == 0 ? read_next_seq(batch) : rc;
@@ -232,8 +189,8 @@ Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, Taken
     batch.records.close();
     const bool committing = moved && rc == 0 && batch.next_seq != batch.first_seq;
     if (committing || (moved && rc == 0 && mover.rows_changed())) {
-        if (headroom_) {
-            headroom_->prepare(*env_, batch.moved_cost);
+        if (preallocation_) {
+            preallocation_->prepare(*env_, batch.moved_cost);
         }
         rc = batch.txn.commit();
     } else {
@@ -248,25 +205,25 @@ Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, Taken
         return error;
     }
     mover.committed();
-    tell_moved(*moved);
+    publish_lane_backlog(*moved);
     admission_.set_reserve(lane_reserve(mover.rows()));
     if (committing) {
         stored(batch.moved_cost, now());
         static_cast<void>(admission_.measure(*env_));
     }
-    if (!moved->more && taken != nullptr) {
+    if (!moved->more && claimed != nullptr) {
         if (auto kept = mover.keep_one()) {
-            taken->row = kept->first;
-            taken->file.emplace(std::move(kept->second));
+            claimed->row = kept->first;
+            claimed->file.emplace(std::move(kept->second));
         }
     }
     return moved->more;
 }
 
-Status LmdbQueue::move_all(bool recovers, Taken* taken) {
+Status LmdbQueue::move_all(bool recovers, ClaimedLane* claimed) {
     const std::uint64_t began_ns = monotonic_ns();
     for (bool more = true; more;) {
-        const Result<bool> moved = move_once(recovers, began_ns, taken);
+        const Result<bool> moved = move_once(recovers, began_ns, claimed);
         if (!moved) {
             return moved.error();
         }
@@ -282,12 +239,12 @@ Status LmdbQueue::move_all(bool recovers, Taken* taken) {
 }
 
 bool LmdbQueue::takes_lanes() const noexcept {
-    return latched_.load() == AppendOutcome::kPending && !latched() && in_place_.load() &&
+    return process_latch_.load() == AppendOutcome::kPending && !latched() && in_place_.load() &&
            admission_.is_open();
 }
 
 Status LmdbQueue::move_lanes() {
-    if (lanes_ == nullptr || latched()) {
+    if (latched()) {
         return Status::success();
     }
     struct flock lock {};
@@ -309,17 +266,14 @@ Status LmdbQueue::move_lanes() {
 }
 
 Status LmdbQueue::empty_lanes() {
-    if (lanes_ == nullptr) {
-        return Status::success();
-    }
     if (latched()) {
-        return Error{ErrorCode::kIo, "nothing is moved, because " + page_.latch_text()};
+        return Error{ErrorCode::kIo, "no lane is moved, because " + page_.latch_text()};
     }
-    return move_all(false, nullptr);  // the writer lock is waited for
+    return move_all(false, nullptr);  // waits for the writer lock
 }
 
 Status LmdbQueue::recover_lanes() {
-    if (lanes_ == nullptr || latched()) {
+    if (latched()) {
         return Status::success();
     }
     const Result<std::vector<LaneRow>> rows = lane_rows();
@@ -333,13 +287,13 @@ Status LmdbQueue::recover_lanes() {
         }
         const Result<std::shared_ptr<LaneFile>> file = lanes_->file(row);
         if (!file || !(*file)->is_locked_elsewhere()) {
-            return move_all(true, nullptr);  // says what is wrong with the file, if anything is
+            return move_all(true, nullptr);  // reports what is wrong with the file, if anything is
         }
     }
     return Status::success();
 }
 
-// -- Taking ---------------------------------------------------------------------------------------
+// -- Claiming -------------------------------------------------------------------------------------
 
 std::uint64_t LmdbQueue::lane_bytes() const noexcept {
     const std::uint64_t wanted = options_.lane_bytes != 0 ? options_.lane_bytes : kLaneBytesDefault;
@@ -348,16 +302,16 @@ std::uint64_t LmdbQueue::lane_bytes() const noexcept {
 }
 
 Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
-    if (lanes_ == nullptr || latched()) {
+    if (latched()) {
         return std::unique_ptr<LaneWriter>();
     }
-    const TakersTurn turn(mover_lock_.get());
-    Taken taken;
-    if (Status recovered = move_all(true, &taken); !recovered) {
+    const LaneClaimLock lock(mover_lock_.get());
+    ClaimedLane claimed;
+    if (Status recovered = move_all(true, &claimed); !recovered) {
         return recovered.error();
     }
-    if (!taken.file) {
-        const std::uint64_t room = admission_.mark_of(env_->map_bytes()) / kReservePart;
+    if (!claimed.file) {
+        const std::uint64_t room = Admission::high_water_of(env_->map_bytes()) / kReservePart;
         const Result<std::vector<LaneRow>> rows = lane_rows();
         if (!rows) {
             return rows.error();
@@ -365,37 +319,37 @@ Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
         if (rows->size() >= kLanesMax || lane_reserve(*rows) + lane_reserve(lane_bytes()) > room) {
             return std::unique_ptr<LaneWriter>();
         }
-        if (Status made = make_lane(taken); !made) {
+        if (Status made = create_lane(claimed); !made) {
             return lane_failure(made.error(), 0).error();
         }
     }
-    if (Status begun = begin_lap(taken); !begun) {
+    if (Status begun = begin_lap(claimed); !begun) {
         return lane_failure(begun.error(), 0).error();
     }
-    return std::make_unique<LaneWriter>(*lanes_, taken.row, std::move(*taken.file));
+    return std::make_unique<LaneWriter>(*lanes_, claimed.row, std::move(*claimed.file));
 }
 
-/// Not under its name yet, so that nobody waits for its zeros.
-Status LmdbQueue::make_lane(Taken& taken) {
+/// Creates a lane under a temporary name, without a lock, because writing its zeros takes long.
+Status LmdbQueue::create_lane(ClaimedLane& claimed) {
     const std::optional<Uuid> lane = parse_uuid(make_uuid());
-    taken.is_new = true;
-    taken.row.lane = *lane;
-    taken.row.bytes = lane_bytes();
+    claimed.is_new = true;
+    claimed.row.lane = *lane;
+    claimed.row.bytes = lane_bytes();
     const auto path = lanes_->folder() / ("new." + std::to_string(::getpid()));
-    Result<LaneFile> file = LaneFile::create(path, {lanes_->identity_of(taken.row), lane_bytes()},
+    Result<LaneFile> file = LaneFile::create(path, {lanes_->identity_of(claimed.row), lane_bytes()},
                                              lanes_->file_owner(), options_.sync);
     if (!file) {
         return file.error();
     }
-    taken.file.emplace(std::move(*file));
+    claimed.file.emplace(std::move(*file));
     return Status::success();
 }
 
-/// The opening batch, a lap behind everything that was ever written there: what lies in the ring
-/// cannot pass for what is written from now on. It is durable before its row is, so an older copy
-/// of the file is known by its absence.
-Status LmdbQueue::begin_lap(Taken& taken) {
-    LaneRow& row = taken.row;
+/// Writes the opening batch, one lap after everything that was ever written to the lane, so that
+/// old bytes in the ring are not mistaken for new batches. It is durable before its row, so its
+/// absence reveals an older copy of the file.
+Status LmdbQueue::begin_lap(ClaimedLane& claimed) {
+    LaneRow& row = claimed.row;
     WriteTxn txn;
     int rc = txn.begin(*env_);
     std::vector<LaneRow> rows;
@@ -403,24 +357,25 @@ Status LmdbQueue::begin_lap(Taken& taken) {
     if (rc != 0) {
         return env_->error(rc, "write");
     }
-    if (taken.is_new) {
+    if (claimed.is_new) {
         row.number = rows.empty() ? 0 : rows.back().number + 1;
         const auto path = lanes_->path_of(row.number);
-        if (!taken.file->try_lock() || ::rename(taken.file->path().c_str(), path.c_str()) != 0) {
-            return system_error(errno, "make", path);
+        if (!claimed.file->try_lock() ||
+            ::rename(claimed.file->path().c_str(), path.c_str()) != 0) {
+            return system_error(errno, "create", path);
         }
-        taken.file->renamed(path);
-        if (!taken.file->still_in_place()) {
+        claimed.file->renamed(path);
+        if (!claimed.file->still_in_place()) {
             return Error{ErrorCode::kBusy, "\"" + path.string() +
-                                               "\" was made by two processes at once: it is "
-                                               "made again"};
+                                               "\" was created by two processes at once: it "
+                                               "will be created again"};
         }
         if (Status synced = sync_folder(lanes_->folder()); !synced) {
             return synced;
         }
     }
     LaneBatchHead head;
-    head.offset = taken.is_new ? 0 : row.moved + row.bytes;
+    head.offset = claimed.is_new ? 0 : row.moved + row.bytes;
     head.stamp_ns = monotonic_ns();
     head.answered = head.offset;
     head.boot = lanes_->boot();
@@ -430,8 +385,8 @@ Status LmdbQueue::begin_lap(Taken& taken) {
     }
     LaneBatchWriter writer({block.get(), kLaneBlockBytes});
     const std::string_view bytes = writer.finish(lanes_->identity_of(row), head);
-    if (const int error = taken.file->write(head.offset, bytes); error != 0) {
-        return system_error(error, "write", taken.file->path());
+    if (const int error = claimed.file->write(head.offset, bytes); error != 0) {
+        return system_error(error, "write", claimed.file->path());
     }
     row.moved = head.end();
     row.floor = head.offset;

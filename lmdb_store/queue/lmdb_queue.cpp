@@ -1,14 +1,18 @@
 #include "lmdb_store/queue/lmdb_queue.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstring>
+
+#include "os/clock/clock.hpp"
 
 namespace sluice::store {
 namespace {
 
 constexpr std::uint64_t kMapBytesDefault = 16ULL << 30;
 constexpr std::uint64_t kMapBytesMin = 1ULL << 20;
-constexpr std::uint64_t kMapBytesMax = 1ULL << 46;  ///< What a process can map at all.
+constexpr std::uint64_t kMapBytesMax = 1ULL << 46;  ///< The largest map of a process.
 
 std::optional<std::string_view> get(MDB_txn* txn, std::string_view key) noexcept {
     MDB_val key_val = to_val(key);
@@ -36,12 +40,12 @@ Result<std::unique_ptr<Queue>> Queue::open(const StorePaths& paths, const QueueO
     if (!control) {
         return control.error();
     }
-    // A process without the setting takes nginx's size: none may write beyond nginx's map.
+    // A process without the setting uses nginx's size, because none may write beyond nginx's map.
     std::uint64_t map_bytes = options.map_bytes;
     if (map_bytes == 0) {
         map_bytes = control->words().map_bytes.load();
-        const bool sane = map_bytes >= kMapBytesMin && map_bytes <= kMapBytesMax;
-        map_bytes = sane ? map_bytes : kMapBytesDefault;
+        const bool plausible = map_bytes >= kMapBytesMin && map_bytes <= kMapBytesMax;
+        map_bytes = plausible ? map_bytes : kMapBytesDefault;
     } else {
         control->words().map_bytes.store(map_bytes);
     }
@@ -69,7 +73,7 @@ Status LmdbQueue::open_environment(std::uint64_t map_bytes) {
     }
     env_ = std::move(*env);
     if (options_.sync) {
-        headroom_.emplace(paths_.queue);
+        preallocation_.emplace(paths_.queue);
     }
     std::array<MDB_dbi, kQueueTables.size()> tables{};
     if (Status ok = env_->open_databases(kQueueTables, tables, false); !ok) {
@@ -95,15 +99,19 @@ Status LmdbQueue::read_identity() {
                                               "\" is not a queue that sluice wrote; nothing was "
                                               "changed. Restore it from a backup"};
     }
-    format_ = static_cast<unsigned char>((*format)[0]);
-    if (format_ != kQueueFormat && format_ != kQueueFormatWithoutLanes) {
-        return Error{ErrorCode::kUnsupported, "\"" + paths_.queue.string() +
-                                                  "\" has a format that this release does not "
-                                                  "know: use a newer one"};
+    const unsigned found = static_cast<unsigned char>((*format)[0]);
+    if (found != kQueueFormat) {
+        return Error{
+            ErrorCode::kUnsupported,
+            "\"" + paths_.queue.string() + "\" has format " + std::to_string(found) +
+                (found > kQueueFormat
+                     ? ": use a newer release of sluice"
+                     : ", which only a pre-release of sluice read: create a new store with "
+                       "\"sluice init\"")};
     }
     uuid_ = *uuid;
     page_ = ControlPage(&control_file_.words(), queue_key(uuid_));
-    if (const auto store = get(txn.get(), kStoreKey); store && *store != store_uuid_) {
+    if (get(txn.get(), kStoreKey) != store_uuid_) {
         return Error{ErrorCode::kConflict,
                      "\"" + paths_.queue.string() +
                          "\" is the queue of another store than the one that \"" +
@@ -111,7 +119,7 @@ Status LmdbQueue::read_identity() {
                          "\" names; nothing was changed. Put the files of one store together"};
     }
     txn.abort();
-    return format_ == kQueueFormat ? open_lanes() : Status::success();
+    return open_lanes();
 }
 
 Result<std::vector<QueuedRecord>> LmdbQueue::read(SequenceNumber from, std::size_t records_max,
@@ -142,7 +150,7 @@ Result<std::vector<QueuedRecord>> LmdbQueue::read(SequenceNumber from, std::size
 }
 
 Status LmdbQueue::begin_drain(SequenceNumber applied) {
-    // Without room the drain goes on: it is what makes room, and looks for such lanes again.
+    // The drain continues without room, because it makes room. It recovers the lanes later.
     if (Status recovered = recover_lanes(); !recovered && !is_out_of_room(recovered.error())) {
         return recovered;
     }
@@ -150,8 +158,8 @@ Status LmdbQueue::begin_drain(SequenceNumber applied) {
         return Status::success();
     }
     page_.publish_applied(applied);
-    // Appends read the position under the writer lock. So once this process has held that lock, no
-    // append goes on with the old one.
+    // Appends read the checkpoint under the writer lock. Once this process has held that lock, no
+    // append uses the old checkpoint.
     WriteTxn barrier;
     const int rc = barrier.begin(*env_);
     return rc == 0 ? Status::success() : Status(env_->error(rc, "write"));
@@ -173,8 +181,8 @@ Result<std::uint64_t> LmdbQueue::trim(SequenceNumber upto, std::size_t rows_max)
 }
 
 std::optional<AppendOutcome> LmdbQueue::closed_reason() const noexcept {
-    if (const AppendOutcome latched = latched_.load(); latched != AppendOutcome::kPending) {
-        return latched;
+    if (const AppendOutcome why = process_latch_.load(); why != AppendOutcome::kPending) {
+        return why;
     }
     if (const auto why = this->latched()) {
         return *why == Latch::kIo ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable;
@@ -183,7 +191,7 @@ std::optional<AppendOutcome> LmdbQueue::closed_reason() const noexcept {
 }
 
 bool LmdbQueue::still_in_place() noexcept {
-    const bool in_place = env_->still_in_place() && !outdated_.load();
+    const bool in_place = env_->still_in_place();
     in_place_.store(in_place);
     if (in_place && admission_.closed(*env_) == AppendOutcome::kFull) {
         static_cast<void>(admission_.measure(*env_));
@@ -191,15 +199,14 @@ bool LmdbQueue::still_in_place() noexcept {
     return in_place;
 }
 
-/// @param txn  The snapshot, that all of it is of.
-Status LmdbQueue::look_at_fill(const Txn& txn, QueueFill& fill) {
+Status LmdbQueue::measure_fill(const Txn& snapshot, QueueFill& fill) {
     PageUse use;
     int rc = count_page_use(*env_, use);
     MDB_stat stat{};
-    rc = rc == 0 ? mdb_stat(txn.get(), records_, &stat) : rc;
-    rc = rc == 0 ? idempotency(txn).count(fill.idempotency_rows) : rc;
+    rc = rc == 0 ? mdb_stat(snapshot.get(), records_, &stat) : rc;
+    rc = rc == 0 ? idempotency(snapshot).count(fill.idempotency_rows) : rc;
     Cursor cursor;
-    rc = rc == 0 ? cursor.open(txn, records_) : rc;
+    rc = rc == 0 ? cursor.open(snapshot, records_) : rc;
     if (rc != 0) {
         return env_->error(rc, "read");
     }
@@ -211,7 +218,7 @@ Status LmdbQueue::look_at_fill(const Txn& txn, QueueFill& fill) {
     } else if (rc != MDB_NOTFOUND) {
         return env_->error(rc, "read");
     }
-    const auto next = get(txn.get(), kNextSeqKey);
+    const auto next = get(snapshot.get(), kNextSeqKey);
     if (!next || next->size() != 8) {
         return env_->error(MDB_CORRUPTED, "read");
     }
@@ -219,7 +226,7 @@ Status LmdbQueue::look_at_fill(const Txn& txn, QueueFill& fill) {
     fill.rows = stat.ms_entries;
     fill.bytes_used = use.bytes_used;
     fill.bytes_map = use.bytes_map;
-    fill.bytes_mark = admission_.mark(use.bytes_map);
+    fill.bytes_high_water = admission_.high_water(use.bytes_map);
     return Status::success();
 }
 
@@ -229,8 +236,8 @@ Result<QueueFill> LmdbQueue::fill() {
     if (const int rc = txn.begin(*env_); rc != 0) {
         return env_->error(rc, "read");
     }
-    Status looked = look_at_fill(txn, fill);
-    return looked ? Result<QueueFill>(fill) : looked.error();
+    Status measured = measure_fill(txn, fill);
+    return measured ? Result<QueueFill>(fill) : measured.error();
 }
 
 Result<QueueFill> LmdbQueue::fill_with_lanes() {
@@ -238,12 +245,12 @@ Result<QueueFill> LmdbQueue::fill_with_lanes() {
     std::vector<LaneRow> rows;
     ReadTxn txn;
     int rc = txn.begin(*env_);
-    rc = rc == 0 && lanes_ != nullptr ? read_lane_rows(txn.get(), rows) : rc;
+    rc = rc == 0 ? read_lane_rows(txn.get(), rows) : rc;
     if (rc != 0) {
         return env_->error(rc, "read");
     }
-    if (Status looked = look_at_fill(txn, fill); !looked) {
-        return looked.error();
+    if (Status measured = measure_fill(txn, fill); !measured) {
+        return measured.error();
     }
     const Result<LanesFill> lanes = fill_of(rows);
     if (!lanes) {
@@ -251,6 +258,43 @@ Result<QueueFill> LmdbQueue::fill_with_lanes() {
     }
     fill.lanes = *lanes;
     return fill;
+}
+
+// -- Latch ----------------------------------------------------------------------------------------
+
+void LmdbQueue::latch(Latch latch, std::string_view text) noexcept {
+    page_.set_latch(latch, latch_boot_, text);
+}
+
+void LmdbQueue::latch_commit(int rc) noexcept {
+    std::array<char, 400> text{};
+    std::snprintf(text.data(), text.size(), "a commit to \"%s\" failed: %s",
+                  (paths_.queue / "data.mdb").c_str(), mdb_strerror(rc));
+    latch(Latch::kIo, text.data());
+}
+
+std::optional<Latch> LmdbQueue::latched() const noexcept {
+    return page_.latched(latch_boot_);
+}
+
+Status LmdbQueue::unlatch() {
+    // A commit writes data and meta pages, with a sync each.
+    WriteTxn txn;
+    int rc = txn.begin(*env_);
+    MDB_val key = to_val(std::string_view("unlatched"));
+    KeyBytes<8> second{};
+    put_big_endian(second.data(), static_cast<std::uint64_t>(now().seconds));
+    MDB_val value = to_val(second);
+    rc = rc == 0 ? mdb_put(txn.get(), kMainTable, &key, &value, 0) : rc;
+    rc = rc == 0 ? txn.commit() : rc;
+    if (rc != 0) {
+        return env_->error(rc, "write");
+    }
+    if (Status written = lanes_->try_write(); !written) {
+        return written;
+    }
+    page_.clear_latch();
+    return Status::success();
 }
 
 }  // namespace sluice::store

@@ -1,16 +1,19 @@
-// The queue on LMDB. Internal to this room: the rest of the program sees queue.hpp.
+// LmdbQueue: the queue on LMDB. Internal to this room; the rest of the program sees queue.hpp.
+//
+// lmdb_queue.cpp opens, reads, trims and latches; append.cpp appends; lane_moves.cpp moves,
+// recovers and claims lanes; lane_reads.cpp reads lanes without moving them.
 #pragma once
 
 #include <atomic>
 
 #include "lmdb_store/environment/environment.hpp"
-#include "lmdb_store/environment/headroom.hpp"
+#include "lmdb_store/environment/preallocation.hpp"
 #include "lmdb_store/lanes/lane_set.hpp"
 #include "lmdb_store/lanes/mover.hpp"
 #include "lmdb_store/queue/admission.hpp"
-#include "lmdb_store/queue/idempotency.hpp"
 #include "lmdb_store/queue/queue.hpp"
-#include "lmdb_store/store/control_file.hpp"
+#include "lmdb_store/queue/tables.hpp"
+#include "lmdb_store/store/control_page.hpp"
 
 namespace sluice::store {
 
@@ -35,7 +38,6 @@ public:
     [[nodiscard]] ControlPage& control() noexcept override { return page_; }
     int clear_stale_readers() noexcept override { return env_->clear_stale_readers(); }
     [[nodiscard]] bool still_in_place() noexcept override;
-    [[nodiscard]] bool is_outdated() const noexcept override { return outdated_.load(); }
 
     [[nodiscard]] Result<std::unique_ptr<LaneWriter>> take_lane() override;
     [[nodiscard]] bool takes_lanes() const noexcept override;
@@ -51,30 +53,51 @@ public:
     void latch(Latch latch, std::string_view text) noexcept override;
     [[nodiscard]] std::optional<Latch> latched() const noexcept override;
     [[nodiscard]] std::string latch_text() const override { return page_.latch_text(); }
-    [[nodiscard]] bool has_lanes() const noexcept override { return lanes_ != nullptr; }
     [[nodiscard]] Status unlatch() override;
 
 private:
-    struct Batch;  ///< What append() knows of the transaction that it is in.
+    /// A write transaction that stores records.
+    struct Batch {
+        static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+        std::span<AppendItem> items;
+        std::int64_t now_second = 0;
+        WriteTxn txn;
+        Cursor records;                      ///< Closed before the transaction ends.
+        std::uint64_t first_seq = kUnknown;  ///< First number of this transaction.
+        std::uint64_t next_seq = kUnknown;
+        std::uint64_t rows = 0;         ///< Idempotency rows, those of this batch included.
+        std::uint64_t rows_stored = 0;  ///< Idempotency rows of this batch.
+        std::uint64_t moved_cost = 0;   ///< Cost of the records that came from lanes.
+        Moved moved = {};
+    };
+    /// A lane that this process has locked.
+    struct ClaimedLane {
+        LaneRow row;
+        std::optional<LaneFile> file;
+        bool is_new = false;  ///< Has no row yet.
+    };
 
     [[nodiscard]] Status read_identity();
     [[nodiscard]] std::uint64_t idempotency_rows_max() const noexcept;
     [[nodiscard]] bool expired(const IdempotencyRow& row, std::int64_t now_second) const noexcept;
     [[nodiscard]] std::uint64_t cost_of(const AppendItem& item) const noexcept;
-    /// Of what was stored of `part`.
-    [[nodiscard]] std::uint64_t cost_of(std::span<const AppendItem> part) const noexcept;
+    [[nodiscard]] std::uint64_t cost_of_stored(std::span<const AppendItem> part) const noexcept;
+    [[nodiscard]] Status measure_fill(const Txn& snapshot, QueueFill& fill);
 
     // append(), step by step
-    [[nodiscard]] bool look_in_place() noexcept;
+    [[nodiscard]] bool check_in_place() noexcept;
     void answer_known_claims(std::span<AppendItem> batch, Timestamp now) noexcept;
     void answer_claim(const Txn& snapshot, AppendItem& item, std::int64_t now_second) noexcept;
-    void refuse_what_does_not_fit(std::span<AppendItem> batch, std::uint64_t room) noexcept;
+    void reject_oversized_items(std::span<AppendItem> batch, std::uint64_t room) noexcept;
     void store_in_parts(std::span<AppendItem> batch, Timestamp now) noexcept;
     [[nodiscard]] int store_part(std::span<AppendItem> part, Timestamp now,
                                  AppendOutcome& why) noexcept;
     [[nodiscard]] AppendOutcome failed(int rc, bool committing) noexcept;
+    void stored(std::uint64_t cost, Timestamp now) noexcept;
+    void latch_commit(int rc) noexcept;
 
-    // under the writer lock
+    // under the writer lock; these return 0 or LMDB's code
     [[nodiscard]] int fill_transaction(Batch& batch, std::optional<LaneMover>& mover) noexcept;
     [[nodiscard]] int read_next_seq(Batch& batch) noexcept;
     [[nodiscard]] int finish_transaction(Batch& batch) noexcept;
@@ -82,38 +105,33 @@ private:
     [[nodiscard]] int decide_claim(Batch& batch, AppendItem& item, IdempotencyKey& key) noexcept;
     [[nodiscard]] int put_record(Batch& batch, std::string_view front,
                                  std::string_view back) noexcept;
-    [[nodiscard]] int clean_up(Batch& batch) noexcept;
+    [[nodiscard]] int delete_old_rows(Batch& batch) noexcept;
     [[nodiscard]] int delete_applied(const Txn& txn, SequenceNumber upto, std::uint64_t rows_max,
                                      std::uint64_t& deleted) noexcept;
-
-    [[nodiscard]] Status look_at_fill(const Txn& txn, QueueFill& fill);
+    [[nodiscard]] IdempotencyTable idempotency(const Txn& txn) noexcept {
+        return {txn.get(), idempotency_, idempotency_by_age_};
+    }
 
     // lanes
-    struct Taken;  ///< A lane that this process has locked.
     [[nodiscard]] Status open_lanes();
     [[nodiscard]] Result<std::vector<LaneRow>> lane_rows();
     [[nodiscard]] Result<LanesFill> fill_of(const std::vector<LaneRow>& rows);
     [[nodiscard]] LaneMover mover_for(Batch& batch, bool recovers, std::uint64_t cut_ns_max);
-    void tell_moved(const Moved& moved) noexcept;
-    /// All that lanes hold, in front of what a batch stores. 0, or LMDB's code.
-    [[nodiscard]] int move_first(Batch& batch, std::optional<LaneMover>& mover) noexcept;
-    /// So that little is left for that transaction, and nothing that nobody owns. False: they
-    /// cannot be moved.
-    [[nodiscard]] bool clear_lanes() noexcept;
+    void publish_lane_backlog(const Moved& moved) noexcept;
+    /// Moves all records of lanes before those of a batch. Returns 0 or LMDB's code.
+    [[nodiscard]] int move_lanes_first(Batch& batch, std::optional<LaneMover>& mover) noexcept;
+    /// Leaves little to move_lanes_first(), and nothing in lanes without an owner. Returns false if
+    /// the lanes cannot be moved.
+    [[nodiscard]] bool prepare_lanes() noexcept;
     [[nodiscard]] Result<std::uint64_t> lanes_backlog();
-    [[nodiscard]] Result<bool> move_once(bool recovers, std::uint64_t cut_ns_max, Taken* taken);
-    /// What lanes hold now. What is written meanwhile stays, so that it ends, however much that is.
-    [[nodiscard]] Status move_all(bool recovers, Taken* taken);
+    [[nodiscard]] Result<bool> move_once(bool recovers, std::uint64_t cut_ns_max,
+                                         ClaimedLane* claimed);
+    /// Moves the records that lanes hold now. Ends however many records arrive meanwhile.
+    [[nodiscard]] Status move_all(bool recovers, ClaimedLane* claimed);
     [[nodiscard]] Status lane_failure(const Error& error, int rc) noexcept;
-    [[nodiscard]] Status make_lane(Taken& taken);
-    [[nodiscard]] Status begin_lap(Taken& taken);
+    [[nodiscard]] Status create_lane(ClaimedLane& claimed);
+    [[nodiscard]] Status begin_lap(ClaimedLane& claimed);
     [[nodiscard]] std::uint64_t lane_bytes() const noexcept;
-    void stored(std::uint64_t cost, Timestamp now) noexcept;
-    void latch_commit(int rc) noexcept;
-
-    [[nodiscard]] IdempotencyTable idempotency(const Txn& txn) noexcept {
-        return {txn.get(), idempotency_, idempotency_by_age_};
-    }
 
     StorePaths paths_;
     QueueOptions options_;
@@ -125,19 +143,17 @@ private:
     MDB_dbi idempotency_ = 0;
     MDB_dbi idempotency_by_age_ = 0;
     Admission admission_;
-    std::optional<Headroom> headroom_;  ///< None if commits are not synced.
-    ReadTxn claims_txn_;  ///< append(): kept for its reader's slot, reset after each use.
-    std::int64_t looked_at_ms_ = 0;
-    std::atomic<bool> in_place_{true};
-    std::atomic<bool> outdated_{false};  ///< Its format was upgraded since it was opened.
-    std::uint32_t format_ = 0;
     std::string store_uuid_;
-    std::unique_ptr<LaneSet> lanes_;      ///< nullptr: the format has none.
-    Fd mover_lock_;                       ///< One process moves at a time.
-    std::atomic<bool> recovered_{false};  ///< Lanes that nobody owns were moved once.
+    std::optional<Preallocation> preallocation_;  ///< Empty if commits are not synced.
+    ReadTxn claims_txn_;  ///< append(): reset after each use, and kept for its reader slot.
+    std::int64_t checked_at_ms_ = 0;
+    std::atomic<bool> in_place_{true};
+    std::unique_ptr<LaneSet> lanes_;
+    Fd mover_lock_;                       ///< Byte 0: one process moves. Byte 1: LaneClaimLock.
+    std::atomic<bool> recovered_{false};  ///< Lanes without an owner were moved once.
     std::uint64_t latch_boot_ = 0;
-    /// Why this process may not write any more; kPending: it may. Stays until a restart.
-    std::atomic<AppendOutcome> latched_{AppendOutcome::kPending};
+    /// Why this process may not write until it restarts; kPending means that it may.
+    std::atomic<AppendOutcome> process_latch_{AppendOutcome::kPending};
 };
 
 }  // namespace sluice::store

@@ -1,9 +1,4 @@
-// Queue: the one ordered, durable log of inputs. docs/record-format.md has the bytes.
-//
-// Writers: nginx workers and the command line, each through its own Queue object (one per process
-// and store: LMDB forbids two). Reader: the holder of the worker's lock.
-// Durable means: append() returned, after both syncs of the LMDB commit.
-// Threads: append() from one thread at a time; the other calls may run meanwhile on other threads.
+// Queue: the one durable, ordered log of inputs. docs/record-format.md has the bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +21,21 @@
 namespace sluice::store {
 
 struct QueueOptions {
-    std::uint64_t map_bytes = 0;  ///< 0: as nginx opened it last, else 16 GiB. Sparse.
-    bool sync = true;             ///< Off: benchmarks only; loses data on power loss.
-    /// Keys of this age are forgotten. 0: this process knows no claims and forgets none; so it is
-    /// in every program but nginx, which alone has the setting.
+    std::uint64_t map_bytes = 0;  ///< Sparse. 0 means nginx's last size, or 16 GiB.
+    bool sync = true;             ///< False only in benchmarks: a power cut would lose data.
+    /// Age at which idempotency keys expire. 0 means that this process neither claims nor expires
+    /// keys, as all programs but nginx, which alone has the setting.
     std::int64_t idempotency_ttl_seconds = 0;
-    std::uint64_t lane_bytes = 0;  ///< Of lanes that this process makes. 0: by the map's size.
+    std::uint64_t lane_bytes = 0;  ///< Size of lanes that this process creates. 0 means by the map.
 };
 
-/// How far the movers are behind.
+/// Backlog of the movers, after the last move of any process.
 struct LanesLeft {
-    std::uint64_t bytes = 0;        ///< That all lanes held.
-    std::uint64_t batch_bytes = 0;  ///< Of a batch, on average.
+    std::uint64_t bytes = 0;        ///< Bytes left in all lanes.
+    std::uint64_t batch_bytes = 0;  ///< Average batch.
 };
 
-/// The catalog's promise of one application per key.
+/// The catalog's promise to apply a key's request once.
 struct IdempotencyClaim {
     ShopNumber shop;
     std::string_view key;  ///< 1 to 255 bytes.
@@ -50,21 +45,20 @@ struct IdempotencyClaim {
 };
 
 enum class AppendOutcome : std::uint8_t {
-    kPending,   ///< append() has not looked at it.
-    kStored,    ///< Durable; `seq` is its number.
-    kReplayed,  ///< The same request was stored before, durably; `seq` and `records_count` are the
-                ///< first's.
-    kConflict,  ///< The key was used with another body or topic.
-    kFull,      ///< The mark, the map or the row cap is reached: not stored, later it can be.
-    kNoSpace,   ///< The disk is full: not stored, later it can be.
-    kInDoubt,   ///< An I/O error: it may be stored. Admission is latched until a restart.
-    kUnavailable,  ///< The store is damaged, removed, latched or not open: not stored.
-    kTooLarge,     ///< Could never fit this store.
+    kPending,      ///< Not decided yet.
+    kStored,       ///< Durable; `seq` is set.
+    kReplayed,     ///< Stored before; `seq` and `records_count` are those of the first request.
+    kConflict,     ///< The key was used with another body or topic.
+    kFull,         ///< Not stored: high-water mark, map or key limit reached. May be retried.
+    kNoSpace,      ///< Not stored: the disk is full. May be retried.
+    kInDoubt,      ///< An I/O error; it may be stored. The queue is latched.
+    kUnavailable,  ///< Not stored: the store is damaged, removed, latched or closed.
+    kTooLarge,     ///< Not stored: could never fit this store.
 };
 
 struct AppendItem {
     std::string_view prefix;  ///< RecordEnvelope::prefix()
-    std::string_view body;    ///< Inline body, as encoded.
+    std::string_view body;    ///< The inline body, as encoded.
     std::optional<IdempotencyClaim> claim;
     Timestamp received_at;
 
@@ -79,126 +73,132 @@ struct QueuedRecord {
     std::string bytes;  ///< decode_record() reads it.
 };
 
-/// It may work later, by itself.
-[[nodiscard]] inline bool is_out_of_room(const Error& error) noexcept {
-    return error.code == ErrorCode::kNoSpace || error.code == ErrorCode::kFull ||
-           error.code == ErrorCode::kBusy;
-}
-
-/// What is durable in lanes and not in the queue yet.
-struct LanesFill {
-    std::uint64_t lanes = 0;   ///< All that there are,
-    std::uint64_t in_use = 0;  ///< those that a process writes to,
-    std::uint64_t cached = 0;  ///< and through the page cache: O_DIRECT is refused there.
-    std::uint64_t records = 0;
-    std::uint64_t bytes = 0;      ///< Of their batches.
-    std::uint64_t bytes_all = 0;  ///< That all lanes can hold.
-    std::uint64_t oldest_ns = 0;  ///< Age of the oldest record, of this boot. 0: none.
-};
-
-struct QueueFill {
-    SequenceNumber first_seq;  ///< Of what is stored (0: empty).
-    SequenceNumber last_seq;   ///< Given out last (0: none ever).
-    std::uint64_t rows = 0;
-    std::uint64_t bytes_used = 0;  ///< Pages in use, also those that only a reader still holds.
-    std::uint64_t bytes_map = 0;
-    std::uint64_t bytes_mark = 0;  ///< Admission stops here.
-    std::uint64_t idempotency_rows = 0;
-    LanesFill lanes;  ///< Of fill_with_lanes() only.
-
-    /// Records that are not applied yet, those in lanes included.
-    [[nodiscard]] std::uint64_t depth(SequenceNumber applied) const noexcept {
-        return lanes.records + (last_seq > applied ? last_seq.value - applied.value : 0);
-    }
-};
-
-/// A record in a lane.
+/// A record copied out of a lane.
 struct LaneRecord {
     Receipt receipt;
     std::string bytes;  ///< decode_record() reads it.
 };
 
+/// Returns true for errors that may pass without intervention.
+[[nodiscard]] inline bool is_out_of_room(const Error& error) noexcept {
+    return error.code == ErrorCode::kNoSpace || error.code == ErrorCode::kFull ||
+           error.code == ErrorCode::kBusy;
+}
+
+/// Records that are durable in lanes and not in the queue yet.
+struct LanesFill {
+    std::uint64_t lanes = 0;   ///< All lanes.
+    std::uint64_t in_use = 0;  ///< Lanes that a process writes to.
+    std::uint64_t cached = 0;  ///< Lanes whose file system refuses O_DIRECT.
+    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;      ///< Bytes of their batches.
+    std::uint64_t bytes_all = 0;  ///< Capacity of all lanes.
+    std::uint64_t oldest_ns = 0;  ///< Age of the oldest record of this boot, or 0.
+};
+
+struct QueueFill {
+    SequenceNumber first_seq;  ///< First stored record, or 0.
+    SequenceNumber last_seq;   ///< Last number ever assigned, or 0.
+    std::uint64_t rows = 0;
+    std::uint64_t bytes_used = 0;  ///< Pages in use, and freed pages that a reader still holds.
+    std::uint64_t bytes_map = 0;
+    std::uint64_t bytes_high_water = 0;  ///< Records are rejected above it.
+    std::uint64_t idempotency_rows = 0;
+    LanesFill lanes;  ///< Set by fill_with_lanes() only.
+
+    /// Returns the number of records that are not applied, those in lanes included.
+    [[nodiscard]] std::uint64_t depth(SequenceNumber applied) const noexcept {
+        return lanes.records + (last_seq > applied ? last_seq.value - applied.value : 0);
+    }
+};
+
+/// Durable, ordered log of inputs, stored in LMDB.
+///
+/// A record is durable when append() reports kStored. Sequence numbers increase and are never
+/// reused. Above the high-water mark the queue rejects records, because LMDB needs free pages to
+/// delete old ones.
+///
+/// Processes: nginx and the command line append, each through one Queue object per store, because
+/// LMDB forbids two; only the holder of the worker lock reads.
+/// Threads: one thread at a time calls append(); the other functions may run concurrently.
+/// Blocking: append() waits for LMDB's writer lock and the disk, so never call it on an event loop.
+/// closed_reason(), takes_lanes(), lanes_left() and latched() never block.
+/// Errors: an I/O error in a commit leaves the batch in doubt and latches the queue for all
+/// processes until nginx restarts or unlatch() succeeds.
 class Queue {
 public:
-    /// kNotFound, kPermission, kCorrupt (missing, empty or short files; names the path),
-    /// kUnsupported.
+    /// Opens the queue of an existing store. Returns kNotFound, kPermission, kCorrupt (missing,
+    /// empty or short files) or kUnsupported, with a message that names the path.
     [[nodiscard]] static Result<std::unique_ptr<Queue>> open(const StorePaths& paths,
                                                              const QueueOptions& options);
     virtual ~Queue() = default;
 
-    /// Stores what it can of `batch` in one transaction, in order, and sets each item's outcome.
-    /// Blocks for the writer lock and the disk: never call it on an event loop. While admission is
-    /// stopped it opens no write transaction; replays are answered all the same. Trims up to twice
-    /// as many applied records as it adds, and a few expired idempotency rows. If the map turns out
-    /// to be full, the batch is tried in smaller parts, so that one large record does not fail its
-    /// neighbours.
+    /// Stores the batch's items in order, in one transaction, and sets each item's outcome. While
+    /// admission is closed it opens no write transaction, and still answers replays. Deletes up to
+    /// twice as many applied records as it adds, and some expired keys. If the map is full, stores
+    /// the batch in smaller parts, so that one large record does not fail its neighbours.
     /// @param now  Wall clock, for expiry.
     virtual void append(std::span<AppendItem> batch, Timestamp now) noexcept = 0;
 
-    /// Looks, without the writer lock, whether the item's key was used before: sets kReplayed,
-    /// kConflict or (no room for a key) kFull, or leaves the item as it is. May wait for the disk,
-    /// to read. Any thread. append() looks again.
+    /// Checks, without the writer lock, whether the item's key was used. Sets kReplayed, kConflict
+    /// or kFull (no room for a key), or leaves the item pending. append() checks again. May read
+    /// the disk.
     virtual void find_replay(AppendItem& item, Timestamp now) noexcept = 0;
 
-    /// Nothing if append() would try to store now, else why not (kInDoubt: latched after an I/O
-    /// error). Never waits for a lock or counts anything; any thread.
+    /// Returns why append() would reject a record now, or nullopt. kInDoubt means latched after an
+    /// I/O error.
     [[nodiscard]] virtual std::optional<AppendOutcome> closed_reason() const noexcept = 0;
 
-    /// Copies records from `from` on, up to `records_max` and about `bytes_max` (at least one).
+    /// Copies records from `from` on: at least one, up to `records_max` and about `bytes_max`.
     [[nodiscard]] virtual Result<std::vector<QueuedRecord>> read(SequenceNumber from,
                                                                  std::size_t records_max,
                                                                  std::size_t bytes_max) = 0;
-    /// Call it first, before draining, with the ledger's checkpoint. If a later position was
-    /// published before (an older ledger was restored), the position is lowered, under the writer
-    /// lock; once this has returned, no append deletes a record behind it. Records that were
-    /// deleted earlier are gone: compare fill().first_seq afterwards. Never raises the position:
-    /// control().publish_applied() does, after each durable batch.
+    /// Starts a drain with the ledger's checkpoint. Lowers the published checkpoint if an older
+    /// ledger was restored, under the writer lock; after it returned, no append deletes a record
+    /// above `applied`. Records deleted before are gone, so compare fill().first_seq afterwards.
+    /// Never raises the checkpoint: control().publish_applied() does, after each durable batch.
     [[nodiscard]] virtual Status begin_drain(SequenceNumber applied) = 0;
-    /// Deletes up to `rows_max` records <= `upto`. Takes the writer lock and two syncs.
+    /// Deletes up to `rows_max` records with numbers up to `upto`, in one commit.
     [[nodiscard]] virtual Result<std::uint64_t> trim(SequenceNumber upto, std::size_t rows_max) = 0;
     [[nodiscard]] virtual Result<QueueFill> fill() = 0;
-    /// Also reads what is in lanes, of the same snapshot: each record counts once.
+    /// Returns the fill with the lanes of the same snapshot, so that each record counts once.
     [[nodiscard]] virtual Result<QueueFill> fill_with_lanes() = 0;
     [[nodiscard]] virtual const std::string& uuid() const noexcept = 0;
     [[nodiscard]] virtual ControlPage& control() noexcept = 0;
-    /// Frees the slots of readers that died. Returns how many.
+    /// Frees the reader slots of dead processes. Returns their number.
     virtual int clear_stale_readers() noexcept = 0;
-    /// False once the files below the path are no longer the ones that were opened. Also looks
-    /// whether a queue that was full has room again. Call it about once a second where nobody
-    /// appends; append() looks for itself.
+    /// Returns false once the path names other files than were opened. Also checks whether a full
+    /// queue has room again. Call it about once a second in processes that append seldom.
     [[nodiscard]] virtual bool still_in_place() noexcept = 0;
-    /// Its format was upgraded since it was opened: open it anew.
-    [[nodiscard]] virtual bool is_outdated() const noexcept = 0;
 
-    // -- Lanes: docs/internals.md. A queue of format 1 has none, and these do nothing there. --
+    // -- Lanes: docs/internals.md ---------------------------------------------------------------
 
-    /// Takes a lane that nobody owns, or makes one, once everything that nobody owns is in the
-    /// queue. nullptr: this process has to do without (no lanes, or no room for one more).
-    /// kCorrupt, kUnsupported: a lane is not what was written; nothing may be stored.
+    /// Claims a lane without an owner, or creates one, after moving the records of all lanes
+    /// without an owner. Returns nullptr if there is no room for another lane, or the queue is
+    /// latched; the process then works without one. kCorrupt and kUnsupported mean that a lane is
+    /// damaged and nothing may be stored.
     [[nodiscard]] virtual Result<std::unique_ptr<LaneWriter>> take_lane() = 0;
-    [[nodiscard]] virtual bool has_lanes() const noexcept = 0;
-    /// What is made durable in a lane now will fit. Never waits; any thread.
+    /// Returns true if records that become durable in a lane now will fit the queue.
     [[nodiscard]] virtual bool takes_lanes() const noexcept = 0;
-    /// What the last move of any process left. Two loads of shared memory.
     [[nodiscard]] virtual LanesLeft lanes_left() noexcept = 0;
-    /// Moves all that is durable in lanes, up to now, to the queue. Does nothing while another
-    /// process does it, or while the queue is latched. Any thread.
+    /// Moves the records that are durable in lanes now. Does nothing while another process moves,
+    /// or the queue is latched.
     [[nodiscard]] virtual Status move_lanes() = 0;
-    /// The same, but waits while another process moves.
+    /// Moves them, after waiting for another process's move.
     [[nodiscard]] virtual Status empty_lanes() = 0;
-    /// The same for lanes whose owner is gone, which are read to their end. Cheap if there are
-    /// none. Any thread.
+    /// Moves the records of lanes without an owner, which are read to their end. Costs little if
+    /// all are empty.
     [[nodiscard]] virtual Status recover_lanes() = 0;
-    /// Copies what is in lanes, lane by lane, without moving it; about `bytes_max`.
+    /// Copies about `bytes_max` bytes of records, lane by lane, without moving them.
     [[nodiscard]] virtual Result<std::vector<LaneRecord>> read_lanes(std::size_t bytes_max) = 0;
-    /// Gives up the lanes whose files are missing, with what was in them. Their names.
+    /// Abandons lanes whose files are missing, with their records. Returns their paths.
     [[nodiscard]] virtual Result<std::vector<std::string>> drop_missing_lanes() = 0;
 
-    /// Stops all processes that store: see ControlPage::set_latch().
+    /// Stops all processes that store; see ControlPage::set_latch().
     virtual void latch(Latch latch, std::string_view text) noexcept = 0;
     [[nodiscard]] virtual std::optional<Latch> latched() const noexcept = 0;
     [[nodiscard]] virtual std::string latch_text() const = 0;
-    /// Ends the latch if a write and both syncs work.
+    /// Ends the latch if a write and both syncs succeed.
     [[nodiscard]] virtual Status unlatch() = 0;
 
 protected:

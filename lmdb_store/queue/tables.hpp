@@ -1,7 +1,8 @@
-// The queue's environment on disk. Internal to this room; docs/record-format.md is for readers.
+// The queue's environment on disk, and its idempotency rows. Internal to this room;
+// docs/record-format.md is for readers.
 //
-//   main table          "format" u32 LE | "uuid" 36 bytes | "next_seq" u64 BE
-//                       from format 2 on: "store" 36 bytes | "lane.NNNN" lmdb_store/lanes/rows.hpp
+//   main table          "format" u32 LE | "uuid" 36 bytes | "next_seq" u64 BE | "store" 36 bytes
+//                       "lane.NNNN" lmdb_store/lanes/rows.hpp
 //   records             key u64 BE sequence number -> record (core/protocol/record.hpp)
 //   idempotency         key SHA-256(shop number u32 BE, key bytes) -> IdempotencyRow
 //   idempotency_by_age  key i64 BE accepted second | the 32 bytes above -> empty
@@ -12,17 +13,16 @@
 #include <string_view>
 
 #include "lmdb_store/environment/environment.hpp"
-#include "lmdb_store/environment/key_bytes.hpp"
+#include "lmdb_store/environment/table_access.hpp"
+#include "lmdb_store/queue/queue.hpp"
 
 namespace sluice::store {
 
 inline constexpr std::uint32_t kQueueFormat = 2;
-/// The oldest that is read and written: it has no lanes.
-inline constexpr std::uint32_t kQueueFormatWithoutLanes = 1;
 inline constexpr std::array<const char*, 3> kQueueTables = {"records", "idempotency",
                                                             "idempotency_by_age"};
 inline constexpr std::string_view kNextSeqKey = "next_seq";
-inline constexpr std::string_view kStoreKey = "store";  ///< UUID of the store that it belongs to.
+inline constexpr std::string_view kStoreKey = "store";  ///< UUID of the queue's store.
 
 [[nodiscard]] inline KeyBytes<8> seq_key(std::uint64_t seq) noexcept {
     KeyBytes<8> key;
@@ -30,10 +30,48 @@ inline constexpr std::string_view kStoreKey = "store";  ///< UUID of the store t
     return key;
 }
 
-/// Fills a new environment.
+/// Fills a new environment. Returns 0 or LMDB's code.
 [[nodiscard]] int create_queue_tables(MDB_txn* txn, std::string_view uuid,
                                       std::string_view store_uuid) noexcept;
-/// Makes this release's format of an older one's.
-[[nodiscard]] int upgrade_queue_tables(MDB_txn* txn, std::string_view store_uuid) noexcept;
+
+/// One key of a shop, so that a retry gets the first answer again.
+struct IdempotencyRow {
+    Topic topic = Topic::kProductUpsert;
+    Digest256 body_sha256{};
+    SequenceNumber seq;
+    std::uint32_t records_count = 0;
+    std::int64_t accepted_second = 0;
+};
+
+using IdempotencyKey = KeyBytes<32>;
+
+/// The idempotency rows of one transaction, which outlives this object. Functions return 0 or
+/// LMDB's code.
+class IdempotencyTable {
+public:
+    IdempotencyTable(MDB_txn* txn, MDB_dbi rows, MDB_dbi by_age) noexcept
+        : txn_(txn), rows_(rows), by_age_(by_age) {}
+
+    [[nodiscard]] static IdempotencyKey key_of(const IdempotencyClaim& claim) noexcept;
+
+    /// Returns MDB_NOTFOUND if there is no row, MDB_CORRUPTED if it is damaged.
+    [[nodiscard]] int find(const IdempotencyKey& key, IdempotencyRow& row) noexcept;
+    /// Replaces an expired row.
+    [[nodiscard]] int put(const IdempotencyKey& key, const IdempotencyRow& row) noexcept;
+    /// Removes up to `rows_max` rows accepted at or before `second`.
+    [[nodiscard]] int expire(std::int64_t second, std::uint64_t rows_max) noexcept;
+    [[nodiscard]] int count(std::uint64_t& rows) noexcept;
+    /// Reads the oldest row's time of acceptance. Returns MDB_NOTFOUND if there is no row.
+    [[nodiscard]] int oldest(std::int64_t& accepted_second) noexcept;
+
+private:
+    MDB_txn* txn_;
+    MDB_dbi rows_;
+    MDB_dbi by_age_;
+};
+
+/// Returns the outcome of a claim whose row has not expired: kReplayed or kConflict.
+[[nodiscard]] AppendOutcome compare_claim(const IdempotencyClaim& claim,
+                                          const IdempotencyRow& row) noexcept;
 
 }  // namespace sluice::store

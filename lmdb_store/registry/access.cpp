@@ -2,13 +2,10 @@
 
 #include <limits>
 
-#include "lmdb_store/environment/key_bytes.hpp"
-#include "lmdb_store/registry/lineage.hpp"
-
 namespace sluice::store {
 namespace {
 
-/// Nothing where there are no bytes; damage where they are no row.
+/// Returns nullopt without bytes. Throws if the bytes are no row.
 template <class Decode>
 auto load_row(const RegistryTables& tables, std::optional<std::string_view> bytes,
               std::string_view kind, Decode&& decode) -> decltype(decode(*bytes)) {
@@ -130,16 +127,14 @@ std::optional<RegistryRevision> RegistryAccess::load_followed(const Txn& txn) co
     if (stored->size() <= sizeof(std::uint64_t)) {
         throw StoreFailure(tables_.damaged("source"));
     }
-    RegistryRevision followed{std::string(stored->substr(sizeof(std::uint64_t))),
-                              get_big_endian<std::uint64_t>(stored->data()),
-                              {}};
-    // Of this number only: an older release moves the one and not the other.
     const auto digest = find(txn, tables_.main, kFollowsDigestKey);
-    if (digest && digest->size() > sizeof(std::uint64_t) &&
-        get_big_endian<std::uint64_t>(digest->data()) == followed.number) {
-        followed.digest = digest->substr(sizeof(std::uint64_t));
+    if (!digest || digest->size() != sizeof(std::uint64_t) + sizeof(Digest256) ||
+        digest->substr(0, sizeof(std::uint64_t)) != stored->substr(0, sizeof(std::uint64_t))) {
+        throw StoreFailure(tables_.damaged("digest of the source"));
     }
-    return followed;
+    return RegistryRevision{std::string(stored->substr(sizeof(std::uint64_t))),
+                            get_big_endian<std::uint64_t>(stored->data()),
+                            std::string(digest->substr(sizeof(std::uint64_t)))};
 }
 
 Status RegistryAccess::check_independent(const Txn& txn) const {

@@ -1,5 +1,5 @@
-// RegistryAccess: what every change of a registry is made of, a transaction and the rows in it.
-// Internal to this room. Throws StoreFailure; attempt() at the registry's border catches it.
+// RegistryAccess: transactions and rows, from which all changes of a registry are built. Internal
+// to this room. Throws StoreFailure; attempt() at the registry's border catches it.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lmdb_store/environment/table_access.hpp"
-#include "lmdb_store/registry/revision.hpp"
+#include "lmdb_store/registry/lineage.hpp"
 #include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/registry/tables.hpp"
 
@@ -23,31 +23,31 @@ public:
     [[nodiscard]] const RegistryTables& tables() const noexcept { return tables_; }
     [[nodiscard]] Result<StoreFormat> format() const { return read_store_format(paths_); }
 
-    /// One durable transaction. What `change` throws or returns as an error undoes it.
+    /// Runs `change` in one durable transaction. Aborts it if `change` throws or returns an error.
     [[nodiscard]] Status write(const std::function<Status(WriteTxn&)>& change) const;
     void begin(ReadTxn& txn) const;
     void begin(WriteTxn& txn) const;
-    /// With the revision that it makes.
+    /// Records the revision and commits.
     void commit(WriteTxn& txn) const;
 
-    // Nothing: there is none of this id.
+    /// Return nullopt if there is no such row.
     [[nodiscard]] std::optional<AccountRow> load_account(const Txn& txn, const AccountId& id) const;
     [[nodiscard]] std::optional<ShopRow> load_shop(const Txn& txn, const ShopId& id) const;
     [[nodiscard]] StoredToken load_token(const Txn& txn, std::string_view id) const;
     void store_token(const WriteTxn& txn, const StoredToken& token) const;
-    /// Tokens of an account that are not revoked.
+    /// Returns the account's tokens that are not retired.
     [[nodiscard]] std::vector<StoredToken> open_tokens(const Txn& txn, AccountNumber account) const;
-    /// Requests look at it no more; $sluice_reason does.
+    /// Removes a token from those that requests try. $sluice_reason still names it.
     void retire(const WriteTxn& txn, const StoredToken& token, std::int64_t seconds) const;
 
-    /// Takes the next of a dense series and moves it on.
+    /// Assigns the next number of a dense series.
     [[nodiscard]] std::uint32_t take_number(const WriteTxn& txn, std::string_view series) const;
-    /// Moves a dense series beyond `number`.
+    /// Advances a dense series beyond `number`.
     void reserve_number(const WriteTxn& txn, std::string_view series, std::uint32_t number) const;
 
-    /// What it follows, if it does.
+    /// Returns the revision that this registry follows, or nullopt if it follows none.
     [[nodiscard]] std::optional<RegistryRevision> load_followed(const Txn& txn) const;
-    /// kConflict in a registry that follows another.
+    /// Returns kConflict in a registry that follows another.
     [[nodiscard]] Status check_independent(const Txn& txn) const;
 
 private:

@@ -1,9 +1,9 @@
-// Registry exchange: a registry as one value, so that the stores of a fleet can have the same.
+// Registry exchange: a registry as one value, so that all stores of a fleet can have the same.
 //
-// One store is the source: there people create and change. Every other store follows it: merge()
-// takes over what the source has, numbers and slots included, since a shared ledger knows accounts
-// and shops by their numbers. Nothing in a registry is ever deleted, so a merge only adds and
-// changes. A follower refuses changes of its own, but for revoking a token.
+// One store is the source, where people create and change accounts, shops and tokens. Every other
+// store follows it: Registry::merge() copies the source's rows with their numbers and slots,
+// because a shared ledger names accounts and shops by number. A registry never deletes rows, so a
+// merge only adds and changes. A follower refuses local changes, except revoking a token.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
-#include "lmdb_store/registry/revision.hpp"
-#include "lmdb_store/registry/values.hpp"
+#include "lmdb_store/registry/lineage.hpp"
+#include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/store/master_key.hpp"
 
 namespace sluice::store {
@@ -26,22 +26,22 @@ struct SealedToken {
 
 struct RegistrySnapshot {
     RegistryRevision revision;
-    std::vector<PastRevision> history;  ///< By number, `revision` last; empty: an older release's.
+    std::vector<PastRevision> history;  ///< By number, `revision` last.
     Timestamp exported_at;
-    std::string key_check;             ///< Tells whether a key is the one that sealed the secrets.
-    std::vector<AccountRow> accounts;  ///< Sorted by id, as the others.
+    std::string key_check;             ///< Tells which master key encrypted the secrets.
+    std::vector<AccountRow> accounts;  ///< Sorted by id, as are shops and tokens.
     std::vector<ShopRow> shops;
     std::vector<SealedToken> tokens;
 };
 
-/// kInvalid, if `snapshot` was sealed with another key.
+/// Returns kInvalid if the snapshot's secrets were encrypted with another key.
 [[nodiscard]] Status check_snapshot_key(const RegistrySnapshot& snapshot, const MasterKey& key);
 
-/// Whether `snapshot` is a later state of what was `earlier`, or that itself. False: another
-/// source's, an older one, or a fork, as after a backup was restored at the source.
+/// Returns true if `snapshot` is `earlier` or a later state of it. False means another source, an
+/// older state, or a fork, as after the source was restored from a backup.
 [[nodiscard]] bool descends_from(const RegistrySnapshot& snapshot, const RegistryRevision& earlier);
 
-/// What a merge did to one row: "account" "acme" "suspended".
+/// A change of one row by a merge: "account" "acme" "suspended".
 struct RegistryChange {
     std::string_view kind;  ///< account, shop, token
     std::string id;
@@ -49,7 +49,7 @@ struct RegistryChange {
 };
 
 enum class MergeFrom {
-    kSameSource,  ///< Refuses another source than before, an older revision, and a fork.
+    kSameSource,  ///< Refuses a source other than before, an older revision, and a fork.
     kAny,
 };
 

@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "core/protocol/signature.hpp"
-#include "lmdb_store/environment/key_bytes.hpp"
 #include "lmdb_store/environment/table_access.hpp"
+#include "lmdb_store/registry/tables.hpp"
 
 namespace sluice::store {
 namespace {
 
 constexpr std::string_view kPrefix = "history/";
-constexpr std::string_view kBehindAll = "history0";  ///< Above every key with the prefix.
+constexpr std::string_view kAfterPrefix = "history0";  ///< Above every key with the prefix.
 constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
 constexpr std::size_t kValueBytes = sizeof(Digest256) + kNumberBytes;
 constexpr std::size_t kRandomBytes = 16;
@@ -20,7 +20,7 @@ constexpr std::size_t kRandomBytes = 16;
 struct Change {
     std::uint64_t number = 0;
     Digest256 digest{};
-    std::uint64_t txn_id = 0;  ///< Of LMDB: tells a change that an older release made.
+    std::uint64_t txn_id = 0;  ///< LMDB's id. Reveals a restored copy.
 };
 
 std::string text_of(const Digest256& digest) {
@@ -45,11 +45,11 @@ Change decode(const RegistryTables& tables, std::string_view key, std::string_vi
     return change;
 }
 
-/// The last that was recorded; number 0: none.
+/// Returns the last recorded change, or number 0 if there is none.
 Change last_recorded(const RegistryTables& tables, const Txn& txn) {
     Cursor cursor;
     check(cursor.open(txn, tables.main), *tables.environment, "read");
-    MDB_val key = to_val(kBehindAll);
+    MDB_val key = to_val(kAfterPrefix);
     MDB_val value{};
     int rc = cursor.read(key, value, MDB_SET_RANGE);
     check(rc == MDB_NOTFOUND ? 0 : rc, *tables.environment, "read");
@@ -67,8 +67,8 @@ Change next(const Change& last, std::uint64_t txn_id, std::string_view salt) {
     return {std::max(last.number + 1, txn_id), sha256(covered), txn_id};
 }
 
-/// The state after the commit `txn_id`: the last that was recorded, unless an older release, which
-/// records nothing, or a restored copy came after it.
+/// Returns the state after the commit `txn_id`: the last recorded change, unless this is a new
+/// store or a restored copy.
 Change state_after(const Change& last, std::uint64_t txn_id) {
     return last.number != 0 && last.txn_id == txn_id ? last : next(last, txn_id, {});
 }
@@ -102,7 +102,7 @@ void record_revision(const RegistryTables& tables, const WriteTxn& txn) {
     }
     std::string salt(kRandomBytes, '\0');
     if (RAND_bytes(reinterpret_cast<unsigned char*>(salt.data()), kRandomBytes) != 1) {
-        throw StoreFailure({ErrorCode::kIo, "the system gives no random bytes"});
+        throw StoreFailure({ErrorCode::kIo, "the system provides no random bytes"});
     }
     store(tables, txn, next(before, txn.id(), salt));
 }

@@ -1,5 +1,5 @@
-// LRU cache: text keys, a bounded number of entries, least recently used go first. Internal to this
-// room. Not thread-safe.
+// LruCache: a cache with text keys that evicts the least recently used entry. Internal to this
+// room. Threads: one at a time.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ public:
     /// @param entries_max  At least 1.
     explicit LruCache(std::size_t entries_max) : entries_max_(entries_max) {}
 
-    /// nullptr: not there. Valid until the next put() or erase(). Counts as a use.
+    /// Returns the value, valid until the next put() or erase(), or nullptr. Counts as a use.
     [[nodiscard]] Value* find(std::string_view key) {
         const auto found = index_.find(key);
         if (found == index_.end()) {

@@ -1,11 +1,11 @@
-// Another store's registry into this one.
+// Exports a registry, and merges another store's registry into this one.
 #include <openssl/crypto.h>
 
+#include <algorithm>
 #include <map>
 
-#include "lmdb_store/environment/key_bytes.hpp"
 #include "lmdb_store/registry/access.hpp"
-#include "lmdb_store/registry/lineage.hpp"
+#include "lmdb_store/registry/exchange.hpp"
 #include "lmdb_store/registry/registry.hpp"
 
 namespace sluice::store {
@@ -26,10 +26,36 @@ Error number_conflict(const std::string& what, std::uint32_t here, std::uint32_t
 
 }  // namespace
 
-/// One merge, within one transaction. Throws StoreFailure: the transaction is then undone.
+Status check_snapshot_key(const RegistrySnapshot& snapshot, const MasterKey& key) {
+    const Result<std::string> text = key.open(snapshot.key_check, kKeyCheckKey);
+    if (!text || *text != kKeyCheckText) {
+        return Error{ErrorCode::kInvalid,
+                     "it was made with another master key: every store of a fleet needs a copy of "
+                     "the master.key of store " +
+                         snapshot.revision.source};
+    }
+    return Status::success();
+}
+
+bool descends_from(const RegistrySnapshot& snapshot, const RegistryRevision& earlier) {
+    if (earlier.source != snapshot.revision.source) {
+        return false;
+    }
+    if (earlier.number == snapshot.revision.number) {
+        return earlier.digest == snapshot.revision.digest;
+    }
+    const auto past = std::lower_bound(
+        snapshot.history.begin(), snapshot.history.end(), earlier.number,
+        [](const PastRevision& at, std::uint64_t number) { return at.number < number; });
+    return past != snapshot.history.end() && past->number == earlier.number &&
+           earlier.digest.size() >= sizeof(std::uint64_t) &&
+           past->digest == get_big_endian<std::uint64_t>(earlier.digest.data());
+}
+
+/// One merge, in one transaction. Throws StoreFailure, and the caller aborts the transaction.
 class RegistryMerge {
 public:
-    /// @param own  Where this store's own history is.
+    /// @param own  The revision of this store's own registry.
     RegistryMerge(const RegistryAccess& access, WriteTxn& txn, const RegistrySnapshot& from,
                   const MasterKey& key, RegistryRevision own)
         : access_(access),
@@ -39,13 +65,13 @@ public:
           key_(key),
           own_(std::move(own)) {}
 
-    /// False: it is this store's own registry, as it is now.
+    /// Returns false if the snapshot is this store's own registry, as it is now.
     [[nodiscard]] bool check_source(MergeFrom allowed);
-    void take_key();
+    void adopt_key();
     void merge_accounts(std::uint32_t accounts_max);
     void merge_shops();
     void merge_tokens();
-    /// Whether the transaction has anything to commit.
+    /// Returns true if the transaction must be committed.
     [[nodiscard]] bool finish();
     [[nodiscard]] std::vector<RegistryChange>& changes() noexcept { return changes_; }
 
@@ -64,7 +90,7 @@ private:
     const MasterKey& key_;
     RegistryRevision own_;
     std::vector<RegistryChange> changes_;
-    bool key_taken_ = false;
+    bool key_adopted_ = false;
 };
 
 bool RegistryMerge::check_source(MergeFrom allowed) {
@@ -90,22 +116,21 @@ bool RegistryMerge::check_source(MergeFrom allowed) {
         throw StoreFailure({ErrorCode::kConflict,
                             "it is older (revision " + std::to_string(from_.revision.number) +
                                 ") than what is here (revision " + std::to_string(before->number) +
-                                "): --force takes it over"});
+                                "): --force merges it"});
     }
     if (!descends_from(from_, *before)) {
         throw StoreFailure(
             {ErrorCode::kConflict,
              "it is no later state of what is here (revision " + std::to_string(before->number) +
                  "): the history of store " + before->source +
-                 " was forked, as by a backup that was restored there. Nothing was taken over. "
-                 "Look "
-                 "at accounts, shops and tokens on both sides; --force takes it over, and tokens "
+                 " was forked, as by a backup that was restored there. Nothing was changed. "
+                 "Compare accounts, shops and tokens on both sides; --force merges it, and tokens "
                  "that are revoked here stay revoked"});
     }
     return true;
 }
 
-void RegistryMerge::take_key() {
+void RegistryMerge::adopt_key() {
     if (Status ok = check_snapshot_key(from_, key_); !ok) {
         throw StoreFailure(ok.error());
     }
@@ -120,7 +145,7 @@ void RegistryMerge::take_key() {
         throw StoreFailure(ok.error());
     }
     put(txn_, tables_.main, kKeyCheckKey, key_.seal(kKeyCheckText, kKeyCheckKey));
-    key_taken_ = true;
+    key_adopted_ = true;
 }
 
 void RegistryMerge::add_account(const AccountRow& row, std::uint32_t accounts_max) {
@@ -231,7 +256,7 @@ void RegistryMerge::add_token(const SealedToken& token, const AccountRow& accoun
     note("token", token.row.token_id.str(), token.row.revoked_at ? "added, revoked" : "added");
 }
 
-/// A token never changes but once: it is revoked, for ever.
+/// Revokes a token. Tokens never change otherwise.
 void RegistryMerge::update_token(const SealedToken& token) {
     StoredToken here = access_.load_token(txn_, token.row.token_id.view());
     if (here.row.revoked_at || !token.row.revoked_at) {
@@ -260,7 +285,7 @@ void RegistryMerge::merge_tokens() {
 }
 
 bool RegistryMerge::finish() {
-    if (changes_.empty() && !key_taken_ && access_.load_followed(txn_) == from_.revision) {
+    if (changes_.empty() && !key_adopted_ && access_.load_followed(txn_) == from_.revision) {
         return false;
     }
     std::string value(sizeof(std::uint64_t), '\0');
@@ -284,7 +309,7 @@ Result<std::vector<RegistryChange>> Registry::merge(const RegistrySnapshot& snap
         if (!merge.check_source(from)) {
             return std::vector<RegistryChange>{};
         }
-        merge.take_key();
+        merge.adopt_key();
         merge.merge_accounts(format->max_accounts);
         merge.merge_shops();
         merge.merge_tokens();
@@ -292,6 +317,56 @@ Result<std::vector<RegistryChange>> Registry::merge(const RegistrySnapshot& snap
             access_->commit(txn);
         }
         return std::move(merge.changes());
+    });
+}
+
+Result<RegistrySnapshot> Registry::snapshot(Timestamp now) {
+    const Result<StoreFormat> format = access_->format();
+    if (!format) {
+        return format.error();
+    }
+    return attempt([&]() -> Result<RegistrySnapshot> {
+        ReadTxn txn;
+        access_->begin(txn);
+        if (Status ok = access_->check_independent(txn); !ok) {
+            return ok.error();
+        }
+        RegistrySnapshot all;
+        all.revision = revision_of(access_->tables(), txn, format->uuid);
+        all.history = history_of(access_->tables(), txn);
+        all.exported_at = now;
+        all.key_check = find(txn, access_->tables().main, kKeyCheckKey).value_or("");
+        scan(txn, access_->tables().accounts, "", [&](std::string_view id, std::string_view) {
+            all.accounts.push_back(access_->load_account(txn, AccountId(id)).value());
+            return true;
+        });
+        scan(txn, access_->tables().shops, "", [&](std::string_view id, std::string_view) {
+            all.shops.push_back(access_->load_shop(txn, ShopId(id)).value());
+            return true;
+        });
+        scan(txn, access_->tables().tokens, "", [&](std::string_view id, std::string_view) {
+            StoredToken token = access_->load_token(txn, id);
+            all.tokens.push_back({std::move(token.row), std::move(token.sealed_secret)});
+            return true;
+        });
+        return all;
+    });
+}
+
+Result<std::optional<RegistryRevision>> Registry::followed() {
+    return attempt([&]() -> Result<std::optional<RegistryRevision>> {
+        ReadTxn txn;
+        access_->begin(txn);
+        return access_->load_followed(txn);
+    });
+}
+
+Status Registry::detach() {
+    return access_->write([&](WriteTxn& txn) -> Status {
+        if (!erase(txn, access_->tables().main, kFollowsKey)) {
+            return Error{ErrorCode::kConflict, "this registry follows no other"};
+        }
+        return Status::success();
     });
 }
 

@@ -19,15 +19,15 @@ using TokenPtr = std::shared_ptr<const TokenView>;
 using AccountPtr = std::shared_ptr<const AccountView>;
 using ShopPtr = std::shared_ptr<const ShopView>;
 
-/// A prepared token and the bytes that it was made from.
+/// A prepared token and the bytes that it was prepared from.
 struct TokenEntry {
     std::string token_id;
     std::string bytes;
     TokenPtr view;
 };
 
-/// What an entry was compared with last: a snapshot, and the master key as it was. With the same
-/// ones it needs no look.
+/// The snapshot and the master key that an entry was checked with last. The entry is current while
+/// both are the same.
 struct Seen {
     std::uint64_t snapshot = 0;
     std::uint64_t key = 0;
@@ -51,7 +51,7 @@ struct BearerEntry {
     AccountPtr account;
 };
 
-/// Renews on the way in; on the way out no page of the file is held back from reuse.
+/// Holds a snapshot while it lives, and keeps no page from reuse afterwards.
 class Snapshot {
 public:
     Snapshot(ReadTxn& txn, Environment& environment) : txn_(txn) {
@@ -76,7 +76,7 @@ bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_vi
     return encode_token(*first) == encode_token(*second);
 }
 
-/// Rows of a shop that there is not.
+/// Rows of a shop that does not exist. Preparing them takes as long as preparing a shop.
 struct Decoy {
     std::string id;
     std::string shop, account, token;
@@ -84,7 +84,7 @@ struct Decoy {
 
 Decoy make_decoy(const MasterKey& key) {
     Decoy decoy;
-    decoy.id = "no-shop-of-anybody";
+    decoy.id = "no-shop-has-this-id";
     ShopRow shop;
     shop.shop_id = ShopId(decoy.id);
     shop.number = {1};
@@ -98,7 +98,7 @@ Decoy make_decoy(const MasterKey& key) {
     token.row.token_id = TokenId(decoy.id);
     token.row.account_id = AccountId(decoy.id);
     token.row.scopes = kWriteOrders;
-    token.sealed_secret = key.seal("a secret that nobody has, as long as ours", decoy.id);
+    token.sealed_secret = key.seal("a secret without an owner, as long as ours", decoy.id);
     decoy.token = encode_token(token);
     return decoy;
 }
@@ -108,7 +108,7 @@ public:
     LmdbRegistryReader(RegistryTables tables, const MasterKey& key)
         : tables_(std::move(tables)), key_(key) {}
 
-    /// Takes the reader's slot now, so that no request can fail for want of one.
+    /// Takes the reader slot now, so that no request fails for lack of one.
     [[nodiscard]] Status start() {
         return attempt([&]() -> Status {
             const Snapshot snapshot(txn_, *tables_.environment);
@@ -128,7 +128,7 @@ public:
         if (cached != nullptr && cached->seen == now()) {
             return cached->view;
         }
-        if (cached == nullptr && is_known_unknown(shop_id)) {
+        if (cached == nullptr && is_known_missing(shop_id)) {
             return nullptr;
         }
         return refresh_shop(shop_id, cached);
@@ -170,7 +170,7 @@ public:
                  return tokens.size() < count;
              });
         for (std::size_t i = tokens.size(); i < count; ++i) {
-            static_cast<void>(tables_.check_key(txn_, key_));  // takes the time of a token
+            static_cast<void>(tables_.check_key(txn_, key_));  // takes as long as a token
         }
         return tokens;
     }
@@ -220,7 +220,7 @@ private:
 
     [[nodiscard]] Seen now() const noexcept { return {txn_.id(), keys_used_}; }
 
-    /// Once for each snapshot: was the master key replaced?
+    /// Checks, once for each snapshot, whether the master key was replaced.
     void check_key_once() {
         if (checked_snapshot_ != txn_.id()) {
             checked_snapshot_ = txn_.id();
@@ -228,16 +228,17 @@ private:
         }
     }
 
-    /// So that an unknown shop costs no more and no less than a known one.
-    [[nodiscard]] bool is_known_unknown(std::string_view shop_id) {
+    /// Returns true if the shop is known not to exist. Such a shop costs as much as an existing
+    /// one.
+    [[nodiscard]] bool is_known_missing(std::string_view shop_id) {
         const Seen* seen = unknown_shops_.find(shop_id);
         return seen != nullptr && *seen == now();
     }
 
-    /// The work of preparing a shop whose account has one token: what an unknown shop costs when it
-    /// is asked for first.
+    /// Performs the work of preparing a shop whose account has one token, so that the first request
+    /// for an unknown shop takes as long as that for an existing one.
     void prepare_decoy(std::string_view shop_id) {
-        const std::string prefix = account_number_key({0});  // no account's
+        const std::string prefix = account_number_key({0});  // no account has it
         static_cast<void>(find(txn_, tables_.accounts, shop_id));
         scan(txn_, tables_.account_tokens, prefix,
              [](std::string_view, std::string_view) { return false; });
@@ -323,7 +324,8 @@ private:
             [](const TokenEntry& x, const TokenEntry& y) { return x.view == y.view; });
     }
 
-    /// Prepares what is new or changed; the rest is taken from `cached`.
+    /// Returns the account's tokens. Prepares new and changed ones, and copies the rest of
+    /// `cached`.
     std::vector<TokenEntry> current_tokens(AccountNumber account, const AccountEntry* cached) {
         const std::string prefix = account_number_key(account);
         std::vector<TokenEntry> tokens;
@@ -351,13 +353,13 @@ private:
         if (prepared && old->bytes == *bytes) {
             return *old;
         }
-        // The master key was rotated: the secret is the same, and prepared.
+        // The master key was rotated, and the secret is the same.
         if (prepared && differ_in_seal_only(id, old->bytes, *bytes)) {
             return {std::string(id), std::string(*bytes), old->view};
         }
         TokenPtr view = prepare_token(id, *bytes);
         if (old != nullptr && old->view->unreadable && view->unreadable) {
-            view = old->view;  // so that the account's view does not change with every look
+            view = old->view;  // keeps the account's view from changing with every check
         }
         return {std::string(id), std::string(*bytes), std::move(view)};
     }
@@ -375,7 +377,7 @@ private:
         return view;
     }
 
-    /// Also where it may not sign; without the key if its secret does not open.
+    /// Prepares a token that may not sign, without a key if its secret cannot be decrypted.
     TokenPtr prepare_with_key(const StoredToken& stored) {
         std::shared_ptr<TokenView> view = view_of(stored);
         view->signing_key = open_key(stored);
@@ -392,7 +394,8 @@ private:
         return view;
     }
 
-    /// nullptr: the master key was replaced, and the new one is not here; or the row is damaged.
+    /// Returns nullptr if the master key was replaced and the new one is missing, or the row is
+    /// damaged.
     std::unique_ptr<const SigningKey> open_key(const StoredToken& stored) {
         Result<std::string> secret = key_.open(stored.sealed_secret, stored.row.token_id.view());
         if (!secret) {
@@ -425,7 +428,7 @@ private:
         return &bearers_.put(key, {now(), std::move(token), std::move(account)});
     }
 
-    /// The account's own view of the token; a revoked one is not in its list.
+    /// Returns the account's view of the token, or a new one if the token is revoked.
     TokenPtr bearer_token(const AccountView& account, std::string_view id, std::string_view bytes) {
         const auto found =
             std::find_if(account.tokens.begin(), account.tokens.end(),

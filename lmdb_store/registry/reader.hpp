@@ -1,12 +1,13 @@
-// Registry reader: the nginx worker's view, cached and never stale.
+// RegistryReader: the nginx worker's view of the registry, cached and never stale.
 //
-// Every find renews a kept read transaction and compares its id (no system call); entries of the
-// cache are read again only when the id has moved, and prepared again only when their bytes
-// changed. It never opens a file: who has it gives it the master key, again when that was replaced
-// (is_key_outdated()). Between two calls it holds no snapshot, so no page of the file waits for it.
+// Every find renews a read transaction and compares its id, without a system call. A cached entry
+// is read again only if the id has changed, and prepared again only if its bytes have. The reader
+// opens no file; the caller passes the master key, again after it was replaced (is_key_outdated()).
+// Between calls it holds no snapshot, so it keeps no page of the file from reuse.
 //
-// Thread: one at a time. What it returns may be used on any thread.
-// Errors: find_*() throw StoreFailure when the registry cannot be read: not the same as unknown.
+// Threads: one at a time; results may be used on any thread. Blocking: only for pages that are not
+// in memory. Errors: find_*() throw StoreFailure if the registry cannot be read, because an
+// unreadable shop is not an unknown one.
 #pragma once
 
 #include <memory>
@@ -19,27 +20,29 @@
 
 namespace sluice::store {
 
-/// An account as the status page names it.
+/// An account on the status page.
 struct AccountSummary {
     AccountId account_id;
-    std::optional<RateLimit> rate_limit;  ///< Its own, if it has one.
+    std::optional<RateLimit> rate_limit;  ///< Empty means the default.
 };
 
 class RegistryReader : public RegistryView {
 public:
-    static constexpr std::size_t kCachedShopsMax = 16'384;  ///< Least recently used go first.
+    static constexpr std::size_t kCachedShopsMax =
+        16'384;  ///< Above it, evicts the least recently used.
 
-    /// Nothing: no account has this slot. Two point reads, not cached: for a few dozen accounts.
+    /// Returns the account with this slot, or nullopt. Two uncached reads, for a few dozen
+    /// accounts.
     [[nodiscard]] virtual std::optional<AccountSummary> find_account(AccountSlot slot) = 0;
 
-    /// How many slots accounts have taken: every slot is below it. One point read.
+    /// Returns the number of slots in use; every slot is below it. One uncached read.
     [[nodiscard]] virtual std::uint64_t slots_used() = 0;
 
-    /// The registry's secrets were sealed with `key`: those that could not be read are read with it
-    /// from now on. False: they were not, and nothing changed. Neither blocks nor reads a file.
+    /// Uses `key` from now on, also for secrets that could not be decrypted before. Returns false,
+    /// and changes nothing, if the registry's secrets were not encrypted with it.
     [[nodiscard]] virtual bool use_key(const MasterKey& key) = 0;
 
-    /// @param key  kCorrupt if it is not the one that sealed the registry's secrets.
+    /// Returns kCorrupt if the registry's secrets were not encrypted with `key`.
     [[nodiscard]] static Result<std::unique_ptr<RegistryReader>> open(const StorePaths& paths,
                                                                       const MasterKey& key);
 };

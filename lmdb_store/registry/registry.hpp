@@ -1,7 +1,9 @@
-// Registry: accounts, shops and tokens. Written by the command line, read by nginx and the worker.
+// Registry: accounts, shops and tokens. The command line writes it; nginx and the worker read it.
 //
-// Every write is one durable LMDB transaction; running nginx workers see it on their next request.
-// Errors carry the sentence that the command line prints. Not thread-safe; one per process.
+// Every write is one durable LMDB transaction, which running nginx workers see on their next
+// request. Errors carry the sentence that the command line prints. Threads: one at a time.
+// Processes: one Registry object each. Blocking: all functions wait for the disk, those that write
+// for LMDB's writer lock.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/registry/exchange.hpp"
-#include "lmdb_store/registry/values.hpp"
+#include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
 
@@ -26,19 +28,19 @@ struct NewToken {
     std::string secret;  ///< Shown once.
 };
 
-/// A secret for a new token: 64 hexadecimal digits, 256 random bits.
+/// Returns a secret for a new token: 256 random bits as 64 hexadecimal digits.
 [[nodiscard]] std::string random_secret();
 
 struct TokenRequest {
     AccountId account_id;
     std::uint8_t scopes = 0;
     std::optional<Timestamp> expires_at;
-    std::optional<std::string> secret;  ///< Given by the user (at least 16 bytes), else random.
+    std::optional<std::string> secret;  ///< At least 16 bytes. Empty means random.
 };
 
 class RegistryAccess;
 
-/// Every change but revoke_token() is kConflict in a registry that follows another store's.
+/// Every change except revoke_token() returns kConflict in a registry that follows another one.
 class Registry final {
 public:
     enum class Mode { kReadOnly, kReadWrite };
@@ -49,30 +51,31 @@ public:
 
     [[nodiscard]] Status create_account(const AccountId& id, std::optional<RateLimit> limit,
                                         Timestamp now);
-    /// `limit` empty: back to the default.
+    /// Sets the account's own limit. Empty restores the default.
     [[nodiscard]] Status set_rate_limit(const AccountId& id, std::optional<RateLimit> limit);
     [[nodiscard]] Status suspend_account(const AccountId& id, bool suspended);
     [[nodiscard]] Status create_shop(const ShopId& id, const AccountId& account, Timestamp now);
     [[nodiscard]] Status suspend_shop(const ShopId& id, bool suspended);
-    /// kLimit: already 8 active tokens of the account share one of the scopes.
+    /// Returns kLimit if 8 active tokens of the account have one of the scopes.
     [[nodiscard]] Result<NewToken> create_token(const TokenRequest& request, const MasterKey& key,
                                                 Timestamp now);
     [[nodiscard]] Status revoke_token(const TokenId& id, Timestamp now);
-    /// Encrypts every secret anew, in one transaction. rotate_master_key() does it with the file.
+    /// Encrypts every secret with another key, in one transaction. rotate_master_key() also
+    /// replaces the file.
     [[nodiscard]] Status rotate_key(const MasterKey& from, const MasterKey& to);
-    /// kCorrupt if the secrets were not sealed with this key.
+    /// Returns kCorrupt if the secrets were not encrypted with this key.
     [[nodiscard]] Status check_key(const MasterKey& key);
 
-    /// kConflict in a registry that follows another.
+    /// Exports the registry. kConflict in a registry that follows another.
     [[nodiscard]] Result<RegistrySnapshot> snapshot(Timestamp now);
-    /// Takes over another store's registry, all or nothing, and follows it from now on. Revoked
-    /// tokens stay revoked, whatever the snapshot says. Changes nothing if it brings nothing new.
-    /// A registry without tokens takes over `key`, so that a new store can join a fleet.
+    /// Merges another store's registry, completely or not at all, and follows it from now on.
+    /// Revoked tokens stay revoked, whatever the snapshot says. Commits nothing if nothing changed.
+    /// A registry without tokens adopts `key`, so that a new store can join a fleet.
     [[nodiscard]] Result<std::vector<RegistryChange>> merge(const RegistrySnapshot& snapshot,
                                                             const MasterKey& key, MergeFrom from);
-    /// What it follows, if it does.
+    /// Returns the revision that the registry follows, or nullopt if it follows none.
     [[nodiscard]] Result<std::optional<RegistryRevision>> followed();
-    /// Follows nothing any more: changes are allowed again.
+    /// Ends following, so that changes are allowed again.
     [[nodiscard]] Status detach();
 
     [[nodiscard]] Result<std::vector<AccountRow>> accounts();  ///< Sorted by id.
@@ -87,10 +90,9 @@ private:
     std::unique_ptr<RegistryAccess> access_;
 };
 
-/// `sluice key rotate`: the key `to`, or a new random one, in place of `key_file`. Interrupted at
-/// any instant, the next call finishes or begins again (the new key waits in `key_file`.next until
-/// it is in force). The file stays the same one, so that nginx's workers, which have it open, read
-/// the new key.
+/// Performs `sluice key rotate`: replaces the key in `key_file` by `to`, or by a random one. After
+/// an interruption, the next call finishes or restarts it; until then `key_file`.next holds the new
+/// key. Overwrites the file in place, because nginx's workers have it open and read the new key.
 [[nodiscard]] Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry,
                                        const std::optional<MasterKey>& to = std::nullopt);
 

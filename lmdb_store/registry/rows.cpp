@@ -29,7 +29,7 @@ std::string finish(flatbuffers::FlatBufferBuilder& builder, flatbuffers::Offset<
     return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
 }
 
-/// A row where FlatBuffers may read it: its accessors want 8-byte alignment, LMDB promises 2.
+/// An aligned copy of a row, because FlatBuffers needs 8-byte alignment and LMDB guarantees 2.
 template <class Table>
 class Row {
 public:

@@ -1,6 +1,6 @@
-// Rows of the registry: values <-> bytes. Internal to this room.
+// Rows of the registry: accounts, their shops and their tokens, and their bytes.
 //
-// Encoders are deterministic. Decoders check every buffer before they read it.
+// Encoders are deterministic. Decoders verify every buffer before they read it.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,41 @@
 #include <string>
 #include <string_view>
 
+#include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
-#include "lmdb_store/registry/values.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/timestamp.hpp"
 
 namespace sluice::store {
 
-/// A token with what only the store knows of it.
+struct AccountRow {
+    AccountId account_id;
+    AccountNumber number;
+    AccountSlot slot;
+    std::optional<RateLimit> rate_limit;  ///< Empty means the default.
+    bool suspended = false;
+    Timestamp created_at;
+};
+
+struct ShopRow {
+    ShopId shop_id;
+    ShopNumber number;
+    AccountId account_id;
+    AccountNumber account_number;
+    bool suspended = false;
+    Timestamp created_at;
+};
+
+struct TokenRow {
+    TokenId token_id;
+    AccountId account_id;
+    std::uint8_t scopes = 0;
+    Timestamp created_at;
+    std::optional<Timestamp> expires_at;
+    std::optional<Timestamp> revoked_at;
+};
+
+/// A token with the fields that only the store knows.
 struct StoredToken {
     TokenRow row;
     AccountNumber account_number;
@@ -25,7 +54,7 @@ struct StoredToken {
 [[nodiscard]] std::string encode_shop(const ShopRow& row);
 [[nodiscard]] std::string encode_token(const StoredToken& token);
 
-// Nothing: the bytes are damaged.
+// Decoders return nullopt for damaged bytes.
 [[nodiscard]] std::optional<AccountRow> decode_account(std::string_view id, std::string_view bytes);
 [[nodiscard]] std::optional<ShopRow> decode_shop(std::string_view id, std::string_view bytes);
 [[nodiscard]] std::optional<StoredToken> decode_token(std::string_view id, std::string_view bytes);

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "lmdb_store/environment/key_bytes.hpp"
 #include "lmdb_store/environment/table_access.hpp"
 
 namespace sluice::store {
@@ -14,12 +13,6 @@ constexpr std::string_view kFormat("\1\0\0\0", 4);
 constexpr unsigned kDatabasesMax = 16;
 constexpr std::string_view kRetiredMark("\xff\xff\xff\xff", 4);  ///< No account has this number.
 constexpr std::size_t kRetiredTimeBytes = 8;
-
-int put_main(MDB_txn* txn, std::string_view key, std::string_view value) noexcept {
-    MDB_val key_val = to_val(key);
-    MDB_val value_val = to_val(value);
-    return mdb_put(txn, kMainTable, &key_val, &value_val, 0);
-}
 
 }  // namespace
 
@@ -43,7 +36,7 @@ Result<RegistryTables> RegistryTables::open(const StorePaths& paths, bool read_o
     tables.account_tokens = handles[4];
     tables.bearers = handles[5];
     return attempt([&]() -> Result<RegistryTables> {
-        LookTxn txn;
+        ProbeTxn txn;
         check(txn.begin(*tables.environment), *tables.environment, "read");
         const auto format = find(txn, tables.main, kFormatKey);
         if (!format || format->size() != kFormat.size()) {
@@ -52,7 +45,7 @@ Result<RegistryTables> RegistryTables::open(const StorePaths& paths, bool read_o
         if (*format != kFormat) {
             return Error{ErrorCode::kUnsupported,
                          "\"" + paths.registry.string() +
-                             "\" has a format that this release does not know: use a newer one"};
+                             "\" has another format: use a newer release of sluice"};
         }
         return tables;
     });
@@ -67,7 +60,7 @@ Status RegistryTables::check_key(const Txn& txn, const MasterKey& key) const {
     if (!text || *text != kKeyCheckText) {
         return Error{ErrorCode::kCorrupt,
                      "the master key is not the one of \"" + environment->folder().string() +
-                         "\": a restored store needs its own master.key; where the file was "
+                         "\": a restored store needs its own master.key; if the file was "
                          "replaced, reload nginx"};
     }
     return Status::success();
@@ -104,14 +97,9 @@ std::string_view token_of_retired_key(std::string_view key) {
 }
 
 int create_registry_tables(MDB_txn* txn, const MasterKey& key) {
-    for (const char* name : kTables) {
-        MDB_dbi table = 0;
-        if (const int rc = mdb_dbi_open(txn, name, MDB_CREATE, &table); rc != 0) {
-            return rc;
-        }
-    }
-    constexpr std::string_view kOne("\0\0\0\1", 4);  // numbers start at 1: 0 means none
-    int rc = put_main(txn, kFormatKey, kFormat);
+    constexpr std::string_view kOne("\0\0\0\1", 4);  // numbers start at 1; 0 means none
+    int rc = create_tables(txn, kTables);
+    rc = rc == 0 ? put_main(txn, kFormatKey, kFormat) : rc;
     rc = rc == 0 ? put_main(txn, kNextAccountKey, kOne) : rc;
     rc = rc == 0 ? put_main(txn, kNextShopKey, kOne) : rc;
     return rc == 0 ? put_main(txn, kKeyCheckKey, key.seal(kKeyCheckText, kKeyCheckKey)) : rc;

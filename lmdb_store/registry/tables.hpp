@@ -9,7 +9,7 @@
 //   tokens          token id -> Token
 //   account_tokens  account number u32 BE | token id -> empty; revoked tokens are not in it, but in
 //                   ffffffff | account number u32 BE | ~seconds u64 BE | token id -> empty
-//                   (since when it is retired: the last come first, and only so many stay)
+//                   (time of retirement; the latest come first, and kRetiredTokensKept are kept)
 //   bearers         SHA-256 of the secret -> token id
 #pragma once
 
@@ -31,7 +31,7 @@ inline constexpr std::size_t kRegistryMapBytes = std::size_t{4}
                                                  << 30;  ///< Sparse; same everywhere.
 inline constexpr std::string_view kNextAccountKey = "next_account";
 inline constexpr std::string_view kNextShopKey = "next_shop";
-/// Tells a foreign master key before it turns every token away.
+/// A known text under the master key. Reveals a wrong key before every token is refused.
 inline constexpr std::string_view kKeyCheckKey = "key_check";
 inline constexpr std::string_view kKeyCheckText = "sluice";
 inline constexpr std::string_view kFollowsKey = "follows";
@@ -44,24 +44,25 @@ struct RegistryTables {
             bearers = 0;
 
     [[nodiscard]] static Result<RegistryTables> open(const StorePaths& paths, bool read_only);
-    /// kCorrupt if `key` is not the one that sealed this registry's secrets.
+    /// Returns kCorrupt if this registry's secrets were not encrypted with `key`.
     [[nodiscard]] Status check_key(const Txn& txn, const MasterKey& key) const;
-    /// Of a row that cannot be decoded.
+    /// Returns the error of a row that cannot be decoded.
     [[nodiscard]] Error damaged(std::string_view row_kind) const;
 };
 
-/// For $sluice_reason, which names those only.
+/// Retired tokens of an account that $sluice_reason can name.
 inline constexpr std::size_t kRetiredTokensKept = 16;
 
 [[nodiscard]] std::string account_number_key(AccountNumber number);
-/// The prefix of an account's retired tokens, the last retired first.
+/// Returns the prefix of an account's retired tokens, the latest first.
 [[nodiscard]] std::string retired_tokens_key(AccountNumber number);
-/// Of one of them. `seconds` since the epoch.
+/// Returns the key of a retired token.
+/// @param seconds  Time of retirement, since 1970.
 [[nodiscard]] std::string retired_token_key(AccountNumber number, std::int64_t seconds,
                                             std::string_view token_id);
-/// The token id in such a key.
+/// Returns the token id in such a key.
 [[nodiscard]] std::string_view token_of_retired_key(std::string_view key);
-/// Both series are dense: the first account has number 1 and slot 0.
+/// Number and slot are dense series: the first account has number 1 and slot 0.
 [[nodiscard]] constexpr AccountSlot slot_of(AccountNumber number) noexcept {
     return {number.value - 1};
 }
@@ -69,7 +70,7 @@ inline constexpr std::size_t kRetiredTokensKept = 16;
     return {slot.value + 1};
 }
 
-/// Fills a new environment.
+/// Fills a new environment. Returns 0 or LMDB's code.
 [[nodiscard]] int create_registry_tables(MDB_txn* txn, const MasterKey& key);
 
 }  // namespace sluice::store

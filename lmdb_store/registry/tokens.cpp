@@ -1,4 +1,4 @@
-// The registry's tokens: their secrets are sealed, and found by their SHA-256.
+// The registry's tokens. Their secrets are encrypted, and found by their SHA-256.
 #include <openssl/crypto.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ constexpr std::size_t kSecretBytesMax = 1024;
 constexpr std::size_t kActiveTokensMax = 8;
 constexpr std::array<Scope, 3> kScopes = {kWriteOrders, kWriteProducts, kReadOrders};
 constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders;
-/// Expired tokens leave the list that requests look at only then, in case a clock was wrong.
+/// Time before an expired token is retired, in case a clock was wrong.
 constexpr std::int64_t kExpiredKeptSeconds = 7 * 86'400;
 
 const char* name_of(Scope scope) noexcept {
@@ -33,15 +33,6 @@ const char* name_of(Scope scope) noexcept {
             break;
     }
     return "read_orders";
-}
-
-template <std::size_t kBytes>
-std::string random_hex() {
-    std::array<std::uint8_t, kBytes> bytes{};
-    fill_random(bytes);
-    std::string text = to_hex(bytes);
-    OPENSSL_cleanse(bytes.data(), bytes.size());
-    return text;
 }
 
 bool is_control(char c) noexcept {
@@ -98,7 +89,7 @@ Status check_token_count(const RegistryAccess& access, const WriteTxn& txn,
 }  // namespace
 
 std::string random_secret() {
-    return random_hex<32>();
+    return random_hex(32);
 }
 
 Result<NewToken> Registry::create_token(const TokenRequest& request, const MasterKey& key,
@@ -106,7 +97,7 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
     if (Status ok = check_request(request); !ok) {
         return ok.error();
     }
-    NewToken created{TokenId("tok_" + random_hex<8>()),
+    NewToken created{TokenId("tok_" + random_hex(8)),
                      request.secret ? *request.secret : random_secret()};
     const Status stored = access_->write([&](WriteTxn& txn) -> Status {
         const std::optional<AccountRow> account = access_->load_account(txn, request.account_id);
@@ -130,7 +121,7 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
             find(txn, access_->tables().tokens, created.token_id.view())) {
             return Error{ErrorCode::kConflict,
                          "another token has or had this secret: every token "
-                         "needs one of its own"};
+                         "needs its own"};
         }
         access_->store_token(txn, token);
         put(txn, access_->tables().bearers, view_of(token.secret_sha256), created.token_id.view());
@@ -207,7 +198,8 @@ Status rotate_master_key(const std::filesystem::path& key_file, Registry& regist
     };
     const Result<MasterKey> waiting = MasterKey::load(next_file);
     if (waiting && registry.check_key(*waiting)) {
-        Status finished = put_in_force(*waiting);  // a call was interrupted behind its transaction
+        Status finished =
+            put_in_force(*waiting);  // an earlier call was interrupted after its transaction
         if (!finished || !to) {
             return finished;
         }
@@ -217,7 +209,7 @@ Status rotate_master_key(const std::filesystem::path& key_file, Registry& regist
         return current.error();
     }
     const MasterKey next = to ? *to : MasterKey::random();
-    Status ok = current->overwrite(key_file);  // what cannot be written is found out beforehand
+    Status ok = current->overwrite(key_file);  // fails now if the file cannot be written
     ok = ok ? next.save(next_file) : ok;
     ok = ok ? registry.rotate_key(*current, next) : ok;
     return ok ? put_in_force(next) : ok;

@@ -5,10 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
 
 namespace sluice::store {
 namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::uint64_t kMagic = 0x314C525443434C53;  // "SLCCTRL1", little endian
+constexpr std::uint64_t kFormat = 1;
 
 // The page is shared between processes, so the futex must not be a private one.
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
@@ -16,16 +21,9 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
     return syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
 }
 
-/// splitmix64's finalizer: every bit of the input moves about half of the output's.
-std::uint64_t mix(std::uint64_t word) noexcept {
-    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9U;
-    word = (word ^ (word >> 27)) * 0x94D049BB133111EBU;
-    return word ^ (word >> 31);
-}
-
-/// Never 0, which is none.
+/// Returns a word that names the latch, its queue and its boot, and is never 0.
 std::uint64_t latch_word(Latch latch, std::uint64_t key) noexcept {
-    return mix(key + 1 + static_cast<std::uint64_t>(latch)) | 1U;
+    return mix_bits(key + 1 + static_cast<std::uint64_t>(latch)) | 1U;
 }
 
 }  // namespace
@@ -33,20 +31,20 @@ std::uint64_t latch_word(Latch latch, std::uint64_t key) noexcept {
 std::uint64_t queue_key(std::string_view queue_uuid) noexcept {
     std::uint64_t key = 0x736C75696365U;
     for (const char c : queue_uuid) {
-        key = mix(key + static_cast<unsigned char>(c));
+        key = mix_bits(key + static_cast<unsigned char>(c));
     }
     return key;
 }
 
 void ControlPage::publish_applied(SequenceNumber seq) noexcept {
-    // A reader between the two stores sees a pair that does not fit and deletes nothing.
+    // A reader between the two stores sees a mismatch and deletes nothing.
     words_->applied_seq.store(seq.value);
-    words_->applied_check.store(mix(seq.value ^ key_));
+    words_->applied_check.store(mix_bits(seq.value ^ key_));
 }
 
 SequenceNumber ControlPage::applied() const noexcept {
     const std::uint64_t seq = words_->applied_seq.load();
-    return {words_->applied_check.load() == mix(seq ^ key_) ? seq : 0};
+    return {words_->applied_check.load() == mix_bits(seq ^ key_) ? seq : 0};
 }
 
 void ControlPage::set_latch(Latch latch, std::uint64_t boot, std::string_view text) noexcept {
@@ -98,9 +96,55 @@ void ControlPage::wait_for_append(std::uint32_t seen_wake, std::uint32_t timeout
     const timespec timeout{static_cast<time_t>(timeout_ms / 1000),
                            static_cast<long>(timeout_ms % 1000) * 1'000'000};
     words_->worker_sleeps.store(1);
-    // Returns at once if an append came between the caller's look at the word and here.
     futex(words_->wake, FUTEX_WAIT, seen_wake, &timeout);
     words_->worker_sleeps.store(0);
+}
+
+Status ControlFile::create(const StorePaths& paths, const FileOwner& owner) {
+    std::string page(kPageBytes, '\0');
+    std::memcpy(page.data(), &kMagic, sizeof(kMagic));
+    std::memcpy(page.data() + sizeof(kMagic), &kFormat, sizeof(kFormat));
+    return replace_file(paths.control, page, owner);
+}
+
+Result<ControlFile> ControlFile::open(const StorePaths& paths) {
+    Result<MappedFile> mapped = map_hints(paths.control, kPageBytes);
+    if (!mapped) {
+        return mapped.error();
+    }
+    ControlFile file(std::move(*mapped));
+    ControlWords& words = file.words();
+    if (words.magic == 0 && words.format == 0) {  // a page of zeros is valid
+        words.magic = kMagic;
+        words.format = kFormat;
+    }
+    if (words.magic != kMagic || words.format != kFormat) {
+        return damaged_hints(paths.control, "is no control page", kPageBytes);
+    }
+    return file;
+}
+
+Result<MappedFile> map_hints(const std::filesystem::path& path, std::size_t bytes) {
+    Result<MappedFile> file = MappedFile::open(path, bytes);
+    if (file) {
+        return file;
+    }
+    switch (file.error().code) {
+        case ErrorCode::kNotFound:
+            return damaged_hints(path, "is missing", bytes);
+        case ErrorCode::kInvalid:
+            return damaged_hints(path, "is too short", bytes);
+        default:
+            return file.error();
+    }
+}
+
+Error damaged_hints(const std::filesystem::path& path, std::string_view what, std::size_t bytes) {
+    return {ErrorCode::kCorrupt,
+            "\"" + path.string() + "\" " + std::string(what) +
+                ": the store is damaged; nothing was changed. Restore the file from a backup, or, "
+                "with the store stopped, replace it with " +
+                std::to_string(bytes) + " zero bytes"};
 }
 
 }  // namespace sluice::store

@@ -1,5 +1,7 @@
-// Control page: one page mapped by every process of the store. Hints only: the ledger is the truth,
-// and a store without this file's contents is still right, only slower to wake.
+// Control page: one page that all processes of the store map, and the file that holds it.
+//
+// Its words are hints. The ledger is the truth, and a store whose control page is all zeros works,
+// only slower to wake up.
 #pragma once
 
 #include <array>
@@ -8,108 +10,113 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/values/ids.hpp"
+#include "core/values/result.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "os/files/file_io.hpp"
+#include "os/files/mapped_file.hpp"
 
 namespace sluice::store {
 
 /// ControlWords::worker_state.
 enum class WorkerState : std::uint8_t {
-    kUnknown,   ///< None has run yet.
-    kStarting,  ///< Opened the store, checks it.
-    kRunning,   ///< Applies, or sleeps because there is nothing to apply.
-    kRetrying,  ///< Cannot apply now (worker_error says why), tries again.
-    kStopped,   ///< Ended by itself, cleanly.
+    kUnknown,   ///< No worker has run yet.
+    kStarting,  ///< Has opened the store and checks it.
+    kRunning,   ///< Applies records, or sleeps because the queue is empty.
+    kRetrying,  ///< Cannot apply, for the reason in worker_error, and retries.
+    kStopped,   ///< Ended cleanly.
 };
 
-/// Why nothing may be stored any more: ControlPage::set_latch().
+/// Why no process may store anything: ControlPage::set_latch().
 enum class Latch : std::uint8_t {
-    kIo,      ///< An I/O error: the disk is suspect.
-    kDamage,  ///< A file is not what was written.
+    kIo,      ///< An I/O error, so the disk is suspect.
+    kDamage,  ///< A file does not hold what was written.
 };
 
-/// What a dead letter was: ControlWords::dead_by_kind.
+/// The kind of a dead letter: ControlWords::dead_by_kind.
 enum class DeadKind : std::uint8_t { kUnreadable, kOrder, kCatalog, kCommand };
 
-/// 1.2.3 -> 1'002'003.
+/// Packs a version into a number: 1.2.3 becomes 1'002'003.
 [[nodiscard]] constexpr std::uint64_t packed_version(std::uint64_t major, std::uint64_t minor,
                                                      std::uint64_t patch) noexcept {
     return major * 1'000'000 + minor * 1'000 + patch;
 }
 
-/// Lock-free 64-bit words; layout is part of the disk format (4096 bytes, zero = unknown).
+/// Lock-free 64-bit words. The layout is part of the disk format (4096 bytes, zero = unknown).
 struct ControlWords {
     std::uint64_t magic;
     std::uint64_t format;
     std::atomic<std::uint64_t> applied_seq;   ///< Worker: ControlPage::publish_applied().
-    std::atomic<std::uint64_t> heartbeat_ms;  ///< Worker: wall clock, milliseconds since the epoch.
+    std::atomic<std::uint64_t> heartbeat_ms;  ///< Worker: milliseconds since 1970.
     std::atomic<std::uint64_t> worker_pid;
-    std::atomic<std::uint32_t> wake;            ///< Futex word: incremented by appenders.
+    std::atomic<std::uint32_t> wake;            ///< Futex word: appenders increment it.
     std::atomic<std::uint32_t> worker_sleeps;   ///< 1 while the worker waits on `wake`.
-    std::atomic<std::uint64_t> last_append_ms;  ///< Appenders: the worker trims only when idle.
-    std::atomic<std::uint64_t> module_heartbeat_ms;  ///< nginx: so that `store upgrade` can refuse.
-    std::atomic<std::uint64_t> module_format;
-    // Figures of the worker for the status page: totals since init, unless said otherwise. The
-    // worker stores them after each batch; relaxed.
+    std::atomic<std::uint64_t> last_append_ms;  ///< Appenders. The worker trims only when idle.
+    std::array<std::uint64_t, 2> unused;
+    // The worker's figures for the status page, stored after each batch, relaxed. Totals since
+    // init, unless said otherwise.
     std::atomic<std::uint64_t> applied, stale, duplicate, dead, catalog, commands;
-    std::atomic<std::uint64_t> apply_batch_records, apply_batch_us;  ///< Of the last batch.
+    std::atomic<std::uint64_t> apply_batch_records, apply_batch_us;  ///< The last batch.
     std::atomic<std::uint64_t> anomalies, orders, journal_entries;
     std::atomic<std::uint64_t> worker_state;  ///< WorkerState.
     std::atomic<std::uint64_t> worker_started_ms;
     std::atomic<std::uint64_t> worker_version;  ///< packed_version() of the program.
-    std::atomic<std::uint64_t> worker_error;    ///< 1 + ErrorCode that it waits on; 0: none.
+    std::atomic<std::uint64_t> worker_error;    ///< 1 + the ErrorCode it waits on, or 0.
     std::atomic<std::uint64_t> dead_open;       ///< Dead letters that were not replayed.
     std::atomic<std::uint64_t> ledger_bytes_used, ledger_bytes_map;  ///< Embedded ledger only.
     std::atomic<std::uint64_t> archive_bytes;
     std::array<std::atomic<std::uint64_t>, 16> anomalies_by_kind;  ///< Index: AnomalyKind.
     std::array<std::atomic<std::uint64_t>, 8> dead_by_kind;        ///< Open ones. Index: DeadKind.
-    std::atomic<std::uint64_t>
-        applied_check;  ///< Of applied_seq; if it does not fit, applied_seq is ignored.
+    std::atomic<std::uint64_t> applied_check;                      ///< Must match applied_seq.
     std::atomic<std::uint64_t> map_bytes;  ///< nginx: the queue's `map_size`.
-    /// Worker: codes, devices and programs whose waiting orders are to be tried again.
+    /// Worker: codes, devices and programs whose waiting orders are to be attributed again.
     std::atomic<std::uint64_t> attribution_left;
-    /// nginx: what the error log was told of admission last: why it stopped (0: it goes on) : 8,
-    /// and when, milliseconds since the epoch : 56.
+    /// nginx: the last log entry about admission. 8 bits: why it stopped, 0 if it did not. 56 bits:
+    /// milliseconds since 1970.
     std::atomic<std::uint64_t> admission_told;
-    std::atomic<std::uint64_t> nginx_master;  ///< Which master's workers opened the store last.
-    std::atomic<std::uint64_t> latch;         ///< ControlPage::set_latch(); 0: none.
-    std::array<char, 480> latch_text;         ///< Ends with a zero. Written before `latch`.
-    /// Movers, of the last move: bytes that lanes held after it, and of a batch of the last one
-    /// that found any, on average.
+    std::atomic<std::uint64_t> nginx_master;  ///< The master whose workers opened the store last.
+    std::atomic<std::uint64_t> latch;         ///< ControlPage::set_latch(), or 0.
+    std::array<char, 480> latch_text;         ///< Zero-terminated. Written before `latch`.
+    /// Movers: bytes left in lanes by the last move, and the average batch of the last move that
+    /// moved any.
     std::atomic<std::uint64_t> lanes_left, lanes_batch_bytes;
 };
 static_assert(sizeof(ControlWords) <= 4096);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
+/// Reads and writes the page. Threads: any. Only wait_for_append() blocks.
 class ControlPage {
 public:
     /// @param words  Mapped as long as the page is used.
-    /// @param key    Of the queue that the page belongs to (queue_key()).
+    /// @param key    queue_key() of the page's queue.
     ControlPage(ControlWords* words, std::uint64_t key) noexcept : words_(words), key_(key) {}
     [[nodiscard]] ControlWords& words() noexcept { return *words_; }
 
-    /// Worker: everything up to here is durable in the ledger (and the archive); appenders may
-    /// delete it. It may also go down, after an older ledger was restored: see
-    /// Queue::begin_drain().
+    /// Worker: publishes its checkpoint. Everything up to `seq` is durable in ledger and archive,
+    /// and appenders may delete it. The checkpoint may decrease after an older ledger was restored;
+    /// see Queue::begin_drain().
     void publish_applied(SequenceNumber seq) noexcept;
-    /// The position that was published last. 0 if there is none, or if this queue's worker did not
-    /// write it (applied_check): appenders delete data by this hint.
+    /// Returns the published checkpoint, or 0 if there is none or another queue's worker wrote it.
+    /// Appenders delete data by this hint.
     [[nodiscard]] SequenceNumber applied() const noexcept;
 
-    /// Stops all processes that store, until a person or a new nginx master ends it. It counts
-    /// within this boot of the machine. The first one stays.
+    /// Stops all processes that store, until an administrator or a new nginx master ends it. A
+    /// latch ends with this boot of the machine, and the first one stays.
     /// @param boot  cell_key() of the boot, or any number that is the same within it.
-    /// @param text  What failed, on which file: for people.
+    /// @param text  For people: the operation that failed, and the file.
     void set_latch(Latch latch, std::uint64_t boot, std::string_view text) noexcept;
     [[nodiscard]] std::optional<Latch> latched(std::uint64_t boot) const noexcept;
     [[nodiscard]] std::string latch_text() const;
     void clear_latch() noexcept;
-    /// nginx: a worker of this master opens the store. The first worker of a new one ends a latch.
+    /// nginx: a worker of `master` opens the store. The first worker of a new master ends a latch.
     void opened_by_master(std::uint64_t master) noexcept;
 
-    /// Appenders, after a commit: wakes the worker if it sleeps (one system call then, else none).
+    /// Appenders, after a commit: wakes the worker if it sleeps, with one system call.
     void notify_appended(std::uint64_t now_ms) noexcept;
-    /// Worker: sleeps until woken or `timeout_ms` passed.
+    /// Worker: sleeps until an append wakes it, or `timeout_ms` passed. Returns at once if an
+    /// append came since the caller read `seen_wake`.
     void wait_for_append(std::uint32_t seen_wake, std::uint32_t timeout_ms) noexcept;
 
 private:
@@ -117,7 +124,35 @@ private:
     std::uint64_t key_;
 };
 
-/// Ties the page to its queue, so that a page of another queue is ignored.
+/// Returns a key that ties the page to its queue, so that a page of another queue is ignored.
 [[nodiscard]] std::uint64_t queue_key(std::string_view queue_uuid) noexcept;
+
+/// The page's file, mapped. Internal to this room.
+class ControlFile {
+public:
+    /// Creates a file without any hints.
+    [[nodiscard]] static Status create(const StorePaths& paths, const FileOwner& owner);
+    /// Maps the file. kCorrupt if it is missing, too short, or no control page.
+    [[nodiscard]] static Result<ControlFile> open(const StorePaths& paths);
+    [[nodiscard]] ControlWords& words() const noexcept {
+        return *static_cast<ControlWords*>(file_.data());
+    }
+
+private:
+    explicit ControlFile(MappedFile file) noexcept : file_(std::move(file)) {}
+    MappedFile file_;
+};
+
+/// Maps a file of hints. kCorrupt if it is missing or shorter than `bytes`.
+[[nodiscard]] Result<MappedFile> map_hints(const std::filesystem::path& path, std::size_t bytes);
+/// Returns the error of a damaged file of hints, which `bytes` zeros may replace.
+[[nodiscard]] Error damaged_hints(const std::filesystem::path& path, std::string_view what,
+                                  std::size_t bytes);
+/// Mixes a word's bits by splitmix64's finalizer: each input bit changes about half of the output.
+[[nodiscard]] constexpr std::uint64_t mix_bits(std::uint64_t word) noexcept {
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9U;
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EBU;
+    return word ^ (word >> 31);
+}
 
 }  // namespace sluice::store

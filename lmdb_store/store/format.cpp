@@ -2,15 +2,12 @@
 
 #include <sys/stat.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <optional>
 #include <string_view>
 
-#include "core/protocol/signature.hpp"
 #include "os/files/file_io.hpp"
-#include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
 namespace {
@@ -31,8 +28,8 @@ bool parse_number(std::string_view text, std::uint32_t& number) noexcept {
     return error == std::errc{} && stop == end;
 }
 
-/// Takes one `name value` line. Unknown names are a newer release's; min_reader says if they
-/// matter.
+/// Parses a `name value` line. Ignores unknown names, which a newer release wrote; min_reader says
+/// whether they matter.
 bool read_line(std::string_view line, StoreFormat& format) {
     const std::size_t space = line.find(' ');
     if (space == std::string_view::npos) {
@@ -100,23 +97,13 @@ StorePaths::StorePaths(fs::path store_root)
       lane_cells(lanes / "cells"),
       worker_lock(root / "worker.lock") {}
 
-std::string make_uuid() {
-    std::array<std::uint8_t, 16> bytes{};
-    fill_random(bytes);
-    bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0FU) | 0x40U);
-    bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3FU) | 0x80U);
-    const std::string hex = to_hex(bytes);
-    return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" +
-           hex.substr(16, 4) + "-" + hex.substr(20);
-}
-
 Result<StoreFormat> read_store_format(const StorePaths& paths) {
     Result<std::string> text = read_file(paths.format, kFormatBytesMax);
     if (!text) {
         if (text.error().code == ErrorCode::kNotFound) {
             return Error{ErrorCode::kNotFound, "\"" + paths.root.string() +
-                                                   "\" is not a store (no file \"format\"): make "
-                                                   "one with \"sluice init\""};
+                                                   "\" is not a store (no file \"format\"): "
+                                                   "create one with \"sluice init\""};
         }
         return text.error();
     }
@@ -133,6 +120,13 @@ Result<StoreFormat> read_store_format(const StorePaths& paths) {
                          std::to_string(format->format) + ", this release reads up to " +
                          std::to_string(kStoreFormat) + ": use a newer release of sluice"};
     }
+    if (format->format < kStoreFormat) {
+        return Error{ErrorCode::kUnsupported,
+                     "\"" + paths.root.string() + "\" has format " +
+                         std::to_string(format->format) +
+                         ", which only a pre-release of sluice read: create a new store with "
+                         "\"sluice init\""};
+    }
     return *std::move(format);
 }
 
@@ -142,7 +136,7 @@ Status write_store_format(const StorePaths& paths, const StoreFormat& format) {
     if (::stat(paths.format.c_str(), &info) == 0) {
         owner = {info.st_uid, info.st_gid, info.st_mode & 07777U};
     } else if (errno != ENOENT) {
-        return system_error(errno, "look at", paths.format);
+        return system_error(errno, "inspect", paths.format);
     }
     return replace_file(paths.format, print_format(format), owner);
 }

@@ -1,4 +1,4 @@
-// The store's directory and its `format` file: what `nginx -t` reads (it opens no LMDB).
+// Format: the paths of a store and its `format` file, which `nginx -t` reads without opening LMDB.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 namespace sluice::store {
 
+/// The only format that this release reads and writes.
 inline constexpr std::uint32_t kStoreFormat = 2;
 inline constexpr std::uint32_t kAccountsMaxDefault = 65'536;
 
@@ -21,43 +22,36 @@ struct StoreFormat {
     std::uint32_t max_accounts = kAccountsMaxDefault;
 };
 
-/// A random UUID (version 4), lower case.
-[[nodiscard]] std::string make_uuid();
-
-/// Paths inside a store. No I/O.
+/// The paths inside a store. Performs no I/O.
 struct StorePaths {
     explicit StorePaths(std::filesystem::path store_root);
     std::filesystem::path root, format, master_key, registry, queue, bulk, control, ledger, archive;
     std::filesystem::path lanes, lane_cells;
-    std::filesystem::path worker_lock;  ///< flock()ed by the process that drains the queue.
+    std::filesystem::path worker_lock;  ///< Locked (flock) by the process that drains the queue.
 };
 
-/// Plain file I/O. kNotFound, kPermission, kCorrupt, kUnsupported; the message names path and
-/// remedy.
+/// Reads the format file. Returns kNotFound, kPermission, kCorrupt or kUnsupported, with a message
+/// that names path and remedy. Refuses a store of an older release.
 [[nodiscard]] Result<StoreFormat> read_store_format(const StorePaths& paths);
-/// Replaces the file atomically (temporary file, fsync, rename, fsync of the directory); owner and
-/// mode stay.
+/// Replaces the file atomically and durably. Keeps its owner and mode.
 [[nodiscard]] Status write_store_format(const StorePaths& paths, const StoreFormat& format);
-/// kUnsupported if this build may read the store but must not write it.
+/// Returns kUnsupported if this release may read the store but not write it.
 [[nodiscard]] Status check_writable_format(const StoreFormat& format);
 
-/// `sluice store set --max-accounts`. Raises only: slots that were given out stay.
+/// Performs `sluice store set --max-accounts`. Only raises the number, because accounts keep their
+/// slots.
 [[nodiscard]] Status set_max_accounts(const StorePaths& paths, std::uint32_t max_accounts);
 inline constexpr std::uint32_t kAccountsMaxLimit = 1U << 24;
 
-/// `sluice store upgrade`: makes this build's format the store's. kConflict while a module that
-/// knows an older format only is alive (its heartbeat is younger than some seconds).
-[[nodiscard]] Status upgrade_store(const StorePaths& paths, std::uint64_t now_ms);
-
 struct InitOptions {
-    /// Members (nginx workers) may append and read the registry.
+    /// Members of this group (the nginx workers) may append and read the registry.
     std::optional<std::string> group;
     std::uint32_t max_accounts = kAccountsMaxDefault;
 };
-/// Creates the store with owners and modes as docs/operations.md lists them, the master key, and
-/// the empty registry, queue and ledger environments. Run by root, everything belongs to the user
-/// `sluice`, if there is one. kConflict if there is a store already, or a folder that is not empty.
-/// The format file is written last: a folder without one is no store.
+/// Creates a store: the master key and empty environments for registry, queue and ledger, with the
+/// owners and modes of docs/operations.md. If root runs it, everything belongs to the user
+/// `sluice`, if that exists. kConflict if the folder is a store or not empty. Writes the format
+/// file last, because a folder without one is no store.
 [[nodiscard]] Status init_store(const StorePaths& paths, const InitOptions& options);
 
 }  // namespace sluice::store

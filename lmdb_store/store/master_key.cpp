@@ -83,7 +83,8 @@ Result<MasterKey> MasterKey::read(int fd, const std::filesystem::path& path) {
                      "\"" + path.string() + "\" is not a master key (64 hex digits)"};
     }
     MasterKey loaded(*key);
-    // OpenSSL loads its ciphers when it first needs one, and crashes if there is no memory then.
+    // OpenSSL loads its ciphers on first use, and crashes if that runs out of memory. So use it
+    // now.
     static_cast<void>(loaded.seal({}, {}));
     return loaded;
 }
@@ -108,13 +109,13 @@ Status MasterKey::save(const std::filesystem::path& path) const {
 }
 
 Status MasterKey::overwrite(const std::filesystem::path& path) const {
-    // Its owner need not be root, and then 0400 keeps the owner out too.
+    // If its owner is not root, 0400 keeps the owner from writing.
     if (::chmod(path.c_str(), 0600) != 0) {
         return system_error(errno, "write", path);
     }
     const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     std::string text = to_hex(key_) + "\n";
-    // In one call, of less than a sector: a reader sees one key or the other.
+    // One write of less than a sector, so that a reader sees the old key or the new one.
     const bool written =
         fd.ok() &&
         ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
@@ -143,7 +144,7 @@ std::string MasterKey::seal(std::string_view secret, std::string_view token_id) 
         EVP_EncryptFinal_ex(gcm, text + secret.size(), &written) == 1 &&
         EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_GCM_GET_TAG, static_cast<int>(kTagBytes),
                             text + secret.size()) == 1;
-    if (!ok) {  // nothing else can go wrong
+    if (!ok) {  // no other failure is possible
         throw std::bad_alloc();
     }
     return sealed;
@@ -169,8 +170,7 @@ Result<std::string> MasterKey::open(std::string_view sealed, std::string_view to
                           static_cast<int>(text.size())) == 1 &&
         EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_GCM_SET_TAG, static_cast<int>(kTagBytes),
                             bytes_of(tag)) == 1;
-    if (!ready) {  // no memory, perhaps: not the same as a wrong key, and no sender may be refused
-                   // for it
+    if (!ready) {  // out of memory; a sender must not be refused as if the key were wrong
         throw std::bad_alloc();
     }
     if (EVP_DecryptFinal_ex(gcm, bytes_of(secret) + secret.size(), &written) != 1) {

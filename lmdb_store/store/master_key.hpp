@@ -1,4 +1,7 @@
-// The master key: encrypts token secrets at rest (AES-256-GCM, the token's id as associated data).
+// MasterKey: encrypts token secrets at rest (AES-256-GCM, with the token's id as associated data).
+//
+// Its file holds 64 hexadecimal digits and a newline. Threads: any. Blocking: functions with a path
+// wait for the disk.
 #pragma once
 
 #include <array>
@@ -19,20 +22,21 @@ public:
     MasterKey(const MasterKey&) = default;
     MasterKey& operator=(const MasterKey&) = default;
 
-    /// 64 hex digits and a newline. kPermission if group or others may read it.
+    /// Reads a key file. kPermission if group or others may read it.
     [[nodiscard]] static Result<MasterKey> load(const std::filesystem::path& path);
-    /// As load(), from an open descriptor: for a process that may not open the file, such as an
-    /// nginx worker. `path` is for the message. The mode is not checked: load() did that.
+    /// Reads a key from an open descriptor, for a process that may not open the file, such as an
+    /// nginx worker. Does not check the mode, which load() did. `path` is for the message.
     [[nodiscard]] static Result<MasterKey> read(int fd, const std::filesystem::path& path);
     [[nodiscard]] static MasterKey random();
-    /// Atomically, mode 0400.
+    /// Writes a key file atomically, with mode 0400.
     [[nodiscard]] Status save(const std::filesystem::path& path) const;
-    /// Into the file that is there, durably: a process that has it open reads the new key.
+    /// Overwrites an existing key file durably, so that a process that has it open reads the new
+    /// key.
     [[nodiscard]] Status overwrite(const std::filesystem::path& path) const;
 
-    /// nonce | ciphertext | tag
+    /// Encrypts a secret. Returns nonce | ciphertext | tag.
     [[nodiscard]] std::string seal(std::string_view secret, std::string_view token_id) const;
-    /// kCorrupt: another key, or altered bytes.
+    /// Decrypts a secret. kCorrupt if another key encrypted it, or its bytes were altered.
     [[nodiscard]] Result<std::string> open(std::string_view sealed,
                                            std::string_view token_id) const;
 

@@ -13,7 +13,7 @@
 #include "core/status/history.hpp"
 #include "core/status/metrics.hpp"
 #include "core/status/report.hpp"
-#include "core/status/shared_value.hpp"
+#include "core/status/seqlock.hpp"
 #include "core/values/ids.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
@@ -46,8 +46,8 @@ struct SampledQueue {
 /// What one worker samples for all of them.
 struct alignas(64) SharedSample {
     Lease lease;  ///< Which one.
-    SharedValue<SampledQueue> queue;
-    SharedValue<SampledAccounts> accounts;
+    Seqlock<SampledQueue> queue;
+    Seqlock<SampledAccounts> accounts;
 };
 
 struct ZoneHeader {

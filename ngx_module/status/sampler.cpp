@@ -109,7 +109,7 @@ std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
     figures.last_seq = fill->last_seq.value;
     figures.applied_seq = queue.control().words().applied_seq.load(std::memory_order_relaxed);
     figures.bytes_used = fill->bytes_used;
-    figures.bytes_mark = fill->bytes_mark;
+    figures.bytes_mark = fill->bytes_high_water;
     figures.bytes_map = fill->bytes_map;
     figures.idempotency_rows = fill->idempotency_rows;
     figures.lanes = fill->lanes.lanes;

@@ -128,7 +128,6 @@ void StoreLink::start_check() noexcept {
         registry_.reset();
         queue_.reset();
     }
-    heartbeat();
     report_key();
     report_latch();
     if (ngx_thread_task_post(conf_.commit_pool, &check_.task) != NGX_OK) {
@@ -174,10 +173,7 @@ void StoreLink::checked() noexcept {
     if (queue_ != nullptr) {
         if (!check_.in_place && usable_) {
             usable_ = false;
-            if (!queue_->is_outdated()) {
-                report(
-                    "the store was removed or replaced; no request is accepted until it is back");
-            }
+            report("the store was removed or replaced; no request is accepted until it is back");
         }
         use_lane();
         return;
@@ -213,15 +209,6 @@ void StoreLink::use_lane() noexcept {
                           lane_->path().c_str());
         });
     }
-}
-
-void StoreLink::heartbeat() noexcept {
-    if (queue_ == nullptr) {
-        return;
-    }
-    store::ControlWords& words = queue_->control().words();
-    words.module_heartbeat_ms.store(loop_wall_ms(), std::memory_order_relaxed);
-    words.module_format.store(store::kStoreFormat, std::memory_order_relaxed);
 }
 
 /// Reports each latch once.

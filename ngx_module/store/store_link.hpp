@@ -82,7 +82,6 @@ private:
     void start_check() noexcept;
     void checked() noexcept;
     void use_lane() noexcept;
-    void heartbeat() noexcept;
     void report_key() noexcept;
     void report(const std::string& problem) noexcept;
 

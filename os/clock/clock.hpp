@@ -1,7 +1,5 @@
-// The program's only door to the clocks. Nothing else asks the system for the time; inside nginx's
-// event loop ngx_module/nginx/event_loop.hpp gives the time that nginx has at hand.
-//
-// core has no clock: time comes to it as an argument.
+// The program's only access to the clocks. nginx's event loop uses nginx's cached time instead
+// (ngx_module/nginx/event_loop.hpp). core has no clock: callers pass the time as an argument.
 //
 // Threads: any. No call blocks, allocates or fails.
 #pragma once
@@ -13,20 +11,20 @@
 
 namespace sluice {
 
-/// The wall clock, in nanoseconds. A person or NTP may set it back.
+/// Returns the wall clock, in nanoseconds. NTP or an administrator may set it back.
 [[nodiscard]] Timestamp now() noexcept;
-/// The same in whole milliseconds, for rows that people read.
+/// Returns the wall clock in whole milliseconds, for rows that people read.
 [[nodiscard]] Timestamp now_ms() noexcept;
-/// Milliseconds since 1970.
+/// Returns milliseconds since 1970.
 [[nodiscard]] std::uint64_t wall_ms() noexcept;
 
-/// Never goes back; for what lasts and what is due. It stands still while the machine sleeps.
+/// The monotonic clock, for durations and deadlines. It stops while the machine sleeps.
 using Clock = std::chrono::steady_clock;
 [[nodiscard]] Clock::time_point steady_now() noexcept;
-/// The same clock (CLOCK_MONOTONIC) as a number, for words that processes share.
+/// Returns the same clock (CLOCK_MONOTONIC) as a number that processes can share.
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
 [[nodiscard]] std::uint64_t monotonic_us() noexcept;
-/// The same as it was at the kernel's last tick, up to 10 ms ago; costs a few nanoseconds.
+/// Returns the same clock at the kernel's last tick, up to 10 ms ago. Costs a few nanoseconds.
 [[nodiscard]] std::int64_t coarse_ms() noexcept;
 
 }  // namespace sluice

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-/// Removes a temporary file on every way out but the good one.
+/// A temporary file that is removed unless keep() was called.
 class TemporaryFile {
 public:
     explicit TemporaryFile(std::string path) noexcept : path_(std::move(path)) {}
@@ -33,7 +33,7 @@ private:
 int write_synced(const char* path, std::string_view bytes) noexcept {
     const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
     Fd fd(open_retrying(path, how, 0600));
-    if (!fd.ok() && errno == EEXIST) {  // of a process that died and had the same id
+    if (!fd.ok() && errno == EEXIST) {  // left by a killed process with the same id
         ::unlink(path);
         fd = Fd(open_retrying(path, how, 0600));
     }
@@ -69,7 +69,7 @@ ErrorCode code_of_errno(int error) noexcept {
             return ErrorCode::kNotFound;
         case EACCES:
         case EPERM:
-        case EROFS:  // a remount needs a person, just as a permission does
+        case EROFS:  // an administrator must remount, or grant a permission
             return ErrorCode::kPermission;
         case ENOSPC:
         case EDQUOT:
@@ -82,7 +82,7 @@ ErrorCode code_of_errno(int error) noexcept {
             return ErrorCode::kBusy;
         case EIO:
             return ErrorCode::kIo;
-        default:  // bad argument, no memory, no descriptor left: nothing that a file could cause
+        default:  // bad argument, no memory, no descriptor: not caused by the file
             return ErrorCode::kInternal;
     }
 }
@@ -145,6 +145,48 @@ std::int64_t read_at(int fd, void* buffer, std::size_t bytes_count, std::uint64_
         done += static_cast<std::size_t>(got);
     }
     return static_cast<std::int64_t>(done);
+}
+
+Result<OpenFile> OpenFile::open(const std::filesystem::path& path, Mode mode) {
+    Fd fd(open_retrying(path.c_str(), mode == Mode::kRead ? O_RDONLY : O_RDWR));
+    if (!fd.ok()) {
+        return system_error(errno, "open", path);
+    }
+    return OpenFile(std::move(fd), path);
+}
+
+Result<std::string> OpenFile::read_at(std::uint64_t offset, std::size_t bytes) const {
+    std::string buffer(bytes, '\0');
+    const std::int64_t got = sluice::read_at(fd_.get(), buffer.data(), bytes, offset);
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path_);
+    }
+    buffer.resize(static_cast<std::size_t>(got));
+    return buffer;
+}
+
+Status OpenFile::write_at(std::uint64_t offset, std::string_view bytes) {
+    const int error = sluice::write_at(fd_.get(), bytes, offset);
+    return error == 0 ? Status::success() : Status(system_error(error, "write", path_));
+}
+
+Status OpenFile::truncate(std::uint64_t bytes) {
+    return ::ftruncate(fd_.get(), static_cast<off_t>(bytes)) == 0
+               ? Status::success()
+               : Status(system_error(errno, "truncate", path_));
+}
+
+Status OpenFile::sync() {
+    return ::fdatasync(fd_.get()) == 0 ? Status::success()
+                                       : Status(system_error(errno, "sync", path_));
+}
+
+Result<std::uint64_t> OpenFile::size() const {
+    struct stat status {};
+    if (::fstat(fd_.get(), &status) != 0) {
+        return system_error(errno, "inspect", path_);
+    }
+    return static_cast<std::uint64_t>(status.st_size);
 }
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max) {
@@ -230,7 +272,7 @@ Result<std::vector<std::string>> names_in(const std::filesystem::path& folder) {
 Status sync_folder(const std::filesystem::path& folder) {
     const char* path = folder.empty() ? "." : folder.c_str();
     const Fd fd(open_retrying(path, O_RDONLY | O_DIRECTORY));
-    // EINVAL: such a file system syncs no folders, as a network's may.
+    // EINVAL: the file system does not sync folders, as some network file systems.
     if (!fd.ok() || (::fsync(fd.get()) != 0 && errno != EINVAL)) {
         return system_error(errno, "sync", folder);
     }

@@ -1,6 +1,8 @@
-// Files of the operating system: descriptors, whole files, folders, and what an errno means.
+// Files of the operating system: descriptors, open files, whole files, folders, and the meaning of
+// an errno.
 //
-// Errors name the path and the operation. Nothing here creates folders.
+// Errors name the operation and the path. No function creates folders.
+// Blocking: every function may wait for the disk. Threads: any, unless a class says otherwise.
 #pragma once
 
 #include <sys/types.h>
@@ -38,44 +40,71 @@ private:
     int fd_ = -1;
 };
 
-/// What an errno means for who decides whether to try again. The program's only such table.
+/// Maps an errno to the code that decides whether to retry. The program's only such table.
 [[nodiscard]] ErrorCode code_of_errno(int error) noexcept;
-/// The error of a failed system call: `cannot <doing> "<path>": <what the system says>`.
+/// Returns the error of a failed system call: `cannot <doing> "<path>": <text of the errno>`.
 [[nodiscard]] Error system_error(int error, std::string_view doing,
                                  const std::filesystem::path& path);
 
-/// open(), continued after EINTR, with O_CLOEXEC. The descriptor, or -1 and errno.
+/// Calls open() with O_CLOEXEC, again after EINTR. Returns the descriptor, or -1 and sets errno.
 [[nodiscard]] int open_retrying(const char* path, int flags, mode_t mode = 0) noexcept;
-/// Writes all of `bytes`; EINTR and partial writes are continued. 0 or errno.
+/// Writes all of `bytes`, again after EINTR and partial writes. Returns 0 or an errno.
 [[nodiscard]] int write_all(int fd, std::string_view bytes) noexcept;
-/// The same at `offset`, wherever the descriptor stands.
+/// Writes all of `bytes` at `offset`, wherever the descriptor stands. Returns 0 or an errno.
 [[nodiscard]] int write_at(int fd, std::string_view bytes, std::uint64_t offset) noexcept;
-/// Reads `bytes_count` at `offset`, or less at the end of the file. The number read, or -errno.
+/// Reads `bytes_count` bytes at `offset`, fewer at the end of the file. Returns their number, or
+/// -errno.
 [[nodiscard]] std::int64_t read_at(int fd, void* buffer, std::size_t bytes_count,
                                    std::uint64_t offset) noexcept;
 
-/// The whole file. kInvalid if it is longer than `bytes_max`.
+/// A file that stays open. Closes itself when destroyed, without a sync. One thread at a time
+/// writes.
+class OpenFile {
+public:
+    enum class Mode : std::uint8_t { kRead, kReadWrite };
+
+    /// Opens an existing file. Use replace_file() to create one.
+    [[nodiscard]] static Result<OpenFile> open(const std::filesystem::path& path, Mode mode);
+
+    /// Returns `bytes` bytes from `offset` on, fewer only at the end of the file.
+    [[nodiscard]] Result<std::string> read_at(std::uint64_t offset, std::size_t bytes) const;
+    /// Writes all of `bytes` at `offset`. After an error the contents from `offset` on are
+    /// undefined.
+    [[nodiscard]] Status write_at(std::uint64_t offset, std::string_view bytes);
+    [[nodiscard]] Status truncate(std::uint64_t bytes);
+    /// Syncs contents and length, but not the times (fdatasync).
+    [[nodiscard]] Status sync();
+    [[nodiscard]] Result<std::uint64_t> size() const;
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    OpenFile(Fd fd, std::filesystem::path path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+    Fd fd_;
+    std::filesystem::path path_;
+};
+
+/// Returns the contents of a file. kInvalid if it is no regular file or longer than `bytes_max`.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t bytes_max);
-
-/// A file of /proc, whose length is not known before it is read. 4 KB at most.
+/// Returns up to 4 KB of a file of /proc, whose length is unknown before it is read.
 [[nodiscard]] Result<std::string> read_proc(const std::filesystem::path& path);
 
-/// Who a new file belongs to. -1 leaves what the system gave it.
+/// Owner and mode of a new file. -1 keeps what the system chose.
 struct FileOwner {
     uid_t user = static_cast<uid_t>(-1);
     gid_t group = static_cast<gid_t>(-1);
     mode_t mode = 0600;
 };
-/// Sets owner, then mode (chown clears the set-group-id bit).
+/// Sets the owner, then the mode, because chown clears the set-group-id bit.
 [[nodiscard]] Status set_owner(const std::filesystem::path& path, const FileOwner& owner);
 /// Replaces `path` atomically and durably: temporary file, fsync, rename, fsync of the folder. A
-/// reader sees the old contents or the new ones, also after a crash. A process that dies leaves
+/// reader sees the old or the new contents, even after a crash. A killed process leaves
 /// `<path>.new.<process id>`.
 [[nodiscard]] Status replace_file(const std::filesystem::path& path, std::string_view bytes,
                                   const FileOwner& owner = {});
-/// What lies in `folder`, in no order. std::filesystem's iterator ends the process when memory runs
-/// out; this throws std::bad_alloc.
+/// Returns the names in `folder`, unsorted. Throws std::bad_alloc if memory runs out, where
+/// std::filesystem's iterator would end the process.
 [[nodiscard]] Result<std::vector<std::string>> names_in(const std::filesystem::path& folder);
 /// Makes renames and removals in `folder` durable.
 [[nodiscard]] Status sync_folder(const std::filesystem::path& folder);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kReadBytes = 64U << 10;
 constexpr const char* kOtherFolder = "/var/tmp";
 
-/// Before each record: the bytes of its key and of its value.
+/// The sizes of key and value, in bytes. They precede each record.
 struct Sizes {
     std::uint32_t key = 0, value = 0;
     [[nodiscard]] std::size_t record() const noexcept { return sizeof(Sizes) + key + value; }
@@ -40,12 +40,12 @@ std::string_view value_at(const char* record) noexcept {
 
 }  // namespace
 
-/// The records of a run, one after the other.
+/// Reads the records of a run in order.
 class RecordSorter::RunReader {
 public:
     RunReader(int file, Run run) : file_(file), at_(run.begin), end_(run.end) {}
 
-    /// Goes to the next record. record() is nullptr behind the last one.
+    /// Advances to the next record. record() is nullptr after the last one.
     [[nodiscard]] Status next() {
         used_ += record_ == nullptr ? 0 : sizes_at(record_).record();
         record_ = nullptr;
@@ -64,7 +64,7 @@ public:
     [[nodiscard]] const char* record() const noexcept { return record_; }
 
 private:
-    /// So many bytes, from the place on where the next record begins.
+    /// Reads until the buffer holds `bytes` from the beginning of the next record on.
     [[nodiscard]] Status hold(std::size_t bytes) {
         if (buffer_.size() - used_ >= bytes) {
             return {};
@@ -123,7 +123,7 @@ void RecordSorter::sort() {
 
 Status RecordSorter::open() {
     int file = open_retrying(folder_.c_str(), O_TMPFILE | O_RDWR, S_IRUSR | S_IWUSR);
-    if (file < 0) {  // a folder that is not ours to write, or a file system without such files
+    if (file < 0) {  // no permission, or the file system has no unnamed files
         std::string name = std::string(kOtherFolder) + "/sluice-XXXXXX";
         file = ::mkostemp(name.data(), O_CLOEXEC);
         if (file < 0) {

@@ -1,7 +1,8 @@
-// Record sorter: sorts more records than memory takes, through a file that has no name.
+// RecordSorter: sorts more records than fit into memory, by an external merge sort in an unnamed
+// file.
 //
-// Records are gathered in memory; what is more is sorted and written, run by run, and the runs are
-// merged as they are visited. The file is gone with the object, or with the process.
+// Records are collected in memory. When it is full, they are sorted and written as a run; the runs
+// are merged during the visit. The file disappears with the object or the process.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +18,22 @@
 
 namespace sluice {
 
-/// One thread at a time. Memory: `bytes_at_once`, and 64 KB for each run while they are visited.
+/// Threads: one at a time. Memory: `bytes_at_once`, and 64 KB for each run during a visit.
 class RecordSorter {
 public:
     static constexpr std::size_t kBytesAtOnce = 16U << 20;
 
-    /// @param folder  Where the file is made, once one is needed; if no file can be made there, in
-    ///                /var/tmp.
+    /// @param folder  Folder of the file, which is created when it is needed. /var/tmp if that
+    /// fails.
     explicit RecordSorter(std::filesystem::path folder, std::size_t bytes_at_once = kBytesAtOnce);
 
-    /// Key and value: up to 4 GB each. Records are visited by key (bytes), equal ones in any order.
+    /// Adds a record. Key and value may have 4 GB each.
     [[nodiscard]] Status add(std::string_view key, std::string_view value);
-    /// Requires: nothing is added any more. May be called again. The value is valid during the
-    /// call; false ends the visit.
+    /// Calls visit(value) for each record in the order of keys (bytes), equal keys in any order,
+    /// until it returns false. The value is valid during the call. May be called again, but not
+    /// followed by add().
     [[nodiscard]] Status visit(const std::function<bool(std::string_view value)>& visit);
-    /// How many runs were written.
+    /// Returns the number of runs written.
     [[nodiscard]] std::size_t runs_count() const noexcept { return runs_.size(); }
 
 private:
@@ -47,8 +49,8 @@ private:
 
     std::filesystem::path folder_;
     std::size_t bytes_at_once_;
-    std::string bytes_;                 ///< Of the records that are not written.
-    std::vector<std::size_t> records_;  ///< Where they begin in it.
+    std::string bytes_;                 ///< The records that are not in a run.
+    std::vector<std::size_t> records_;  ///< Their offsets in bytes_.
     bool sorted_ = false;
     Fd file_;
     std::uint64_t file_bytes_ = 0;

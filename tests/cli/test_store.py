@@ -1,4 +1,4 @@
-"""init, store set, store upgrade."""
+"""init, store set."""
 import pytest
 from program import sluice
 
@@ -37,10 +37,6 @@ def test_max_accounts_can_be_raised(store):
     assert "70000" in (store / "format").read_text()
     run = sluice("store", "set", "--max-accounts", 10, store=store)
     assert run.status == 1 and len(run.err.splitlines()) == 1
-
-
-def test_upgrade_of_a_new_store_has_nothing_to_do(store):
-    assert sluice("store", "upgrade", store=store).status == 0
 
 
 def test_a_missing_store_is_named(tmp_path):

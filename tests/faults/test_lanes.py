@@ -159,7 +159,7 @@ def lanes_of(here):
 
 DAMAGE = {
     "is missing": lambda lane: lane.unlink(),
-    "is not as long as its head says": lambda lane: os.truncate(lane, lane.stat().st_size // 2),
+    "has another length than its head says": lambda lane: os.truncate(lane, lane.stat().st_size // 2),
     "is no lane": lambda lane: lane.write_bytes(b"\0" * lane.stat().st_size),
     "shorter than its head": lambda lane: os.truncate(lane, 100),
 }

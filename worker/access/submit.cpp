@@ -26,14 +26,6 @@ namespace {
 constexpr std::chrono::milliseconds kTellAfter{1000};
 constexpr std::chrono::milliseconds kStopAfter{2000};
 
-/// 128 bits, hexadecimal.
-std::string random_key() {
-    constexpr std::size_t kKeyBytes = 16;
-    std::array<std::uint8_t, kKeyBytes> bytes{};
-    fill_random(bytes);
-    return to_hex(bytes);
-}
-
 /// The user who logged in; nothing: none did (a service).
 std::optional<uid_t> login_user() {
     constexpr uid_t kUnset = static_cast<uid_t>(-1);
@@ -128,7 +120,7 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
     if (!queue.ok()) {
         return queue.error();
     }
-    const Request request{options.key.empty() ? random_key() : options.key, options.reason,
+    const Request request{options.key.empty() ? random_hex(16) : options.key, options.reason,
                           command};
     auto result = worker::run_command(paths, *queue.value(), request, sender.value(), how, stop);
     progress.clear();

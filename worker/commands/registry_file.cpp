@@ -297,11 +297,9 @@ struct Counts {
 
 Counts read_head(element line, RegistrySnapshot& all) {
     constexpr std::uint64_t kMany = std::uint64_t{1} << 32;
-    const bool dated = number_of(line, "version", kRegistryFileVersion) > 1;
     all.revision = {std::string(text_of(line, "source")),
-                    number_of(line, "revision", ~std::uint64_t{0}),
-                    dated ? bytes_of(line, "digest") : std::string()};
-    if (dated && all.revision.digest.size() != sizeof(Digest256)) {
+                    number_of(line, "revision", ~std::uint64_t{0}), bytes_of(line, "digest")};
+    if (all.revision.digest.size() != sizeof(Digest256)) {
         throw Damaged();
     }
     all.exported_at = need(time_or_null(line, "exported_at"));
@@ -323,10 +321,13 @@ Status check_format(std::string_view text) {
         return Error{ErrorCode::kInvalid,
                      "it is not a registry that \"sluice registry export\" made"};
     }
-    if (version == 0 || version > kRegistryFileVersion) {
-        return Error{ErrorCode::kUnsupported, "it has version " + std::to_string(version) +
-                                                  ", which this release does not know: use a "
-                                                  "newer one"};
+    if (version != kRegistryFileVersion) {
+        return Error{ErrorCode::kUnsupported,
+                     "it has version " + std::to_string(version) +
+                         (version > kRegistryFileVersion
+                              ? ": use a newer release of sluice"
+                              : ", which only a pre-release of sluice read: export the registry "
+                                "again")};
     }
     return Status::success();
 }
@@ -357,9 +358,7 @@ Result<RegistrySnapshot> decode(std::string_view text, const store::MasterKey& k
     if (!take_seal(text, all.revision.source, key)) {
         throw Damaged();
     }
-    if (!all.revision.digest.empty()) {
-        all.history = read_history(lines.next());
-    }
+    all.history = read_history(lines.next());
     AccountNumbers accounts;
     for (std::uint64_t i = 0; i < counts.accounts; ++i) {
         const auto& row = all.accounts.emplace_back(read_account(lines.next()));

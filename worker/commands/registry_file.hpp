@@ -12,7 +12,7 @@
 
 namespace sluice::cli {
 
-/// Version 1 had neither digest nor history; it is read.
+/// The only version that is written and read.
 inline constexpr std::uint64_t kRegistryFileVersion = 2;
 inline constexpr std::size_t kRegistryFileBytesMax = std::size_t{1} << 30;
 

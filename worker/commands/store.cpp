@@ -1,8 +1,7 @@
-// sluice init, store set|upgrade, key rotate
+// sluice init, store set, key rotate
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
-#include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/subcommands.hpp"
 
@@ -35,16 +34,6 @@ Status run_set(const Frame& frame, const SetCommand& command) {
     }
     std::printf("max accounts is %u; restart nginx (a reload keeps its zone)\n",
                 command.max_accounts);
-    return Status::success();
-}
-
-Status run_upgrade(const Frame& frame) {
-    const Timestamp at = now();
-    const auto now_ms = static_cast<std::uint64_t>(at.seconds * 1000 + at.nanos / 1'000'000);
-    if (Status upgraded = store::upgrade_store(frame.paths(), now_ms); !upgraded.ok()) {
-        return upgraded;
-    }
-    std::printf("the store has format %u\n", store::kStoreFormat);
     return Status::success();
 }
 
@@ -89,12 +78,11 @@ void declare_store(Subcommand app) {
     add_value(init, "--max-accounts", "N", created.init.max_accounts, parse_max_accounts,
               "Room in nginx's shared memory (default 65536)");
 
-    const Subcommand group = app.add_group("store", "Settings and format of the store");
+    const Subcommand group = app.add_group("store", "Settings of the store");
     auto [set, changed] = add_command(group, "set", "Change a setting of the store", run_set);
     add_value(set, "--max-accounts", "N", changed.max_accounts, parse_max_accounts,
               "Room in nginx's shared memory; nginx must be restarted")
         .required();
-    (void)group.add_command("upgrade", "Write this release's format from now on", run_upgrade);
 
     const Subcommand key = app.add_group("key", "The key that encrypts the tokens' secrets");
     auto [rotate, rotated] =

@@ -1,5 +1,5 @@
 // Doctor: readers, registry, queue, worker.
-#include "lmdb_store/environment/reader_check.hpp"
+#include "lmdb_store/environment/page_use.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -21,13 +21,13 @@ std::uint64_t percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 void check_fill(const store::QueueFill& fill, Findings& findings) {
-    const std::uint64_t filled = percent(fill.bytes_used, fill.bytes_mark);
+    const std::uint64_t filled = percent(fill.bytes_used, fill.bytes_high_water);
     const bool near = filled >= kFillPercentProblem;
     findings.push_back({"queue", near ? Health::kProblem : Health::kOk,
                         "filled to " + std::to_string(filled) +
                             " % of the mark where acceptance "
                             "stops (" +
-                            std::to_string(fill.bytes_mark >> 20u) + " MB)",
+                            std::to_string(fill.bytes_high_water >> 20u) + " MB)",
                         near ? "see that the worker runs, or raise map_size of sluice_store" : ""});
 }
 
@@ -40,12 +40,6 @@ void check_lanes(const store::Queue& queue, const store::LanesFill& lanes, Findi
         findings.push_back(
             {"latch", Health::kProblem, "no request is accepted, because " + queue.latch_text(),
              "see to the disk, then restart nginx, or run \"sluice queue unlatch\""});
-    }
-    if (!queue.has_lanes()) {
-        findings.push_back({"lanes", Health::kNote,
-                            "the store has no lanes: each event waits for a commit of the queue",
-                            "sluice store upgrade (docs/operations.md says when)"});
-        return;
     }
     findings.push_back({"lanes", Health::kOk,
                         std::to_string(lanes.lanes) + " (" + std::to_string(lanes.in_use) +
@@ -104,7 +98,7 @@ void check_worker(const store::StorePaths& paths, store::Queue& queue, const sto
 }
 
 void check_readers_of(const std::filesystem::path& folder, Findings& findings) {
-    const auto readers = store::look_at_readers(folder);
+    const auto readers = store::check_readers(folder);
     if (!readers.ok()) {
         return;  // the check of what is in it says why
     }

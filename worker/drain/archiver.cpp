@@ -5,7 +5,7 @@
 
 #include "core/forget/edit.hpp"
 #include "core/protocol/record.hpp"
-#include "lmdb_store/archive/segment_file.hpp"
+#include "lmdb_store/archive/segment.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/forget_archive.hpp"
 #include "worker/drain/queue_source.hpp"

@@ -170,7 +170,7 @@ Status Housekeeping::trim_when_crowded() {
     if (!fill) {
         return fill.error();
     }
-    if (fill->bytes_used < fill->bytes_mark) {
+    if (fill->bytes_used < fill->bytes_high_water) {
         return Status::success();
     }
     const auto more = trim_slice();
@@ -179,7 +179,7 @@ Status Housekeeping::trim_when_crowded() {
 
 bool Housekeeping::is_crowded() const {
     const auto fill = queue_.fill();
-    return !fill || fill->bytes_used >= fill->bytes_mark / 2;
+    return !fill || fill->bytes_used >= fill->bytes_high_water / 2;
 }
 
 void Housekeeping::count_dead(Ledger& ledger, const std::string& node) {

@@ -49,19 +49,13 @@ struct StoredState {
     }
 };
 
-std::string random_run_id() {
-    std::array<std::uint8_t, 16> bytes{};
-    fill_random(bytes);
-    return to_hex(bytes);
-}
-
 }  // namespace
 
 Result<SendState> SendState::load(const std::string& path, const SendTarget& target) {
     SendState fresh;
     fresh.path_ = path;
     fresh.target_ = target;
-    fresh.run_id_ = random_run_id();
+    fresh.run_id_ = random_hex(16);
     if (::access(path.c_str(), F_OK) != 0) {
         return fresh;
     }

@@ -93,7 +93,7 @@ TEST(LaneRecoveryRules, L4MoreBatchesThanCanBeUnderWayAreDamage) {
     ring.append();
     ring.append();
     ring.damage(bad);
-    EXPECT_NE(ring.refusal().find("position " + std::to_string(bad)), std::string::npos);
+    EXPECT_NE(ring.refusal().find("offset " + std::to_string(bad)), std::string::npos);
 }
 
 TEST(LaneRecoveryRules, L4ABatchThatWasAnsweredIsDamageNotATornTail) {

@@ -53,7 +53,7 @@ TEST(ErrorCodes, CodesOfLmdbAreDistinguished) {
         EXPECT_EQ(error.code, meaning.code) << meaning.error;
         EXPECT_THAT(error.message, HasSubstr("cannot write \"/some/folder\": "));
     }
-    EXPECT_THAT(lmdb_error(EIO, "read", "f").message, HasSubstr("look at the disk"));
+    EXPECT_THAT(lmdb_error(EIO, "read", "f").message, HasSubstr("check the disk"));
     EXPECT_THAT(lmdb_error(MDB_INVALID, "read", "f").message, HasSubstr("backup"));
     EXPECT_THAT(lmdb_error(MDB_VERSION_MISMATCH, "read", "f").message,
                 HasSubstr("another version of LMDB"));
@@ -74,7 +74,7 @@ TEST(ErrorCodes, AStoreOnANetworkFileSystemIsRefused) {
         const Status checked = check_file_system(folder.path());
         ASSERT_FALSE(checked.ok()) << name;
         EXPECT_EQ(checked.error().code, ErrorCode::kUnsupported);
-        EXPECT_THAT(checked.error().message, HasSubstr(std::string("lies on ") + name));
+        EXPECT_THAT(checked.error().message, HasSubstr(std::string("is on ") + name));
         EXPECT_EQ(init_store(StorePaths(folder.path() / "store"), {}).ok(), false) << name;
     }
 }

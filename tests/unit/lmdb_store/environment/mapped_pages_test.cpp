@@ -1,5 +1,3 @@
-#include "lmdb_store/environment/mapped_pages.hpp"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "lmdb_store/ledger/ledger.hpp"
+#include "os/files/mapped_file.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "lmdb_store/lanes/lane_buffers.hpp"
+#include "lmdb_store/lanes/lane_reader.hpp"
 #include "unit/lmdb_store/lanes/fixture.hpp"
 
 namespace sluice::store {
@@ -379,7 +379,7 @@ TEST_F(LanesTest, L4DamageBelowTheDurableEndIsRefusedAndLatched) {
     const Status moved = queue_->move_lanes();
     ASSERT_FALSE(moved.ok());
     EXPECT_THAT(moved.error().message, HasSubstr(file_of(lane.writer().number()).string()));
-    EXPECT_THAT(moved.error().message, HasSubstr("position " + std::to_string(position)));
+    EXPECT_THAT(moved.error().message, HasSubstr("offset " + std::to_string(position)));
     EXPECT_EQ(queue_->latched(), Latch::kDamage);
     EXPECT_EQ(append({"next"})[0].outcome, AppendOutcome::kUnavailable);
     EXPECT_THAT(bodies_from(1), ElementsAre());
@@ -419,7 +419,7 @@ TEST_F(LanesTest, L4AMissingForeignSwappedCutOrNewerLaneIsRefusedByName) {
     std::filesystem::copy_file(file_of(1), zero);
     refused("another lane");
     std::filesystem::resize_file(zero, kLaneBlockBytes + bytes / 2);
-    refused("cut off");
+    refused("truncated");
     std::filesystem::resize_file(zero, 100);
     refused("shorter than its head");
     {
@@ -534,10 +534,10 @@ TEST_F(LanesTest, L5ALatchStopsEveryProcessUntilAWriteTestOrANewMaster) {
 }
 
 TEST_F(LanesTest, L5RoomForTheLanesIsReserved) {
-    const std::uint64_t before = queue_->fill()->bytes_mark;
+    const std::uint64_t before = queue_->fill()->bytes_high_water;
     Lane lane(*queue_);
     ASSERT_TRUE(queue_->move_lanes().ok());
-    EXPECT_EQ(queue_->fill()->bytes_mark, before - 3 * lane.writer().bytes());
+    EXPECT_EQ(queue_->fill()->bytes_high_water, before - 3 * lane.writer().bytes());
 }
 
 TEST_F(LanesTest, ASmallMapHasSmallLanesAndNotMoreThanFit) {
@@ -549,14 +549,6 @@ TEST_F(LanesTest, ASmallMapHasSmallLanesAndNotMoreThanFit) {
     } while (lanes.back()->ok() && lanes.size() < 100);
     EXPECT_LT(lanes.size(), 10U) << "a process without a lane goes on without";
     EXPECT_EQ(lanes[0]->writer().bytes(), 64U << 10);
-}
-
-TEST_F(LanesTest, AnOlderStoreHasNoLanesUntilItIsUpgraded) {
-    EXPECT_TRUE(queue_->has_lanes());
-    queue_.reset();
-    EXPECT_TRUE(upgrade_store(paths_, 1'000'000).ok()) << "it has this release's format";
-    open({});
-    EXPECT_TRUE(queue_->has_lanes());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace {
 
-enum class Call { kNone, kWrite, kHeadroom, kSync };
+enum class Call { kNone, kWrite, kPreallocation, kSync };
 
 struct Fault {
     Call call = Call::kNone;
@@ -39,7 +39,7 @@ Function* real(const char* name) {
 
 /// LMDB never bypasses the page cache; the zeros behind the file's end do.
 Call kind_of_write(int fd) {
-    return (::fcntl(fd, F_GETFL) & O_DIRECT) != 0 ? Call::kHeadroom : Call::kWrite;
+    return (::fcntl(fd, F_GETFL) & O_DIRECT) != 0 ? Call::kPreallocation : Call::kWrite;
 }
 
 template <class Write>
@@ -215,7 +215,7 @@ TEST_F(QueueFaultTest, AnInterruptedWriteIsContinued) {
 TEST_F(QueueFaultTest, WritingZerosAheadMayFailInAnyWay) {
     for (const int error : {EIO, ENOSPC, EINVAL, EINTR, 0}) {
         open({});
-        fault = {Call::kHeadroom, error, 0, 0};
+        fault = {Call::kPreallocation, error, 0, 0};
         for (int batch = 0; batch < 100 && fault.injected == 0; ++batch) {
             EXPECT_EQ(append({std::string(100'000, 'x')})[0].outcome, AppendOutcome::kStored);
         }

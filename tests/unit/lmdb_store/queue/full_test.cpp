@@ -40,8 +40,8 @@ TEST_F(QueueFullTest, AdmissionStopsAtTheMarkAndResumesAfterTheDrain) {
     EXPECT_EQ(queue_->closed_reason(), AppendOutcome::kFull);
     const QueueFill fill = *queue_->fill();
     EXPECT_EQ(fill.last_seq.value, stored);
-    EXPECT_LE(fill.bytes_used, fill.bytes_mark);
-    EXPECT_GE(fill.bytes_used, fill.bytes_mark / 10 * 9);
+    EXPECT_LE(fill.bytes_used, fill.bytes_high_water);
+    EXPECT_GE(fill.bytes_used, fill.bytes_high_water / 10 * 9);
     EXPECT_THAT(bodies_from(1), SizeIs(stored)) << "what was acknowledged stays";
     trim_all(stored);
     EXPECT_EQ(append_once_open(body).seq.value, stored + 1);

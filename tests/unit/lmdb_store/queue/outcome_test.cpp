@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "lmdb_store/environment/headroom.hpp"
+#include "lmdb_store/environment/preallocation.hpp"
 #include "lmdb_store/queue/admission.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/tables.hpp"
@@ -235,20 +235,20 @@ TEST_F(QueueOutcomeTest, ZerosAreWrittenAheadOnXfsTooAndNotForLargeCommits) {
     const std::uintmax_t before = bytes();
     {
         const FileSystemType tmpfs(0x01021994);
-        Headroom(paths_.queue).prepare(**env, 1);
+        Preallocation(paths_.queue).prepare(**env, 1);
         EXPECT_EQ(bytes(), before);
     }
     const FileSystemType xfs(kXfs);
     {
         const FailingCall call("sys_fstatvfs", 0, EIO);
-        Headroom(paths_.queue).prepare(**env, 1);
+        Preallocation(paths_.queue).prepare(**env, 1);
         EXPECT_TRUE(call.struck());
         EXPECT_EQ(bytes(), before) << "nobody knows whether the disk has room";
     }
-    Headroom headroom(paths_.queue);
-    headroom.prepare(**env, Headroom::kChunkBytes);
+    Preallocation preallocation(paths_.queue);
+    preallocation.prepare(**env, Preallocation::kChunkBytes);
     EXPECT_EQ(bytes(), before) << "not for large commits";
-    headroom.prepare(**env, 1);
+    preallocation.prepare(**env, 1);
     if (bytes() == before) {
         GTEST_SKIP() << "no O_DIRECT on this file system";
     }

@@ -225,7 +225,7 @@ TEST_F(QueueProcessTest, AReaderThatIsStoppedClosesAdmissionBeforeTheMapIsFull) 
     EXPECT_EQ(outcome, AppendOutcome::kFull);
     EXPECT_EQ(queue_->closed_reason(), AppendOutcome::kFull);
     const QueueFill fill = *queue_->fill();
-    EXPECT_LE(fill.bytes_used, fill.bytes_mark);
+    EXPECT_LE(fill.bytes_used, fill.bytes_high_water);
     ASSERT_TRUE(queue_->trim({last}, 1000).ok()) << "the reserve keeps the drain alive";
     reader.kill(SIGKILL);
     EXPECT_TRUE(WIFSIGNALED(reader.wait()));

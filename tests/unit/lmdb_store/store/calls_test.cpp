@@ -8,7 +8,7 @@
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/registry.hpp"
-#include "lmdb_store/store/control_file.hpp"
+#include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/files/file_io.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"

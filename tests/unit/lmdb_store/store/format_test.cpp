@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "lmdb_store/store/control_file.hpp"
+#include "lmdb_store/store/control_page.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
@@ -182,24 +182,24 @@ TEST(StoreFormatRules, ANewerStoreOrNoneIsNotChanged) {
     ASSERT_TRUE(write_store_format(store.paths(), format).ok());
     const std::string before = read_text(store.paths().format);
     EXPECT_EQ(set_max_accounts(store.paths(), 2'000'000).error().code, ErrorCode::kUnsupported);
-    EXPECT_EQ(upgrade_store(store.paths(), 0).error().code, ErrorCode::kUnsupported);
     EXPECT_EQ(read_text(store.paths().format), before);
     fs::remove(store.paths().format);
     EXPECT_EQ(set_max_accounts(store.paths(), 2'000'000).error().code, ErrorCode::kNotFound);
-    EXPECT_EQ(upgrade_store(store.paths(), 0).error().code, ErrorCode::kNotFound);
     EXPECT_FALSE(fs::exists(store.paths().format));
 }
 
-TEST(StoreFormatRules, AStoreWithoutItsControlPageIsNotUpgraded) {
+TEST(StoreFormatRules, AnOlderStoreIsRefusedWithItsFormatAndARemedy) {
     const TempStore store;
     StoreFormat format = *read_store_format(store.paths());
     format.format = format.min_reader = format.min_writer = kStoreFormat - 1;
-    if (kStoreFormat > 1) {
-        ASSERT_TRUE(write_store_format(store.paths(), format).ok());
-    }
+    ASSERT_TRUE(write_store_format(store.paths(), format).ok());
     const std::string before = read_text(store.paths().format);
-    fs::remove(store.paths().control);
-    EXPECT_EQ(upgrade_store(store.paths(), 0).error().code, ErrorCode::kCorrupt);
+    const Result<StoreFormat> refused = read_store_format(store.paths());
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+    EXPECT_THAT(refused.error().message, HasSubstr("format 1"));
+    EXPECT_THAT(refused.error().message, HasSubstr("sluice init"));
+    EXPECT_EQ(set_max_accounts(store.paths(), 2'000'000).error().code, ErrorCode::kUnsupported);
     EXPECT_EQ(read_text(store.paths().format), before);
 }
 
@@ -226,31 +226,6 @@ TEST(StoreFormatRules, MaxAccountsCanOnlyBeRaised) {
               ErrorCode::kInvalid);
     EXPECT_EQ(read_store_format(store.paths())->max_accounts, 200U);
     EXPECT_EQ(mode_of(store.paths().format), 0600U) << "the mode stays";
-}
-
-TEST(StoreFormatRules, AModuleOfThisReleaseIsNoReasonToWait) {
-    const TempStore store;
-    {
-        const Result<ControlFile> control = ControlFile::open(store.paths());
-        control->words().module_format = kStoreFormat;
-        control->words().module_heartbeat_ms = 1'000'000;
-    }
-    EXPECT_TRUE(upgrade_store(store.paths(), 1'001'000).ok());
-}
-
-TEST(StoreFormatRules, UpgradeWaitsForOldModulesToGo) {
-    const TempStore store;
-    {
-        const Result<ControlFile> control = ControlFile::open(store.paths());
-        ASSERT_TRUE(control.ok());
-        control->words().module_format = kStoreFormat - 1;
-        control->words().module_heartbeat_ms = 1'000'000;
-    }
-    const Status refused = upgrade_store(store.paths(), 1'001'000);
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
-    EXPECT_THAT(refused.error().message, HasSubstr("restart nginx"));
-    EXPECT_TRUE(upgrade_store(store.paths(), 1'060'000).ok());
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "os/files/open_file.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 

@@ -108,33 +108,13 @@ TEST(RegistryFile, ALineOfAnotherFileIsFound) {
     EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
 }
 
-TEST(RegistryFile, Version1IsRead) {
-    const store::MasterKey key = store::MasterKey::random();
-    const store::RegistrySnapshot all = sample(key);
-    std::string text = encode_registry(all, key);
-    const auto cut = [&text](const std::string& from, const std::string& to) {
-        const std::size_t begin = text.find(from);
-        text.erase(begin, text.find(to, begin) - begin);
-    };
-    cut("\"digest\":", "\"exported_at\"");
-    cut("{\"history\"", "{\"account\":\"acme\"");
-    text.replace(text.find("\"version\":2"), 11, "\"version\":1");
-    text.erase(text.find("{\"seal\""));
-    const std::string seal = key.seal(to_hex(sha256(text)), "registry file " + all.revision.source);
-    text += "{\"seal\":\"" +
-            to_hex({reinterpret_cast<const std::uint8_t*>(seal.data()), seal.size()}) + "\"}\n";
-    const auto read = decode_registry(text, key);
-    ASSERT_TRUE(read.ok()) << read.error().message << text;
-    EXPECT_EQ(read->revision.number, 42U);
-    EXPECT_TRUE(read->revision.digest.empty());
-    EXPECT_TRUE(read->history.empty());
-    EXPECT_EQ(read->tokens.size(), 2U);
-}
-
 TEST(RegistryFile, ANewerVersionAndOtherFilesAreTold) {
     const store::MasterKey key = store::MasterKey::random();
     const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":3}\n", key);
     EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);
+    const auto older = decode_registry("{\"format\":\"sluice-registry\",\"version\":1}\n", key);
+    EXPECT_EQ(older.error().code, ErrorCode::kUnsupported);
+    EXPECT_NE(older.error().message.find("export the registry again"), std::string::npos);
     for (const char* text : {"", "\n", "[]\n", "{}\n", "hello", "{\"format\":\"other\"}\n"}) {
         const auto other = decode_registry(text, key);
         ASSERT_FALSE(other.ok()) << text;

@@ -1,22 +1,28 @@
-#include "lmdb_store/environment/mapped_pages.hpp"
+#include "os/files/mapped_file.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string_view>
 #include <system_error>
 
-namespace sluice::store {
+#include "os/files/file_io.hpp"
+
+namespace sluice {
 namespace {
 
 struct FileCloser {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 
-/// One line of /proc/self/maps: "begin-end access offset device inode path".
+/// Drops the pages of one mapping, a line of /proc/self/maps: "begin-end access offset device inode
+/// path". Ignores mappings of other files, writable ones and private ones.
 void release_if_of(const char* line, std::string_view path) noexcept {
     unsigned long begin = 0;
     unsigned long end = 0;
@@ -34,15 +40,37 @@ void release_if_of(const char* line, std::string_view path) noexcept {
 
 }  // namespace
 
+Result<MappedFile> MappedFile::open(const std::filesystem::path& path, std::size_t bytes) {
+    const Fd fd(open_retrying(path.c_str(), O_RDWR));
+    struct stat info {};
+    if (!fd.ok() || ::fstat(fd.get(), &info) != 0) {
+        return system_error(errno, "write", path);
+    }
+    if (static_cast<std::size_t>(info.st_size) < bytes) {
+        return Error{ErrorCode::kInvalid, "\"" + path.string() + "\" is too short"};
+    }
+    void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    if (data == MAP_FAILED) {
+        return system_error(errno, "map", path);
+    }
+    return MappedFile(data, bytes);
+}
+
+MappedFile::~MappedFile() {
+    if (data_ != nullptr) {
+        ::munmap(data_, bytes_);
+    }
+}
+
 void release_mapped_pages(const std::filesystem::path& file) {
     std::error_code failure;
     const std::filesystem::path path = std::filesystem::canonical(file, failure);
     const std::unique_ptr<std::FILE, FileCloser> maps(std::fopen("/proc/self/maps", "re"));
-    std::array<char, 4352> line{};  // a path and what stands before it
+    std::array<char, 4352> line{};  // a path and the fields before it
     while (!failure && maps &&
            std::fgets(line.data(), static_cast<int>(line.size()), maps.get()) != nullptr) {
         release_if_of(line.data(), path.native());
     }
 }
 
-}  // namespace sluice::store
+}  // namespace sluice

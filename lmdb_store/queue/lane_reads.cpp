@@ -1,10 +1,10 @@
-// What lanes hold, for people: nothing is moved, and no lock is held.
+// Reads the records of lanes for people, without moving them and without a lock.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "lmdb_store/queue/append_batch.hpp"
+#include "lmdb_store/queue/lmdb_queue.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::store {
@@ -38,9 +38,6 @@ Result<LanesFill> LmdbQueue::fill_of(const std::vector<LaneRow>& rows) {
 
 Result<std::vector<LaneRecord>> LmdbQueue::read_lanes(std::size_t bytes_max) {
     std::vector<LaneRecord> records;
-    if (lanes_ == nullptr) {
-        return records;
-    }
     const Result<std::vector<LaneRow>> rows = lane_rows();
     if (!rows) {
         return rows.error();
@@ -69,9 +66,6 @@ Result<std::vector<LaneRecord>> LmdbQueue::read_lanes(std::size_t bytes_max) {
 
 Result<std::vector<std::string>> LmdbQueue::drop_missing_lanes() {
     std::vector<std::string> dropped;
-    if (lanes_ == nullptr) {
-        return dropped;
-    }
     WriteTxn txn;
     std::vector<LaneRow> rows;
     int rc = txn.begin(*env_);

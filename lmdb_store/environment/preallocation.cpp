@@ -1,4 +1,4 @@
-#include "lmdb_store/environment/headroom.hpp"
+#include "lmdb_store/environment/preallocation.hpp"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::uint32_t kXfsMagic = 0x58465342;
 constexpr std::int64_t kPauseMs = 1000;
-/// What a commit adds beside its records: the copied paths of its trees.
+/// Bytes of a commit besides its records: the copied paths of its trees.
 constexpr std::uint64_t kTreesBytes = 128U << 10;
-/// Room on the disk that is never taken for zeros: others need it more.
-constexpr std::uint64_t kDiskRoomMin = 128 * Headroom::kChunkBytes;
+/// Zeros are not written if less room is left on the disk.
+constexpr std::uint64_t kDiskRoomMin = 128 * Preallocation::kChunkBytes;
 constexpr std::size_t kAlignBytes = 4096;
 
-alignas(kAlignBytes) constinit std::array<char, Headroom::kChunkBytes> zeros{};
+alignas(kAlignBytes) constinit std::array<char, Preallocation::kChunkBytes> zeros{};
 
-bool is_worth_it(const std::filesystem::path& folder) noexcept {
+bool is_supported(const std::filesystem::path& folder) noexcept {
     struct statfs info {};
     if (::statfs(folder.c_str(), &info) != 0) {
         return false;
@@ -34,12 +34,12 @@ bool is_worth_it(const std::filesystem::path& folder) noexcept {
 
 }  // namespace
 
-Headroom::Headroom(const std::filesystem::path& folder)
-    : fd_(is_worth_it(folder)
+Preallocation::Preallocation(const std::filesystem::path& folder)
+    : fd_(is_supported(folder)
               ? ::open((folder / "data.mdb").c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC)
               : -1) {}
 
-void Headroom::prepare(const Environment& env, std::uint64_t bytes) noexcept {
+void Preallocation::prepare(const Environment& env, std::uint64_t bytes) noexcept {
     if (!fd_.ok() || bytes + kTreesBytes > kChunkBytes) {
         return;
     }
@@ -48,15 +48,15 @@ void Headroom::prepare(const Environment& env, std::uint64_t bytes) noexcept {
     if (needed_bytes <= file_bytes_ || coarse_ms() < paused_until_ms_) {
         return;
     }
-    // LMDB or another process may have made it longer. -1 (no case is known) ends this.
+    // LMDB or another process may have made it longer. -1, an error, stops preallocation.
     file_bytes_ = static_cast<std::uint64_t>(::lseek(fd_.get(), 0, SEEK_END));
     if (needed_bytes > file_bytes_) {
         grow(env);
     }
 }
 
-/// Only behind the end of the file: there is no page that LMDB could have written.
-void Headroom::grow(const Environment& env) noexcept {
+/// Writes only after the end of the file, where LMDB can have written no page.
+void Preallocation::grow(const Environment& env) noexcept {
     const std::uint64_t from = (file_bytes_ + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
     if (from + zeros.size() > env.map_bytes()) {
         return;
@@ -71,7 +71,7 @@ void Headroom::grow(const Environment& env) noexcept {
     }
 }
 
-bool Headroom::disk_has_room() const noexcept {
+bool Preallocation::disk_has_room() const noexcept {
     struct statvfs disk {};
     return ::fstatvfs(fd_.get(), &disk) == 0 &&
            static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize >= kDiskRoomMin;

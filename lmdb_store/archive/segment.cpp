@@ -1,14 +1,37 @@
-#include "lmdb_store/archive/scan.hpp"
+#include "lmdb_store/archive/segment.hpp"
 
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "core/protocol/record.hpp"
 #include "core/values/crc32c.hpp"
 
 namespace sluice::store {
 namespace {
+
+constexpr std::string_view kSuffix = ".sla";
+/// The name of replace_file()'s temporary file contains it, before the process id.
+constexpr std::string_view kUnfinished = ".sla.new";
+constexpr std::size_t kOrdinalDigits = 12;
+
+std::optional<std::uint64_t> ordinal_of(const std::string& name) {
+    if (name.size() != kOrdinalDigits + kSuffix.size() || !name.ends_with(kSuffix)) {
+        return std::nullopt;
+    }
+    std::uint64_t ordinal = 0;
+    const char* end = name.data() + kOrdinalDigits;
+    const auto [stopped, error] = std::from_chars(name.data(), end, ordinal);
+    if (error != std::errc{} || stopped != end || ordinal == 0) {
+        return std::nullopt;
+    }
+    return ordinal;
+}
 
 struct SegmentFigures {
     std::filesystem::path path;
@@ -38,6 +61,55 @@ Result<std::vector<SegmentFigures>> segment_figures(const std::filesystem::path&
 }
 
 }  // namespace
+
+Result<std::map<std::uint64_t, std::filesystem::path>> list_segments(
+    const std::filesystem::path& folder) {
+    std::map<std::uint64_t, std::filesystem::path> segments;
+    const auto names = names_in(folder);
+    if (!names) {
+        return names.error();
+    }
+    for (const std::string& name : *names) {
+        if (const auto ordinal = ordinal_of(name)) {
+            segments.emplace(*ordinal, folder / name);
+        }
+    }
+    return segments;
+}
+
+std::filesystem::path segment_path(const std::filesystem::path& folder, std::uint64_t ordinal) {
+    std::array<char, 32> name{};
+    std::snprintf(name.data(), name.size(), "%012llu.sla",
+                  static_cast<unsigned long long>(ordinal));
+    return folder / name.data();
+}
+
+Result<SegmentHead> read_segment_head(const OpenFile& file) {
+    const auto bytes = file.read_at(0, kSegmentHeadBytes);
+    if (!bytes) {
+        return bytes.error();
+    }
+    auto head = decode_segment_head(*bytes);
+    if (!head) {
+        return Error{head.error().code, head.error().message + " (" + file.path().string() + ")"};
+    }
+    return head;
+}
+
+Status remove_unfinished(const std::filesystem::path& folder) {
+    const auto names = names_in(folder);
+    if (!names) {
+        return names.error();
+    }
+    for (const std::string& name : *names) {
+        const std::filesystem::path path = folder / name;
+        if (name.find(kUnfinished) != std::string::npos && ::unlink(path.c_str()) != 0 &&
+            errno != ENOENT) {
+            return system_error(errno, "remove", path);
+        }
+    }
+    return Status::success();
+}
 
 Result<std::optional<BlockHead>> BlockCursor::peek() {
     const auto bytes = file_->read_at(offset_, kBlockHeadBytes);
@@ -116,7 +188,7 @@ Result<std::uint64_t> remove_old_segments(const std::filesystem::path& folder,
     }
     std::uint64_t removed = 0;
     for (std::size_t i = 0; i + 1 < figures->size(); ++i) {
-        // Whatever a segment holds was applied before the next one was begun.
+        // All inputs of a segment were applied before the next segment began.
         const bool old = (*figures)[i + 1].created_at_seconds <= oldest_kept_seconds;
         const bool crowded = bytes_max != 0 && bytes > bytes_max;
         if (!old && !crowded) {

@@ -1,4 +1,4 @@
-#include "core/status/shared_value.hpp"
+#include "core/status/seqlock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,15 +22,15 @@ struct Zeroed {
     T* operator->() { return reinterpret_cast<T*>(bytes); }
 };
 
-TEST(SharedValueRules, NothingIsReadBeforeAWrite) {
-    Zeroed<SharedValue<Pair>> value;
+TEST(SeqlockRules, NothingIsReadBeforeAWrite) {
+    Zeroed<Seqlock<Pair>> value;
     EXPECT_FALSE(value->read());
     value->write({1, 2});
     EXPECT_EQ(value->read()->b, 2U);
 }
 
-TEST(SharedValueRules, AWriterThatDiedIsFollowedByTheNext) {
-    Zeroed<SharedValue<Pair>> value;
+TEST(SeqlockRules, AWriterThatDiedIsFollowedByTheNext) {
+    Zeroed<Seqlock<Pair>> value;
     value->write({1, 2});
     std::uint64_t odd = 7;
     std::memcpy(value.bytes, &odd, sizeof(odd));  // the version is its first word
@@ -39,8 +39,8 @@ TEST(SharedValueRules, AWriterThatDiedIsFollowedByTheNext) {
     EXPECT_EQ(value->read()->a, 3U);
 }
 
-TEST(SharedValueRules, NoReaderSeesHalfOfAWrite) {
-    Zeroed<SharedValue<Pair>> value;
+TEST(SeqlockRules, NoReaderSeesHalfOfAWrite) {
+    Zeroed<Seqlock<Pair>> value;
     std::atomic<bool> stop{false};
     std::thread writer([&] {
         for (std::uint64_t i = 1; !stop; ++i) {
