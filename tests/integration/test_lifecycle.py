@@ -273,7 +273,7 @@ def test_503_when_the_queue_is_full_and_service_resumes(start_edge, new_merchant
         answers.catalog_success(
             merchant.catalog("PRODUCT_UPSERT", catalog, "k", connection=connection), 1
         )
-        resumed = "orders and products are taken again"
+        resumed = "accepting orders and products again"
         paths.wait_until(
             lambda: merchant.event("ORDER_CREATE", orders.order(), connection=connection).status == 200
             and resumed in edge.log(), "the log to say so")
