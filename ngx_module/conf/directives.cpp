@@ -310,7 +310,6 @@ static char* set_status(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
 }
 }
 
-constexpr ngx_uint_t kMain = NGX_HTTP_MAIN_CONF;
 constexpr ngx_uint_t kEverywhere = NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF;
 
 }  // namespace
@@ -323,17 +322,18 @@ using namespace sluice::ngx;
 #pragma GCC diagnostic ignored "-Wcast-qual"
 
 ngx_command_t ngx_http_sluice_commands[] = {
-    {ngx_string("sluice_store"), kMain | NGX_CONF_1MORE, set_store, NGX_HTTP_MAIN_CONF_OFFSET, 0,
-     nullptr},
-    {ngx_string("sluice_key_file"), kMain | NGX_CONF_TAKE1, ngx_conf_set_str_slot,
-     NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, key_path), &key_file_post},
-    {ngx_string("sluice_zone"), kMain | NGX_CONF_TAKE1, ngx_conf_set_off_slot,
-     NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, zone_bytes), &zone_post},
-    {ngx_string("sluice_rate_limit"), kMain | NGX_CONF_1MORE, set_rate_limit,
+    {ngx_string("sluice_store"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE, set_store,
      NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
-    {ngx_string("sluice_idempotency_ttl"), kMain | NGX_CONF_TAKE1, ngx_conf_set_sec_slot,
-     NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, idempotency_ttl), &time_post},
-    {ngx_string("sluice_large_memory"), kMain | NGX_CONF_TAKE1, ngx_conf_set_off_slot,
+    {ngx_string("sluice_key_file"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_conf_set_str_slot,
+     NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, key_path), &key_file_post},
+    {ngx_string("sluice_zone"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_conf_set_off_slot,
+     NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, zone_bytes), &zone_post},
+    {ngx_string("sluice_rate_limit"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE, set_rate_limit,
+     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_idempotency_ttl"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1,
+     ngx_conf_set_sec_slot, NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, idempotency_ttl),
+     &time_post},
+    {ngx_string("sluice_large_memory"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_conf_set_off_slot,
      NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, large_memory), &size_post},
     {ngx_string("sluice_header_prefix"), kEverywhere | NGX_CONF_TAKE1, ngx_conf_set_str_slot,
      NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, header_prefix), &header_prefix_post},

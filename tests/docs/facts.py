@@ -27,7 +27,7 @@ def pages():
 
 def directives():
     """{name: contexts}, from nginx's command table."""
-    table = read("ngx_module/ngx_http_sluice_module.cpp")
+    table = read("ngx_module/conf/directives.cpp")
     found = {}
     for name, flags in re.findall(r'\{ngx_string\("(sluice_\w+)"\),\s*([\w|\s]+?),', table):
         words = re.findall(r"\w+", flags)
