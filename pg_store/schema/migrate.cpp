@@ -9,6 +9,7 @@
 #include "pg_store/schema/migration_table.hpp"
 #include "pg_store/schema/schema_version.hpp"
 #include "pg_store/schema/spread_tables.hpp"
+#include "pg_store/schema/view_names.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -66,7 +67,7 @@ Result<Migrated> migrate(Connection& session) {
         if (migration.number <= result.before) {
             continue;
         }
-        session.script(migration.sql);
+        session.script(with_view_names(migration.sql));
         RowWriter row;
         row.i4(migration.number).text(migration.name);
         session.send_text("INSERT INTO sluice_ledger.migrations (number, name) VALUES ($1, $2)",

@@ -5,51 +5,23 @@ CREATE FUNCTION sluice_ledger.instant(seconds bigint, nanoseconds integer) RETUR
     AS $$ SELECT timestamptz '1970-01-01 00:00:00Z' + make_interval(secs => seconds)
                + make_interval(secs => nanoseconds / 1000 / 1000000.0) $$;
 
--- What a code of the tables is called: kinds from 1 on.
-CREATE FUNCTION sluice_ledger.anomaly_name(kind integer) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT (ARRAY['VERSION_IN_FUTURE', 'CANCEL_WITHOUT_CANCELLED_AT', 'CANCEL_NOT_LATER',
-                        'CANCELLATION_WITHDRAWN', 'DUPLICATE_REFUND_ID', 'REFUND_ID_REUSED',
-                        'REFUND_EXCEEDS_LINE', 'LINES_EXCEED_AMOUNT', 'TAX_EXCEEDS_AMOUNT',
-                        'COMMISSION_EXCEEDS_BASE', 'AMOUNT_ABOVE_LIMIT', 'ORDERED_IN_FUTURE',
-                        'ORDERED_LONG_AGO', 'CURRENCY_CHANGED', 'CREDITED_ORDER'])[kind] $$;
-CREATE FUNCTION sluice_ledger.reason_name(reason integer) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT CASE WHEN reason < 64 THEN
-              (ARRAY['ACCRUAL', 'ATTRIBUTION', 'CANCELLATION', 'REFUND', 'UPDATE', 'MANUAL', 'DETACH',
-                     'REJECT', 'RELEASE', 'CREDIT', 'REVERSAL', 'PAYOUT', 'SETTLE', 'VOID', 'FAILED',
-                     'RETURNED'])[reason]
-              ELSE (ARRAY['ATTRIBUTED', 'DETACHED', 'REJECTED', 'HELD', 'RELEASED', 'ACKNOWLEDGED',
-                          'CLOSED', 'APPROVED', 'SENT', 'RESET', 'PERIOD_CLOSED', 'POLICY_CHANGED',
-                          'RENAMED'])[reason - 63] END $$;
-CREATE FUNCTION sluice_ledger.from_book(reason integer, payout_id text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT CASE WHEN reason <= 11 THEN 'expense' WHEN reason = 12 THEN 'owed'
-                      WHEN reason IN (13, 14, 15) THEN 'payout:' || payout_id
-                      WHEN reason = 16 THEN 'paid' END $$;
-CREATE FUNCTION sluice_ledger.to_book(reason integer, payout_id text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT CASE WHEN reason <= 11 OR reason IN (14, 15, 16) THEN 'owed'
-                      WHEN reason = 12 THEN 'payout:' || payout_id WHEN reason = 13 THEN 'paid' END $$;
-CREATE FUNCTION sluice_ledger.payout_state_name(state integer) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT (ARRAY['CLOSED', 'APPROVED', 'SENT', 'PAID', 'VOID', 'FAILED', 'RETURNED'])[state] $$;
-
+-- What the codes of the tables are called: migrate() puts the functions here.
+@names@
 -- Bits of the kinds of anomaly that block: those that the policy names, else the default set.
 CREATE FUNCTION sluice_ledger.blocking_kinds(policy text) RETURNS bigint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT CASE WHEN nullif(policy, '')::json -> 'blocking' IS NULL
-                 THEN (SELECT sum(1 << kind) FROM unnest(ARRAY[1, 2, 3, 6, 8, 10, 11, 12, 14, 15]) kind)
-                 ELSE (SELECT coalesce(sum(1 << kind), 0) FROM generate_series(1, 15) kind
+                 THEN @blocking@
+                 ELSE (SELECT coalesce(sum(1 << kind), 0) FROM generate_series(1, 30) kind
                        WHERE sluice_ledger.anomaly_name(kind) IN
                              (SELECT json_array_elements_text(policy::json -> 'blocking'))) END $$;
 
 CREATE VIEW orders AS
 SELECT s.account_id, s.shop_id, o.order_id,
        o.position_creators[o.live] AS creator_id, o.position_programs[o.live] AS program_id,
-       array_remove(ARRAY[CASE WHEN o.position_types[o.live] & 1 <> 0 THEN 'AFFILIATE_CODE' END,
-                          CASE WHEN o.position_types[o.live] & 2 <> 0 THEN 'LANDED' END,
-                          CASE WHEN o.position_types[o.live] & 4 <> 0 THEN 'MANUAL' END], NULL)
+       array_remove(ARRAY[sluice_ledger.attribution_name(o.position_types[o.live] & 1),
+                          sluice_ledger.attribution_name(o.position_types[o.live] & 2),
+                          sluice_ledger.attribution_name(o.position_types[o.live] & 4)], NULL)
            AS attribution_types,
        o.amount, o.tax, o.shipping, o.currency,
        r.refund_amount, r.refund_tax,
@@ -207,7 +179,7 @@ LEFT JOIN sluice_ledger.creators c ON c.account = p.account AND c.creator = p.cr
 CREATE VIEW payout_items AS
 SELECT i.payout_id, i.program AS program_id, nullif(i.shop_id, '') AS shop_id,
        nullif(i.order_id, '') AS order_id, nullif(i.line_id, '') AS line_item_id,
-       (ARRAY['ADJUSTMENT', 'COMMISSION', 'CREDIT', 'MANUAL'])[i.item_kind] AS kind, i.amount,
+       sluice_ledger.item_kind_name(i.item_kind) AS kind, i.amount,
        sluice_ledger.instant(i.sold_s, i.sold_ns) AS ordered_at
 FROM sluice_ledger.payout_items i;
 

@@ -1,0 +1,95 @@
+#include "pg_store/schema/view_names.hpp"
+
+#include <limits>
+#include <string_view>
+
+#include "core/commands/policy.hpp"
+#include "core/journal/journal.hpp"
+#include "core/ledger/valid.hpp"
+#include "core/payouts/payout_names.hpp"
+#include "core/rules/plausibility.hpp"
+
+namespace sluice::pg {
+namespace {
+
+/// `CREATE FUNCTION sluice_ledger.NAME(PARAMETERS)`, an expression of them.
+std::string function(std::string_view name, std::string_view parameters, std::string_view result) {
+    return std::string("CREATE FUNCTION sluice_ledger.")
+        .append(name)
+        .append("(")
+        .append(parameters)
+        .append(") RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ")
+        .append(result)
+        .append(" $$;\n");
+}
+
+/// Calls `use` with every value of the type.
+template <class Enum, class Use>
+void for_each_value(Use&& use) {
+    for (unsigned i = 0; i <= std::numeric_limits<std::uint8_t>::max(); ++i) {
+        if (is_valid(static_cast<Enum>(i))) {
+            use(static_cast<Enum>(i));
+        }
+    }
+}
+
+/// `CASE code WHEN 1 THEN ... END`, with the SQL that `result` gives for each value, unless that is
+/// empty.
+template <class Enum, class Result>
+std::string cases(std::string_view code, Result&& result) {
+    std::string text = "CASE " + std::string(code);
+    for_each_value<Enum>([&](Enum value) {
+        const std::string sql = result(value);
+        if (!sql.empty()) {
+            text += " WHEN " + std::to_string(static_cast<unsigned>(value)) + " THEN " + sql;
+        }
+    });
+    return text + " END";
+}
+
+std::string quoted(std::string_view text) {
+    return "'" + std::string(text) + "'";
+}
+
+template <class Enum>
+std::string names_of(std::string_view code) {
+    return cases<Enum>(code, [](Enum value) { return quoted(to_string(value)); });
+}
+
+/// @param side  Of the accounts between which a posting moves its amount.
+std::string account_of(Book BooksOf::*side) {
+    return cases<JournalReason>("reason", [side](JournalReason reason) -> std::string {
+        const Book book = books_of(reason).*side;
+        if (book == Book::kNone) {
+            return {};
+        }
+        return quoted(book_name(book, {})) + (book == Book::kPayout ? " || payout_id" : "");
+    });
+}
+
+std::string name_functions() {
+    return function("anomaly_name", "kind integer", names_of<AnomalyKind>("kind")) +
+           function("reason_name", "reason integer", names_of<JournalReason>("reason")) +
+           function("from_book", "reason integer, payout_id text", account_of(&BooksOf::from)) +
+           function("to_book", "reason integer, payout_id text", account_of(&BooksOf::to)) +
+           function("payout_state_name", "state integer", names_of<PayoutState>("state")) +
+           function("item_kind_name", "kind integer", names_of<ItemKind>("kind")) +
+           function("attribution_name", "type integer", names_of<AttributionType>("type"));
+}
+
+void replace(std::string& text, std::string_view name, const std::string& value) {
+    for (std::size_t at = text.find(name); at != std::string::npos;
+         at = text.find(name, at + value.size())) {
+        text.replace(at, name.size(), value);
+    }
+}
+
+}  // namespace
+
+std::string with_view_names(std::string sql) {
+    replace(sql, "@names@", name_functions());
+    replace(sql, "@blocking@", std::to_string(blocking_kinds(Policy{})));
+    return sql;
+}
+
+}  // namespace sluice::pg
