@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/journal/accounting_date.hpp"
+#include "core/ledger/account_rows.hpp"
 
 namespace sluice {
 namespace {

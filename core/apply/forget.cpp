@@ -6,6 +6,7 @@
 #include "core/apply/leave_work.hpp"
 #include "core/forget/rows.hpp"
 #include "core/forget/search.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/creator_names.hpp"
 
 namespace sluice {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/journal/journal.hpp"
+#include "core/ledger/account_rows.hpp"
 
 namespace sluice {
 namespace {

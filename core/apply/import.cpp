@@ -7,6 +7,7 @@
 
 #include "core/apply/code_book.hpp"
 #include "core/apply/leave_work.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 

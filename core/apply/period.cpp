@@ -6,6 +6,7 @@
 
 #include "core/journal/journal.hpp"
 #include "core/journal/period_sums.hpp"
+#include "core/ledger/account_rows.hpp"
 
 namespace sluice {
 namespace {

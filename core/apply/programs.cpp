@@ -9,6 +9,7 @@
 #include "core/apply/adjust.hpp"
 #include "core/apply/leave_work.hpp"
 #include "core/commands/program_json.hpp"
+#include "core/ledger/account_rows.hpp"
 
 namespace sluice {
 namespace {

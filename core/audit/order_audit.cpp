@@ -8,7 +8,7 @@
 
 #include "core/journal/journal.hpp"
 #include "core/journal/open_amounts.hpp"
-#include "core/ledger/row_name.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"

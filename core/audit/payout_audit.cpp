@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/ledger/row_name.hpp"
 #include "core/payouts/payout_digest.hpp"
 #include "core/payouts/payout_names.hpp"
 #include "core/payouts/payout_orders.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/journal/period_sums.hpp"
-#include "core/ledger/row_name.hpp"
+#include "core/ledger/account_rows.hpp"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,6 @@
 #include <tuple>
 #include <vector>
 
-#include "core/ledger/row_name.hpp"
-
 namespace sluice {
 namespace {
 
@@ -16,7 +14,9 @@ public:
 
     void run() {
         walk_heads();
-        walk_described(DescribedRows());
+        for (const DescribedTable& table : described_tables()) {
+            walk_table(table);
+        }
         walk_chains();
         from_.scan_balance_parts(every<NodeBalance>());
         from_.scan_journal(0, [this](const JournalGroup& group) {
@@ -45,20 +45,20 @@ private:
             to_.add(head);
         }
     }
-    template <class... Rows>
-    void walk_described(RowTypes<Rows...> /*described*/) {
-        (walk_table<Rows>(), ...);
-    }
-    template <class Row>
-    void walk_table() {
-        if constexpr (!TableOf<Row>::kPerNode) {
-            from_.scan(Row{}, {}, every<Row>());
+    void walk_table(const DescribedTable& table) {
+        const AnyRow first(table);
+        const auto add = [this](RowView row) {
+            to_.add_row(row);
+            return true;
+        };
+        if (!table.per_node) {
+            from_.scan_rows(first.view(), {}, add);
             return;
         }
         for (const LedgerHead& head : heads_) {
             from_.turn_to(head.node);
             to_.turn_to(head.node);
-            from_.scan(Row{}, {}, every<Row>());
+            from_.scan_rows(first.view(), {}, add);
         }
     }
     /// Ledgers have them in different orders.
@@ -135,33 +135,14 @@ private:
     std::uint64_t entries_ = 0;
 };
 
-class TeeRoot : public RowSink {
+class Tee final : public RowSink {
 public:
-    TeeRoot(RowSink& one, RowSink& other) : one_(one), other_(other) {}
+    Tee(RowSink& one, RowSink& other) : one_(one), other_(other) {}
 
-protected:
-    void both(const auto&... row) {
-        one_.add(row...);
-        other_.add(row...);
+    void add_row(RowView row) override {
+        one_.add_row(row);
+        other_.add_row(row);
     }
-    RowSink& one_;
-    RowSink& other_;
-};
-
-template <class Row, class Base>
-class TeesTable : public Base {
-public:
-    using Base::add;
-    using Base::Base;
-    void add(const Row& row) override { this->both(row); }
-};
-
-class Tee final : public ForEachTable<TeesTable, TeeRoot> {
-public:
-    using Tables = ForEachTable<TeesTable, TeeRoot>;
-    using Tables::add;
-    using Tables::Tables;
-
     void turn_to(std::string_view node) override {
         one_.turn_to(node);
         other_.turn_to(node);
@@ -173,6 +154,15 @@ public:
     void add(const OrderState& row) override { both(row); }
     void add(const OrderKey& order, const EventTrace& event) override { both(order, event); }
     void add(const CatalogRecord& row) override { both(row); }
+
+private:
+    void both(const auto&... row) {
+        one_.add(row...);
+        other_.add(row...);
+    }
+
+    RowSink& one_;
+    RowSink& other_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/protocol/record.hpp"
 #include "core/rules/creator_names.hpp"
 

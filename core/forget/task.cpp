@@ -4,7 +4,7 @@
 
 #include "core/commands/json_reader.hpp"
 #include "core/json/writer.hpp"
-#include "core/ledger/row_name.hpp"
+#include "core/ledger/account_rows.hpp"
 
 namespace sluice {
 namespace {

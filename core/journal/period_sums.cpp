@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/journal/journal.hpp"
+#include "core/ledger/account_rows.hpp"
 
 namespace sluice {
 namespace {

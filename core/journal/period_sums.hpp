@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 
 namespace sluice {

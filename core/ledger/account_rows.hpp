@@ -15,14 +15,14 @@
 
 namespace sluice {
 
-/// What every input of an account needs to know; one row per account. A change moves
+/// Settings that every input of an account reads; one row per account. A change moves
 /// LedgerHead::programs_revision.
 struct AccountRow {
     AccountNumber account;
     AccountId account_id;
     std::optional<Timestamp> closed_until;  ///< The first instant of the open period (S1).
-    std::string policy;                     ///< As encode_policy() writes it; empty: none.
-    std::string policy_by;                  ///< Who set it last.
+    std::string policy;                     ///< As encode_policy() writes it, or empty.
+    std::string policy_by;                  ///< The actor who set it last.
     std::uint32_t policy_version = 0;
     std::uint64_t open_credits = 0;  ///< Credits that name an order and are not reversed.
 };
@@ -31,7 +31,7 @@ struct AccountRow {
 struct CreatorHold {
     AccountNumber account;
     CreatorId creator;
-    ProgramId program;  ///< Empty: all.
+    ProgramId program;  ///< Empty means all.
     std::string actor, reason;
     Timestamp held_at;
 };
@@ -39,11 +39,11 @@ struct CreatorHold {
 struct CreatorRow {
     AccountNumber account;
     CreatorId creator;
-    std::string name, payee;  ///< Empty: none.
-    CreatorId shown_as;       ///< After `creator rename`; empty: as `creator`.
+    std::string name, payee;  ///< May be empty.
+    CreatorId shown_as;       ///< After `creator rename`. Empty means as `creator`.
 };
 
-/// A new name of a creator: imports take both.
+/// A new name of a creator. Imports accept both names.
 struct CreatorAlias {
     AccountNumber account;
     CreatorId alias;
@@ -57,8 +57,8 @@ struct Period {
     std::string closed_by, command_id;
 };
 
-/// Sums of one closed period: the entries with an accounting date from the period before to
-/// `until`. opening + what came = closing, for each kind of book.
+/// Sums of one closed period: the entries with an accounting date from the end of the period before
+/// up to `until`. opening + entries = closing, for each ledger account.
 struct PeriodSum {
     AccountNumber account;
     Timestamp until;
@@ -69,7 +69,7 @@ struct PeriodSum {
     std::string reasons;  ///< `ACCRUAL=10.00 REFUND=-4.00`, in the order of JournalReason.
     Decimal closing_owed, closing_in_payout, closing_paid;
     std::uint64_t entries = 0;
-    Digest256 digest{};  ///< Of the entries, in the order of a statement.
+    Digest256 digest{};  ///< Digest of the entries, in the order of a statement.
 };
 
 /// Net sales of a creator in a program and calendar month (UTC), kept for programs with tiers (M4).
@@ -98,13 +98,13 @@ struct ShopReach {
     Timestamp reach;
 };
 
-/// A forget that some node has not done yet (F2); wiped when all have.
+/// A forget that some node has not performed yet (F2). Wiped when all have.
 struct ForgetTask {
     std::string command_id;
     AccountNumber account;
     ShopNumber shop;
     std::string secret;   ///< R, drawn by the command.
-    std::string digests;  ///< What is replaced.
+    std::string digests;  ///< Digests that are replaced.
 };
 struct ForgetDone {
     std::string command_id;

@@ -1,4 +1,4 @@
-// Command rows: what people asked for, keys, what waits for another actor (books K1, H3, A3).
+// Command rows: commands and their results, idempotency keys, pending approvals (books K1, H3, A3).
 //
 // Plain values without behaviour; they own their bytes.
 #pragma once
@@ -19,9 +19,9 @@ namespace sluice {
 enum class CommandOutcome : std::uint8_t {
     kDone = 1,
     kRefused = 2,
-    kNothing = 3,   ///< It was so already.
+    kNothing = 3,   ///< No change: it was so already.
     kRepeated = 4,  ///< Its key was used before with the same content.
-    kWaiting = 5,   ///< For another actor's approval.
+    kWaiting = 5,   ///< Pending: another actor must approve it.
 };
 
 /// A person's command and its result. Kept: it is the audit trail.
@@ -36,7 +36,7 @@ struct CommandRow {
     std::string first_command;  ///< Its key was used before: the command whose result this is.
 };
 
-/// A key that was used. Counts per account, for ever.
+/// An idempotency key that was used. Valid per account, for ever.
 struct CommandKey {
     AccountNumber account;
     std::string key;
@@ -46,26 +46,26 @@ struct CommandKey {
     std::string result;
 };
 
-/// A command that booked money by hand: what `reverse` reads. Also a credit's position.
+/// A command that posted money by hand. `reverse` reads it. Also a credit's position.
 struct MoneyCommand {
     std::string command_id;
     AccountNumber account;
     Topic topic = Topic::kAdjust;  ///< kAdjust, kCredit, kReverse.
-    ShopNumber shop;               ///< 0: a credit that names no order.
+    ShopNumber shop;               ///< 0 for a credit that names no order.
     ShopId shop_id;
     OrderId order_id;
     ProgramId program;
     CreatorId creator;
     Currency currency;
     Decimal amount;
-    std::string reversed_by;  ///< Command id; empty: nobody.
-    std::string reverses;     ///< kReverse: what it reversed.
+    std::string reversed_by;  ///< Command id, or empty if it is not reversed.
+    std::string reverses;     ///< kReverse: the command that it reversed.
     // kCredit only:
     Timestamp sale_at;
     Decimal due, taken;
     Timestamp last_booked;
     std::uint64_t first_entry = 0;
-    std::uint32_t standing_items = 0;  ///< Items in standing payouts: with one it has matured.
+    std::uint32_t standing_items = 0;  ///< Items in active payouts. With one the credit is cleared.
 };
 
 /// Which credits name an order: key only.
@@ -97,7 +97,7 @@ struct WaitingCommand {
     std::optional<Timestamp> ended_at;
 };
 
-/// An order that a command gave out: key only, for `detach --cause`.
+/// An order that a command attributed: key only, for `detach --cause`.
 struct GivenOrder {
     std::string command_id;
     AccountNumber account;

@@ -25,9 +25,9 @@ private:
 class DamagedRow : public LedgerFailure {
 public:
     /// @param row    Its table and key, as row_name() gives them.
-    /// @param what   What is wrong with it.
-    /// @param order  The order whose row it is: only what touches this order is in the way.
-    ///               Nothing: the row is not one order's.
+    /// @param what   The fault.
+    /// @param order  The order whose row it is, so that only inputs of this order are affected. No
+    ///               value if the row does not belong to one order.
     DamagedRow(const std::string& row, const std::string& what, std::optional<OrderKey> order)
         : LedgerFailure(
               {ErrorCode::kCorrupt, "the ledger holds a damaged row: " + row + ": " + what}),

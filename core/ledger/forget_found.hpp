@@ -1,4 +1,4 @@
-// What a forget has found: whose orders, and by which digests the ledger knows the person (F2).
+// Forget found: the person's orders, and the digests by which the ledger knows the person (F2).
 #pragma once
 
 #include <set>
@@ -12,12 +12,12 @@ namespace sluice {
 /// account.
 struct ForgetFound {
     std::set<OrderId> orders;  ///< The person's: their bodies lose what the ledger does not read.
-    std::set<Digest256> customers;   ///< That these orders stated, in whichever version.
+    std::set<Digest256> customers;   ///< Stated by these orders, in any version.
     std::set<Digest256> devices;     ///< Likewise.
-    std::set<CreatorId> creators{};  ///< Of a forgotten creator: every id that it had.
+    std::set<CreatorId> creators{};  ///< Every id that a forgotten creator had.
     friend bool operator==(const ForgetFound&, const ForgetFound&) = default;
 
-    /// @return true if there was something new in `other`.
+    /// Returns true if something in `other` was new.
     bool add(const ForgetFound& other) {
         const auto size = [this] {
             return orders.size() + customers.size() + devices.size() + creators.size();

@@ -43,7 +43,7 @@ struct Totals {
 /// One per node (queue UUID). Changes with every input, in the same transaction.
 struct LedgerHead {
     std::string node;            ///< UUID of the queue whose inputs these are.
-    std::uint32_t number = 0;    ///< What the ledger's rows call it, from 1; 0: it has none yet.
+    std::uint32_t number = 0;    ///< In the ledger's rows, from 1. 0 if it has none yet.
     SequenceNumber applied_seq;  ///< The checkpoint.
     Timestamp last_received;     ///< Receipt of the last applied input (S2).
     std::uint64_t next_entry = 1;
@@ -59,14 +59,15 @@ struct ChainHead {
     std::uint64_t entries = 0;
 };
 
-/// One of them, by its key.
+/// A chain head with its key.
 struct NodeChain {
     std::string node;
     AccountNumber account;
     ChainHead head;
 };
 
-/// What an input left to be done before the next one is applied, in slices. In order of `number`.
+/// Work that an input left to be done before the next one is applied, in slices and in the order of
+/// `number`.
 enum class WorkKind : std::uint8_t {
     kTryKey = 1,     ///< Orders that wait for `key` are tried again (A2).
     kCollect = 2,    ///< Keys with a touch or code: their waiting orders become WorkOrder rows.
@@ -86,7 +87,7 @@ struct Work {
     std::optional<OrderId> after_order;
     SequenceNumber cause;
     Topic cause_topic = Topic::kTouchImport;
-    std::string command_id, actor, reason;  ///< Of the cause.
+    std::string command_id, actor, reason;  ///< The cause's.
     Timestamp received_at;
 };
 
@@ -102,7 +103,7 @@ struct WorkOrder {
 /// An input that could not be applied.
 struct DeadLetter {
     SequenceNumber seq;
-    std::optional<Topic> topic;  ///< Nothing: the record itself is unreadable.
+    std::optional<Topic> topic;  ///< No value if the record itself is unreadable.
     AccountNumber account;
     ShopNumber shop;
     std::string account_id, shop_id;
@@ -110,7 +111,7 @@ struct DeadLetter {
     std::string reason;
     std::uint32_t attempts = 1;
     std::string record;     ///< As it came from the queue.
-    std::string bulk_body;  ///< The body, if it lay beside the queue.
+    std::string bulk_body;  ///< The body, if it was stored outside the queue.
     /// SHA-256 of the body as it was sent, once a forgotten customer's data was taken out of it.
     std::optional<Digest256> body_sha256;
 };

@@ -14,7 +14,7 @@ namespace sluice {
 struct Input {
     SequenceNumber seq;
     std::string_view record;  ///< decode_record() reads it.
-    /// The body that lies beside the queue, already compared with its SHA-256.
+    /// The body stored outside the queue, already compared with its SHA-256.
     std::string_view bulk_body;
     /// Set if it cannot be applied, whatever it says: no body, no memory. It goes to the dead
     /// letters with this reason.
@@ -25,7 +25,8 @@ struct Input {
     /// Set if it met a damaged row of an order (O6): an event goes to the dead letters with this
     /// reason, a command is refused with it.
     std::optional<std::string> damage;
-    /// Of a FORGET: what was found for it in the archive and the ledger. nullptr: not looked for.
+    /// For a FORGET: the orders and digests found in the archive and the ledger. nullptr means that
+    /// they were not searched.
     const ForgetFound* forget_found = nullptr;
 };
 

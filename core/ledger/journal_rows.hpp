@@ -1,4 +1,4 @@
-// The journal: entries, their groups, and the sums of the books (books J1, J2).
+// The journal: entries, their groups, and the balances of the ledger accounts (books J1, J2).
 //
 // Plain values without behaviour; they own their bytes.
 #pragma once
@@ -17,7 +17,8 @@
 
 namespace sluice {
 
-/// Why an entry was written. A transfer's reason implies its books; from 64 on they are marks.
+/// Why an entry was written. A posting's reason implies its two ledger accounts. Reasons from 64 on
+/// are memo entries.
 /// Values are part of the chain: never renumber.
 enum class JournalReason : std::uint8_t {
     kAccrual = 1,
@@ -54,16 +55,17 @@ enum class JournalReason : std::uint8_t {
     return reason >= JournalReason::kMarkAttributed;
 }
 
-/// Four per account, program, creator and currency; kPayout stands for one per payout.
+/// Ledger accounts: four per account, program, creator and currency, where kPayout means one per
+/// payout.
 enum class Book : std::uint8_t { kNone = 0, kExpense = 1, kOwed = 2, kPayout = 3, kPaid = 4 };
 
-/// A transfer (never 0) or a mark (no currency, amount 0).
+/// A posting (never 0) or a memo entry (no currency, amount 0).
 struct JournalEntry {
-    LineItemId line;  ///< Empty: none. Marks keep their object here (docs/record-format.md).
+    LineItemId line;  ///< May be empty. In a memo entry: its object (docs/record-format.md).
     Currency currency;
     Decimal amount;
     JournalReason reason = JournalReason::kAccrual;
-    std::uint64_t refers_to = 0;  ///< An entry, if this one came late (S1); 0: none.
+    std::uint64_t refers_to = 0;  ///< The entry that a late one corrects (S1), or 0.
 };
 
 /// Entries of one input that have these fields in common: numbers first_entry, first_entry + 1 ...
@@ -72,17 +74,17 @@ struct JournalGroup {
     std::string node;  ///< UUID of the queue whose input wrote it.
     std::uint64_t first_entry = 0;
     SequenceNumber event_seq;
-    std::string command_id;  ///< Empty: an order event.
+    std::string command_id;  ///< Empty for an order event.
     AccountNumber account;
-    ShopNumber shop;    ///< 0: none.
-    OrderId order_id;   ///< Empty: none.
-    ProgramId program;  ///< Empty: none (marks).
-    CreatorId creator;  ///< Empty: none (marks).
+    ShopNumber shop;    ///< 0 if there is none.
+    OrderId order_id;   ///< May be empty.
+    ProgramId program;  ///< Empty in memo entries.
+    CreatorId creator;  ///< Empty in memo entries.
     std::string payout_id;
     Timestamp recorded_at;              ///< Receipt.
     Timestamp accounting_date;          ///< When statements show it (S1).
-    std::string note, actor;            ///< Of a command: why, and who.
-    std::vector<JournalEntry> entries;  ///< Transfers, then marks.
+    std::string note, actor;            ///< The reason and the actor of a command.
+    std::vector<JournalEntry> entries;  ///< Postings, then memo entries.
     Digest256 hash{};  ///< Chain of the account and node after the last of `entries`.
 };
 
@@ -94,9 +96,9 @@ struct BalanceKey {
     friend auto operator<=>(const BalanceKey&, const BalanceKey&) = default;
 };
 
-/// Sums of the books; expense is minus their sum. core/statements/balance.hpp tells pending,
-/// blocked and payable apart at an instant. Stored in a part per node; readers see the sum of the
-/// parts.
+/// Balances of the ledger accounts. Expense is minus their sum. core/statements/balance.hpp tells
+/// pending, blocked and payable apart at an instant. Stored in a part per node; readers see the sum
+/// of the parts.
 struct Balance {
     BalanceKey key;
     Decimal owed;

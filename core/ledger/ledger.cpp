@@ -1,4 +1,4 @@
-// What the described tables mean to those who read them.
+// Reads of the described tables by their meaning.
 #include "core/ledger/ledger.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/commands/program_json.hpp"
+#include "core/ledger/program_rows.hpp"
 
 namespace sluice {
 namespace {
@@ -54,7 +55,7 @@ void scan_heads_of(LedgerReader& ledger, const Visitor<ProgramHead>& visit) {
     ledger.scan(ProgramHead{}, {}, visit);
 }
 
-/// What has matured, for ledgers that are in memory themselves.
+/// Cleared rows, for ledgers that are in memory themselves.
 class RowsInMemory final : public MaturedRows {
 public:
     RowsInMemory(LedgerReader& ledger, AccountNumber account, std::span<const MaturedOf> programs) {

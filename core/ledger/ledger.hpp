@@ -1,11 +1,11 @@
-// Ledger: where orders, commissions and everything that explains them are kept.
+// Ledger: stores orders, commissions and everything that explains them.
 //
 // The rules (core/apply/apply and what it calls) see only these interfaces; the embedded ledger
 // (lmdb_store) and PostgreSQL (pg_store) implement them.
 //
 // Errors:  storage failures are thrown as LedgerFailure, so that rules read as rules. The code that
-//          began the transaction catches it and lets the transaction go (its destructor aborts);
-//          nothing of it is then visible.
+//          began the transaction catches it and destroys the transaction, which aborts it. None of
+//          its writes is then visible.
 // Threads: one object is used by one thread at a time. Snapshots do not block the writer.
 // Reads in a transaction see its own writes.
 #pragma once
@@ -19,14 +19,14 @@
 #include "core/ledger/failure.hpp"
 #include "core/ledger/head.hpp"
 #include "core/ledger/input.hpp"
-#include "core/ledger/row_tables.hpp"
 #include "core/ledger/rows.hpp"
+#include "core/ledger/table.hpp"
 #include "core/values/ids.hpp"
 
 namespace sluice {
 
-/// What of a program has matured: what a standing item matured, and what was sold at or before
-/// `sold_until`.
+/// Which open amounts of a program have cleared: those that an active item cleared, and those sold
+/// at or before `sold_until`.
 struct MaturedOf {
     ProgramId program;
     Timestamp sold_until;
@@ -41,44 +41,60 @@ public:
     MaturedRows& operator=(const MaturedRows&) = delete;
     virtual ~MaturedRows() = default;
 
-    /// From the first row on, as often as it is called, until `visit` returns false. It may read
-    /// and write the ledger.
+    /// Visits the rows, from the first one at each call, until `visit` returns false. `visit` may
+    /// read and write the ledger.
     virtual void visit(const Visitor<OpenAmount>& visit) = 0;
 };
-/// Creator, currency, program, shop id, order id. @param shop_id  Empty for a credit.
+/// Returns creator, currency, program, shop id and order id as one sort key.
+/// @param shop_id  Empty for a credit.
 [[nodiscard]] std::string matured_key(const OpenAmount& row, std::string_view shop_id);
 
 /// Reads of one consistent state.
-class LedgerReader : public TableReaders<DescribedRows> {
+class LedgerReader {
 public:
     LedgerReader() = default;
     LedgerReader(const LedgerReader&) = delete;
     LedgerReader& operator=(const LedgerReader&) = delete;
     virtual ~LedgerReader() = default;
 
+    // -- Described tables (core/ledger/table.hpp) ----------------------------------------------
+    /// Fills in the row whose key is given. Returns false if there is none; the rest of the row is
+    /// then unspecified.
+    [[nodiscard]] virtual bool load_row(RowRef row) = 0;
+    virtual void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) = 0;
+    template <Described Row>
+    [[nodiscard]] bool load(Row& row) {
+        return load_row(row);
+    }
+    template <Described Row>
+    void scan(const Row& first, KeyRange range, const std::type_identity_t<Visitor<Row>>& visit) {
+        scan_rows(first, range, [&visit](RowView row) { return visit(row.as<Row>()); });
+    }
+
     // -- Point reads, on the path of every event ----------------------------------------------
-    /// Reuses the buffers of `state`. False: no such order; `state` is then unspecified.
+    /// Reuses the buffers of `state`. Returns false if there is no such order; `state` is then
+    /// unspecified.
     [[nodiscard]] virtual bool load_order(const OrderKey& key, OrderState& state) = 0;
-    /// A hint: these orders are about to be loaded. A ledger behind a network fetches them at once.
+    /// Hints that these orders are loaded next. A ledger behind a network fetches them together.
     virtual void expect_orders(std::span<const OrderKey> keys) { static_cast<void>(keys); }
-    /// Likewise, of order_journal(). Holds until the next call.
+    /// Likewise for order_journal(). Holds until the next call.
     virtual void expect_journals(std::span<const OrderKey> keys) { static_cast<void>(keys); }
-    /// Events beyond kEventsInlineMax: is there one with this topic and digest?
+    /// Returns whether an event beyond kEventsInlineMax has this topic and digest.
     [[nodiscard]] virtual bool has_event(const OrderKey& key, Topic topic,
                                          const EventDigest& digest) = 0;
-    /// The owners of a code in the account's programs, by program id.
+    /// Returns the owners of a code in the account's programs, by program id.
     [[nodiscard]] virtual std::vector<CodeRow> code_owners(AccountNumber account,
                                                            const Digest256& code);
-    /// Touches of one anonymous id in one program at or before `upto`, the latest first; at one
-    /// instant in any order.
+    /// Visits the clicks of one anonymous id in one program at or before `upto`, the latest first,
+    /// in any order at one instant.
     virtual void visit_touches(AccountNumber account, const Digest256& anon,
                                const ProgramId& program, Timestamp upto,
                                const Visitor<Touch>& visit) = 0;
-    /// Of the copies that list this variant: the lowest (language, country, product id).
+    /// Returns the copy that lists this variant with the lowest (language, country, product id).
     [[nodiscard]] virtual std::optional<CatalogKey> find_variant(AccountNumber account,
                                                                  ShopNumber shop,
                                                                  std::string_view variant_sku) = 0;
-    /// Copies of a product, by (language, country).
+    /// Returns the copies of a product, by (language, country).
     [[nodiscard]] virtual std::vector<CatalogKey> product_copies(AccountNumber account,
                                                                  ShopNumber shop,
                                                                  const ProductId& product) = 0;
@@ -88,8 +104,8 @@ public:
     [[nodiscard]] virtual const LedgerHead& head() const = 0;
     [[nodiscard]] virtual ChainHead chain(AccountNumber account) = 0;
     [[nodiscard]] virtual std::optional<Balance> balance(const BalanceKey& key) = 0;
-    /// An order's journal, by node and entry number; credits that name it are not in it. `state` is
-    /// the stored order: its traces and other_groups name the groups.
+    /// Returns an order's journal, by node and entry number, without the credits that name it.
+    /// `state` is the stored order, whose traces and other_groups name the groups.
     [[nodiscard]] virtual std::vector<JournalGroup> order_journal(const OrderState& state) = 0;
 
     // -- Scans: rows one at a time, in bounded memory, in the stated order ----------------------
@@ -99,31 +115,32 @@ public:
                              const Visitor<OrderState>& visit) = 0;
     /// Events beyond kEventsInlineMax, by sequence number and node.
     virtual void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) = 0;
-    /// Of every node, by node; then by entry number, groups whose first entry is `from_entry` or
-    /// later.
+    /// Visits the groups of every node whose first entry is `from_entry` or later, by node and
+    /// entry number.
     virtual void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) = 0;
     virtual void scan_balances(const Visitor<Balance>& visit) = 0;  ///< By key.
     virtual void scan_catalog(AccountNumber account, ShopNumber shop,
                               const Visitor<CatalogRecord>& visit) = 0;  ///< By key.
-    /// Groups that name the creator, accounting date in [from, to), by (accounting date, node,
-    /// first entry), from an index: what statements are made of.
+    /// Visits the groups that name the creator with an accounting date in [from, to), by
+    /// (accounting date, node, first entry), from an index. Statements are made of them.
     virtual void scan_creator_journal(AccountNumber account, const CreatorId& creator,
                                       Timestamp from, Timestamp to,
                                       const Visitor<JournalGroup>& visit) = 0;
-    /// Groups of one account of all nodes, accounting date in [from, to), by (creator, accounting
-    /// date, node, first entry): what a period close adds up.
+    /// Visits the groups of one account on all nodes with an accounting date in [from, to), by
+    /// (creator, accounting date, node, first entry). A period close adds them up.
     virtual void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                                       const Visitor<JournalGroup>& visit) = 0;
-    /// What has matured of these programs, as it is now, whatever changes later: each payout's rows
-    /// follow one another, of a program its credits before its orders. Requires: this outlives it.
-    /// Memory of a stored ledger's: bounded.
+    /// Returns the cleared rows of these programs as they are now, whatever changes later. Each
+    /// payout's rows follow one another, and in a program credits come before orders. The reader
+    /// must outlive the result. A stored ledger uses bounded memory.
     [[nodiscard]] virtual std::unique_ptr<MaturedRows> matured(AccountNumber account,
                                                                std::span<const MaturedOf> programs);
-    virtual void scan_heads(const Visitor<LedgerHead>& visit) = 0;  ///< Of every node, by UUID.
-    virtual void scan_chains(const Visitor<NodeChain>& visit) = 0;  ///< Of every node and account.
+    virtual void scan_heads(const Visitor<LedgerHead>& visit) = 0;  ///< Every node's, by UUID.
+    virtual void scan_chains(const Visitor<NodeChain>& visit) = 0;  ///< Every node's and account's.
 
     // -- Reads of the described tables, by what they mean ---------------------------------------
-    /// Current programs of an account, by program id. Throws LedgerFailure if one is damaged.
+    /// Returns the current programs of an account, by program id. Throws LedgerFailure if one is
+    /// damaged.
     [[nodiscard]] std::vector<ProgramRow> programs(AccountNumber account);
     [[nodiscard]] std::optional<ProgramRow> program(const ProgramId& program);
     [[nodiscard]] std::optional<ProgramRow> program_version(const ProgramId& program,
@@ -136,11 +153,11 @@ public:
                                                        const ProgramId& program,
                                                        const CreatorId& creator);
     [[nodiscard]] std::optional<ShopRow> shop(ShopNumber shop);
-    /// Empty for number 0, a credit's. Throws LedgerFailure if there is no such shop.
+    /// Returns an empty id for number 0, a credit's. Throws LedgerFailure if there is no such shop.
     [[nodiscard]] ShopId shop_id(ShopNumber shop);
     [[nodiscard]] std::optional<CommandRow> command(SequenceNumber seq);
     [[nodiscard]] std::optional<DeadLetter> dead_letter(SequenceNumber seq);
-    /// What matured() sorts, in the order of the index. Memory: one row.
+    /// Visits the rows that matured() sorts, in the order of the index. Memory: one row.
     void scan_matured(AccountNumber account, std::span<const MaturedOf> programs,
                       const Visitor<OpenAmount>& visit);
     void scan_payouts(const Visitor<Payout>& visit);  ///< By id: in the order of closing.
@@ -153,22 +170,34 @@ public:
     void scan_commands(const Visitor<CommandRow>& visit);  ///< By sequence number.
     void scan_dead(const Visitor<DeadLetter>& visit);      ///< By sequence number.
     [[nodiscard]] std::optional<Work> first_work();        ///< By number.
-    /// Orders that wait for `key`, behind `after` in the order of their keys, at most `max`.
+    /// Returns at most `max` orders that wait for `key`, after `after` in the order of their keys.
     [[nodiscard]] std::vector<WaitingOrder> waiting_orders(const WaitKey& key,
                                                            const std::optional<WaitingOrder>& after,
                                                            std::size_t max);
-    /// The first key at or after `from`, of the same account and kind, that orders wait for.
+    /// Returns the first key at or after `from`, of the same account and kind, that orders wait
+    /// for.
     [[nodiscard]] std::optional<WaitKey> next_waiting(const WaitKey& from);
-    /// Likewise, the first that has a touch (kAnon) or an owner (kCode).
+    /// Likewise, the first key that has a click (kAnon) or an owner (kCode).
     [[nodiscard]] std::optional<WaitKey> next_source(const WaitKey& from);
 };
 
-/// The ledger's one writer. Destroyed without commit(): nothing happened.
-class LedgerTxn : public virtual LedgerReader, public TableWriters<DescribedRows> {
+/// The ledger's only writer. Destroyed without commit(), it leaves nothing behind.
+class LedgerTxn : public virtual LedgerReader {
 public:
-    /// Says which inputs come next, before the first of them is applied. A ledger may read ahead
-    /// what they will touch, and says how many of them, from the front, this transaction takes: at
-    /// least one, but none if it `holds_some` already and what comes first needs another one.
+    virtual void put_row(RowView row) = 0;    ///< Inserts or replaces a described row.
+    virtual void erase_row(RowView row) = 0;  ///< Erases by key; the row may be missing.
+    template <Described Row>
+    void put(const Row& row) {
+        put_row(row);
+    }
+    template <Described Row>
+    void erase(const Row& row) {
+        erase_row(row);
+    }
+
+    /// Announces the next inputs, before the first of them is applied, so that the ledger may read
+    /// ahead. Returns how many of them, from the front, this transaction takes: at least one, or
+    /// none if it `holds_some` already and the first one needs a transaction of its own.
     [[nodiscard]] virtual std::size_t expect(std::span<const Input> inputs, bool holds_some);
 
     /// Written with commit(). Only core/apply/apply changes them.
@@ -176,13 +205,13 @@ public:
     [[nodiscard]] virtual ChainHead& mutable_chain(AccountNumber account) = 0;
 
     virtual void put_order(const OrderState& state) = 0;
-    /// put_order() of an order that was loaded before, and of which nothing has changed but what
-    /// payouts took of it (LineDue::taken, Position::payouts) and which anomalies show.
+    /// Stores an order that was loaded before and of which only the allocations to payouts
+    /// (LineDue::taken, Position::payouts) and the anomalies that show have changed.
     virtual void put_taken(const OrderState& state) { put_order(state); }
     virtual void put_event(const OrderKey& key, const EventTrace& event) = 0;
     virtual void append_journal(const JournalGroup& group) = 0;
-    /// Folded in memory, written once with commit(). Reads see the sum.
-    /// `change` is added; its key says to what. Into the part of this node.
+    /// Adds `change` to this node's part of the balance that its key names. Folded in memory and
+    /// written once with commit(). Reads see the sum.
     virtual void add_to_balance(const Balance& change) = 0;
     void put_program(const ProgramRow& row);  ///< Current one and its version.
     /// Replaces the copy and its variant lookups. `old`: the stored copy, nullptr if it is new.
@@ -192,7 +221,7 @@ public:
     /// Durable when it returns. Throws LedgerFailure.
     virtual void commit() = 0;
 
-    /// A stored touch gets another device; it counts as imported when it was.
+    /// Moves a stored click to another device. It keeps its place among imports.
     virtual void move_touch(const Touch& stored, const Digest256& anon);
 };
 
@@ -204,11 +233,12 @@ public:
     Ledger& operator=(const Ledger&) = delete;
     virtual ~Ledger() = default;
 
-    /// @param node  UUID of the queue that is drained; its head is created if it is new.
+    /// @param node  UUID of the queue that is drained. Its head is created if it is new.
     [[nodiscard]] virtual std::unique_ptr<LedgerTxn> begin(std::string_view node) = 0;
     [[nodiscard]] virtual std::unique_ptr<LedgerReader> snapshot(std::string_view node) = 0;
-    /// What snapshots showed so far stays, whichever server is lost, as far as the database
-    /// promises that for what it acknowledges. Throws LedgerFailure: that is not known (yet).
+    /// Makes sure that whatever snapshots showed so far survives the loss of a server, as far as
+    /// the database promises that for acknowledged commits. Throws LedgerFailure if that is not
+    /// known yet.
     virtual void confirm() {}
 };
 

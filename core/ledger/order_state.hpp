@@ -44,7 +44,7 @@ struct OrderLine {
 struct RefundRow {
     RefundLineItemId id;
     LineItemId line;
-    Timestamp version;         ///< Of the event that stated it.
+    Timestamp version;         ///< The version of the event that stated it.
     std::uint64_t stated = 0;  ///< Order of arrival among the order's statements; breaks ties.
     Timestamp refunded_at;
     Decimal amount;
@@ -67,7 +67,7 @@ struct EventTrace {
     Timestamp received_at;
     bool cancelled = false;         ///< The payload had platform_cancelled_at.
     std::uint32_t anomalies = 0;    ///< Bits 1 << AnomalyKind that it showed.
-    std::uint64_t first_entry = 0;  ///< Its journal group; 0: it changed no commission.
+    std::uint64_t first_entry = 0;  ///< Its journal group, or 0 if it changed no commission.
     std::uint32_t node = 0;         ///< LedgerHead::number of the queue that it came through.
 };
 

@@ -39,8 +39,55 @@ auto dated_key(const JournalGroup& group) {
 
 }  // namespace
 
-Overlay::Overlay(LedgerReader& below)
-    : ForEachTable<OverlayTable, OverlayRoot>(below), head_(below.head()) {}
+Overlay::Overlay(LedgerReader& below) : below_(below), head_(below.head()) {}
+
+// ---- Described rows -----------------------------------------------------------------------------
+
+bool Overlay::load_row(RowRef row) {
+    const Rows& rows = rows_[row.table().number];
+    const auto own = rows.find(sort_key(row));
+    if (own == rows.end()) {
+        return below_.load_row(row);
+    }
+    if (own->second) {
+        row.assign(own->second->view());
+    }
+    return own->second.has_value();
+}
+
+void Overlay::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
+    const Rows& rows = rows_[first.table().number];
+    const std::string same = sort_key(first, range.same);
+    auto own = rows.lower_bound(sort_key(first, range.from));
+    bool more = true;
+    // Visits own rows up to `key`, or all that are left if it is nullptr. Returns whether `key` is
+    // among them.
+    const auto visit_own = [&](const std::string* key) {
+        bool found = false;
+        while (more && !found && own != rows.end() && own->first.starts_with(same) &&
+               (key == nullptr || own->first <= *key)) {
+            found = key != nullptr && own->first == *key;
+            more = !own->second || visit(own->second->view());
+            ++own;
+        }
+        return found;
+    };
+    below_.scan_rows(first, range, [&](RowView row) {
+        const std::string key = sort_key(row);
+        const bool replaced = visit_own(&key);
+        more = more && (replaced || visit(row));
+        return more;
+    });
+    visit_own(nullptr);
+}
+
+void Overlay::put_row(RowView row) {
+    rows_[row.table().number].insert_or_assign(sort_key(row), AnyRow(row));
+}
+
+void Overlay::erase_row(RowView row) {
+    rows_[row.table().number].insert_or_assign(sort_key(row), std::nullopt);
+}
 
 // ---- Orders and their events --------------------------------------------------------------------
 

@@ -1,98 +1,24 @@
 // Overlay: changes in memory on top of a reader, so that a command can be tried (books A4).
 //
-// What is read is the reader's state with the changes in it. Nothing is written anywhere: commit()
-// throws. Overlays may lie on one another: an overlay is a reader.
+// Reads give the reader's state with the changes in it. Nothing is written: commit() throws.
+// Overlays may lie on one another: an overlay is a reader.
 //
 // Memory: the rows that were changed. Rows that are put while a scan of their table runs may or may
 // not be visited by it. Products cannot be changed: put_catalog() and delete_catalog() throw.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
-#include "core/ledger/sort_key.hpp"
 
 namespace sluice {
 
-/// Changed rows by their sort keys; nothing: erased.
-template <class Rows>
-struct OverlayRows;
-template <class... Rows>
-struct OverlayRows<RowTypes<Rows...>> {
-    std::tuple<std::map<std::string, std::optional<Rows>>...> tables;
-
-    template <class Row>
-    std::map<std::string, std::optional<Row>>& of() {
-        return std::get<std::map<std::string, std::optional<Row>>>(tables);
-    }
-};
-
-class OverlayRoot : public LedgerTxn {
-protected:
-    explicit OverlayRoot(LedgerReader& below) : below_(below) {}
-
-    LedgerReader& below_;
-    OverlayRows<DescribedRows> rows_;
-};
-
-template <class Row, class Base>
-class OverlayTable : public Base {
-public:
-    using Base::Base;
-    using Base::erase;
-    using Base::load;
-    using Base::put;
-    using Base::scan;
-
-    bool load(Row& row) override {
-        const auto own = rows().find(sort_key(row));
-        if (own == rows().end()) {
-            return this->below_.load(row);
-        }
-        if (own->second) {
-            row = *own->second;
-        }
-        return own->second.has_value();
-    }
-
-    void scan(const Row& first, KeyRange range, const Visitor<Row>& visit) override {
-        const std::string same = sort_key(first, range.same);
-        auto own = rows().lower_bound(sort_key(first, range.from));
-        bool goes_on = true;
-        // Own rows up to `key`; nullptr: all that are left. True: `key` is among them.
-        const auto visit_own = [&](const std::string* key) {
-            bool found = false;
-            while (goes_on && !found && own != rows().end() && own->first.starts_with(same) &&
-                   (key == nullptr || own->first <= *key)) {
-                found = key != nullptr && own->first == *key;
-                goes_on = !own->second || visit(*own->second);
-                ++own;
-            }
-            return found;
-        };
-        this->below_.scan(first, range, [&](const Row& row) {
-            const std::string key = sort_key(row);
-            const bool replaced = visit_own(&key);
-            goes_on = goes_on && (replaced || visit(row));
-            return goes_on;
-        });
-        visit_own(nullptr);
-    }
-
-    void put(const Row& row) override { rows()[sort_key(row)] = row; }
-    void erase(const Row& row) override { rows()[sort_key(row)] = std::nullopt; }
-
-private:
-    std::map<std::string, std::optional<Row>>& rows() { return this->rows_.template of<Row>(); }
-};
-
-class Overlay : public ForEachTable<OverlayTable, OverlayRoot> {
+class Overlay : public LedgerTxn {
 public:
     /// Requires: `below` outlives it and does not change.
     explicit Overlay(LedgerReader& below);
@@ -101,6 +27,11 @@ public:
     [[nodiscard]] const std::map<OrderKey, OrderState>& changed_orders() const noexcept {
         return orders_;
     }
+
+    bool load_row(RowRef row) override;
+    void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
+    void put_row(RowView row) override;
+    void erase_row(RowView row) override;
 
     bool load_order(const OrderKey& key, OrderState& state) override;
     void expect_orders(std::span<const OrderKey> keys) override { below_.expect_orders(keys); }
@@ -144,17 +75,21 @@ public:
     void commit() override;
 
 private:
+    /// Changed rows of one table by their sort keys; no value if the row was erased.
+    using Rows = std::map<std::string, std::optional<AnyRow>>;
     using Events = std::map<SequenceNumber, EventTrace>;
 
     [[nodiscard]] std::vector<const JournalGroup*> own_groups(
         const std::function<bool(const JournalGroup&)>& wanted) const;
 
+    LedgerReader& below_;
+    std::array<Rows, kDescribedTables> rows_;
     LedgerHead head_;
     std::map<AccountNumber, ChainHead> chains_;
     std::map<OrderKey, OrderState> orders_;
     std::map<OrderKey, Events> events_;
     std::vector<JournalGroup> journal_;       ///< By entry.
-    std::map<BalanceKey, Balance> balances_;  ///< What is added to those below.
+    std::map<BalanceKey, Balance> balances_;  ///< Amounts that are added to those below.
 };
 
 }  // namespace sluice

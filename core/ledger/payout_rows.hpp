@@ -1,4 +1,4 @@
-// Payout rows: what is open, runs, payouts and their items (books P1 to P6).
+// Payout rows: open amounts, payout runs, payouts and their items (books P1 to P6).
 //
 // Plain values without behaviour; they own their bytes.
 #pragma once
@@ -18,21 +18,21 @@ namespace sluice {
 /// Bit of OpenAmount::blocks; the others are those of AnomalyKind.
 inline constexpr std::uint32_t kBlockedByHold = 1;
 
-/// What a position or credit has open (due - taken, never 0) in one currency. A payout close reads
-/// these in the order of their keys: of each program first what has matured by a standing item,
-/// then by the instant of the sale.
+/// The open amount of a position or credit (accrued - allocated, never 0) in one currency. A payout
+/// close reads these in the order of their keys: in each program first the rows that an item of an
+/// active payout cleared, then by the instant of the sale.
 struct OpenAmount {
     AccountNumber account;
     ProgramId program;
-    bool matured = false;  ///< An item in a standing payout: due at once. Else from sale + hold on.
+    bool matured = false;  ///< By an item in an active payout, whatever the clearing days.
     Timestamp sold_at;     ///< platform_ordered_at, or --sale-at of a credit.
-    ShopNumber shop;       ///< 0: a credit, whose command id is in order_id.
+    ShopNumber shop;       ///< 0 for a credit, whose command id is in order_id.
     OrderId order_id;
     CreatorId creator;
     Currency currency;
     Decimal amount;
-    Timestamp last_booked;     ///< Due as of this instant or later is due now.
-    std::uint32_t blocks = 0;  ///< Of the order: kBlockedByHold, unacknowledged anomalies.
+    Timestamp last_booked;     ///< Accrued as of this instant or later is accrued now.
+    std::uint32_t blocks = 0;  ///< The order's: kBlockedByHold, unacknowledged anomalies.
 };
 
 enum class PayoutState : std::uint8_t {
@@ -44,7 +44,7 @@ enum class PayoutState : std::uint8_t {
     kFailed = 6,
     kReturned = 7,
 };
-/// Its items are taken.
+/// Returns whether the payout's items are allocated to it.
 [[nodiscard]] constexpr bool is_standing(PayoutState state) noexcept {
     return state <= PayoutState::kPaid;
 }
@@ -69,7 +69,7 @@ struct Payout {
     PayoutState state = PayoutState::kClosed;
     Timestamp until, closed_at;
     std::string closed_by;
-    std::string approved_by;  ///< Empty: it needed no approval, or waits for one.
+    std::string approved_by;  ///< Empty if it needs no approval, or still waits for it.
     std::optional<Timestamp> approved_at;
     std::string sent_by;
     std::optional<Timestamp> sent_at;
@@ -81,7 +81,7 @@ struct Payout {
     Digest256 items_digest{};
 };
 
-/// What a payout takes from one program; the sum over programs is the payout's amount.
+/// The part of a payout that one program pays. The parts add up to the payout's amount.
 struct PayoutPart {
     std::string payout_id;
     ProgramId program;
@@ -94,16 +94,16 @@ enum class ItemKind : std::uint8_t { kAdjustment = 1, kCommission = 2, kCredit =
 struct PayoutItem {
     std::string payout_id;
     ProgramId program;
-    ShopId shop_id;    ///< Empty: a credit that names no order.
+    ShopId shop_id;    ///< Empty for a credit that names no order.
     OrderId order_id;  ///< Likewise.
-    LineItemId line;   ///< Empty: MANUAL. CREDIT: the command id of the credit.
+    LineItemId line;   ///< Empty for MANUAL. The command id of a CREDIT.
     ItemKind kind = ItemKind::kCommission;
     Decimal amount;
     ShopNumber shop;
     Timestamp sold_at;
 };
 
-/// Who got nothing, or less, in a run, and why.
+/// A creator who got nothing, or less, in a payout run, with the reason.
 enum class SkipReason : std::uint8_t {
     kNotPositive = 1,
     kBelowMinimum = 2,

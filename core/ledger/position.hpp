@@ -1,4 +1,4 @@
-// Position: what one creator has of one order under one program (books J1, A3, M3, P1).
+// Position: one creator's share of one order under one program (books J1, A3, M3, P1).
 //
 // Plain values without behaviour; they own their bytes. Money that is owed is a Decimal with
 // exactly the currency's minor digits.
@@ -18,14 +18,14 @@
 
 namespace sluice {
 
-/// What a rate was found by when it was frozen. `rule` is the index in that version's rules.
+/// A frozen rate, and the rule by which it was found. `rule` is the index in that version's rules.
 struct FrozenRate {
     Rate rate;
     BaseKind base = BaseKind::kNet;
     RuleMatch match = RuleMatch::kDefault;
     std::uint32_t program_version = 0;
     std::uint32_t rule = 0;  ///< Meaningless for kDefault and when rate.kind is kNone.
-    /// The tier that gave the rate, in the file's order; nothing: the rule's own rate (M4).
+    /// The tier that gave the rate, in the file's order. No value means the rule's own rate (M4).
     std::optional<std::uint8_t> tier;
     /// kPerOrder: index, in Position::frozen, of the line whose rule was the same one first; that
     /// line's amount is shared by them all (M4).
@@ -64,36 +64,37 @@ struct Attribution {
     CreatorId creator;
     std::uint8_t types = 0;  ///< Bits of AttributionType that pointed to the creator.
     SequenceNumber cause;    ///< The input that attributed: an event, or a command.
-    std::string command_id;  ///< Of that command; empty: an event.
+    std::string command_id;  ///< The command's id. Empty for an event.
     Topic cause_topic = Topic::kOrderCreate;
     Timestamp at;                       ///< Time of receipt of that input.
     std::vector<Candidate> candidates;  ///< At most kCandidatesMax are kept, the winner first.
 };
 inline constexpr std::size_t kCandidatesMax = 16;
 
-/// What is frozen for the whole order when the position is made (M3).
+/// Facts that are frozen for the whole order when the position is made (M3).
 struct FrozenFacts {
-    std::optional<Money> volume;  ///< Nothing: the program had no tiers.
+    std::optional<Money> volume;  ///< No value if the program had no tiers.
     CustomerKind customer = CustomerKind::kUnknown;
-    std::string group;        ///< Of the creator in the program; empty: none.
+    std::string group;        ///< The creator's group in the program. May be empty.
     std::vector<Money> caps;  ///< `max_per_order`, at most one per currency.
 };
 
-/// What is due and taken of one line in one currency. Line empty: entered by hand.
+/// The accrued and allocated amounts of one line in one currency. An empty line means entered by
+/// hand.
 struct LineDue {
     LineItemId line;
     Currency currency;
-    Decimal due;                    ///< The sum of its expense -> owed transfers.
-    Decimal taken;                  ///< The sum of its items in standing payouts.
-    std::uint64_t first_entry = 0;  ///< The first transfer, on the node that wrote it.
+    Decimal due;                    ///< The sum of its expense -> owed postings.
+    Decimal taken;                  ///< The sum of its items in active payouts.
+    std::uint64_t first_entry = 0;  ///< The first posting, on the node that wrote it.
 };
 
-/// A payout that took something of the position; one row per payout, for ever.
+/// A payout to which some of the position was allocated. One row per payout, for ever.
 struct PositionPayout {
     std::string payout_id;
     Currency currency;
     Decimal amount;      ///< Sum of its items of the position.
-    Decimal commission;  ///< Of these, the sum of the items of kind COMMISSION.
+    Decimal commission;  ///< The part of `amount` in items of kind COMMISSION.
     bool has_commission = false;
     bool standing = true;  ///< Not VOID, FAILED, RETURNED.
 };
@@ -102,9 +103,9 @@ struct Position {
     Attribution attribution;
     FrozenFacts facts;
     std::vector<FrozenLine> frozen;  ///< In the order of freezing.
-    std::vector<LineDue> dues;       ///< At most one per line and currency; in order of booking.
+    std::vector<LineDue> dues;  ///< At most one per line and currency, in the order of posting.
     std::vector<PositionPayout> payouts;
-    /// The latest accounting date of its transfers: due as of a later instant is due now.
+    /// The latest accounting date of its postings. Accrued as of a later instant is accrued now.
     Timestamp last_booked;
 };
 

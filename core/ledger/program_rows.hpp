@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// Which version of a program counts. A program id belongs to one account for ever.
+/// The current version of a program. A program id belongs to one account for ever.
 struct ProgramHead {
     ProgramId program;
     AccountNumber account;

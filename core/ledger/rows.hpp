@@ -1,4 +1,5 @@
-// Rows of the ledger beside the orders: anomalies, touches, codes, catalog, journal, payouts ...
+// Rows of the ledger next to the orders: shops, refunds, anomalies, codes, members, clicks,
+// products.
 //
 // Plain values without behaviour; they own their bytes. Both ledgers (embedded, PostgreSQL) store
 // exactly these fields; how is theirs. Everything is keyed by account and shop first.
@@ -67,16 +68,16 @@ struct Anomaly {
     OrderKey order;
     AnomalyKind kind = AnomalyKind::kVersionInFuture;
     std::string node;          ///< UUID of the queue whose input showed it first.
-    SequenceNumber first_seq;  ///< Of that input; 0: a command's.
+    SequenceNumber first_seq;  ///< The input's sequence number, or 0 for a command.
     Timestamp recorded_at;     ///< Receipt of the first input that showed it.
     std::uint64_t count = 0;   ///< Events that showed it.
     std::string message;
     bool showing = true;
-    std::string acknowledged_by;  ///< Empty: nobody.
+    std::string acknowledged_by;  ///< Empty if it is not acknowledged.
     std::optional<Timestamp> acknowledged_at;
 };
 
-/// What an order without a creator waits for: a touch of its anonymous id, or a code.
+/// The event that an order without a creator waits for: a click of its anonymous id, or a code.
 enum class WaitKind : std::uint8_t { kAnon = 1, kCode = 2 };
 struct WaitKey {
     AccountNumber account;
@@ -100,7 +101,7 @@ struct CodeRow {
     Timestamp valid_from;  ///< Rows of one program and code do not overlap (A1).
     std::string code;      ///< As first imported.
     CreatorId creator;
-    std::optional<Timestamp> valid_until;  ///< Excluded; nothing: no limit.
+    std::optional<Timestamp> valid_until;  ///< Excluded. No value means no limit.
 };
 
 /// A creator in a program. Removal stops new attributions; the row stays.
@@ -110,7 +111,7 @@ struct Membership {
     CreatorId creator;
     bool removed = false;
     SequenceNumber changed_by;
-    std::string group;  ///< Empty: none.
+    std::string group;  ///< May be empty.
     Timestamp reach;    ///< Touches count for orders from here on (A2).
 };
 

@@ -1,4 +1,4 @@
-// Valid: is a stored value one that its type has? Bytes from a disk or a database may be anything.
+// Validity of stored values: bytes from a disk or a database may be anything.
 #pragma once
 
 #include "core/ledger/head.hpp"
@@ -84,7 +84,8 @@ namespace sluice {
     return -bound < value.unscaled() && value.unscaled() < bound;
 }
 
-/// What a program file can state: not negative, 15 digits before the point and 6 behind it.
+/// Returns whether a program file can state the rate: not negative, at most 15 digits before the
+/// point and 6 after it.
 [[nodiscard]] inline bool is_valid(const Rate& rate) noexcept {
     return is_valid(rate.kind) && !rate.value.is_negative() &&
            rate.value.scale() <= Decimal::kFractionDigitsMax &&

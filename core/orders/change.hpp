@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/anomaly.hpp"
 #include "core/orders/context.hpp"

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "core/ledger/row_name.hpp"
-
 namespace sluice {
 
 ProgramCache::Account& ProgramCache::account_of(LedgerReader& ledger, AccountNumber account) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/sales.hpp"
 
 namespace sluice {

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/program_cache.hpp"
 

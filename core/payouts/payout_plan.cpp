@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/journal/journal.hpp"
-#include "core/ledger/row_name.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/payouts/slices.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/creator_names.hpp"

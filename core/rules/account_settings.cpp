@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/commands/program_json.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/plausibility.hpp"
 
 namespace sluice {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/commands/policy.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 
 namespace sluice {

@@ -1,6 +1,7 @@
 #include "core/rules/blocks.hpp"
 
 #include "core/journal/journal.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/account_settings.hpp"
 
 namespace sluice {

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/ledger/account_rows.hpp"
+
 namespace sluice {
 namespace {
 

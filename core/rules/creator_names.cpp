@@ -1,6 +1,7 @@
 #include "core/rules/creator_names.hpp"
 
 #include "core/commands/program.hpp"
+#include "core/ledger/account_rows.hpp"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "core/ledger/row_name.hpp"
+#include "core/ledger/table.hpp"
 #include "core/ledger/valid.hpp"
 #include "core/rules/by_line.hpp"
 #include "core/rules/order_book.hpp"

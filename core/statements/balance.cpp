@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/account_settings.hpp"
 #include "core/statements/later_transfers.hpp"
 

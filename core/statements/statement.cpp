@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/journal/journal.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/account_settings.hpp"
 
 namespace sluice {

@@ -11,26 +11,33 @@
 
 namespace sluice {
 
-/// A text identifier. Bytes as received: case matters, nothing is normalised.
-template <class Tag>
-class TextId {
+/// A text identifier of any type: what code needs that handles ids whatever they name.
+class AnyTextId {
 public:
-    TextId() = default;
-    explicit TextId(std::string_view text) : text_(text) {}
-
     [[nodiscard]] std::string_view view() const noexcept { return text_; }
     [[nodiscard]] const std::string& str() const noexcept { return text_; }
     [[nodiscard]] bool empty() const noexcept { return text_.empty(); }
     /// Keeps its buffer.
     void assign(std::string_view text) { text_.assign(text); }
 
-    friend bool operator==(const TextId&, const TextId&) = default;
+protected:
+    AnyTextId() = default;
+    explicit AnyTextId(std::string_view text) : text_(text) {}
+
+    std::string text_;
+};
+
+/// A text identifier. Bytes as received: case matters, nothing is normalised.
+template <class Tag>
+class TextId : public AnyTextId {
+public:
+    TextId() = default;
+    explicit TextId(std::string_view text) : AnyTextId(text) {}
+
+    friend bool operator==(const TextId& a, const TextId& b) { return a.text_ == b.text_; }
     friend std::strong_ordering operator<=>(const TextId& a, const TextId& b) {
         return a.text_.compare(b.text_) <=> 0;
     }
-
-private:
-    std::string text_;
 };
 
 /// A 32-bit number from the registry. 0 is never given out: it means "none".

@@ -13,8 +13,8 @@
 namespace sluice::store {
 namespace {
 
-std::array<Table, kLedgerTables.size()> tables_by_name() {
-    std::array<Table, kLedgerTables.size()> tables{};
+std::array<Table, kLedgerTables> tables_by_name() {
+    std::array<Table, kLedgerTables> tables{};
     for (std::size_t i = 0; i < tables.size(); ++i) {
         tables[i] = static_cast<Table>(i);
     }
@@ -46,7 +46,7 @@ struct LedgerRows::State {
     ReadTxn txn;
     RowAccess rows;
     NodeHead head;
-    std::array<Table, kLedgerTables.size()> tables = tables_by_name();
+    std::array<Table, kLedgerTables> tables = tables_by_name();
     std::size_t next_table = 0;
     Table table = Table::kHeads;
     std::optional<RowCursor> cursor;  ///< Destroyed before its transaction.

@@ -1,4 +1,4 @@
-// The canonical dump of an embedded ledger, and what two of them can be compared by.
+// The canonical dump of an embedded ledger, its digest, and the comparison of two of them.
 #pragma once
 
 #include <memory>
@@ -16,33 +16,33 @@ namespace sluice::store {
 /// before its ledger.
 class LedgerRows final {
 public:
-    struct State;  ///< The transaction, and where in it.
+    struct State;  ///< The transaction, and a position in it.
     explicit LedgerRows(std::unique_ptr<State> state);
     LedgerRows(const LedgerRows&) = delete;
     LedgerRows& operator=(const LedgerRows&) = delete;
     ~LedgerRows();
 
-    /// Moves to the next row (at first: to the first one); false: there are no more.
+    /// Moves to the next row, at first to the first one. Returns false if there is none.
     [[nodiscard]] bool next();
     /// Views are valid until the next call of next().
     [[nodiscard]] std::string_view table() const noexcept;
     [[nodiscard]] std::string_view key() const noexcept;
     [[nodiscard]] std::string_view value() const noexcept;
-    /// Of the queue that was asked for, in the same state.
+    /// Returns the head of the queue that was asked for, in the same state.
     [[nodiscard]] const LedgerHead& head() const noexcept;
 
 private:
     std::unique_ptr<State> state_;
 };
 
-/// SHA-256 over the rest of the canonical dump.
+/// Returns the SHA-256 over the rest of the canonical dump.
 [[nodiscard]] Digest256 ledger_digest(LedgerRows& rows);
 
 struct LedgerDifference {
     std::string table;
     std::string key_hex;
 };
-/// The first row that only one of them has, or that differs. Nothing: they are equal.
+/// Returns the first row that differs or that only one of them has, or no value if they are equal.
 [[nodiscard]] std::optional<LedgerDifference> first_difference(LedgerRows& a, LedgerRows& b);
 
 }  // namespace sluice::store

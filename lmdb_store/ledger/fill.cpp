@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "lmdb_store/ledger/encoded_rows.hpp"
 #include "lmdb_store/ledger/whole.hpp"
 #include "lmdb_store/ledger/whole_reader.hpp"
 #include "os/files/file_io.hpp"
@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kBytesMax = 16U << 20;  ///< Of keys and values in one transaction.
-/// A transaction of that size needs less than the quarter of it that is always free.
+constexpr std::uint64_t kBytesMax = 16U << 20;  ///< Keys and values of one transaction.
+/// A transaction of kBytesMax needs less than a quarter of the map, which is always free.
 constexpr std::uint64_t kMapBytesFirst = std::uint64_t{4} << 30;
 
 Error in_the_way(const fs::path& folder, const char* what) {
@@ -31,7 +31,7 @@ Error in_the_way(const fs::path& folder, const char* what) {
                                       "away"};
 }
 
-/// What nobody has begun to use: no folder, or one without a file.
+/// Returns whether the folder is unused: it does not exist, or it has no file.
 Result<bool> is_vacant(const fs::path& folder) {
     struct stat info {};
     if (::stat(folder.c_str(), &info) != 0) {
@@ -65,8 +65,8 @@ Result<Fd> lock_folder(const fs::path& folder) {
     return lock;
 }
 
-/// Made beside its place and moved there whole, so that no kill leaves half of it.
-/// @return its lock.
+/// Creates the ledger under another name and renames it, so that a kill leaves no half of it.
+/// Returns its lock.
 Result<Fd> make_marked(const fs::path& folder, const std::string& from) {
     const fs::path made = folder.string() + ".new";
     if (::mkdir(made.c_str(), 0700) != 0 && errno != EEXIST) {
@@ -78,7 +78,7 @@ Result<Fd> make_marked(const fs::path& folder, const std::string& from) {
     }
     std::error_code failure;
     for (const char* file : {"data.mdb", "lock.mdb"}) {
-        fs::remove(made / file, failure);  // of one that was killed here
+        fs::remove(made / file, failure);  // a process that was killed here left them
     }
     const FileOwner owner{};
     Status created = Environment::create(made, owner, owner, [&from](MDB_txn* txn) {
@@ -103,7 +103,7 @@ struct Opened {
 Result<Opened> open_any(const fs::path& folder, bool read_only) {
     EnvironmentOptions options;
     options.folder = folder;
-    options.databases_max = kLedgerTables.size();
+    options.databases_max = kLedgerTables;
     options.read_only = read_only;
     auto env = Environment::open(options);
     if (!env) {
@@ -113,7 +113,8 @@ Result<Opened> open_any(const fs::path& folder, bool read_only) {
     if (Status known = check_ledger_format(*opened.env, true); !known) {
         return known.error();
     }
-    if (Status tables = opened.env->open_databases(kLedgerTables, opened.handles, false); !tables) {
+    if (Status tables = opened.env->open_databases(ledger_tables(), opened.handles, false);
+        !tables) {
         return tables.error();
     }
     return opened;
@@ -138,13 +139,13 @@ Result<Contents> contents_of(const Opened& opened, const Txn& txn) {
 
 // ---- Rows -------------------------------------------------------------------------------------
 
-class FillRoot : public EmbeddedFill {
+class Filling final : public EncodedRows<EmbeddedFill> {
 public:
-    FillRoot(Opened opened, Fd lock, FillOptions options)
+    Filling(Opened opened, Fd lock, FillOptions options)
         : opened_(std::move(opened)), lock_(std::move(lock)), options_(std::move(options)) {}
 
 protected:
-    void write(Table table, std::string_view key, std::string_view value) {
+    void write(Table table, std::string_view key, std::string_view value) override {
         if (!txn_) {
             begin_txn();
         }
@@ -163,29 +164,15 @@ protected:
         }
         bytes_ += key.size() + value.size();
     }
-    void write(Table table, const LedgerKey& key, std::string_view value) {
-        write(table, key.view(), value);
-    }
-    template <class Row>
-    void put_row(const Row& row) {
-        CutTexts cut;
-        const LedgerKey key = row_key(row, cut, node_);
-        write(table_of<Row>(), key, value_.encode(key.view(), cut, row));
-        row_is_whole();
-    }
     /// Between two rows a transaction may end.
-    void row_is_whole() {
+    void end_row() override {
         ++rows_count_;
         if (++txn_rows_ >= options_.rows_max || bytes_ >= kBytesMax) {
             flush();
         }
     }
-    [[nodiscard]] std::uint32_t number_of(const std::string& node) const {
-        const auto found = numbers_.find(node);
-        if (found == numbers_.end()) {
-            throw DamagedRow("table heads, node " + node, "it is missing", std::nullopt);
-        }
-        return found->second;
+    [[nodiscard]] std::uint32_t missing_number(const std::string& node) const override {
+        throw DamagedRow("table heads, node " + node, "it is missing", std::nullopt);
     }
 
 public:
@@ -214,7 +201,7 @@ public:
         }
         flush();
     }
-    /// Nothing but the mark is left.
+    /// Deletes everything but the mark.
     void clear(const std::string& from) {
         begin_txn();
         const auto found = contents_of(opened_, *txn_);
@@ -233,11 +220,6 @@ public:
         }
         flush();
     }
-
-protected:
-    std::map<std::string, std::uint32_t> numbers_;
-    std::uint32_t node_ = 0;
-    RowValue value_;
 
 private:
     [[nodiscard]] ReadTxn begin_reading() {
@@ -272,72 +254,6 @@ private:
     std::optional<WriteTxn> txn_;
     std::optional<RowAccess> rows_;
     std::uint64_t rows_count_ = 0, txn_rows_ = 0, bytes_ = 0;
-};
-
-class Filling final : public ForEachTable<PutsTable, FillRoot> {
-public:
-    using Tables = ForEachTable<PutsTable, FillRoot>;
-    using Tables::add;
-    using Tables::Tables;
-
-    void add(const LedgerHead& head) override {
-        numbers_.emplace(head.node, head.number);
-        write(Table::kHeads, head.node, value_.encode(head.node, NodeHead{head.number, head}));
-        row_is_whole();
-    }
-    void turn_to(std::string_view node) override { node_ = number_of(std::string(node)); }
-    void add(const ShopRow& row) override {
-        LedgerKey by_id;
-        by_id.bytes(row.shop_id.view()).end().u32(row.shop.value);
-        write(Table::kShopIds, by_id, {});
-        put_row(row);
-    }
-    void add(const NodeChain& chain) override {
-        LedgerKey key;
-        key.u32(number_of(chain.node)).u32(chain.account.value);
-        write(Table::kChains, key, value_.encode(key.view(), chain.head));
-        row_is_whole();
-    }
-    void add(const NodeBalance& balance) override {
-        LedgerKey key = balance_prefix(balance.part.key);
-        key.u32(number_of(balance.node));
-        write(Table::kBalances, key, value_.encode(key.view(), balance.part));
-        row_is_whole();
-    }
-    void add(const JournalGroup& group) override {
-        const std::uint32_t node = number_of(group.node);
-        const LedgerKey key = journal_key(node, group.first_entry);
-        write(Table::kJournal, key, value_.encode(key.view(), group));
-        if (!group.creator.empty()) {
-            write(Table::kCreatorJournal, dated_key(group, node), {});
-        }
-        row_is_whole();
-    }
-    void add(const OrderState& order) override {
-        const LedgerKey key = order_key(order.key);
-        write(Table::kOrders, key, order_value_.encode(key.view(), order));
-        row_is_whole();
-    }
-    void add(const OrderKey& order, const EventTrace& event) override {
-        const LedgerKey key = event_key(order, event);
-        write(Table::kEvents, key, value_.encode_event(key.view(), order, event));
-        if (event.digest != EventDigest{}) {
-            write(Table::kEventDigests, event_digest_key(order, event.topic, event.digest), {});
-        }
-        row_is_whole();
-    }
-    void add(const CatalogRecord& record) override {
-        for (const std::string& variant : record.variant_skus) {
-            const LedgerKey key = variant_key(record.key, variant);
-            write(Table::kVariants, key, value_.encode_variant(key.view(), record.key.product_id));
-        }
-        const LedgerKey key = catalog_key(record.key);
-        write(Table::kCatalog, key, value_.encode(key.view(), record));
-        row_is_whole();
-    }
-
-private:
-    OrderValue order_value_;
 };
 
 }  // namespace

@@ -41,22 +41,23 @@ bool Reads::find_group(std::uint32_t node, std::uint64_t entry, JournalGroup& gr
     return value.has_value();
 }
 
-/// A credit, or the reversal of one: it may name an order that knows nothing of it.
+/// Returns whether the group is a credit or the reversal of one: the order that it names does not
+/// list it.
 bool Reads::is_of_credit(const JournalGroup& group) {
     if (group.entries.front().reason != JournalReason::kReversal) {
         return group.entries.front().reason == JournalReason::kCredit;
     }
     MoneyCommand row;
     row.command_id = group.command_id;
-    if (!load_row(row)) {
+    if (!load(row)) {
         return false;
     }
     row.command_id = std::exchange(row.reverses, {});
-    return load_row(row) && row.topic == Topic::kCredit;
+    return load(row) && row.topic == Topic::kCredit;
 }
 
-/// The order names entries without their nodes: what another node numbered alike is another
-/// order's, or one that this order names as well.
+/// The order names entries without their nodes. A group with the same number on another node
+/// belongs to another order, or this order names it too.
 std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
     std::vector<std::uint64_t> entries = state.other_groups;
     for (const EventTrace& event : state.events) {
@@ -72,7 +73,7 @@ std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
     entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
     std::vector<JournalGroup> groups;
     for (const std::uint64_t entry : entries) {
-        bool found = entry == 0;  // it booked nothing
+        bool found = entry == 0;  // the event posted nothing
         for (const auto& [node, uuid] : nodes_) {
             JournalGroup group;
             const bool is_there = entry != 0 && find_group(node, entry, group) &&
@@ -108,7 +109,7 @@ void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& 
     }
 }
 
-/// @param key  Of the index.
+/// @param key  A key of the index.
 bool Reads::visit_indexed(std::string_view key, const Visitor<JournalGroup>& visit) {
     LedgerKeyParser parser(key);
     const AccountNumber account{parser.u32()};
@@ -124,7 +125,7 @@ bool Reads::visit_indexed(std::string_view key, const Visitor<JournalGroup>& vis
 }
 
 /// Groups of one creator and accounting date, by node and entry.
-/// @return false: the visitor has seen enough.
+/// Returns false if the visitor has seen enough.
 bool Reads::visit_date(const LedgerKey& date, const Visitor<JournalGroup>& visit) {
     for (const auto& [uuid, node] : by_uuid(nodes_)) {
         LedgerKey own = date;
@@ -143,7 +144,7 @@ bool Reads::visit_date(const LedgerKey& date, const Visitor<JournalGroup>& visit
 }
 
 /// @param creator  Prefix of the creator's rows.
-/// @return false: the visitor has seen enough.
+/// Returns false if the visitor has seen enough.
 bool Reads::visit_dated(const LedgerKey& creator, Timestamp from, Timestamp to,
                         const Visitor<JournalGroup>& visit) {
     LedgerKey begin = creator;

@@ -24,7 +24,7 @@ public:
         if (Status known = check_ledger_format(*env_); !known) {
             return known;
         }
-        return env_->open_databases(kLedgerTables, handles_, false);
+        return env_->open_databases(ledger_tables(), handles_, false);
     }
 
     std::unique_ptr<LedgerTxn> begin(std::string_view node) override {
@@ -95,7 +95,7 @@ Result<std::unique_ptr<EmbeddedLedger>> EmbeddedLedger::open(const std::filesyst
                                                              std::uint64_t map_bytes_first) {
     EnvironmentOptions options;
     options.folder = folder;
-    options.databases_max = kLedgerTables.size();
+    options.databases_max = kLedgerTables;
     options.read_only = mode == Mode::kReadOnly;
     auto env = Environment::open(options);
     if (!env) {

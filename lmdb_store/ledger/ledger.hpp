@@ -1,8 +1,8 @@
 // The embedded ledger: core/ledger/ledger.hpp on LMDB.
 //
-// One writer (the holder of the worker's lock), any number of readers in other processes, which
-// never wait. Every commit is durable (two syncs). The map grows by itself; a full disk is
-// kNoSpace, and the same transaction succeeds once there is room.
+// One writer (the holder of the worker lock), and any number of readers in other processes, which
+// never wait. Every commit is durable (two syncs). The map grows by itself. A full disk is
+// kNoSpace, and the same transaction succeeds once there is space.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 namespace sluice::store {
 
 struct LedgerFill {
-    std::uint64_t bytes_used = 0;  ///< Of the file; pages that are free again count.
+    std::uint64_t bytes_used = 0;  ///< Including pages that are free again.
     std::uint64_t bytes_map = 0;
 };
 
@@ -34,22 +34,21 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<EmbeddedLedger>> open(
         const std::filesystem::path& folder, Mode mode,
         std::uint64_t map_bytes_first = std::uint64_t{1} << 30);
-    /// Makes an empty ledger in an existing, empty folder (`sluice ledger rebuild`).
+    /// Creates an empty ledger in an existing, empty folder (`sluice ledger rebuild`).
     [[nodiscard]] static Status create(const std::filesystem::path& folder);
 
     [[nodiscard]] virtual LedgerFill fill() const = 0;
-    /// Frees the slots of readers that died. Returns how many.
+    /// Frees the slots of readers that died, and returns how many.
     virtual int clear_stale_readers() noexcept = 0;
-    /// False once the files below the path are no longer the ones that were opened.
+    /// Returns false once the files at the path are no longer the ones that were opened.
     [[nodiscard]] virtual bool still_in_place() const noexcept = 0;
 
-    /// Of all nodes.
+    /// Returns a reader of all nodes.
     [[nodiscard]] virtual std::unique_ptr<WholeReader> whole_snapshot() = 0;
     [[nodiscard]] virtual std::unique_ptr<LedgerRows> rows(std::string_view node) = 0;
-    /// Reads all of it and checks what must hold at any time: the journal's chains of hashes (rule
-    /// J1), that balances and orders owe what the journal says, and that no row is damaged.
-    /// @return one sentence for each thing that is wrong, the first `problems_max`. Throws
-    /// LedgerFailure if it cannot be read.
+    /// Reads every row and checks the invariants: no row is damaged, and every index leads to all
+    /// of its rows. Returns a sentence for each fault, at most `problems_max`. Throws LedgerFailure
+    /// if the ledger cannot be read.
     [[nodiscard]] virtual std::vector<std::string> verify(std::string_view node,
                                                           std::size_t problems_max) = 0;
 };

@@ -1,4 +1,4 @@
-// What a payout close takes from, sorted: rows of the index of open amounts as they are stored.
+// Cleared rows for a payout close, sorted: rows of the index of open amounts as they are stored.
 #include <cstring>
 #include <functional>
 #include <map>

@@ -1,7 +1,7 @@
-// Read once: what a transaction reads again and again, for one order after the other.
+// Read once: a cache of rows that a transaction reads for one order after the other.
 //
-// Nobody else writes while a transaction lives, so what it read stays true until it writes to the
-// table itself. Internal to this room.
+// LMDB has one writer at a time, so a value stays true until the transaction itself writes to the
+// table. Internal to this room.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace sluice::store {
 template <class Value>
 class ReadOnce {
 public:
-    /// Valid until the next call. What `read` throws is not kept.
+    /// Returns the value of `key`, which `read` gives at the first call. Valid until the next call.
     template <class Read>
     [[nodiscard]] const Value& get(std::string_view key, Read&& read) {
         if (last_ != nullptr && last_->first == key) {
@@ -34,7 +34,7 @@ public:
         last_ = &*known;
         return last_->second;
     }
-    /// Whenever a row of the table is written.
+    /// Call it whenever a row of the table is written.
     void forget() noexcept {
         last_ = nullptr;
         values_.clear();
@@ -48,7 +48,7 @@ private:
     };
     std::unordered_map<std::string, Value, Hash, std::equal_to<>> values_;
     const std::pair<const std::string, Value>* last_ =
-        nullptr;  ///< Of `values_`; often asked again.
+        nullptr;  ///< In `values_`. Often asked for again.
 };
 
 }  // namespace sluice::store

@@ -9,7 +9,7 @@
 namespace sluice::store {
 
 /// All nodes share the programs' revision: it is the highest of all.
-void RowReads::load_head(std::string_view node) {
+void Reads::load_head(std::string_view node) {
     node_.head.node = node;
     std::uint64_t revision = 0;
     NodeHead other;
@@ -25,6 +25,75 @@ void RowReads::load_head(std::string_view node) {
     });
     node_.head.programs_revision = revision;
 }
+
+// ---- Described rows -----------------------------------------------------------------------------
+
+bool Reads::load_row(RowRef row) {
+    CutTexts cut;
+    const LedgerKey key = row_key(row, cut, node_.node);
+    const auto value = rows_.get(stored_in(row.table()), key.view());
+    if (value && !RowValue::decode(key.view(), cut, *value, row)) {
+        rows_.damaged(row_name(row), order_of(row));
+    }
+    return value.has_value();
+}
+
+bool Reads::decode_row(std::string_view key, std::string_view value, RowRef row) {
+    CutTexts cut;
+    rows_.check(read_row_key(key, row, cut), stored_in(row.table()), key, order_of(row));
+    if (!RowValue::decode(key, cut, value, row)) {
+        rows_.damaged(row_name(row), order_of(row));
+    }
+    return cut.which != 0;
+}
+
+/// Rows whose ids the keys had to cut at the same place sort by digests. Such a run, which shares
+/// hundreds of bytes and so is short, is sorted before it is visited.
+void Reads::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
+    const LedgerKey same = key_of(first, range.same);
+    const LedgerKey start = key_of(first, range.from);
+    RowCursor cursor(rows_, stored_in(first.table()));
+    bool found = cursor.seek(start.uncut()) && cursor.key().starts_with(same.uncut());
+    if (!found) {
+        return;
+    }
+    std::vector<std::pair<std::string, AnyRow>> run;
+    std::string run_begins;
+    const std::string from = sort_key(first, range.from);
+    const auto visit_run = [&] {
+        std::sort(run.begin(), run.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        const bool more = std::all_of(run.begin(), run.end(), [&](const auto& entry) {
+            return entry.first < from || visit(entry.second.view());
+        });
+        run.clear();
+        return more;
+    };
+    AnyRow row(first.table());
+    bool more = true;
+    for (; found && more; found = cursor.next() && cursor.key().starts_with(same.uncut())) {
+        if (!cursor.key().starts_with(same.view())) {
+            continue;  // another id that was cut at the same place
+        }
+        if (!run.empty() && !cursor.key().starts_with(run_begins)) {
+            more = visit_run();
+        }
+        if (!more) {
+            return;
+        }
+        if (!decode_row(cursor.key(), cursor.value(), row.ref())) {
+            more = visit(row.view());
+        } else {
+            run_begins = key_of(row.view()).uncut();
+            run.emplace_back(sort_key(row.view()), row);
+        }
+    }
+    if (more) {
+        (void)visit_run();
+    }
+}
+
+// ---- Other rows -------------------------------------------------------------------------------
 
 template <class Row>
 std::optional<Row> Reads::find(Table table, const LedgerKey& key, Row row) {
@@ -56,7 +125,7 @@ void Reads::visit_touches(AccountNumber account, const Digest256& anon, const Pr
     const LedgerKey prefix = touch_program_prefix(account, anon, program);
     LedgerKey behind = prefix;
     behind.instant(upto).u8(0xFF);  // no creator id begins with it
-    RowCursor cursor(rows_, table_of<Touch>());
+    RowCursor cursor(rows_, stored_in(table_of<Touch>()));
     bool found = cursor.seek(behind.view()) ? cursor.previous() : cursor.last();
     Touch touch;
     for (; found && cursor.key().starts_with(prefix.view()); found = cursor.previous()) {

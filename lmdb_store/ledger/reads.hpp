@@ -2,18 +2,25 @@
 // room.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
-#include "lmdb_store/ledger/row_reads.hpp"
+#include "lmdb_store/ledger/tables.hpp"
+#include "lmdb_store/rows/order_value.hpp"
+#include "lmdb_store/rows/row_keys.hpp"
+#include "lmdb_store/rows/row_value.hpp"
 
 namespace sluice::store {
 
-/// In the order that the interface promises, also where cut ids sort by their digests.
-class Reads : public ForEachTable<ReadsTable, RowReads> {
+/// Reads in the order that the interface promises, also where cut ids sort by their digests.
+/// The class that derives from this one owns the transaction.
+class Reads : public virtual LedgerReader {
 public:
-    using ForEachTable<ReadsTable, RowReads>::ForEachTable;
+    bool load_row(RowRef row) override;
+    void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
 
     bool load_order(const OrderKey& key, OrderState& state) override;
     bool has_event(const OrderKey& key, Topic topic, const EventDigest& digest) override;
@@ -42,14 +49,23 @@ public:
                               Timestamp to, const Visitor<JournalGroup>& visit) override;
     void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                               const Visitor<JournalGroup>& visit) override;
-    /// Beyond 16 MB they are sorted in a file of the ledger's folder that has no name.
+    /// Sorts more than 16 MB in an unnamed file in the ledger's folder.
     std::unique_ptr<MaturedRows> matured(AccountNumber account,
                                          std::span<const MaturedOf> programs) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
 
 protected:
-    /// Of this node.
+    explicit Reads(const RowAccess& rows) : rows_(rows) {}
+
+    /// Reads the heads. A queue that has none has number 0.
+    void load_head(std::string_view node);
+    [[nodiscard]] LedgerKey key_of(RowView row, unsigned columns = ~0U) const {
+        return row_key(row, node_.node, columns);
+    }
+    /// Returns whether the key had to cut a text, which is then in the value.
+    bool decode_row(std::string_view key, std::string_view value, RowRef row);
+    /// Returns this node's part.
     [[nodiscard]] Balance balance_part(const BalanceKey& key);
     /// Fills in the group of a row of the journal.
     void decode_group(std::string_view key, std::string_view value, JournalGroup& group);
@@ -66,6 +82,13 @@ private:
     [[nodiscard]] bool visit_indexed(std::string_view key, const Visitor<JournalGroup>& visit);
     std::optional<CatalogKey> lowest_cut_product(RowCursor& cursor, CatalogKey found,
                                                  std::string_view prefix);
+
+protected:
+    RowAccess rows_;
+    NodeHead node_;
+    std::map<std::uint32_t, std::string> nodes_;  ///< UUIDs of all queues, by number.
+    OrderValue order_value_;
+    RowValue row_value_;
 };
 
 }  // namespace sluice::store

@@ -1,5 +1,5 @@
-// Row digests: what two ledgers are compared by. A row's bytes are those that the embedded ledger
-// stores, key and value, whichever ledger it was read from.
+// Row digests: two ledgers are equal if their digests are. A row's bytes are the key and value that
+// the embedded ledger stores, whichever ledger it was read from.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ namespace sluice::store {
 struct TableDigest {
     std::string table;
     std::uint64_t rows = 0;
-    Digest256 sha256{};  ///< Of all rows, in the order of their keys.
+    Digest256 sha256{};  ///< Over all rows, in the order of their keys.
     friend bool operator==(const TableDigest&, const TableDigest&) = default;
 };
 
 class RowDigests : public RowSink {
 public:
-    /// @param as_stored  What the other ledger makes of a text (LedgerFill::as_stored); empty:
-    /// nothing else.
+    /// @param as_stored  Gives a text the form in which the other ledger stores it
+    /// (LedgerFill::as_stored). May be empty.
     [[nodiscard]] static std::unique_ptr<RowDigests> make(
         std::function<std::string(const std::string&)> as_stored);
-    /// Of every table, also of empty ones; by name.
+    /// Returns the digest of every table, empty ones included, by name.
     [[nodiscard]] virtual std::vector<TableDigest> take() = 0;
-    /// Rows with a text that `as_stored` changed.
+    /// Returns the number of rows with a text that `as_stored` changed.
     [[nodiscard]] virtual std::uint64_t changed_rows() const noexcept = 0;
 };
 

@@ -17,7 +17,7 @@ public:
     void add(Row row, std::string_view id, std::string_view key) {
         rows_.push_back({std::string(id), std::string(key), std::move(row)});
     }
-    /// False: the visitor has seen enough.
+    /// Returns false if the visitor has seen enough.
     bool flush(const Visitor<Row>& visit) {
         std::sort(rows_.begin(), rows_.end(), [](const Entry& a, const Entry& b) {
             return std::tie(a.id, a.key) < std::tie(b.id, b.key);
@@ -27,7 +27,7 @@ public:
         rows_.clear();
         return more;
     }
-    /// Does `key` share the cut beginning of the run?
+    /// Returns whether `key` shares the cut beginning of the run.
     [[nodiscard]] bool holds(std::string_view key, std::size_t shared_bytes) const {
         return !rows_.empty() && key.substr(0, shared_bytes) ==
                                      std::string_view(rows_.front().key).substr(0, shared_bytes);
@@ -42,7 +42,7 @@ private:
     std::vector<Entry> rows_;
 };
 
-/// What `decode` found in a row: its id, and whether the key had to cut it.
+/// The id of a row, and whether the key had to cut it.
 struct RowId {
     std::string_view id;
     bool cut = false;

@@ -39,6 +39,18 @@ Error unfinished(const std::string& from, const std::filesystem::path& folder) {
 
 }  // namespace
 
+const std::array<const char*, kLedgerTables>& ledger_tables() {
+    static const auto names = [] {
+        std::array<const char*, kLedgerTables> all{};
+        std::copy(kOwnTables.begin(), kOwnTables.end(), all.begin());
+        for (const DescribedTable& table : described_tables()) {
+            all[kOwnTables.size() + table.number] = table.name;
+        }
+        return all;
+    }();
+    return names;
+}
+
 std::string copy_mark(MDB_txn* txn, int& rc) {
     MDB_val key = to_val(kCopyKey);
     MDB_val value{};
@@ -63,7 +75,7 @@ int put_copy_mark(MDB_txn* txn, std::string_view from) {
 }
 
 int create_ledger_tables(MDB_txn* txn) {
-    for (const char* name : kLedgerTables) {
+    for (const char* name : ledger_tables()) {
         MDB_dbi table = 0;
         if (const int rc = mdb_dbi_open(txn, name, MDB_CREATE, &table); rc != 0) {
             return rc;
@@ -103,8 +115,8 @@ Status check_ledger_format(Environment& env, bool takes_unfinished) {
     return copied.empty() ? Status::success() : Status(unfinished(copied, env.folder()));
 }
 
-/// LMDB fills a page up only if it is told that the row is the last one: else it takes the last row
-/// of the full page along to the next. It says so if the row is not the last one.
+/// Appends where possible, because LMDB fills a page only by appending: otherwise it moves the last
+/// row of a full page to the next. MDB_KEYEXIST says that the row is not the last one.
 int KeptCursor::put(MDB_val key, MDB_val value) noexcept {
     if (puts_left_ == 0) {
         const int rc = mdb_cursor_put(cursor_.get(), &key, &value, MDB_APPEND);
@@ -145,7 +157,7 @@ std::uint64_t RowAccess::count(Table table) const {
     return stat.ms_entries;
 }
 
-/// LMDB reports a write that the disk took only in part as an I/O error.
+/// LMDB reports a partial write as an I/O error.
 bool RowAccess::disk_is_full() const {
     constexpr std::uintmax_t kNextToNothing = 4U << 20;
     std::error_code unknown;

@@ -9,14 +9,13 @@
 #include <string_view>
 
 #include "core/ledger/ledger.hpp"
-#include "core/ledger/row_name.hpp"
 #include "lmdb_store/environment/environment.hpp"
 
 namespace sluice::store {
 
 inline constexpr std::uint32_t kLedgerFormat = 2;
 
-/// Tables with shapes of their own; those that core/ledger/tables.hpp describes follow.
+/// Tables with shapes of their own; the described ones (core/ledger/table.hpp) follow.
 enum class Table : std::uint8_t {
     kHeads,           // queue UUID -> head
     kChains,          // node, account -> chain
@@ -35,69 +34,56 @@ inline constexpr std::array<const char*, 11> kOwnTables = {
     "journal", "creator_journal", "balances", "catalog", "variants"};
 static_assert(kOwnTables.size() == static_cast<std::size_t>(Table::kVariants) + 1);
 
-template <class... Rows>
-[[nodiscard]] constexpr auto names_of_tables(RowTypes<Rows...> /*described*/) {
-    std::array<const char*, kOwnTables.size() + sizeof...(Rows)> names{};
-    std::size_t at = 0;
-    for (const char* name : kOwnTables) {
-        names[at++] = name;
-    }
-    ((names[at++] = TableOf<Rows>::kName), ...);
-    return names;
-}
-inline constexpr auto kLedgerTables = names_of_tables(DescribedRows());
-
-/// The table of the rows that core/ledger/tables.hpp describes.
-template <class Row>
-[[nodiscard]] consteval Table table_of() {
-    std::size_t at = kOwnTables.size();
-    while (std::string_view(kLedgerTables[at]) != TableOf<Row>::kName) {
-        ++at;
-    }
-    return static_cast<Table>(at);
+inline constexpr std::size_t kLedgerTables = kOwnTables.size() + kDescribedTables;
+/// The names of all tables, in the order of `Table`.
+[[nodiscard]] const std::array<const char*, kLedgerTables>& ledger_tables();
+/// Returns the table that holds the described rows.
+[[nodiscard]] inline Table stored_in(const DescribedTable& table) noexcept {
+    return static_cast<Table>(kOwnTables.size() + table.number);
 }
 
-using LedgerHandles = std::array<MDB_dbi, kLedgerTables.size()>;
+using LedgerHandles = std::array<MDB_dbi, kLedgerTables>;
 
 [[nodiscard]] inline const char* name_of(Table table) noexcept {
-    return kLedgerTables[static_cast<std::size_t>(table)];
+    return ledger_tables()[static_cast<std::size_t>(table)];
 }
 
-/// Fills a new environment.
+/// Creates the tables in a new environment. Returns LMDB's code.
 [[nodiscard]] int create_ledger_tables(MDB_txn* txn);
-/// kUnsupported: another format. The message says how to build the ledger anew. kConflict: a copy
-/// that was not finished.
-/// @param takes_unfinished  For who makes that copy.
+/// kUnsupported: another format. The message says how to rebuild the ledger. kConflict: a copy that
+/// was not finished.
+/// @param takes_unfinished  For the program that makes that copy.
 [[nodiscard]] Status check_ledger_format(Environment& env, bool takes_unfinished = false);
 
-/// The ledger that is being copied here, as its mark says; empty: none is. LMDB's code in `rc`.
+/// Returns the name of the ledger that is being copied here, or an empty text. LMDB's code in `rc`.
 [[nodiscard]] std::string copy_mark(MDB_txn* txn, int& rc);
-/// Sets the mark; an empty one takes it away. @return LMDB's code.
+/// Sets the mark; an empty text removes it. Returns LMDB's code.
 [[nodiscard]] int put_copy_mark(MDB_txn* txn, std::string_view from);
 
-/// A cursor of a write transaction, which stays where it stands: the next key of a batch lies
-/// mostly on the same page, and needs no way down from the root then.
+/// A cursor of a write transaction that keeps its position. The next key of a batch is mostly on
+/// the same page, which is then found without a descent from the root.
 class KeptCursor {
 public:
     [[nodiscard]] Cursor& cursor() noexcept { return cursor_; }
-    /// Insert or replace. A row behind all others is appended: the page before it stays full.
+    /// Inserts or replaces. A row after all others is appended, so that the page before it stays
+    /// full.
     [[nodiscard]] int put(MDB_val key, MDB_val value) noexcept;
 
 private:
     static constexpr unsigned kPutsBetweenMax = 255;
 
     Cursor cursor_;
-    unsigned puts_between_ = 0;  ///< Not tried as appends since the last one that was none.
-    unsigned puts_left_ = 0;     ///< Of these.
+    unsigned puts_between_ = 0;  ///< Puts before the next append, after one that failed.
+    unsigned puts_left_ = 0;     ///< How many of these are left.
 };
 /// Requires: destroyed before the transaction ends.
-using KeptCursors = std::array<KeptCursor, kLedgerTables.size()>;
+using KeptCursors = std::array<KeptCursor, kLedgerTables>;
 
 /// Reads rows of one transaction; failures are thrown as LedgerFailure. Views are valid until the
 /// transaction writes or ends.
 class RowAccess {
 public:
-    /// @param kept  nullptr: each look-up begins at the root.
+    /// @param kept  nullptr if each look-up begins at the root.
     RowAccess(const Environment& env, const LedgerHandles& handles, const Txn& txn,
               KeptCursors* kept = nullptr)
         : env_(&env), handles_(&handles), txn_(&txn), kept_(kept) {}
@@ -110,7 +96,7 @@ public:
     [[nodiscard]] MDB_dbi handle(Table table) const noexcept {
         return (*handles_)[static_cast<std::size_t>(table)];
     }
-    /// Requires: they are kept.
+    /// Requires: cursors are kept.
     [[nodiscard]] KeptCursor& kept_cursor(Table table) const {
         KeptCursor& kept = (*kept_)[static_cast<std::size_t>(table)];
         if (kept.cursor().get() == nullptr) [[unlikely]] {
@@ -123,10 +109,11 @@ public:
     [[nodiscard]] const Environment& environment() const noexcept { return *env_; }
 
     [[noreturn]] void fail(int rc, std::string_view doing, Table table) const;
-    /// Bytes that are not what was written. @param row  As row_name() gives it.
+    /// Throws DamagedRow, because the bytes are not those that were written.
+    /// @param row  As row_name() gives it.
     [[noreturn]] void damaged(const std::string& row, std::optional<OrderKey> order) const;
-    /// @param key    Of the row in the table.
-    /// @param order  The one order whose row it is.
+    /// @param key    The row's key in the table.
+    /// @param order  The only order to which the row belongs.
     void check(bool sound, Table table, std::string_view key,
                const std::optional<OrderKey>& order = std::nullopt) const {
         if (!sound) {
@@ -155,13 +142,13 @@ class RowCursor {
 public:
     RowCursor(const RowAccess& rows, Table table);
 
-    /// The first row at or behind `key`; false: none.
+    /// Moves to the first row at or after `key`. Returns false if there is none.
     bool seek(std::string_view key) {
         return key.empty() ? first() : move(key, MDB_SET_RANGE);  // LMDB takes no empty key
     }
     bool first() { return move({}, MDB_FIRST); }
     bool last() { return move({}, MDB_LAST); }
-    /// A long walk stays small: what lies behind is let go.
+    /// Drops mapped pages now and then, so that a full scan does not inflate resident memory.
     bool next() {
         if (++steps_ % kStepsBetweenReleases == 0) {
             rows_->environment().release_pages();

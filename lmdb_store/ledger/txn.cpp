@@ -10,13 +10,15 @@ namespace sluice::store {
 
 EmbeddedTxn::EmbeddedTxn(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
                          std::string_view node, MapIsFull map_is_full)
-    : TableWrites(env, handles, std::move(txn), std::move(map_is_full)) {
+    : WriteHolder{{std::move(txn)}},
+      Reads(RowAccess(env, handles, txn_, &cursors_)),
+      map_is_full_(std::move(map_is_full)) {
     load_head(node);
     adopt_node();
     next_entry_ = node_.head.next_entry;
 }
 
-/// Numbers are given out once and never again: heads are not removed.
+/// Assigns the next number to a new queue. Heads are never removed, so no number is used twice.
 void EmbeddedTxn::adopt_node() {
     if (node_.node == 0) {
         node_.node = nodes_.empty() ? 1 : nodes_.rbegin()->first + 1;
@@ -25,25 +27,25 @@ void EmbeddedTxn::adopt_node() {
     }
 }
 
-void RowWrites::failed(int rc, std::string_view doing, Table table) {
+void EmbeddedTxn::failed(int rc, std::string_view doing, Table table) {
     if (rc == MDB_MAP_FULL) {
         map_is_full_();
     }
     rows_.fail(rc, doing, table);
 }
 
-void RowWrites::write(Table table, std::string_view key, std::string_view value) {
+void EmbeddedTxn::write(Table table, std::string_view key, std::string_view value) {
     const int rc = rows_.kept_cursor(table).put(to_val(key), to_val(value));
     if (rc != 0) {
         failed(rc, "write", table);
     }
 }
 
-void RowWrites::remove(Table table, const LedgerKey& key) {
+void EmbeddedTxn::remove(Table table, const LedgerKey& key) {
     if (key.size() == 0) {
         return;  // LMDB has no such keys, and complains
     }
-    // What is deleted may be what it stands on, or its page.
+    // The cursor may stand on the deleted row, or on its page.
     cursors_[static_cast<std::size_t>(table)].cursor().close();
     MDB_val key_val = to_val(key.view());
     const int rc = mdb_del(txn_.get(), rows_.handle(table), &key_val, nullptr);
@@ -91,7 +93,7 @@ void EmbeddedTxn::scan_chains(const Visitor<NodeChain>& visit) {
     Reads::scan_chains(visit);
 }
 
-/// This queue's as the transaction leaves it.
+/// Visits this queue's head as the transaction leaves it.
 void EmbeddedTxn::scan_heads(const Visitor<LedgerHead>& visit) {
     bool own_is_due = true;
     bool more = true;
@@ -108,24 +110,17 @@ void EmbeddedTxn::scan_heads(const Visitor<LedgerHead>& visit) {
     }
 }
 
-void EmbeddedTxn::put(const ShopRow& row) {
-    put_row(row);
-    LedgerKey by_id;
-    by_id.bytes(row.shop_id.view()).end().u32(row.shop.value);
-    write(Table::kShopIds, by_id, {});
-}
-
 std::vector<CodeRow> EmbeddedTxn::code_owners(AccountNumber account, const Digest256& code) {
     LedgerKey key;
     key.u32(account.value).digest(code);
     return code_owners_.get(key.view(), [&] { return Reads::code_owners(account, code); });
 }
 
-bool EmbeddedTxn::load(Membership& row) {
+bool EmbeddedTxn::load_membership(Membership& row) {
     const LedgerKey key = row_key(row);
     const std::optional<Membership>& stored =
         memberships_.get(key.view(), [&]() -> std::optional<Membership> {
-            return load_row(row) ? std::optional(row) : std::nullopt;
+            return Reads::load_row(row) ? std::optional(row) : std::nullopt;
         });
     if (stored) {
         row = *stored;
@@ -133,24 +128,32 @@ bool EmbeddedTxn::load(Membership& row) {
     return stored.has_value();
 }
 
-void EmbeddedTxn::put(const CodeRow& row) {
-    code_owners_.forget();
-    put_row(row);
+bool EmbeddedTxn::load_row(RowRef row) {
+    return row.is<Membership>() ? load_membership(row.as<Membership>()) : Reads::load_row(row);
 }
 
-void EmbeddedTxn::erase(const CodeRow& row) {
-    code_owners_.forget();
-    remove_row(row);
+/// Called when a row of `table` is written.
+void EmbeddedTxn::forget_read(const DescribedTable& table) {
+    if (table.number == kTableNumber<CodeRow>) {
+        code_owners_.forget();
+    } else if (table.number == kTableNumber<Membership>) {
+        memberships_.forget();
+    }
 }
 
-void EmbeddedTxn::put(const Membership& row) {
-    memberships_.forget();
-    put_row(row);
+void EmbeddedTxn::put_row(RowView row) {
+    forget_read(row.table());
+    CutTexts cut;
+    const LedgerKey key = row_key(row, cut, node_.node);
+    write(stored_in(row.table()), key, row_value_.encode(key.view(), cut, row));
+    if (row.is<ShopRow>()) {
+        write(Table::kShopIds, shop_id_key(row.as<ShopRow>()), {});
+    }
 }
 
-void EmbeddedTxn::erase(const Membership& row) {
-    memberships_.forget();
-    remove_row(row);
+void EmbeddedTxn::erase_row(RowView row) {
+    forget_read(row.table());
+    remove(stored_in(row.table()), key_of(row));
 }
 
 void EmbeddedTxn::put_order(const OrderState& state) {
@@ -158,7 +161,7 @@ void EmbeddedTxn::put_order(const OrderState& state) {
     write(Table::kOrders, key, order_value_.encode(key.view(), state));
 }
 
-/// What the row that is there is recognised by, if it is to be recognised no longer.
+/// Deletes the stored event's duplicate-detection digest if the event changes.
 void EmbeddedTxn::forget_digest(const OrderKey& order, const EventTrace& event) {
     const LedgerKey key = event_key(order, event);
     const auto value = rows_.get(Table::kEvents, key.view());
@@ -184,7 +187,7 @@ void EmbeddedTxn::put_event(const OrderKey& key, const EventTrace& event) {
 }
 
 void EmbeddedTxn::append_journal(const JournalGroup& group) {
-    // An entry that is there already, or one behind the last, must never be changed.
+    // An entry that exists must never be changed.
     if (group.node != node_.head.node || group.first_entry < next_entry_ || group.entries.empty()) {
         throw LedgerFailure(
             {ErrorCode::kInternal, "journal entry " + std::to_string(group.first_entry) +
@@ -199,7 +202,7 @@ void EmbeddedTxn::append_journal(const JournalGroup& group) {
     count_unbalanced(group);
 }
 
-/// Looks a balance up once for all transfers of one currency, which stand side by side.
+/// Looks a balance up once for all postings of one currency, which follow one another.
 void EmbeddedTxn::count_unbalanced(const JournalGroup& group) {
     BalanceKey key{group.account, group.program, group.creator, {}};
     Delta* delta = nullptr;
@@ -226,7 +229,7 @@ void EmbeddedTxn::count_unbalanced(const JournalGroup& group) {
     }
 }
 
-/// Mostly the one that was asked for last: a group and its change of the balance come together.
+/// Mostly the last one again, because a group and its balance change come together.
 EmbeddedTxn::Delta& EmbeddedTxn::delta_of(const BalanceKey& key) {
     if (last_balance_ == nullptr || last_balance_->first != key) {
         last_balance_ = &*balances_.try_emplace(key).first;
@@ -275,13 +278,6 @@ void EmbeddedTxn::delete_catalog(const CatalogRecord& old) {
     remove(Table::kCatalog, catalog_key(old.key));
 }
 
-void RowWrites::commit_rows() {
-    cursors_ = {};
-    if (const int rc = txn_.commit(); rc != 0) {
-        failed(rc, "commit", Table::kHeads);
-    }
-}
-
 void EmbeddedTxn::check_sums() const {
     for (const auto& [key, delta] : balances_) {
         if (!delta.unbalanced_owed.is_zero() || !delta.unbalanced_in_payout.is_zero() ||
@@ -327,7 +323,10 @@ void EmbeddedTxn::commit() {
     flush_balances();
     flush_chains();
     flush_head();
-    commit_rows();
+    cursors_ = {};
+    if (const int rc = txn_.commit(); rc != 0) {
+        failed(rc, "commit", Table::kHeads);
+    }
 }
 
 }  // namespace sluice::store

@@ -12,10 +12,10 @@
 
 namespace sluice::store {
 
-/// Told when the map was too small, so that the next transaction finds a larger one.
+/// Called when the map was too small, so that the next transaction finds a larger one.
 using MapIsFull = std::function<void()>;
 
-/// A base, so that the transaction is there before the reads that refer to it.
+/// A base class, so that the transaction exists before the reads that refer to it.
 template <class Transaction>
 struct TxnHolder {
     Transaction txn_;
@@ -24,52 +24,9 @@ struct WriteHolder : TxnHolder<WriteTxn> {
     KeptCursors cursors_{};
 };
 
-/// Writes rows; the tables that core/ledger/tables.hpp describes among them.
-class RowWrites : private WriteHolder, public Reads, public LedgerTxn {
-protected:
-    RowWrites(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
-              MapIsFull map_is_full)
-        : WriteHolder{{std::move(txn)}},
-          Reads(RowAccess(env, handles, txn_, &cursors_)),
-          map_is_full_(std::move(map_is_full)) {}
-
-    void write(Table table, std::string_view key, std::string_view value);
-    void write(Table table, const LedgerKey& key, std::string_view value) {
-        write(table, key.view(), value);
-    }
-    void remove(Table table, const LedgerKey& key);
-    template <class Row>
-    void put_row(const Row& row) {
-        CutTexts cut;
-        const LedgerKey key = row_key(row, cut, node_.node);
-        write(table_of<Row>(), key, row_value_.encode(key.view(), cut, row));
-    }
-    template <class Row>
-    void remove_row(const Row& row) {
-        remove(table_of<Row>(), key_of(row));
-    }
-    [[noreturn]] void failed(int rc, std::string_view doing, Table table);
-    void commit_rows();
-
-private:
-    MapIsFull map_is_full_;
-};
-
-template <class Row, class Base>
-class WritesTable : public Base {
+class EmbeddedTxn final : private WriteHolder, public Reads, public LedgerTxn {
 public:
-    using Base::Base;
-    using Base::erase;
-    using Base::put;
-    void put(const Row& row) override { this->put_row(row); }
-    void erase(const Row& row) override { this->remove_row(row); }
-};
-
-using TableWrites = ForEachTable<WritesTable, RowWrites>;
-
-class EmbeddedTxn final : public TableWrites {
-public:
-    /// `txn` has begun. Loads the head of `node`, which is made with commit() if it is new.
+    /// Loads the head of `node`, which commit() creates if it is new. Requires: `txn` has begun.
     EmbeddedTxn(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
                 std::string_view node, MapIsFull map_is_full);
 
@@ -83,15 +40,9 @@ public:
 
     std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
 
-    using TableWrites::erase;
-    using TableWrites::load;
-    using TableWrites::put;
-    bool load(Membership& row) override;
-    void put(const ShopRow& row) override;
-    void put(const CodeRow& row) override;
-    void put(const Membership& row) override;
-    void erase(const CodeRow& row) override;
-    void erase(const Membership& row) override;
+    bool load_row(RowRef row) override;
+    void put_row(RowView row) override;
+    void erase_row(RowView row) override;
     void put_order(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
     void append_journal(const JournalGroup& group) override;
@@ -102,13 +53,21 @@ public:
     void commit() override;
 
 private:
-    /// What is not written yet, and by how much journal and balance differ: at commit, not at all.
+    /// Unwritten balance changes, and the difference from the journal, which is zero at commit.
     struct Delta {
         Decimal owed, in_payout, paid;
         Decimal unbalanced_owed, unbalanced_in_payout, unbalanced_paid;
     };
 
     void adopt_node();
+    void write(Table table, std::string_view key, std::string_view value);
+    void write(Table table, const LedgerKey& key, std::string_view value) {
+        write(table, key.view(), value);
+    }
+    void remove(Table table, const LedgerKey& key);
+    [[noreturn]] void failed(int rc, std::string_view doing, Table table);
+    [[nodiscard]] bool load_membership(Membership& row);
+    void forget_read(const DescribedTable& table);
     void forget_digest(const OrderKey& order, const EventTrace& event);
     [[nodiscard]] Delta& delta_of(const BalanceKey& key);
     void count_unbalanced(const JournalGroup& group);
@@ -118,12 +77,13 @@ private:
     void check_sums() const;
     void delete_variants(const CatalogRecord& old, const std::set<std::string_view>& kept);
 
+    MapIsFull map_is_full_;
     ReadOnce<std::vector<CodeRow>> code_owners_;
     ReadOnce<std::optional<Membership>> memberships_;
-    std::map<std::uint32_t, ChainHead> chains_;  ///< By account: those that were asked for.
+    std::map<std::uint32_t, ChainHead> chains_;  ///< The ones that were read, by account.
     std::map<BalanceKey, Delta> balances_;
-    std::pair<const BalanceKey, Delta>* last_balance_ = nullptr;  ///< Of `balances_`.
-    std::uint64_t next_entry_ = 1;  ///< What is below is written already.
+    std::pair<const BalanceKey, Delta>* last_balance_ = nullptr;  ///< In `balances_`.
+    std::uint64_t next_entry_ = 1;  ///< Lower numbers are written already.
 };
 
 class EmbeddedSnapshot : private TxnHolder<ReadTxn>, public Reads {

@@ -1,4 +1,4 @@
-// What reads a whole ledger: its canonical dump, and its check. Internal to this room.
+// Readers of a whole ledger: its canonical dump, and its check. Internal to this room.
 #pragma once
 
 #include <memory>

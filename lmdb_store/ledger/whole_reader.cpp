@@ -11,7 +11,7 @@ void EmbeddedWhole::turn_to(std::string_view node) {
     load_head(node);
 }
 
-/// The parts of one balance stand together, by the numbers of their nodes.
+/// The parts of one balance follow one another, by the numbers of their nodes.
 void EmbeddedWhole::scan_balance_parts(const Visitor<NodeBalance>& visit) {
     std::vector<NodeBalance> parts;
     const auto visit_parts = [&] {

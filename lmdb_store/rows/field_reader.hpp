@@ -1,6 +1,6 @@
 // Field reader: takes what a FieldWriter wrote. The bytes may be anything.
 //
-// After a take that failed, ok() is false and values are unspecified, but in their ranges. Texts
+// After a field that failed, ok() is false, and values are unspecified but in their ranges. Texts
 // and lists keep their buffers.
 #pragma once
 
@@ -19,23 +19,16 @@ namespace sluice::store {
 
 class FieldReader {
 public:
-    /// @param key  Under which the value lies.
+    /// @param key  The key under which the value is stored.
     FieldReader(std::string_view key, std::string_view value) noexcept;
 
     [[nodiscard]] bool ok() const noexcept { return ok_; }
-    /// Everything was taken and all of it was sound.
+    /// Returns whether the whole value was taken, and all of it was sound.
     [[nodiscard]] bool complete() const noexcept { return ok_ && rest_.empty(); }
     void fail() noexcept {
         ok_ = false;
         rest_ = {};
     }
-
-    // As descriptions of rows call it (core/ledger/tables.hpp).
-    template <class Value>
-    void operator()(const char* /*name*/, Value& value) {
-        (*this)(value);
-    }
-    void bytes(const char* /*name*/, std::string& value) { value.assign(text()); }
 
     void operator()(std::uint64_t& value) noexcept { value = number(); }
     void operator()(std::uint32_t& value) noexcept { value = small<std::uint32_t>(); }
@@ -67,10 +60,13 @@ public:
         expect(is_valid(taken));
         value = ok_ ? taken : value;
     }
-    template <class Tag>
-    void operator()(TextId<Tag>& id) {
-        id.assign(text());
+    /// Likewise, an enum as its byte.
+    void one_of(std::uint8_t& value, bool (*is_one)(std::uint8_t)) noexcept {
+        const auto taken = small<std::uint8_t>();
+        expect(is_one(taken));
+        value = ok_ ? taken : value;
     }
+    void operator()(AnyTextId& id) { id.assign(text()); }
     void operator()(std::string& value) { value.assign(text()); }
     template <class Value>
     void operator()(std::optional<Value>& value) {
@@ -105,8 +101,7 @@ public:
             field(row);
         }
     }
-    template <class Tag>
-    void like(TextId<Tag>& id, const TextId<Tag>& other) {
+    void like(AnyTextId& id, const AnyTextId& other) {
         const std::string_view taken = text();
         id.assign(taken.empty() ? other.view() : taken);
     }

@@ -1,7 +1,7 @@
 // Field writer: typed fields as bytes, one after the other. docs/record-format.md lists the forms.
 //
-// Equal fields give equal bytes. What is written to a row is sealed with the key of the row, so
-// that a value that was altered, or that lies under another key, is known as such.
+// Equal fields give equal bytes. A row's fields are sealed with the key of the row, so that a value
+// that was altered, or that is stored under another key, is recognised.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline constexpr std::size_t kSealBytes = sizeof(std::uint32_t);
 class FieldWriter {
 public:
     void clear() noexcept { size_ = 0; }
-    /// Valid until the next write. No fields: an empty value, for the key says all.
+    /// Valid until the next write. Without fields the value is empty, because the key says all.
     [[nodiscard]] std::string_view sealed(std::string_view key) {
         if (size_ == 0) {
             return {};
@@ -49,13 +49,6 @@ public:
         size_ += kSealBytes;
         return {bytes_.data(), size_};
     }
-
-    // As descriptions of rows call it (core/ledger/tables.hpp).
-    template <class Value>
-    void operator()(const char* /*name*/, const Value& value) {
-        (*this)(value);
-    }
-    void bytes(const char* /*name*/, const std::string& value) { text(value); }
 
     void operator()(std::uint64_t value) { number(value); }
     void operator()(std::uint32_t value) { number(value); }
@@ -72,7 +65,7 @@ public:
             number(at.nanos);
         }
     }
-    /// The scale beside the lowest bits of the value: most zeros take one byte.
+    /// The first byte holds the scale and the lowest bits, so that most zeros take one byte.
     void operator()(const Decimal& value) {
         const auto bits = static_cast<UInt128>(value.unscaled());
         UInt128 rest = (bits << 1) ^ (value.is_negative() ? ~UInt128{0} : UInt128{0});
@@ -98,10 +91,7 @@ public:
     template <class Enum>
     requires std::is_enum_v<Enum>
     void operator()(Enum value) { number(static_cast<std::uint64_t>(value)); }
-    template <class Tag>
-    void operator()(const TextId<Tag>& id) {
-        text(id.view());
-    }
+    void operator()(const AnyTextId& id) { text(id.view()); }
     void operator()(const std::string& value) { text(value); }
     template <class Value>
     void operator()(const std::optional<Value>& value) {
@@ -132,10 +122,9 @@ public:
             field(row);
         }
     }
-    /// Empty for what is as `other`; for ids that are never empty.
-    template <class Tag>
-    void like(const TextId<Tag>& id, const TextId<Tag>& other) {
-        text(id == other ? std::string_view{} : id.view());
+    /// Writes an empty text for an id equal to `other`. For ids that are never empty.
+    void like(const AnyTextId& id, const AnyTextId& other) {
+        text(id.view() == other.view() ? std::string_view{} : id.view());
     }
     void like(const Timestamp& at, const Timestamp& other) {
         (*this)(at == other);

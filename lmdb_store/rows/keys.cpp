@@ -159,6 +159,12 @@ LedgerKey shop_prefix(AccountNumber account, ShopNumber shop) noexcept {
     return key;
 }
 
+LedgerKey shop_id_key(const ShopRow& shop) noexcept {
+    LedgerKey key;
+    key.bytes(shop.shop_id.view()).end().u32(shop.shop.value);
+    return key;
+}
+
 LedgerKey order_key(const OrderKey& order) noexcept {
     LedgerKey key;
     key.u32(order.account.value).u32(order.shop.value).id(order.order_id.view(), kIdBytesWhole);

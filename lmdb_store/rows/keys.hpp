@@ -15,12 +15,12 @@
 #include <string_view>
 
 #include "core/ledger/ledger.hpp"
-#include "lmdb_store/rows/key_plan.hpp"
 
 namespace sluice::store {
 
-/// Longest id that stays whole in the key of a table that is not described: as the only id;
-/// beside another one.
+inline constexpr std::size_t kKeyBytesMax = 511;  ///< LMDB takes no longer key.
+/// Longest id that stays whole in the key of a table that is not described: as the only id, or next
+/// to another one.
 inline constexpr std::size_t kIdBytesWhole = 390;
 inline constexpr std::size_t kIdBytesWholeVariant = 150;
 
@@ -39,7 +39,7 @@ public:
     LedgerKey& instant(Timestamp at) noexcept;
     LedgerKey& bytes(std::string_view raw) noexcept;
     LedgerKey& digest(const Digest256& digest) noexcept;
-    /// Two bytes; none is 0x00 0x00.
+    /// Two bytes. An empty code is 0x00 0x00.
     LedgerKey& code2(std::string_view code) noexcept;
     /// Without the 0x00 behind it.
     LedgerKey& id(std::string_view id, std::size_t whole_max) noexcept;
@@ -56,7 +56,7 @@ public:
 private:
     std::array<char, kKeyBytesMax> bytes_;
     std::size_t size_ = 0;
-    std::size_t uncut_ = 0;  ///< 0: no id was cut.
+    std::size_t uncut_ = 0;  ///< 0 if no id was cut.
 };
 
 /// Takes components off the front of a stored key. After a failed take, ok() is false and values
@@ -72,15 +72,16 @@ public:
     [[nodiscard]] Digest256 digest() noexcept;
     [[nodiscard]] std::string_view bytes(std::size_t count) noexcept;
     [[nodiscard]] std::string_view code2() noexcept;
-    /// The id if the key holds it whole; nothing if the value does. Takes the 0x00, if any.
+    /// Returns the id if the key holds it whole, or no value if the value does. Takes the 0x00, if
+    /// any.
     [[nodiscard]] std::optional<std::string_view> id(std::size_t whole_max) noexcept;
     /// A text of at most 128 bytes and the 0x00 behind it.
     [[nodiscard]] std::string_view text() noexcept;
 
     [[nodiscard]] bool ok() const noexcept { return ok_; }
-    /// Everything was taken and all of it parsed.
+    /// Returns whether the whole key was taken, and all of it parsed.
     [[nodiscard]] bool complete() const noexcept { return ok_ && rest_.empty(); }
-    /// Bytes so far.
+    /// Returns the number of bytes taken so far.
     [[nodiscard]] std::size_t taken() const noexcept { return size_ - rest_.size(); }
 
 private:
@@ -89,22 +90,23 @@ private:
     bool ok_ = true;
 };
 
-/// Was the id cut, so that the value must hold it?
+/// Returns whether the key cuts the id, so that the value must hold it.
 [[nodiscard]] constexpr bool id_is_cut(std::string_view id, std::size_t whole_max) noexcept {
     return id.size() > whole_max;
 }
 
 [[nodiscard]] LedgerKey shop_prefix(AccountNumber account, ShopNumber shop) noexcept;
+[[nodiscard]] LedgerKey shop_id_key(const ShopRow& shop) noexcept;
 [[nodiscard]] LedgerKey order_key(const OrderKey& order) noexcept;
 [[nodiscard]] LedgerKey event_key(const OrderKey& order, const EventTrace& event) noexcept;
 [[nodiscard]] LedgerKey event_digest_key(const OrderKey& order, Topic topic,
                                          const EventDigest& digest) noexcept;
-/// Of the parts of a balance; that of one node has its number behind it.
+/// Prefix of the parts of a balance. A node's part has the node's number behind it.
 [[nodiscard]] LedgerKey balance_prefix(const BalanceKey& balance) noexcept;
 [[nodiscard]] LedgerKey account_prefix(AccountNumber account) noexcept;
 [[nodiscard]] LedgerKey journal_key(std::uint32_t node, std::uint64_t entry) noexcept;
 [[nodiscard]] LedgerKey creator_prefix(AccountNumber account, const CreatorId& creator) noexcept;
-/// Of a group that names a creator.
+/// Key of a group that names a creator, in the index by accounting date.
 [[nodiscard]] LedgerKey dated_key(const JournalGroup& group, std::uint32_t node) noexcept;
 [[nodiscard]] LedgerKey touch_program_prefix(AccountNumber account, const Digest256& anon,
                                              const ProgramId& program) noexcept;

@@ -1,5 +1,5 @@
-// What the fields of an order have beside a FieldWriter's and FieldReader's: names of lines, frozen
-// rates and entry numbers that repeat. Inner header of the room.
+// Field forms that only orders need, next to those of FieldWriter and FieldReader: names of lines,
+// frozen rates and entry numbers that repeat. Inner header of the room.
 #pragma once
 
 #include <cstdint>

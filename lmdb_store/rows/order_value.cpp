@@ -122,7 +122,7 @@ void order_fields(auto& fields, auto& state) {
     fields.each(state.other_groups, [&](auto& entry) { fields.entry(entry); });
 }
 
-/// What points into a list points to something.
+/// Returns whether every index into a list is in its range.
 bool places_are_sound(const OrderState& state) noexcept {
     if (state.live && *state.live >= state.positions.size()) {
         return false;

@@ -17,10 +17,10 @@ class OrderValue {
 public:
     /// Valid until the next call.
     [[nodiscard]] std::string_view encode(std::string_view key, const OrderState& state);
-    /// False: damaged. `state.key` must be what the value was stored under; if that key had to cut
-    /// the id, false also means: another order. Reuses the buffers of `state`.
+    /// Returns false if the value is damaged, or belongs to another order whose id the key cut too.
+    /// Reuses the buffers of `state`. Requires: `state.key` is the order under which it is stored.
     [[nodiscard]] bool decode(std::string_view key, std::string_view value, OrderState& state);
-    /// The id that a cut key cannot give; nothing: damaged.
+    /// Returns the id that a cut key cannot give, or no value if the row is damaged.
     [[nodiscard]] static std::optional<std::string_view> cut_order_id(std::string_view key,
                                                                       std::string_view value);
 

@@ -71,7 +71,7 @@ void head_fields(auto& fields, auto& row) {
     }
 }
 
-/// An id that the key had to cut: it stands in the value.
+/// Writes an id that the key had to cut.
 void write_cut(FieldWriter& fields, std::string_view id, std::size_t whole_max) {
     if (id_is_cut(id, whole_max)) {
         fields.text(id);
@@ -90,7 +90,60 @@ void read_cut(FieldReader& fields, TextId<Tag>& id, std::size_t whole_max) {
     id.assign(whole);
 }
 
+void write_columns(FieldWriter& fields, RowView row) {
+    for (const Column& column : row.table().rest) {
+        const void* const value = column.find(row.get());
+        if (column.optional != nullptr) {
+            fields(value != nullptr);
+        }
+        if (value != nullptr) {
+            with_value(column.kind, value, fields);
+        }
+    }
+}
+
+void read_columns(FieldReader& fields, RowRef row) {
+    for (const Column& column : row.table().rest) {
+        bool is_present = true;
+        if (column.optional != nullptr) {
+            fields(is_present);
+        }
+        if (!is_present) {
+            column.reset(row.get());
+            continue;
+        }
+        with_value(column.kind, column.make(row.get()), [&](auto& value) {
+            if constexpr (std::is_same_v<decltype(value), std::uint8_t&>) {
+                fields.one_of(value, column.is_valid);
+            } else {
+                fields(value);
+            }
+        });
+    }
+}
+
 }  // namespace
+
+std::string_view RowValue::encode(std::string_view key, const CutTexts& cut, RowView row) {
+    fields_.clear();
+    for (std::size_t i = 0; cut.which != 0 && i < kKeyTextsMax; ++i) {
+        if (cut.has(i)) {
+            fields_.text(cut.texts[i]);
+        }
+    }
+    write_columns(fields_, row);
+    return fields_.sealed(key);
+}
+
+bool RowValue::decode(std::string_view key, const CutTexts& cut, std::string_view value,
+                      RowRef row) {
+    FieldReader fields(key, value);
+    if (cut.which != 0) {
+        read_cut_texts(cut, fields, row);
+    }
+    read_columns(fields, row);
+    return fields.complete();
+}
 
 std::string_view RowValue::encode_event(std::string_view key, const OrderKey& order,
                                         const EventTrace& event) {

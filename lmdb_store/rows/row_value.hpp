@@ -1,8 +1,8 @@
 // The values of every table but the orders'. Inner header of the room.
 //
-// encode(): valid until the next call. decode(): false means damaged; what the key holds (numbers,
-// ids that it did not cut) must already be in the row, and a cut id that differs from the row's
-// is damage too.
+// encode(): the result is valid until the next call. decode(): returns false if the value is
+// damaged. The values that the key holds (numbers, ids that it did not cut) must already be in the
+// row. A cut id that differs from the row's is damage as well.
 #pragma once
 
 #include <cstdint>
@@ -23,30 +23,10 @@ struct NodeHead {
 /// Reusable; keeps its buffer. One per transaction.
 class RowValue {
 public:
-    /// A row that core/ledger/tables.hpp describes: texts that the key had to cut, then the columns
-    /// that are not in the key.
-    template <class Row>
-    [[nodiscard]] std::string_view encode(std::string_view key, const CutTexts& cut,
-                                          const Row& row) {
-        fields_.clear();
-        for (std::size_t i = 0; i < kKeyTextsMax; ++i) {
-            if (cut.has(i)) {
-                fields_.text(cut.texts[i]);
-            }
-        }
-        TableOf<Row>::rest(row, fields_);
-        return fields_.sealed(key);
-    }
-    template <class Row>
+    /// A described row: texts that the key had to cut, then the columns that are not in the key.
+    [[nodiscard]] std::string_view encode(std::string_view key, const CutTexts& cut, RowView row);
     [[nodiscard]] static bool decode(std::string_view key, const CutTexts& cut,
-                                     std::string_view value, Row& row) {
-        FieldReader fields(key, value);
-        if (cut.which != 0) {
-            TableOf<Row>::key(row, CutTextColumns{cut, fields});
-        }
-        TableOf<Row>::rest(row, fields);
-        return fields.complete();
-    }
+                                     std::string_view value, RowRef row);
 
     [[nodiscard]] std::string_view encode_event(std::string_view key, const OrderKey& order,
                                                 const EventTrace& event);

@@ -78,9 +78,9 @@ private:
 };
 
 /// One column of a statement over many rows: `unnest($1)`.
-class Column {
+class ColumnArray {
 public:
-    explicit Column(Type type) : type_(type) {}
+    explicit ColumnArray(Type type) : type_(type) {}
     /// The next row's value: write exactly one field.
     RowWriter& add() {
         ++count_;

@@ -10,8 +10,8 @@
 
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
-#include "pg_store/ledger/kept_rows.hpp"
 #include "pg_store/ledger/whole_snapshot.hpp"
+#include "pg_store/rows/described.hpp"
 #include "pg_store/rows/order_row.hpp"
 #include "pg_store/rows/packed_rows.hpp"
 #include "pg_store/schema/migrate.hpp"
@@ -51,42 +51,84 @@ bool has_rows(Connection& session) {
 
 // ---- Rows -------------------------------------------------------------------------------------
 
-class FillRoot : public PostgresFill {
+class Filling final : public PostgresFill {
 public:
-    FillRoot(Url url, std::unique_ptr<Connection> session, FillOptions options)
+    Filling(Url url, std::unique_ptr<Connection> session, FillOptions options)
         : url_(std::move(url)), session_(std::move(session)), options_(std::move(options)) {}
 
-protected:
-    RowWriter& begin_row(const std::string& copy, std::size_t fields) {
-        RowWriter& rows = rows_[copy];
-        bytes_before_ = rows.view().size();
-        rows.begin_copy_row(static_cast<std::int16_t>(fields));
-        return rows;
-    }
-    void end_row(const RowWriter& rows) {
-        bytes_ += rows.view().size() - bytes_before_;
-        ++rows_count_;
-        if (++txn_rows_ >= options_.rows_max || bytes_ >= kBytesMax) {
-            flush();
-        }
-    }
-    template <class Row>
-    void put_row(const Row& row) {
-        static const std::string kCopy = table_text<Row>().copy_in();
-        static const std::size_t kFields = all_columns<Row>().size();
-        RowWriter& rows = begin_row(kCopy, kFields);
-        add_row(row, node_, [&rows]() -> RowWriter& { return rows; });
+    void add(const LedgerHead& head) override {
+        static const std::string kCopy = copy_into("heads", kHeadColumns);
+        numbers_.emplace(head.node, head.number);
+        programs_revision_ = std::max(programs_revision_, head.programs_revision);
+        RowWriter& rows = begin_row(kCopy, 16);
+        rows.text(head.node);
+        write_head({head, head.number}, rows);
         end_row(rows);
     }
-    [[nodiscard]] std::uint32_t number_of(const std::string& node) const {
-        const auto found = numbers_.find(node);
-        if (found == numbers_.end()) {
-            throw DamagedRow("table heads, node " + node, "it is missing", std::nullopt);
+    void turn_to(std::string_view node) override { node_ = number_of(std::string(node)); }
+    void add_row(RowView row) override {
+        if (row.is<Touch>()) {  // the next import comes behind all of these
+            imports_ = std::max(imports_, row.as<Touch>().imported.value);
         }
-        return found->second;
+        RowWriter& rows = rows_[sql_of(row.table()).copy_in()];
+        bytes_before_ = rows.view().size();
+        copy_row(row, node_, rows);
+        end_row(rows);
+    }
+    void add(const NodeChain& chain) override {
+        static const std::string kCopy = copy_into("chains", "account, node, hash, entries");
+        RowWriter& rows = begin_row(kCopy, 4);
+        rows.u4(chain.account.value).u4(number_of(chain.node));
+        rows.digest(chain.head.hash).u8(chain.head.entries);
+        end_row(rows);
+    }
+    void add(const NodeBalance& balance) override {
+        static const std::string kCopy = copy_into(
+            "balances", "account, program, creator, currency, node, owed, in_payout, paid");
+        const Balance& part = balance.part;
+        RowWriter& rows = begin_row(kCopy, 8);
+        rows.u4(part.key.account.value).text(part.key.program.view());
+        rows.text(part.key.creator.view()).text(part.key.currency.code());
+        rows.u4(number_of(balance.node));
+        rows.numeric(part.owed).numeric(part.in_payout).numeric(part.paid);
+        end_row(rows);
+    }
+    void add(const JournalGroup& group) override {
+        static const std::string kCopy = copy_into("journal", kJournalColumns);
+        RowWriter& rows = begin_row(kCopy, kJournalColumnsCount);
+        write_journal(group, number_of(group.node), rows);
+        end_row(rows);
+    }
+    void add(const OrderState& order) override {
+        static const std::string kCopy =
+            copy_into("orders", "account, shop, order_id, revision, " + order_columns());
+        RowWriter& rows = begin_row(kCopy, order_columns_count() + 4);
+        rows.u4(order.key.account.value).u4(order.key.shop.value);
+        rows.text(order.key.order_id.view()).u8(1);
+        encode_order(order, rows);
+        end_row(rows);
+    }
+    void add(const OrderKey& order, const EventTrace& event) override {
+        static const std::string kCopy = copy_into(
+            "events",
+            "account, shop, order_id, seq, received_s, received_ns, topic, digest, event");
+        RowWriter& rows = begin_row(kCopy, 9);
+        rows.u4(order.account.value).u4(order.shop.value).text(order.order_id.view());
+        rows.u8(event.seq.value).instant(event.received_at);
+        rows.i2(static_cast<std::int16_t>(event.topic)).digest(event.digest);
+        rows.bytes(pack_events(&event, 1));
+        end_row(rows);
+    }
+    void add(const CatalogRecord& record) override {
+        static const std::string kCopy = copy_into("catalog", kCatalogColumns);
+        RowWriter& rows = begin_row(kCopy, 11);
+        write_catalog(record, rows);
+        end_row(rows);
+        for (const std::string& sku : record.variant_skus) {
+            add_variant(record.key, sku);
+        }
     }
 
-public:
     /// Between two of them nothing is open: the source may take its time.
     void flush() override {
         if (txn_rows_ == 0) {
@@ -157,12 +199,36 @@ public:
         }
     }
 
-protected:
-    std::map<std::string, std::uint32_t> numbers_;
-    std::uint32_t node_ = 0;
-    std::uint64_t programs_revision_ = 0, imports_ = 0;
-
 private:
+    RowWriter& begin_row(const std::string& copy, std::size_t fields) {
+        RowWriter& rows = rows_[copy];
+        bytes_before_ = rows.view().size();
+        rows.begin_copy_row(static_cast<std::int16_t>(fields));
+        return rows;
+    }
+    void end_row(const RowWriter& rows) {
+        bytes_ += rows.view().size() - bytes_before_;
+        ++rows_count_;
+        if (++txn_rows_ >= options_.rows_max || bytes_ >= kBytesMax) {
+            flush();
+        }
+    }
+    [[nodiscard]] std::uint32_t number_of(const std::string& node) const {
+        const auto found = numbers_.find(node);
+        if (found == numbers_.end()) {
+            throw DamagedRow("table heads, node " + node, "it is missing", std::nullopt);
+        }
+        return found->second;
+    }
+
+    void add_variant(const CatalogKey& key, const std::string& sku) {
+        static const std::string kCopy =
+            copy_into("variants", "account, shop, variant_sku, language, country, product_id");
+        RowWriter& rows = begin_row(kCopy, 6);
+        rows.u4(key.account.value).u4(key.shop.value).text(key_text(sku));
+        rows.text(key.language).text(key.country).text(key_text(key.product_id.view()));
+        end_row(rows);
+    }
     /// The connection was lost while the last commit was under way: the mark tells its outcome.
     bool is_finished_after_all() {
         constexpr std::chrono::seconds kPatience{30};
@@ -186,95 +252,12 @@ private:
     Url url_;
     std::unique_ptr<Connection> session_;
     FillOptions options_;
+    std::map<std::string, std::uint32_t> numbers_;
+    std::uint32_t node_ = 0;
+    std::uint64_t programs_revision_ = 0, imports_ = 0;
     std::map<std::string, RowWriter> rows_;  ///< By the statement that takes them.
     std::size_t bytes_before_ = 0;
     std::uint64_t rows_count_ = 0, txn_rows_ = 0, bytes_ = 0;
-};
-
-class Filling final : public ForEachTable<PutsTable, FillRoot> {
-public:
-    using Tables = ForEachTable<PutsTable, FillRoot>;
-    using Tables::add;
-    using Tables::Tables;
-
-    void add(const LedgerHead& head) override {
-        static const std::string kCopy = copy_into("heads", kHeadColumns);
-        numbers_.emplace(head.node, head.number);
-        programs_revision_ = std::max(programs_revision_, head.programs_revision);
-        RowWriter& rows = begin_row(kCopy, 16);
-        rows.text(head.node);
-        write_head({head, head.number}, rows);
-        end_row(rows);
-    }
-    void turn_to(std::string_view node) override { node_ = number_of(std::string(node)); }
-    /// The next import comes behind all of these.
-    void add(const Touch& row) override {
-        imports_ = std::max(imports_, row.imported.value);
-        put_row(row);
-    }
-    void add(const NodeChain& chain) override {
-        static const std::string kCopy = copy_into("chains", "account, node, hash, entries");
-        RowWriter& rows = begin_row(kCopy, 4);
-        rows.u4(chain.account.value).u4(number_of(chain.node));
-        rows.digest(chain.head.hash).u8(chain.head.entries);
-        end_row(rows);
-    }
-    void add(const NodeBalance& balance) override {
-        static const std::string kCopy = copy_into(
-            "balances", "account, program, creator, currency, node, owed, in_payout, paid");
-        const Balance& part = balance.part;
-        RowWriter& rows = begin_row(kCopy, 8);
-        rows.u4(part.key.account.value).text(part.key.program.view());
-        rows.text(part.key.creator.view()).text(part.key.currency.code());
-        rows.u4(number_of(balance.node));
-        rows.numeric(part.owed).numeric(part.in_payout).numeric(part.paid);
-        end_row(rows);
-    }
-    void add(const JournalGroup& group) override {
-        static const std::string kCopy = copy_into("journal", kJournalColumns);
-        RowWriter& rows = begin_row(kCopy, kJournalColumnsCount);
-        write_journal(group, number_of(group.node), rows);
-        end_row(rows);
-    }
-    void add(const OrderState& order) override {
-        static const std::string kCopy =
-            copy_into("orders", "account, shop, order_id, revision, " + order_columns());
-        RowWriter& rows = begin_row(kCopy, order_columns_count() + 4);
-        rows.u4(order.key.account.value).u4(order.key.shop.value);
-        rows.text(order.key.order_id.view()).u8(1);
-        encode_order(order, rows);
-        end_row(rows);
-    }
-    void add(const OrderKey& order, const EventTrace& event) override {
-        static const std::string kCopy = copy_into(
-            "events",
-            "account, shop, order_id, seq, received_s, received_ns, topic, digest, event");
-        RowWriter& rows = begin_row(kCopy, 9);
-        rows.u4(order.account.value).u4(order.shop.value).text(order.order_id.view());
-        rows.u8(event.seq.value).instant(event.received_at);
-        rows.i2(static_cast<std::int16_t>(event.topic)).digest(event.digest);
-        rows.bytes(pack_events(&event, 1));
-        end_row(rows);
-    }
-    void add(const CatalogRecord& record) override {
-        static const std::string kCopy = copy_into("catalog", kCatalogColumns);
-        RowWriter& rows = begin_row(kCopy, 11);
-        write_catalog(record, rows);
-        end_row(rows);
-        for (const std::string& sku : record.variant_skus) {
-            add_variant(record.key, sku);
-        }
-    }
-
-private:
-    void add_variant(const CatalogKey& key, const std::string& sku) {
-        static const std::string kCopy =
-            copy_into("variants", "account, shop, variant_sku, language, country, product_id");
-        RowWriter& rows = begin_row(kCopy, 6);
-        rows.u4(key.account.value).u4(key.shop.value).text(key_text(sku));
-        rows.text(key.language).text(key.country).text(key_text(key.product_id.view()));
-        end_row(rows);
-    }
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ void Keyed::send(Connection& connection, const KeyList& list,
         } else {
             keys.accounts.write_to(parameters);
         }
-        for (const Column& column : keys.keys) {
+        for (const ColumnArray& column : keys.keys) {
             column.write_to(parameters);
         }
         connection.send(list.by_account_ ? by_account_ : together_, parameters, handler);

@@ -41,9 +41,9 @@ public:
 
 private:
     friend class Keyed;
-    using Columns = std::vector<Column>;
+    using Columns = std::vector<ColumnArray>;
     struct List {
-        Column accounts{Type::kInt4};
+        ColumnArray accounts{Type::kInt4};
         Columns keys;
     };
     [[nodiscard]] Columns& keys_of(AccountNumber account);

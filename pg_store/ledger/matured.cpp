@@ -45,7 +45,7 @@ private:
 std::unique_ptr<MaturedRows> Reads::matured(AccountNumber account,
                                             std::span<const MaturedOf> programs) {
     static const std::string kSelect =
-        "SELECT " + table_text<OpenAmount>().columns("o.") +
+        "SELECT " + sql_of<OpenAmount>().columns("o.") +
         " FROM sluice_ledger.open o JOIN unnest($2::text[], $3::bigint[], $4::integer[]) "
         "AS k (program, until_s, until_ns) ON o.program = k.program AND "
         "(o.matured OR (o.sold_s, o.sold_ns) <= (k.until_s, k.until_ns)) "

@@ -56,6 +56,18 @@ Statement kept_statement(const std::string& text) {
     return {texts.insert(text).first->c_str()};
 }
 
+bool Reads::load_row(RowRef row) {
+    begin_reading();
+    const Rows found = connection_.query({sql_of(row.table()).select_one().c_str()},
+                                         key_parameters(row, node_.number));
+    if (found.empty()) {
+        return false;
+    }
+    RowReader from = found.row(0);
+    read_row(from, row);
+    return true;
+}
+
 Statement select_statement(const std::string& columns, const std::string& rest) {
     return kept_statement("SELECT " + columns + " FROM sluice_ledger." + rest);
 }
@@ -87,7 +99,7 @@ bool Reads::has_event(const OrderKey& key, Topic topic, const EventDigest& diges
 void Reads::visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
                           Timestamp upto, const Visitor<Touch>& visit) {
     static const Statement kSelect = select_statement(
-        table_text<Touch>().columns(),
+        sql_of<Touch>().columns(),
         "touches WHERE account = $1 AND anon = $2 AND program = $3 AND "
         "(occurred_s, occurred_ns) <= ($4, $5) ORDER BY occurred_s DESC, occurred_ns DESC");
     RowWriter parameters;

@@ -26,46 +26,16 @@ struct OrderHash {
     }
 };
 
-/// What reading needs, and the reads of described tables.
-class RowReads : public virtual LedgerReader {
-protected:
-    explicit RowReads(Connection& connection) : connection_(connection) {}
-
-    /// Before one row is read that the writer has not touched.
-    virtual void begin_reading() {}
-    /// Before rows are read: the writer writes what it still holds.
-    virtual void settle() {}
-    [[nodiscard]] Rows rows(const Statement& statement, const RowWriter& parameters) {
-        settle();
-        return connection_.query(statement, parameters);
-    }
-    Connection& connection_;
-    NodeHead node_;
-};
-
 /// The statement with this text, kept for ever.
 [[nodiscard]] Statement kept_statement(const std::string& text);
 /// The statement `SELECT columns FROM sluice_ledger.rest`, likewise.
 [[nodiscard]] Statement select_statement(const std::string& columns, const std::string& rest);
 
-/// Defined in read_tables.cpp, which makes it for every row: only there is that to be compiled.
-template <class Row, class Base>
-class ReadsTable : public Base {
+class Reads : public virtual LedgerReader {
 public:
-    using Base::Base;
-    using Base::load;
-    using Base::scan;
-    bool load(Row& row) override;
-    void scan(const Row& first, KeyRange range, const Visitor<Row>& visit) override;
-};
-using TableReads = ForEachTable<ReadsTable, RowReads>;
+    bool load_row(RowRef row) override;
+    void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
 
-class Reads : public TableReads {
-protected:
-    explicit Reads(Connection& connection);
-    ~Reads() override;  // the first of its own: where it is defined, the tables' reads are made
-
-public:
     bool load_order(const OrderKey& key, OrderState& state) override;
     bool has_event(const OrderKey& key, Topic topic, const EventDigest& digest) override;
     void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
@@ -101,6 +71,16 @@ public:
     void scan_chains(const Visitor<NodeChain>& visit) override;
 
 protected:
+    explicit Reads(Connection& connection) : connection_(connection) {}
+
+    /// Before one row is read that the writer has not touched.
+    virtual void begin_reading() {}
+    /// Before rows are read: the writer writes what it still holds.
+    virtual void settle() {}
+    [[nodiscard]] Rows rows(const Statement& statement, const RowWriter& parameters) {
+        settle();
+        return connection_.query(statement, parameters);
+    }
     /// What was expected of it is not all any more.
     void forget_journal(const JournalGroup& group) {
         if (!journals_.empty()) {
@@ -113,6 +93,9 @@ protected:
                   const std::function<bool(RowReader&)>& visit, int rows_at_once = kFetchRows);
 
     static constexpr int kFetchRows = 500;
+
+    Connection& connection_;
+    NodeHead node_;
 
 private:
     /// A credit's, or the reversal's of one.

@@ -1,5 +1,4 @@
 // Scans.
-#include "core/ledger/row_name.hpp"
 #include "pg_store/ledger/reads.hpp"
 #include "pg_store/rows/order_row.hpp"
 #include "pg_store/rows/packed_rows.hpp"
@@ -45,8 +44,35 @@ void Reads::scan_sql(const std::string& sql, const RowWriter& parameters,
     }
 }
 
+/// Page by page, each behind the last row of the one before: bounded memory, and `visit` may run
+/// other statements meanwhile.
+void Reads::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
+    settle();
+    const TableSql& sql = sql_of(first.table());
+    Statement page = kept_statement(sql.select_page(range, false));
+    RowWriter parameters = key_parameters(first, node_.number, range.from);
+    AnyRow row(first.table());
+    for (;;) {
+        const Rows found = connection_.query(page, parameters);
+        for (int i = 0; i < found.count(); ++i) {
+            RowReader from = found.row(i);
+            read_row(from, row.ref());
+            if (!visit(row.view())) {
+                return;
+            }
+            if (i + 1 == sql.page_rows()) {
+                parameters = key_parameters(row.view(), node_.number);
+            }
+        }
+        if (found.count() < sql.page_rows()) {
+            return;
+        }
+        page = kept_statement(sql.select_page(range, true));
+    }
+}
+
 void Reads::scan_shops(const Visitor<ShopRow>& visit) {
-    scan_sql(select(table_text<ShopRow>().columns(), "shops ORDER BY shop_id"), {},
+    scan_sql(select(sql_of<ShopRow>().columns(), "shops ORDER BY shop_id"), {},
              [&](RowReader& row) { return visit(read_row<ShopRow>(row)); });
 }
 

@@ -24,7 +24,7 @@ constexpr Statement kTouchHeads{"UPDATE sluice_ledger.heads SET applied_seq = ap
 
 Statement select_first_work() {
     static const Statement kSelect = select_statement(
-        table_text<Work>().columns(),
+        sql_of<Work>().columns(),
         "work WHERE node = (SELECT number FROM sluice_ledger.heads WHERE node = $1) "
         "ORDER BY sluice_ledger.work.number LIMIT 1");
     return kSelect;

@@ -56,8 +56,10 @@ public:
 
     bool load_order(const OrderKey& key, OrderState& state) override;
     void expect_orders(std::span<const OrderKey> keys) override;
-    using KeptTables::load;
-    bool load(Anomaly& row) override;
+    bool load_row(RowRef row) override;
+    void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
+    void put_row(RowView row) override;
+    void erase_row(RowView row) override;
     std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
     void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
                        Timestamp upto, const Visitor<Touch>& visit) override;
@@ -68,24 +70,10 @@ public:
     std::optional<CatalogRecord> catalog(const CatalogKey& key) override;
     ChainHead chain(AccountNumber account) override { return mutable_chain(account); }
     void scan_chains(const Visitor<NodeChain>& visit) override;
-    using KeptTables::scan;
-    void scan(const Work& first, KeyRange range, const Visitor<Work>& visit) override;
 
     LedgerHead& mutable_head() override { return node_.head; }
     ChainHead& mutable_chain(AccountNumber account) override;
-    using KeptTables::erase;
-    using KeptTables::put;
-    void put(const ShopRow& row) override;
-    void put(const CodeRow& row) override;
-    void put(const Membership& row) override;
-    void put(const Touch& touch) override;
     void move_touch(const Touch& stored, const Digest256& anon) override;
-    void put(const DeadLetter& letter) override;
-    void put(const Work& work) override;
-    void put(const ProgramHead& row) override;
-    void put(const AccountRow& row) override;
-    void erase(const CodeRow& row) override;
-    void erase(const Work& work) override;
     void put_order(const OrderState& state) override;
     void put_taken(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
@@ -155,6 +143,10 @@ private:
     void fetch_variants(const std::vector<ShopText>& skus);
     CachedOrder& cached(const OrderKey& key);
     Copies& copies(AccountNumber account, ShopNumber shop, const ProductId& product);
+    void scan_work(const Work& first, KeyRange range, const Visitor<Work>& visit);
+    // txn_writes.cpp
+    void put_shop(const ShopRow& row);
+    void put_touch(const Touch& touch);
     // txn_flush.cpp
     void flush();
     void flush_orders();

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/ledger/row_name.hpp"
 #include "pg_store/ledger/keyed.hpp"
 #include "pg_store/ledger/txn.hpp"
 #include "pg_store/rows/order_row.hpp"
@@ -68,7 +67,7 @@ void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
 void PgTxn::fetch_refunds(const UpcomingKeys& keys) {
     static const Keyed kSelect(
         shop_text_key(),
-        "SELECT " + table_text<RefundOwner>().columns("r.") +
+        "SELECT " + sql_of<RefundOwner>().columns("r.") +
             " FROM sluice_ledger.refunds r JOIN {keys} "
             "ON r.account = {account} AND r.shop = k.shop AND r.refund_id = k.text");
     KeyList list(shop_text_key(), connection_);
@@ -144,8 +143,7 @@ void PgTxn::know_member(const ProgramId& program, const CreatorId& creator, Acco
 void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
     static const Keyed kSelect(
         digest_key(),
-        "SELECT " + table_text<CodeRow>().columns("c.") + ", " +
-            table_text<Membership>().columns("m.") +
+        "SELECT " + sql_of<CodeRow>().columns("c.") + ", " + sql_of<Membership>().columns("m.") +
             " FROM sluice_ledger.codes c JOIN {keys} "
             "ON c.account = {account} AND c.digest = k.digest "
             "LEFT JOIN sluice_ledger.memberships m ON m.account = c.account AND "
@@ -165,8 +163,7 @@ void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
 void PgTxn::fetch_touches(const std::vector<WaitKey>& keys) {
     static const Keyed kSelect(
         digest_key(),
-        "SELECT " + table_text<Touch>().columns("t.") + ", " +
-            table_text<Membership>().columns("m.") +
+        "SELECT " + sql_of<Touch>().columns("t.") + ", " + sql_of<Membership>().columns("m.") +
             " FROM {keys} CROSS JOIN LATERAL (SELECT * FROM sluice_ledger.touches t "
             "WHERE t.account = {account} AND t.anon = k.digest "
             "ORDER BY t.program DESC, t.occurred_s DESC, t.occurred_ns DESC LIMIT 65) t "
@@ -305,13 +302,15 @@ bool PgTxn::load_order(const OrderKey& key, OrderState& state) {
     return order.exists;
 }
 
-/// An order that is new has none.
-bool PgTxn::load(Anomaly& row) {
-    const auto order = orders_.find(row.order);
-    if (order != orders_.end() && !order->second.stored) {
-        know_missing(row);
+/// An order that is new has no anomalies.
+bool PgTxn::load_row(RowRef row) {
+    if (row.is<Anomaly>()) {
+        const auto order = orders_.find(row.as<Anomaly>().order);
+        if (order != orders_.end() && !order->second.stored) {
+            (void)asks_for(row);
+        }
     }
-    return KeptTables::load(row);
+    return KeptTables::load_row(row);
 }
 
 std::vector<CodeRow> PgTxn::code_owners(AccountNumber account, const Digest256& code) {
@@ -341,18 +340,26 @@ ChainHead& PgTxn::mutable_chain(AccountNumber account) {
     return chains_.emplace(account.value, Reads::chain(account)).first->second;
 }
 
+void PgTxn::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
+    if (first.is<Work>()) {
+        scan_work(first.as<Work>(), range, visit);
+    } else {
+        KeptTables::scan_rows(first, range, visit);
+    }
+}
+
 /// The first one is asked for before every input.
-void PgTxn::scan(const Work& first, KeyRange range, const Visitor<Work>& visit) {
+void PgTxn::scan_work(const Work& first, KeyRange range, const Visitor<Work>& visit) {
     if (!first_work_) {
         first_work_.emplace();
-        KeptTables::scan(first, range, [this](const Work& work) {
-            *first_work_ = work;
+        KeptTables::scan_rows(first, range, [this](RowView work) {
+            *first_work_ = work.as<Work>();
             return false;
         });
     }
     if (*first_work_ && visit(**first_work_)) {
-        KeptTables::scan(**first_work_, {0, 1}, [&](const Work& work) {
-            return work.number == (*first_work_)->number || visit(work);
+        KeptTables::scan_rows(**first_work_, {0, 1}, [&](RowView work) {
+            return work.as<Work>().number == (*first_work_)->number || visit(work.as<Work>());
         });
     }
 }

@@ -19,9 +19,9 @@ constexpr std::size_t kReplacedFrom = 64;
 }
 
 template <std::size_t N>
-RowWriter parameters_of(const std::array<Column, N>& columns) {
+RowWriter parameters_of(const std::array<ColumnArray, N>& columns) {
     RowWriter row;
-    for (const Column& column : columns) {
+    for (const ColumnArray& column : columns) {
         column.write_to(row);
     }
     return row;
@@ -102,8 +102,8 @@ void PgTxn::replace_orders(const std::vector<ChangedOrder>& changed) {
         "DELETE FROM sluice_ledger.orders o USING unnest($1::integer[], $2::integer[], $3::text[], "
         "$4::bigint[]) AS k (account, shop, order_id, revision) WHERE o.account = k.account AND "
         "o.shop = k.shop AND o.order_id = k.order_id AND o.revision = k.revision"};
-    std::array<Column, 4> columns{Column(Type::kInt4), Column(Type::kInt4), Column(Type::kText),
-                                  Column(Type::kInt8)};
+    std::array<ColumnArray, 4> columns{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4),
+                                       ColumnArray(Type::kText), ColumnArray(Type::kInt8)};
     for (const auto& [key, order] : changed) {
         columns[0].add().u4(key->account.value);
         columns[1].add().u4(key->shop.value);
@@ -146,8 +146,8 @@ void PgTxn::update_taken(const std::vector<ChangedOrder>& changed) {
     if (changed.empty()) {
         return;
     }
-    std::vector<Column> columns{Column(Type::kInt4), Column(Type::kInt4), Column(Type::kText),
-                                Column(Type::kInt8)};
+    std::vector<ColumnArray> columns{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4),
+                                     ColumnArray(Type::kText), ColumnArray(Type::kInt8)};
     add_taken_columns(columns);
     for (const auto& [key, order] : changed) {
         columns[0].add().u4(key->account.value);
@@ -157,7 +157,7 @@ void PgTxn::update_taken(const std::vector<ChangedOrder>& changed) {
         encode_taken(order->state, std::span(columns).subspan(4));
     }
     RowWriter row;
-    for (const Column& column : columns) {
+    for (const ColumnArray& column : columns) {
         column.write_to(row);
     }
     connection_.send({kText.c_str()}, row, [count = changed.size()](Rows rows) {
@@ -186,10 +186,10 @@ void PgTxn::flush_balances() {
         "ON CONFLICT (account, program, creator, currency, node) DO UPDATE SET "
         "owed = b.owed + EXCLUDED.owed, in_payout = b.in_payout + EXCLUDED.in_payout, "
         "paid = b.paid + EXCLUDED.paid"};
-    std::array<Column, 8> columns{Column(Type::kInt4),    Column(Type::kText),
-                                  Column(Type::kText),    Column(Type::kText),
-                                  Column(Type::kInt4),    Column(Type::kNumeric),
-                                  Column(Type::kNumeric), Column(Type::kNumeric)};
+    std::array<ColumnArray, 8> columns{ColumnArray(Type::kInt4),    ColumnArray(Type::kText),
+                                       ColumnArray(Type::kText),    ColumnArray(Type::kText),
+                                       ColumnArray(Type::kInt4),    ColumnArray(Type::kNumeric),
+                                       ColumnArray(Type::kNumeric), ColumnArray(Type::kNumeric)};
     for (auto& [key, delta] : balances_) {
         if (!delta.changed) {
             continue;
@@ -223,10 +223,10 @@ void PgTxn::flush_variants() {
         "INSERT INTO sluice_ledger.variants (account, shop, variant_sku, language, country, "
         "product_id) SELECT * FROM unnest($1::integer[], $2::integer[], $3::text[], $4::text[], "
         "$5::text[], $6::text[]) ON CONFLICT DO NOTHING"};
-    using Key = std::array<Column, 6>;
+    using Key = std::array<ColumnArray, 6>;
     const auto key_columns = [] {
-        return Key{Column(Type::kInt4), Column(Type::kInt4), Column(Type::kText),
-                   Column(Type::kText), Column(Type::kText), Column(Type::kText)};
+        return Key{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4), ColumnArray(Type::kText),
+                   ColumnArray(Type::kText), ColumnArray(Type::kText), ColumnArray(Type::kText)};
     };
     Key gone = key_columns();
     Key put = key_columns();
@@ -255,8 +255,8 @@ void PgTxn::flush_chains() {
         "SELECT * FROM unnest($1::integer[], $2::integer[], $3::bytea[], $4::bigint[]) "
         "ON CONFLICT (account, node) DO UPDATE SET hash = EXCLUDED.hash, "
         "entries = EXCLUDED.entries"};
-    std::array<Column, 4> columns{Column(Type::kInt4), Column(Type::kInt4), Column(Type::kBytes),
-                                  Column(Type::kInt8)};
+    std::array<ColumnArray, 4> columns{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4),
+                                       ColumnArray(Type::kBytes), ColumnArray(Type::kInt8)};
     for (const auto& [account, chain] : chains_) {
         if (chain.entries != 0) {
             columns[0].add().u4(account);

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "core/journal/journal.hpp"
+#include "core/ledger/account_rows.hpp"
+#include "core/ledger/program_rows.hpp"
 #include "pg_store/ledger/txn.hpp"
 #include "pg_store/rows/packed_rows.hpp"
 
@@ -70,41 +72,24 @@ void PgTxn::add_to_balance(const Balance& change) {
 // ---- Described tables that other nodes must not miss --------------------------------------------
 
 /// Two nodes may learn of a shop at the same time; they must mean the same one.
-void PgTxn::put(const ShopRow& row) {
+void PgTxn::put_shop(const ShopRow& row) {
     static const Statement kInsert =
-        kept_statement(table_text<ShopRow>().insert_many(false) + " ON CONFLICT DO NOTHING");
-    RowArrays arrays(all_columns<ShopRow>());
-    add_row(row, node_.number, [&arrays]() -> RowWriter& { return arrays.next(); });
+        kept_statement(sql_of<ShopRow>().insert_new() + " ON CONFLICT DO NOTHING");
+    RowArrays arrays(sql_of<ShopRow>().all());
+    arrays.add_row(row, node_.number);
     connection_.send(kInsert, arrays.parameters());
     ShopRow stored;
     stored.shop = row.shop;
-    if (!Reads::load(stored) || stored.account != row.account || stored.shop_id != row.shop_id) {
+    if (!Reads::load_row(stored) || stored.account != row.account ||
+        stored.shop_id != row.shop_id) {
         throw LedgerFailure(other_registry(row));
     }
     know(stored, true);
 }
 
-void PgTxn::put(const CodeRow& row) {
-    pass_gate(Gate::kExclusive);
-    codes_.erase({row.account, row.digest});
-    KeptTables::put(row);
-}
-
-void PgTxn::erase(const CodeRow& row) {
-    pass_gate(Gate::kExclusive);
-    codes_.erase({row.account, row.digest});
-    KeptTables::erase(row);
-}
-
-void PgTxn::put(const Membership& row) {
-    pass_gate(Gate::kExclusive);
-    KeptTables::put(row);
-}
-
 /// `imported` counts within one node only: the ledger has numbers of its own for imports, which are
 /// those of the node as long as there is one, so that such a ledger can be copied.
-void PgTxn::put(const Touch& touch) {
-    pass_gate(Gate::kExclusive);
+void PgTxn::put_touch(const Touch& touch) {
     const auto [import, added] = imports_.try_emplace(touch.imported.value);
     if (added) {
         import->second = shared_.imports = std::max(shared_.imports + 1, touch.imported.value);
@@ -112,7 +97,7 @@ void PgTxn::put(const Touch& touch) {
     touches_.erase({touch.account, touch.anon});
     Touch row = touch;
     row.imported = {import->second};
-    KeptTables::put(row);
+    KeptTables::put_row(row);
 }
 
 /// It keeps the ledger's number.
@@ -120,37 +105,50 @@ void PgTxn::move_touch(const Touch& stored, const Digest256& anon) {
     pass_gate(Gate::kExclusive);
     touches_.erase({stored.account, stored.anon});
     touches_.erase({stored.account, anon});
-    TableKeeps::erase(stored);
+    KeptTables::erase_row(stored);
     Touch row = stored;
     row.anon = anon;
-    TableKeeps::put(row);
+    KeptTables::put_row(row);
 }
 
-/// Bodies may be large: they are not held together.
-void PgTxn::put(const DeadLetter& letter) {
-    KeptTables::put(letter);
-    flush_dead();
+/// The exclusive gate keeps other nodes' batches from missing a row that attributes, and what every
+/// batch keeps in memory as of the shared revision.
+void PgTxn::put_row(RowView row) {
+    switch (row.table().number) {
+        case kTableNumber<ShopRow>:
+            return put_shop(row.as<ShopRow>());
+        case kTableNumber<Touch>:
+            pass_gate(Gate::kExclusive);
+            return put_touch(row.as<Touch>());
+        case kTableNumber<CodeRow>:
+            pass_gate(Gate::kExclusive);
+            codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});
+            break;
+        case kTableNumber<Membership>:
+        case kTableNumber<ProgramHead>:
+        case kTableNumber<AccountRow>:
+            pass_gate(Gate::kExclusive);
+            break;
+        case kTableNumber<Work>:
+            first_work_.reset();
+            break;
+        default:
+            break;
+    }
+    KeptTables::put_row(row);
+    if (row.is<DeadLetter>()) {
+        flush_table(row.table());  // bodies may be large: they are not held together
+    }
 }
 
-/// What every batch keeps in memory, as of the shared revision that moves with it.
-void PgTxn::put(const ProgramHead& row) {
-    pass_gate(Gate::kExclusive);
-    KeptTables::put(row);
-}
-
-void PgTxn::put(const AccountRow& row) {
-    pass_gate(Gate::kExclusive);
-    KeptTables::put(row);
-}
-
-void PgTxn::put(const Work& work) {
-    first_work_.reset();
-    KeptTables::put(work);
-}
-
-void PgTxn::erase(const Work& work) {
-    first_work_.reset();
-    KeptTables::erase(work);
+void PgTxn::erase_row(RowView row) {
+    if (row.is<CodeRow>()) {
+        pass_gate(Gate::kExclusive);
+        codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});
+    } else if (row.is<Work>()) {
+        first_work_.reset();
+    }
+    KeptTables::erase_row(row);
 }
 
 // ---- Products -----------------------------------------------------------------------------------

@@ -1,7 +1,47 @@
 #include "pg_store/rows/described.hpp"
 
+#include "core/ledger/failure.hpp"
+#include "pg_store/rows/key_text.hpp"
+
 namespace sluice::pg {
 namespace {
+
+constexpr unsigned kNodeColumn = ~0U;
+
+Type type_of(ColumnKind kind) {
+    switch (kind) {
+        case ColumnKind::kNumber32:
+            return Type::kInt4;
+        case ColumnKind::kNumber64:
+            return Type::kInt8;
+        case ColumnKind::kBool:
+            return Type::kBool;
+        case ColumnKind::kEnum:
+            return Type::kInt2;
+        case ColumnKind::kBytes:
+        case ColumnKind::kDigest:
+            return Type::kBytes;
+        case ColumnKind::kDecimal:
+            return Type::kNumeric;
+        default:
+            return Type::kText;
+    }
+}
+
+/// Returns the columns of SQL for described ones.
+std::vector<SqlColumn> sql_columns(const std::vector<Column>& columns) {
+    std::vector<SqlColumn> all;
+    for (unsigned i = 0; i < columns.size(); ++i) {
+        const std::string name = columns[i].name;
+        if (columns[i].kind == ColumnKind::kInstant) {
+            all.push_back({name + "_s", Type::kInt8, i});
+            all.push_back({name + "_ns", Type::kInt4, i});
+        } else {
+            all.push_back({name, type_of(columns[i].kind), i});
+        }
+    }
+    return all;
+}
 
 std::string type_name(Type type) {
     switch (type) {
@@ -47,7 +87,155 @@ std::string parameter(std::size_t at) {
     return "$" + std::to_string(at + 1);
 }
 
+/// Writes the fields of columns, each to the writer that `next` gives.
+template <class Next>
+class FieldWriter {
+public:
+    FieldWriter(RowView row, Next next) : row_(row), next_(std::move(next)) {}
+
+    /// @param columns  How many columns are written.
+    void write(const std::vector<Column>& from, unsigned columns = ~0U) {
+        for (const Column& column : from) {
+            if (columns-- == 0) {
+                return;
+            }
+            write(column);
+        }
+    }
+
+private:
+    void write(const Column& column) {
+        const void* const value = column.find(row_.get());
+        if (value == nullptr) {
+            next_().null();
+            if (column.kind == ColumnKind::kInstant) {
+                next_().null();
+            }
+        } else if (column.kind == ColumnKind::kBytes) {
+            next_().bytes(*static_cast<const std::string*>(value));
+        } else {
+            with_value(column.kind, value, [this](const auto& known) { field(known); });
+        }
+    }
+    void field(std::uint8_t value) { next_().i2(value); }
+    void field(std::uint32_t value) { next_().u4(value); }
+    void field(std::uint64_t value) { next_().u8(value); }
+    void field(bool value) { next_().boolean(value); }
+    void field(const AnyTextId& id) { next_().text(id.view()); }
+    void field(const std::string& text) { next_().text(clean_text(text)); }
+    void field(const Currency& currency) { next_().text(currency.code()); }
+    void field(const Decimal& value) { next_().numeric(value); }
+    void field(const Timestamp& at) {
+        next_().i8(at.seconds);
+        next_().u4(at.nanos);
+    }
+    void field(const Digest256& digest) { next_().digest(digest); }
+
+    RowView row_;
+    Next next_;
+};
+
+/// Reads fields. Throws DamagedField.
+class FieldReader {
+public:
+    FieldReader(RowReader& from, RowRef row) : from_(from), row_(row) {}
+
+    void read(const std::vector<Column>& columns) {
+        for (const Column& column : columns) {
+            try {
+                read(column);
+            } catch (const DamagedField& damaged) {
+                throw_damaged(std::string(column.name) + ": " + damaged.wrong);
+            }
+        }
+    }
+
+private:
+    void read(const Column& column) {
+        if (column.optional != nullptr && from_.next_is_null()) {
+            from_.skip(1);
+            column.reset(row_.get());
+            if (column.kind == ColumnKind::kInstant) {
+                if (!from_.next_is_null()) {
+                    throw_damaged("an instant has no seconds");
+                }
+                from_.skip(1);
+            }
+            return;
+        }
+        with_value(column.kind, column.make(row_.get()),
+                   [&](auto& value) { field(value, column); });
+    }
+    void field(std::uint8_t& value, const Column& column) {
+        const std::int64_t stored = from_.i8();
+        if (stored < 0 || stored > 0xFF || !column.is_valid(static_cast<std::uint8_t>(stored))) {
+            throw_damaged("a kind is " + std::to_string(stored));
+        }
+        value = static_cast<std::uint8_t>(stored);
+    }
+    void field(std::uint32_t& value, const Column& /*column*/) { value = from_.u4(); }
+    void field(std::uint64_t& value, const Column& /*column*/) { value = from_.u8(); }
+    void field(bool& value, const Column& /*column*/) { value = from_.boolean(); }
+    void field(AnyTextId& id, const Column& /*column*/) { id.assign(from_.text()); }
+    void field(std::string& text, const Column& /*column*/) { text.assign(from_.text()); }
+    void field(Currency& currency, const Column& /*column*/) { currency = from_.currency(); }
+    void field(Decimal& value, const Column& /*column*/) { value = from_.numeric(); }
+    void field(Timestamp& at, const Column& /*column*/) { at = from_.instant(); }
+    void field(Digest256& digest, const Column& /*column*/) {
+        digest = to_digest<Digest256>(from_.next());
+    }
+
+    RowReader& from_;
+    RowRef row_;
+};
+
+template <class Next>
+void write_row(RowView row, std::uint32_t node, bool with_rest, Next next) {
+    if (row.table().per_node) {
+        next().u4(node);
+    }
+    FieldWriter writer(row, next);
+    writer.write(row.table().key);
+    if (with_rest) {
+        writer.write(row.table().rest);
+    }
+}
+
 }  // namespace
+
+void read_row(RowReader& from, RowRef row) {
+    try {
+        FieldReader reader(from, row);
+        reader.read(row.table().key);
+        reader.read(row.table().rest);
+    } catch (const DamagedField& damaged) {
+        throw DamagedRow(row_name(row), damaged.wrong, order_of(row));
+    }
+}
+
+RowWriter key_parameters(RowView row, std::uint32_t node, unsigned columns) {
+    RowWriter parameters;
+    if (row.table().per_node) {
+        parameters.u4(node);
+    }
+    FieldWriter(row, [&parameters]() -> RowWriter& {
+        return parameters;
+    }).write(row.table().key, columns);
+    return parameters;
+}
+
+void copy_row(RowView row, std::uint32_t node, RowWriter& to) {
+    to.begin_copy_row(static_cast<std::int16_t>(sql_of(row.table()).all().size()));
+    write_row(row, node, true, [&to]() -> RowWriter& { return to; });
+}
+
+void RowArrays::add_key(RowView row, std::uint32_t node) {
+    write_row(row, node, false, [this]() -> RowWriter& { return next(); });
+}
+
+void RowArrays::add_row(RowView row, std::uint32_t node) {
+    write_row(row, node, true, [this]() -> RowWriter& { return next(); });
+}
 
 std::string names(const std::vector<SqlColumn>& columns) {
     return joined(columns, ", ", [](const SqlColumn& column, std::size_t) { return column.name; });
@@ -62,23 +250,40 @@ std::string unnested(const std::vector<SqlColumn>& columns, std::size_t first) {
            ")";
 }
 
-std::string TableText::columns(const char* prefix) const {
-    std::vector<SqlColumn> all = without_node(key_);
-    for (const SqlColumn& column : without_node(rest_)) {
-        all.push_back(column);
+TableSql::TableSql(const DescribedTable& table)
+    : table_(std::string("sluice_ledger.") + table.name),
+      key_(sql_columns(table.key)),
+      rest_(sql_columns(table.rest)),
+      page_rows_(table.in_bulk ? 8192 : 500) {
+    if (table.per_node) {
+        key_.insert(key_.begin(), {"node", Type::kInt4, kNodeColumn});
     }
-    return joined(all, ", ",
+    all_ = key_;
+    all_.insert(all_.end(), rest_.begin(), rest_.end());
+    select_one_ = make_select_one();
+    insert_many_ = make_insert_many(!table.write_once);
+    erase_many_ = make_erase_many();
+    copy_in_ = "COPY " + table_ + " (" + names(all_) + ") FROM STDIN (FORMAT binary)";
+}
+
+const TableSql& sql_of(const DescribedTable& table) {
+    static const std::vector<TableSql> all(described_tables().begin(), described_tables().end());
+    return all[table.number];
+}
+
+std::string TableSql::columns(const char* prefix) const {
+    return joined(without_node(all_), ", ",
                   [prefix](const SqlColumn& column, std::size_t) { return prefix + column.name; });
 }
 
-std::string TableText::select_one() const {
+std::string TableSql::make_select_one() const {
     return "SELECT " + columns() + " FROM " + table_ + " WHERE " +
            joined(key_, " AND ", [](const SqlColumn& column, std::size_t at) {
                return column.name + " = " + parameter(at);
            });
 }
 
-std::string TableText::select_page(KeyRange range, bool behind, int rows) const {
+std::string TableSql::select_page(KeyRange range, bool behind) const {
     std::vector<SqlColumn> same;
     std::vector<SqlColumn> from;
     std::vector<SqlColumn> order;
@@ -100,32 +305,26 @@ std::string TableText::select_page(KeyRange range, bool behind, int rows) const 
             ")";
     }
     return "SELECT " + columns() + " FROM " + table_ + (where.empty() ? "" : " WHERE ") + where +
-           (order.empty() ? "" : " ORDER BY ") + names(order) + " LIMIT " + std::to_string(rows);
+           (order.empty() ? "" : " ORDER BY ") + names(order) + " LIMIT " +
+           std::to_string(page_rows_);
 }
 
-std::string TableText::insert_many(bool replaces) const {
-    std::vector<SqlColumn> all = key_;
-    all.insert(all.end(), rest_.begin(), rest_.end());
-    const std::string insert =
-        "INSERT INTO " + table_ + " (" + names(all) + ") SELECT * FROM " + unnested(all);
+std::string TableSql::insert_new() const {
+    return "INSERT INTO " + table_ + " (" + names(all_) + ") SELECT * FROM " + unnested(all_);
+}
+
+std::string TableSql::make_insert_many(bool replaces) const {
     if (!replaces) {
-        return insert;
+        return insert_new();
     }
-    const std::string changed =
-        joined(without_node(rest_), ", ", [](const SqlColumn& column, std::size_t) {
-            return column.name + " = EXCLUDED." + column.name;
-        });
-    return insert + " ON CONFLICT (" + names(key_) + ") DO " +
+    const std::string changed = joined(rest_, ", ", [](const SqlColumn& column, std::size_t) {
+        return column.name + " = EXCLUDED." + column.name;
+    });
+    return insert_new() + " ON CONFLICT (" + names(key_) + ") DO " +
            (changed.empty() ? "NOTHING" : "UPDATE SET " + changed);
 }
 
-std::string TableText::copy_in() const {
-    std::vector<SqlColumn> all = key_;
-    all.insert(all.end(), rest_.begin(), rest_.end());
-    return "COPY " + table_ + " (" + names(all) + ") FROM STDIN (FORMAT binary)";
-}
-
-std::string TableText::erase_many() const {
+std::string TableSql::make_erase_many() const {
     return "DELETE FROM " + table_ + " t USING " + unnested(key_) + " AS k (" + names(key_) +
            ") WHERE " + joined(key_, " AND ", [](const SqlColumn& column, std::size_t) {
                return "t." + column.name + " = k." + column.name;

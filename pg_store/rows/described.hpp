@@ -1,98 +1,113 @@
-// Described: the tables of core/ledger/tables.hpp in SQL: their statements, rows and keys. Internal
-// to this room; pure.
+// The described tables (core/ledger/table.hpp) in SQL: their statements, rows and keys. Internal to
+// this room; pure.
+//
+// An absent value is null. Of an absent instant both columns are.
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "core/ledger/row_name.hpp"
-#include "core/ledger/row_tables.hpp"
-#include "pg_store/rows/fields.hpp"
+#include "core/ledger/table.hpp"
+#include "pg_store/connection/row_reader.hpp"
+#include "pg_store/connection/row_writer.hpp"
 
 namespace sluice::pg {
 
-/// Reads a row that TableText::columns() gives. Throws DamagedRow.
-template <class Row>
-[[nodiscard]] Row read_row(RowReader& from) {
-    Row row{};
-    try {
-        FieldReader reader(from);
-        TableOf<Row>::key(row, reader);
-        TableOf<Row>::rest(row, reader);
-    } catch (const DamagedField& damaged) {
-        throw DamagedRow(row_name(row), damaged.wrong, order_of(row));
-    }
-    return row;
-}
-
+/// A column of SQL. An instant is two of them.
+struct SqlColumn {
+    std::string name;
+    Type type = Type::kText;
+    unsigned described = 0;  ///< Its place among the described columns of key or rest.
+};
 /// `a, b, c`
 [[nodiscard]] std::string names(const std::vector<SqlColumn>& columns);
 /// `unnest($1::integer[], $2::text[])`: rows from an array for each column.
 /// @param first  The number of the first parameter.
 [[nodiscard]] std::string unnested(const std::vector<SqlColumn>& columns, std::size_t first = 1);
 
-/// Rows of a page of a scan.
-template <class Row>
-inline constexpr int kPageRows = TableOf<Row>::kInBulk ? 8192 : 500;
-
 /// The texts of a table's statements. A `node` column comes first in its key.
-class TableText {
+class TableSql {
 public:
-    TableText(const char* table, std::vector<SqlColumn> key, std::vector<SqlColumn> rest)
-        : table_(std::string("sluice_ledger.") + table),
-          key_(std::move(key)),
-          rest_(std::move(rest)) {}
+    explicit TableSql(const DescribedTable& table);
 
-    /// What read_row() reads: all but the node.
+    /// What read_row() reads: all columns but the node.
     [[nodiscard]] std::string columns(const char* prefix = "") const;
-    [[nodiscard]] std::string select_one() const;
+    [[nodiscard]] const std::string& select_one() const noexcept { return select_one_; }
     /// A page of a scan: rows at or behind a key's first columns, or behind a whole key.
-    [[nodiscard]] std::string select_page(KeyRange range, bool behind, int rows) const;
-    /// Of many rows: `unnest`, an array for each column.
-    [[nodiscard]] std::string insert_many(bool replaces) const;
-    [[nodiscard]] std::string erase_many() const;
-    /// Of very many new rows: `COPY`, the columns of key() and rest() in each row.
-    [[nodiscard]] std::string copy_in() const;
+    [[nodiscard]] std::string select_page(KeyRange range, bool behind) const;
+    /// Inserts rows from an array for each column. Replaces rows unless they never change.
+    [[nodiscard]] const std::string& insert_many() const noexcept { return insert_many_; }
+    /// Likewise, without a clause for rows that exist.
+    [[nodiscard]] std::string insert_new() const;
+    [[nodiscard]] const std::string& erase_many() const noexcept { return erase_many_; }
+    /// `COPY`: many new rows, each as copy_row() writes it.
+    [[nodiscard]] const std::string& copy_in() const noexcept { return copy_in_; }
 
     [[nodiscard]] const std::vector<SqlColumn>& key() const noexcept { return key_; }
-    [[nodiscard]] const std::vector<SqlColumn>& rest() const noexcept { return rest_; }
+    [[nodiscard]] const std::vector<SqlColumn>& all() const noexcept { return all_; }
+    [[nodiscard]] int page_rows() const noexcept { return page_rows_; }
 
 private:
+    [[nodiscard]] std::string make_select_one() const;
+    [[nodiscard]] std::string make_insert_many(bool replaces) const;
+    [[nodiscard]] std::string make_erase_many() const;
+
     std::string table_;
-    std::vector<SqlColumn> key_, rest_;
+    std::vector<SqlColumn> key_, rest_, all_;
+    int page_rows_;
+    std::string select_one_, insert_many_, erase_many_, copy_in_;
 };
+/// Valid for ever.
+[[nodiscard]] const TableSql& sql_of(const DescribedTable& table);
+template <Described Row>
+[[nodiscard]] const TableSql& sql_of() {
+    return sql_of(table_of<Row>());
+}
 
-inline constexpr unsigned kNodeColumn = ~0U;
+/// Reads a row that TableSql::columns() gives. Throws DamagedRow.
+void read_row(RowReader& from, RowRef row);
+template <Described Row>
+[[nodiscard]] Row read_row(RowReader& from) {
+    Row row{};
+    read_row(from, row);
+    return row;
+}
 
-template <class Row>
-[[nodiscard]] const TableText& table_text() {
-    static const TableText text = [] {
-        const Row row{};
-        ColumnList key;
-        ColumnList rest;
-        TableOf<Row>::key(row, key);
-        TableOf<Row>::rest(row, rest);
-        std::vector<SqlColumn> key_columns = std::move(key).take();
-        std::vector<SqlColumn> rest_columns = std::move(rest).take();
-        if (TableOf<Row>::kPerNode) {
-            key_columns.insert(key_columns.begin(), {"node", Type::kInt4, kNodeColumn});
+/// Returns the first `columns` of a row's key as parameters.
+[[nodiscard]] RowWriter key_parameters(RowView row, std::uint32_t node, unsigned columns = ~0U);
+/// Writes a row for COPY.
+void copy_row(RowView row, std::uint32_t node, RowWriter& to);
+
+/// Columns of a statement over many rows: an array for each.
+class RowArrays {
+public:
+    explicit RowArrays(const std::vector<SqlColumn>& columns) {
+        for (const SqlColumn& column : columns) {
+            arrays_.emplace_back(column.type);
         }
-        return TableText(TableOf<Row>::kName, std::move(key_columns), std::move(rest_columns));
-    }();
-    return text;
-}
-
-/// The first `columns` of a row's key as parameters.
-template <class Row>
-[[nodiscard]] RowWriter key_parameters(const Row& row, std::uint32_t node, unsigned columns = ~0U) {
-    RowWriter parameters;
-    if constexpr (TableOf<Row>::kPerNode) {
-        parameters.u4(node);
     }
-    const auto next = [&parameters]() -> RowWriter& { return parameters; };
-    TableOf<Row>::key(row, FieldWriter(next, columns));
-    return parameters;
-}
+    void add_key(RowView row, std::uint32_t node);
+    void add_row(RowView row, std::uint32_t node);
+    [[nodiscard]] bool empty() const { return arrays_.front().count() == 0; }
+    [[nodiscard]] RowWriter parameters() const {
+        RowWriter row;
+        for (const ColumnArray& array : arrays_) {
+            array.write_to(row);
+        }
+        return row;
+    }
+
+private:
+    /// Where the next field goes: behind the last column comes the first one of the next row.
+    RowWriter& next() {
+        RowWriter& field = arrays_[at_].add();
+        at_ = at_ + 1 == arrays_.size() ? 0 : at_ + 1;
+        return field;
+    }
+
+    std::vector<ColumnArray> arrays_;
+    std::size_t at_ = 0;
+};
 
 }  // namespace sluice::pg

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/ledger/failure.hpp"
-#include "core/ledger/row_name.hpp"
+#include "core/ledger/table.hpp"
 #include "pg_store/rows/list_columns.hpp"
 #include "pg_store/rows/packed_rows.hpp"
 #include "pg_store/rows/position_row.hpp"

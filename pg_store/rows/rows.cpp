@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/ledger/row_name.hpp"
-
 namespace sluice::pg {
 namespace {
 

@@ -51,7 +51,7 @@ public:
         text_.push_back('"');
     }
     void flag(bool element) { plain(element ? "t" : "f"); }
-    void write_to(Column& column) {
+    void write_to(ColumnArray& column) {
         RowWriter& field = column.add();
         if (text_.empty()) {
             field.null();
@@ -90,13 +90,13 @@ std::string taken_parameters(std::size_t first) {
     });
 }
 
-void add_taken_columns(std::vector<Column>& columns) {
+void add_taken_columns(std::vector<ColumnArray>& columns) {
     for (const TakenColumn& column : kColumns) {
         columns.emplace_back(column.list ? Type::kText : Type::kInt4);
     }
 }
 
-void encode_taken(const OrderState& state, std::span<Column> columns) {
+void encode_taken(const OrderState& state, std::span<ColumnArray> columns) {
     columns[0].add().u4(state.anomalies_showing);
     columns[1].add().u4(state.anomalies_acknowledged);
     std::array<ArrayText, kColumns.size() - kFirstList> lists;

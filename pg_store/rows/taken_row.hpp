@@ -19,8 +19,8 @@ namespace sluice::pg {
 /// `$5::text[], ...`, an array over the orders for each column.
 [[nodiscard]] std::string taken_parameters(std::size_t first);
 /// Adds the columns that encode_taken() fills.
-void add_taken_columns(std::vector<Column>& columns);
+void add_taken_columns(std::vector<ColumnArray>& columns);
 /// One order's values.
-void encode_taken(const OrderState& state, std::span<Column> columns);
+void encode_taken(const OrderState& state, std::span<ColumnArray> columns);
 
 }  // namespace sluice::pg

@@ -16,15 +16,15 @@ LEDGER = {
 REGISTRY = {"accounts": 8, "shops": 9, "tokens": 10}
 SEGMENT_HEAD, BLOCK, DESCRIBED = 11, 12, 14
 SEAL_BYTES = 4  # The fuzzer seals what it tries.
-HEADERS = pathlib.Path(__file__).parents[2] / "core" / "ledger"
+LEDGER_ROOM = pathlib.Path(__file__).parents[2] / "core" / "ledger"
 
 
 def described_tables():
     """Names of the described tables, in the order of DescribedRows."""
-    text = "".join((HEADERS / f"{name}tables.hpp").read_text() for name in ("account_", "book_", ""))
-    names = dict(re.findall(r"struct TableOf<(\w+)> .*?kName = \"(\w+)\"", text, re.DOTALL))
-    rows = re.search(r"using DescribedRows =\s*RowTypes<(.*?)>;", text, re.DOTALL).group(1)
-    return [names[row.strip()] for row in rows.split(",")]
+    names = dict(re.findall(r"describe\(Description& table, (\w+)& row\) \{\s+table.named\(\"(\w+)\"",
+                            (LEDGER_ROOM / "tables.cpp").read_text()))
+    rows = re.findall(r"struct (\w+)[,>]", (LEDGER_ROOM / "table.hpp").read_text())
+    return [names[row] for row in rows]
 
 
 EACH = 2

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/payouts/payout_names.hpp"
 #include "core/rules/command_id.hpp"
 #include "os/files/file_io.hpp"

@@ -1,4 +1,5 @@
 // sluice period close|list
+#include "core/ledger/account_rows.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/explain/node_names.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/payouts/payout_names.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/forget/rows.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "worker/drain/forget_archive.hpp"
 #include "worker/system/crash_point.hpp"

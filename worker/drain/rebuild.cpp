@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/ledger/account_rows.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/archive_merge.hpp"
 

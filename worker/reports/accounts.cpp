@@ -1,5 +1,7 @@
 #include "worker/reports/accounts.hpp"
 
+#include "core/ledger/account_rows.hpp"
+
 namespace sluice::cli {
 
 /// An account is known by its shops, or by what was set up for it.

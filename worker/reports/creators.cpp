@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/creator_names.hpp"
 #include "worker/reports/report.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "core/commands/policy.hpp"
 #include "core/explain/node_names.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/payouts/payout_names.hpp"
 #include "core/rules/creator_names.hpp"
 #include "worker/reports/report.hpp"

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "core/journal/open_amounts.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

@@ -50,14 +50,12 @@ std::unique_ptr<store::EmbeddedLedger> open_folder(const std::filesystem::path& 
     return std::move(*opened);
 }
 
-template <class... Rows>
-void put_rows(LedgerTxn& txn, RowTypes<Rows...> /*described*/) {
-    const auto put = [&txn]<class Row>(const Row* /*which*/) {
+void put_rows(LedgerTxn& txn) {
+    for (const DescribedTable& table : described_tables()) {
         for (std::uint32_t number = 1; number <= kRows; ++number) {
-            txn.put(filled_row<Row>(number));
+            txn.put_row(filled_row(table, number).view());
         }
-    };
-    (put(static_cast<const Rows*>(nullptr)), ...);
+    }
 }
 
 /// Rows of every table, on two nodes; an order with events beyond those that it holds.
@@ -81,7 +79,7 @@ void fill_all(Ledger& ledger) {
     two.create(order);
     for (const std::string_view node : {Books::kNode, std::string_view(kOther)}) {
         const auto txn = ledger.begin(node);
-        put_rows(*txn, DescribedRows());
+        put_rows(*txn);
         txn->commit();
     }
 }

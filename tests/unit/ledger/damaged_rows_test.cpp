@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/forget/rows.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/rules/soundness.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/ledger/tables.hpp"
@@ -362,7 +363,7 @@ TEST_F(EmbeddedDamage, AnyBytesOfAnyRowAreAnErrorOrADeadLetterAndNoSignal) {
     std::size_t stopped = 0;
     std::size_t dead = 0;
     std::vector<std::string> empty_tables;
-    for (const char* name : store::kLedgerTables) {
+    for (const char* name : store::ledger_tables()) {
         const store::RawRows table(folder_.path(), name);
         const auto rows = table.all();
         if (rows.empty()) {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/order_state.hpp"
 #include "core/rules/order_book.hpp"
 #include "pg_store/connection/connection.hpp"

@@ -7,9 +7,11 @@
 
 #include "core/forget/rows.hpp"
 #include "core/forget/search.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/protocol/record.hpp"
 #include "unit/ledger/rules_fixture.hpp"
+#include "unit/row_text.hpp"
 
 namespace sluice::test {
 namespace {
@@ -17,56 +19,15 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// A column as text, whatever its type.
-class RowText {
-public:
-    void operator()(const char* name, const auto& value) {
-        text << " " << name << "=" << say(value);
+std::string tables_text(LedgerReader& reader) {
+    std::string text;
+    for (const DescribedTable& table : described_tables()) {
+        reader.scan_rows(AnyRow(table).view(), {}, [&text](RowView row) {
+            text += "\n" + row_text(row);
+            return true;
+        });
     }
-    void bytes(const char* name, const std::string& value) { (*this)(name, to_hex(sha256(value))); }
-    std::ostringstream text;
-
-private:
-    static std::string say(const std::string& value) { return value; }
-    static std::string say(const Digest256& value) { return to_hex(value); }
-    static std::string say(const Timestamp& value) { return value.to_string(); }
-    static std::string say(const Decimal& value) { return value.to_string(); }
-    static std::string say(const Currency& value) { return std::string(value.code()); }
-    template <class Tag>
-    static std::string say(const TextId<Tag>& value) {
-        return value.str();
-    }
-    template <class Tag>
-    static std::string say(const NumberId<Tag>& value) {
-        return std::to_string(value.value);
-    }
-    static std::string say(const SequenceNumber& value) { return std::to_string(value.value); }
-    template <class Value>
-    static std::string say(const std::optional<Value>& value) {
-        return value ? say(*value) : "none";
-    }
-    template <class Number>
-    requires std::is_arithmetic_v<Number> || std::is_enum_v<Number>
-    static std::string say(const Number& value) {
-        return std::to_string(static_cast<std::uint64_t>(value));
-    }
-};
-
-template <class Row>
-std::string table_text(LedgerReader& reader) {
-    RowText out;
-    reader.scan(Row{}, {}, [&out](const Row& row) {
-        out.text << "\n" << TableOf<Row>::kName;
-        TableOf<Row>::key(row, out);
-        TableOf<Row>::rest(row, out);
-        return true;
-    });
-    return out.text.str();
-}
-
-template <class... Rows>
-std::string tables_text(LedgerReader& reader, RowTypes<Rows...> /*all*/) {
-    return (table_text<Rows>(reader) + ...);
+    return text;
 }
 
 /// Every row of a ledger, orders with what they know a person by.
@@ -85,8 +46,7 @@ std::string everything(Books& books) {
         });
         return true;
     });
-    return text + tables_text(*reader, DescribedRows{}) + "\nnext work " +
-           std::to_string(reader->head().next_work);
+    return text + tables_text(*reader) + "\nnext work " + std::to_string(reader->head().next_work);
 }
 
 std::string archived_bytes(const Books& books) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "core/ledger/sort_key.hpp"
+#include "core/ledger/table.hpp"
 
 namespace sluice::test {
 namespace {
@@ -23,55 +23,37 @@ void scan_map(const Map& map, const Visitor<Row>& visit) {
     }
 }
 
-/// The root that the described tables are kept on top of.
-class MemoryRoot : public LedgerTxn {
-protected:
-    explicit MemoryRoot(const MemoryTables& tables) : t_(std::make_shared<MemoryTables>(tables)) {}
-    std::shared_ptr<MemoryTables> t_;
-};
-
-template <class Row, class Base>
-class MemoryTable : public Base {
-public:
-    using Base::Base;
-    using Base::erase;
-    using Base::load;
-    using Base::put;
-    using Base::scan;
-
-    bool load(Row& row) override {
-        const auto found = rows().find(sort_key(row));
-        if (found != rows().end()) {
-            row = found->second;
-        }
-        return found != rows().end();
-    }
-    void scan(const Row& first, KeyRange range, const Visitor<Row>& visit) override {
-        const std::string same = sort_key(first, range.same);
-        for (auto at = rows().lower_bound(sort_key(first, range.from));
-             at != rows().end() && at->first.starts_with(same) && visit(at->second); ++at) {
-        }
-    }
-    void put(const Row& row) override { rows()[sort_key(row)] = row; }
-    void erase(const Row& row) override { rows().erase(sort_key(row)); }
-
-private:
-    std::map<std::string, Row>& rows() { return this->t_->rows.template of<Row>(); }
-};
-using MemoryTableRows = ForEachTable<MemoryTable, MemoryRoot>;
-
-class MemoryTxn final : public MemoryTableRows {
+class MemoryTxn final : public LedgerTxn {
 public:
     /// `home` receives the tables at commit; nullptr makes a snapshot.
     MemoryTxn(std::shared_ptr<MemoryTables>* home, const MemoryTables& tables,
               std::string_view node)
-        : MemoryTableRows(tables), home_(home), head_(t_->heads[std::string(node)]) {
+        : t_(std::make_shared<MemoryTables>(tables)),
+          home_(home),
+          head_(t_->heads[std::string(node)]) {
         head_.node = node;
         if (head_.number == 0) {
             head_.number = static_cast<std::uint32_t>(t_->heads.size());
         }
         head_.programs_revision = t_->programs_revision;
     }
+
+    bool load_row(RowRef row) override {
+        const auto found = rows(row).find(sort_key(row));
+        if (found != rows(row).end()) {
+            row.assign(found->second.view());
+        }
+        return found != rows(row).end();
+    }
+    void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override {
+        const std::string same = sort_key(first, range.same);
+        for (auto at = rows(first).lower_bound(sort_key(first, range.from));
+             at != rows(first).end() && at->first.starts_with(same) && visit(at->second.view());
+             ++at) {
+        }
+    }
+    void put_row(RowView row) override { rows(row).insert_or_assign(sort_key(row), AnyRow(row)); }
+    void erase_row(RowView row) override { rows(row).erase(sort_key(row)); }
 
     bool load_order(const OrderKey& key, OrderState& state) override {
         const auto found = t_->orders.find(key);
@@ -247,6 +229,7 @@ public:
     }
 
 private:
+    std::map<std::string, AnyRow>& rows(RowView row) { return t_->rows.at(row.table().number); }
     static MemoryTables::VariantKey variant_key(const CatalogKey& key, const std::string& sku) {
         return {key.account, key.shop, sku, key.language, key.country, key.product_id};
     }
@@ -283,6 +266,7 @@ private:
         }
     }
 
+    std::shared_ptr<MemoryTables> t_;
     std::shared_ptr<MemoryTables>* home_;
     LedgerHead& head_;
 };

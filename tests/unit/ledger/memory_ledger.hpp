@@ -1,6 +1,7 @@
 // A ledger in memory, for tests of the rules: the interface and nothing else.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,25 +13,12 @@
 
 namespace sluice::test {
 
-/// Rows of the described tables, each table sorted by its keys.
-template <class Rows>
-struct MemoryRows;
-template <class... Rows>
-struct MemoryRows<RowTypes<Rows...>> {
-    std::tuple<std::map<std::string, Rows>...> tables;
-
-    template <class Row>
-    std::map<std::string, Row>& of() {
-        return std::get<std::map<std::string, Row>>(tables);
-    }
-};
-
 /// All tables as sorted maps; a transaction works on a copy and swaps it in.
 struct MemoryTables {
     using VariantKey =
         std::tuple<AccountNumber, ShopNumber, std::string, std::string, std::string, ProductId>;
 
-    MemoryRows<DescribedRows> rows;
+    std::array<std::map<std::string, AnyRow>, kDescribedTables> rows;  ///< By their sort keys.
     std::map<std::string, LedgerHead> heads;  ///< By node; programs_revision is shared.
     std::uint64_t programs_revision = 0;
     std::map<std::pair<AccountNumber, std::string>, ChainHead> chains;

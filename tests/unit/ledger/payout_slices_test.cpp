@@ -131,10 +131,9 @@ TEST(PostgresPayouts, N4_RoundTripsGrowWithSlicesNeitherWithOrdersNorWithPayouts
 class CountingReader final : public Overlay {
 public:
     using Overlay::Overlay;
-    using Overlay::scan;
-    void scan(const OpenAmount& first, KeyRange range, const Visitor<OpenAmount>& visit) override {
-        Overlay::scan(first, range, [&](const OpenAmount& row) {
-            ++visited;
+    void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override {
+        Overlay::scan_rows(first, range, [&](RowView row) {
+            visited += row.is<OpenAmount>() ? 1U : 0U;
             return visit(row);
         });
     }

@@ -70,7 +70,7 @@ bool is_index(std::string_view table) {
 
 TEST_F(LedgerDamageTest, AnyValueThatIsNoRowIsNoticedWithItsTable) {
     int rows_count = 0;
-    for (const std::string_view name : kLedgerTables) {
+    for (const std::string_view name : ledger_tables()) {
         for (const auto& [key, value] : table(name).all()) {
             if (is_index(name)) {
                 continue;
@@ -87,7 +87,7 @@ TEST_F(LedgerDamageTest, AnyValueThatIsNoRowIsNoticedWithItsTable) {
 
 TEST_F(LedgerDamageTest, AnyByteOfAnyValueThatIsChangedIsNoticedWithItsTable) {
     OrderSamples samples(std::random_device{}());
-    for (const std::string_view name : kLedgerTables) {
+    for (const std::string_view name : ledger_tables()) {
         for (const auto& [key, value] : table(name).all()) {
             if (value.empty()) {
                 continue;
@@ -104,7 +104,7 @@ TEST_F(LedgerDamageTest, AnyByteOfAnyValueThatIsChangedIsNoticedWithItsTable) {
 }
 
 TEST_F(LedgerDamageTest, AKeyThatIsCutIsNoticed) {
-    for (const std::string_view name : kLedgerTables) {
+    for (const std::string_view name : ledger_tables()) {
         for (const auto& [key, value] : table(name).all()) {
             if (value.empty() && !is_index(name)) {
                 continue;  // such a row is its key, so a changed key is another row
@@ -119,7 +119,7 @@ TEST_F(LedgerDamageTest, AKeyThatIsCutIsNoticed) {
 }
 
 TEST_F(LedgerDamageTest, AValueThatLiesUnderTheKeyOfAnotherRowIsNoticed) {
-    for (const std::string_view name : kLedgerTables) {
+    for (const std::string_view name : ledger_tables()) {
         const auto rows = table(name).all();
         if (rows.size() < 2 || rows[0].second == rows[1].second) {
             continue;

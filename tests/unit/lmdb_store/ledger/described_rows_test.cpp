@@ -2,12 +2,11 @@
 // their keys, erased.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "core/ledger/sort_key.hpp"
+#include "core/ledger/table.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "unit/lmdb_store/rows/row_samples.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
@@ -19,30 +18,6 @@ constexpr const char* kNode = "11111111-2222-3333-4444-555555555555";
 /// Ids of up to 1024 bytes, many of which share a beginning that is longer than any key.
 constexpr std::size_t kLongest = 1024;
 
-/// Takes the texts of one row, or makes them long with one beginning.
-struct LongTexts {
-    OrderSamples& samples;
-    void operator()(const char* /*name*/, auto& /*value*/) {}
-    template <class Tag>
-    void operator()(const char* /*name*/, TextId<Tag>& value) {
-        value.assign(longer(value.str()));
-    }
-    void operator()(const char* /*name*/, std::string& value) { value = longer(value); }
-
-    std::string longer(const std::string& text) {
-        switch (samples.number(4)) {
-            case 0:
-                return text.substr(0, 3);
-            case 1:
-                return (std::string(700, 'm') + text).substr(0, kLongest);
-            case 2:
-                return std::string(1 + samples.number(kLongest), 'm');
-            default:
-                return text;
-        }
-    }
-};
-
 class DescribedRowsTest : public testing::Test {
 protected:
     DescribedRowsTest() {
@@ -52,39 +27,60 @@ protected:
         EXPECT_TRUE(opened.ok());
         ledger_ = std::move(*opened);
     }
+    using Rows = std::map<std::string, AnyRow>;
+
+    /// Makes some texts of a key short, and some long with one beginning.
+    std::string longer(const std::string& text) {
+        switch (samples_.number(4)) {
+            case 0:
+                return text.substr(0, 3);
+            case 1:
+                return (std::string(700, 'm') + text).substr(0, kLongest);
+            case 2:
+                return std::string(1 + samples_.number(kLongest), 'm');
+            default:
+                return text;
+        }
+    }
     /// Rows by their keys.
-    template <class Row>
-    std::map<std::string, Row> rows_of(std::size_t count) {
-        std::map<std::string, Row> rows;
+    Rows rows_of(const DescribedTable& table, std::size_t count) {
+        Rows rows;
         while (rows.size() < count) {
-            Row row = sample_row<Row>(samples_, 40);
-            LongTexts longer{samples_};
-            TableOf<Row>::key(row, longer);
-            rows[sort_key(row)] = row;
+            AnyRow row = sample_row(table, samples_, 40);
+            for (const Column& column : table.key) {
+                void* const value = column.find(row.ref().get());
+                if (column.kind == ColumnKind::kId) {
+                    auto& id = *static_cast<AnyTextId*>(value);
+                    id.assign(longer(id.str()));
+                } else if (column.kind == ColumnKind::kText) {
+                    auto& text = *static_cast<std::string*>(value);
+                    text = longer(text);
+                }
+            }
+            rows.insert_or_assign(sort_key(row.view()), row);
         }
         return rows;
     }
-    template <class Row>
-    static std::vector<std::string> scanned(LedgerReader& reader, const Row& first,
-                                            KeyRange range) {
+    static std::vector<std::string> scanned(LedgerReader& reader, RowView first, KeyRange range) {
         std::vector<std::string> texts;
-        reader.scan(first, range, [&](const Row& row) {
+        reader.scan_rows(first, range, [&](RowView row) {
             texts.push_back(row_text(row));
             return true;
         });
         return texts;
     }
     /// Returns the rows that a sorted map would visit.
-    template <class Row>
-    static std::vector<std::string> expected(const std::map<std::string, Row>& rows,
-                                             const Row& first, KeyRange range) {
+    static std::vector<std::string> expected(const Rows& rows, RowView first, KeyRange range) {
         std::vector<std::string> texts;
         const std::string same = sort_key(first, range.same);
         for (auto at = rows.lower_bound(sort_key(first, range.from));
              at != rows.end() && at->first.starts_with(same); ++at) {
-            texts.push_back(row_text(at->second));
+            texts.push_back(row_text(at->second.view()));
         }
         return texts;
+    }
+    void change_rest(AnyRow& row) {
+        fill_with_samples(row.ref(), row.view().table().rest, samples_, 5);
     }
 
     TempFolder folder_;
@@ -93,100 +89,100 @@ protected:
 };
 
 TEST_F(DescribedRowsTest, ComeBackAsTheyWereWritten) {
-    for_each_described([this]<class Row>(const Row& /*empty*/) {
-        SCOPED_TRACE(TableOf<Row>::kName);
-        const auto rows = rows_of<Row>(40);
+    for (const DescribedTable& table : described_tables()) {
+        SCOPED_TRACE(table.name);
+        const Rows rows = rows_of(table, 40);
         auto txn = ledger_->begin(kNode);
         for (const auto& [key, row] : rows) {
-            txn->put(row);
+            txn->put_row(row.view());
         }
         for (const auto& [key, row] : rows) {
-            Row found = row;
-            Filler other(samples_, 5);
-            TableOf<Row>::rest(found, other);
-            ASSERT_TRUE(txn->load(found));
-            EXPECT_EQ(row_text(found), row_text(row));
+            AnyRow found = row;
+            change_rest(found);
+            ASSERT_TRUE(txn->load_row(found.ref()));
+            EXPECT_EQ(row_text(found.view()), row_text(row.view()));
         }
-        Row none = sample_row<Row>(samples_);
-        EXPECT_FALSE(txn->load(none));
-    });
+        AnyRow none = sample_row(table, samples_);
+        EXPECT_FALSE(txn->load_row(none.ref()));
+    }
 }
 
 TEST_F(DescribedRowsTest, AreScannedInTheOrderOfTheirKeysFromAnyPlace) {
-    for_each_described([this]<class Row>(const Row& /*empty*/) {
-        SCOPED_TRACE(TableOf<Row>::kName);
-        const auto rows = rows_of<Row>(60);
+    for (const DescribedTable& table : described_tables()) {
+        SCOPED_TRACE(table.name);
+        const Rows rows = rows_of(table, 60);
         auto txn = ledger_->begin(kNode);
         for (const auto& [key, row] : rows) {
-            txn->put(row);
+            txn->put_row(row.view());
         }
-        EXPECT_EQ(scanned(*txn, Row{}, {}), expected(rows, Row{}, {}));
+        const AnyRow none(table);
+        EXPECT_EQ(scanned(*txn, none.view(), {}), expected(rows, none.view(), {}));
         for (const auto& [key, row] : rows) {
-            for (unsigned same = 0; same < key_columns<Row>(); ++same) {
-                for (unsigned from = same; from <= key_columns<Row>(); ++from) {
-                    ASSERT_EQ(scanned(*txn, row, {same, from}), expected(rows, row, {same, from}))
+            for (unsigned same = 0; same < table.key.size(); ++same) {
+                for (unsigned from = same; from <= table.key.size(); ++from) {
+                    ASSERT_EQ(scanned(*txn, row.view(), {same, from}),
+                              expected(rows, row.view(), {same, from}))
                         << same << " " << from;
                 }
             }
         }
-    });
+    }
 }
 
 TEST_F(DescribedRowsTest, AreReplacedAndErased) {
-    for_each_described([this]<class Row>(const Row& /*empty*/) {
-        SCOPED_TRACE(TableOf<Row>::kName);
-        auto rows = rows_of<Row>(20);
+    for (const DescribedTable& table : described_tables()) {
+        SCOPED_TRACE(table.name);
+        Rows rows = rows_of(table, 20);
+        const AnyRow none(table);
         auto txn = ledger_->begin(kNode);
         for (auto& [key, row] : rows) {
-            txn->put(row);
-            Filler other(samples_, 5);
-            TableOf<Row>::rest(row, other);
-            txn->put(row);
+            txn->put_row(row.view());
+            change_rest(row);
+            txn->put_row(row.view());
         }
-        EXPECT_EQ(scanned(*txn, Row{}, {}), expected(rows, Row{}, {}));
-        for (bool again : {false, true}) {
-            const Row gone = rows.begin()->second;
-            txn->erase(gone);
+        EXPECT_EQ(scanned(*txn, none.view(), {}), expected(rows, none.view(), {}));
+        for (const bool again : {false, true}) {
+            const AnyRow gone = rows.begin()->second;
+            txn->erase_row(gone.view());
             if (again) {
-                rows.erase(rows.begin());
-            } else {
-                txn->erase(gone);  // it may be missing
-                rows.erase(rows.begin());
+                txn->erase_row(gone.view());  // it may be missing
             }
-            EXPECT_EQ(scanned(*txn, Row{}, {}), expected(rows, Row{}, {}));
+            rows.erase(rows.begin());
+            EXPECT_EQ(scanned(*txn, none.view(), {}), expected(rows, none.view(), {}));
         }
-    });
+    }
 }
 
 TEST_F(DescribedRowsTest, AVisitorThatHasSeenEnoughIsNotCalledAgain) {
-    for_each_described([this]<class Row>(const Row& /*empty*/) {
-        SCOPED_TRACE(TableOf<Row>::kName);
+    for (const DescribedTable& table : described_tables()) {
+        SCOPED_TRACE(table.name);
         auto txn = ledger_->begin(kNode);
-        for (const auto& [key, row] : rows_of<Row>(20)) {
-            txn->put(row);
+        for (const auto& [key, row] : rows_of(table, 20)) {
+            txn->put_row(row.view());
         }
         for (const int enough : {1, 2, 7}) {
             int seen = 0;
-            txn->scan(Row{}, {}, [&](const Row&) { return ++seen < enough; });
+            txn->scan_rows(AnyRow(table).view(), {}, [&](RowView) { return ++seen < enough; });
             EXPECT_EQ(seen, enough);
         }
-    });
+    }
 }
 
 TEST_F(DescribedRowsTest, RowsOfTwoNodesAreSeparate) {
-    for_each_described([this]<class Row>(const Row& /*empty*/) {
-        if constexpr (TableOf<Row>::kPerNode) {
-            const Row row = sample_row<Row>(samples_);
-            auto txn = ledger_->begin(kNode);
-            txn->put(row);
-            txn->commit();
-            txn.reset();
-            Row found = row;
-            EXPECT_TRUE(ledger_->snapshot(kNode)->load(found));
-            EXPECT_FALSE(ledger_->snapshot("another queue")->load(found));
-            EXPECT_FALSE(ledger_->snapshot("")->load(found));
+    for (const DescribedTable& table : described_tables()) {
+        if (!table.per_node) {
+            continue;
         }
-    });
+        const AnyRow row = sample_row(table, samples_);
+        auto txn = ledger_->begin(kNode);
+        txn->put_row(row.view());
+        txn->commit();
+        txn.reset();
+        AnyRow found = row;
+        EXPECT_TRUE(ledger_->snapshot(kNode)->load_row(found.ref()));
+        EXPECT_FALSE(ledger_->snapshot("another queue")->load_row(found.ref()));
+        EXPECT_FALSE(ledger_->snapshot("")->load_row(found.ref()));
+    }
 }
 
 }  // namespace

@@ -46,40 +46,33 @@ ValueKind own_kind(const char* name, const Row& sample, const Row& empty = {}) {
 }
 
 /// Takes every text of a key for one that was cut.
-struct AllTexts {
+CutTexts all_texts(RowView row) {
     CutTexts cut;
     std::size_t text = 0;
-
-    void operator()(const char* /*name*/, const auto& /*value*/) {}
-    template <class Tag>
-    void operator()(const char* /*name*/, const TextId<Tag>& id) {
-        add(id.view());
-    }
-    void operator()(const char* /*name*/, const std::string& id) { add(id); }
-    void add(std::string_view id) {
+    const auto add = [&](std::string_view value) {
         cut.which |= 1U << text;
-        cut.texts[text++] = id;
+        cut.texts.at(text++) = value;
+    };
+    for (const Column& column : row.table().key) {
+        if (column.kind == ColumnKind::kId) {
+            add(static_cast<const AnyTextId*>(column.find(row.get()))->view());
+        } else if (column.kind == ColumnKind::kText) {
+            add(*static_cast<const std::string*>(column.find(row.get())));
+        }
     }
-};
-
-template <class Row>
-CutTexts all_texts(const Row& row) {
-    AllTexts texts;
-    TableOf<Row>::key(row, texts);
-    return texts.cut;
+    return cut;
 }
 
 /// With every text of the key in the value, as if each had been cut.
-template <class Row>
-ValueKind described_kind(OrderSamples& samples) {
+ValueKind described_kind(const DescribedTable& table, OrderSamples& samples) {
     const auto value = std::make_shared<RowValue>();
-    const Row sample = sample_row<Row>(samples, 30);
-    return kind_of<Row>(
-        TableOf<Row>::kName, sample, Row{},
-        [=](std::string_view bytes, Row& row) {
-            return RowValue::decode(kKey, all_texts(sample), bytes, row);
+    const AnyRow sample = sample_row(table, samples, 30);
+    return kind_of<AnyRow>(
+        table.name, sample, AnyRow(table),
+        [=](std::string_view bytes, AnyRow& row) {
+            return RowValue::decode(kKey, all_texts(sample.view()), bytes, row.ref());
         },
-        [=](const Row& row) { return value->encode(kKey, all_texts(row), row); });
+        [=](const AnyRow& row) { return value->encode(kKey, all_texts(row.view()), row.view()); });
 }
 
 std::vector<ValueKind> kinds() {
@@ -138,8 +131,9 @@ std::vector<ValueKind> kinds() {
         own_kind<ChainHead>("chains", {samples.digest(), 5}),
         own_kind<NodeHead>("heads", head),
     };
-    for_each_described(
-        [&]<class Row>(const Row& /*empty*/) { all.push_back(described_kind<Row>(samples)); });
+    for (const DescribedTable& table : described_tables()) {
+        all.push_back(described_kind(table, samples));
+    }
     return all;
 }
 

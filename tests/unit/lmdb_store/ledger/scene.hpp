@@ -32,13 +32,13 @@ struct LedgerScene {
         return record;
     }
     /// The set's row of a described table; alike each time.
-    template <class Row>
-    static Row row_of(int number) {
+    static AnyRow row_of(const DescribedTable& table, int number) {
         OrderSamples samples(static_cast<std::uint64_t>(number));
-        Row row = sample_row<Row>(samples, number < kLongIds ? 40 : 600);
-        if constexpr (std::is_same_v<Row, ShopRow>) {
-            row.account = kAccount;
-            row.shop_id = ShopId("shop-" + std::to_string(number));
+        AnyRow row = sample_row(table, samples, number < kLongIds ? 40 : 600);
+        if (row.view().is<ShopRow>()) {
+            auto& shop = row.ref().as<ShopRow>();
+            shop.account = kAccount;
+            shop.shop_id = ShopId("shop-" + std::to_string(number));
         }
         return row;
     }
@@ -51,7 +51,9 @@ struct LedgerScene {
     /// A row of every kind.
     static void write_rows(LedgerTxn& txn, int number) {
         OrderSamples samples(static_cast<std::uint64_t>(number));
-        for_each_described([&]<class Row>(const Row& /*empty*/) { txn.put(row_of<Row>(number)); });
+        for (const DescribedTable& table : described_tables()) {
+            txn.put_row(row_of(table, number).view());
+        }
         OrderState state = samples.order(order(number));
         state.events = {};
         state.other_groups = {txn.head().next_entry};
@@ -89,28 +91,28 @@ struct LedgerScene {
         txn.mutable_head().applied_seq = group.event_seq;
     }
     static void delete_rows(LedgerTxn& txn, int number) {
-        for_each_described([&]<class Row>(const Row& /*empty*/) {
-            if constexpr (!std::is_same_v<Row, ShopRow>) {
-                txn.erase(row_of<Row>(number));
+        for (const DescribedTable& table : described_tables()) {
+            if (table.number != kTableNumber<ShopRow>) {
+                txn.erase_row(row_of(table, number).view());
             }
-        });
+        }
         txn.delete_catalog(copy_of(number, "new"));
     }
     /// Asks for everything. How many rows there were.
     static int read_rows(LedgerReader& reader, int number) {
         int rows = 0;
         const auto count = [&](const auto&) { return ++rows > 0; };
-        for_each_described([&]<class Row>(const Row& /*empty*/) {
-            Row row = row_of<Row>(number);
-            rows += reader.load(row) ? 1 : 0;
-            reader.scan(Row{}, {}, count);
-        });
+        for (const DescribedTable& table : described_tables()) {
+            AnyRow row = row_of(table, number);
+            rows += reader.load_row(row.ref()) ? 1 : 0;
+            reader.scan_rows(AnyRow(table).view(), {}, count);
+        }
         OrderState state;
         rows += reader.load_order(order(number), state) ? 1 : 0;
         rows += static_cast<int>(reader.order_journal(state).size());
         const EventTrace trace = event(number);
         rows += reader.has_event(order(number), trace.topic, trace.digest) ? 1 : 0;
-        const auto touch = row_of<Touch>(number);
+        const auto touch = row_of(table_of<Touch>(), number).ref().as<Touch>();
         reader.visit_touches(touch.account, touch.anon, touch.program, touch.occurred_at, count);
         rows += reader.find_variant(kAccount, kShop, "always") ? 1 : 0;
         rows +=

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ledger/sort_key.hpp"
+#include "core/ledger/table.hpp"
 #include "lmdb_store/rows/row_keys.hpp"
 #include "unit/lmdb_store/rows/row_samples.hpp"
 
@@ -36,16 +36,6 @@ TEST(LedgerKeys, SortAsTheIdsDoUpToTheCut) {
     }
 }
 
-struct Longest {
-    std::string text = std::string(1024, 'x');
-    void operator()(const char* /*name*/, auto& /*value*/) {}
-    template <class Tag>
-    void operator()(const char* /*name*/, TextId<Tag>& id) {
-        id.assign(text);
-    }
-    void operator()(const char* /*name*/, std::string& id) { id = text; }
-};
-
 TEST(LedgerKeys, NeverExceedTheLimitOfLmdb) {
     const std::string longest(1024, 'x');
     const std::string admin(128, 'p');
@@ -60,23 +50,29 @@ TEST(LedgerKeys, NeverExceedTheLimitOfLmdb) {
           balance_prefix({{1}, ProgramId(admin), CreatorId(admin), currency_of("USD")}).u32(1)}) {
         EXPECT_LE(key.size(), kKeyBytesMax);
     }
-    for_each_described([&]<class Row>(const Row& /*empty*/) {
-        Row row{};
-        Longest fill;
-        TableOf<Row>::key(row, fill);
-        EXPECT_LE(row_key(row, 1).size(), kKeyBytesMax) << TableOf<Row>::kName;
-    });
+    for (const DescribedTable& table : described_tables()) {
+        AnyRow row(table);
+        for (const Column& column : table.key) {
+            void* const value = column.find(row.ref().get());
+            if (column.kind == ColumnKind::kId) {
+                static_cast<AnyTextId*>(value)->assign(longest);
+            } else if (column.kind == ColumnKind::kText) {
+                *static_cast<std::string*>(value) = longest;
+            }
+        }
+        EXPECT_LE(row_key(row.view(), 1).size(), kKeyBytesMax) << table.name;
+    }
 }
 
 /// People's ids, and those that platforms give, are in the keys as they are.
 TEST(LedgerKeys, IdsOfTheUsualLengthsAreWhole) {
     OrderSamples samples(9);
-    for_each_described([&]<class Row>(const Row& /*empty*/) {
-        const Row row = sample_row<Row>(samples, 48);
+    for (const DescribedTable& table : described_tables()) {
+        const AnyRow row = sample_row(table, samples, 48);
         CutTexts cut;
-        (void)row_key(row, cut, 1);
-        EXPECT_EQ(cut.which, 0U) << TableOf<Row>::kName;
-    });
+        (void)row_key(row.view(), cut, 1);
+        EXPECT_EQ(cut.which, 0U) << table.name;
+    }
     PayoutItem item;
     item.payout_id = "P260201120000-ABCDEF-12";
     item.program = ProgramId("spring-2026");
@@ -90,38 +86,34 @@ TEST(LedgerKeys, IdsOfTheUsualLengthsAreWhole) {
 
 TEST(LedgerKeys, SortAsTheColumnsDoUnlessOnlyDigestsDiffer) {
     OrderSamples samples(4);
-    for_each_described([&]<class Row>(const Row& /*empty*/) {
-        Row a = sample_row<Row>(samples, 30);
+    for (const DescribedTable& table : described_tables()) {
+        AnyRow a = sample_row(table, samples, 30);
         for (int i = 0; i < 200; ++i) {
-            Row b = sample_row<Row>(samples, 30);
-            EXPECT_EQ(row_key(a).view() < row_key(b).view(), sort_key(a) < sort_key(b));
+            AnyRow b = sample_row(table, samples, 30);
+            EXPECT_EQ(row_key(a.view()).view() < row_key(b.view()).view(),
+                      sort_key(a.view()) < sort_key(b.view()));
             a = b;
         }
-    });
+    }
 }
 
 /// A row whose key is all that is known: a cut text is left to the value.
 TEST(LedgerKeys, ColumnsOfADescribedKeyComeBack) {
     OrderSamples samples(6);
-    for_each_described([&]<class Row>(const Row& /*empty*/) {
+    for (const DescribedTable& table : described_tables()) {
         for (const std::size_t bytes_max : {20U, 128U, 1024U}) {
-            Row row = sample_row<Row>(samples, bytes_max);
+            const AnyRow row = sample_row(table, samples, bytes_max);
             CutTexts cut;
-            const LedgerKey key = row_key(row, cut);
-            LedgerKeyParser parser(key.view());
-            if constexpr (TableOf<Row>::kPerNode) {
-                EXPECT_EQ(parser.u32(), 0U) << "the node's number";
-            }
-            Row back{};
-            KeyFields fields{parser, key_plan<Row>()};
-            TableOf<Row>::key(back, fields);
-            EXPECT_TRUE(parser.complete() && fields.sound) << TableOf<Row>::kName;
-            EXPECT_EQ(fields.cut.which, cut.which) << TableOf<Row>::kName;
+            const LedgerKey key = row_key(row.view(), cut);
+            AnyRow back(table);
+            CutTexts found;
+            EXPECT_TRUE(read_row_key(key.view(), back.ref(), found)) << table.name;
+            EXPECT_EQ(found.which, cut.which) << table.name;
             if (cut.which == 0) {
-                EXPECT_EQ(sort_key(back), sort_key(row));
+                EXPECT_EQ(sort_key(back.view()), sort_key(row.view()));
             }
         }
-    });
+    }
 }
 
 Membership member(const char* program, const char* creator) {

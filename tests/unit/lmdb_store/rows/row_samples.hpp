@@ -1,142 +1,57 @@
-// Rows of the described tables with something in every column, and rows as text.
+// Rows of the described tables with something in every column.
 #pragma once
 
-#include <array>
-#include <optional>
 #include <string>
-#include <type_traits>
 
-#include "core/ledger/valid.hpp"
+#include "core/ledger/table.hpp"
 #include "unit/lmdb_store/rows/samples.hpp"
+#include "unit/row_text.hpp"
 
 namespace sluice::store {
 
-/// Fills in each column that it is shown.
-class Filler {
-public:
-    /// @param text_bytes_max  Of texts.
-    Filler(OrderSamples& samples, std::size_t text_bytes_max)
-        : samples_(samples), text_bytes_max_(text_bytes_max) {}
+using test::row_text;
 
-    template <class Value>
-    void operator()(const char* /*name*/, Value& value) {
-        fill(value);
-    }
-    void bytes(const char* /*name*/, std::string& value) { fill(value); }
+struct SampleValues {
+    OrderSamples& samples;
+    std::size_t text_bytes_max;
 
-private:
-    void fill(std::uint64_t& value) { value = samples_.any_number(); }
-    void fill(std::uint32_t& value) { value = static_cast<std::uint32_t>(samples_.any_number()); }
-    void fill(bool& value) { value = samples_.chance(); }
-    template <class Tag>
-    void fill(NumberId<Tag>& value) {
-        fill(value.value);
-    }
-    void fill(SequenceNumber& value) { fill(value.value); }
-    void fill(Timestamp& value) { value = samples_.instant(); }
-    void fill(Decimal& value) { value = samples_.decimal(); }
-    void fill(Currency& value) { value = samples_.currency(); }
-    template <std::size_t N>
-    void fill(std::array<std::uint8_t, N>& value) {
-        for (std::uint8_t& byte : value) {
-            byte = static_cast<std::uint8_t>(samples_.number(256));
-        }
-    }
-    template <class Enum>
-    requires std::is_enum_v<Enum>
-    void fill(Enum& value) {
+    void operator()(const Column& column, std::uint8_t& value) const {
         do {
-            value = static_cast<Enum>(samples_.number(256));
-        } while (!is_valid(value));
+            value = static_cast<std::uint8_t>(samples.number(256));
+        } while (!column.is_valid(value));
     }
-    template <class Tag>
-    void fill(TextId<Tag>& value) {
-        value.assign(samples_.text(text_bytes_max_));
+    void operator()(const Column&, std::uint32_t& value) const {
+        value = static_cast<std::uint32_t>(samples.any_number());
     }
-    void fill(std::string& value) { value = samples_.text(text_bytes_max_); }
-    template <class Value>
-    void fill(std::optional<Value>& value) {
-        value.reset();
-        if (samples_.chance()) {
-            fill(value.emplace());
-        }
+    void operator()(const Column&, std::uint64_t& value) const { value = samples.any_number(); }
+    void operator()(const Column&, bool& value) const { value = samples.chance(); }
+    void operator()(const Column&, AnyTextId& id) const { id.assign(samples.text(text_bytes_max)); }
+    void operator()(const Column&, std::string& value) const {
+        value = samples.text(text_bytes_max);
     }
-
-    OrderSamples& samples_;
-    std::size_t text_bytes_max_;
+    void operator()(const Column&, Currency& value) const { value = samples.currency(); }
+    void operator()(const Column&, Decimal& value) const { value = samples.decimal(); }
+    void operator()(const Column&, Timestamp& value) const { value = samples.instant(); }
+    void operator()(const Column&, Digest256& value) const { value = samples.digest(); }
 };
 
-template <class Row>
-[[nodiscard]] Row sample_row(OrderSamples& samples, std::size_t text_bytes_max = 100) {
-    Row row{};
-    Filler filler(samples, text_bytes_max);
-    TableOf<Row>::key(row, filler);
-    TableOf<Row>::rest(row, filler);
+inline void fill_with_samples(RowRef row, const std::vector<Column>& columns, OrderSamples& samples,
+                              std::size_t text_bytes_max) {
+    test::fill_columns(
+        row, columns, [&](const Column&) { return samples.chance(); },
+        SampleValues{samples, text_bytes_max});
+}
+
+[[nodiscard]] inline AnyRow sample_row(const DescribedTable& table, OrderSamples& samples,
+                                       std::size_t text_bytes_max = 100) {
+    AnyRow row(table);
+    fill_with_samples(row.ref(), table.key, samples, text_bytes_max);
+    fill_with_samples(row.ref(), table.rest, samples, text_bytes_max);
     return row;
 }
-
-/// Each column with its name; equal texts are equal rows, to the last digit.
-class RowText {
-public:
-    std::string text;
-
-    template <class Value>
-    void operator()(const char* name, const Value& value) {
-        text += std::string(name) + "=";
-        say(value);
-        text += '\0';
-    }
-    void bytes(const char* name, const std::string& value) { (*this)(name, value); }
-
-private:
-    void say(std::uint64_t value) { text += std::to_string(value); }
-    void say(std::uint32_t value) { text += std::to_string(value); }
-    void say(bool value) { text += value ? "true" : "false"; }
-    template <class Tag>
-    void say(NumberId<Tag> value) {
-        say(value.value);
-    }
-    void say(SequenceNumber value) { say(value.value); }
-    void say(const Timestamp& value) { text += value.to_string(); }
-    void say(const Decimal& value) { text += value.to_string(); }
-    void say(const Currency& value) { text += value.code(); }
-    template <std::size_t N>
-    void say(const std::array<std::uint8_t, N>& value) {
-        text.append(value.begin(), value.end());
-    }
-    template <class Enum>
-    requires std::is_enum_v<Enum>
-    void say(Enum value) { say(static_cast<std::uint32_t>(value)); }
-    template <class Tag>
-    void say(const TextId<Tag>& value) {
-        text += value.view();
-    }
-    void say(const std::string& value) { text += value; }
-    template <class Value>
-    void say(const std::optional<Value>& value) {
-        text += value ? "some " : "none";
-        if (value) {
-            say(*value);
-        }
-    }
-};
-
-template <class Row>
-[[nodiscard]] std::string row_text(const Row& row) {
-    RowText text;
-    TableOf<Row>::key(row, text);
-    TableOf<Row>::rest(row, text);
-    return std::move(text.text);
-}
-
-/// Calls `check(row)` with an empty row of each described table.
-template <class Check, class... Rows>
-void for_each_described(RowTypes<Rows...> /*described*/, Check&& check) {
-    (check(Rows{}), ...);
-}
-template <class Check>
-void for_each_described(Check&& check) {
-    for_each_described(DescribedRows(), check);
+template <Described Row>
+[[nodiscard]] Row sample_row(OrderSamples& samples, std::size_t text_bytes_max = 100) {
+    return sample_row(table_of<Row>(), samples, text_bytes_max).ref().template as<Row>();
 }
 
 }  // namespace sluice::store

@@ -1,0 +1,125 @@
+// Description: how tables.cpp writes down a table. Inner header of the room.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "core/ledger/table.hpp"
+#include "core/ledger/valid.hpp"
+
+namespace sluice {
+
+/// The value of a column, in a row that is there to be described.
+struct Place {
+    ColumnKind kind;
+    void* at;
+    bool (*is_valid)(std::uint8_t value) = nullptr;
+};
+
+inline Place place_of(std::uint32_t& value) {
+    return {ColumnKind::kNumber32, &value};
+}
+inline Place place_of(std::uint64_t& value) {
+    return {ColumnKind::kNumber64, &value};
+}
+inline Place place_of(bool& value) {
+    return {ColumnKind::kBool, &value};
+}
+template <class Tag>
+Place place_of(NumberId<Tag>& id) {
+    return place_of(id.value);
+}
+inline Place place_of(SequenceNumber& seq) {
+    return place_of(seq.value);
+}
+inline Place place_of(AnyTextId& id) {
+    return {ColumnKind::kId, &id};
+}
+inline Place place_of(std::string& text) {
+    return {ColumnKind::kText, &text};
+}
+inline Place place_of(Currency& currency) {
+    return {ColumnKind::kCurrency, &currency};
+}
+inline Place place_of(Decimal& value) {
+    return {ColumnKind::kDecimal, &value};
+}
+inline Place place_of(Timestamp& at) {
+    return {ColumnKind::kInstant, &at};
+}
+inline Place place_of(Digest256& digest) {
+    return {ColumnKind::kDigest, &digest};
+}
+template <class Enum>
+requires std::is_enum_v<Enum> Place place_of(Enum& value) {
+    static_assert(sizeof(Enum) == 1);
+    return {ColumnKind::kEnum, &value,
+            [](std::uint8_t stored) { return is_valid(static_cast<Enum>(stored)); }};
+}
+
+template <class Value>
+inline constexpr OptionalOps kOptionalOps{
+    [](void* optional) -> void* {
+        auto& value = *static_cast<std::optional<Value>*>(optional);
+        return value ? place_of(*value).at : nullptr;
+    },
+    [](void* optional) -> void* {
+        auto& value = *static_cast<std::optional<Value>*>(optional);
+        return place_of(value ? *value : value.emplace()).at;
+    },
+    [](void* optional) { static_cast<std::optional<Value>*>(optional)->reset(); }};
+
+/// A column's name and its place in the row.
+struct NamedPlace {
+    template <class Value>
+    NamedPlace(const char* column, Value& value) : name(column), place(place_of(value)) {}
+    template <class Value>
+    NamedPlace(const char* column, std::optional<Value>& value)
+        : name(column), place(place_of(value.emplace())), optional(&kOptionalOps<Value>) {
+        place.at = &value;
+    }
+
+    const char* name;
+    Place place;
+    const OptionalOps* optional = nullptr;
+};
+inline NamedPlace bytes(const char* column, std::string& value) {
+    NamedPlace named(column, value);
+    named.place.kind = ColumnKind::kBytes;
+    return named;
+}
+
+inline constexpr unsigned kPerNode = 1;
+inline constexpr unsigned kWriteOnce = 2;
+inline constexpr unsigned kInBulk = 4;
+
+class Description {
+public:
+    Description(DescribedTable& table, const void* row) : table_(table), row_(row) {}
+
+    void named(const char* name, unsigned traits = 0) {
+        table_.name = name;
+        table_.per_node = (traits & kPerNode) != 0;
+        table_.write_once = (traits & kWriteOnce) != 0;
+        table_.in_bulk = (traits & kInBulk) != 0;
+    }
+    void key(std::initializer_list<NamedPlace> columns) { add(table_.key, columns); }
+    void rest(std::initializer_list<NamedPlace> columns) { add(table_.rest, columns); }
+
+private:
+    void add(std::vector<Column>& to, std::initializer_list<NamedPlace> columns) {
+        for (const NamedPlace& column : columns) {
+            const auto offset =
+                static_cast<const char*>(column.place.at) - static_cast<const char*>(row_);
+            to.push_back({column.name, column.place.kind, static_cast<std::uint32_t>(offset),
+                          column.place.is_valid, column.optional});
+        }
+    }
+
+    DescribedTable& table_;
+    const void* row_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,186 @@
+// Described tables: the ledger's smaller rows, each described once (tables.cpp): the table's name,
+// its key, and the rest of its columns. Every ledger, copy, digest and check of these rows is a
+// loop over the descriptions, so a new table needs no other code.
+//
+// A column's name is its name in SQL, where an instant is two columns (`name_s`, `name_ns`). A key
+// column is never absent. Orders and their events, journal, balances and catalog are not described:
+// each ledger stores them in a shape of its own.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/ledger/column.hpp"
+#include "core/values/assert.hpp"
+
+namespace sluice {
+
+struct OrderKey;
+
+template <class... Rows>
+struct RowTypes {};
+
+/// The rows of every described table.
+using DescribedRows =
+    RowTypes<struct ShopRow, struct RefundOwner, struct Anomaly, struct WaitingOrder,
+             struct CodeRow, struct Membership, struct Touch, struct DeadLetter, struct Work,
+             struct WorkOrder, struct OpenAmount, struct PayoutRun, struct Payout,
+             struct PayoutPart, struct PayoutItem, struct Skipped, struct CommandRow,
+             struct CommandKey, struct MoneyCommand, struct CreditOfOrder, struct WaitingCommand,
+             struct GivenOrder, struct AccountRow, struct CreatorHold, struct CreatorRow,
+             struct CreatorAlias, struct Period, struct PeriodSum, struct TierVolume,
+             struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ShopReach,
+             struct ForgetTask, struct ForgetDone>;
+
+/// The place of a row's table in DescribedRows, or the number of tables if it is not described.
+template <class Row, class... Rows>
+[[nodiscard]] consteval unsigned table_number(RowTypes<Rows...> /*rows*/) {
+    unsigned number = 0;
+    (void)((std::is_same_v<Row, Rows> || (++number, false)) || ...);
+    return number;
+}
+template <class Row>
+inline constexpr unsigned kTableNumber = table_number<Row>(DescribedRows());
+inline constexpr unsigned kDescribedTables = kTableNumber<void>;
+template <class Row>
+concept Described = kTableNumber<Row> < kDescribedTables;
+
+// ---- Tables and rows ----------------------------------------------------------------------------
+
+struct DescribedTable {
+    const char* name = "";
+    unsigned number = 0;      ///< In DescribedRows.
+    bool per_node = false;    ///< Each node has rows of its own: its number comes before the key.
+    bool write_once = false;  ///< A row never changes; two writers of one key are a conflict.
+    bool in_bulk = false;     ///< Small rows, mostly written and read very many at a time.
+    std::vector<Column> key, rest;
+
+    void* (*make)() = nullptr;
+    void* (*copy)(const void* row) = nullptr;
+    void (*assign)(void* to, const void* from) = nullptr;
+    void (*destroy)(void* row) = nullptr;
+};
+
+[[nodiscard]] const std::array<DescribedTable, kDescribedTables>& described_tables();
+template <Described Row>
+[[nodiscard]] const DescribedTable& table_of() {
+    return described_tables()[kTableNumber<Row>];
+}
+
+/// A row of some described table, owned by another object.
+class RowView {
+public:
+    RowView(const DescribedTable& table, const void* row) noexcept : table_(&table), row_(row) {}
+    template <Described Row>
+    RowView(const Row& row) : RowView(table_of<Row>(), &row) {}
+
+    [[nodiscard]] const DescribedTable& table() const noexcept { return *table_; }
+    [[nodiscard]] const void* get() const noexcept { return row_; }
+    template <Described Row>
+    [[nodiscard]] bool is() const noexcept {
+        return table_->number == kTableNumber<Row>;
+    }
+    /// Requires: is<Row>().
+    template <Described Row>
+    [[nodiscard]] const Row& as() const {
+        SLUICE_ASSERT(is<Row>());
+        return *static_cast<const Row*>(row_);
+    }
+
+private:
+    const DescribedTable* table_;
+    const void* row_;
+};
+
+/// Likewise, a row that may be changed.
+class RowRef : public RowView {
+public:
+    RowRef(const DescribedTable& table, void* row) noexcept : RowView(table, row), row_(row) {}
+    template <Described Row>
+    RowRef(Row& row) : RowRef(table_of<Row>(), &row) {}
+
+    [[nodiscard]] void* get() const noexcept { return row_; }
+    template <Described Row>
+    [[nodiscard]] Row& as() const {
+        SLUICE_ASSERT(is<Row>());
+        return *static_cast<Row*>(row_);
+    }
+    void assign(RowView from) const {
+        SLUICE_ASSERT(from.table().number == table().number);
+        table().assign(row_, from.get());
+    }
+
+private:
+    void* row_;
+};
+
+/// A row of some described table.
+class AnyRow {
+public:
+    /// An empty row.
+    explicit AnyRow(const DescribedTable& table)
+        : table_(&table), row_(table.make(), table.destroy) {}
+    explicit AnyRow(RowView row)
+        : table_(&row.table()), row_(table_->copy(row.get()), table_->destroy) {}
+    AnyRow(const AnyRow& other) : AnyRow(other.view()) {}
+    AnyRow(AnyRow&&) noexcept = default;
+    AnyRow& operator=(AnyRow other) noexcept {
+        table_ = other.table_;
+        row_ = std::move(other.row_);
+        return *this;
+    }
+    ~AnyRow() = default;
+
+    [[nodiscard]] RowView view() const noexcept { return {*table_, row_.get()}; }
+    [[nodiscard]] RowRef ref() noexcept { return {*table_, row_.get()}; }
+
+private:
+    const DescribedTable* table_;
+    std::unique_ptr<void, void (*)(void*)> row_;
+};
+
+/// Called for each row of a scan. Returns false to end it. The row is valid during the call only.
+template <class Row>
+using Visitor = std::function<bool(const Row&)>;
+using RowVisitor = std::function<bool(RowView)>;
+
+/// Which rows a scan visits, in the order of their keys: those whose first `same` key columns are
+/// those of the given row, from the place on that its first `from` columns name.
+/// Requires: same <= from <= the number of the key's columns.
+struct KeyRange {
+    unsigned same = 0;
+    unsigned from = 0;
+};
+
+/// `table codes, account 1, digest 2c26..., program spring`: a row as an error names it.
+[[nodiscard]] std::string row_name(RowView row);
+/// Likewise, a row of a table that is not described, by its order.
+[[nodiscard]] std::string row_name(const char* table, const OrderKey& order);
+/// Returns the one order that the row belongs to, or nothing.
+[[nodiscard]] std::optional<OrderKey> order_of(RowView row);
+
+// ---- Keys as bytes ------------------------------------------------------------------------------
+
+/// Takes the components of a key. Numbers are big endian; an instant's seconds are moved so that
+/// the earliest is 0. A text ends in 0x00, which no id contains, unless it is the last column.
+class KeySink {
+public:
+    virtual void bytes(std::string_view raw) = 0;
+    virtual void id(std::string_view id) = 0;
+
+protected:
+    ~KeySink() = default;
+};
+/// Writes the key of a row, or its first `columns`.
+void write_key(RowView row, unsigned columns, KeySink& sink);
+/// The same as bytes, which sort as the columns do, one after the other.
+[[nodiscard]] std::string sort_key(RowView row, unsigned columns = ~0U);
+
+}  // namespace sluice

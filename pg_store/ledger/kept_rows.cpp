@@ -1,0 +1,145 @@
+#include "pg_store/ledger/kept_rows.hpp"
+
+#include <utility>
+
+namespace sluice::pg {
+namespace {
+
+/// Rows that are kept of one table. More are written in pieces.
+constexpr std::size_t kRowsMax = 5000;
+constexpr std::size_t kBulkBytesMax = 4U << 20;
+/// From so many rows on COPY is worth the end of the pipeline that it costs.
+constexpr std::size_t kCopiedFrom = 256;
+
+}  // namespace
+
+KeptTables::KeptTables(BorrowedConnection connection)
+    : ConnectionHolder{std::move(connection)}, Reads(*borrowed_) {}
+
+void KeptTables::know(RowView row, bool exists) {
+    Table& table = kept(row.table());
+    const auto [entry, added] = table.kept.try_emplace(sort_key(row));
+    if (!entry->second.changed) {
+        entry->second.row = exists ? std::optional<AnyRow>(row) : std::nullopt;
+    }
+    if (table.kept.size() > kRowsMax && !table.changed) {
+        table.kept.clear();
+    }
+}
+
+void KeptTables::forget(RowView key) {
+    kept(key.table()).kept.erase(sort_key(key));
+}
+
+bool KeptTables::asks_for(RowView key) {
+    return kept(key.table()).kept.try_emplace(sort_key(key)).second;
+}
+
+bool KeptTables::load_row(RowRef row) {
+    write_bulk(row.table());
+    const auto& known = kept(row.table()).kept;
+    const auto entry = known.find(sort_key(row));
+    if (entry == known.end()) {
+        const bool exists = Reads::load_row(row);
+        know(row, exists);
+        return exists;
+    }
+    if (entry->second.row) {
+        row.assign(entry->second.row->view());
+    }
+    return entry->second.row.has_value();
+}
+
+void KeptTables::put_row(RowView row) {
+    Table& table = kept(row.table());
+    if (!row.table().in_bulk || !table.kept.empty()) {
+        change(row, AnyRow(row));
+        return;
+    }
+    copy_row(row, node_.number, table.bulk);
+    if (table.bulk.view().size() > kBulkBytesMax) {
+        write_bulk(row.table());
+    }
+}
+
+void KeptTables::erase_row(RowView row) {
+    write_bulk(row.table());
+    change(row, std::nullopt);
+}
+
+void KeptTables::change(RowView row, std::optional<AnyRow> value) {
+    Table& table = kept(row.table());
+    Kept& entry = table.kept[sort_key(row)];
+    if (!value) {
+        entry.erased.emplace(row);
+    }
+    entry.row = std::move(value);
+    entry.changed = table.changed = true;
+    if (table.kept.size() > kRowsMax) {
+        flush_table(row.table());
+    }
+}
+
+void KeptTables::write_bulk(const DescribedTable& table) {
+    RowWriter& bulk = kept(table).bulk;
+    if (!bulk.empty()) {
+        connection_.copy_in(sql_of(table).copy_in(), bulk.view());
+        bulk.clear();
+    }
+}
+
+void KeptTables::flush_tables() {
+    for (const DescribedTable& table : described_tables()) {
+        flush_table(table);
+    }
+}
+
+void KeptTables::flush_table(const DescribedTable& table) {
+    write_bulk(table);
+    Table& of = kept(table);
+    if (!of.changed) {
+        return;
+    }
+    of.changed = false;
+    RowArrays gone(sql_of(table).key());
+    std::vector<RowView> put;
+    for (auto& [key, entry] : of.kept) {
+        if (entry.changed && entry.row) {
+            put.push_back(entry.row->view());
+        }
+        if (entry.changed && entry.erased && (!entry.row || table.write_once)) {
+            gone.add_key(entry.erased->view(), node_.number);
+        }
+        entry.changed = false;
+        entry.erased.reset();
+    }
+    if (!gone.empty()) {
+        connection_.send({sql_of(table).erase_many().c_str()}, gone.parameters());
+    }
+    if (!put.empty()) {
+        write(table, put);
+    }
+    if (of.kept.size() > kRowsMax) {
+        of.kept.clear();
+    }
+}
+
+void KeptTables::write(const DescribedTable& table, const std::vector<RowView>& put) {
+    const TableSql& sql = sql_of(table);
+    // Citus would make a COPY of such an INSERT itself.
+    if (table.write_once && (put.size() >= kCopiedFrom || connection_.is_spread())) {
+        RowWriter rows;
+        for (const RowView row : put) {
+            copy_row(row, node_.number, rows);
+        }
+        connection_.copy_in(sql.copy_in(), rows.view());
+        return;
+    }
+    RowArrays arrays(sql.all());
+    for (const RowView row : put) {
+        arrays.add_row(row, node_.number);
+    }
+    connection_.send({sql.insert_many().c_str()}, arrays.parameters());
+}
+
+}  // namespace sluice::pg
