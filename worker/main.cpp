@@ -8,15 +8,43 @@
 
 #include "core/json/prepare.hpp"
 #include "pg_store/connection/url.hpp"
+#include "worker/administration/administration.hpp"
 #include "worker/cli/cli.hpp"
-#include "worker/cli/subcommands.hpp"
+#include "worker/finance/finance.hpp"
+#include "worker/send/sender.hpp"
 
 namespace {
 
-/// What is prepared at the start cannot be caught.
+/// Ends the process, because simdjson's preparation cannot report that memory is short.
 [[noreturn]] void end_without_memory() noexcept {
     std::fputs("sluice: not enough memory to start\n", stderr);
     ::_exit(1);
+}
+
+/// Adds every subcommand, in the order of the help.
+void declare_commands(sluice::cli::Subcommand app) {
+    using namespace sluice::cli;
+    declare_store(app);
+    declare_account(app);
+    declare_token(app);
+    declare_registry(app);
+    declare_program(app);
+    declare_creator(app);
+    declare_touch(app);
+    declare_worker(app);
+    declare_queue(app);
+    declare_dead(app);
+    declare_report(app);
+    declare_explain(app);
+    declare_payout(app);
+    declare_money(app);
+    declare_order(app);
+    declare_period(app);
+    declare_forget(app);
+    declare_ledger(app);
+    declare_send(app);
+    declare_sign(app);
+    declare_doctor(app);
 }
 
 }  // namespace
@@ -32,5 +60,5 @@ int main(int argc, char** argv) {
     copies.push_back(nullptr);
     sluice::pg::hide_passwords(argc, argv);
     std::set_new_handler(none);
-    return sluice::cli::run(argc, copies.data(), sluice::cli::declare_commands);
+    return sluice::cli::run(argc, copies.data(), declare_commands);
 }

@@ -24,7 +24,6 @@
 #include "unit/ledger/memory_ledger.hpp"
 #include "worker/reports/payouts.hpp"
 #include "worker/reports/report.hpp"
-#include "worker/reports/statement.hpp"
 
 namespace sluice::test {
 namespace {

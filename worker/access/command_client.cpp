@@ -19,9 +19,10 @@ namespace sluice::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kPoll{10};
-/// After a worker has retried for so long, the command stops waiting for it.
+/// The command stops waiting for a worker that has retried for this long.
 constexpr std::chrono::seconds kWorkerTrouble{15};
-/// A primary that was cut off answers for ever, and never has the result.
+/// How often the client checks that it still reads the primary: one that was cut off keeps
+/// answering and never gets the result.
 constexpr std::chrono::seconds kConfirmEvery{5};
 constexpr std::uint32_t kOwnTroubleSeconds = 15;
 
@@ -80,8 +81,8 @@ Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queu
     return item.seq;
 }
 
-/// The command's outcome, if it was applied. Its work is done before the next input: work that a
-/// later input left is not its own.
+/// Returns the command's outcome, if it was applied. Work that a later input caused does not count,
+/// because the worker finishes the work of an input before it applies the next.
 std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node,
                                          SequenceNumber seq) {
     const auto snapshot = ledger.snapshot(node);
@@ -105,7 +106,7 @@ std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node
                          left};
 }
 
-/// Waits for a running worker, or becomes the one that applies.
+/// Waits for a running worker, or applies the queue if none runs.
 class Waiter {
 public:
     Waiter(const store::StorePaths& paths, store::Queue& queue, SequenceNumber seq,
@@ -172,7 +173,7 @@ private:
         }
         return Status::success();
     }
-    /// The command is in the queue: a primary that moves just now keeps nobody from its result.
+    /// Retries, because the command is in the queue and a failover of the primary passes.
     bool looks_again_after(const Error& error) {
         reading_.reset();
         if (unreadable_since_ == Clock::time_point{}) {

@@ -1,4 +1,5 @@
-// Command client: gets a person's command applied, by the worker or, if none runs, by this process.
+// Command client: appends a person's command and waits until the worker has applied it. If no
+// worker runs, this process applies it.
 #pragma once
 
 #include <atomic>
@@ -16,19 +17,19 @@
 
 namespace sluice::worker {
 
-/// What the command's record says beside its body.
+/// Fields of the command's record apart from its body.
 struct CommandSender {
-    std::string actor;  ///< Who runs it: a user name.
+    std::string actor;  ///< Name of the user who runs it.
     AccountNumber account_number;
-    ShopNumber shop_number;  ///< 0: the command names no shop.
+    ShopNumber shop_number;  ///< 0 if the command names no shop.
     std::string account_id, shop_id;
 };
 
 struct CommandResult {
     SequenceNumber seq;
-    bool ok = false;  ///< False: refused, nothing was changed; `text` says why.
+    bool ok = false;  ///< False if it was refused; then nothing was changed, and `text` says why.
     CommandOutcome outcome = CommandOutcome::kRefused;
-    /// Of this command, or of the one before whose key it has: its result is found by this id.
+    /// Id of this command, or of the earlier command with the same key, whose result is returned.
     std::string command_id;
     std::string text;  ///< One line for the person who ran it.
     /// Codes, devices and programs whose waiting orders are still to be tried again (rule A2). 0
@@ -41,8 +42,8 @@ struct CommandOptions {
     /// The ledger for reading; must not be open for writing elsewhere in this process.
     LedgerOpener open_for_reading;
     LedgerOpener open_for_writing;
-    bool leaves_work = false;  ///< Do not wait for the attribution that the command asks for.
-    /// Told what is left of it, many times a second. May be empty.
+    bool leaves_work = false;  ///< Do not wait for the attribution that the command causes.
+    /// Receives the pieces of work that are left, many times a second. May be empty.
     std::function<void(std::uint64_t work_left)> progress = {};
 };
 /// The embedded ledger of a store.

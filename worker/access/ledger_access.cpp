@@ -8,7 +8,7 @@
 #include "pg_store/connection/url.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/cli/cli_values.hpp"
-#include "worker/drain/position.hpp"
+#include "worker/drain/target_ledger.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -23,8 +23,8 @@ Result<std::string> parse_ledger_url(std::string_view text) {
     return std::string(text);
 }
 
-/// The ledger that the worker of this store writes, if it is not the store's own: without it, a
-/// command that drains the queue itself would apply it to another ledger.
+/// The file that names the ledger of this store's worker, if it is not the store's own. Without it,
+/// a command that drains the queue itself would apply it to another ledger.
 std::string bound_file(const store::StorePaths& paths) {
     return paths.root / "ledger.url";
 }
@@ -41,14 +41,14 @@ Result<std::string> ledger_url_of(const Frame& frame, const std::string& given) 
     return text->substr(0, text->find('\n'));
 }
 
-/// Remembers it, without the password.
+/// Stores the URL without its password.
 Status bind_store(const std::string& file, const pg::Url& url) {
     const std::string wanted = url.shown() + "\n";
     const auto stored = read_file(file, kUrlBytesMax);
     return stored.ok() && *stored == wanted ? Status::success() : replace_file(file, wanted);
 }
 
-/// The store's shops must be those of the ledger, before anything is taken from its queue.
+/// Checks, before anything is read from the queue, that the ledger has the same shops as the store.
 Status check_store(const store::StorePaths& paths, Ledger& ledger) {
     auto registry = store::Registry::open(paths, store::Registry::Mode::kReadOnly);
     if (!registry.ok()) {
@@ -92,9 +92,9 @@ Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
 }  // namespace
 
 Option add_ledger(Subcommand app, std::string& target) {
-    return add_value(
-        app, "--ledger", "URL", target, parse_ledger_url,
-        "postgres://... (default: the one that its worker last used, else the store's own)");
+    return add_value(app, "--ledger", "URL", target, parse_ledger_url,
+                     "Ledger: postgres://... (default: the ledger that the worker last used, else "
+                     "the store's own)");
 }
 
 store::QueueOptions queue_options() {
@@ -186,6 +186,23 @@ Status with_snapshot(const Frame& frame, const std::string& ledger_url,
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
+}
+
+void add_list_options(Subcommand app, ListOptions& target) {
+    add_ledger(app, target.ledger);
+    add_format(app, target.format);
+}
+
+Status list_rows(const Frame& frame, const ListOptions& options, std::vector<Column> columns,
+                 const std::function<Status(LedgerReader&, Listing&)>& write) {
+    return with_snapshot(frame, options.ledger, [&](LedgerReader& ledger) {
+        Listing listing(options.format, std::move(columns));
+        Status written = write(ledger, listing);
+        if (written.ok()) {
+            listing.finish();
+        }
+        return written;
+    });
 }
 
 }  // namespace sluice::cli

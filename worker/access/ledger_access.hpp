@@ -11,35 +11,36 @@
 #include "pg_store/connection/url.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "worker/cli/cli.hpp"
+#include "worker/cli/output.hpp"
 #include "worker/drain/drain.hpp"
 
 namespace sluice::cli {
 
-/// Adds `--ledger URL`. Empty: what the store remembers (`ledger.url`, written when a PostgreSQL
-/// ledger was first opened for writing), else its own ledger.
+/// Adds `--ledger URL`. Empty means the ledger that the store remembers (`ledger.url`, written when
+/// a PostgreSQL ledger is first opened for writing), else the store's own.
 Option add_ledger(Subcommand app, std::string& target);
 
 /// How this program opens the queue: it never decides how long idempotency keys live.
 [[nodiscard]] store::QueueOptions queue_options();
 
-/// Of a PostgreSQL with standbys.
+/// Which server of a PostgreSQL cluster is read.
 enum class ReadFrom : std::uint8_t {
-    kAnyServer,  ///< May lag behind, or have what a failover undoes: for reports.
-    kPrimary,    ///< For what a command looks at before and after it is applied.
-    kConfirmed,  ///< The primary, and none of it can be undone by a failover: for what is paid on.
+    kAnyServer,  ///< For reports. It may lag, or hold commits that a failover undoes.
+    kPrimary,    ///< For reads before and after a command is applied.
+    kConfirmed,  ///< For payments: the primary, and no failover can undo what is read.
 };
 
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame,
                                                               const std::string& ledger_url,
                                                               ReadFrom from = ReadFrom::kAnyServer);
-/// The PostgreSQL ledger of this store; none: it has its own.
+/// Returns the PostgreSQL ledger that this store uses, or nothing if it has its own.
 [[nodiscard]] Result<std::optional<pg::Url>> shared_ledger(const Frame& frame);
-/// False: a PostgreSQL ledger belongs to this store.
+/// Returns false if this store uses a PostgreSQL ledger.
 [[nodiscard]] Result<bool> has_own_ledger(const Frame& frame);
-/// Makes commands and workers without `--ledger` use this one; nothing: the store's own.
+/// Makes commands and workers without `--ledger` use `to`, or the store's own ledger.
 [[nodiscard]] Status switch_ledger(const store::StorePaths& paths,
                                    const std::optional<pg::Url>& to);
-/// @param options  Of a PostgreSQL ledger.
+/// @param options  Settings of a PostgreSQL ledger.
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_writing(
     const Frame& frame, const std::string& ledger_url, const pg::LedgerOptions& options = {});
 
@@ -47,5 +48,18 @@ enum class ReadFrom : std::uint8_t {
 [[nodiscard]] Status with_snapshot(const Frame& frame, const std::string& ledger_url,
                                    const std::function<Status(LedgerReader&)>& read,
                                    ReadFrom from = ReadFrom::kAnyServer);
+
+/// Options of a command that lists rows of the ledger.
+struct ListOptions {
+    std::string ledger;  ///< --ledger
+    Format format = Format::kTable;
+};
+/// Adds `--ledger` and `--format`.
+void add_list_options(Subcommand app, ListOptions& target);
+
+/// Prints the rows that `write` adds, read from one snapshot.
+[[nodiscard]] Status list_rows(const Frame& frame, const ListOptions& options,
+                               std::vector<Column> columns,
+                               const std::function<Status(LedgerReader&, Listing&)>& write);
 
 }  // namespace sluice::cli

@@ -26,7 +26,7 @@ bool is_of(const RecordName& name, SequenceNumber seq, std::string_view record) 
     return decoded.ok() && decoded->receipt == name.receipt;
 }
 
-/// The body of a large record is a file; the worker may have taken it away a moment ago.
+/// Reads the body of a large record, which is a file. The worker may just have unlinked it.
 std::string bulk_of(const store::StorePaths& paths, std::string_view record) {
     const auto decoded = decode_record(record);
     if (!decoded.ok() || !decoded->meta.bulk) {
@@ -36,8 +36,8 @@ std::string bulk_of(const store::StorePaths& paths, std::string_view record) {
     return body.ok() ? std::move(body).value() : std::string();
 }
 
-/// Lanes before the queue: what is moved meanwhile is found there.
-/// @param uuid  Out: of the queue.
+/// Reads the lanes before the queue, so that a record that moves meanwhile is found in the queue.
+/// @param uuid  Receives the queue's id.
 Search find_in_queue(const Frame& frame, const RecordName& name, SequenceNumber applied,
                      std::string& uuid) {
     const auto paths = frame.paths();

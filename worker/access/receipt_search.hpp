@@ -16,34 +16,34 @@ namespace sluice::cli {
 
 enum class RecordPlace : std::uint8_t {
     kLane,     ///< Durable, without a number yet.
-    kQueue,    ///< It waits for the worker.
+    kQueue,    ///< Waiting for the worker.
     kApplied,  ///< In the ledger, or among its dead letters.
 };
 [[nodiscard]] std::string_view to_string(RecordPlace place) noexcept;  // in_lane, queued, applied
 
 struct FoundRecord {
     RecordPlace place = RecordPlace::kLane;
-    SequenceNumber seq;     ///< 0: none yet.
+    SequenceNumber seq;     ///< 0 if it has none yet.
     std::string record;     ///< decode_record() reads it.
-    std::string bulk_body;  ///< Of a record whose body lay beside the queue.
-    /// Of the body as it was sent, if a person's data was taken out of it since.
+    std::string bulk_body;  ///< The body, if it was a file of its own.
+    /// Digest of the body as it was sent, if a FORGET has edited the body since.
     std::optional<Digest256> original_sha256;
 };
 
-/// What `$sluice_receipt` shows: a place in a lane, or the sequence number where that was known at
-/// once (catalog batches, large events, a queue without lanes).
+/// A record as `$sluice_receipt` names it: by its place in a lane, or by its sequence number if
+/// that was known at once (catalog batches, large events, a queue without lanes).
 struct RecordName {
-    std::optional<Receipt> receipt;  ///< Nothing: by `seq`.
+    std::optional<Receipt> receipt;  ///< If absent, `seq` names the record.
     SequenceNumber seq;
-    std::string node_tag{};  ///< Of the queue; empty: of this node's.
+    std::string node_tag{};  ///< Tag of the node; empty means this node.
 };
 
-/// kInvalid: it is none, and says what one looks like.
+/// Returns kInvalid with an example if `text` is not a receipt.
 [[nodiscard]] Result<RecordName> parse_record_name(std::string_view text);
 
-/// Looks in the lanes, then in the queue, then in the archive of this store, from their beginnings.
+/// Searches the lanes, then the queue, then the archive of this store, each from its beginning.
 /// @param applied  The ledger's checkpoint of this node.
-/// kNotFound: it is nowhere (any more), or of another node.
+/// Returns kNotFound if the record is in none of them, or belongs to another node.
 [[nodiscard]] Result<FoundRecord> find_record(const Frame& frame, const RecordName& name,
                                               SequenceNumber applied);
 

@@ -1,4 +1,4 @@
-// Asking and changing the registry, as the commands of people do.
+// Registry access: look-ups and changes for the commands that people type.
 #pragma once
 
 #include <cstdio>
@@ -6,13 +6,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "worker/cli/cli.hpp"
 
 namespace sluice::cli {
 
-/// What `action`, a Status or a Result, says of the registry; or why it cannot be opened.
+/// Returns the result of `action`, a Status or a Result; or an error if the registry cannot be
+/// opened.
 template <class Action>
 [[nodiscard]] std::invoke_result_t<Action, store::Registry&> with_registry(
     const Frame& frame, store::Registry::Mode mode, Action&& action) {
@@ -28,7 +30,7 @@ template <class Ask>
     return with_registry(frame, store::Registry::Mode::kReadOnly, std::forward<Ask>(ask));
 }
 
-/// Prints `done` once it is.
+/// Changes the registry, then prints `done`.
 template <class Change>
 [[nodiscard]] Status change_registry(const Frame& frame, const std::string& done, Change&& change) {
     Status changed =
@@ -38,5 +40,13 @@ template <class Change>
     }
     return changed;
 }
+
+/// Returns the number of an account of the registry; kNotFound names the account.
+[[nodiscard]] Result<AccountNumber> account_number(const Frame& frame, const AccountId& account);
+
+/// Looks up a row; kNotFound names the account or shop.
+[[nodiscard]] Result<store::AccountRow> find_account(store::Registry& registry,
+                                                     const AccountId& id);
+[[nodiscard]] Result<store::ShopRow> find_shop(store::Registry& registry, const ShopId& id);
 
 }  // namespace sluice::cli

@@ -5,28 +5,32 @@
 
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 
 #include "core/apply/apply.hpp"
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "os/clock/clock.hpp"
 #include "os/random/random_bytes.hpp"
+#include "worker/access/accounts.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/progress.hpp"
-#include "worker/system/privileges.hpp"
-#include "worker/system/stop_signal.hpp"
+#include "worker/system/process.hpp"
 
 namespace sluice::cli {
+
 namespace {
 
-/// A wait for the database that shows, and one that a stop ends.
+/// Waits for the database after which the command shows progress, and a stop signal ends it.
 constexpr std::chrono::milliseconds kTellAfter{1000};
 constexpr std::chrono::milliseconds kStopAfter{2000};
 
-/// The user who logged in; nothing: none did (a service).
+/// Returns the user who logged in, or nothing for a service.
 std::optional<uid_t> login_user() {
     constexpr uid_t kUnset = static_cast<uid_t>(-1);
     std::ifstream file("/proc/self/loginuid");
@@ -125,7 +129,7 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
     auto result = worker::run_command(paths, *queue.value(), request, sender.value(), how, stop);
     progress.clear();
     if (!result.ok()) {
-        // Its result is not known here: with the same key it can be asked for again.
+        // The result is unknown here; repeating the command with the same key returns it.
         return Error{result.error().code,
                      result.error().message + "; ask again with --key " + request.key};
     }
@@ -150,9 +154,11 @@ Status submit(const Frame& frame, const Command& command, const SubmitOptions& o
 
 void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reason) {
     add_value(app, "--key", "K", target.key, parse_admin_id,
-              "The same key and content again gives the first result; up to 128 id characters");
-    const Option reason = add_text(app, "--reason", "TEXT", target.reason,
-                                   "Why; kept with what it books, with who ran it");
+              "Idempotency key: repeating the command returns the first result (default: random; "
+              "at most 128 id characters)");
+    const Option reason =
+        add_text(app, "--reason", "TEXT", target.reason,
+                 "Reason, recorded with the journal entries and the actor (1 to 1000 bytes)");
     target.needs_reason = needs_reason;
     if (needs_reason) {
         reason.required();
@@ -162,7 +168,7 @@ void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reaso
 
 void add_no_wait(Subcommand app, bool& target) {
     add_flag(app, "--no-wait", target,
-             "Do not wait until waiting orders were tried again; say what is left");
+             "Return before orders are attributed again, and report how many are left");
 }
 
 std::string current_user() {
@@ -171,35 +177,92 @@ std::string current_user() {
     return entry != nullptr ? entry->pw_name : "uid " + std::to_string(user);
 }
 
-Result<AccountNumber> account_number(const Frame& frame, const AccountId& account) {
-    auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    const auto row = find_account(*registry.value(), account);
-    return row.ok() ? Result<AccountNumber>(row->number) : Result<AccountNumber>(row.error());
+void add_dry_run(Subcommand app, DryRunOptions& target) {
+    const Option wanted =
+        add_flag(app, "--dry-run", target.wanted,
+                 "Change nothing; print the differences by program, creator and currency");
+    add_value(app, "--format", "table|json|csv", target.format, parse_format,
+              "Output format of --dry-run (default: table)")
+        .needs(wanted);
 }
 
-Result<store::AccountRow> find_account(store::Registry& registry, const AccountId& id) {
-    auto row = registry.account(id);
-    if (!row.ok()) {
-        return row.error();
-    }
-    if (!row.value()) {
-        return Error{ErrorCode::kNotFound, "there is no account " + id.str()};
-    }
-    return *row.value();
+std::vector<Column> difference_columns() {
+    return {{"program_id"},
+            {"creator_id"},
+            {"currency"},
+            {"orders", Align::kRight},
+            {"before", Align::kRight},
+            {"after", Align::kRight},
+            {"difference", Align::kRight}};
 }
 
-Result<store::ShopRow> find_shop(store::Registry& registry, const ShopId& id) {
-    auto row = registry.shop(id);
-    if (!row.ok()) {
-        return row.error();
+Row difference_row(const DryRunRow& row) {
+    return {row.program.str(),      row.creator.str(),     row.currency.code(),       row.orders,
+            row.before.to_string(), row.after.to_string(), row.difference.to_string()};
+}
+
+Status print_dry_run(const Frame& frame, const Command& command, const SubmitOptions& options,
+                     Format format) {
+    const auto sender = sender_of(frame, options);
+    if (!sender.ok()) {
+        return sender.error();
     }
-    if (!row.value()) {
-        return Error{ErrorCode::kNotFound, "there is no shop " + id.str()};
+    CommandContext context;
+    context.source.received_at = now();
+    context.source.note = options.reason;
+    context.source.actor = sender->actor;
+    context.account = sender->account_number;
+    context.shop = sender->shop_number;
+    context.account_id = AccountId(sender->account_id);
+    context.shop_id = ShopId(sender->shop_id);
+    return with_snapshot(
+        frame, options.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            const auto tried = dry_run(command, context, ledger);
+            if (!tried.ok()) {
+                return tried.error();
+            }
+            Listing listing(format, difference_columns());
+            for (const DryRunRow& row : tried->rows) {
+                listing.add(difference_row(row));
+            }
+            listing.finish();
+            if (format == Format::kTable) {
+                std::printf("dry run, nothing was changed: %s\n", printable(tried->text).c_str());
+            }
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
+}
+
+Status submit_or_try(const Frame& frame, const Command& command, const SubmitOptions& options,
+                     const DryRunOptions& dry_run) {
+    return dry_run.wanted ? print_dry_run(frame, command, options, dry_run.format)
+                          : submit(frame, command, options);
+}
+
+Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
+                                      SubmitOptions options) {
+    if (options.account) {
+        return options;
     }
-    return *row.value();
+    const Status found = with_snapshot(
+        frame, options.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            options.account = account_of(ledger, id);
+            return options.account ? Status::success()
+                                   : Status(Error{ErrorCode::kNotFound,
+                                                  "the ledger knows no " + id +
+                                                      ": expected the id of a payout, a run or a "
+                                                      "command"});
+        },
+        ReadFrom::kPrimary);
+    return found.ok() ? Result<SubmitOptions>(std::move(options))
+                      : Result<SubmitOptions>(found.error());
+}
+
+void add_id_account(Subcommand app, SubmitOptions& target) {
+    add_id(app, "--account", "A", target.account, "Account (default: the account of the id)");
 }
 
 }  // namespace sluice::cli

@@ -1,26 +1,30 @@
 // Submit: brings a person's command to the ledger and prints its result.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/apply/dry_run.hpp"
 #include "core/commands/commands.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/cli/cli.hpp"
+#include "worker/cli/output.hpp"
 
 namespace sluice::cli {
 
 struct SubmitOptions {
-    std::optional<ShopId> shop;  ///< Of commands that name one; it must be in the registry.
+    std::optional<ShopId> shop;  ///< The shop that the command names; it must be in the registry.
     std::string ledger_url;      ///< --ledger
     bool no_wait = false;        ///< --no-wait
-    std::optional<AccountId> account = {};  ///< Of commands that name an account; likewise.
-    std::string key = {};                   ///< --key; empty: one is drawn.
+    std::optional<AccountId> account = {};  ///< The account that it names; likewise.
+    std::string key = {};                   ///< --key; empty means a random one.
     std::string reason = {};                ///< --reason
-    bool needs_reason = false;              ///< An empty one is refused.
+    bool needs_reason = false;              ///< An empty reason is refused.
 };
 /// Adds `--key`, `--ledger` and `--reason` to a command that writes.
 void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reason);
@@ -28,32 +32,63 @@ void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reaso
 /// Adds `--no-wait`, for commands after which waiting orders are tried again.
 void add_no_wait(Subcommand app, bool& target);
 
-/// Appends the command to the queue and waits until it is applied and its work is done (see
-/// worker/access/command_client.hpp), with lines of progress. Prints its result; a refusal is an
-/// Error with the words of the rule that refused it.
-/// kWaiting: it is recorded and waits for another actor's approval; the text says under which id.
+/// Appends the command to the queue, waits until it is applied and its work is done (see
+/// command_client.hpp), and prints its result. A refusal is an Error with the rule's words.
+/// Returns kWaiting if the command waits for another actor's approval; the text names its id.
 [[nodiscard]] Status submit(const Frame& frame, const Command& command,
                             const SubmitOptions& options);
-/// The same, without printing.
+/// Does the same without printing.
 [[nodiscard]] Result<worker::CommandResult> submit_quietly(const Frame& frame,
                                                            const Command& command,
                                                            const SubmitOptions& options);
 
-/// Who runs the command, with the numbers of the account and shop that it names; or what is wrong
-/// with these or with the reason.
+/// Looks up the account and shop that the command names. Returns an error if one of them or the
+/// reason is wrong.
 [[nodiscard]] Result<worker::CommandSender> sender_of(const Frame& frame,
                                                       const SubmitOptions& options);
 
-/// The user who runs the program, as the audit trail names them: who logged in
-/// (/proc/self/loginuid, which survives sudo), else the real user. No option sets it.
+/// Returns the user for the audit trail: the user who logged in (/proc/self/loginuid, which
+/// survives sudo), else the real user. No option sets it.
 [[nodiscard]] std::string current_user();
 
-/// The number of an account of the registry; kNotFound names it.
-[[nodiscard]] Result<AccountNumber> account_number(const Frame& frame, const AccountId& account);
+struct DryRunOptions {
+    bool wanted = false;  ///< --dry-run
+    Format format = Format::kTable;
+};
+/// Adds `--dry-run`, and `--format` for what it prints.
+void add_dry_run(Subcommand app, DryRunOptions& target);
 
-/// Looks a row up; kNotFound names what is missing.
-[[nodiscard]] Result<store::AccountRow> find_account(store::Registry& registry,
-                                                     const AccountId& id);
-[[nodiscard]] Result<store::ShopRow> find_shop(store::Registry& registry, const ShopId& id);
+/// Per program, creator and currency: orders, commission before, after, difference. A refusal is
+/// an Error with the words of the rule.
+[[nodiscard]] Status print_dry_run(const Frame& frame, const Command& command,
+                                   const SubmitOptions& options, Format format);
+
+/// submit(), or print_dry_run() if it was asked for.
+[[nodiscard]] Status submit_or_try(const Frame& frame, const Command& command,
+                                   const SubmitOptions& options, const DryRunOptions& dry_run);
+
+/// Columns and rows of a dry run or a program preview.
+[[nodiscard]] std::vector<Column> difference_columns();
+[[nodiscard]] Row difference_row(const DryRunRow& row);
+
+/// Adds the account that the id belongs to, unless the options name one. Returns kNotFound if the
+/// ledger knows no such id.
+[[nodiscard]] Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
+                                                    SubmitOptions options);
+
+/// Adds `--account A`, which may be left out.
+void add_id_account(Subcommand app, SubmitOptions& target);
+
+template <class What>
+struct Written {
+    What command;
+    SubmitOptions submit;
+};
+
+/// Runs a command that needs nothing but submit().
+template <class What>
+Status run_written(const Frame& frame, const Written<What>& written) {
+    return submit(frame, written.command, written.submit);
+}
 
 }  // namespace sluice::cli

@@ -1,9 +1,8 @@
-#include "worker/bank/pain.hpp"
-
 #include <string_view>
 
 #include "core/values/assert.hpp"
 #include "core/values/money.hpp"
+#include "worker/bank/payment.hpp"
 
 namespace sluice::cli {
 namespace {

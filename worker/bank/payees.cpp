@@ -1,5 +1,7 @@
 #include "worker/bank/payees.hpp"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -23,44 +25,18 @@ bool is_capital_or_digit(char c) {
     return is_capital(c) || is_digit(c);
 }
 
-/// Bytes that a character of valid UTF-8 takes, which begins with this byte; 0: none begins so.
-std::size_t bytes_of_character(unsigned char first) {
-    if (first < 0x80) {
-        return 1;
-    }
-    if (first < 0xC2 || first > 0xF4) {
-        return 0;
-    }
-    return first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-}
-
-/// Too long a form, half of a surrogate pair, or beyond the last character (RFC 3629, section 4).
-bool is_no_second_byte(unsigned char first, unsigned char second) {
-    return (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-           (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-}
-
-/// Characters of text without control characters; nothing if it is no such UTF-8.
+/// Counts the characters of UTF-8 text, or returns nothing if it is not valid UTF-8 or has control
+/// characters.
 std::optional<std::size_t> characters_of(std::string_view text) {
-    std::size_t count = 0;
-    for (std::size_t at = 0; at < text.size(); ++count) {
-        const auto first = static_cast<unsigned char>(text[at]);
-        const std::size_t bytes = bytes_of_character(first);
-        const bool control = first < 0x20 || first == 0x7F;
-        if (bytes == 0 || control || at + bytes > text.size()) {
-            return std::nullopt;
-        }
-        if (bytes > 1 && is_no_second_byte(first, static_cast<unsigned char>(text[at + 1]))) {
-            return std::nullopt;
-        }
-        for (std::size_t i = 1; i < bytes; ++i) {
-            if ((static_cast<unsigned char>(text[at + i]) & 0xC0U) != 0x80U) {
-                return std::nullopt;
-            }
-        }
-        at += bytes;
+    const auto is_control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7F; };
+    if (!simdjson::validate_utf8(text.data(), text.size()) ||
+        std::any_of(text.begin(), text.end(), is_control)) {
+        return std::nullopt;
     }
-    return count;
+    const auto begins_character = [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    };
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
 
 std::string without_spaces(std::string text) {

@@ -1,5 +1,5 @@
-// Payees: bank accounts of those who are paid, and of who pays. They are in files of their own and
-// never in the ledger (books P6).
+// Payees: bank accounts of creators and of the debtor. They are in files of their own and never in
+// the ledger (books P6).
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@
 namespace sluice::cli {
 
 struct BankAccount {
-    std::string name;  ///< 1 to 70 characters, UTF-8, as SEPA takes them.
-    std::string iban;  ///< Without spaces, in capitals; its check digits are right.
-    std::string bic;   ///< 8 or 11 letters and digits; empty: none.
+    std::string name;  ///< 1 to 70 characters of UTF-8, the limit of SEPA.
+    std::string iban;  ///< Without spaces, in capitals, with valid check digits.
+    std::string bic;   ///< 8 or 11 letters and digits, or empty.
 };
 
-/// By the reference that creators have as their payee.
+/// Keyed by the payee reference of creators.
 using Payees = std::map<std::string, BankAccount, std::less<>>;
 
 /// Columns payee,name,iban and, if wanted, bic. kInvalid: `file:line: column: expected`.

@@ -1,4 +1,4 @@
-// Values of the command line, parsed at the edge: every function says what it expected.
+// Values of the command line. Every parser returns an error that says what it expected.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace sluice::cli {
 [[nodiscard]] Result<Timestamp> parse_expiry(std::string_view text);
 /// N/SECONDS
 [[nodiscard]] Result<RateLimit> parse_rate_limit(std::string_view text);
-/// `N/SECONDS` or `default` (nothing).
+/// `N/SECONDS`, or nothing for `default`.
 [[nodiscard]] Result<std::optional<RateLimit>> parse_rate_limit_or_default(std::string_view text);
 [[nodiscard]] std::string to_string(const RateLimit& limit);
 /// `write_orders,write_products` -> bits of Scope.
@@ -44,7 +44,7 @@ struct Month {
 /// Decimal digits only, `min` to `max`.
 [[nodiscard]] Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min,
                                                 std::uint64_t max);
-/// Bytes: 500m, 20g; at least 1 MB.
+/// A size in bytes, at least 1 MB: 500m, 20g.
 [[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
 
 /// Adds the option or positional `name` for an id that people choose.

@@ -1,5 +1,5 @@
-// CSV as RFC 4180 has it: quoted fields, "" for a quote, line breaks inside quotes; CRLF or LF; a
-// byte order mark at the start is skipped, and so are empty lines.
+// CSV as in RFC 4180: quoted fields, "" for a quote, line breaks inside quotes, CRLF or LF. A byte
+// order mark at the start and empty lines are skipped.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 namespace sluice::cli {
 
 struct CsvRow {
-    std::uint64_t line = 0;  ///< Of its first character, from 1.
+    std::uint64_t line = 0;  ///< Line of its first character, from 1.
     std::vector<std::string> fields;
 };
 
 /// Reads rows one after the other. Bounded memory: one row of at most 16 MB.
 class CsvReader {
 public:
-    /// @param name  The file's, for messages. Does not own `file`.
+    /// @param name  The file's name, for messages. Does not own `file`.
     CsvReader(std::FILE* file, std::string name);
 
-    /// @return false at the end of the file. kInvalid: `name:line: what was expected`.
+    /// @return false at the end of the file, or kInvalid as `name:line: expectation`.
     [[nodiscard]] Result<bool> next(CsvRow& row);
     /// `name:line: what`
     [[nodiscard]] Error error_at(std::uint64_t line, const std::string& what) const;
@@ -55,11 +55,11 @@ struct CsvColumns {
 /// A file whose first line names its columns, which may come in any order.
 class CsvTable {
 public:
-    /// Reads the header. kInvalid unless it has exactly these columns, each once.
+    /// Reads the header. Returns kInvalid unless it has these columns, each once.
     [[nodiscard]] static Result<CsvTable> open(std::FILE* file, std::string name,
                                                const CsvColumns& columns);
-    /// The fields in the order of `columns`, the required ones first; empty where the file lacks an
-    /// optional column. False at the end.
+    /// Reads the fields in the order of `columns`, the required ones first; a field is empty if the
+    /// file lacks its optional column. @return false at the end.
     [[nodiscard]] Result<bool> next(CsvRow& row);
     [[nodiscard]] Error error_at(std::uint64_t line, const std::string& what) const {
         return reader_.error_at(line, what);
@@ -69,11 +69,11 @@ private:
     explicit CsvTable(CsvReader reader) : reader_(std::move(reader)) {}
 
     CsvReader reader_;
-    std::size_t fields_ = 0;                          ///< Of a row of the file.
-    std::vector<std::optional<std::size_t>> places_;  ///< Of each column in the file.
+    std::size_t fields_ = 0;                          ///< Fields in a row of the file.
+    std::vector<std::optional<std::size_t>> places_;  ///< Index of each column in the file.
 };
 
-/// Reads every row of a CSV file and gives it to `add`, which returns an error for a wrong row.
+/// Passes every row of a CSV file to `add`, which returns an error for a wrong row.
 [[nodiscard]] Status read_rows(const std::string& file, const CsvColumns& columns,
                                const std::function<Status(const CsvRow&)>& add);
 

@@ -142,12 +142,6 @@ Json& Json::operator[](std::string_view name) {
     return items_.emplace_back();
 }
 
-const Json& Json::at(std::string_view name) const {
-    static const Json kNone;
-    const auto found = std::find(names_.begin(), names_.end(), name);
-    return found == names_.end() ? kNone : items_[static_cast<std::size_t>(found - names_.begin())];
-}
-
 std::string Json::compact() const {
     switch (kind_) {
         case Kind::kNull:
@@ -192,9 +186,9 @@ std::string Json::cell() const {
 }
 
 bool Json::is_word_list() const noexcept {
-    return kind_ == Kind::kList &&
-           std::all_of(items_.begin(), items_.end(),
-                       [](const Json& item) { return item.kind_ == Kind::kText; });
+    return kind_ == Kind::kList && std::all_of(items_.begin(), items_.end(), [](const Json& item) {
+               return item.kind_ == Kind::kText;
+           });
 }
 
 Json text_or_null(std::string_view text) {

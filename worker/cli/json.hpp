@@ -42,8 +42,6 @@ public:
     void push_back(Json item);
     /// The member `name` of an object, added as null if the object lacks it.
     [[nodiscard]] Json& operator[](std::string_view name);
-    /// The member `name`, or null if there is none.
-    [[nodiscard]] const Json& at(std::string_view name) const;
 
     /// The items of a list, or the members of an object, in order.
     [[nodiscard]] const std::vector<Json>& items() const noexcept { return items_; }
@@ -68,6 +66,9 @@ private:
     std::vector<Json> items_;
     std::vector<std::string> names_;  ///< kObject: of items_.
 };
+
+/// Cells of a listing, in the order of its columns.
+using Row = std::vector<Json>;
 
 struct Json::Member {
     std::string_view name;

@@ -11,19 +11,19 @@ void write(std::FILE* out, std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), out);
 }
 
-/// Characters that a terminal shows for UTF-8 text (each takes one place here).
+/// Counts the characters of UTF-8 text; each is taken to be one column wide.
 std::size_t display_width(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
     }));
 }
 
-/// U+0080 to U+009F: control characters, which a terminal obeys as it obeys ESC.
+/// Finds U+0080 to U+009F, control characters that a terminal interprets like ESC.
 bool begins_c1_control(std::string_view text) {
     return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0;
 }
 
-/// A cell from JSON text; numbers stay as they are written.
+/// Makes a cell from JSON text. Numbers stay as they were written.
 std::string raw_cell_text(std::string_view json) {
     if (json == "null") {
         return {};
@@ -59,7 +59,7 @@ Result<Format> parse_format(std::string_view text) {
 
 void add_format(Subcommand app, Format& target) {
     add_value(app, "--format", "table|json|csv", target, parse_format,
-              "How to write it (default table)");
+              "Output format (default: table)");
 }
 
 std::string csv_field(std::string_view text) {
@@ -100,11 +100,6 @@ std::string printable(std::string_view text) {
 
 Listing::Listing(Format format, std::vector<Column> columns, std::FILE* out)
     : format_(format), columns_(std::move(columns)), out_(out) {
-    if (format_ == Format::kTable) {
-        columns_.erase(std::remove_if(columns_.begin(), columns_.end(),
-                                      [](const Column& column) { return !column.in_table; }),
-                       columns_.end());
-    }
     if (format_ == Format::kCsv) {
         std::vector<std::string> names;
         for (const Column& column : columns_) {
@@ -114,15 +109,21 @@ Listing::Listing(Format format, std::vector<Column> columns, std::FILE* out)
     }
 }
 
-void Listing::add(const Json& row) {
+bool Listing::shows(const Column& column) const noexcept {
+    return format_ != Format::kTable || column.in_table;
+}
+
+void Listing::add(const Row& row) {
     if (format_ == Format::kJson) {
-        write_json(indented(row.compact(), 1));
+        write_json(indented(object_of(columns_, row).compact(), 1));
         return;
     }
+    SLUICE_ASSERT(row.size() <= columns_.size());
     std::vector<std::string> cells;
-    cells.reserve(columns_.size());
-    for (const Column& column : columns_) {
-        cells.push_back(row.at(column.name).cell());
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (shows(columns_[i])) {
+            cells.push_back(i < row.size() ? row[i].cell() : std::string());
+        }
     }
     add_cells(std::move(cells));
 }
@@ -138,12 +139,13 @@ void Listing::add_raw(const std::vector<JsonMember>& row) {
         return;
     }
     std::vector<std::string> cells;
-    cells.reserve(columns_.size());
     for (const Column& column : columns_) {
         const auto found = std::find_if(row.begin(), row.end(), [&](const JsonMember& member) {
             return member.key == column.name;
         });
-        cells.push_back(found == row.end() ? std::string() : raw_cell_text(found->value));
+        if (shows(column)) {
+            cells.push_back(found == row.end() ? std::string() : raw_cell_text(found->value));
+        }
     }
     add_cells(std::move(cells));
 }
@@ -202,8 +204,11 @@ void Listing::start_table() {
     table_started_ = true;
     std::vector<std::string> names;
     for (const Column& column : columns_) {
-        names.emplace_back(column.name);
-        widths_.push_back(column.name.size());
+        if (column.in_table) {
+            names.emplace_back(column.name);
+            aligns_.push_back(column.align);
+            widths_.push_back(column.name.size());
+        }
     }
     for (const auto& cells : held_back_) {
         for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -222,7 +227,7 @@ void Listing::write_table_row(const std::vector<std::string>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const std::size_t width = display_width(cells[i]);
         const std::size_t gap = width < widths_[i] ? widths_[i] - width : 0;
-        const bool right = columns_[i].align == Align::kRight;
+        const bool right = aligns_[i] == Align::kRight;
         line_ += (i == 0 ? "" : "  ");
         line_ += right ? std::string(gap, ' ') + cells[i] : cells[i];
         if (!right && i + 1 < cells.size()) {
@@ -231,6 +236,15 @@ void Listing::write_table_row(const std::vector<std::string>& cells) {
     }
     line_ += '\n';
     write(out_, line_);
+}
+
+Json object_of(const std::vector<Column>& columns, const Row& row) {
+    SLUICE_ASSERT(row.size() <= columns.size());
+    Json object = Json::object();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        object[columns[i].name] = i < row.size() ? row[i] : Json();
+    }
+    return object;
 }
 
 void write_object(Format format, const Json& object, std::FILE* out) {
@@ -244,7 +258,7 @@ void write_object(Format format, const Json& object, std::FILE* out) {
             columns.push_back({name});
         }
         Listing listing(format, std::move(columns), out);
-        listing.add(object);
+        listing.add(object.items());
         listing.finish();
         return;
     }

@@ -1,7 +1,7 @@
 // Output: listings as a table for people, JSON for programs, CSV for spreadsheets.
 //
-// Rows are written as they come; only a table keeps its first rows, to find the columns' widths.
-// So a million rows need no memory. Columns come in the order of the declaration in every format.
+// Rows are written at once, so memory stays bounded. A table keeps its first rows to find the
+// widths of its columns. Every format has the columns in the order of their declaration.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ enum class Align : std::uint8_t { kLeft, kRight };
 struct Column {
     std::string_view name;
     Align align = Align::kLeft;
-    bool in_table = true;  ///< False: too wide for a table; CSV and JSON have it.
+    bool in_table = true;  ///< False for a column that only CSV and JSON have.
 };
 
-/// One listing, written to `out` (not owned). Write errors are found when the program ends.
+/// One listing, written to `out` (not owned). The program checks for write errors when it ends.
 class Listing {
 public:
     Listing(Format format, std::vector<Column> columns, std::FILE* out = stdout);
@@ -38,17 +38,18 @@ public:
     Listing(const Listing&) = delete;
     Listing& operator=(const Listing&) = delete;
 
-    /// @param row  An object with a member for each column. A table and CSV show each as cell().
-    void add(const Json& row);
-    /// The same for a row whose members are JSON text already. JSON shows every member of it, not
-    /// only the columns.
+    /// Adds a row. A table and CSV show each value as Json::cell().
+    void add(const Row& row);
+    /// Adds a row whose values are JSON text already. JSON shows all of its members, not only the
+    /// columns.
     void add_raw(const std::vector<JsonMember>& row);
-    /// Writes the rows that are still held back, and the end. Call once, after the last row.
+    /// Writes the buffered rows and the end. Call once, after the last row.
     void finish();
 
 private:
     static constexpr std::size_t kRowsHeldBack = 1000;
 
+    [[nodiscard]] bool shows(const Column& column) const noexcept;
     void add_cells(std::vector<std::string> cells);
     void write_json(std::string_view object);
     void write_csv(const std::vector<std::string>& cells);
@@ -59,8 +60,9 @@ private:
     Format format_;
     std::vector<Column> columns_;
     std::FILE* out_;
-    bool any_ = false;  ///< JSON: a row was written.
+    bool any_ = false;  ///< A row of JSON was written.
     bool table_started_ = false;
+    std::vector<Align> aligns_;  ///< Alignments of the columns that a table shows.
     std::vector<std::size_t> widths_;
     std::vector<std::vector<std::string>> held_back_;
     std::string line_;
@@ -72,6 +74,9 @@ private:
 [[nodiscard]] std::string grouped(std::uint64_t number);
 /// Makes text safe for a terminal: control characters become \xNN.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// The row as an object with a member for each column. Columns beyond the row's end are null.
+[[nodiscard]] Json object_of(const std::vector<Column>& columns, const Row& row);
 
 /// One object: `name  value` lines, a JSON object, or a CSV file of one row.
 void write_object(Format format, const Json& object, std::FILE* out = stdout);

@@ -1,4 +1,4 @@
-// Progress on standard error: one line that is drawn anew on a terminal, else a line now and then.
+// Progress on standard error: one line that a terminal redraws, or a line every ten seconds.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,9 @@ struct ProgressFigures {
     double fraction = 0;  ///< 0 to 1
     std::uint64_t sent = 0;
     std::uint64_t rejected = 0;
-    std::optional<double> per_second;    ///< Records.
-    std::optional<double> seconds_left;  ///< Until the end.
-    std::string note;                    ///< Why it waits, if it does.
+    std::optional<double> per_second;    ///< Records per second.
+    std::optional<double> seconds_left;  ///< Seconds until the end.
+    std::string note;                    ///< The reason for a wait; empty if there is none.
 };
 
 class Progress {
@@ -26,12 +26,11 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Time for a line: ten times a second on a terminal, else every ten seconds, after the first
-    /// ten.
+    /// Returns true if a line is due: ten times a second on a terminal, else every ten seconds.
     [[nodiscard]] bool is_due() const;
     [[nodiscard]] bool is_terminal() const noexcept { return terminal_; }
     void show(const std::string& line);
-    /// Clears the line on a terminal, so that another one can be written.
+    /// Clears the line on a terminal, so that other output can follow.
     void clear();
 
 private:

@@ -1,7 +1,10 @@
 #include "worker/copy/copy.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "core/audit/audit.hpp"
@@ -12,11 +15,52 @@
 #include "lmdb_store/registry/registry.hpp"
 #include "pg_store/ledger/fill.hpp"
 #include "pg_store/ledger/whole_reader.hpp"
-#include "worker/drain/position.hpp"
+#include "worker/drain/target_ledger.hpp"
 #include "worker/drain/worker_lock.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
+
+namespace fs = std::filesystem;
+
+bool LedgerPlace::is(const LedgerPlace& other) const {
+    if (url || other.url) {
+        return url && other.url && url->shown() == other.url->shown();
+    }
+    std::error_code unknown;
+    return folder == other.folder || fs::equivalent(folder, other.folder, unknown);
+}
+
+std::optional<store::StorePaths> LedgerPlace::store() const {
+    if (url) {
+        return std::nullopt;
+    }
+    const store::StorePaths paths(folder.parent_path());
+    const bool is_store = ::access(paths.format.c_str(), F_OK) == 0;
+    return is_store && paths.ledger.filename() == folder.filename()
+               ? std::optional<store::StorePaths>(paths)
+               : std::nullopt;
+}
+
+Result<LedgerPlace> parse_place(std::string_view text) {
+    LedgerPlace place;
+    if (pg::Url::is_one(text)) {
+        auto url = pg::Url::parse(text);
+        if (!url.ok()) {
+            return url.error();
+        }
+        place.url = std::move(url).value();
+        return place;
+    }
+    std::error_code failure;
+    const fs::path whole = fs::absolute(fs::path(text), failure).lexically_normal();
+    if (text.empty() || failure) {
+        return Error{ErrorCode::kInvalid, "expected a folder, or postgres://..."};
+    }
+    place.folder = whole.has_filename() ? whole : whole.parent_path();
+    return place;
+}
+
 namespace {
 
 using store::EmbeddedFill;
@@ -29,13 +73,13 @@ constexpr std::size_t kFindingsMax = 10;
 // ---- The two ends
 // ---------------------------------------------------------------------------------
 
-/// What a reader needs to live.
+/// A reader with the ledger that it reads.
 struct Source {
-    std::unique_ptr<EmbeddedLedger> embedded;  ///< Nothing: a database.
+    std::unique_ptr<EmbeddedLedger> embedded;  ///< nullptr for a database.
     std::unique_ptr<WholeReader> reader;
 };
 
-/// @param alone  No node writes it as long as it is open.
+/// @param alone  Keep every node from writing it while it is open.
 Result<Source> open_source(const LedgerPlace& from, bool alone) {
     Source source;
     if (from.url) {
@@ -55,7 +99,7 @@ Result<Source> open_source(const LedgerPlace& from, bool alone) {
     return source;
 }
 
-/// Damage below the rules, then rule D1.
+/// Looks for damaged rows, then performs the audit of rule D1.
 std::vector<std::string> findings_of(std::vector<std::string> damage, WholeReader& reader) {
     if (damage.empty()) {
         for (const AuditFinding& finding : audit_ledger(reader, kFindingsMax)) {
@@ -120,7 +164,7 @@ std::vector<LedgerHead> heads_of(LedgerReader& ledger) {
     return heads;
 }
 
-/// Every input moves it.
+/// Returns a value that every input changes.
 std::vector<std::pair<std::string, SequenceNumber>> positions_of(LedgerReader& ledger) {
     std::vector<std::pair<std::string, SequenceNumber>> positions;
     for (const LedgerHead& head : heads_of(ledger)) {
@@ -129,7 +173,7 @@ std::vector<std::pair<std::string, SequenceNumber>> positions_of(LedgerReader& l
     return positions;
 }
 
-/// Workers of these stores may write one of the two ledgers: none may run, or start meanwhile.
+/// Locks out the workers of stores that may write one of the two ledgers.
 Result<std::vector<WorkerLock>> lock_workers(const LedgerPlace& from, const LedgerPlace& to,
                                              const CopyOptions& options) {
     std::vector<store::StorePaths> stores;
@@ -152,7 +196,7 @@ Result<std::vector<WorkerLock>> lock_workers(const LedgerPlace& from, const Ledg
     return locks;
 }
 
-/// A folder goes on with one queue alone: what the others still have would never be applied.
+/// Refuses to copy a fleet's ledger into a folder, because a folder is fed by one queue only.
 Status check_nodes(const LedgerPlace& from, const LedgerPlace& to,
                    const std::vector<LedgerHead>& heads) {
     if (!from.url || to.url || heads.size() <= 1) {
@@ -167,7 +211,7 @@ Status check_nodes(const LedgerPlace& from, const LedgerPlace& to,
                      "): it stays in PostgreSQL, for a folder belongs to one of them"};
 }
 
-/// The ledger of a store goes on with its queue and its numbers of shops.
+/// Checks that the ledger of a store matches the store's queue and shop numbers.
 Status check_store(const LedgerPlace& to, const std::vector<LedgerHead>& heads,
                    LedgerReader& source) {
     const auto paths = to.store();
@@ -229,7 +273,7 @@ std::vector<ComparedTable> compared(const std::vector<TableDigest>& source,
     return tables;
 }
 
-/// The source must be where it was when it was read.
+/// Checks that the source has not advanced since it was read.
 Status check_unmoved(const LedgerPlace& from, LedgerReader& read) {
     const auto now = open_source(from, false);
     if (!now) {
@@ -242,7 +286,7 @@ Status check_unmoved(const LedgerPlace& from, LedgerReader& read) {
     return {};
 }
 
-/// The target is a ledger already: is it this one?
+/// Checks whether the target, which is a ledger, is a copy of this source.
 Result<CopyProof> compare_places(const LedgerPlace& to, Source& source) {
     auto target = open_source(to, false);
     if (!target) {
@@ -251,7 +295,7 @@ Result<CopyProof> compare_places(const LedgerPlace& to, Source& source) {
     CopyProof proof;
     proof.was_there = true;
     if (positions_of(*target->reader) == positions_of(*source.reader)) {
-        // A copy from a folder to a database has its texts in the form of the database.
+        // A database stores texts in its own form, so compare in that form.
         const auto form = [](const std::string& text) {
             return pg::PostgresFill::as_stored_there(text);
         };

@@ -1,28 +1,46 @@
-// Copy: a ledger into another place, row by row, and the proof that both are equal.
+// Copy: copies a ledger row by row, and proves that both are equal.
 //
-// The source is read in one snapshot, with no worker beside it. The target is marked as unfinished
-// until it was proved equal, table by table, and audited (rule D1); a copy that was interrupted is
-// begun again by the same call. Sums, chains, checkpoints and ids are rows like any other: the
-// worker that opens the copy goes on behind the checkpoint that the source had.
+// The source is read in one snapshot while no worker runs. The target is marked as unfinished until
+// it was proved equal, table by table, and audited (rule D1). The same call restarts a copy that
+// was interrupted. Sums, chains, checkpoints and ids are rows like any other, so the worker that
+// opens the copy resumes after the source's checkpoint.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/values/result.hpp"
 #include "lmdb_store/ledger/row_digests.hpp"
-#include "worker/copy/place.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "pg_store/connection/url.hpp"
 
 namespace sluice::worker {
 
+struct LedgerPlace {
+    std::optional<pg::Url> url;    ///< Absent for a folder.
+    std::filesystem::path folder;  ///< Absolute, without a slash at the end.
+
+    /// Returns the place for messages and marks, without a password.
+    [[nodiscard]] std::string shown() const { return url ? url->shown() : folder.string(); }
+    /// Compares names. Two different URLs may still lead to one database.
+    [[nodiscard]] bool is(const LedgerPlace& other) const;
+    /// Returns the store whose own ledger the folder is, or would be, if there is one.
+    [[nodiscard]] std::optional<store::StorePaths> store() const;
+};
+
+/// Returns kInvalid for a malformed URL.
+[[nodiscard]] Result<LedgerPlace> parse_place(std::string_view text);
+
 struct CopyOptions {
-    std::uint64_t rows_max = 10'000;  ///< Of one transaction.
-    /// The store whose worker may be writing the source, if that is a database; else nothing.
+    std::uint64_t rows_max = 10'000;  ///< Rows of one transaction.
+    /// The store whose worker may be writing the source, if the source is a database.
     std::optional<store::StorePaths> writer;
-    /// Told how many rows were written so far. May be empty.
+    /// Receives the number of rows written so far. May be empty.
     std::function<void(std::uint64_t)> progress;
 };
 
@@ -37,22 +55,22 @@ struct ComparedTable {
 };
 
 struct CopyProof {
-    std::vector<ComparedTable> tables;  ///< All of them, by name.
-    /// The target was a finished copy of this source before: nothing was written.
+    std::vector<ComparedTable> tables;  ///< All tables, sorted by name.
+    /// True if the target was a finished copy already, so that nothing was written.
     bool was_there = false;
-    /// Rows with texts that the target cannot hold as they were (bytes that are no UTF-8).
+    /// Rows whose texts had to be changed for the target, because they are not valid UTF-8.
     std::uint64_t changed_rows = 0;
-    /// What the audit of the target found.
+    /// Findings of the target's audit.
     std::vector<std::string> findings;
 
     [[nodiscard]] bool holds() const;
     [[nodiscard]] std::uint64_t rows() const;
 };
 
-/// kBusy: a worker runs, or another copy goes to the target. kCorrupt: the source is damaged;
-/// nothing was written. kConflict: the target holds another ledger, the source cannot be held by
-/// such a target, or it went on meanwhile.
-/// A proof that does not hold leaves the target unfinished.
+/// Returns kBusy if a worker runs or another copy writes the target; kCorrupt, without writing
+/// anything, if the source is damaged; kConflict if the target holds another ledger, cannot hold
+/// this source, or the source has advanced. If the proof does not hold, the target stays
+/// unfinished.
 [[nodiscard]] Result<CopyProof> copy_ledger(const LedgerPlace& from, const LedgerPlace& to,
                                             const CopyOptions& options);
 

@@ -1,4 +1,4 @@
-// Doctor: is the ledger right? Chains, balances, checkpoint.
+// Doctor: the ledger's chains, balances and checkpoint.
 #include "lmdb_store/ledger/ledger.hpp"
 
 #include "core/apply/apply.hpp"
@@ -7,7 +7,7 @@
 #include "pg_store/connection/examine.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/doctor/doctor.hpp"
-#include "worker/drain/position.hpp"
+#include "worker/drain/target_ledger.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t kLedgerProblemsMax = 10;
 constexpr const char* kSound =
     "the chain of hashes holds; balances, payouts, orders and periods agree with it";
 
-/// What LMDB itself can say of the rows: damage below the rules. @return false if it found any.
+/// Looks for damage that LMDB itself can find. @return false if it found any.
 bool check_own_rows(const store::StorePaths& paths, Findings& findings) {
     std::string node;
     if (auto queue = store::Queue::open(paths, queue_options()); queue.ok()) {
@@ -41,7 +41,7 @@ bool check_own_rows(const store::StorePaths& paths, Findings& findings) {
     }
 }
 
-/// Rule D1, alike on both ledgers.
+/// Performs the audit of rule D1, which is the same on both ledgers.
 void audit(const Frame& frame, const char* what_to_do, Findings& findings) {
     std::vector<AuditFinding> found;
     const Status read = with_snapshot(frame, {}, [&](LedgerReader& reader) {
@@ -70,13 +70,13 @@ Result<SequenceNumber> applied_seq(const Frame& frame) {
     return read.ok() ? Result<SequenceNumber>(applied) : Result<SequenceNumber>(read.error());
 }
 
-/// Does the ledger belong to the queue? Both may move meanwhile: the ledger is read before and
-/// after, and only what is wrong either way is a finding.
+/// Checks that the ledger belongs to the queue. Both may advance during the check, so the ledger is
+/// read before and after, and only a position that is wrong both times is a finding.
 void check_place(const Frame& frame, Findings& findings) {
     const auto before = applied_seq(frame);
     const auto queue = store::Queue::open(frame.paths(), queue_options());
     if (!before.ok() || !queue.ok()) {
-        return;  // the checks of what is in them say why
+        return;  // other checks report the cause
     }
     const auto fill = queue.value()->fill();
     const auto after = applied_seq(frame);
@@ -91,7 +91,7 @@ void check_place(const Frame& frame, Findings& findings) {
     }
 }
 
-/// Orders that a creator is still to be found for (rule A2): what reports show may change yet.
+/// Reports orders that are still to be attributed (rule A2), because reports may change.
 void check_work(const Frame& frame, Findings& findings) {
     WorkLeft work;
     const Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
@@ -133,11 +133,11 @@ void check_replication(const pg::Examined& found, Findings& findings) {
     }
 }
 
-/// Of the server that holds a fleet's ledger.
+/// Checks the server that holds a fleet's ledger.
 void check_server(const pg::Url& url, Findings& findings) {
     const auto found = pg::examine(url);
     if (!found.ok()) {
-        return;  // the journal's check says why
+        return;  // the journal's check reports the cause
     }
     if (found->gate_blocks) {
         findings.push_back(

@@ -5,7 +5,7 @@
 
 #include "worker/cli/output.hpp"
 #include "worker/doctor/doctor.hpp"
-#include "worker/system/child_process.hpp"
+#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 namespace {

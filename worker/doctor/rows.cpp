@@ -74,7 +74,7 @@ void check_running_worker(const store::ControlWords& words, std::uint64_t pid, s
     }
 }
 
-/// The lock tells whether one runs; the control page only what it does.
+/// Takes from the lock whether a worker runs, and from the control page only what it does.
 void check_worker(const store::StorePaths& paths, store::Queue& queue, const store::QueueFill& fill,
                   std::uint64_t now_ms, Findings& findings) {
     const store::ControlWords& words = queue.control().words();
@@ -100,7 +100,7 @@ void check_worker(const store::StorePaths& paths, store::Queue& queue, const sto
 void check_readers_of(const std::filesystem::path& folder, Findings& findings) {
     const auto readers = store::check_readers(folder);
     if (!readers.ok()) {
-        return;  // the check of what is in it says why
+        return;  // other checks report the cause
     }
     const std::string name = folder.filename().string();
     if (readers->dead_count > 0) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "os/clock/clock.hpp"
-#include "worker/drain/queue_source.hpp"
+#include "worker/drain/input_batch.hpp"
 #include "worker/drain/retry.hpp"
 #include "worker/system/crash_point.hpp"
 
@@ -116,7 +116,8 @@ Result<Applying::Step> Applying::apply_batch() {
     return step;
 }
 
-/// What cannot be looked for refuses the FORGET; what passes is tried again.
+/// Searches for the next input's data. A permanent error refuses the FORGET, a temporary one is
+/// retried.
 Status Applying::search(const ForgetNotSearched& wanted) {
     OwnedInput& input = inputs_[next_];
     Result<ForgetFound> found = Error{ErrorCode::kInternal, {}};

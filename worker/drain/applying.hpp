@@ -1,7 +1,7 @@
 // Applying: the drain's next batch, from the queue into the ledger.
 //
-// Reads inputs ahead of the ledger, applies them batch by batch, and knows what the last commit
-// left. After an error nothing has changed: the next step() tries the same inputs. Not thread-safe.
+// Reads inputs ahead of the ledger and applies them batch by batch. An error changes nothing, and
+// the next step() tries the same inputs. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -17,24 +17,24 @@
 #include "lmdb_store/store/format.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/input_batch.hpp"
-#include "worker/drain/ledger_opener.hpp"
+#include "worker/drain/target_ledger.hpp"
 
 namespace sluice::worker {
 
 class Applying {
 public:
-    /// Finds what a FORGET is about; it is the next input.
+    /// Searches for the data that a FORGET names. The FORGET is the next input.
     using Searcher = std::function<Result<ForgetFound>(const ForgetNotSearched&)>;
 
     struct Options {
         BatchLimits batch;
-        std::size_t read_bytes_max = 0;  ///< Of the queue, copied at once.
+        std::size_t read_bytes_max = 0;  ///< Bytes of the queue that are copied at once.
     };
-    /// What one step did.
+    /// Result of one step.
     struct Step {
-        bool worked = false;               ///< False: the queue is empty and no work is left.
-        std::size_t first = 0, count = 0;  ///< Of inputs(): the ledger holds them now.
-        std::size_t applied_count = 0;     ///< Of these, not held before.
+        bool worked = false;               ///< False if the queue is empty and no work is left.
+        std::size_t first = 0, count = 0;  ///< Range of inputs() that the ledger holds now.
+        std::size_t applied_count = 0;     ///< Inputs of this range that this step applied.
         std::chrono::microseconds took{0};
     };
 
@@ -44,17 +44,17 @@ public:
 
     /// Opens the ledger and reads its checkpoint. Once, before step().
     [[nodiscard]] Status open();
-    /// One batch. Throws nothing: a LedgerFailure, or memory that runs out, is an Error too.
+    /// Applies one batch. Returns a LedgerFailure or a lack of memory as an Error.
     [[nodiscard]] Result<Step> step();
-    /// Lets the ledger go, which may be beyond use after an I/O error. The next step() opens it.
+    /// Closes the ledger, which may be unusable after an I/O error. The next step() reopens it.
     void close_ledger() noexcept { ledger_.reset(); }
 
     [[nodiscard]] const std::vector<OwnedInput>& inputs() const noexcept { return inputs_; }
     [[nodiscard]] const LedgerHead& head() const noexcept { return head_; }
     [[nodiscard]] const WorkLeft& work() const noexcept { return work_; }
-    /// When the last batch began.
+    /// Returns the start of the last batch.
     [[nodiscard]] Clock::time_point batch_began() const noexcept { return batch_began_; }
-    /// More inputs are known to wait, or work is left.
+    /// Returns true if more inputs are known to wait, or work is left.
     [[nodiscard]] bool has_backlog() const noexcept;
     [[nodiscard]] bool has_ledger() const noexcept { return ledger_ != nullptr; }
     /// Requires: has_ledger().
@@ -79,9 +79,9 @@ private:
     LedgerHead head_;
     WorkLeft work_;
     std::vector<OwnedInput> inputs_;
-    std::size_t next_ = 0;  ///< In inputs_: not applied yet.
+    std::size_t next_ = 0;  ///< Index in inputs_ of the first that is not applied yet.
     Clock::time_point batch_began_{};
-    unsigned no_memory_count_ = 0;  ///< For one input alone, in a row.
+    unsigned no_memory_count_ = 0;  ///< Failures in a row with a batch of one input.
 };
 
 }  // namespace sluice::worker

@@ -1,5 +1,5 @@
-// Archive follower: an Archiver that is opened again after trouble, and says up to where the
-// archive is durable. Not thread-safe.
+// Archive follower: reopens an Archiver after a failure, and reports up to where the archive is
+// durable. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -19,33 +19,33 @@ namespace sluice::worker {
 
 class ArchiveFollower {
 public:
-    /// @param options   Nothing: there is no archive, and everything counts as durable in it.
-    /// @param snapshot  May throw LedgerFailure; turn() lets it pass.
+    /// @param options   Absent if there is no archive; then everything counts as archived.
+    /// @param snapshot  May throw LedgerFailure, which turn() does not catch.
     /// @param failed    Called for each failure; the archive is tried again a second later.
     ArchiveFollower(const store::StorePaths& paths, store::Queue& queue,
                     std::optional<store::ArchiveOptions> options, SnapshotMaker snapshot,
                     std::function<void(const Error&)> failed, std::function<void()> alive);
 
-    /// Inputs [first, first + count), which the ledger holds by now. After a failure the archive
-    /// reads them from the queue again.
+    /// Archives inputs [first, first + count), which the ledger holds by now. After a failure the
+    /// archive reads them from the queue again.
     void add(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count);
     /// Opens the archive if it is due, lets it catch up with the ledger, and makes it durable if
     /// that is due or `flush_now`.
-    /// @return the inputs up to this one, at most `applied`, are durable; nothing: a failure.
+    /// @return the last durable input, at most `applied`, or nothing after a failure.
     [[nodiscard]] std::optional<SequenceNumber> turn(SequenceNumber applied, bool flush_now);
-    /// Brings the archive up to this input, durably. kBusy: it failed before, and waits.
+    /// Brings the archive up to this input, durably. Returns kBusy while it waits after a failure.
     [[nodiscard]] Status complete(SequenceNumber upto);
     /// See Archiver::edit().
     [[nodiscard]] Status edit(const ForgetJob& job);
     [[nodiscard]] bool has_edited(const ForgetJob& job) const {
         return archiver_ && archiver_->has_edited(job);
     }
-    /// 0: nothing, or not open now.
+    /// Returns the last durable input, or 0 if there is none or the archive is not open.
     [[nodiscard]] SequenceNumber durable_seq() const noexcept {
         return archiver_ ? archiver_->durable_seq() : SequenceNumber{};
     }
     [[nodiscard]] bool is_behind() const noexcept { return archiver_ && archiver_->is_behind(); }
-    /// nullptr: off, or not open now.
+    /// Returns nullptr if the archive is off or not open.
     [[nodiscard]] const Archiver* archiver() const noexcept { return archiver_.get(); }
 
 private:

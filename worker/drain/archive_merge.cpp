@@ -24,7 +24,8 @@ Error ArchiveMerge::named(const Source& source, const Error& error) const {
                                 : Error{error.code, source.folder.string() + ": " + error.message};
 }
 
-/// A record that cannot be read was received when the one before it was: it stays behind that.
+/// Gives an unreadable record the time of receipt of the one before it, so that it follows that
+/// one.
 Status ArchiveMerge::fill(Source& source) {
     if (!source.is_spent) {
         return Status::success();

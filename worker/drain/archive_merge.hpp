@@ -1,9 +1,9 @@
 // Archive merge: the inputs of one or several archives in the order in which they were received.
 //
-// Each node archives its own queue. Inputs of one archive keep their order; between archives the
-// earlier time of receipt comes first, of equal times the archive that was named first. So the same
-// archives always give the same order. It is near to the order in which a fleet applied them, and
-// not the same: a node that lagged behind applied later what it had received earlier.
+// Each node archives its own queue. Inputs of one archive keep their order. Between archives the
+// earlier time of receipt comes first; of equal times, the archive that was named first. So the
+// same archives always give the same order. That order can differ from the one in which a fleet
+// applied the inputs, because a lagging node applies late what it received early.
 #pragma once
 
 #include <filesystem>
@@ -23,16 +23,16 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<ArchiveMerge>> open(
         const std::vector<std::filesystem::path>& folders);
 
-    /// The next input, valid until the next call; nothing at the end. As ArchiveReader::next().
+    /// Returns the next input, valid until the next call, or nothing at the end.
     [[nodiscard]] Result<std::optional<store::ArchivePlace>> next();
 
 private:
     struct Source {
         std::filesystem::path folder;
         std::unique_ptr<store::ArchiveReader> reader;
-        std::optional<store::ArchivePlace> place;  ///< Read, and not given out yet.
-        Timestamp received_at;                     ///< Of `place`.
-        bool is_spent = true;                      ///< `place` was given out.
+        std::optional<store::ArchivePlace> place;  ///< The input that was read last.
+        Timestamp received_at;                     ///< Time of receipt of `place`.
+        bool is_spent = true;                      ///< next() has returned `place`.
     };
 
     [[nodiscard]] Status fill(Source& source);

@@ -8,7 +8,7 @@
 #include "lmdb_store/archive/segment.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/forget_archive.hpp"
-#include "worker/drain/queue_source.hpp"
+#include "worker/drain/input_batch.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
@@ -87,7 +87,8 @@ Status Archiver::add_forget(const OwnedInput& input, Timestamp now) {
         row ? forgotten_command({input.record, input.bulk_body, input.original_sha256}, *row)
             : std::nullopt;
     if (!kept) {
-        return writer_->add(archived(input), now);  // a dead letter: nobody can read it
+        return writer_->add(archived(input),
+                            now);  // an undecodable dead letter has no data to find
     }
     if (const std::optional<ForgetJob> job = load_task(*ledger, row->command_id)) {
         if (Status edited = edit(*job); !edited) {

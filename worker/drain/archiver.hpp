@@ -1,9 +1,8 @@
-// Archiver: keeps the archive behind the ledger, and what a person asked to forget out of it.
+// Archiver: appends applied inputs to the archive, and removes forgotten data from it.
 //
-// Follows the drain: add() takes the inputs that were just committed; whatever the archive missed
-// (a crash, a disk that was full) is read from the queue again, where inputs stay until they are
-// durable here. Trouble with the archive never stops the ledger: it only keeps the queue from being
-// trimmed. Not thread-safe.
+// add() receives the inputs that were just committed. Inputs that the archive missed (a crash, a
+// full disk) are read from the queue again, where they stay until they are durable here. A failing
+// archive never stops the ledger; it only prevents the queue from being trimmed. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -26,10 +25,10 @@
 
 namespace sluice::worker {
 
-/// The ledger as it is now, for the outcome of inputs.
+/// Makes a snapshot of the ledger, for the outcome of inputs.
 using SnapshotMaker = std::function<std::unique_ptr<LedgerReader>()>;
 
-/// After an error it must be opened anew. Throws LedgerFailure from its SnapshotMaker.
+/// After an error it must be reopened. Throws LedgerFailure from its SnapshotMaker.
 class Archiver {
 public:
     /// @param alive  Called now and then while the archive is edited.
@@ -46,18 +45,18 @@ public:
     [[nodiscard]] Result<bool> catch_up(SequenceNumber applied, Timestamp now);
     /// Makes everything added durable.
     [[nodiscard]] Status flush();
-    /// Has enough been added, or enough time passed, to flush()?
+    /// Returns true if enough was added, or enough time has passed, to flush().
     [[nodiscard]] bool flush_is_due() const noexcept;
     [[nodiscard]] Result<std::uint64_t> apply_retention(Timestamp now);
-    /// Takes out of the archive what a forget has found. After an error it must be opened anew.
+    /// Removes from the archive what a forget has found. After an error it must be reopened.
     [[nodiscard]] Status edit(const ForgetJob& job);
-    /// Did this object do that, for all that the task has found?
+    /// Returns true if this object has removed all that the task has found.
     [[nodiscard]] bool has_edited(const ForgetJob& job) const;
 
     [[nodiscard]] bool is_behind() const noexcept { return behind_; }
     [[nodiscard]] SequenceNumber last_seq() const noexcept { return writer_->last_seq(); }
     [[nodiscard]] SequenceNumber durable_seq() const noexcept { return writer_->durable_seq(); }
-    /// On disk. Counts the folder's files.
+    /// Returns the size of the folder's files.
     [[nodiscard]] std::uint64_t bytes() const;
 
 private:
@@ -73,9 +72,9 @@ private:
     store::ArchiveOptions options_;
     SnapshotMaker snapshot_;
     std::function<void()> alive_;
-    std::map<std::string, ForgetFound> edited_;  ///< By command id.
+    std::map<std::string, ForgetFound> edited_;  ///< Keyed by command id.
     std::unique_ptr<store::ArchiveWriter> writer_;
-    bool behind_ = true;  ///< Of the ledger, by more than the inputs that add() is given next.
+    bool behind_ = true;  ///< Inputs are missing before those that add() receives next.
     Clock::time_point oldest_unflushed_{};
     std::uint64_t unflushed_count_ = 0;
 };

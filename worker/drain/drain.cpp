@@ -11,8 +11,8 @@
 #include "worker/drain/archive_follower.hpp"
 #include "worker/drain/forget_part.hpp"
 #include "worker/drain/housekeeping.hpp"
-#include "worker/drain/position.hpp"
 #include "worker/drain/retry.hpp"
+#include "worker/drain/target_ledger.hpp"
 
 namespace sluice::worker {
 namespace {
@@ -23,23 +23,22 @@ using std::chrono::milliseconds;
 constexpr std::uint32_t kPollMs = 50;
 constexpr milliseconds kStopLook{50};  ///< How late a stop is seen during a pause.
 
-/// While events keep coming, many of them, a batch begins this long after the last one: each costs
-/// two syncs of the disk, which appending processes wait for, too, and large batches write fewer
-/// pages.
+/// Delay of a batch after the last one while many events keep coming. Each batch costs two syncs of
+/// the disk, for which appending processes wait as well, and a large batch writes fewer pages.
 constexpr milliseconds kBatchEvery{200};
-constexpr milliseconds kComing{10};     ///< None for so long: they do not keep coming.
-constexpr std::size_t kManyInputs = 8;  ///< Of one batch.
+constexpr milliseconds kComing{10};     ///< After such a pause events do not keep coming.
+constexpr std::size_t kManyInputs = 8;  ///< Inputs of one batch.
 
 constexpr milliseconds kHeartbeat{250};
 constexpr milliseconds kFinishTime{2000};  ///< For cleaning, when the loop ends.
 
-/// When the loop ends by itself.
+/// The condition on which the loop ends by itself.
 struct Goal {
     bool until_empty = false;
-    SequenceNumber seq;        ///< 0: none.
-    bool leaves_work = false;  ///< Attribution that is to be tried again is left to the next one.
+    SequenceNumber seq;        ///< 0 means none.
+    bool leaves_work = false;  ///< Pending attribution is left to the next drain.
 
-    /// Nobody waits for the end.
+    /// Returns true if the loop runs until it is stopped.
     [[nodiscard]] bool is_none() const { return !until_empty && seq.value == 0; }
     [[nodiscard]] bool is_reached(bool worked, SequenceNumber applied, bool work_is_left) const {
         const bool there = (until_empty && !worked) || (seq.value != 0 && applied >= seq);
@@ -114,7 +113,7 @@ private:
     ForgetParts forgets_;
     Retry retry_;
     Clock::time_point last_heartbeat_{};
-    std::string lanes_told_;  ///< What was said of the lanes last.
+    std::string lanes_told_;  ///< The last warning about lanes.
 };
 
 Status Drain::Loop::open() {
@@ -123,7 +122,7 @@ Status Drain::Loop::open() {
     }
     const SequenceNumber applied = applying_.head().applied_seq;
     const SequenceNumber published = queue_.control().applied();
-    // What was published is in the archive, too; the ledger may be ahead of it.
+    // Published inputs are archived; the ledger may be ahead of them.
     if (Status begun = queue_.begin_drain(std::min(applied, published)); !begun) {
         return begun;
     }
@@ -210,7 +209,7 @@ void Drain::Loop::archive_failed(const Error& error) const {
          " (orders are applied all the same; the queue keeps them until it can be)");
 }
 
-/// Takes up what nobody owns. A problem, or a latch, is told once.
+/// Moves lanes whose owner is gone. Warns once about a problem or a latch.
 void Drain::Loop::look_at_lanes() {
     const std::optional<Status> recovered = keeper_.recover_lanes();
     if (!recovered) {
@@ -233,7 +232,8 @@ void Drain::Loop::follow_and_publish(bool flush_now) {
     }
 }
 
-/// What follows a step. @return true if the loop should not sleep: there is more to trim.
+/// Performs the periodic work after a step. @return true if there is more to trim, so that the loop
+/// should not sleep.
 Result<bool> Drain::Loop::turn(bool idle) {
     if (steady_now() - last_heartbeat_ >= kHeartbeat) {
         last_heartbeat_ = steady_now();
@@ -264,7 +264,7 @@ Result<bool> Drain::Loop::turn(bool idle) {
     return true;
 }
 
-/// Trouble beside the applying is told, and tried again with the next turn.
+/// Warns about a temporary error of turn(), which the next iteration retries.
 Result<bool> Drain::Loop::guarded_turn(bool idle) {
     try {
         Result<bool> more = turn(idle);
@@ -283,8 +283,8 @@ Result<bool> Drain::Loop::guarded_turn(bool idle) {
     return false;
 }
 
-/// What cannot be done now is done by the next worker: a database that is away keeps nobody from
-/// stopping.
+/// Leaves to the next worker whatever cannot be done now, so that an unreachable database does not
+/// prevent stopping.
 void Drain::Loop::finish_forgets() {
     if (!applying_.has_ledger() || applying_.work().pieces != 0) {
         return;
@@ -336,7 +336,7 @@ Status Drain::Loop::run(const std::atomic<bool>& stop, const Goal& goal) {
             continue;
         }
         if (goal.is_reached(*did, applying_.head().applied_seq, applying_.work().pieces != 0)) {
-            // What was answered before this command began, but is in a lane, belongs to it, too.
+            // Events in lanes that were answered before this command began count as well.
             const Result<bool> moved = goal.until_empty ? keeper_.move_lanes() : false;
             if (moved && *moved) {
                 continue;

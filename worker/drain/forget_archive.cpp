@@ -17,7 +17,7 @@ StoredInput stored(const store::ArchivedInput& input) {
     return {input.record, input.bulk_body, input.original_sha256};
 }
 
-/// What stands in the archive for an input that held what is forgotten.
+/// Makes the archived input without the forgotten data.
 class ArchiveRedaction {
 public:
     ArchiveRedaction(const ForgetJob& job, LedgerReader& ledger)
@@ -39,7 +39,7 @@ public:
             made.body = store::ArchivedBody::kInRecord;
             made.bulk_body = {};
         }
-        // What made it a dead letter may have been in what is gone now.
+        // The reason of a dead letter may quote data that is forgotten.
         letter_ = node == ledger_.head().node ? ledger_.dead_letter(input.seq) : std::nullopt;
         if (letter_) {
             made.dead_reason = store::cut_reason(letter_->reason);

@@ -87,8 +87,8 @@ Status ForgetParts::turn(Ledger& ledger, SequenceNumber applied, bool caught_up,
     return {};
 }
 
-/// The queues that nobody else will look after: this one, those in the archive, and in a ledger
-/// of one machine all.
+/// Returns the queues whose archives this node edits: its own, those in its archive, and in an
+/// embedded ledger all.
 Result<std::vector<std::string>> ForgetParts::nodes(Ledger& ledger) const {
     std::set<std::string> names{queue_.uuid()};
     const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());

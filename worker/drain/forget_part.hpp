@@ -1,10 +1,10 @@
-// Forget part: what one node does for a forget beside its ledger (books F2).
+// Forget part: one node's part of a forget, outside its ledger (books F2).
 //
-// Before a FORGET is applied it is looked for here: in the archive, which holds every input before
-// it, and in the ledger. Once it is applied, the archive is edited before the command is archived;
-// forgets of other nodes are done likewise, when this node has applied what it received before
-// them. Killed at any instant, the next turn does again what is not noted as done: doing it twice
-// changes nothing. Not thread-safe.
+// Before a FORGET is applied, this node searches its archive, which holds every earlier input, and
+// the ledger. Once the FORGET is applied, the archive is edited before the command is archived.
+// Forgets of other nodes follow when this node has applied all inputs that it received before them.
+// After a crash at any instant, the next call repeats every step that is not recorded as done,
+// which is idempotent. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -25,16 +25,18 @@ namespace sluice::worker {
 
 class ForgetParts {
 public:
-    /// @param alive  Called now and then while an archive is read.
+    /// @param alive  Called regularly while an archive is read.
     ForgetParts(const store::StorePaths& paths, store::Queue& queue,
                 std::optional<store::ArchiveOptions> options, ArchiveFollower& archive,
                 std::function<void()> alive);
 
-    /// What there is to forget; the FORGET is the next input. kBusy, kIo, kNoSpace ...: the archive
-    /// cannot be brought up to it now.
+    /// Searches for the data to forget; the FORGET is the next input. Returns kBusy, kIo, kNoSpace
+    /// and the like if the archive cannot be brought up to it now.
     [[nodiscard]] Result<ForgetFound> search(const ForgetNotSearched& wanted, Ledger& ledger);
-    /// Looks about once a second, or `now`, for tasks that this node has not done, and does them.
-    /// @param applied  Of this node; `caught_up`: it is the last input that was received.
+    /// Performs the tasks that this node has not done; searches for them about once a second, or
+    /// at once if `now`.
+    /// @param applied    This node's checkpoint.
+    /// @param caught_up  True if `applied` is the last input that was received.
     /// Requires: no work is pending. Throws LedgerFailure.
     [[nodiscard]] Status turn(Ledger& ledger, SequenceNumber applied, bool caught_up,
                               bool now = false);

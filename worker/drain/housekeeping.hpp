@@ -1,7 +1,7 @@
-// Housekeeping: what the drain does beside applying. None of it is needed for correctness.
+// Housekeeping: the drain's work that correctness does not depend on.
 //
-// Publishes the position (which lets nginx trim) and the figures, trims when nobody appends,
-// unlinks bodies that were applied, frees the slots of dead readers. Not thread-safe.
+// Publishes the position (which lets nginx trim) and the figures, trims when no process appends,
+// unlinks the bodies of applied inputs, frees the slots of dead readers. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -31,43 +31,43 @@ public:
     void state(store::WorkerState state, const Error* waiting_for);
     void heartbeat();
 
-    /// Everything up to `durable` is in the ledger and in the archive: appenders may trim it, and
-    /// its bulk files go.
+    /// Publishes that everything up to `durable` is in the ledger and in the archive, so that
+    /// appenders may trim it; unlinks its bulk files.
     void publish(SequenceNumber durable);
-    /// Bulk files that a killed worker left: of inputs in the queue up to `applied`, which the
-    /// ledger holds. Call it once, before anything is published.
+    /// Finds the bulk files of inputs in the queue up to `applied`, which a killed worker left.
+    /// Call it once, before anything is published.
     void find_applied_bulk(SequenceNumber applied);
-    /// Bulk files of inputs that were just applied; unlinked when their position is published.
+    /// Notes the bulk files of inputs that were just applied. publish() unlinks them.
     void applied_bulk(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count);
     /// @param work_pieces  Attribution to be tried again (work_left()).
     void figures(const LedgerHead& head, std::uint64_t work_pieces);
     void batch_figures(std::uint64_t inputs, std::chrono::microseconds took);
 
-    /// Trims one slice if nobody appended for a while. @return true if there may be more to trim.
-    /// Deletes up to a slice of what was applied. True: there is more.
+    /// Deletes up to a slice of applied inputs. @return true if there is more to trim.
     [[nodiscard]] Result<bool> trim_slice();
+    /// Trims a slice if no process has appended for a while. @return true if there may be more.
     [[nodiscard]] Result<bool> trim_when_idle();
-    /// Trims one slice if the queue is above its mark. Looks at most once a second.
+    /// Trims a slice if the queue is above its high-water mark. Checks at most once a second.
     [[nodiscard]] Status trim_when_crowded();
-    /// The queue is half way to its high-water mark: appending will soon need room.
+    /// Returns true if the queue is half way to its high-water mark.
     [[nodiscard]] bool is_crowded() const;
-    /// Removes bulk files that no record names, if that is due or under way: a slice at least, and
-    /// more until then. A short queue takes one call.
+    /// Removes bulk files that no record names, if that is due or under way: at least a slice, and
+    /// more until `until`. A short queue takes one call.
     void sweep_orphans(Clock::time_point until);
-    /// What is due every so often: stale readers, orphans, open dead letters, sizes.
-    /// @param archiver  Nothing: off, or not open now.
+    /// Performs the periodic checks: stale readers, orphans, open dead letters, sizes.
+    /// @param archiver  nullptr if the archive is off or not open.
     void periodic(Ledger& ledger, const std::string& node, const Archiver* archiver);
 
-    /// Moves lanes whose owner is gone, once a second. Nothing: it is not time yet.
+    /// Moves lanes whose owner is gone, once a second. Returns nothing if that is not due.
     [[nodiscard]] std::optional<Status> recover_lanes();
-    /// Moves what is in lanes, all of it. True: there was something.
+    /// Moves everything in lanes to the queue. @return true if there was anything.
     [[nodiscard]] Result<bool> move_lanes();
 
-    /// False once a second's look finds other files below the store's path.
+    /// Checks once a second; returns false if the store's path leads to other files.
     [[nodiscard]] bool store_in_place(Ledger& ledger);
 
 private:
-    /// True once every `period`.
+    /// Returns true once every `period`.
     class Every {
     public:
         explicit Every(Clock::duration period) : period_(period) {}

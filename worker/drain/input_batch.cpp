@@ -4,17 +4,21 @@
 #include <exception>
 #include <new>
 #include <span>
+#include <utility>
 
+#include "core/protocol/record.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
+
 namespace {
 
-/// Orders tried again in one transaction; the next input waits for them all.
+/// Orders that are attributed again in one transaction. The next input waits for all of them.
 constexpr std::size_t kWorkSlice = 1000;
-/// Inputs that a ledger is told of at once: worth a way to a database, and applied well within a
-/// batch's time.
+/// Inputs that are announced to the ledger together: enough for one round trip to a database, and
+/// few enough for the time of a batch.
 constexpr std::size_t kInputsExpected = 1000;
 
 /// Thrown by the applier at one input; what it did is undone with the transaction.
@@ -91,7 +95,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
     std::size_t expected = first;
     for (std::size_t at = first; at < last; ++at) {
         if (at == expected) {
-            // What was read ahead is applied: to read it again would cost more than the time.
+            // Apply all rows that were read ahead, because reading them again costs more.
             if (at != first && steady_now() >= end) {
                 return;
             }
@@ -192,6 +196,62 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
             throw;
         }
     }
+}
+
+namespace {
+
+/// Does nothing if the record cannot be decoded, because the applier reports that.
+Status load_bulk(const store::StorePaths& paths, OwnedInput& input) {
+    if (!claims_bulk(input.record)) {
+        return Status::success();
+    }
+    const Result<RecordView> record = decode_record(input.record);
+    if (!record || !record->meta.bulk) {
+        return Status::success();
+    }
+    input.bulk_file = record->meta.bulk->file_name;
+    Result<std::string> body = store::read_bulk(paths, *record->meta.bulk);
+    if (body) {
+        input.bulk_body = std::move(*body);
+        return Status::success();
+    }
+    const Error& error = body.error();
+    if (error.code != ErrorCode::kNotFound && error.code != ErrorCode::kCorrupt) {
+        return error;
+    }
+    input.dead_reason = error.message;
+    return Status::success();
+}
+
+}  // namespace
+
+Result<std::vector<OwnedInput>> read_inputs(store::Queue& queue, const store::StorePaths& paths,
+                                            SequenceNumber from, std::size_t inputs_max,
+                                            std::size_t bytes_max) {
+    Result<std::vector<store::QueuedRecord>> records = queue.read(from, inputs_max, bytes_max);
+    if (!records) {
+        return records.error();
+    }
+    std::vector<OwnedInput> inputs;
+    inputs.reserve(records->size());
+    std::size_t bytes = 0;
+    for (store::QueuedRecord& record : *records) {
+        OwnedInput& input = inputs.emplace_back();
+        input.seq = record.seq;
+        input.record = std::move(record.bytes);
+        if (Status loaded = load_bulk(paths, input); !loaded) {
+            inputs.pop_back();
+            if (inputs.empty()) {
+                return loaded.error();
+            }
+            break;  // the inputs before this one can be applied meanwhile
+        }
+        bytes += input.bulk_body.size();
+        if (bytes > bytes_max) {
+            break;
+        }
+    }
+    return inputs;
 }
 
 }  // namespace sluice::worker

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,6 +18,8 @@
 #include "core/ledger/ledger.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/format.hpp"
 
 namespace sluice::worker {
 
@@ -26,11 +29,11 @@ struct OwnedInput {
     std::string record;
     std::string bulk_body;
     std::string bulk_file;                     ///< Name in queue/bulk/, or empty.
-    std::optional<std::string> dead_reason;    ///< Its body cannot be had.
-    std::optional<Digest256> original_sha256;  ///< From the archive.
+    std::optional<std::string> dead_reason;    ///< Set if its body is lost or damaged.
+    std::optional<Digest256> original_sha256;  ///< Read from the archive.
     std::optional<InputClass> input_class;     ///< Set when it was applied here.
-    std::optional<ForgetFound> forget_found;   ///< Of a FORGET that was looked for.
-    std::optional<std::string> damage;         ///< Of a FORGET that cannot be looked for.
+    std::optional<ForgetFound> forget_found;   ///< Result of the search for a FORGET.
+    std::optional<std::string> damage;         ///< Set if a FORGET's search met damage.
 
     [[nodiscard]] Input view() const;
 };
@@ -42,36 +45,35 @@ struct BatchLimits {
 };
 
 struct BatchOutcome {
-    std::size_t inputs_done = 0;  ///< Of those given, from the front; some may have been done
-                                  ///< before.
+    std::size_t inputs_done = 0;  ///< Inputs from the front that are done, now or before.
     std::size_t inputs_applied = 0;
     WorkLeft work;    ///< Attribution to be tried again, before the next input.
     LedgerHead head;  ///< As committed.
     std::size_t inputs_tried = 0;
     SequenceNumber first_tried;
-    /// The next input is a FORGET that has to be looked for first; everything before it is
-    /// committed. Nothing: go on.
+    /// Set if the next input is a FORGET, for which the ledger must be searched first; everything
+    /// before it is committed.
     std::optional<ForgetNotSearched> search;
 };
 
-/// Why an input is not tried again as it is.
+/// The reason why an input is not applied again unchanged.
 struct Poison {
     std::string reason;
-    bool is_damage = false;  ///< Of a row of an order that it touches.
+    bool is_damage = false;  ///< A row of an order that it touches is damaged.
 };
 
 class BatchApplier {
 public:
-    /// One transaction: pending work first, then inputs while the limits allow. Skips inputs that
-    /// the checkpoint covers (a commit whose outcome was unknown).
-    /// kCorrupt: an input is missing between the checkpoint and the first one.
-    /// Throws LedgerFailure; then nothing happened, or, if commit() failed, all or nothing did: the
-    /// next call finds out. std::bad_alloc likewise.
+    /// Applies pending work, then inputs within the limits, in one transaction. Skips inputs that
+    /// the checkpoint covers, because a commit may have succeeded without its outcome being known.
+    /// Returns kCorrupt if an input is missing between the checkpoint and the first one.
+    /// Throws LedgerFailure or std::bad_alloc. Then nothing was committed; if commit() itself
+    /// failed, the outcome is unknown until the next call reads the checkpoint.
     [[nodiscard]] Result<BatchOutcome> apply(Ledger& ledger, std::string_view node,
                                              std::vector<OwnedInput>& inputs, std::size_t first,
                                              const BatchLimits& limits);
 
-    /// The next try sends this input to the dead letters, with this reason.
+    /// Makes the next call send this input to the dead letters, with this reason.
     void give_up_on(SequenceNumber seq, std::string reason) {
         poison_[seq] = {std::move(reason), false};
     }
@@ -83,8 +85,18 @@ private:
     InputClass apply_one(LedgerTxn& txn, const OwnedInput& input);
 
     Applier applier_;
-    /// Inputs that made the applier throw: they go to the dead letters with what it said.
+    /// Inputs that made the applier throw, with its message; the next call dead-letters them.
     std::map<SequenceNumber, Poison> poison_;
 };
+
+/// Copies inputs out of the queue, from `from` on: at most `inputs_max`, and about `bytes_max` (at
+/// least one). Leaves no transaction of the queue open. A body that is lost or damaged becomes a
+/// dead_reason. Returns kIo or kPermission if a body cannot be read now, or kCorrupt if the first
+/// input is not `from`.
+[[nodiscard]] Result<std::vector<OwnedInput>> read_inputs(store::Queue& queue,
+                                                          const store::StorePaths& paths,
+                                                          SequenceNumber from,
+                                                          std::size_t inputs_max,
+                                                          std::size_t bytes_max);
 
 }  // namespace sluice::worker

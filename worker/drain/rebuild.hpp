@@ -20,17 +20,17 @@ namespace sluice::worker {
 
 struct RebuildOptions {
     BatchLimits batch{10'000, std::chrono::hours(1)};
-    /// Told after each batch how many inputs were replayed so far. May be empty.
+    /// Receives the number of inputs replayed so far, after each batch. May be empty.
     std::function<void(std::uint64_t)> progress;
     /// May change each input before it is applied (`program preview`). May be empty.
     std::function<void(OwnedInput&)> edit = {};
 };
 
-/// What the comparison with a ledger in use found.
+/// Result of the comparison with a ledger in use.
 struct RebuildComparison {
     bool equal = false;
-    bool behind = false;  ///< Not compared: the other is older than the archive, or at work.
-    std::string text;     ///< One line: what was compared, and the first difference.
+    bool behind = false;  ///< Not compared, because the other is older than the archive or busy.
+    std::string text;     ///< One line with the tables compared and the first difference.
 };
 
 class Rebuild {
@@ -40,19 +40,18 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
         std::vector<std::filesystem::path> archives, const std::filesystem::path& into,
         const RebuildOptions& options);
-    /// Goes on behind the checkpoints of a ledger that may hold something, also of other nodes.
+    /// Resumes after the checkpoints of a ledger, which may hold inputs of other nodes.
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> go_on(
         std::vector<std::filesystem::path> archives, std::unique_ptr<Ledger> ledger,
         const RebuildOptions& options);
 
-    /// Replays what the archive has beyond what the ledger holds; at most up to `upto` of `node`,
-    /// if given. kCorrupt: the archive is damaged or incomplete; kConflict: what comes next was
-    /// removed by retention.
+    /// Replays the archived inputs that the ledger lacks, up to `upto` of `node` if given. Returns
+    /// kCorrupt if the archive is damaged or incomplete, kConflict if retention removed the next
+    /// input.
     [[nodiscard]] Status replay(const std::optional<std::string>& node = std::nullopt,
                                 SequenceNumber upto = {});
-    /// Compares with a ledger that may be in use: replays what it has applied meanwhile, and reads
-    /// one snapshot of it. Waits some seconds for an archive that is behind, and for a forget that
-    /// is under way.
+    /// Compares with a ledger that may be in use: replays the inputs that it has applied meanwhile,
+    /// and reads one snapshot. Waits some seconds for a lagging archive and for a running forget.
     /// Requires: begin() made it, of one archive.
     [[nodiscard]] Result<RebuildComparison> compare(store::EmbeddedLedger& other,
                                                     const std::string& node);
@@ -72,9 +71,9 @@ private:
     std::vector<std::filesystem::path> archives_;
     RebuildOptions options_;
     std::unique_ptr<Ledger> ledger_;
-    store::EmbeddedLedger* embedded_ = nullptr;  ///< The same, if it is one.
+    store::EmbeddedLedger* embedded_ = nullptr;  ///< `ledger_`, if it is an embedded one.
     BatchApplier applier_;
-    std::string node_;  ///< Of the batch.
+    std::string node_;  ///< Node whose inputs are in the batch.
     std::vector<OwnedInput> batch_;
     std::size_t batch_bytes_ = 0;
     std::map<std::string, SequenceNumber, std::less<>> applied_;

@@ -6,7 +6,7 @@ namespace sluice::worker {
 namespace {
 
 constexpr std::chrono::seconds kTellEvery{1};
-/// Two nodes that meet at one order are busy for less than this; only what goes on is trouble.
+/// Two nodes that write the same order are busy for less than this; a longer wait is a failure.
 constexpr std::chrono::seconds kBusyForAWhile{1};
 
 }  // namespace

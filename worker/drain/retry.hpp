@@ -1,5 +1,5 @@
-// Retry: what the drain does after an error: give up, try again at once, or after a pause that
-// doubles. Pure: the caller passes the time in. Not thread-safe.
+// Retry: decides what the drain does after an error: give up, retry at once, or retry after a pause
+// that doubles. Pure: the caller passes the time in. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace sluice::worker {
 
-/// Nothing in the inputs is wrong: the same again can succeed.
+/// Returns true for a temporary error, after which the same operation can succeed.
 [[nodiscard]] bool may_pass(ErrorCode code) noexcept;
 
 class Retry {
@@ -24,16 +24,16 @@ public:
     struct Decision {
         Next next = Next::kGiveUp;
         std::chrono::milliseconds pause{0};
-        bool is_trouble = false;  ///< People should see it: the worker's state changes.
-        bool is_told = false;     ///< And hear of it: at most once a second.
+        bool is_trouble = false;  ///< The worker's state becomes kRetrying.
+        bool is_told = false;     ///< The error is logged: at most once a second.
     };
 
-    /// @param seconds_max  How long errors in a row are retried; 0: without end.
+    /// @param seconds_max  How long errors in a row are retried; 0 means without end.
     explicit Retry(std::uint32_t seconds_max) noexcept : seconds_max_(seconds_max) {}
 
-    /// Another error in a row. `now` never goes back.
+    /// Decides after another error in a row. `now` never decreases.
     [[nodiscard]] Decision failed(ErrorCode code, Time now) noexcept;
-    /// @return how long it had failed, if that was told.
+    /// @return how long it had failed, if the error was logged.
     [[nodiscard]] std::optional<std::chrono::seconds> succeeded(Time now) noexcept;
 
 private:

@@ -14,7 +14,7 @@
 namespace sluice::worker {
 namespace {
 
-/// What the holder wrote: digits. It may not have written it yet.
+/// Reads the digits of the holder's pid, which it may not have written yet.
 std::string holder_of(int file) {
     std::array<char, 32> text{};
     const ssize_t bytes = ::pread(file, text.data(), text.size(), 0);
@@ -66,7 +66,7 @@ Result<WorkerLock> WorkerLock::take(const store::StorePaths& paths) {
                                            "): there can be only one, stop that one first"};
     }
     const std::string pid = std::to_string(::getpid()) + "\n";
-    // Only for people: the lock is held, whatever the file says. A full disk is no reason.
+    // The pid is only for people. The lock is held even if a full disk prevents writing it.
     const bool empty = ::ftruncate(file.get(), 0) == 0;
     const ssize_t written = empty ? ::pwrite(file.get(), pid.data(), pid.size(), 0) : 0;
     static_cast<void>(written);

@@ -10,16 +10,16 @@
 
 namespace sluice::worker {
 
-/// Held while it lives; a process that dies gives it up by itself.
+/// Held as long as the object exists. The kernel releases it when the process dies.
 class WorkerLock {
 public:
-    /// kBusy: another process holds it; the message names its pid. Never waits.
+    /// Returns kBusy if another process holds it; the message names its pid. Never waits.
     [[nodiscard]] static Result<WorkerLock> take(const store::StorePaths& paths);
 
-    /// For a worker that starts: holder() may be looking just now. Waits up to 200 ms.
+    /// Takes the lock for a worker that starts. Waits up to 200 ms, because holder() may hold it.
     [[nodiscard]] static Result<WorkerLock> take_soon(const store::StorePaths& paths);
-    /// The pid of the process that holds it (0: it is not known), nothing if none does. Shares the
-    /// lock for an instant, which keeps take() from it.
+    /// Returns the pid of the process that holds it (0 if unknown), or nothing if none does. Shares
+    /// the lock for an instant, during which take() fails.
     [[nodiscard]] static Result<std::optional<std::uint64_t>> holder(
         const store::StorePaths& paths);
 

@@ -12,17 +12,12 @@ namespace {
 /// One balance, under the names that it is sorted by.
 using BalanceName = std::tuple<AccountId, ProgramId, CreatorId, std::string>;
 
-Json balance_row(const BalanceName& name, const BalanceAt& balance) {
-    return {{"account_id", std::get<AccountId>(name).str()},
-            {"program_id", std::get<ProgramId>(name).str()},
-            {"creator_id", std::get<CreatorId>(name).str()},
-            {"currency", balance.key.currency.code()},
-            {"pending", balance.pending.to_string()},
-            {"blocked", balance.blocked.to_string()},
-            {"payable", balance.payable.to_string()},
-            {"in_payout", balance.in_payout.to_string()},
-            {"paid", balance.paid.to_string()},
-            {"total", balance.total.to_string()}};
+Row balance_row(const BalanceName& name, const BalanceAt& balance) {
+    return {std::get<AccountId>(name).str(), std::get<ProgramId>(name).str(),
+            std::get<CreatorId>(name).str(), balance.key.currency.code(),
+            balance.pending.to_string(),     balance.blocked.to_string(),
+            balance.payable.to_string(),     balance.in_payout.to_string(),
+            balance.paid.to_string(),        balance.total.to_string()};
 }
 
 }  // namespace
@@ -35,7 +30,7 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
         only = filter.account && *filter.account == id ? std::optional(number) : only;
     }
     if (filter.account && !only) {
-        return;  // an account of the registry of which the ledger has nothing
+        return;  // the account is in the registry, but not in the ledger yet
     }
     std::map<BalanceName, BalanceAt> balances;
     const auto read = filter.as_of ? balances_as_of : balances_at;

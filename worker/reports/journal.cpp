@@ -8,35 +8,35 @@
 namespace sluice::cli {
 namespace {
 
-/// The creator is called by its first id, as in the hash.
-Json journal_row(const JournalGroup& group, std::size_t index, const AccountId& account,
-                 const std::string& shop) {
+/// Shows a creator by its first id, which is the one that the hash covers.
+Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& account,
+                const std::string& shop) {
     const JournalEntry& entry = group.entries[index];
     const BooksOf books = books_of(entry.reason);
     const bool mark = is_mark(entry.reason);
     const bool last = index + 1 == group.entries.size();
-    return {{"node", group.node},
-            {"entry", group.first_entry + index},
-            {"event_seq", group.event_seq.value},
-            {"command_id", text_or_null(group.command_id)},
-            {"account_id", account.str()},
-            {"program_id", text_or_null(group.program.view())},
-            {"creator_id", text_or_null(group.creator.view())},
-            {"shop_id", text_or_null(shop)},
-            {"order_id", text_or_null(group.order_id.view())},
-            {"line_item_id", text_or_null(entry.line.view())},
-            {"currency", mark ? Json() : Json(entry.currency.code())},
-            {"amount", mark ? Json() : Json(entry.amount.to_string())},
-            {"from", text_or_null(book_name(books.from, group.payout_id))},
-            {"to", text_or_null(book_name(books.to, group.payout_id))},
-            {"reason", to_string(entry.reason)},
-            {"payout_id", text_or_null(group.payout_id)},
-            {"recorded_at", group.recorded_at.to_string()},
-            {"accounting_date", group.accounting_date.to_string()},
-            {"refers_to", entry.refers_to == 0 ? Json() : Json(entry.refers_to)},
-            {"note", text_or_null(group.note)},
-            {"actor", text_or_null(group.actor)},
-            {"hash", last ? Json(to_hex(group.hash)) : Json()}};
+    return {group.node,
+            group.first_entry + index,
+            group.event_seq.value,
+            text_or_null(group.command_id),
+            account.str(),
+            text_or_null(group.program.view()),
+            text_or_null(group.creator.view()),
+            text_or_null(shop),
+            text_or_null(group.order_id.view()),
+            text_or_null(entry.line.view()),
+            mark ? Json() : Json(entry.currency.code()),
+            mark ? Json() : Json(entry.amount.to_string()),
+            text_or_null(book_name(books.from, group.payout_id)),
+            text_or_null(book_name(books.to, group.payout_id)),
+            to_string(entry.reason),
+            text_or_null(group.payout_id),
+            group.recorded_at.to_string(),
+            group.accounting_date.to_string(),
+            entry.refers_to == 0 ? Json() : Json(entry.refers_to),
+            text_or_null(group.note),
+            text_or_null(group.actor),
+            last ? Json(to_hex(group.hash)) : Json()};
 }
 
 class JournalRows {
@@ -66,7 +66,7 @@ private:
                filter_.covers(group.recorded_at);
     }
 
-    /// Payouts, periods and credits without an order name no shop.
+    /// Returns the shop's id, or an empty text for payouts, periods and credits without an order.
     [[nodiscard]] std::string shop_of(const JournalGroup& group) const {
         const auto shop = shops_.find(group.shop.value);
         return shop == shops_.end() ? std::string() : shop->second;

@@ -25,7 +25,7 @@ Json attribution_types(const OrderState& order) {
     return types;
 }
 
-/// All that ever took something of it, void ones too.
+/// Returns all payouts that ever held items of the order, including void ones.
 Json payouts_of(const OrderState& order) {
     std::set<std::string> ids;
     for (const Position& position : order.positions) {
@@ -47,35 +47,34 @@ struct Names {
     NodeNames nodes;
 };
 
-Json order_row(LedgerReader& ledger, const Names& names, const ShopRow& shop,
-               const OrderState& order, Timestamp now) {
+Row order_row(LedgerReader& ledger, const Names& names, const ShopRow& shop,
+              const OrderState& order, Timestamp now) {
     const StandingRefunds refunds(order.refunds);
     const Attribution* given = order.live ? &order.position()->attribution : nullptr;
     const CommissionAmount commission = commission_amount(order);
-    return {{"order_id", order.key.order_id.str()},
-            {"shop_id", shop.shop_id.str()},
-            {"account_id", shop.account_id.str()},
-            {"creator_id", given != nullptr
-                               ? Json(names.creators.shown(shop.account, given->creator).str())
-                               : Json()},
-            {"program_id", given != nullptr ? Json(given->program.str()) : Json()},
-            {"attribution_types", attribution_types(order)},
-            {"commission_amount", commission.amount.to_string()},
-            {"due", due_of(order, commission.currency)},
-            {"commission_currency", commission.currency.code()},
-            {"amount", order.amount},
-            {"tax", order.tax},
-            {"shipping", order.shipping},
-            {"refund_amount", refunds.amount_sum().to_string()},
-            {"refund_tax", refunds.tax_sum().to_string()},
-            {"currency", order.currency.code()},
-            {"cancelled_at", order.cancelled_at},
-            {"ordered_at", order.ordered_at.to_string()},
-            {"last_updated_at", order.version.to_string()},
-            {"status", order_status(order, now, ledger)},
-            {"blocked_by", blocked_by(order, ledger)},
-            {"payouts", payouts_of(order)},
-            {"node", text_or_null(names.nodes.of(order.last_node))}};
+    return {
+        order.key.order_id.str(),
+        shop.shop_id.str(),
+        shop.account_id.str(),
+        given != nullptr ? Json(names.creators.shown(shop.account, given->creator).str()) : Json(),
+        given != nullptr ? Json(given->program.str()) : Json(),
+        attribution_types(order),
+        commission.amount.to_string(),
+        due_of(order, commission.currency),
+        commission.currency.code(),
+        order.amount,
+        order.tax,
+        order.shipping,
+        refunds.amount_sum().to_string(),
+        refunds.tax_sum().to_string(),
+        order.currency.code(),
+        order.cancelled_at,
+        order.ordered_at.to_string(),
+        order.version.to_string(),
+        order_status(order, now, ledger),
+        blocked_by(order, ledger),
+        payouts_of(order),
+        text_or_null(names.nodes.of(order.last_node))};
 }
 
 bool belongs(const OrderState& order, const ReportFilter& filter, const CreatorNames& names) {
@@ -110,18 +109,12 @@ void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp
                 return true;
             }
             const bool acknowledged = !anomaly.acknowledged_by.empty();
-            out.add({{"node", anomaly.node},
-                     {"event_seq",
-                      anomaly.first_seq.value == 0 ? Json() : Json(anomaly.first_seq.value)},
-                     {"shop_id", shop.shop_id.str()},
-                     {"order_id", anomaly.order.order_id.str()},
-                     {"kind", to_string(anomaly.kind)},
-                     {"count", anomaly.count},
-                     {"message", anomaly.message},
-                     {"blocks",
-                      anomaly.showing && !acknowledged && (blocking & bit(anomaly.kind)) != 0},
-                     {"acknowledged_by", text_or_null(anomaly.acknowledged_by)},
-                     {"acknowledged_at", anomaly.acknowledged_at}});
+            out.add({anomaly.node,
+                     anomaly.first_seq.value == 0 ? Json() : Json(anomaly.first_seq.value),
+                     shop.shop_id.str(), anomaly.order.order_id.str(), to_string(anomaly.kind),
+                     anomaly.count, anomaly.message,
+                     anomaly.showing && !acknowledged && (blocking & bit(anomaly.kind)) != 0,
+                     text_or_null(anomaly.acknowledged_by), anomaly.acknowledged_at});
             return true;
         });
     }

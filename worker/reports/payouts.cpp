@@ -17,37 +17,39 @@ CreatorRow profile_of(LedgerReader& ledger, AccountNumber account, const Creator
     return ledger.load(row) ? row : CreatorRow{account, creator, {}, {}, {}};
 }
 
-Json payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& account_id,
-                const Payout& payout) {
+Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& account_id,
+               const Payout& payout) {
     const CreatorRow profile = profile_of(ledger, payout.account, payout.creator);
     const CreatorId shown = profile.shown_as.empty() ? payout.creator : profile.shown_as;
     const bool is_planned = payout.payout_id.empty();
-    return {{"node", is_planned ? Json() : text_or_null(nodes.of(payout.payout_id))},
-            {"payout_id", text_or_null(payout.payout_id)},
-            {"run", is_planned ? Json() : Json(run_of_payout(payout.payout_id))},
-            {"account_id", account_id.str()},
-            {"creator_id", shown.str()},
-            {"name", text_or_null(profile.name)},
-            {"payee", text_or_null(profile.payee)},
-            {"currency", payout.currency.code()},
-            {"amount", payout.amount.to_string()},
-            {"state", to_string(payout.state)},
-            {"until", payout.until.to_string()},
-            {"closed_at", is_planned ? Json() : Json(payout.closed_at.to_string())},
-            {"closed_by", text_or_null(payout.closed_by)},
-            {"approved_by", text_or_null(payout.approved_by)},
-            {"sent_at", payout.sent_at},
-            {"ended_at", payout.ended_at},
-            {"bank_ref", text_or_null(payout.bank_ref)},
-            {"orders", payout.orders_count},
-            {"items", payout.items_count}};
+    return {is_planned ? Json() : text_or_null(nodes.of(payout.payout_id)),
+            text_or_null(payout.payout_id),
+            is_planned ? Json() : Json(run_of_payout(payout.payout_id)),
+            account_id.str(),
+            shown.str(),
+            text_or_null(profile.name),
+            text_or_null(profile.payee),
+            payout.currency.code(),
+            payout.amount.to_string(),
+            to_string(payout.state),
+            payout.until.to_string(),
+            is_planned ? Json() : Json(payout.closed_at.to_string()),
+            text_or_null(payout.closed_by),
+            text_or_null(payout.approved_by),
+            payout.sent_at,
+            payout.ended_at,
+            text_or_null(payout.bank_ref),
+            payout.orders_count,
+            payout.items_count};
 }
 
-Json skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row) {
-    return {{"creator_id", shown_id(ledger, account, row.creator).str()},
-            {"currency", row.currency.code()},
-            {"amount", row.amount.to_string()},
-            {"why", to_string(row.why)}};
+std::vector<Column> skipped_columns() {
+    return {{"creator_id"}, {"currency"}, {"amount", Align::kRight}, {"why"}};
+}
+
+Row skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row) {
+    return {shown_id(ledger, account, row.creator).str(), row.currency.code(),
+            row.amount.to_string(), to_string(row.why)};
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ std::vector<Column> payout_columns() {
             {"items", Align::kRight}};
 }
 
-/// Payouts are collected first: their rows read profiles, and a scan is to be over then.
+/// Collects payouts before writing their rows, because rows read profiles, which a scan forbids.
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /*now*/,
                    Listing& out) {
     constexpr std::size_t kAtOnce = 4096;
@@ -94,7 +96,7 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
                 return false;
             }
             if (payout.payout_id == first.payout_id) {
-                return true;  // the last of the slice before
+                return true;  // the last payout of the previous slice
             }
             last = payout.payout_id;
             const auto account = accounts.find(payout.account);
@@ -129,15 +131,10 @@ void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out
     PayoutItem first;
     first.payout_id = payout.payout_id;
     ledger.scan(first, {1, 1}, [&out](const PayoutItem& item) {
-        out.add({{"payout_id", item.payout_id},
-                 {"program_id", item.program.str()},
-                 {"shop_id", text_or_null(item.shop_id.str())},
-                 {"order_id", text_or_null(item.order_id.str())},
-                 {"line_item_id",
-                  item.kind == ItemKind::kCredit ? Json() : text_or_null(item.line.view())},
-                 {"kind", to_string(item.kind)},
-                 {"amount", item.amount.to_string()},
-                 {"ordered_at", item.sold_at.to_string()}});
+        out.add({item.payout_id, item.program.str(), text_or_null(item.shop_id.str()),
+                 text_or_null(item.order_id.str()),
+                 item.kind == ItemKind::kCredit ? Json() : text_or_null(item.line.view()),
+                 to_string(item.kind), item.amount.to_string(), item.sold_at.to_string()});
         return true;
     });
 }
@@ -172,13 +169,13 @@ RunListing::RunListing(Format format, LedgerReader& ledger, AccountNumber accoun
     }
 }
 
-void RunListing::add_row(const Json& row) {
+void RunListing::add_row(const Row& row) {
     if (payouts_) {
         payouts_->add(row);
         return;
     }
     std::fputs(first_ ? "" : ",", stdout);
-    std::fputs(row.compact().c_str(), stdout);
+    std::fputs(object_of(payout_columns(), row).compact().c_str(), stdout);
     first_ = false;
 }
 
@@ -206,14 +203,14 @@ void RunListing::finish(const std::vector<Skipped>& skipped, const std::string& 
     if (!payouts_) {
         Json rows = Json::array();
         for (const Skipped& row : skipped) {
-            rows.push_back(skipped_row(ledger_, account_, row));
+            rows.push_back(object_of(skipped_columns(), skipped_row(ledger_, account_, row)));
         }
         std::printf("],\"skipped\":%s,\"digest\":\"%s\"}\n", rows.compact().c_str(),
                     digest.c_str());
         return;
     }
     payouts_->finish();
-    Listing others(format_, {{"creator_id"}, {"currency"}, {"amount", Align::kRight}, {"why"}});
+    Listing others(format_, skipped_columns());
     for (const Skipped& row : skipped) {
         others.add(skipped_row(ledger_, account_, row));
     }

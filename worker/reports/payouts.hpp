@@ -1,5 +1,5 @@
-// Payout listings: what a run or preview makes, the items of one payout. (report payouts and
-// payout list are in worker/reports/report.hpp.)
+// Payout listings: the payouts of a payout run or preview, and the items of one payout. `report
+// payouts` and `payout list` are in report.hpp.
 #pragma once
 
 #include <map>
@@ -19,12 +19,12 @@ namespace sluice::cli {
 [[nodiscard]] std::vector<Column> payout_item_columns();
 void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out);
 
-/// Payouts of a run, by number.
+/// Visits the payouts of a payout run, by number.
 void scan_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit);
 [[nodiscard]] std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run);
 
-/// What `payout preview` and `payout close` print. JSON is one object: payouts, skipped, digest; a
-/// table or CSV has the payouts, then the others.
+/// Output of `payout preview` and `payout close`. JSON is one object with payouts, skipped and
+/// digest. A table or CSV lists the payouts, then the skipped ones.
 class RunListing {
 public:
     RunListing(Format format, LedgerReader& ledger, AccountNumber account,
@@ -34,7 +34,7 @@ public:
     void finish(const std::vector<Skipped>& skipped, const std::string& digest);
 
 private:
-    void add_row(const Json& row);
+    void add_row(const Row& row);
 
     Format format_;
     LedgerReader& ledger_;

@@ -47,17 +47,17 @@ std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter) 
 
 const std::vector<Report>& reports() {
     static const std::vector<Report> all{
-        {"orders", "Orders with their creator and commission", order_columns(), write_orders,
+        {"orders", "List orders with creator and commission", order_columns(), write_orders,
          kByAccount | kByShop | kByCreator | kByTime | kAsOf},
-        {"journal", "Every transfer between the books, and every mark", journal_columns(),
+        {"journal", "List postings between ledger accounts, and memo entries", journal_columns(),
          write_journal, kNeedsAccount | kByShop | kByCreator | kByTime},
-        {"balances", "What is pending, blocked, payable, in payouts and paid", balance_columns(),
+        {"balances", "List pending, blocked, payable, closed and paid amounts", balance_columns(),
          write_balances, kNeedsAccount | kByCreator | kAsOf | kAsOfPast},
-        {"payouts", "Payouts in the order of closing", payout_columns(), write_payouts,
+        {"payouts", "List payouts in the order of closing", payout_columns(), write_payouts,
          kNeedsAccount | kByCreator | kByPayout},
-        {"anomalies", "Events that a person should look at", anomaly_columns(), write_anomalies,
-         kByAccount | kByShop | kByCreator | kByTime},
-        {"products", "The catalog, as merged", product_columns(), write_products,
+        {"anomalies", "List anomalies: events that a person should check", anomaly_columns(),
+         write_anomalies, kByAccount | kByShop | kByCreator | kByTime},
+        {"products", "List the merged catalog", product_columns(), write_products,
          kByAccount | kByShop}};
     return all;
 }

@@ -15,20 +15,21 @@
 #include "core/ledger/payout_rows.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
+#include "worker/access/accounts.hpp"
+#include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
-#include "worker/reports/accounts.hpp"
 
 namespace sluice::cli {
 
 struct ReportFilter {
-    std::optional<AccountId> account;  ///< Nothing: every account.
+    std::optional<AccountId> account;  ///< Absent means every account.
     std::optional<ShopId> shop;
-    std::optional<CreatorId> creator;  ///< By any of its ids.
+    std::optional<CreatorId> creator;  ///< Any of the creator's ids.
     std::optional<Timestamp> from;     ///< Inclusive.
     std::optional<Timestamp> to;       ///< Exclusive.
-    std::optional<Timestamp> as_of;    ///< As things are then; nothing: now.
+    std::optional<Timestamp> as_of;    ///< Date of the amounts; absent means now.
     std::optional<PayoutState> state;
-    std::string run;  ///< Empty: of any.
+    std::string run;  ///< A payout run; empty means any.
 
     [[nodiscard]] bool covers(Timestamp time) const noexcept {
         return (!from || *from <= time) && (!to || time < *to);
@@ -40,7 +41,7 @@ struct ReportFilter {
     }
 };
 
-/// Options of a report beside --ledger and --format.
+/// Options of a report in addition to --ledger and --format.
 enum ReportOption : unsigned {
     kByAccount = 1,     ///< --account
     kNeedsAccount = 2,  ///< --account, or --all-accounts (S4).
@@ -49,10 +50,10 @@ enum ReportOption : unsigned {
     kByTime = 16,       ///< --from, --to
     kAsOf = 32,         ///< --as-of
     kByPayout = 64,     ///< --state, --run
-    kAsOfPast = 128,    ///< --as-of also of a time that is over.
+    kAsOfPast = 128,    ///< --as-of may lie in the past.
 };
 
-/// A report: its columns, and what writes its rows.
+/// A report: its columns, and the function that writes its rows.
 struct Report {
     std::string_view name;
     std::string_view description;
@@ -76,7 +77,20 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
 [[nodiscard]] std::vector<Column> payout_columns();
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
 
-/// Shops of the ledger that the filter covers, by shop id.
+/// Returns the shops of the ledger that the filter covers, sorted by shop id.
 [[nodiscard]] std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter);
+
+struct StatementOf {
+    AccountNumber account;
+    AccountId account_id;
+    CreatorId creator;  ///< Any of the creator's ids.
+    Month month;
+};
+
+/// Writes the statement, one creator's month by accounting date (books S3), to standard output.
+/// JSON is one object: rows, sums, payouts. A table has the sums and payouts below the rows. CSV
+/// has the rows; for each program and currency, those of `owed` lie between a row OPENING and a row
+/// CLOSING. Throws LedgerFailure.
+void write_statement(LedgerReader& ledger, const StatementOf& of, Format format);
 
 }  // namespace sluice::cli

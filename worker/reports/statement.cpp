@@ -1,4 +1,4 @@
-#include "worker/reports/statement.hpp"
+#include "core/statements/statement.hpp"
 
 #include <cstdio>
 #include <map>
@@ -7,7 +7,6 @@
 
 #include "core/journal/journal.hpp"
 #include "core/rules/creator_names.hpp"
-#include "core/statements/statement.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {
@@ -36,7 +35,7 @@ std::vector<Column> payout_sum_columns() {
     return {{"payout_id"}, {"currency"}, {"amount", Align::kRight}};
 }
 
-/// A creator's month as it was read: rows in memory, a month of one creator.
+/// One creator's month, held in memory.
 class StatementPage {
 public:
     StatementPage(LedgerReader& ledger, const StatementOf& of) : of_(of) {
@@ -62,21 +61,21 @@ public:
                              {"creator_id", shown_.str()},
                              {"month", of_.month.name},
                              {"status", status()},
-                             {"rows", rows_},
-                             {"sums", sums_},
-                             {"payouts", payouts()}};
+                             {"rows", objects(row_columns(), rows_)},
+                             {"sums", objects(sum_columns(), sums_)},
+                             {"payouts", objects(payout_sum_columns(), payouts())}};
         std::printf("%s\n", statement.pretty().c_str());
     }
 
     void write_table() const {
         std::printf("creator %s, account %s, %s: %s\n\n", shown_.str().c_str(),
                     of_.account_id.str().c_str(), of_.month.name.c_str(), status());
-        write(Format::kTable, row_columns(), rows_);
+        print(Format::kTable, row_columns(), rows_);
         std::printf("\n");
-        write(Format::kTable, sum_columns(), sums_);
+        print(Format::kTable, sum_columns(), sums_);
         if (!payouts_.empty()) {
             std::printf("\n");
-            write(Format::kTable, payout_sum_columns(), payouts());
+            print(Format::kTable, payout_sum_columns(), payouts());
         }
     }
 
@@ -85,7 +84,7 @@ public:
         for (const auto& [key, sums] : statement_.sums) {
             listing.add(boundary(key.first, key.second, "OPENING", of_.month.from, sums.opening));
         }
-        for (const Json& row : rows_.items()) {
+        for (const Row& row : rows_) {
             listing.add(row);
         }
         for (const auto& [key, sums] : statement_.sums) {
@@ -99,32 +98,36 @@ private:
         return statement_.is_closed ? "closed" : "open: may change";
     }
 
-    static void write(Format format, std::vector<Column> columns, const Json& rows) {
+    static void print(Format format, std::vector<Column> columns, const std::vector<Row>& rows) {
         Listing listing(format, std::move(columns));
-        for (const Json& row : rows.items()) {
+        for (const Row& row : rows) {
             listing.add(row);
         }
         listing.finish();
     }
 
-    /// `book` and `amount`: what the transfer adds to `owed`; of one that does not touch it, to
-    /// `paid`.
+    static Json objects(const std::vector<Column>& columns, const std::vector<Row>& rows) {
+        Json list = Json::array();
+        for (const Row& row : rows) {
+            list.push_back(object_of(columns, row));
+        }
+        return list;
+    }
+
+    /// Adds a posting with the amount that it adds to `owed`, or to `paid` if it leaves `owed` as
+    /// is.
     void add(const JournalGroup& group, std::size_t index) {
         const JournalEntry& entry = group.entries[index];
         const Decimal owed = into(entry, Book::kOwed);
         const bool moves_owed = !owed.is_zero();
         const auto shop = shops_.find(group.shop.value);
-        rows_.push_back({{"accounting_date", group.accounting_date.to_string()},
-                         {"program_id", group.program.str()},
-                         {"currency", entry.currency.code()},
-                         {"book", moves_owed ? "owed" : "paid"},
-                         {"reason", to_string(entry.reason)},
-                         {"amount", (moves_owed ? owed : into(entry, Book::kPaid)).to_string()},
-                         {"shop_id", shop == shops_.end() ? Json() : Json(shop->second)},
-                         {"order_id", text_or_null(group.order_id.view())},
-                         {"line_item_id", text_or_null(entry.line.view())},
-                         {"refers_to", entry.refers_to == 0 ? Json() : Json(entry.refers_to)},
-                         {"payout_id", text_or_null(group.payout_id)}});
+        rows_.push_back(
+            {group.accounting_date.to_string(), group.program.str(), entry.currency.code(),
+             moves_owed ? "owed" : "paid", to_string(entry.reason),
+             (moves_owed ? owed : into(entry, Book::kPaid)).to_string(),
+             shop == shops_.end() ? Json() : Json(shop->second),
+             text_or_null(group.order_id.view()), text_or_null(entry.line.view()),
+             entry.refers_to == 0 ? Json() : Json(entry.refers_to), text_or_null(group.payout_id)});
         if (entry.reason == JournalReason::kPayout) {
             const auto [sum, added] =
                 payouts_.try_emplace(group.payout_id, entry.currency, entry.amount);
@@ -135,41 +138,30 @@ private:
     }
 
     void add_sums(const ProgramId& program, Currency currency, const StatementSums& sums) {
-        sums_.push_back({{"program_id", program.str()},
-                         {"currency", currency.code()},
-                         {"opening", sums.opening.to_string()},
-                         {"earned", sums.earned.to_string()},
-                         {"adjusted", sums.adjusted.to_string()},
-                         {"paid_out", sums.paid_out.to_string()},
-                         {"closing", sums.closing.to_string()}});
+        sums_.push_back({program.str(), currency.code(), sums.opening.to_string(),
+                         sums.earned.to_string(), sums.adjusted.to_string(),
+                         sums.paid_out.to_string(), sums.closing.to_string()});
     }
 
-    /// Payouts that were closed in the month.
-    [[nodiscard]] Json payouts() const {
-        Json list = Json::array();
+    /// Returns the payouts that were closed in the month.
+    [[nodiscard]] std::vector<Row> payouts() const {
+        std::vector<Row> list;
         for (const auto& [id, sum] : payouts_) {
-            list.push_back({{"payout_id", id},
-                            {"currency", sum.first.code()},
-                            {"amount", sum.second.to_string()}});
+            list.push_back({id, sum.first.code(), sum.second.to_string()});
         }
         return list;
     }
 
-    static Json boundary(const ProgramId& program, Currency currency, const char* name,
-                         Timestamp at, const Decimal& amount) {
-        return {{"accounting_date", at.to_string()},
-                {"program_id", program.str()},
-                {"currency", currency.code()},
-                {"book", "owed"},
-                {"reason", name},
-                {"amount", amount.to_string()}};
+    static Row boundary(const ProgramId& program, Currency currency, const char* name, Timestamp at,
+                        const Decimal& amount) {
+        return {at.to_string(), program.str(), currency.code(), "owed", name, amount.to_string()};
     }
 
     const StatementOf& of_;
     CreatorId shown_;
     Statement statement_;
     std::unordered_map<std::uint32_t, std::string> shops_;
-    Json rows_ = Json::array(), sums_ = Json::array();
+    std::vector<Row> rows_, sums_;
     std::map<std::string, std::pair<Currency, Decimal>> payouts_;
 };
 

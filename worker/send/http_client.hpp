@@ -15,16 +15,16 @@ namespace sluice::cli {
 struct HttpRequest {
     std::string url;
     std::vector<std::string> headers;  ///< `Name: value`
-    std::string_view body;             ///< Must live until the response came.
+    std::string_view body;             ///< Must live until the response arrives.
 };
 
 struct HttpResponse {
     std::uint64_t id = 0;
-    long status = 0;  ///< 0: there was no answer; `error` says why.
+    long status = 0;  ///< 0 if there was no answer; `error` has the reason.
     std::string body;
     std::string error;
-    std::optional<std::int64_t> retry_after_s;  ///< As the answer's Retry-After says.
-    std::optional<RateWindow> window;           ///< As its X-RateLimit headers say.
+    std::optional<std::int64_t> retry_after_s;  ///< The answer's Retry-After.
+    std::optional<RateWindow> window;           ///< The answer's X-RateLimit headers.
 };
 
 /// Certificates are checked, redirects are not followed. Thread: the one that made it.
@@ -41,7 +41,7 @@ public:
     [[nodiscard]] std::size_t in_flight() const noexcept;
     /// Requires: in_flight() < connections_max.
     void start(std::uint64_t id, const HttpRequest& request);
-    /// Waits up to `timeout_ms` for something to happen; returns what has ended.
+    /// Waits up to `timeout_ms` for a response; returns those that have arrived.
     [[nodiscard]] std::vector<HttpResponse> wait(int timeout_ms);
 
 private:

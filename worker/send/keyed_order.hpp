@@ -26,7 +26,7 @@ public:
 private:
     struct Waiting {
         std::vector<std::string> keys;  ///< Each once.
-        std::size_t blocked_by = 0;     ///< Keys where another job stands in front.
+        std::size_t blocked_by = 0;     ///< Keys for which an earlier job is unfinished.
     };
 
     std::unordered_map<JobId, Waiting> jobs_;

@@ -7,7 +7,7 @@
 namespace sluice::cli {
 namespace {
 
-/// The pace of others is not known before.
+/// Time after which the pace of other senders is known.
 constexpr std::int64_t kWatchMs = 2000;
 constexpr auto kLookAgain = std::chrono::seconds(5);
 
@@ -17,7 +17,7 @@ std::uint64_t LimitShare::budget() const noexcept {
     return std::max<std::uint64_t>(1, window_.limit * percent_ / 100);
 }
 
-/// What others used of this window.
+/// Returns the requests of other senders in this window.
 std::uint64_t LimitShare::others() const noexcept {
     const std::uint64_t all = window_.limit - std::min(window_.remaining, window_.limit);
     return all - std::min(used_, all);

@@ -1,10 +1,11 @@
-// Limit share: keeps a run within its part of the account's rate limit, so that live traffic gets
-// the rest. Pure: times are given.
+// Limit share: keeps a run within its share of the account's rate limit, so that live traffic gets
+// the rest. Pure: the caller passes times in.
 //
-// The limit and its windows are known from the answers' X-RateLimit headers alone. Until the first
-// answer, and at the beginning of each window, one request finds out; an eighth of the part may
-// then go at once, the rest is spread over the window. A tenth of the limit, and what the others
-// need until the window's end at their pace so far, is left to them in any case.
+// The limit and its windows are known only from the X-RateLimit headers of answers. Before the
+// first answer, and at the beginning of each window, a single request reads them. Then an eighth of
+// the share may be sent at once, and the rest is spread over the window. A tenth of the limit, and
+// the requests that other senders will need until the window's end at their pace so far, are left
+// to them.
 #pragma once
 
 #include <chrono>
@@ -29,8 +30,8 @@ public:
     /// @param percent  1 to 100; 100: as fast as the server takes them, to the last request.
     explicit LimitShare(unsigned percent) : percent_(percent) {}
 
-    /// When the next request may start; `now` or earlier: at once. Nothing: first an answer must
-    /// come.
+    /// Returns the time when the next request may start, which is at once if it is not after `now`;
+    /// or nothing if an answer must come first.
     [[nodiscard]] std::optional<Clock::time_point> next_start(Clock::time_point now) const;
     void started(Clock::time_point now);
     /// A request ended.
@@ -52,7 +53,7 @@ private:
     RateWindow window_{};            ///< As told last.
     Clock::time_point seen_{};       ///< The first answer of this window, and
     std::uint64_t others_then_ = 0;  ///< what others had used at that time.
-    Clock::time_point ends_{};       ///< Of this window.
+    Clock::time_point ends_{};       ///< End of this window.
     Clock::time_point told_{};       ///< The last answer of this window.
     std::uint64_t used_ = 0;         ///< Requests of this run in this window.
     std::size_t in_flight_ = 0;      ///< Requests of this run without an answer.

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 namespace sluice::cli {
+
 namespace {
 
-/// A longer one is no slip of the hand, and costs time to compare.
+/// Longer names are not compared, which would take time.
 constexpr std::size_t kNameMax = 40;
 constexpr std::size_t kShortName = 6;
 
@@ -23,8 +25,8 @@ std::string letters_of(std::string_view name) {
     return letters;
 }
 
-/// Letters that must be put in, taken out, replaced or swapped with their neighbour to make one of
-/// the other. Requires: both are at most kNameMax long.
+/// Returns the number of letters that must be inserted, deleted, replaced or swapped with their
+/// neighbour to turn one into the other. Requires: both are at most kNameMax long.
 std::size_t distance(std::string_view a, std::string_view b) {
     using Row = std::array<std::size_t, kNameMax + 1>;
     Row before_last{}, last{}, row{};

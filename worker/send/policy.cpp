@@ -55,7 +55,7 @@ std::vector<RecordProblem> problems_in(const std::string& body, const char* list
     return problems;
 }
 
-/// sluice's own 503 says when to come again.
+/// Describes a temporary failure. A 503 of sluice itself always has Retry-After.
 std::string temporary_text(const HttpResponse& response) {
     if (response.status == 429) {
         return "rate limited";
@@ -67,7 +67,7 @@ std::string temporary_text(const HttpResponse& response) {
     return text;
 }
 
-/// What every endpoint's answers have in common.
+/// Judges the answers that all endpoints have in common.
 Judgement judge_status(const HttpResponse& response) {
     const std::string status = std::to_string(response.status);
     if (response.status == 0) {

@@ -1,4 +1,4 @@
-// What an answer means for `sluice send`, and how long to wait before trying again. Pure.
+// Send policy: the meaning of an answer for `sluice send`, and the wait before a retry. Pure.
 #pragma once
 
 #include <chrono>
@@ -13,40 +13,39 @@ namespace sluice::cli {
 
 enum class Verdict : std::uint8_t {
     kDone,      ///< Durably accepted.
-    kRejected,  ///< These records are wrong; the others may go on.
-    kTooLarge,  ///< Smaller batches may pass.
-    kRetry,     ///< Later it can succeed.
-    kFatal,     ///< No request of this run can succeed; a person must change something.
+    kRejected,  ///< These records are wrong; others may be right.
+    kTooLarge,  ///< A smaller batch may succeed.
+    kRetry,     ///< The same request can succeed later.
+    kFatal,     ///< No request of this run can succeed until a person changes something.
 };
 
-/// What the server says about one record of a request.
+/// The server's complaint about one record of a request.
 struct RecordProblem {
-    std::size_t index = 0;  ///< Of the record within the request.
+    std::size_t index = 0;  ///< Index of the record within the request.
     std::string text;       ///< `field: CODE: message`
 };
 
 struct Judgement {
     Verdict verdict = Verdict::kFatal;
     std::string why;                      ///< One line; empty for kDone.
-    std::vector<RecordProblem> problems;  ///< kRejected: at least one.
-    bool all_wait = false;                ///< kRetry: the account or the server, not this request.
+    std::vector<RecordProblem> problems;  ///< At least one for kRejected.
+    bool all_wait = false;                ///< kRetry concerns the account or the server.
 };
 
-/// Only 200 with the body `success` is success.
+/// Judges an event's answer. Only 200 with the body `success` is success.
 [[nodiscard]] Judgement judge_event(const HttpResponse& response);
-/// Only 200 with `"success":true` and the right processedCount is success.
+/// Judges a batch's answer. Only 200 with `"success":true` and the right processedCount is success.
 [[nodiscard]] Judgement judge_batch(const HttpResponse& response, std::size_t records_count);
 
-/// Milliseconds to wait after the n-th failure in a row (from 1): doubling from 250 ms up to 30 s,
-/// but not less than the server asks for.
+/// Returns the milliseconds to wait after the n-th failure in a row (from 1): doubling from 250 ms
+/// up to 30 s, but not less than the server asks for.
 [[nodiscard]] std::int64_t retry_wait_ms(unsigned failures,
                                          std::optional<std::int64_t> retry_after_s) noexcept;
-/// Does the run give up on one request that failed time after time, for so long? 429 is no failure.
-/// @param reached  An answer came from there before: else it is more likely a wrong address than a
-/// server that is away.
+/// Returns true if the run gives up after so many failures of one request. 429 is no failure.
+/// @param reached  The server has answered before; if not, the address is probably wrong.
 [[nodiscard]] bool gives_up(unsigned failures, std::chrono::milliseconds failing_for,
                             bool reached) noexcept;
-/// A batch's problem without the record's place in it: `products[3].title: REQUIRED` becomes
+/// Removes the record's place from a batch's problem: `products[3].title: REQUIRED` becomes
 /// `title: REQUIRED`.
 [[nodiscard]] std::string without_place(const std::string& problem);
 

@@ -35,19 +35,20 @@ struct SendCredentials {
 class SendProtocol : public Interface {
 public:
     [[nodiscard]] virtual const std::string& url() const noexcept = 0;
-    /// Records of one request, at most.
+    /// Returns the maximum number of records in one request.
     [[nodiscard]] virtual std::size_t records_max() const noexcept = 0;
-    /// Requests in flight, at most.
+    /// Returns the maximum number of requests in flight.
     [[nodiscard]] virtual std::size_t connections() const noexcept = 0;
-    /// Looks at the record: its key (records of one key keep their order; empty: it depends on
-    /// none), and `record.problem` if it cannot be sent.
+    /// Returns the record's key, which may be empty; records with one key keep their order. Sets
+    /// `record.problem` if the record cannot be sent.
     [[nodiscard]] virtual std::string examine(SendRecord& record) = 0;
-    /// @param run_id  Of the run, for idempotency keys.
+    /// @param run_id  Id of the run, for idempotency keys.
     [[nodiscard]] virtual SignedRequest sign(std::span<const SendRecord> records,
                                              const std::string& run_id) = 0;
     [[nodiscard]] virtual Judgement judge(const HttpResponse& response,
                                           std::size_t records_count) const = 0;
-    /// What the endpoint's own rules say about one record, without sending it (`--check`).
+    /// Returns the problems that the endpoint's rules find in one record, without sending it
+    /// (`--check`).
     [[nodiscard]] virtual std::vector<std::string> check(const SendRecord& record) = 0;
 };
 

@@ -18,7 +18,7 @@ bool is_digit(char c) noexcept {
 
 }  // namespace
 
-/// `row 7, ` in front, which a CSV file's problems begin with, and indices go.
+/// Removes indices, and the `row 7, ` of a CSV file's problems.
 std::string reason_of(const std::string& problem) {
     std::string reason;
     std::size_t at = 0;
@@ -54,7 +54,7 @@ Status Rejects::write_to(const std::string& path, bool append) {
 void Rejects::add(std::uint64_t line, const std::string& problem) {
     const std::string text = printable(input_) + ":" + std::to_string(line) + ": " + problem;
     if (file_) {
-        std::fprintf(file_.get(), "%s\n", text.c_str());  // flush() tells of an error
+        std::fprintf(file_.get(), "%s\n", text.c_str());  // flush() reports an error
     }
     std::string key = reason_of(problem);
     if (reasons_.size() >= kReasonsMax && reasons_.count(key) == 0) {

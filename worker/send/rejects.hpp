@@ -1,4 +1,5 @@
-// Rejects: what was wrong with records, summed up by reason; all of it in a file, if one is given.
+// Rejects: problems of records, counted by reason; all of them are written to a file, if one is
+// given.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,17 @@ namespace sluice::cli {
 
 class Rejects {
 public:
-    /// @param input  Name of the file that the records come from.
+    /// @param input  Name of the records' file.
     explicit Rejects(std::string input) : input_(std::move(input)) {}
 
-    /// Every problem goes to `path`, too, as `input:line: problem`. Only its owner can read it.
-    /// @param append  A run goes on: what is in the file stays.
+    /// Also writes every problem to `path`, as `input:line: problem`. Only the owner can read it.
+    /// @param append  Keep the contents of the file, for a run that resumes.
     [[nodiscard]] Status write_to(const std::string& path, bool append);
     void add(std::uint64_t line, const std::string& problem);
-    /// What was added is in the file when it returns.
+    /// Flushes the problems to the file.
     [[nodiscard]] Status flush();
 
-    /// The most frequent reasons first: the first lines of each, and how many more there are.
+    /// Prints the most frequent reasons first: the first lines of each, and the number of others.
     void print_summary(std::FILE* out) const;
 
 private:
@@ -42,8 +43,8 @@ private:
     std::map<std::string, Reason> reasons_;
 };
 
-/// The problem without what differs from record to record: `line_items[3].sku: REQUIRED: ...`
-/// becomes `line_items[].sku: REQUIRED: ...`.
+/// Removes the parts that differ from record to record: `line_items[3].sku: REQUIRED: ...` becomes
+/// `line_items[].sku: REQUIRED: ...`.
 [[nodiscard]] std::string reason_of(const std::string& problem);
 
 }  // namespace sluice::cli

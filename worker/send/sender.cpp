@@ -24,13 +24,13 @@ constexpr auto kSaveInterval = std::chrono::seconds(1);
 constexpr auto kBurst = milliseconds(10);
 constexpr int kWaitMsMax = 200;
 
-/// Records that travel together. What was accepted or rejected leaves it.
+/// Records of one request. Records that were accepted or rejected leave it.
 struct Job {
     std::vector<SendRecord> records;
-    std::size_t chunk = 0;              ///< Records of the request now.
+    std::size_t chunk = 0;              ///< Records of the current request.
     unsigned waits = 0;                 ///< Temporary failures in a row.
-    unsigned failures = 0;              ///< Those of them that gives_up() counts, and
-    Clock::time_point failing_since{};  ///< the first of them.
+    unsigned failures = 0;              ///< Failures in a row that gives_up() counts.
+    Clock::time_point failing_since{};  ///< Time of the first of these failures.
     SignedRequest request;
 };
 
@@ -54,9 +54,9 @@ struct Sender::State {
     std::unordered_map<std::uint64_t, Job> jobs{};
     std::vector<Retry> retries{};
     std::uint64_t next_job = 1;
-    std::size_t bytes_ahead = 0;            ///< Of the texts in `jobs`.
-    std::uint64_t file_bytes_ahead = 0;     ///< Their part of the file.
-    std::optional<SendRecord> held_back{};  ///< Read, but too much for the job before it.
+    std::size_t bytes_ahead = 0;            ///< Bytes of the texts in `jobs`.
+    std::uint64_t file_bytes_ahead = 0;     ///< Bytes of the file that these texts take.
+    std::optional<SendRecord> held_back{};  ///< A record that did not fit the last job.
     bool at_end = false;
     std::optional<Error> failure{};
     Clock::time_point not_before{};  ///< The server asked all requests to wait.
@@ -116,8 +116,8 @@ bool Sender::State::read_record(SendRecord& record, bool& gap) {
     return false;
 }
 
-/// When an interrupted run goes on, batches begin and end at the same lines as before. So a batch
-/// whose answer never came is sent again as the same request, with the same Idempotency-Key.
+/// Reads the next job. A resumed run begins and ends batches at the same lines as the first one, so
+/// that an unanswered batch is repeated as the same request with the same Idempotency-Key.
 void Sender::State::read_job() {
     Job job;
     std::vector<std::string> keys;

@@ -1,5 +1,5 @@
-// Sender: brings the records of a file to an endpoint. Each is sent until the server accepts or
-// rejects it. Several requests are in flight; those of one order or product follow each other.
+// Sender: sends the records of a file to an endpoint until the server accepts or rejects each of
+// them. Several requests are in flight; those of one order or product follow each other.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/values/result.hpp"
+#include "worker/cli/cli.hpp"
 #include "worker/send/protocol.hpp"
 #include "worker/send/rejects.hpp"
 #include "worker/send/source.hpp"
@@ -15,8 +16,8 @@
 namespace sluice::cli {
 
 struct SendLimits {
-    std::uint64_t requests_per_second = 0;  ///< 0: as fast as the server takes them.
-    unsigned share_percent = 50;            ///< Of the account's rate limit; see LimitShare.
+    std::uint64_t requests_per_second = 0;  ///< 0 means as fast as the server accepts them.
+    unsigned share_percent = 50;            ///< Share of the account's rate limit; see LimitShare.
 };
 
 struct SendSummary {
@@ -33,8 +34,8 @@ public:
     Sender(const Sender&) = delete;
     Sender& operator=(const Sender&) = delete;
 
-    /// Runs to the end of the file. An Error (the server refuses, is away for too long, `stop` was
-    /// set) leaves the state saved, so that a later run goes on.
+    /// Runs to the end of the file. After an Error (the server refuses, is unreachable for too
+    /// long, `stop` was set) the state is saved, so that a later run resumes.
     [[nodiscard]] Status run(const std::atomic<bool>& stop);
     [[nodiscard]] const SendSummary& summary() const noexcept;
 
@@ -42,5 +43,10 @@ private:
     struct State;
     std::unique_ptr<State> impl_;
 };
+
+/// Declares `send events` and `send products`.
+void declare_send(Subcommand app);
+/// Declares `sign`, `verify` and `tax`, which compute what a sender computes.
+void declare_sign(Subcommand app);
 
 }  // namespace sluice::cli

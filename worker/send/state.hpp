@@ -1,8 +1,8 @@
-// Send state: which lines of an input file are settled (accepted, or rejected for good), kept
-// beside the file so that an interrupted run can go on.
+// Send state: which lines of an input file are settled (accepted, or finally rejected), kept in a
+// file next to it so that an interrupted run can resume.
 //
-// It holds a digest of the settled lines, so that a file that was replaced meanwhile is never
-// taken for the old one.
+// It holds a digest of the settled lines, so that a replaced file is never mistaken for the old
+// one.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace sluice::cli {
 
 /// Where the records go. Another target is another run.
 struct SendTarget {
-    std::string url;  ///< Of the endpoint.
+    std::string url;  ///< URL of the endpoint.
     std::string shop;
     std::string topic;  ///< As given; may be empty.
     friend bool operator==(const SendTarget&, const SendTarget&) = default;
@@ -27,23 +27,23 @@ struct SendTarget {
 
 class SendState {
 public:
-    /// Reads `path` if it is there. kConflict: it belongs to another target. kCorrupt.
+    /// Reads `path` if it exists. Returns kConflict if it belongs to another target, or kCorrupt.
     [[nodiscard]] static Result<SendState> load(const std::string& path, const SendTarget& target);
 
-    /// Of this run, kept when it goes on: idempotency keys are made from it.
+    /// Returns the id of this run, which survives an interruption. Idempotency keys derive from it.
     [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
-    /// Nothing is settled yet.
+    /// Returns true if nothing is settled yet.
     [[nodiscard]] bool is_new() const noexcept { return upto_ == 0 && beyond_.empty(); }
-    /// Reads the settled lines of `file` from its start. kConflict: a settled line has changed.
-    /// Call before the first visit(), with a source that nothing else reads.
+    /// Reads the settled lines of `file` from its start. Returns kConflict if one has changed. Call
+    /// before the first visit(), with a source that nothing else reads.
     [[nodiscard]] Status verify(RecordSource& file) const;
 
-    /// Every record passes here once, in order of lines.
+    /// Call for every record once, in order of lines.
     /// @return true if it is settled already.
     [[nodiscard]] bool visit(const SendRecord& record);
-    /// A record that was visited is accepted, or rejected for good.
+    /// Notes that a visited record is accepted, or finally rejected.
     void settle(std::uint64_t line);
-    /// Durable when it returns.
+    /// Makes the state durable.
     [[nodiscard]] Status save() const;
     void remove() const noexcept;
 

@@ -2,20 +2,50 @@
 // account that has a policy (conf/samples/program.toml).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/commands/policy.hpp"
+#include "core/commands/program.hpp"
 #include "core/values/result.hpp"
-#include "worker/setup/filed.hpp"
 
 namespace sluice::cli {
 
-/// @param name  The file's, for messages.
-/// @return at least one program or policy; or kInvalid, `name:line: field: what was expected`.
+/// A rate with its line and its key.
+struct FiledRate {
+    std::uint32_t line = 0;
+    std::string field;
+    Rate rate;
+};
+
+/// A program with the lines of its parts, for messages.
+struct FiledProgram {
+    Program program;  ///< `account` (the number) is not known yet.
+    std::uint32_t line = 0;
+    std::uint32_t account_line = 0;
+    std::vector<std::uint32_t> shop_lines;  ///< One for each of program.shops.
+    std::vector<FiledRate> rates;           ///< All of them, tiers too.
+};
+
+struct FiledPolicy {
+    Policy policy;  ///< `account` (the number) is not known yet.
+    std::uint32_t line = 0;
+    std::uint32_t account_line = 0;
+};
+
+struct ProgramFile {
+    std::vector<FiledProgram> programs;
+    std::vector<FiledPolicy> policies;
+};
+
+/// @param name  The file's name, for messages.
+/// @return at least one program or policy; or kInvalid as `name:line: field: expectation`.
 [[nodiscard]] Result<ProgramFile> parse_program_file(const std::string& name,
                                                      std::string_view text);
 
-/// kInvalid at the first rate above the account's `max_rate` (percent).
+/// Returns kInvalid at the first rate above the account's `max_rate` (percent).
 [[nodiscard]] Status check_rates(const std::string& name, const FiledProgram& filed,
                                  const Decimal& max_rate);
 

@@ -30,7 +30,7 @@
 
 namespace sluice::cli {
 
-/// Leaves the reader at the first mistake of a file; parse_program_file() catches it.
+/// Thrown at the first mistake of a file. parse_program_file() catches it.
 struct TomlMistake {
     std::uint32_t line;
     std::string what;
@@ -42,13 +42,13 @@ struct TomlMistake {
 /// One table of the file. Every read names its key when something is wrong with it.
 class TomlTable {
 public:
-    /// @param what  The table's name, for messages. Any other key than `keys` is a mistake.
+    /// @param what  The table's name, for messages. Keys other than `keys` are mistakes.
     TomlTable(const toml::node& node, const std::string& what,
               std::initializer_list<std::string_view> keys);
 
-    /// nullptr: the table has no such key.
+    /// Returns nullptr if the table has no such key.
     [[nodiscard]] const toml::node* find(std::string_view key) const;
-    /// @param example  What could stand there, for the message.
+    /// @param example  A valid value, for the message.
     [[nodiscard]] const toml::node& require(std::string_view key, std::string_view example) const;
     [[nodiscard]] const toml::node& node() const noexcept { return node_; }
 
@@ -56,7 +56,7 @@ private:
     const toml::node& node_;
 };
 
-// Each reads the value of `key`, or says what was expected there.
+// Each function reads the value of `key`, or throws a TomlMistake that names the expectation.
 
 [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key,
                                   std::string_view example);

@@ -20,18 +20,18 @@ std::string captured(const std::function<void(std::FILE*)>& write) {
     return result;
 }
 
-std::string listing(Format format, const std::vector<Json>& rows) {
+std::string listing(Format format, const std::vector<Row>& rows) {
     return captured([&](std::FILE* out) {
         Listing list(format, {{"id"}, {"count", Align::kRight}, {"words"}}, out);
-        for (const Json& row : rows) {
+        for (const Row& row : rows) {
             list.add(row);
         }
         list.finish();
     });
 }
 
-Json row(const std::string& id, int count, Json words) {
-    return {{"id", id}, {"count", count}, {"words", std::move(words)}};
+Row row(const std::string& id, int count, Json words) {
+    return {id, count, std::move(words)};
 }
 
 TEST(Output, TableIsAlignedAndShowsNothingAsDash) {
@@ -59,8 +59,8 @@ TEST(Output, TableNeverSendsControlsToTheTerminal) {
 }
 
 TEST(Output, TableOfManyRowsKeepsWritingAfterItsWidthsAreFixed) {
-    std::vector<Json> rows(2500, row("a", 1, nullptr));
-    rows.back()["id"] = "wider than before";
+    std::vector<Row> rows(2500, row("a", 1, nullptr));
+    rows.back()[0] = "wider than before";
     const std::string text = listing(Format::kTable, rows);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2501);
     EXPECT_NE(text.find("wider than before"), std::string::npos);
@@ -104,6 +104,14 @@ TEST(Output, ObjectInEveryFormat) {
     EXPECT_EQ(written(Format::kTable), "token_id  t1\nsecret    s\n");
     EXPECT_EQ(written(Format::kCsv), "token_id,secret\nt1,s\n");
     EXPECT_EQ(written(Format::kJson), "{\n  \"token_id\": \"t1\",\n  \"secret\": \"s\"\n}\n");
+}
+
+TEST(Output, BytesThatAreNotUtf8AreReplacedInJson) {
+    EXPECT_EQ(json_quoted("a\xFF\xC3\xA9\xE2\x82"),
+              "\"a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\"");
+    EXPECT_EQ(json_quoted("\x01\n\"\\/<"), R"("\u0001\n\"\\/<")");
+    EXPECT_EQ(json_quoted("\xC3\xA9 \xF0\x9F\x98\x80", JsonEscapes::kNonAscii),
+              R"("\u00e9 \ud83d\ude00")");
 }
 
 }  // namespace

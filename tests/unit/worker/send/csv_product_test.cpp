@@ -1,8 +1,7 @@
-#include "worker/send/csv_product.hpp"
-
 #include <gtest/gtest.h>
 
 #include "worker/cli/progress.hpp"
+#include "worker/send/source.hpp"
 
 namespace sluice::cli {
 namespace {

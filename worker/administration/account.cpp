@@ -1,0 +1,151 @@
+// sluice account create|set|list|suspend|resume, shop create|list|suspend|resume
+#include <utility>
+
+#include "lmdb_store/registry/registry.hpp"
+#include "os/clock/clock.hpp"
+#include "worker/access/registry_access.hpp"
+#include "worker/administration/administration.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using store::Registry;
+
+struct AccountCommand {
+    AccountId id;
+    std::optional<RateLimit> rate_limit;
+};
+
+struct ShopCommand {
+    ShopId id;
+    AccountId account;
+};
+
+struct ListCommand {
+    Format format = Format::kTable;
+    std::optional<AccountId> account;
+};
+
+Status create_account(const Frame& frame, const AccountCommand& command) {
+    return change_registry(frame, "created account " + command.id.str(), [&](Registry& registry) {
+        return registry.create_account(command.id, command.rate_limit, now_ms());
+    });
+}
+
+Status set_account(const Frame& frame, const AccountCommand& command) {
+    const std::string limit = command.rate_limit ? to_string(*command.rate_limit) : "default";
+    return change_registry(frame, "account " + command.id.str() + " has rate limit " + limit,
+                           [&](Registry& registry) {
+                               return registry.set_rate_limit(command.id, command.rate_limit);
+                           });
+}
+
+template <bool suspended>
+Status suspend_account(const Frame& frame, const AccountCommand& command) {
+    const std::string done = suspended ? "suspended account " : "resumed account ";
+    return change_registry(frame, done + command.id.str(), [&](Registry& registry) {
+        return registry.suspend_account(command.id, suspended);
+    });
+}
+
+Status create_shop(const Frame& frame, const ShopCommand& command) {
+    return change_registry(frame, "created shop " + command.id.str(), [&](Registry& registry) {
+        return registry.create_shop(command.id, command.account, now_ms());
+    });
+}
+
+template <bool suspended>
+Status suspend_shop(const Frame& frame, const ShopCommand& command) {
+    const std::string done = suspended ? "suspended shop " : "resumed shop ";
+    return change_registry(frame, done + command.id.str(), [&](Registry& registry) {
+        return registry.suspend_shop(command.id, suspended);
+    });
+}
+
+Json limit_or_null(const std::optional<RateLimit>& limit) {
+    return limit ? Json(to_string(*limit)) : Json();
+}
+
+Status list_accounts(const Frame& frame, const ListCommand& command) {
+    auto rows = ask_registry(frame, [](Registry& registry) { return registry.accounts(); });
+    if (!rows.ok()) {
+        return rows.error();
+    }
+    Listing listing(command.format,
+                    {{"account_id"}, {"rate_limit"}, {"suspended"}, {"created_at"}});
+    for (const store::AccountRow& row : rows.value()) {
+        listing.add({row.account_id.str(), limit_or_null(row.rate_limit), row.suspended,
+                     row.created_at.to_string()});
+    }
+    listing.finish();
+    return Status::success();
+}
+
+Status list_shops(const Frame& frame, const ListCommand& command) {
+    auto rows =
+        ask_registry(frame, [&](Registry& registry) { return registry.shops(command.account); });
+    if (!rows.ok()) {
+        return rows.error();
+    }
+    Listing listing(command.format, {{"shop_id"}, {"account_id"}, {"suspended"}, {"created_at"}});
+    for (const store::ShopRow& row : rows.value()) {
+        listing.add(
+            {row.shop_id.str(), row.account_id.str(), row.suspended, row.created_at.to_string()});
+    }
+    listing.finish();
+    return Status::success();
+}
+
+void declare_shop(Subcommand app) {
+    const Subcommand group = app.add_group("shop", "Manage shops; each belongs to one account");
+    auto [create, created] = add_command(group, "create", "Create a shop", create_shop);
+    add_id(create, "ID", "ID", created.id, "Id of the shop, as senders state it").required();
+    add_id(create, "--account", "A", created.account, "Account that owns the shop").required();
+
+    auto [list, listed] = add_command(group, "list", "List shops", list_shops);
+    add_id(list, "--account", "A", listed.account, "Only shops of this account");
+    add_format(list, listed.format);
+
+    auto [suspend, suspended] = add_command(
+        group, "suspend", "Suspend a shop: requests are answered as for an unknown shop",
+        suspend_shop<true>);
+    add_id(suspend, "ID", "ID", suspended.id, "Shop").required();
+    auto [resume, resumed] =
+        add_command(group, "resume", "Resume after a suspend", suspend_shop<false>);
+    add_id(resume, "ID", "ID", resumed.id, "Shop").required();
+}
+
+}  // namespace
+
+void declare_account(Subcommand app) {
+    const Subcommand group =
+        app.add_group("account", "Manage accounts, which own shops, tokens and programs");
+    auto [create, created] = add_command(group, "create", "Create an account", create_account);
+    add_id(create, "ID", "ID", created.id, "Id of the account").required();
+    add_value(create, "--rate-limit", "N/SECONDS", created.rate_limit, parse_rate_limit,
+              "Rate limit of the account, in requests per seconds, shared by both endpoints "
+              "(default: nginx's)");
+
+    auto [set, changed] =
+        add_command(group, "set", "Change the rate limit of an account", set_account);
+    add_id(set, "ID", "ID", changed.id, "Account").required();
+    add_value(set, "--rate-limit", "N/SECONDS|default", changed.rate_limit,
+              parse_rate_limit_or_default, "Rate limit in requests per seconds, or nginx's default")
+        .required();
+
+    auto [list, listed] = add_command(group, "list", "List accounts", list_accounts);
+    add_format(list, listed.format);
+
+    auto [suspend, suspended] = add_command(
+        group, "suspend", "Suspend an account: requests are answered as for unknown shops",
+        suspend_account<true>);
+    add_id(suspend, "ID", "ID", suspended.id, "Account").required();
+    auto [resume, resumed] =
+        add_command(group, "resume", "Resume after a suspend", suspend_account<false>);
+    add_id(resume, "ID", "ID", resumed.id, "Account").required();
+    declare_shop(app);
+}
+
+}  // namespace sluice::cli

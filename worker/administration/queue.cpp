@@ -1,0 +1,323 @@
+// sluice queue stats|peek|export|find|move|unlatch|drop-lanes
+#include "lmdb_store/queue/queue.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "core/apply/apply.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/receipt_search.hpp"
+#include "worker/administration/administration.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/system/file.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using store::Queue;
+
+constexpr std::size_t kReadRecords = 256;
+constexpr std::size_t kReadBytes = 4u << 20;
+constexpr std::size_t kReadLanesBytes = 256u << 20;
+
+struct StatsCommand {
+    ListOptions list;
+};
+
+struct PeekCommand {
+    std::uint64_t from = 1;
+    std::uint64_t limit = 100;
+    Format format = Format::kTable;
+};
+
+struct ExportCommand {
+    std::string file;
+};
+
+/// The ledger's checkpoint and the attribution that is left.
+struct LedgerPlace {
+    LedgerHead head;
+    WorkLeft work;
+};
+
+Result<LedgerPlace> place_of(const Frame& frame, const std::string& ledger_url) {
+    LedgerPlace place;
+    Status read = with_snapshot(frame, ledger_url, [&](LedgerReader& ledger) {
+        place = {ledger.head(), work_left(ledger)};
+        return Status::success();
+    });
+    return read.ok() ? Result<LedgerPlace>(place) : Result<LedgerPlace>(read.error());
+}
+
+Status run_stats(const Frame& frame, const StatsCommand& command) {
+    const auto place = place_of(frame, command.list.ledger);
+    if (!place.ok()) {
+        return place.error();
+    }
+    auto queue = Queue::open(frame.paths(), queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    auto fill = queue.value()->fill_with_lanes();
+    if (!fill.ok()) {
+        return fill.error();
+    }
+    const std::uint64_t applied_seq = place->head.applied_seq.value;
+    const std::uint64_t last_seq = fill->last_seq.value;
+    const Totals& totals = place->head.totals;
+    write_object(command.list.format, {{"first_seq", fill->first_seq.value},
+                                       {"last_seq", last_seq},
+                                       {"depth", fill->depth(place->head.applied_seq)},
+                                       {"in_lanes", fill->lanes.records},
+                                       {"bytes", fill->bytes_used},
+                                       {"applied_seq", applied_seq},
+                                       {"applied", totals.applied},
+                                       {"stale", totals.stale},
+                                       {"duplicate", totals.duplicate},
+                                       {"dead", totals.dead},
+                                       {"catalog", totals.catalog},
+                                       {"commands", totals.commands},
+                                       {"attribution_left", place->work.pieces}});
+    return Status::success();
+}
+
+std::vector<Column> record_columns() {
+    return {{"seq", Align::kRight},
+            {"topic"},
+            {"shop_id"},
+            {"received_at"},
+            {"bytes", Align::kRight},
+            {"body", Align::kLeft, false}};
+}
+
+/// @param seq  Null for a record that is in a lane, which has no sequence number yet.
+/// @return the record with its body, or what is wrong with a damaged one.
+Row record_row(const store::StorePaths& paths, const Json& seq, std::string_view bytes) {
+    auto record = decode_record(bytes);
+    if (!record.ok()) {
+        return {seq, "damaged: " + record.error().message, nullptr, nullptr, bytes.size()};
+    }
+    const RecordMeta& meta = record->meta;
+    Json body = record->body;
+    if (meta.bulk) {
+        const auto read = store::read_bulk(paths, *meta.bulk);
+        body = read.ok() ? Json(read.value()) : Json();
+    }
+    return {seq,
+            to_string(meta.topic),
+            text_or_null(meta.shop_id),
+            meta.received_at.to_string(),
+            meta.bulk ? meta.bulk->bytes : record->body.size(),
+            std::move(body)};
+}
+
+/// Calls `visit` for each record of the queue from `from` on until it says false.
+Status visit_queue(Queue& queue, std::uint64_t from,
+                   const std::function<bool(const store::QueuedRecord&)>& visit) {
+    for (;;) {
+        auto records = queue.read({from}, kReadRecords, kReadBytes);
+        if (!records.ok()) {
+            return records.error();
+        }
+        if (records->empty()) {
+            return Status::success();
+        }
+        for (const store::QueuedRecord& record : records.value()) {
+            if (!visit(record)) {
+                return Status::success();
+            }
+            from = record.seq.value + 1;
+        }
+    }
+}
+
+void forget_moved(std::vector<store::LaneRecord>& lanes, std::string_view record) {
+    const auto decoded = lanes.empty() ? Result<RecordView>(Error{}) : decode_record(record);
+    if (decoded.ok() && decoded->receipt) {
+        std::erase_if(lanes, [&](const store::LaneRecord& lane) {
+            return lane.receipt == *decoded->receipt;
+        });
+    }
+}
+
+/// Calls `visit` for at most `limit` records that are not applied yet: first those of the queue
+/// from `from` on, then those in lanes.
+Status visit_waiting(const Frame& frame, std::uint64_t from, std::uint64_t limit,
+                     const std::function<void(const Row&)>& visit) {
+    if (limit == 0) {
+        return Status::success();
+    }
+    const auto place = place_of(frame, {});
+    if (!place.ok()) {
+        return place.error();
+    }
+    const auto paths = frame.paths();
+    auto queue = Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    // Read the lanes before the queue, so that a record that moves meanwhile is found in the queue.
+    auto lanes = queue.value()->read_lanes(kReadLanesBytes);
+    if (!lanes.ok()) {
+        return lanes.error();
+    }
+    const std::uint64_t first = std::max(from, place->head.applied_seq.value + 1);
+    Status read = visit_queue(*queue.value(), first, [&](const store::QueuedRecord& record) {
+        visit(record_row(paths, record.seq.value, record.bytes));
+        forget_moved(lanes.value(), record.bytes);
+        return --limit > 0;
+    });
+    for (const store::LaneRecord& record : lanes.value()) {
+        if (read.ok() && limit > 0) {
+            visit(record_row(paths, nullptr, record.bytes));
+            --limit;
+        }
+    }
+    return read;
+}
+
+Status run_peek(const Frame& frame, const PeekCommand& command) {
+    Listing listing(command.format, record_columns());
+    Status read = visit_waiting(frame, command.from, command.limit,
+                                [&](const Row& row) { listing.add(row); });
+    listing.finish();
+    return read;
+}
+
+Status run_export(const Frame& frame, const ExportCommand& command) {
+    auto file = command.file == "-" ? Result<UniqueFile>(UniqueFile())
+                                    : open_for_writing(command.file, Existing::kEmptied);
+    if (!file.ok()) {
+        return file.error();
+    }
+    std::FILE* const out = file.value() ? file->get() : stdout;
+    Status read = visit_waiting(frame, 1, UINT64_MAX, [&](const Row& row) {
+        const std::string line = object_of(record_columns(), row).compact() + "\n";
+        std::fwrite(line.data(), 1, line.size(), out);
+    });
+    const bool written = std::fflush(out) == 0 && std::ferror(out) == 0;
+    if (read.ok() && !written) {
+        return Error{ErrorCode::kIo, command.file + ": could not be written completely"};
+    }
+    return read;
+}
+
+struct FindCommand {
+    std::string receipt;
+    Format format = Format::kTable;
+};
+
+Status run_find(const Frame& frame, const FindCommand& command) {
+    const auto record = parse_record_name(command.receipt);
+    if (!record.ok()) {
+        return record.error();
+    }
+    const auto place = place_of(frame, {});
+    if (!place.ok()) {
+        return place.error();
+    }
+    const auto found = find_record(frame, *record, place->head.applied_seq);
+    if (!found.ok()) {
+        return found.error();
+    }
+    const std::uint64_t seq = found->seq.value;
+    write_object(command.format, {{"receipt", command.receipt},
+                                  {"state", to_string(found->place)},
+                                  {"seq", seq == 0 ? Json() : Json(seq)}});
+    return Status::success();
+}
+
+Result<std::unique_ptr<Queue>> open_queue(const Frame& frame) {
+    return Queue::open(frame.paths(), queue_options());
+}
+
+Status run_move(const Frame& frame) {
+    auto queue = open_queue(frame);
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    // Return when every record that was durable at the start is in the queue, even if another
+    // process moves it.
+    if (Status recovered = queue.value()->recover_lanes(); !recovered.ok()) {
+        return recovered;
+    }
+    return queue.value()->empty_lanes();
+}
+
+Status run_unlatch(const Frame& frame) {
+    auto queue = open_queue(frame);
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    if (!queue.value()->latched()) {
+        std::printf("the queue is not latched\n");
+        return Status::success();
+    }
+    const std::string why = queue.value()->latch_text();
+    if (Status tried = queue.value()->unlatch(); !tried.ok()) {
+        return tried;
+    }
+    std::printf(
+        "a write and its syncs worked; requests are accepted again. It was latched because "
+        "%s\n",
+        why.c_str());
+    return Status::success();
+}
+
+Status run_drop_lanes(const Frame& frame) {
+    auto queue = open_queue(frame);
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    auto dropped = queue.value()->drop_missing_lanes();
+    if (!dropped.ok()) {
+        return dropped.error();
+    }
+    for (const std::string& lane : dropped.value()) {
+        std::printf("gave up %s, which is missing, with what was in it\n", lane.c_str());
+    }
+    if (dropped->empty()) {
+        std::printf("no lane is missing\n");
+    }
+    return Status::success();
+}
+
+}  // namespace
+
+void declare_queue(Subcommand app) {
+    const Subcommand group =
+        app.add_group("queue", "Inspect and repair the queue of accepted inputs");
+    auto [stats, counted] =
+        add_command(group, "stats", "Show queue depth and outcome counts", run_stats);
+    add_list_options(stats, counted.list);
+
+    auto [peek, peeked] =
+        add_command(group, "peek", "List inputs that are not applied yet", run_peek);
+    const auto any_count = [](std::string_view text) { return parse_count(text, 1, UINT64_MAX); };
+    add_value(peek, "--from", "SEQ", peeked.from, any_count, "First sequence number (default: 1)");
+    add_value(peek, "--limit", "N", peeked.limit, any_count,
+              "Maximum number of inputs (default: 100)");
+    add_format(peek, peeked.format);
+
+    auto [find, wanted] = add_command(group, "find", "Find the record of a receipt", run_find);
+    add_text(find, "RECEIPT", "", wanted.receipt, "Receipt, as $sluice_receipt shows it")
+        .required();
+    add_format(find, wanted.format);
+
+    (void)group.add_command("move", "Move the records of all lanes to the queue, before a backup",
+                            run_move);
+    (void)group.add_command("unlatch",
+                            "Accept requests again after an I/O error, if a test write succeeds",
+                            run_unlatch);
+    (void)group.add_command("drop-lanes", "Drop lanes whose files are missing, after a restore",
+                            run_drop_lanes);
+
+    auto [save, saved] = add_command(
+        group, "export", "Export inputs that are not applied yet, one JSON line each", run_export);
+    add_text(save, "FILE", "", saved.file, "Output file; - means standard output").required();
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,95 @@
+// sluice init, store set, key rotate
+#include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "worker/administration/administration.hpp"
+#include "worker/cli/cli_values.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct InitCommand {
+    store::InitOptions init;
+};
+
+struct SetCommand {
+    std::uint32_t max_accounts = 0;
+};
+
+struct RotateCommand {
+    std::string to;
+};
+
+Status run_init(const Frame& frame, const InitCommand& command) {
+    if (Status made = store::init_store(frame.paths(), command.init); !made.ok()) {
+        return made;
+    }
+    std::printf("created the store %s\n", frame.store.c_str());
+    return Status::success();
+}
+
+Status run_set(const Frame& frame, const SetCommand& command) {
+    if (Status set = store::set_max_accounts(frame.paths(), command.max_accounts); !set.ok()) {
+        return set;
+    }
+    std::printf("max accounts is %u; restart nginx (a reload keeps its zone)\n",
+                command.max_accounts);
+    return Status::success();
+}
+
+Status run_rotate(const Frame& frame, const RotateCommand& command) {
+    const auto paths = frame.paths();
+    std::optional<store::MasterKey> to;
+    if (!command.to.empty()) {
+        auto given = store::MasterKey::load(command.to);
+        if (!given.ok()) {
+            return given.error();
+        }
+        to = given.value();
+    }
+    auto registry = store::Registry::open(paths, store::Registry::Mode::kReadWrite);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    if (Status done = store::rotate_master_key(paths.master_key, *registry.value(), to);
+        !done.ok()) {
+        return done;
+    }
+    std::printf("the master key is a new one; running nginx workers read it by themselves\n");
+    return Status::success();
+}
+
+Result<std::uint32_t> parse_max_accounts(std::string_view text) {
+    auto count = parse_count(text, 1, store::kAccountsMaxLimit);
+    if (!count.ok()) {
+        return count.error();
+    }
+    return static_cast<std::uint32_t>(count.value());
+}
+
+}  // namespace
+
+void declare_store(Subcommand app) {
+    auto [init, created] = add_command(app, "init", "Create the store", run_init);
+    add_value(
+        init, "--group", "GROUP", created.init.group,
+        [](const std::string& name) { return Result<std::string>(name); },
+        "Group of the nginx workers, which may append and read the registry");
+    add_value(init, "--max-accounts", "N", created.init.max_accounts, parse_max_accounts,
+              "Maximum number of accounts, which sizes nginx's shared memory (default: 65536)");
+
+    const Subcommand group = app.add_group("store", "Change settings of the store");
+    auto [set, changed] = add_command(group, "set", "Change a setting of the store", run_set);
+    add_value(
+        set, "--max-accounts", "N", changed.max_accounts, parse_max_accounts,
+        "Maximum number of accounts, which sizes nginx's shared memory; restart nginx afterwards")
+        .required();
+
+    const Subcommand key = app.add_group("key", "Manage the key that encrypts the tokens' secrets");
+    auto [rotate, rotated] =
+        add_command(key, "rotate", "Encrypt every secret with a new key", run_rotate);
+    add_text(rotate, "--to", "KEYFILE", rotated.to,
+             "New key, copied from another node of the fleet (default: a random key)");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,202 @@
+// sluice worker
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/control_page.hpp"
+#include "os/clock/clock.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/administration/administration.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/drain/drain.hpp"
+#include "worker/drain/housekeeping.hpp"
+#include "worker/drain/worker_lock.hpp"
+#include "worker/system/process.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::uint64_t kBatchMax = 1'000'000;
+constexpr std::uint64_t kPatienceMax = 86'400;
+/// Waits for the database after which the worker is shown as failing, and a stop signal ends it.
+constexpr std::chrono::milliseconds kTrouble{1000};
+constexpr std::chrono::milliseconds kStopAfter{2000};
+
+struct WorkerCommand {
+    std::string ledger;
+    bool until_empty = false;
+    std::uint64_t patience_seconds = 30;
+    std::uint64_t batch = worker::BatchLimits{}.records_max;
+    bool no_archive = false;
+    std::uint64_t archive_days = 0;
+    std::uint64_t archive_bytes = 0;
+};
+
+/// Writes lines to standard error: `[2026-01-31 00:00:00.000] [sluice] [warning] text`, in UTC.
+struct WorkerLog {
+    bool shows_info;
+
+    void warn(const std::string& text) const { write("warning", text); }
+    void info(const std::string& text) const {
+        if (shows_info) {
+            write("info", text);
+        }
+    }
+
+private:
+    static void write(const char* level, const std::string& text) {
+        const Timestamp at = now();
+        const std::string second = Timestamp{at.seconds, 0}.to_string();
+        std::fprintf(stderr, "[%.10s %.8s.%03u] [sluice] [%s] %s\n", second.c_str(),
+                     second.c_str() + 11, at.nanos / 1'000'000, level, printable(text).c_str());
+    }
+};
+
+/// Returns SLUICE_VERSION, `1.2.3`, as the control page stores it.
+std::uint64_t version_number() {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned patch = 0;
+    if (std::sscanf(SLUICE_VERSION, "%u.%u.%u", &major, &minor, &patch) != 3) {
+        return 0;
+    }
+    return store::packed_version(major, minor, patch);
+}
+
+worker::DrainOptions drain_options(const WorkerCommand& command) {
+    worker::DrainOptions options;
+    options.batch.records_max = command.batch;
+    options.version = version_number();
+    if (command.until_empty) {
+        options.retry_seconds_max = static_cast<std::uint32_t>(command.patience_seconds);
+    }
+    if (command.no_archive) {
+        options.archive.reset();
+    } else {
+        options.archive->keep_days = static_cast<std::uint32_t>(command.archive_days);
+        options.archive->keep_bytes = command.archive_bytes;
+    }
+    return options;
+}
+
+/// Notifies systemd also during retries, because a restart would not end the failure.
+worker::DrainEvents service_events(const WorkerLog& log) {
+    worker::DrainEvents events;
+    events.retrying = [&log](const Error& error) {
+        log.warn("cannot apply now, retrying: " + error.message);
+        notify_service("WATCHDOG=1\nSTATUS=Cannot apply now, see the log.");
+    };
+    events.recovered = [&log](std::chrono::seconds failed_for) {
+        log.warn("applies again, after " + std::to_string(failed_for.count()) + " s");
+        notify_service("STATUS=Applying.");
+    };
+    events.warning = [&log](const std::string& text) { log.warn(text); };
+    events.heartbeat = [] { notify_service("WATCHDOG=1\nSTATUS=Applying."); };
+    return events;
+}
+
+/// Reports signs of life while the drain waits for the database. A stop signal waits some seconds
+/// for an answer, so that no commit is left in doubt without need.
+pg::LedgerOptions ledger_options(store::Queue& queue, const std::atomic<bool>& stop,
+                                 const WorkerLog& log) {
+    using std::chrono::milliseconds;
+    pg::LedgerOptions options;
+    options.waiting = [&queue, &stop](milliseconds waited) {
+        store::ControlWords& words = queue.control().words();
+        words.heartbeat_ms.store(wall_ms());
+        if (waited >= kTrouble) {
+            words.worker_error.store(1 + static_cast<std::uint64_t>(ErrorCode::kIo));
+            words.worker_state.store(static_cast<std::uint64_t>(store::WorkerState::kRetrying));
+        }
+        notify_service("WATCHDOG=1");
+        return !stop || waited < kStopAfter;
+    };
+    options.notice = [&log](const std::string& text) { log.warn(text); };
+    return options;
+}
+
+/// Opens the drain. A service waits for a database that is unreachable at its start.
+Result<std::unique_ptr<worker::Drain>> open_drain(const Frame& frame, const WorkerCommand& command,
+                                                  store::Queue& queue, const WorkerLog& log,
+                                                  const std::atomic<bool>& stop) {
+    constexpr std::chrono::milliseconds kRetry{1000};
+    auto opener = ledger_for_writing(frame, command.ledger, ledger_options(queue, stop, log));
+    if (!opener.ok()) {
+        return opener.error();
+    }
+    const auto own = has_own_ledger(frame);
+    const bool waits = !command.until_empty && !(command.ledger.empty() && own.ok() && *own);
+    for (;;) {
+        auto drain = worker::Drain::open(frame.paths(), queue, opener.value(),
+                                         drain_options(command), service_events(log));
+        const bool away = !drain.ok() && (drain.error().code == ErrorCode::kIo ||
+                                          drain.error().code == ErrorCode::kBusy);
+        if (!away || !waits || stop) {
+            return drain;
+        }
+        service_events(log).retrying(drain.error());
+        notify_service("READY=1");
+        for (auto left = kRetry; left.count() > 0 && !stop; left -= kRetry / 20) {
+            std::this_thread::sleep_for(kRetry / 20);
+        }
+    }
+}
+
+Status run_worker(const Frame& frame, const WorkerCommand& command) {
+    const auto paths = frame.paths();
+    if (Status became = become_store_owner(paths); !became.ok()) {
+        return became;
+    }
+    const std::atomic<bool>& stop = catch_stop_signals();
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    const auto lock = worker::WorkerLock::take_soon(paths);
+    if (!lock.ok()) {
+        return lock.error();
+    }
+    const WorkerLog log{!command.until_empty};
+    auto drain = open_drain(frame, command, *queue.value(), log, stop);
+    if (!drain.ok()) {
+        return drain.error();
+    }
+    log.info("sluice " SLUICE_VERSION " applies " + frame.store + " from input " +
+             std::to_string(drain.value()->applied_seq().value + 1) + " on");
+    notify_service("READY=1");
+    Status ended =
+        command.until_empty ? drain.value()->run_until_empty(stop) : drain.value()->run(stop);
+    notify_service("STOPPING=1");
+    if (ended.ok()) {
+        log.info("stopped behind input " + std::to_string(drain.value()->applied_seq().value));
+    }
+    return ended;
+}
+
+}  // namespace
+
+void declare_worker(Subcommand app) {
+    auto [worker, command] =
+        add_command(app, "worker", "Apply the queue to the ledger until stopped", run_worker);
+    add_ledger(worker, command.ledger);
+    add_flag(worker, "--until-empty", command.until_empty, "Exit when everything is applied");
+    add_value(
+        worker, "--patience", "SECONDS", command.patience_seconds,
+        [](std::string_view text) { return parse_count(text, 1, kPatienceMax); },
+        "With --until-empty: give up when a failure lasts longer, in seconds (default: 30)");
+    add_value(
+        worker, "--batch", "N", command.batch,
+        [](std::string_view text) { return parse_count(text, 1, kBatchMax); },
+        "Records per transaction, 1 to 1000000 (default: 10000)");
+    add_flag(worker, "--no-archive", command.no_archive, "Keep no archive of applied inputs");
+    add_value(
+        worker, "--archive-days", "N", command.archive_days,
+        [](std::string_view text) { return parse_count(text, 1, 36'500); },
+        "Days that archived inputs are kept (default: without end)");
+    add_value(worker, "--archive-size", "SIZE", command.archive_bytes, parse_size,
+              "Maximum size of the archive: 500m, 20g (default: unlimited)");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,94 @@
+#include "worker/drain/target_ledger.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "lmdb_store/ledger/ledger.hpp"
+
+namespace sluice::worker {
+
+LedgerOpener embedded_ledger(const store::StorePaths& paths) {
+    return [folder = paths.ledger]() -> Result<std::unique_ptr<Ledger>> {
+        auto opened = store::EmbeddedLedger::open(folder, store::EmbeddedLedger::Mode::kReadWrite);
+        if (!opened) {
+            return opened.error();
+        }
+        return std::unique_ptr<Ledger>(std::move(*opened));
+    };
+}
+
+namespace {
+
+std::string number(std::uint64_t seq) {
+    return std::to_string(seq);
+}
+
+Error older_queue(SequenceNumber applied, SequenceNumber given_out) {
+    return {ErrorCode::kConflict,
+            "the ledger has applied input " + number(applied.value) +
+                ", but the queue has given out only " + number(given_out.value) +
+                ": the queue is an older copy, or not the one of this ledger. Nothing was "
+                "applied. Put the queue and the ledger back from the same backup"};
+}
+
+Error gap(SequenceNumber applied, SequenceNumber first) {
+    return {ErrorCode::kConflict,
+            "inputs " + number(applied.value + 1) + " to " + number(first.value - 1) +
+                " are not in the queue any more and were never applied to this ledger: the ledger "
+                "is an older copy, or not the one of this queue. Nothing was applied. Put back the "
+                "newest ledger, or make it with `sluice ledger rebuild` from the archive"};
+}
+
+std::string said(const ShopId& shop, const AccountId& account, ShopNumber number) {
+    return "shop " + shop.str() + " of account " + account.str() + " has number " +
+           std::to_string(number.value);
+}
+
+}  // namespace
+
+Status check_shops(store::Registry& registry, LedgerReader& ledger) {
+    const auto own = registry.shops(std::nullopt);
+    if (!own) {
+        return own.error();
+    }
+    std::map<std::uint32_t, ShopRow> by_number;
+    std::map<ShopId, ShopNumber> by_id;
+    ledger.scan_shops([&](const ShopRow& row) {
+        by_number.emplace(row.shop.value, row);
+        by_id.emplace(row.shop_id, row.shop);
+        return true;
+    });
+    for (const store::ShopRow& shop : *own) {
+        auto theirs = by_number.find(shop.number.value);
+        if (const auto renumbered = by_id.find(shop.shop_id);
+            theirs == by_number.end() && renumbered != by_id.end()) {
+            theirs = by_number.find(renumbered->second.value);
+        }
+        if (theirs == by_number.end() ||
+            (theirs->second.shop == shop.number && theirs->second.shop_id == shop.shop_id &&
+             theirs->second.account == shop.account_number)) {
+            continue;
+        }
+        const ShopRow& other = theirs->second;
+        return Error{ErrorCode::kConflict,
+                     "this is the ledger of another store: there " +
+                         said(other.shop_id, other.account_id, other.shop) + ", here " +
+                         said(shop.shop_id, shop.account_id, shop.number) +
+                         ". Nothing was taken from the queue. Name this store's ledger, or give "
+                         "the store the registry of that ledger's fleet"};
+    }
+    return {};
+}
+
+Status check_position(const store::QueueFill& queue, SequenceNumber applied) {
+    if (applied > queue.last_seq) {
+        return older_queue(applied, queue.last_seq);
+    }
+    // An empty queue continues after the last sequence number that it assigned.
+    const SequenceNumber first =
+        queue.rows == 0 ? SequenceNumber{queue.last_seq.value + 1} : queue.first_seq;
+    return first.value > applied.value + 1 ? Status(gap(applied, first)) : Status::success();
+}
+
+}  // namespace sluice::worker

@@ -1,0 +1,347 @@
+// sluice creator import|set|rename|remove|show|list
+#include <map>
+
+#include "core/ledger/account_rows.hpp"
+#include "core/rules/creator_names.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/finance/finance.hpp"
+#include "worker/reports/report.hpp"
+#include "worker/setup/import.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+std::vector<ProgramRow> programs_of(LedgerReader& ledger, const std::optional<ProgramId>& only) {
+    std::vector<ProgramRow> programs;
+    ledger.scan_programs([&](const ProgramRow& row) {
+        if (!only || row.program.id == *only) {
+            programs.push_back(row);
+        }
+        return true;
+    });
+    return programs;
+}
+
+CreatorRow profile_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    CreatorRow row{account, creator, {}, {}, {}};
+    return ledger.load(row) ? row : CreatorRow{account, creator, {}, {}, {}};
+}
+
+void write_members(LedgerReader& ledger, const ProgramRow& row, Listing& out) {
+    std::map<CreatorId, Json> codes;
+    ledger.scan_codes(row.program.account, row.program.id, [&](const CodeRow& code) {
+        codes[code.creator].push_back(code.code);
+        return true;
+    });
+    std::vector<Membership> members;
+    ledger.scan_memberships(row.program.account, row.program.id, [&](const Membership& member) {
+        members.push_back(member);
+        return true;
+    });
+    for (const Membership& member : members) {
+        const auto own = codes.find(member.creator);
+        const CreatorRow profile = profile_of(ledger, member.account, member.creator);
+        const CreatorId shown = profile.shown_as.empty() ? member.creator : profile.shown_as;
+        out.add({shown.str(), row.program.id.str(), row.program.account_id.str(),
+                 text_or_null(member.group), own == codes.end() ? Json::array() : own->second,
+                 text_or_null(profile.name), text_or_null(profile.payee), member.removed});
+    }
+}
+
+Json codes_of(LedgerReader& ledger, const ProgramRow& row, const CreatorId& creator) {
+    Json codes = Json::array();
+    ledger.scan_codes(row.program.account, row.program.id, [&](const CodeRow& code) {
+        if (code.creator == creator) {
+            codes.push_back({{"code", code.code},
+                             {"valid_from", code.valid_from.to_string()},
+                             {"valid_until", code.valid_until}});
+        }
+        return true;
+    });
+    return codes;
+}
+
+Json memberships_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    Json list = Json::array();
+    for (const ProgramRow& row : programs_of(ledger, std::nullopt)) {
+        const auto member = row.program.account == account
+                                ? ledger.membership(account, row.program.id, creator)
+                                : std::nullopt;
+        if (member) {
+            list.push_back({{"program_id", row.program.id.str()},
+                            {"group", text_or_null(member->group)},
+                            {"removed", member->removed},
+                            {"touches_count_from", member->reach.to_string()},
+                            {"codes", codes_of(ledger, row, creator)}});
+        }
+    }
+    return list;
+}
+
+Json aliases_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    Json names = Json::array({creator.str()});
+    ledger.scan(CreatorAlias{account, {}, {}}, {1, 1}, [&](const CreatorAlias& row) {
+        if (row.creator == creator) {
+            names.push_back(row.alias.str());
+        }
+        return true;
+    });
+    return names;
+}
+
+Json holds_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    Json holds = Json::array();
+    CreatorHold first;
+    first.account = account;
+    first.creator = creator;
+    ledger.scan(first, {2, 2}, [&holds](const CreatorHold& row) {
+        holds.push_back({{"program_id", text_or_null(row.program.str())},
+                         {"actor", row.actor},
+                         {"reason", row.reason},
+                         {"held_at", row.held_at.to_string()}});
+        return true;
+    });
+    return holds;
+}
+
+/// Lists by program and creator.
+void write_creators(LedgerReader& ledger, const std::optional<ProgramId>& program, Listing& out) {
+    for (const ProgramRow& row : programs_of(ledger, program)) {
+        write_members(ledger, row, out);
+    }
+}
+
+Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
+                            const AccountId& account_id, const CreatorId& creator) {
+    const CreatorId first = first_id(ledger, account, creator);
+    CreatorRow profile{account, first, {}, {}, {}};
+    if (!ledger.load(profile)) {
+        return Error{ErrorCode::kNotFound,
+                     "account " + account_id.str() + " has no creator " + creator.str()};
+    }
+    const CreatorId shown = profile.shown_as.empty() ? first : profile.shown_as;
+    return Json{{"creator_id", shown.str()},
+                {"account_id", account_id.str()},
+                {"name", text_or_null(profile.name)},
+                {"payee", text_or_null(profile.payee)},
+                {"known_as", aliases_of(ledger, account, first)},
+                {"programs", memberships_of(ledger, account, first)},
+                {"holds", holds_of(ledger, account, first)}};
+}
+
+struct SetCommand {
+    CreatorSet set;
+    SubmitOptions submit;
+};
+
+struct RenameCommand {
+    CreatorRename rename;
+    SubmitOptions submit;
+};
+
+struct RemoveCommand {
+    CreatorRemove remove;
+    SubmitOptions submit;
+};
+
+struct ShowCommand {
+    CreatorId creator;
+    AccountId account;
+    ListOptions list;
+};
+
+struct ListCommand {
+    std::optional<ProgramId> program;
+    ListOptions list;
+};
+
+/// Columns of creators.csv, in this order.
+CsvColumns creator_columns() {
+    return {{"creator_id", "program_id"},
+            {"code", "group", "valid_from", "valid_until", "name", "payee"}};
+}
+
+Status take_group(const std::string& text, std::optional<std::string>& group) {
+    if (text.empty()) {
+        return Status::success();
+    }
+    ProgramId checked;
+    Status fits = take_id("group", text, checked);
+    group = text;
+    return fits;
+}
+
+Status add_creator(const CsvRow& row, CreatorImport& import) {
+    CreatorImport::Row added;
+    added.line = static_cast<std::uint32_t>(row.line);
+    added.code = row.fields[2];
+    if (added.code.size() > kWireIdBytesMax) {
+        return Error{ErrorCode::kInvalid, "code: expected at most 1024 bytes"};
+    }
+    for (const Status& taken : {take_id("creator_id", row.fields[0], added.creator),
+                                take_id("program_id", row.fields[1], added.program),
+                                take_group(row.fields[3], added.group),
+                                take_time("valid_from", row.fields[4], added.valid_from),
+                                take_time("valid_until", row.fields[5], added.valid_until),
+                                take_text("name", row.fields[6], added.name),
+                                take_text("payee", row.fields[7], added.payee)}) {
+        if (!taken.ok()) {
+            return taken;
+        }
+    }
+    if (added.code.empty() && (added.valid_from || added.valid_until)) {
+        return Error{ErrorCode::kInvalid, "valid_from, valid_until: expected a code beside them"};
+    }
+    import.rows.push_back(std::move(added));
+    return Status::success();
+}
+
+Status run_import(const Frame& frame, const ImportOptions& options) {
+    CreatorImport import;
+    import.reach = options.reach;
+    Status read = read_rows(options.file, creator_columns(),
+                            [&](const CsvRow& row) { return add_creator(row, import); });
+    return read.ok() ? submit_import(frame, options, import) : read;
+}
+
+Status run_set(const Frame& frame, const SetCommand& command) {
+    return submit(frame, command.set, command.submit);
+}
+
+Status run_rename(const Frame& frame, const RenameCommand& command) {
+    return submit(frame, command.rename, command.submit);
+}
+
+Status run_remove(const Frame& frame, const RemoveCommand& command) {
+    return submit(frame, command.remove, command.submit);
+}
+
+Status run_show(const Frame& frame, const ShowCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
+        const auto shown = creator_object(ledger, *account, command.account, command.creator);
+        if (!shown.ok()) {
+            return shown.error();
+        }
+        write_object(command.list.format, shown.value());
+        return Status::success();
+    });
+}
+
+Status run_list(const Frame& frame, const ListCommand& command) {
+    return list_rows(frame, command.list,
+                     {{"creator_id"},
+                      {"program_id"},
+                      {"account_id", Align::kLeft, false},
+                      {"group"},
+                      {"codes"},
+                      {"name"},
+                      {"payee", Align::kLeft, false},
+                      {"removed"}},
+                     [&](LedgerReader& ledger, Listing& listing) {
+                         if (command.program && !ledger.program(*command.program)) {
+                             return Status(Error{ErrorCode::kNotFound,
+                                                 "there is no program " + command.program->str()});
+                         }
+                         write_creators(ledger, command.program, listing);
+                         return Status::success();
+                     });
+}
+
+Result<std::string> parse_code(std::string_view text) {
+    if (text.empty()) {
+        return Error{ErrorCode::kInvalid, "expected a code that is not empty"};
+    }
+    return std::string(text);
+}
+
+Result<std::string> parse_profile_text(std::string_view text) {
+    if (text.size() > kWireIdBytesMax) {
+        return Error{ErrorCode::kInvalid, "expected at most 1024 bytes"};
+    }
+    return std::string(text);
+}
+
+Result<std::string> parse_group(std::string_view text) {
+    return text.empty() ? Result<std::string>(std::string()) : parse_admin_id(text);
+}
+
+void declare_set(Subcommand group) {
+    auto [set, command] =
+        add_command(group, "set", "Change a creator's name, payee or group", run_set);
+    add_id(set, "C", "C", command.set.creator, "Creator").required();
+    add_id(set, "--account", "A", command.submit.account.emplace(), "Account").required();
+    add_value(set, "--name", "N", command.set.name, parse_profile_text,
+              "Name in reports; an empty text removes it");
+    add_value(set, "--payee", "REF", command.set.payee, parse_profile_text,
+              "Payee reference, as in the payout destinations; an empty text removes it");
+    const Option program = add_id(set, "--program", "P", command.set.program, "Program of --group");
+    const Option of_group = add_value(set, "--group", "G", command.set.group, parse_group,
+                                      "Group in this program; an empty text removes it");
+    program.needs(of_group);
+    of_group.needs(program);
+    set.require([&change = command.set] {
+        return change.name || change.payee || change.group ? "" : "--name, --payee or --group";
+    });
+    add_command_options(set, command.submit, false);
+}
+
+void declare_rename(Subcommand group) {
+    auto [rename, command] = add_command(
+        group, "rename", "Rename a creator; journal entries keep the old id", run_rename);
+    add_id(rename, "OLD", "OLD", command.rename.creator, "Creator").required();
+    add_id(rename, "NEW", "NEW", command.rename.new_name, "New id, which was never used")
+        .required();
+    add_id(rename, "--account", "A", command.submit.account.emplace(), "Account").required();
+    add_command_options(rename, command.submit, false);
+}
+
+void declare_remove(Subcommand group) {
+    auto [remove, command] = add_command(
+        group, "remove", "Remove a creator from a program: no new attributions", run_remove);
+    add_id(remove, "C", "C", command.remove.creator, "Creator").required();
+    add_id(remove, "--program", "P", command.remove.program, "Program to leave").required();
+    const Option code =
+        add_value(remove, "--code", "K", command.remove.code, parse_code, "Remove this code only");
+    add_value(remove, "--at", "T", command.remove.at, parse_time,
+              "Time when the code ends (RFC 3339; default: now)")
+        .needs(code);
+    add_command_options(remove, command.submit, false);
+}
+
+void declare_listing(Subcommand group) {
+    auto [show, shown] = add_command(
+        group, "show", "Show a creator with names, programs, codes and holds", run_show);
+    add_id(show, "C", "C", shown.creator, "Creator").required();
+    add_id(show, "--account", "A", shown.account, "Account").required();
+    add_list_options(show, shown.list);
+
+    auto [list, listed] =
+        add_command(group, "list", "List creators with their programs and codes", run_list);
+    add_id(list, "--program", "P", listed.program, "Only creators of this program");
+    add_list_options(list, listed.list);
+}
+
+}  // namespace
+
+void declare_creator(Subcommand app) {
+    const Subcommand group =
+        app.add_group("creator", "Manage creators: members of programs, owners of codes");
+    auto [import, imported] = add_command(
+        group, "import",
+        "Import creators: creator_id,program_id[,code,group,valid_from,valid_until,name,payee]",
+        run_import);
+    add_import(import, imported);
+    declare_set(group);
+    declare_rename(group);
+    declare_remove(group);
+    declare_listing(group);
+}
+
+}  // namespace sluice::cli

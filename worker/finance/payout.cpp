@@ -1,0 +1,240 @@
+// sluice payout preview|close|sent|settle|failed|returned|void|list|show
+#include <cstdio>
+
+#include "core/payouts/payout_names.hpp"
+#include "core/payouts/payout_plan.hpp"
+#include "core/rules/creator_names.hpp"
+#include "os/clock/clock.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+#include "worker/access/submit.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/finance/finance.hpp"
+#include "worker/reports/payouts.hpp"
+
+namespace sluice::cli {
+namespace {
+
+/// Options of `preview` and `close`.
+struct CloseCommand {
+    PayoutClose close;
+    SubmitOptions submit;
+    Format format = Format::kTable;
+};
+
+struct MoveCommand {
+    PayoutMove move;
+    SubmitOptions submit;
+};
+
+struct ShowCommand {
+    std::string payout_id;
+    AccountId account;
+    ListOptions list;
+};
+
+/// Warns about unknown creator ids, because a misspelt filter pays the wrong creators.
+void warn_unknown_ids(const Frame& frame, LedgerReader& ledger, const CloseCommand& command) {
+    for (const auto* named : {&command.close.creators, &command.close.excluded}) {
+        for (const CreatorId& creator : *named) {
+            ReportFilter filter;
+            filter.account = command.submit.account;
+            filter.creator = creator;
+            if (const Status known = check_names(frame, ledger, filter); !known.ok()) {
+                std::fprintf(stderr, "sluice: warning: %s\n",
+                             printable(known.error().message).c_str());
+            }
+        }
+    }
+}
+
+Status run_preview(const Frame& frame, const CloseCommand& command) {
+    const AccountId& account_id = *command.submit.account;
+    const auto account = account_number(frame, account_id);
+    if (!account.ok()) {
+        return account.error();
+    }
+    const Timestamp at = now();
+    if (command.close.until > at) {
+        return Error{ErrorCode::kInvalid, "--until lies in the future"};
+    }
+    return with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            warn_unknown_ids(frame, ledger, command);
+            const AccountSettings settings = account_settings(ledger, *account);
+            const PlanRequest request{*account, account_id, command.close, at, {}};
+            PayoutPlan plan(request, settings, ledger);
+            if (Status possible = plan.add_up(); !possible.ok()) {
+                return possible;
+            }
+            RunListing listing(command.format, ledger, *account, account_id);
+            plan.visit([&](const PlannedPayout& planned) {
+                listing.add(planned, command.close.until, settings);
+            });
+            listing.finish(plan.skipped(), to_hex(plan.digest()));
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
+}
+
+/// Prints a payout run from the ledger, so that a repeated key prints the first result.
+Status print_run(const Frame& frame, const CloseCommand& command, const std::string& run) {
+    return with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            PayoutRun row;
+            row.run = run;
+            if (!ledger.load(row)) {
+                return Error{ErrorCode::kNotFound, "there is no run " + run};
+            }
+            warn_unknown_ids(frame, ledger, command);
+            RunListing listing(command.format, ledger, row.account, *command.submit.account);
+            std::vector<Payout> payouts;
+            scan_run(ledger, run, [&payouts](const Payout& payout) {
+                payouts.push_back(payout);
+                return true;
+            });
+            for (const Payout& payout : payouts) {
+                listing.add(payout);
+            }
+            listing.finish(skipped_of(ledger, run), to_hex(row.digest));
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
+}
+
+Status run_close(const Frame& frame, const CloseCommand& command) {
+    if (command.close.until > now()) {
+        return Error{ErrorCode::kInvalid, "--until lies in the future"};
+    }
+    const auto result = submit_quietly(frame, command.close, command.submit);
+    if (!result.ok()) {
+        return result.error();
+    }
+    Status printed = print_run(frame, command, result->command_id);
+    return printed.ok() ? printed
+                        : Error{printed.error().code,
+                                "run " + result->command_id +
+                                    " is closed, but could not be shown (`sluice payout list`): " +
+                                    printed.error().message};
+}
+
+Status run_move(const Frame& frame, const MoveCommand& command) {
+    return submit(frame, command.move, command.submit);
+}
+
+Status run_show(const Frame& frame, const ShowCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    return list_rows(frame, command.list, payout_item_columns(),
+                     [&](LedgerReader& ledger, Listing& listing) -> Status {
+                         Payout payout;
+                         payout.payout_id = command.payout_id;
+                         if (!ledger.load(payout) || payout.account != *account) {
+                             return Error{ErrorCode::kNotFound, "account " + command.account.str() +
+                                                                    " has no payout " +
+                                                                    command.payout_id};
+                         }
+                         write_payout_items(ledger, payout, listing);
+                         return Status::success();
+                     });
+}
+
+template <class Id>
+void add_ids(Subcommand app, const std::string& name, const std::string& type,
+             std::vector<Id>& target, const std::string& help) {
+    app.add_repeated(
+        name, type,
+        [&target](const std::string& word) -> Status {
+            auto id = parse_admin_id(word);
+            if (!id.ok()) {
+                return id.error();
+            }
+            target.emplace_back(std::move(id).value());
+            return Status::success();
+        },
+        help);
+}
+
+void add_account(Subcommand app, SubmitOptions& target) {
+    add_id(app, "--account", "A", target.account.emplace(), "Account").required();
+}
+
+/// Adds the options of `preview` and `close`.
+void add_close_options(Subcommand app, CloseCommand& command) {
+    add_account(app, command.submit);
+    add_value(app, "--until", "T", command.close.until, parse_time,
+              "Cut-off: pay commissions cleared at this time (RFC 3339)")
+        .required();
+    add_ids(app, "--program", "P", command.close.programs, "Only this program; may be repeated");
+    add_ids(app, "--creator", "C", command.close.creators, "Only this creator; may be repeated");
+    add_ids(app, "--exclude", "C", command.close.excluded, "Exclude this creator; may be repeated");
+    add_flag(app, "--ignore-minimum", command.close.ignore_minimum,
+             "Also pay sums below the policy's min_payout");
+    add_format(app, command.format);
+}
+
+void declare_move(Subcommand group, PayoutVerb verb, const std::string& help) {
+    auto [app, command] = add_command(group, std::string(to_string(verb)), help, run_move);
+    command.move.verb = verb;
+    add_texts(app, "ID", "", command.move.ids, "Payouts, or payout runs for all of their payouts")
+        .required();
+    add_account(app, command.submit);
+    add_text(app, "--bank-ref", "R", command.move.bank_ref, "Reference of the bank");
+    add_value(app, "--paid-at", "T", command.move.paid_at, parse_time,
+              "Time when the bank paid (RFC 3339)");
+    add_command_options(app, command.submit, true);
+}
+
+const Report& payout_report() {
+    for (const Report& report : reports()) {
+        if (report.name == "payouts") {
+            return report;
+        }
+    }
+    std::abort();  // reports() has it
+}
+
+void declare_listing(Subcommand group) {
+    declare_report_command(group, payout_report(), "list");
+
+    auto [show, shown] = add_command(group, "show", "Show the items of a payout", run_show);
+    add_value(show, "ID", "ID", shown.payout_id, parse_admin_id, "Payout").required();
+    add_id(show, "--account", "A", shown.account, "Account of the payout").required();
+    add_list_options(show, shown.list);
+}
+
+}  // namespace
+
+void declare_payout(Subcommand app) {
+    const Subcommand group = app.add_group("payout", "Close, send and settle payouts");
+    auto [preview, previewed] = add_command(
+        group, "preview", "Preview the payouts of a close; nothing is changed", run_preview);
+    add_close_options(preview, previewed);
+    add_ledger(preview, previewed.submit.ledger_url);
+
+    auto [close, closed] = add_command(
+        group, "close", "Close payable amounts into payouts, by creator and currency", run_close);
+    add_close_options(close, closed);
+    add_value(close, "--expect", "DIGEST", closed.close.expect, parse_admin_id,
+              "Refuse unless the result equals the preview with this digest");
+    add_command_options(close, closed.submit, false);
+
+    declare_move(group, PayoutVerb::kSent,
+                 "Record that the payment instruction was sent to the bank");
+    declare_move(group, PayoutVerb::kSettle, "Record a settled payment");
+    declare_move(group, PayoutVerb::kFailed,
+                 "Record a failed payment; its items become payable again");
+    declare_move(group, PayoutVerb::kReturned,
+                 "Record a returned payment; its items become payable again");
+    declare_move(group, PayoutVerb::kVoid,
+                 "Void payouts that were never sent; their items become payable again");
+    declare_export(group);
+    declare_listing(group);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,166 @@
+// sluice touch import|list
+#include <cstdio>
+#include <map>
+
+#include "core/protocol/signature.hpp"
+#include "core/rules/creator_names.hpp"
+#include "worker/access/accounts.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/finance/finance.hpp"
+#include "worker/setup/import.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct TouchCommand {
+    ImportOptions import;
+    bool strict = false;
+};
+
+struct ListCommand {
+    AccountId account;
+    std::optional<ProgramId> program;
+    std::optional<CreatorId> creator;
+    ListOptions list;
+};
+
+Status add_touch(const CsvRow& row, TouchImport& import) {
+    TouchImport::Row added;
+    added.line = static_cast<std::uint32_t>(row.line);
+    if (row.fields[0].empty() || row.fields[0].size() > kWireIdBytesMax) {
+        return Error{ErrorCode::kInvalid, "svc_anon_id: expected 1 to 1024 bytes"};
+    }
+    added.anon = AnonId(row.fields[0]);
+    Status known = take_id("creator_id", row.fields[1], added.creator);
+    known = known.ok() ? take_id("program_id", row.fields[2], added.program) : known;
+    if (!known.ok()) {
+        return known;
+    }
+    const auto occurred_at = parse_time(row.fields[3]);
+    if (!occurred_at.ok()) {
+        return Error{ErrorCode::kInvalid, "occurred_at: " + occurred_at.error().message};
+    }
+    added.occurred_at = occurred_at.value();
+    import.rows.push_back(std::move(added));
+    return Status::success();
+}
+
+bool is_member(LedgerReader& ledger, const TouchImport::Row& row) {
+    const auto program = ledger.program(row.program);
+    if (!program) {
+        return false;
+    }
+    const AccountNumber account = program->program.account;
+    const auto member =
+        ledger.membership(account, row.program, first_id(ledger, account, row.creator));
+    return member && !member->removed;
+}
+
+/// Warns once about each creator who is not in the program, which is usually a misspelling. Their
+/// clicks count only if they join later. @return the number of these clicks.
+std::size_t warn_unknown_ids(LedgerReader& ledger, const std::string& file,
+                             const TouchImport& import) {
+    std::map<std::pair<ProgramId, CreatorId>, bool> known;
+    std::size_t unknown = 0;
+    for (const TouchImport::Row& row : import.rows) {
+        const auto [place, first] = known.try_emplace({row.program, row.creator}, false);
+        if (first) {
+            place->second = is_member(ledger, row);
+        }
+        unknown += place->second ? 0U : 1U;
+        if (first && !place->second) {
+            std::fprintf(stderr, "%s:%u: creator %s is not in program %s\n",
+                         printable(file).c_str(), row.line, row.creator.str().c_str(),
+                         row.program.str().c_str());
+        }
+    }
+    return unknown;
+}
+
+Status check_creators(const Frame& frame, const TouchCommand& command, const TouchImport& import) {
+    std::size_t unknown = 0;
+    const ImportOptions& options = command.import;
+    Status read = with_snapshot(
+        frame, options.submit.ledger_url,
+        [&](LedgerReader& ledger) {
+            unknown = warn_unknown_ids(ledger, options.file, import);
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
+    if (!read.ok() || unknown == 0 || !command.strict) {
+        return read;
+    }
+    return Error{ErrorCode::kInvalid, options.file + ": " + std::to_string(unknown) +
+                                          " touches of creators who are in no such program; "
+                                          "nothing was imported"};
+}
+
+Status run_import(const Frame& frame, const TouchCommand& touches) {
+    const ImportOptions& options = touches.import;
+    TouchImport import;
+    import.reach = options.reach;
+    Status read =
+        read_rows(options.file, {{"svc_anon_id", "creator_id", "program_id", "occurred_at"}},
+                  [&](const CsvRow& row) { return add_touch(row, import); });
+    read = read.ok() ? check_creators(frame, touches, import) : read;
+    return read.ok() ? submit_import(frame, options, import) : read;
+}
+
+/// Lists clicks. The ledger stores devices as digests only.
+Status run_list(const Frame& frame, const ListCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    return list_rows(frame, command.list,
+                     {{"device_sha256"},
+                      {"program_id"},
+                      {"creator_id"},
+                      {"occurred_at"},
+                      {"counts_from"},
+                      {"event_seq", Align::kRight, false}},
+                     [&](LedgerReader& ledger, Listing& listing) {
+                         const auto creator =
+                             command.creator
+                                 ? std::optional(first_id(ledger, *account, *command.creator))
+                                 : std::nullopt;
+                         const CreatorNames names(ledger);
+                         Touch first;
+                         first.account = *account;
+                         ledger.scan(first, {1, 1}, [&](const Touch& touch) {
+                             if ((!command.program || touch.program == *command.program) &&
+                                 (!creator || touch.creator == *creator)) {
+                                 listing.add({to_hex(touch.anon), touch.program.str(),
+                                              names.shown(touch.account, touch.creator).str(),
+                                              touch.occurred_at.to_string(),
+                                              touch.reach.to_string(), touch.imported.value});
+                             }
+                             return true;
+                         });
+                         return Status::success();
+                     });
+}
+
+}  // namespace
+
+void declare_touch(Subcommand app) {
+    const Subcommand touch =
+        app.add_group("touch", "Manage clicks: which device came through which creator's link");
+    auto [touches, imported] = add_command(
+        touch, "import", "Import clicks: columns svc_anon_id,creator_id,program_id,occurred_at",
+        run_import);
+    add_import(touches, imported.import);
+    add_flag(touches, "--strict", imported.strict,
+             "Refuse the import if a creator is not in the program (default: warn)");
+
+    auto [list, listed] = add_command(touch, "list", "List the clicks of an account", run_list);
+    add_id(list, "--account", "A", listed.account, "Account").required();
+    add_id(list, "--program", "P", listed.program, "Only clicks of this program");
+    add_id(list, "--creator", "C", listed.creator, "Only clicks of this creator");
+    add_list_options(list, listed.list);
+}
+
+}  // namespace sluice::cli

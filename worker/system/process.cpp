@@ -1,0 +1,154 @@
+#include "worker/system/process.hpp"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "os/files/file_io.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+constexpr std::size_t kOutputBytesMax = 4u << 20;
+
+std::string read_to_end(int fd) {
+    std::string text;
+    std::array<char, 4096> buffer{};
+    while (true) {
+        const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            return text;
+        }
+        if (got > 0 && text.size() < kOutputBytesMax) {
+            text.append(buffer.data(), static_cast<std::size_t>(got));
+        }
+    }
+}
+
+}  // namespace
+
+Result<ChildOutput> run_child(const std::vector<std::string>& arguments) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return system_error(errno, "run", arguments.front());
+    }
+    const Fd read_end(ends[0]);
+    Fd write_end(ends[1]);
+    std::vector<char*> argv;
+    for (const std::string& argument : arguments) {
+        argv.push_back(const_cast<char*>(argument.c_str()));
+    }
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions{};
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDERR_FILENO);
+    pid_t pid = 0;
+    const int error =
+        ::posix_spawnp(&pid, arguments.front().c_str(), &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        return system_error(error, "run", arguments.front());
+    }
+    write_end = Fd();
+    ChildOutput child;
+    child.output = read_to_end(read_end.get());
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    child.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return child;
+}
+
+namespace {
+
+/// Returns false if a folder above the store is accessible to root only. Then only root uses the
+/// store, and the process may stay root.
+bool owner_can_enter(const store::StorePaths& paths, const struct stat& owner) {
+    if (::setegid(owner.st_gid) != 0 || ::seteuid(owner.st_uid) != 0) {
+        return false;
+    }
+    const bool can = ::faccessat(AT_FDCWD, paths.format.c_str(), R_OK, AT_EACCESS) == 0;
+    return ::seteuid(0) == 0 && ::setegid(0) == 0 && can;
+}
+
+}  // namespace
+
+Status become_store_owner(const store::StorePaths& paths) {
+    struct stat info {};
+    if (::geteuid() != 0 ||
+        (::stat(paths.ledger.c_str(), &info) != 0 && ::stat(paths.root.c_str(), &info) != 0) ||
+        info.st_uid == 0 || !owner_can_enter(paths, info)) {
+        return Status::success();
+    }
+    // Its other groups too: the queue may belong to the group of the nginx workers.
+    const passwd* const owner = ::getpwuid(info.st_uid);
+    const int groups =
+        owner != nullptr ? ::initgroups(owner->pw_name, info.st_gid) : ::setgroups(0, nullptr);
+    if (groups != 0 || ::setgid(info.st_gid) != 0 || ::setuid(info.st_uid) != 0) {
+        return system_error(errno, "become the owner of", paths.ledger);
+    }
+    return Status::success();
+}
+
+void notify_service(std::string_view state) noexcept {
+    const char* const path = std::getenv("NOTIFY_SOCKET");
+    if (path == nullptr) {
+        return;
+    }
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::size_t bytes = std::strlen(path);
+    if (bytes < 2 || bytes >= sizeof(address.sun_path) || (*path != '/' && *path != '@')) {
+        return;
+    }
+    std::memcpy(address.sun_path, path, bytes);
+    if (*path == '@') {
+        address.sun_path[0] = '\0';  // the abstract namespace
+    }
+    const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (socket.ok()) {
+        // If a sign of life is lost, the next one follows soon.
+        (void)::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,
+                       reinterpret_cast<const sockaddr*>(&address),
+                       static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + bytes));
+    }
+}
+
+namespace {
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
+
+extern "C" void on_stop_signal(int /*signal*/) {
+    stop_requested = true;
+}
+
+}  // namespace
+
+const std::atomic<bool>& catch_stop_signals() {
+    struct sigaction action {};
+    action.sa_handler = on_stop_signal;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        sigaction(signal, &action, nullptr);
+    }
+    return stop_requested;
+}
+
+}  // namespace sluice::cli
