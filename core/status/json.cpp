@@ -5,10 +5,6 @@
 namespace sluice {
 namespace {
 
-double to_seconds(std::uint64_t ms) {
-    return static_cast<double>(ms) / 1e3;
-}
-
 double age_seconds(std::uint64_t now_ms, std::uint64_t then_ms) {
     return now_ms > then_ms ? to_seconds(now_ms - then_ms) : 0;
 }

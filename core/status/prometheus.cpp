@@ -70,10 +70,6 @@ std::string label(std::string_view name, std::string_view value) {
 
 constexpr std::array<Endpoint, kEndpoints> kBoth{Endpoint::kEvents, Endpoint::kCatalog};
 
-double to_seconds(std::uint64_t ms) {
-    return static_cast<double>(ms) / 1e3;
-}
-
 void write_requests(MetricsText& text, const MetricsSnapshot& metrics) {
     text.family("sluice_requests_total", "counter", "Answered requests by endpoint and result.");
     for (const Endpoint endpoint : kBoth) {

@@ -19,6 +19,11 @@
 
 namespace sluice {
 
+/// The unit of status.json and of Prometheus.
+[[nodiscard]] inline double to_seconds(std::uint64_t ms) noexcept {
+    return static_cast<double>(ms) / 1e3;
+}
+
 /// Of the queue's environment and its file system, as sampled.
 struct QueueFigures {
     std::uint64_t sampled_ms = 0;  ///< Wall clock.

@@ -12,7 +12,6 @@
 namespace sluice::ngx {
 namespace {
 
-char* const kFailed = static_cast<char*>(NGX_CONF_ERROR);
 constexpr ngx_uint_t kRequestsMax = 268'435'455;
 constexpr ngx_int_t kWindowMax = 86'400 * 366;
 constexpr ngx_int_t kShareMax = 1000;
@@ -31,7 +30,7 @@ ConfLine here(ngx_conf_t* cf) noexcept {
 char* refuse(ngx_conf_t* cf, const ngx_str_t& value, const char* expected) noexcept {
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid value \"%V\" in \"%V\": %s", &value,
                        argument(cf, 0), expected);
-    return kFailed;
+    return kConfFailed;
 }
 
 char* refuse_duplicate() noexcept {
@@ -95,11 +94,11 @@ char* read_store(ngx_conf_t* cf, MainConf& conf) noexcept {
         return refuse(cf, conf.store_path, "expected the directory that \"sluice init\" made");
     }
     if (ngx_conf_full_name(cf->cycle, &conf.store_path, 0) != NGX_OK) {
-        return kFailed;
+        return kConfFailed;
     }
     for (ngx_uint_t i = 2; i < cf->args->nelts; ++i) {
         if (!store_parameter(cf, conf, *argument(cf, i))) {
-            return kFailed;
+            return kConfFailed;
         }
     }
     if (conf.sync == 0) {
@@ -179,14 +178,14 @@ char* read_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
     conf.limit_given = 1;
     const bool off = to_view(*argument(cf, 1)) == "off";
     if (!off && read_requests(cf, conf) != NGX_CONF_OK) {
-        return kFailed;
+        return kConfFailed;
     }
     for (ngx_uint_t i = off ? 2 : 3; i < cf->args->nelts; ++i) {
         if (!share_parameter(cf, conf, *argument(cf, i))) {
-            return kFailed;
+            return kConfFailed;
         }
     }
-    return check_share(cf, conf) ? NGX_CONF_OK : kFailed;
+    return check_share(cf, conf) ? NGX_CONF_OK : kConfFailed;
 }
 
 /// Returns true for a prefix such as X-SVC-, which begins the names of headers and of the anonymous
@@ -213,7 +212,7 @@ char* take_location(ngx_conf_t* cf, ngx_http_handler_pt handler) noexcept {
                            "\"%V\" in a location that has another content handler: give it a "
                            "location of its own",
                            argument(cf, 0));
-        return kFailed;
+        return kConfFailed;
     }
     core->handler = handler;
     return NGX_CONF_OK;
@@ -266,7 +265,7 @@ char* check_key_file(ngx_conf_t* cf, void*, void* field) noexcept {
     if (path.len == 0) {
         return message("expects the path of the store's master key");
     }
-    return ngx_conf_full_name(cf->cycle, &path, 0) == NGX_OK ? NGX_CONF_OK : kFailed;
+    return ngx_conf_full_name(cf->cycle, &path, 0) == NGX_OK ? NGX_CONF_OK : kConfFailed;
 }
 
 char* check_header_prefix(ngx_conf_t*, void*, void* field) noexcept {

@@ -6,6 +6,9 @@
 
 namespace sluice::ngx {
 
+/// What a setter returns after it logged the mistake.
+inline char* const kConfFailed = static_cast<char*>(NGX_CONF_ERROR);
+
 /// Returns nullptr without memory.
 [[nodiscard]] MainConf* create_main_conf(ngx_conf_t* cf, const Handlers& handlers) noexcept;
 

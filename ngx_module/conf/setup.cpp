@@ -15,7 +15,6 @@
 namespace sluice::ngx {
 namespace {
 
-char* const kFailed = static_cast<char*>(NGX_CONF_ERROR);
 constexpr std::string_view kDefaultPrefix = "X-SVC-";
 constexpr std::string_view kDefaultPool = "default";
 
@@ -123,18 +122,18 @@ char* init_main(ngx_conf_t* cf, MainConf& conf) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "sluice does not reload with \"master_process off\", which is for debugging: "
                       "stop and start nginx");
-        return kFailed;
+        return kConfFailed;
     }
     set_defaults(conf);
     if (!request_default_pool(cf, conf.commit_pool_name) ||
         !request_default_pool(cf, conf.offload_pool_name) || !load_key(cf, conf)) {
-        return kFailed;
+        return kConfFailed;
     }
     ngx_str_t name = to_ngx("ngx_http_sluice");
     conf.zone = ngx_shared_memory_add(cf, &name, static_cast<std::size_t>(conf.zone_bytes),
                                       &ngx_http_sluice_module);
     if (conf.zone == nullptr) {
-        return kFailed;
+        return kConfFailed;
     }
     conf.zone->init = ngx_http_sluice_init_zone;
     conf.zone->data = &conf;
@@ -186,7 +185,7 @@ char* merge_location(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
         return NGX_CONF_OK;
     }
     ++main.ingest_locations;
-    return check_ingest(cf, main, conf, core) ? NGX_CONF_OK : kFailed;
+    return check_ingest(cf, main, conf, core) ? NGX_CONF_OK : kConfFailed;
 }
 
 /// The variable costs random bytes for every request: it is stored with the record only where the
@@ -230,7 +229,8 @@ void finish_configuration(ngx_conf_t* cf) noexcept {
 using namespace sluice::ngx;
 
 char* ngx_http_sluice_init_main_conf(ngx_conf_t* cf, void* conf) noexcept {
-    return guarded(cf->log, kFailed, [&] { return init_main(cf, *static_cast<MainConf*>(conf)); });
+    return guarded(cf->log, kConfFailed,
+                   [&] { return init_main(cf, *static_cast<MainConf*>(conf)); });
 }
 
 void* ngx_http_sluice_create_loc_conf(ngx_conf_t* cf) noexcept {
@@ -245,7 +245,7 @@ void* ngx_http_sluice_create_loc_conf(ngx_conf_t* cf) noexcept {
 }
 
 char* ngx_http_sluice_merge_loc_conf(ngx_conf_t* cf, void* parent, void* child) noexcept {
-    return guarded(cf->log, kFailed, [&] {
+    return guarded(cf->log, kConfFailed, [&] {
         return merge_location(cf, *static_cast<LocConf*>(parent), *static_cast<LocConf*>(child));
     });
 }

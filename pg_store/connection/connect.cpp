@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kPollMs = 100;
+constexpr int kConnectPollMs = 100;
 
 LedgerFailure silent(std::chrono::seconds patience) {
     const std::string text = "no answer within " + std::to_string(patience.count()) + " s";
@@ -158,7 +158,7 @@ void Connection::connect(std::chrono::seconds patience) {
         }
         pollfd ready{PQsocket(conn_),
                      static_cast<short>(status == PGRES_POLLING_READING ? POLLIN : POLLOUT), 0};
-        const bool moved = ::poll(&ready, 1, kPollMs) > 0;
+        const bool moved = ::poll(&ready, 1, kConnectPollMs) > 0;
         const auto waited = std::chrono::duration_cast<milliseconds>(steady_now() - began);
         if (waited >= patience) {
             throw silent(patience);

@@ -45,8 +45,8 @@ std::uint32_t number(std::string_view bytes, std::size_t size) {
 }
 
 /// Views of the fields of a row, as libpq wants parameters.
-struct Parameters {
-    explicit Parameters(std::string_view bytes) {
+struct BoundFields {
+    explicit BoundFields(std::string_view bytes) {
         for (std::size_t at = 0; at < bytes.size();) {
             const std::uint32_t size = number(bytes.substr(at), 4);
             at += 4;
@@ -207,7 +207,7 @@ void Connection::send(const Statement& statement, const RowWriter& parameters, H
     if (prepared_.insert(statement.sql).second) {
         queue(PQsendPrepare(conn_, name.c_str(), statement.sql, 0, nullptr), {{}, statement.sql});
     }
-    const Parameters fields(parameters.view());
+    const BoundFields fields(parameters.view());
     queue(PQsendQueryPrepared(conn_, name.c_str(), fields.count(), fields.values.data(),
                               fields.lengths.data(), fields.formats.data(), 1),
           {std::move(handler), nullptr});
@@ -219,7 +219,7 @@ void Connection::send_text(const std::string& sql, const RowWriter& parameters, 
 
 void Connection::send_row(const std::string& sql, std::string_view row, Handler handler) {
     enter_pipeline();
-    const Parameters fields(row);
+    const BoundFields fields(row);
     queue(PQsendQueryParams(conn_, sql.c_str(), fields.count(), nullptr, fields.values.data(),
                             fields.lengths.data(), fields.formats.data(), 1),
           {std::move(handler), nullptr});

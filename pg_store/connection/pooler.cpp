@@ -5,7 +5,7 @@
 namespace sluice::pg {
 namespace {
 
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kAnswerTimeout{5};
 constexpr const char* kPid = "SELECT pg_backend_pid()::bigint";
 constexpr const char* kMark = "SELECT set_config('sluice.session', 'left behind', false)";
 constexpr const char* kUnmark = "SELECT set_config('sluice.session', '', false)";
@@ -27,7 +27,7 @@ std::int64_t number_of(Connection& session) {
 std::unique_ptr<Connection> neighbour(const Url& url) {
     auto other = Connection::open(url, {});
     try {
-        return other->within(kPatience, [&] { (void)other->query_text("BEGIN"); })
+        return other->within(kAnswerTimeout, [&] { (void)other->query_text("BEGIN"); })
                    ? std::move(other)
                    : nullptr;
     } catch (const LedgerFailure& failure) {
@@ -47,7 +47,7 @@ void check_is_own(const Url& url, Connection& session) {
         return;  // what this session keeps, nobody else gets
     }
     std::int64_t after = 0;
-    const bool answered = session.within(kPatience, [&] { after = number_of(session); });
+    const bool answered = session.within(kAnswerTimeout, [&] { after = number_of(session); });
     if (!answered || after != before) {
         throw refused("gives each transaction another session (pool_mode = transaction)");
     }
@@ -58,7 +58,7 @@ void check_is_clean(const Url& url) {
     for (const char* visit : {kMark, kUnmark}) {
         const auto guest = Connection::open(url, {});
         std::string left;
-        (void)guest->within(kPatience, [&] {
+        (void)guest->within(kAnswerTimeout, [&] {
             left = guest->query_text(kLook).row(0).string();
             (void)guest->query_text(left.empty() ? visit : kUnmark);
         });

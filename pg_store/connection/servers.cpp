@@ -30,8 +30,8 @@ constexpr std::array<std::pair<const char*, const char*>, 5> kDefaults{{
 constexpr std::array<std::string_view, 6> kOfTheAttempt{
     "host", "hostaddr", "port", "target_session_attrs", "connect_timeout", "client_encoding"};
 /// Two lost packets are sent again within this.
-constexpr std::chrono::seconds kPatience{5};
-constexpr std::chrono::seconds kPatienceMax{25};
+constexpr std::chrono::seconds kConnectTimeout{5};
+constexpr std::chrono::seconds kConnectTimeoutMax{25};
 /// libpq refuses it as a value of sslmode.
 constexpr std::string_view kRefused = "ask nobody";
 
@@ -113,7 +113,8 @@ Result<std::vector<Server>> split(const Known& known) {
 std::chrono::seconds patience_of(std::string_view text) {
     int seconds = 0;
     (void)std::from_chars(text.data(), text.data() + text.size(), seconds);
-    return seconds <= 0 ? kPatience : std::min(std::chrono::seconds(seconds), kPatienceMax);
+    return seconds <= 0 ? kConnectTimeout
+                        : std::min(std::chrono::seconds(seconds), kConnectTimeoutMax);
 }
 
 bool is_name(const std::string& host) {

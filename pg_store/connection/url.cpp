@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kSchemes{"postgres://", "postgresql://"};
 constexpr std::string_view kSecret = "password";
 
-struct FreeOptions {
+struct FreeUrlOptions {
     void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
 };
 
@@ -82,7 +82,7 @@ Result<Url> Url::parse(std::string_view text) {
     if (!is_one(text)) {
         return wrong;
     }
-    const std::unique_ptr<PQconninfoOption, FreeOptions> options(
+    const std::unique_ptr<PQconninfoOption, FreeUrlOptions> options(
         PQconninfoParse(std::string(text).c_str(), nullptr));
     if (!options) {
         return wrong;

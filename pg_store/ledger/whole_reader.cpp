@@ -14,7 +14,7 @@ namespace sluice::pg {
 namespace {
 
 constexpr std::chrono::seconds kLeavePatience{3};
-constexpr std::chrono::milliseconds kBetween{50};
+constexpr std::chrono::milliseconds kBetweenLooks{50};
 
 Error still_written(const std::string& by) {
     return {ErrorCode::kBusy, by + ": stop the workers of all nodes first"};
@@ -48,7 +48,7 @@ void check_no_writer(Connection& session) {
             throw LedgerFailure(still_written(
                 "a worker, or a command, is connected to the database (from " + from + ")"));
         }
-        std::this_thread::sleep_for(kBetween);
+        std::this_thread::sleep_for(kBetweenLooks);
     }
 }
 
