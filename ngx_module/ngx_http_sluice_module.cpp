@@ -1,4 +1,4 @@
-// The module's tables, and what one worker process has. Here the folders meet: the configuration
+// The module's tables, and the parts of a worker process. Here the folders meet: the configuration
 // gets the handlers that it sets for locations, and each worker process connects the parts.
 
 #include <sys/prctl.h>
@@ -18,9 +18,9 @@
 namespace sluice::ngx {
 namespace {
 
-/// What one worker process has. Constructed after fork in worker processes and in single-process
-/// mode, never by the master, `nginx -t` or cache processes. Lives as long as the cycle's memory
-/// pool.
+/// The parts of one worker process. Constructed after fork in worker processes and in
+/// single-process mode, never by the master, `nginx -t` or cache processes. Lives as long as the
+/// cycle's memory pool.
 class Process {
 public:
     Process(MainConf& conf, ngx_cycle_t* cycle)
@@ -104,7 +104,7 @@ static ngx_int_t init_process(ngx_cycle_t* cycle) noexcept {
         return NGX_OK;
     }
     ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0, "sluice module %s", kBuildId);
-    // NGX_ERROR would end the process for good: a worker without its store answers 503 instead.
+    // NGX_ERROR would end the process. A worker without its store answers 503 instead.
     guarded(cycle->log, [&] { make_in_pool<Process>(cycle->pool, *conf, cycle)->start(*conf); });
     return NGX_OK;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json/prepare.hpp"
+#include "core/json/document.hpp"
 #include "pg_store/connection/url.hpp"
 #include "worker/administration/administration.hpp"
 #include "worker/cli/cli.hpp"

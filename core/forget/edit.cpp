@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/protocol/redact.hpp"
+#include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
 namespace {

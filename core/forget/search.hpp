@@ -12,7 +12,7 @@
 #include "core/forget/task.hpp"
 #include "core/ledger/forget_found.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/protocol/redact.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {

@@ -1,6 +1,4 @@
-#include "core/intake/answers.hpp"
 #include "core/intake/intake.hpp"
-#include "core/intake/request_head.hpp"
 #include "core/json/fault.hpp"
 
 namespace sluice {
@@ -28,7 +26,7 @@ std::optional<Topic> catalog_topic(const HeaderValue& header) {
     return topic && is_catalog(*topic) ? topic : std::nullopt;
 }
 
-/// Check 1, but for the method: 400, or nothing.
+/// Performs check 1 except for the method. Returns 400 or nothing.
 std::optional<Answer> check_head(const RequestHead& head, const HeaderNames& names) {
     if (state_of(head.content_type) != HeaderState::kOnce ||
         !is_json_media_type(head.content_type.value)) {
@@ -50,7 +48,7 @@ std::optional<Answer> check_head(const RequestHead& head, const HeaderNames& nam
     return std::nullopt;
 }
 
-/// Check 2: 401, 403 or 404; or nothing, and then `sender` has shop and bearer.
+/// Performs check 2. Returns 401, 403 or 404, or else sets shop and bearer of `sender`.
 std::optional<Answer> check_sender(const RequestHead& head, RegistryView& registry, Timestamp now,
                                    Sender& sender) {
     const std::optional<std::string_view> secret =
@@ -90,7 +88,7 @@ Answer wrong_digest(Reason reason) {
                         "X-Signature must be the hexadecimal SHA-256 digest of the body as sent");
 }
 
-/// Of a batch whose digest was right; how many records it has is known when it is validated.
+/// Describes a batch whose digest was right. Validation sets the number of its records.
 Accepted accepted_of(const RequestHead& head, const Sender& sender) {
     const AccountView& account = *sender.shop->account;
     Accepted accepted;

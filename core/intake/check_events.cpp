@@ -1,8 +1,6 @@
 #include <array>
 
-#include "core/intake/answers.hpp"
 #include "core/intake/intake.hpp"
-#include "core/intake/request_head.hpp"
 #include "core/json/fault.hpp"
 
 namespace sluice {
@@ -12,7 +10,8 @@ Opened answered(Answer answer) {
     return {std::move(answer), {}};
 }
 
-/// kNone: a usable token of the shop's account signed the body. kStoreUnavailable: perhaps one did.
+/// Returns kNone if a usable token of the shop's account signed the body, kStoreUnavailable if one
+/// may have, or else why none did.
 Reason check_signature(const Sender& sender, CheckedBody& body, Timestamp now) {
     const ShopView* shop = sender.shop.get();
     const Digest256& signature = sender.signature;
@@ -22,7 +21,7 @@ Reason check_signature(const Sender& sender, CheckedBody& body, Timestamp now) {
     bool unreadable = sender.is_key_outdated;
     if (reason == Reason::kNoUsableToken) {
         for (const std::shared_ptr<const TokenView>& token : shop->account->tokens) {
-            if (!may_sign_events(*token, now)) {
+            if (!token->may_sign_events(now)) {
                 continue;
             }
             unreadable = unreadable || token->unreadable;
@@ -43,7 +42,7 @@ Reason check_signature(const Sender& sender, CheckedBody& body, Timestamp now) {
     return unreadable ? Reason::kStoreUnavailable : reason;
 }
 
-/// Every error of the head; at most one for each header.
+/// Returns every error of the head, at most one for each header.
 std::vector<FieldError> check_head(const RequestHead& head, const HeaderNames& names,
                                    std::optional<Topic> topic) {
     std::vector<FieldError> errors;
@@ -92,10 +91,6 @@ RecordMeta meta_of(const OrderEvent& event, const ShopView& shop) {
 }
 
 }  // namespace
-
-bool may_sign_events(const TokenView& token, Timestamp now) noexcept {
-    return (token.scopes & kWriteOrders) != 0 && token.active(now);
-}
 
 Opened open_event(const RequestHead& head, RegistryView& registry) {
     if (!head.is_post) {
@@ -160,7 +155,7 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
             result.answer = event_bad_request(Reason::kFields, errors, result.rate);
             return result;
         }
-        // Its sender is authenticated by now: it may see where its own bytes are wrong.
+        // The sender is authenticated, so the answer may show where its bytes are wrong.
         FieldError placed = errors.front();
         placed.message = explain_json_error(placed.message, text);
         result.answer = event_bad_request(Reason::kBodyNotJson, {&placed, 1}, result.rate);

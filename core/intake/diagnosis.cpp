@@ -9,13 +9,13 @@
 namespace sluice {
 namespace {
 
-/// A digest, and what was wrong with the way in which it was written (empty: nothing).
+/// A digest, and the mistake in how it was written, or empty.
 struct Written {
     std::optional<Digest256> digest;
     std::string_view mistake;
 };
 
-/// Value of a base64 digit of either alphabet; 64 for anything else.
+/// Returns the value of a base64 digit of either alphabet, or 64.
 unsigned base64_digit(char c) noexcept {
     constexpr std::string_view kDigits =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -77,13 +77,13 @@ Written read_signature(std::string_view text) noexcept {
 
 using Keys = std::vector<const SigningKey*>;
 
-/// Always the largest possible number of keys, filled up with the dummy (which signs nothing), so
-/// that the time does not depend on how many tokens the account has.
+/// Fills up the keys with the dummy, which signs nothing, so that the time does not depend on how
+/// many tokens the account has.
 void pad(Keys& keys, std::size_t count) {
     keys.resize(count, &dummy_signing_key());
 }
 
-/// Looks at all of them, also after one has matched.
+/// Tries all keys, even after one has matched.
 bool any_signed(const Keys& keys, std::string_view body, const Digest256& digest) noexcept {
     bool any = false;
     for (const SigningKey* key : keys) {
@@ -101,7 +101,7 @@ std::string_view without_final_newline(std::string_view body) noexcept {
     return body;
 }
 
-/// The same JSON without blanks between its tokens; nothing if simdjson cannot read it.
+/// Returns the JSON without blanks between its tokens, or nothing if simdjson cannot read it.
 std::string compact(std::string_view body) {
     std::string result(body.size() + simdjson::SIMDJSON_PADDING, '\0');
     std::size_t bytes = 0;
@@ -112,7 +112,7 @@ std::string compact(std::string_view body) {
     return result;
 }
 
-/// Whether the body was signed as it was before something changed it.
+/// Finds out whether the body was signed before something changed it.
 std::string_view diagnose_body(const Keys& keys, std::string_view body, const Digest256& digest) {
     const std::string_view shorter = without_final_newline(body);
     if (shorter.size() != body.size() && any_signed(keys, shorter, digest)) {
@@ -130,10 +130,6 @@ std::string_view diagnose_body(const Keys& keys, std::string_view body, const Di
 
 using Tokens = std::span<const std::shared_ptr<const TokenView>>;
 
-bool may_sign(const TokenView& token, Timestamp now) noexcept {
-    return (token.scopes & kWriteOrders) != 0 && token.active(now);
-}
-
 std::string_view why_barred(const TokenView& token, Timestamp now) noexcept {
     if (token.revoked) {
         return "token_revoked";
@@ -141,13 +137,13 @@ std::string_view why_barred(const TokenView& token, Timestamp now) noexcept {
     return token.active(now) ? "token_scope" : "token_expired";
 }
 
-/// Keys of tokens that may not sign: first the expired ones of the account's list, then `barred`.
+/// Returns tokens that may not sign: first the expired ones of the account's list, then `barred`.
 std::vector<const TokenView*> unusable_tokens(const ShopView* shop, Tokens barred, Timestamp now) {
     std::vector<const TokenView*> tokens;
     const auto add = [&](Tokens more) {
         for (const auto& token : more) {
             if (tokens.size() < kDiagnosisBarredMax && token->signing_key != nullptr &&
-                !may_sign(*token, now)) {
+                !token->may_sign_events(now)) {
                 tokens.push_back(token.get());
             }
         }
@@ -159,7 +155,7 @@ std::vector<const TokenView*> unusable_tokens(const ShopView* shop, Tokens barre
     return tokens;
 }
 
-/// The reason, if a token that may not sign has signed.
+/// Returns the reason if a token that may not sign has signed.
 std::string_view diagnose_tokens(const std::vector<const TokenView*>& tokens, std::string_view body,
                                  const Digest256& digest, Timestamp now) {
     std::string_view mistake;
@@ -178,7 +174,7 @@ Keys usable_keys(const ShopView* shop, Timestamp now) {
     Keys keys;
     if (shop != nullptr) {
         for (const auto& token : shop->account->tokens) {
-            if (token->signing_key != nullptr && may_sign(*token, now)) {
+            if (token->signing_key != nullptr && token->may_sign_events(now)) {
                 keys.push_back(token->signing_key.get());
             }
         }

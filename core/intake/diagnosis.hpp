@@ -1,8 +1,8 @@
 // Diagnosis: why an events signature did not verify, in a word for the operator ($sluice_reason).
 //
-// Never told to the sender. Run it after the answer was sent, and not for every request: it costs
-// some 40 hashes of the body, and the same number whatever the shop and its tokens are, since
-// the sender of the next request on the connection can time it. Pure; any thread.
+// Never sent to the sender. Run it after the answer was sent, and not for every request: it costs
+// about 40 hashes of the body. The number does not depend on the shop and its tokens, because the
+// sender of the next request on the connection can measure the time. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace sluice {
 
-/// How many keys of tokens that may not sign are tried. Of those that may, all are.
+/// How many keys of tokens that may not sign are tried. All keys of tokens that may are tried.
 inline constexpr std::size_t kDiagnosisBarredMax = 16;
 inline constexpr std::size_t kDiagnosisUsableMax = 8;
-/// Bodies above this are hashed as sent only, and with no key.
+/// Larger bodies are hashed only as sent, and without a key.
 inline constexpr std::size_t kDiagnosisBodyBytesMax = 8 * 1024;
 
 /// @param shop     As in Sender; null if unknown. An unknown or suspended shop takes as long as any
-///                 other; no result that depends on a shop is given for it.
+///                 other, and gets no result that depends on a shop.
 /// @param barred   RegistryView::find_barred_tokens() of the shop's account; may be empty. Those
-///                 without a signing key are passed over.
-/// @return the name of the likely mistake, or nothing, and then the Reason of the answer stands:
+///                 without a signing key are skipped.
+/// @return the name of the likely mistake, or nothing if the Reason of the answer applies:
 ///   signature_prefix          `sha256=` (or the like) before the digest
 ///   signature_uppercase       hexadecimal in upper case
 ///   signature_base64          base64 instead of hexadecimal

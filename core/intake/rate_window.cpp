@@ -8,7 +8,7 @@ namespace {
 constexpr unsigned kCountBits = 28;
 constexpr std::uint64_t kCountMax = (std::uint64_t{1} << kCountBits) - 1;
 constexpr std::int64_t kEndMax = (std::int64_t{1} << (64 - kCountBits)) - 1;
-/// How far nginx workers' cached clocks may lie apart.
+/// How far the cached clocks of nginx workers may differ.
 constexpr std::int64_t kClockLagSeconds = 2;
 
 struct Window {
@@ -16,21 +16,21 @@ struct Window {
     std::uint64_t count = 0;
 };
 
-/// The window that a request at `now` counts in, before it is counted.
+/// Returns the window in which a request at `now` counts, before it is counted.
 Window window_at(std::uint64_t word, std::int64_t length, std::int64_t now) noexcept {
     const Window stored{static_cast<std::int64_t>(word >> kCountBits), word & kCountMax};
     const std::int64_t end = std::min(now - now % length + length, kEndMax);
     if (now >= stored.end) {
         return {end, 0};
     }
-    // A worker process whose clock lags finds a window that another process began. It counts in
-    // that one; else each such request would open the old window again.
+    // A worker process whose clock lags finds a window that another process began, and counts in
+    // it. Otherwise each such request would reopen the old window.
     const bool next_window = stored.end == end + length && end - now <= kClockLagSeconds;
     if (next_window) {
         return stored;
     }
-    // The present window, one of another length (the limit was changed), or one far ahead (the
-    // clock stepped back).
+    // The current window, one of another length because the limit was changed, or one far ahead
+    // because the clock stepped back.
     return {end, stored.count};
 }
 
@@ -71,7 +71,7 @@ RateStep count_request(std::uint64_t word, RateLimit limit, std::int64_t now_sec
 RateVerdict count_request(std::atomic<std::uint64_t>& word, RateLimit limit,
                           std::int64_t now_second) noexcept {
     static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-    // Relaxed: the word is the whole state; it publishes nothing else.
+    // Relaxed, because the word is the whole state and publishes nothing else.
     std::uint64_t seen = word.load(std::memory_order_relaxed);
     for (;;) {
         const RateStep step = count_request(seen, limit, now_second);

@@ -15,16 +15,17 @@ struct RateLimit {
     friend constexpr bool operator==(RateLimit, RateLimit) = default;
 };
 
-/// One of the nodes that share an account's limit: number `index` of `nodes`, 1 <= index <= nodes.
+/// A node among those that share an account's limit: number `index` of `nodes`, 1 <= index <=
+/// nodes.
 struct NodeShare {
     std::uint32_t index = 1;
     std::uint32_t nodes = 1;
 };
 
-/// The part of a fleet-wide limit that one node admits: limit / nodes rounded down, and one more on
-/// the first (limit mod nodes) nodes, so that the parts add up to the limit exactly. At least 1: an
-/// account with fewer requests than there are nodes is not shut out by some of them. The window is
-/// the same on all. 0 requests (no limit) stay 0.
+/// Returns the part of a fleet-wide limit that one node admits: limit / nodes rounded down, and one
+/// more on the first (limit mod nodes) nodes, so that the parts add up to the limit. At least 1, so
+/// that no node shuts out an account with fewer requests than there are nodes. The window is the
+/// same on all nodes. 0 requests (no limit) stay 0.
 [[nodiscard]] RateLimit node_part(RateLimit limit, NodeShare share) noexcept;
 
 struct RateVerdict {
@@ -35,10 +36,10 @@ struct RateVerdict {
     std::uint32_t retry_after = 1;  ///< reset - now, at least 1.
 };
 
-/// Pure: the word after one request at `now_second`, and the verdict. Windows are aligned to
-/// multiples of their length since the epoch. A word whose end lies further than one window + 2 s
-/// ahead (the clock stepped back) is ended at the current window's end, its count kept.
-/// A refused request does not change the word's window; the count saturates.
+/// The word after one request at `now_second`, and the verdict. Windows are aligned to multiples of
+/// their length since the epoch. A word that ends more than one window + 2 s ahead, because the
+/// clock stepped back, ends with the current window and keeps its count. A refused request does not
+/// change the window; the count saturates.
 struct RateStep {
     std::uint64_t word;
     RateVerdict verdict;
@@ -46,14 +47,14 @@ struct RateStep {
 [[nodiscard]] RateStep count_request(std::uint64_t word, RateLimit limit,
                                      std::int64_t now_second) noexcept;
 
-/// What a word says of its window, for people. Nothing is used once the window has ended.
+/// The window of a word, for people. Nothing is used once the window has ended.
 struct RateUse {
     std::uint32_t used = 0;
     std::int64_t reset_second = 0;
 };
 [[nodiscard]] RateUse rate_use(std::uint64_t word, std::int64_t now_second) noexcept;
 
-/// The same on shared memory: exact, lock-free, no allocation.
+/// As above, on shared memory: exact, lock-free, without allocation.
 [[nodiscard]] RateVerdict count_request(std::atomic<std::uint64_t>& word, RateLimit limit,
                                         std::int64_t now_second) noexcept;
 

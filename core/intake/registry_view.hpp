@@ -1,5 +1,5 @@
-// What a request needs to know of the registry. The store implements it
-// (lmdb_store/registry/reader); the core and its tests see only this.
+// The registry as requests use it. lmdb_store/registry/reader implements it; the core and its
+// tests use only this interface.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/protocol/topic.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -21,7 +22,7 @@ enum Scope : std::uint8_t {
     kReadOrders = 4,
 };
 
-/// A token: it signs events, or is sent as a bearer token. Immutable.
+/// A token, which signs events or is sent as a bearer token. Immutable.
 struct TokenView {
     TokenId token_id;
     AccountNumber account_number;
@@ -29,11 +30,17 @@ struct TokenView {
     std::optional<Timestamp> expires_at;
     bool revoked = false;
     std::unique_ptr<const SigningKey> signing_key;  ///< Set for kWriteOrders only.
-    /// Its secret does not open now (the master key was replaced): what it signed cannot be judged.
+    /// The secret cannot be decrypted now, because the master key was replaced, so that signatures
+    /// cannot be checked.
     bool unreadable = false;
 
     [[nodiscard]] bool active(Timestamp now) const noexcept {
         return !revoked && (!expires_at || now < *expires_at);
+    }
+    /// Returns true if the token may sign events. Whether its secret is readable is another
+    /// question.
+    [[nodiscard]] bool may_sign_events(Timestamp now) const noexcept {
+        return (scopes & kWriteOrders) != 0 && active(now);
     }
 };
 
@@ -42,9 +49,9 @@ struct AccountView {
     AccountId account_id;
     AccountNumber number;
     AccountSlot slot;
-    std::optional<RateLimit> rate_limit;  ///< Its own, if it has one.
+    std::optional<RateLimit> rate_limit;  ///< Its own limit, if it has one.
     bool suspended = false;
-    std::vector<std::shared_ptr<const TokenView>> tokens;  ///< All that are not revoked.
+    std::vector<std::shared_ptr<const TokenView>> tokens;  ///< All tokens that are not revoked.
 };
 
 /// A shop and its account. Immutable snapshot; shared with threads that outlive a refresh.
@@ -63,6 +70,17 @@ struct BearerView {
     std::shared_ptr<const AccountView> account;
 };
 
+/// The sender that a request names; enough to check the request without the registry.
+struct Sender {
+    std::shared_ptr<const ShopView> shop;  ///< Events: null if unknown; a dummy key is used then.
+    std::shared_ptr<const TokenView> bearer;  ///< Catalog.
+    Digest256 signature{};
+    Topic topic = Topic::kOrderCreate;  ///< Catalog: known after step 1.
+    /// Events: RegistryView::is_key_outdated(). Meanwhile no signature can be called wrong, not
+    /// even for an unknown shop, because the difference would reveal which shops exist.
+    bool is_key_outdated = false;
+};
+
 class RegistryView {
 public:
     RegistryView() = default;
@@ -70,20 +88,21 @@ public:
     RegistryView& operator=(const RegistryView&) = delete;
     virtual ~RegistryView() = default;
 
-    /// nullptr: no such shop. Each call sees every change that was committed before it began.
+    /// Returns nullptr if there is no such shop. Sees every change that was committed before the
+    /// call.
     [[nodiscard]] virtual std::shared_ptr<const ShopView> find_shop(std::string_view shop_id) = 0;
-    /// By SHA-256 of the secret. Revoked and expired tokens are found too; token is null if
-    /// unknown.
+    /// Finds a token by the SHA-256 of its secret, even if it is revoked or expired. An unknown
+    /// token is null.
     [[nodiscard]] virtual BearerView find_bearer(std::string_view secret) = 0;
 
-    /// As of the last find: the secrets are sealed with another key than the one that is known.
-    /// Tokens that were used before go on working, others are unreadable.
+    /// Returns true if, at the last find, the secrets were sealed with another key than the known
+    /// one. Tokens that were used before still work; others are unreadable.
     [[nodiscard]] virtual bool is_key_outdated() const noexcept { return false; }
 
-    /// Tokens of an account that may not sign events, with their signing keys: those without the
-    /// scope, then the last that were revoked; at most `count`. For core/intake/diagnosis only,
-    /// never on the hot path. Takes the same time for an account without any. A registry that does
-    /// not keep them gives none.
+    /// Returns at most `count` tokens of an account that may not sign events, with their signing
+    /// keys: tokens without the scope, then the last revoked ones. For core/intake/diagnosis only,
+    /// never on the hot path. Takes the same time for an account without such tokens. A registry
+    /// that does not keep them returns none.
     [[nodiscard]] virtual std::vector<std::shared_ptr<const TokenView>> find_barred_tokens(
         AccountNumber /*account*/, std::size_t /*count*/) {
         return {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/protocol/order_event.hpp"
+
 namespace sluice {
 namespace {
 

@@ -1,29 +1,55 @@
-// Request head: what both endpoints ask of single header lines.
+// Request head: the headers that sluice reads, and how both endpoints interpret them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
-
-#include "core/intake/intake.hpp"
 
 namespace sluice {
 
-/// A header's value without the blanks and tabs around it, which are no part of it (RFC 9110, 5.5;
-/// nginx takes off blanks only, and none in HTTP/2).
+/// A request header: how often it was sent, and its (first) value.
+struct HeaderValue {
+    std::string_view value;
+    std::uint32_t count = 0;
+};
+
+/// The headers that sluice reads. Views into the request.
+struct RequestHead {
+    bool is_post = true;
+    HeaderValue shop;       ///< <prefix>SHOP-ID
+    HeaderValue topic;      ///< <prefix>TOPIC
+    HeaderValue signature;  ///< X-Signature
+    HeaderValue content_type;
+    HeaderValue content_encoding;
+    HeaderValue authorization;    ///< Catalog
+    HeaderValue idempotency_key;  ///< Catalog
+};
+
+/// Names that depend on `sluice_header_prefix`. Built once per location.
+struct HeaderNames {
+    explicit HeaderNames(std::string_view prefix);
+    std::string shop;        ///< X-SVC-SHOP-ID
+    std::string topic;       ///< X-SVC-TOPIC
+    std::string anon_field;  ///< svc_anon_id
+};
+
+/// Removes blanks and tabs around a value, which are not part of it (RFC 9110, 5.5). nginx removes
+/// only blanks, and none in HTTP/2.
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 
 enum class HeaderState : std::uint8_t {
-    kMissing,   ///< Absent, or empty.
-    kRepeated,  ///< Sent more than once: two readers could take two values.
+    kMissing,   ///< Absent or empty.
+    kRepeated,  ///< Sent more than once, so that two readers could use different values.
     kOnce,
 };
 [[nodiscard]] HeaderState state_of(const HeaderValue& header) noexcept;
 
-/// `application/json` in any case, with any parameters.
+/// Accepts `application/json` in any case, with any parameters.
 [[nodiscard]] bool is_json_media_type(std::string_view content_type) noexcept;
-/// No Content-Encoding, or `identity`: a body is signed and read as it came.
+/// Accepts no Content-Encoding or `identity`, because a body is signed and read as it came.
 [[nodiscard]] bool is_identity_encoded(const HeaderValue& content_encoding) noexcept;
-/// The token of `Bearer <token>`, the scheme in any case; nothing if there is none.
+/// Returns the token of `Bearer <token>`, with the scheme in any case, or nothing.
 [[nodiscard]] std::optional<std::string_view> bearer_token(std::string_view authorization) noexcept;
 
 }  // namespace sluice

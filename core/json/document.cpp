@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kCapacityMin = 4096;
-/// Bodies up to this size find their buffers ready. Larger buffers stay only for more such bodies.
+/// Buffers for bodies up to this size are kept. Larger ones are kept only for more such bodies.
 constexpr std::size_t kCapacityKept = 8U << 20;
 
 std::string_view describe(simdjson::error_code code) noexcept {
@@ -33,7 +33,7 @@ std::string_view describe(simdjson::error_code code) noexcept {
     }
 }
 
-/// The deepest level of a document that is known to be valid JSON.
+/// Returns the deepest level of a document that is valid JSON.
 std::size_t deepest_level(std::string_view json) noexcept {
     std::size_t level = 0;
     std::size_t deepest = 0;
@@ -54,8 +54,8 @@ std::size_t deepest_level(std::string_view json) noexcept {
     return deepest;
 }
 
-/// Escaped U+0000 of a document that is known to be valid JSON, where a backslash always begins an
-/// escape. (Unescaped ones are not valid JSON.)
+/// Counts escaped U+0000 in valid JSON, where a backslash always begins an escape. Unescaped ones
+/// are not valid JSON.
 std::size_t count_nul_escapes(std::string_view json) noexcept {
     std::size_t count = 0;
     std::size_t at = 0;
@@ -66,9 +66,9 @@ std::size_t count_nul_escapes(std::string_view json) noexcept {
     return count;
 }
 
-/// simdjson reads up to SIMDJSON_PADDING bytes beyond the end (and ignores what it finds). Within
-/// the last page of the body that is harmless, and saves a copy of it. Sanitizers report it, so
-/// builds with one make the copy.
+/// Returns true if simdjson may read SIMDJSON_PADDING bytes beyond the end, whose values it
+/// ignores. Within the last page of the body that is harmless and saves a copy. Sanitizers report
+/// such reads, so builds with sanitizers copy the body.
 bool is_readable_beyond(std::string_view body) noexcept {
 #ifdef SLUICE_NO_READ_BEYOND
     static_cast<void>(body);
@@ -113,8 +113,8 @@ bool JsonDocument::parse(std::string_view body) {
     }
     error_ = {};
     nul_count_ = 0;
-    // simdjson does not count empty containers, so this depth accepts only documents that are
-    // within the limit; whether a deeper one is, is found out with one level more.
+    // simdjson does not count empty containers, so a document that it refuses at this depth may
+    // still be within the limit. It is parsed again with one more level, and its depth is counted.
     simdjson::error_code code = body.empty() ? simdjson::EMPTY : parse_to_depth(body, kLevelsMax);
     if (code == simdjson::DEPTH_ERROR) {
         code = parse_to_depth(body, kLevelsMax + 1);
@@ -123,7 +123,7 @@ bool JsonDocument::parse(std::string_view body) {
         }
     }
     if (code == simdjson::SUCCESS && body.starts_with("\xef\xbb\xbf")) {
-        code = simdjson::TAPE_ERROR;  // Later releases of simdjson skip a BOM.
+        code = simdjson::TAPE_ERROR;  // later releases of simdjson skip a BOM
     }
     if (code != simdjson::SUCCESS) {
         error_ = describe(code);
@@ -131,6 +131,10 @@ bool JsonDocument::parse(std::string_view body) {
     }
     nul_count_ = count_nul_escapes(body);
     return true;
+}
+
+void prepare_json() noexcept {
+    static_cast<void>(simdjson::get_active_implementation()->name());
 }
 
 void JsonDocument::trim() noexcept {

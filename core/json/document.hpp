@@ -1,10 +1,11 @@
-// JSON document: strict JSON as both endpoints demand it, on simdjson's DOM.
+// JSON document: strict JSON as both endpoints require it, on simdjson's DOM.
 //
-// UTF-8 without BOM, valid everywhere (also in fields that no rule reads), no lone surrogates, at
-// most 64 levels (the root is level 1, an empty container counts), integers within 64 bits, numbers
-// within a double. U+0000 in strings is counted, not refused: the caller knows the field's name.
+// UTF-8 without BOM, valid even in fields that no rule reads, no lone surrogates, at most 64 levels
+// (the root is level 1, an empty container counts), integers within 64 bits, numbers within a
+// double. U+0000 in strings is counted but not refused, because the caller knows the name of the
+// field.
 //
-// Threads: one per thread. Memory: keeps its buffers from parse to parse, see trim().
+// Threads: one document per thread. Memory: keeps its buffers between parses, see trim().
 #pragma once
 
 #include <simdjson.h>
@@ -14,7 +15,7 @@
 
 namespace sluice {
 
-/// Room for an element, not initialised: an object has few of the fields that its table knows.
+/// Uninitialized memory for an element, because an object has few of the fields of its table.
 struct JsonSlot {
     JsonSlot() noexcept {}
     union {
@@ -26,18 +27,18 @@ class JsonDocument {
 public:
     static constexpr std::size_t kLevelsMax = 64;
 
-    /// @return false if the body is not strict JSON; error() then says why.
-    /// Throws std::bad_alloc when memory is short: that is not the sender's fault.
+    /// Returns false if the body is not strict JSON; error() then says why. Throws std::bad_alloc
+    /// without memory, which is not the sender's fault.
     [[nodiscard]] bool parse(std::string_view body);
 
     /// Requires: the last parse() returned true. Valid until the next parse() or trim().
     [[nodiscard]] simdjson::dom::element root() const noexcept { return document_.root(); }
-    /// What was wrong, for the sender's developer. Static text, without a final full stop.
+    /// Returns the error for the sender's developer: static text without a final full stop.
     [[nodiscard]] std::string_view error() const noexcept { return error_; }
-    /// How many U+0000 the strings of the document hold, keys included.
+    /// Returns how many U+0000 the strings of the document contain, keys included.
     [[nodiscard]] std::size_t nul_count() const noexcept { return nul_count_; }
 
-    /// Frees buffers that a large body left behind. Invalidates root() and all it gave out.
+    /// Frees buffers that a large body left behind. Invalidates root() and everything below it.
     void trim() noexcept;
 
 private:
@@ -48,5 +49,9 @@ private:
     std::string_view error_;
     std::size_t nul_count_ = 0;
 };
+
+/// Selects simdjson's code for this processor. Called once at the start of each process, because
+/// simdjson otherwise selects it at the first use, and ends the process if memory is short then.
+void prepare_json() noexcept;
 
 }  // namespace sluice

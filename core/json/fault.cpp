@@ -17,7 +17,7 @@ bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-/// Bytes of the UTF-8 character that begins at `at`; 0: none does.
+/// Returns the length of the UTF-8 character at `at`, or 0.
 std::size_t utf8_size(std::string_view text, std::size_t at) noexcept {
     const auto byte = [&](std::size_t i) {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -45,8 +45,8 @@ std::size_t utf8_size(std::string_view text, std::size_t at) noexcept {
     return 0;
 }
 
-/// Reads the body token by token. Each read_ function stands behind what it read when it returns
-/// true; else at the byte that is wrong, with what was expected there.
+/// Reads the body token by token. A read_ function that returns true has moved behind its token;
+/// otherwise the cursor is at the wrong byte, and `expected` is set.
 class FaultFinder {
 public:
     explicit FaultFinder(std::string_view body) : body_(body) {}
@@ -78,7 +78,7 @@ private:
         return false;
     }
 
-    /// A value, and the brackets and commas behind it, up to where the next value begins.
+    /// Reads a value, and the brackets and commas behind it, up to the next value.
     bool read_value() {
         bool whole = true;
         if (peek() == '{' || peek() == '[') {
@@ -258,7 +258,7 @@ private:
     std::vector<char> open_;  ///< Brackets.
 };
 
-/// Visible ASCII as it is, anything else as \xNN.
+/// Writes visible ASCII as it is, and anything else as \xNN.
 std::string quoted(std::string_view bytes) {
     constexpr std::string_view kHex = "0123456789abcdef";
     std::string text;
@@ -280,7 +280,7 @@ struct Signature {
     std::string_view name;
 };
 
-/// What a body is that no JSON begins like.
+/// Describes a body that cannot be JSON by its first bytes.
 std::string_view name_of_other(std::string_view body) noexcept {
     static constexpr std::array<Signature, 10> kSignatures{{
         {"\xef\xbb\xbf", "it begins with a byte order mark: send UTF-8 without it"},

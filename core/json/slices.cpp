@@ -10,7 +10,7 @@ bool is_space(char c) noexcept {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/// Walks over a valid document. Nesting is counted, not recursed into.
+/// Walks over a valid document. Counts nesting instead of recursing.
 class Cursor {
 public:
     explicit Cursor(std::string_view text) : text_(text) { skip_space(); }
@@ -23,7 +23,7 @@ public:
         skip_space();
     }
 
-    /// The value here; stands behind it and its white space afterwards.
+    /// Returns the value here and moves behind it and its white space.
     std::string_view value() {
         const std::size_t begin = at_;
         if (at('"')) {
@@ -110,7 +110,7 @@ void append_utf8(std::string& text, std::uint32_t code) {
     }
 }
 
-/// The `\uXXXX` at `at`, with the low surrogate behind it if it is a high one. Moves `at` behind.
+/// Decodes the `\uXXXX` at `at`, with the low surrogate after a high one, and moves `at` behind it.
 std::uint32_t unicode_escape(std::string_view text, std::size_t& at) {
     std::uint32_t code = hex4(text.substr(at + 2, 4));
     at += 6;

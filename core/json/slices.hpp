@@ -1,7 +1,7 @@
-// JSON slices: members and elements of a document that was found valid before, as text.
+// JSON slices: members and elements of a valid document, as text.
 //
-// The ledger keeps products as the text that was sent: a slice keeps every number equal in value,
-// whatever its size, which no conversion to a machine number does.
+// The ledger keeps products as the text that was sent, because a slice preserves every number,
+// which a conversion to a machine number does not.
 #pragma once
 
 #include <string>
@@ -12,14 +12,15 @@ namespace sluice {
 
 struct JsonMember {
     std::string key;         ///< Unescaped.
-    std::string_view value;  ///< As it stands in the text, without white space around it.
+    std::string_view value;  ///< As in the text, without white space around it.
 };
 
-/// Requires: `text` is a valid JSON document. Not an object: no members.
+/// Returns the members of an object, or none of another value. Requires: `text` is valid JSON.
 [[nodiscard]] std::vector<JsonMember> json_members(std::string_view text);
-/// Requires: `text` is a valid JSON document. Not an array: no elements.
+/// Returns the elements of an array, or none of another value. Requires: `text` is valid JSON.
 [[nodiscard]] std::vector<std::string_view> json_elements(std::string_view text);
-/// Requires: `text` is a valid JSON string with its quotes. Anything else: "".
+/// Returns the value of a JSON string with its quotes, or "" of another value. Requires: `text` is
+/// valid JSON.
 [[nodiscard]] std::string json_string(std::string_view text);
 [[nodiscard]] inline bool is_json_string(std::string_view text) noexcept {
     return !text.empty() && text.front() == '"';

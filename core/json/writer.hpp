@@ -1,8 +1,8 @@
-// JsonWriter: appends JSON to a string, with the commas and the escaping right.
+// JsonWriter: appends JSON to a string, with correct commas and escapes.
 //
-// The caller opens and closes in order. The writer does not check that; tests of its users do.
-// Strings must be UTF-8; control characters are escaped. `<` is escaped too, so that the text may
-// stand inside a page.
+// The caller opens and closes in order; the writer does not check it, but the tests of its users
+// do. Strings must be UTF-8. Control characters are escaped, and `<` as well, so that a page may
+// contain the text.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,11 @@ public:
     JsonWriter& value(std::int64_t number);
     JsonWriter& value(std::uint32_t number) { return value(std::uint64_t{number}); }
     JsonWriter& value(bool flag);
-    /// Up to 9 digits after the point, no trailing zeros, never an exponent. Not finite: null.
+    /// Writes up to 9 digits after the point, without trailing zeros or an exponent, or null for a
+    /// number that is not finite.
     JsonWriter& value(double number);
     JsonWriter& null();
-    /// A value that is JSON already.
+    /// Writes a value that is JSON already.
     JsonWriter& raw(std::string_view json);
 
     template <class T>
@@ -45,7 +46,7 @@ private:
     bool comma_ = false;
 };
 
-/// Decimal text of a number: the integer, or with up to 9 digits after the point.
+/// Appends the decimal text of a number: the integer, or up to 9 digits after the point.
 void append_number(std::string& out, double number);
 
 }  // namespace sluice

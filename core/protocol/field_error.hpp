@@ -1,4 +1,4 @@
-// FieldError: one thing that is wrong with a request, as both endpoints report it.
+// FieldError: one error of a request, as both endpoints report it.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,12 @@ enum class FieldErrorCode : std::uint8_t {
     kInvalidFormat,  ///< Present and wrong.
 };
 
-[[nodiscard]] std::string_view to_string(FieldErrorCode code) noexcept;  // REQUIRED, INVALID_FORMAT
+[[nodiscard]] constexpr std::string_view to_string(FieldErrorCode code) noexcept {
+    return code == FieldErrorCode::kRequired ? "REQUIRED" : "INVALID_FORMAT";
+}
 
 struct FieldError {
-    std::string field;  ///< `line_items[0].sku`, a header's name, or empty: the body as a whole.
+    std::string field;  ///< `line_items[0].sku`, a header's name, or empty for the whole body.
     FieldErrorCode code = FieldErrorCode::kInvalidFormat;
     std::string message;      ///< For the shop's developer. Never repeats the value that was sent.
     std::uint32_t index = 0;  ///< Catalog: position in `products`. Events: unused.

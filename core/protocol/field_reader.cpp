@@ -30,7 +30,7 @@ constexpr std::string_view kQuantityFrom1 =
 constexpr std::string_view kCurrency = "must be an ISO 4217 currency code such as \"USD\"";
 constexpr std::string_view kArray = "must be an array";
 
-/// Names are so short that a call of memcmp takes longer than to compare them.
+/// Compares without memcmp, because a call takes longer than comparing such short names.
 bool is_equal(std::string_view a, std::string_view b) noexcept {
     const auto word = [](std::string_view text, std::size_t at) {
         std::uint64_t bytes = 0;

@@ -1,5 +1,5 @@
-// Field reader: takes the named fields out of one JSON object in one pass, then reads them as typed
-// values and reports what is wrong with each. Used by the order event.
+// Field reader: collects the named fields of one JSON object in one pass, then reads them as typed
+// values and reports their errors. Used by the order event.
 //
 // Fields are numbered by their place in a FieldNames table; errors come in the order of the calls.
 #pragma once
@@ -14,40 +14,40 @@
 #include <vector>
 
 #include "core/json/document.hpp"
+#include "core/protocol/amount.hpp"
 #include "core/protocol/field_error.hpp"
-#include "core/protocol/sent_decimal.hpp"
 #include "core/values/currency.hpp"
 #include "core/values/name_index.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
 
-/// The fields that one kind of object has.
+/// The names of the fields of one kind of object.
 struct FieldNames {
     std::span<const std::string_view> names;
     NameIndex index;
 };
 
-/// Where an object lies: the root, or `list[index]`.
+/// The place of an object: the root, or `list[index]`.
 struct Place {
-    std::string_view list;  ///< Empty: the root.
+    std::string_view list;  ///< Empty for the root.
     std::size_t index = 0;
 };
 
-/// What is wrong with a body, the first `errors_max` of it.
+/// The first `errors_max` errors of a body.
 class Findings {
 public:
     explicit Findings(std::size_t errors_max) : errors_max_(errors_max) {}
 
-    /// @param has_nuls  Whether any string of the body holds U+0000; saves looking for it.
+    /// @param has_nuls  Whether any string of the body contains U+0000; if not, none is searched.
     void begin(bool has_nuls) noexcept;
     [[nodiscard]] bool full() const noexcept { return errors_.size() >= errors_max_; }
     [[nodiscard]] const std::vector<FieldError>& errors() const noexcept { return errors_; }
-    /// How many U+0000 were found in the strings given to has_nul().
+    /// Returns how many U+0000 has_nul() found.
     [[nodiscard]] std::size_t nuls_found() const noexcept { return nuls_found_; }
     [[nodiscard]] bool has_nul(std::string_view text) noexcept;
 
-    /// About a field of an object, an element of a list (no name), or the body (neither).
+    /// Adds an error of a field, of an element of a list (no name), or of the body (neither).
     void add(Place place, std::string_view name, FieldErrorCode code, std::string_view message);
 
 private:
@@ -63,15 +63,15 @@ class FieldReader {
 public:
     static constexpr std::size_t kFieldsMax = 16;
 
-    /// @param extra_name  A name known at run time only; its field's number is names.size().
+    /// @param extra_name  A name that only the configuration knows; its number is names.size().
     FieldReader(const FieldNames& fields, Place place, Findings& findings,
                 std::string_view extra_name = {}) noexcept
         : fields_(fields), extra_name_(extra_name), place_(place), findings_(findings) {}
 
     void collect(const simdjson::dom::object& object) noexcept;
 
-    /// The field's value; nullptr if it is absent, null, or appears twice, which are reported as
-    /// `need` demands.
+    /// Returns the value of a field, or nullptr if it is absent, null or repeated, which are
+    /// reported as `need` requires.
     [[nodiscard]] const simdjson::dom::element* find(std::size_t field, Need need) {
         const std::uint32_t bit = 1U << field;
         if ((present_ & ~repeated_ & bit) != 0 && !values_[field].value.is_null()) [[likely]] {
@@ -81,7 +81,7 @@ public:
         return nullptr;
     }
 
-    // Each returns true if `out` was set: the field is present and right.
+    // Each returns true if `out` was set, because the field is present and valid.
     bool id(std::size_t field, Need need, std::string_view& out);
     bool text(std::size_t field, Need need, std::string_view& out);
     bool non_empty_text(std::size_t field, Need need, std::string_view& out);
@@ -90,16 +90,16 @@ public:
     bool quantity(std::size_t field, std::uint32_t lowest, std::uint32_t& out);
     bool currency(std::size_t field, Currency& out);
     bool array(std::size_t field, Need need, simdjson::dom::array& out);
-    /// One of the words; `out` is its position.
+    /// Reads one of `words`; `out` is its position.
     bool word(std::size_t field, std::span<const std::string_view> words, std::size_t& out);
 
     void invalid(std::size_t field, std::string_view message);
 
 private:
     [[nodiscard]] std::string_view name(std::size_t field) const noexcept;
-    /// Why find() has nothing to give.
+    /// Reports why find() returns nothing.
     void report_unreadable(std::size_t field, Need need);
-    /// The field's value if it is a string without U+0000; else `message` is reported.
+    /// Reads a string without U+0000, or reports `message`.
     bool string_value(std::size_t field, Need need, std::string_view message,
                       std::string_view& out);
 

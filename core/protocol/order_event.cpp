@@ -149,8 +149,8 @@ struct OrderEventParser::State {
     }
 };
 
-/// Repeated ids are known only when all were seen, but errors are listed in order: so a pass that
-/// found some is followed by a second one that knows them.
+/// Repeated ids are known only after all were read, but errors are listed in order. So a pass that
+/// found repeated ids is followed by a second one that knows them.
 void OrderEventParser::State::begin_pass() {
     findings.begin(json.nul_count() > 0);
     clear(event);
@@ -197,7 +197,7 @@ void OrderEventParser::State::read_customer(FieldReader& in) {
     }
 }
 
-/// False: the field is no pseudonym, or may be none here; its own reader says what is wrong.
+/// Returns false if the field is no pseudonym or must not be one; its own reader reports errors.
 bool OrderEventParser::State::read_pseudonym(FieldReader& in, std::size_t field,
                                              std::optional<Digest256>& out) const {
     if (pseudonyms == Pseudonyms::kRefused) {
@@ -231,7 +231,8 @@ void OrderEventParser::State::read_money(FieldReader& in) {
     in.currency(kCurrencyCode, event.currency);
 }
 
-/// Elements that are no objects are reported; `read_one` sees the others with their position.
+/// Reports elements that are not objects, and calls `read_one` with each other one and its
+/// position.
 template <class ReadOne>
 void OrderEventParser::State::for_each_object(std::string_view list, const array& elements,
                                               ReadOne read_one) {
@@ -383,7 +384,7 @@ const OrderEvent* OrderEventParser::parse(std::string_view body, Topic topic,
         state.begin_pass();
         state.read(root, topic, anon_field);
     }
-    // In a named field it is that field's error; anywhere else, the body's.
+    // U+0000 in a named field is an error of that field, and elsewhere of the body.
     if (state.findings.errors().empty() && state.json.nul_count() > state.findings.nuls_found()) {
         state.findings.add({}, {}, FieldErrorCode::kInvalidFormat,
                            "strings must not contain U+0000, also not in unknown fields");

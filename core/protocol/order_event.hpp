@@ -1,7 +1,7 @@
 // Order event: the complete order as a shop sends it, parsed and validated.
 //
-// One parser serves nginx (validate before storing) and the worker (read what was stored), so that
-// the edge and the ledger can never read two different values from the same bytes.
+// nginx validates with the same parser with which the worker reads stored bodies, so that the edge
+// and the ledger never read different values from the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/protocol/amount.hpp"
 #include "core/protocol/field_error.hpp"
-#include "core/protocol/sent_decimal.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/currency.hpp"
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-/// All views below point into the parser that made the event: valid until its next parse().
+/// All views below point into the parser of the event and are valid until its next parse().
 struct Discount {
     std::string_view code;  ///< Non-empty. Compared ignoring ASCII case.
     bool percentage = false;
@@ -54,7 +54,7 @@ struct OrderEvent {
     std::optional<std::string_view> customer_id;
     std::optional<std::string_view> email;
     std::optional<std::string_view> phone;
-    /// In place of customer_id and email once their person was forgotten.
+    /// Replaces customer_id and email once the person was forgotten.
     std::optional<Digest256> customer_pseudonym, email_pseudonym;
     Timestamp ordered_at;
     /// platform_updated_at; on ORDER_CREATE without it, ordered_at. This is the order's version.
@@ -70,12 +70,12 @@ struct OrderEvent {
     std::optional<std::string_view> anon_id;
 };
 
-/// May customer and e-mail be pseudonyms, `{"pseudonym":"<64 hex>"}`? Only in an input that was
-/// edited after it was stored (docs/record-format.md): no sender can state one.
+/// Whether customer and e-mail may be pseudonyms, `{"pseudonym":"<64 hex>"}`. Only inputs that were
+/// edited after they were stored contain them (docs/record-format.md); senders cannot.
 enum class Pseudonyms : std::uint8_t { kRefused, kRead };
 
-/// Reusable: keeps its buffers, so that parsing a valid event of ordinary size allocates nothing.
-/// One per thread. Buffers above 8 MB are freed after use.
+/// A reusable parser. It keeps its buffers, so that a valid event of ordinary size allocates
+/// nothing. One per thread. Buffers above 8 MB are freed after use.
 class OrderEventParser {
 public:
     static constexpr std::size_t kErrorsMax = 100;  ///< Details listed in an answer.
@@ -88,15 +88,15 @@ public:
     /// @param body        The raw bytes; need not be padded (copied if the page boundary demands
     /// it).
     /// @param anon_field  The name of the anonymous id's field: `svc_anon_id` for prefix `X-SVC-`.
-    ///                    Empty: the field is not read (the worker takes it from the record).
+    ///                    If empty, the field is not read: the worker has it from the record.
     /// @return the event, owned by the parser and valid until its next call; or nullptr, and then
     ///         errors() has 1 to kErrorsMax entries in the order of docs/protocol.md's table.
     [[nodiscard]] const OrderEvent* parse(std::string_view body, Topic topic,
                                           std::string_view anon_field,
                                           Pseudonyms pseudonyms = Pseudonyms::kRefused);
     [[nodiscard]] std::span<const FieldError> errors() const noexcept;
-    /// Frees what a body above 8 MB left behind; else it waits for the next parse(). Invalidates
-    /// the event.
+    /// Frees what a body above 8 MB left behind, which the next parse() would do. Invalidates the
+    /// event.
     void trim() noexcept;
 
 private:
@@ -104,7 +104,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// `X-SVC-` -> `svc_anon_id`, `X-LC-` -> `lc_anon_id`.
+/// Maps a prefix to a name: `X-SVC-` -> `svc_anon_id`, `X-LC-` -> `lc_anon_id`.
 [[nodiscard]] std::string anon_field_name(std::string_view header_prefix);
 
 }  // namespace sluice

@@ -1,5 +1,14 @@
 #include "core/protocol/personal_ids.hpp"
 
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "core/json/slices.hpp"
+#include "core/json/writer.hpp"
+
 namespace sluice {
 
 Digest256 anon_digest(std::string_view anon_id) {
@@ -35,6 +44,174 @@ Digest256 pseudonym(const SigningKey& secret, const Digest256& digest) noexcept 
 
 std::string pseudonym_json(const Digest256& pseudonym) {
     return R"({"pseudonym":")" + to_hex(pseudonym) + "\"}";
+}
+
+// -- Redaction ------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kOrderFields{"platform_order_id",
+                                                       "platform_ordered_at",
+                                                       "platform_updated_at",
+                                                       "platform_cancelled_at",
+                                                       "amount",
+                                                       "tax",
+                                                       "shipping",
+                                                       "currency_code"};
+constexpr std::array<std::string_view, 4> kDiscountFields{"code", "type", "value_type", "value"};
+constexpr std::array<std::string_view, 6> kLineFields{"line_item_id", "sku", "variant_sku",
+                                                      "amount",       "tax", "quantity"};
+constexpr std::array<std::string_view, 8> kRefundFields{"refund_line_item_id",
+                                                        "line_item_id",
+                                                        "platform_refunded_at",
+                                                        "sku",
+                                                        "variant_sku",
+                                                        "amount",
+                                                        "tax",
+                                                        "quantity"};
+
+constexpr std::string_view kCustomerId = "platform_customer_id";
+constexpr std::string_view kEmail = "email";
+
+using Names = std::span<const std::string_view>;
+
+bool is_in(Names names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void write_elements(JsonWriter& writer, std::string_view array, Names names) {
+    if (array.front() != '[') {  // Null.
+        writer.raw(array);
+        return;
+    }
+    writer.begin_array();
+    for (const std::string_view element : json_elements(array)) {
+        writer.begin_object();
+        for (const JsonMember& member : json_members(element)) {
+            if (is_in(names, member.key)) {
+                writer.key(member.key).raw(member.value);
+            }
+        }
+        writer.end_object();
+    }
+    writer.end_array();
+}
+
+bool is_json_object(std::string_view body) {
+    simdjson::dom::parser parser;
+    simdjson::dom::element root;
+    return parser.parse(body.data(), body.size()).get(root) == simdjson::SUCCESS &&
+           root.is_object();
+}
+
+/// Reads `{"pseudonym":"<64 hex>"}` where it is allowed.
+std::optional<Digest256> stated_pseudonym(std::string_view value, Pseudonyms pseudonyms) {
+    if (pseudonyms == Pseudonyms::kRefused || value.front() != '{') {
+        return std::nullopt;
+    }
+    const std::vector<JsonMember> members = json_members(value);
+    return members.size() == 1 && members.front().key == "pseudonym"
+               ? parse_hex_digest(json_string(members.front().value), HexCase::kLowerOnly)
+               : std::nullopt;
+}
+
+/// A field that names a person, as the ledger would know it.
+struct PersonalId {
+    Digest256 digest{};
+    bool is_pseudonym = false;
+};
+using DigestOf = Digest256 (*)(std::string_view);
+
+/// Returns nothing if the field names no person.
+std::optional<PersonalId> personal_id(const JsonMember& member, Pseudonyms pseudonyms,
+                                      DigestOf digest_of) {
+    if (const auto known = stated_pseudonym(member.value, pseudonyms)) {
+        return PersonalId{*known, true};
+    }
+    const std::string text = json_string(member.value);
+    return text.empty() ? std::nullopt : std::optional(PersonalId{digest_of(text), false});
+}
+
+DigestOf digest_of(std::string_view field) {
+    return field == kCustomerId ? customer_id_digest : email_digest;
+}
+
+bool names_customer(const std::vector<JsonMember>& members, Pseudonyms pseudonyms) {
+    return std::any_of(members.begin(), members.end(), [&](const JsonMember& member) {
+        return member.key == kCustomerId && personal_id(member, pseudonyms, customer_id_digest);
+    });
+}
+
+}  // namespace
+
+std::optional<BodyIds> read_ids(std::string_view body, Pseudonyms pseudonyms) {
+    if (!is_json_object(body)) {
+        return std::nullopt;
+    }
+    BodyIds ids;
+    for (const JsonMember& member : json_members(body)) {
+        if (member.key == "platform_order_id") {
+            ids.orders.push_back(json_string(member.value));
+        } else if (member.key == kCustomerId || member.key == kEmail) {
+            if (const auto id = personal_id(member, pseudonyms, digest_of(member.key))) {
+                (member.key == kEmail ? ids.emails : ids.customers).push_back(id->digest);
+            }
+        } else if (member.key == "phone" && !json_string(member.value).empty()) {
+            ids.phones.push_back(phone_digest(json_string(member.value)));
+        }
+    }
+    return ids;
+}
+
+std::string redact_order(std::string_view body, Pseudonyms pseudonyms, const ReplaceId& replace) {
+    const std::vector<JsonMember> members = json_members(body);
+    const std::string_view read = names_customer(members, pseudonyms) ? kCustomerId : kEmail;
+    std::string redacted;
+    JsonWriter writer(redacted);
+    writer.begin_object();
+    for (const JsonMember& member : members) {
+        if (member.key == read) {
+            if (const auto id = personal_id(member, pseudonyms, digest_of(read))) {
+                const std::optional<Digest256> other = replace(id->digest);
+                if (other || id->is_pseudonym) {
+                    writer.key(read).raw(pseudonym_json(other.value_or(id->digest)));
+                }
+            }
+        } else if (is_in(kOrderFields, member.key)) {
+            writer.key(member.key).raw(member.value);
+        } else if (member.key == "discounts") {
+            write_elements(writer.key(member.key), member.value, kDiscountFields);
+        } else if (member.key == "line_items") {
+            write_elements(writer.key(member.key), member.value, kLineFields);
+        } else if (member.key == "refund_line_items") {
+            write_elements(writer.key(member.key), member.value, kRefundFields);
+        }
+    }
+    writer.end_object();
+    return redacted;
+}
+
+std::optional<std::string> replace_ids(
+    std::string_view body, Pseudonyms pseudonyms, const ReplaceId& replace,
+    const std::function<bool(std::string_view device)>& is_device) {
+    bool changed = false;
+    std::string replaced;
+    JsonWriter writer(replaced);
+    writer.begin_object();
+    for (const JsonMember& member : json_members(body)) {
+        if (member.key == kCustomerId || member.key == kEmail) {
+            const auto id = personal_id(member, pseudonyms, digest_of(member.key));
+            const auto other = id ? replace(id->digest) : std::nullopt;
+            changed = changed || other;
+            writer.key(member.key).raw(other ? pseudonym_json(*other) : std::string(member.value));
+        } else if (member.key.ends_with("_anon_id") && is_device(json_string(member.value))) {
+            changed = true;  // the record's metadata holds what the ledger reads of it
+        } else {
+            writer.key(member.key).raw(member.value);
+        }
+    }
+    writer.end_object();
+    return changed ? std::optional(std::move(replaced)) : std::nullopt;
 }
 
 }  // namespace sluice

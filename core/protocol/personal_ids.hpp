@@ -1,12 +1,14 @@
-// Personal ids: the digests by which the ledger knows a person, and what takes their place once the
-// person is forgotten (books F2).
+// Personal ids: the digests by which the ledger knows a person, their replacements once the person
+// is forgotten (books F2), and the redaction of stored order bodies (books F1, F2).
 //
-// The ledger never keeps or compares an id of a person but as one of these.
+// The ledger keeps and compares ids of persons only as these digests.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/record.hpp"
@@ -14,20 +16,49 @@
 
 namespace sluice {
 
-/// Of a device's anonymous id.
+// -- Digests --------------------------------------------------------------------------------------
+
+/// Digests a device's anonymous id.
 [[nodiscard]] Digest256 anon_digest(std::string_view anon_id);
-/// Of the device that a record names; nothing: it names none.
+/// Returns the digest of the device that a record names, if it names one.
 [[nodiscard]] std::optional<Digest256> device_of(const RecordMeta& meta, Pseudonyms pseudonyms);
-/// Of a platform_customer_id.
+/// Digests a platform_customer_id.
 [[nodiscard]] Digest256 customer_id_digest(std::string_view id);
-/// Of an e-mail address, ignoring ASCII case.
+/// Digests an e-mail address, ignoring ASCII case.
 [[nodiscard]] Digest256 email_digest(std::string_view email);
-/// Of a phone number as it was sent. Looked for only, never stored with an order.
+/// Digests a phone number as it was sent. Used only for searches, never stored with an order.
 [[nodiscard]] Digest256 phone_digest(std::string_view phone);
 
-/// What takes the place of `digest`: HMAC-SHA-256(R, digest). Equal ids stay equal.
+/// Returns the replacement of `digest`: HMAC-SHA-256(R, digest). Equal ids stay equal.
 [[nodiscard]] Digest256 pseudonym(const SigningKey& secret, const Digest256& digest) noexcept;
-/// `{"pseudonym":"<64 hex>"}`
+/// Returns `{"pseudonym":"<64 hex>"}`.
 [[nodiscard]] std::string pseudonym_json(const Digest256& pseudonym);
+
+// -- Redaction ------------------------------------------------------------------------------------
+
+/// The persons that an order body names: all values of each field, even of a repeated one, except
+/// values that are not strings.
+struct BodyIds {
+    std::vector<std::string> orders;                   ///< platform_order_id
+    std::vector<Digest256> customers, emails, phones;  ///< Digests, as above.
+};
+/// Returns nothing if the body is not a JSON object.
+[[nodiscard]] std::optional<BodyIds> read_ids(std::string_view body, Pseudonyms pseudonyms);
+
+/// Returns the replacement of an id, or nothing if the id stays.
+using ReplaceId = std::function<std::optional<Digest256>(const Digest256&)>;
+
+/// Returns the order with only the fields that the ledger reads: ids, times, amounts, codes, and
+/// the customer (platform_customer_id, or else the e-mail) as a pseudonym. Kept fields stay byte
+/// for byte. A body that was redacted before is unchanged, except for what `replace` replaces.
+/// Requires: read_ids(body).
+[[nodiscard]] std::string redact_order(std::string_view body, Pseudonyms pseudonyms,
+                                       const ReplaceId& replace);
+
+/// Returns the order with other customer ids, and without a device id for which `is_device` is
+/// true. Returns nothing if nothing is replaced. Requires: read_ids(body).
+[[nodiscard]] std::optional<std::string> replace_ids(
+    std::string_view body, Pseudonyms pseudonyms, const ReplaceId& replace,
+    const std::function<bool(std::string_view device)>& is_device);
 
 }  // namespace sluice

@@ -19,7 +19,7 @@ using simdjson::dom::element;
 using simdjson::dom::element_type;
 using simdjson::dom::object;
 
-/// Where a value lies, from the inside out; lives on the stack of the walk.
+/// The place of a value, from the inside out, on the stack of the walk.
 struct Path {
     static constexpr std::size_t kNoIndex = ~std::size_t{0};
 
@@ -90,7 +90,7 @@ bool is_right_text(FieldType type, std::string_view text) noexcept {
     }
 }
 
-/// Anything but strings, lists and objects.
+/// Checks every type except strings, lists and objects.
 bool is_right_plain(FieldType type, element_type sent) noexcept {
     const bool integer = sent == element_type::INT64 || sent == element_type::UINT64;
     switch (type) {
@@ -118,7 +118,7 @@ struct ProductBatchParser::State {
     std::size_t nuls_found = 0;  ///< In the fields that the walk looked at.
 
     [[nodiscard]] bool full() const noexcept { return errors.size() >= kErrorsMax; }
-    /// The array `products`, or nothing, and then `batch_error` says why.
+    /// Returns the array `products`, or nothing and sets `batch_error`.
     [[nodiscard]] bool find_products(array& products);
     void check_products(const array& products);
     void check_object(const ProductTable& table, const object& from, const Path& path);
@@ -148,8 +148,8 @@ void ProductBatchParser::State::check_products(const array& products) {
     }
 }
 
-/// A first pass puts the fields that the table knows into the table's order, whatever order and
-/// unknown fields the sender chose. A second pass checks them in that order.
+/// The first pass puts the fields of the table into its order, because the sender may use any order
+/// and unknown fields. The second pass checks them in that order.
 void ProductBatchParser::State::check_object(const ProductTable& table, const object& from,
                                              const Path& path) {
     std::array<JsonSlot, NameIndex::kNamesMax> values;
@@ -307,7 +307,7 @@ BatchVerdict ProductBatchParser::validate(std::string_view body, Topic topic) {
     } else if (state.find_products(products)) {
         state.check_products(products);
         state.products_count = static_cast<std::uint32_t>(products.size());
-        // In a field that the walk looks at, it is that field's error; anywhere else, the body's.
+        // U+0000 in a field that the walk checks is its error, and elsewhere the error of the body.
         if (state.errors.empty() && state.json.nul_count() > state.nuls_found) {
             state.batch_error = "strings must not contain U+0000, also not in unknown fields";
         }

@@ -18,7 +18,7 @@ enum class BatchVerdict : std::uint8_t {
     kRecordErrors,  ///< 422; errors() lists them, the first 1000, in order.
 };
 
-/// Reusable as OrderEventParser is. One per thread.
+/// A reusable parser, as OrderEventParser. One per thread.
 class ProductBatchParser {
 public:
     static constexpr std::size_t kErrorsMax = 1000;
@@ -31,10 +31,10 @@ public:
 
     /// Requires: is_catalog(topic).
     [[nodiscard]] BatchVerdict validate(std::string_view body, Topic topic);
-    /// kNotABatch: what is wrong, for the `message` of the 400. Valid until the next call.
+    /// Returns the error after kNotABatch, for the `message` of the 400. Valid until the next call.
     [[nodiscard]] std::string_view batch_error() const noexcept;
     [[nodiscard]] std::span<const FieldError> errors() const noexcept;
-    /// Number of records of the batch that was validated last, if it was kValid.
+    /// Returns the number of records after kValid.
     [[nodiscard]] std::uint32_t products_count() const noexcept;
 
     /// Frees the buffers of the last body, large or small.

@@ -32,7 +32,7 @@ constexpr ProductTable make_table(std::string_view name,
     return table;
 }
 
-// What a field does not say is the default of ProductField.
+// Omitted values are the defaults of ProductField.
 
 constexpr std::array kRangeFields{
     ProductField{.name = "min", .type = kNumber, .note = "Lowest price"},

@@ -1,5 +1,5 @@
-// Product fields: the one table that describes a catalog record. The validator walks it; the
-// reference page and the OpenAPI document are generated from it. Nothing is listed twice.
+// Product fields: the one table that describes a catalog record. The validator walks it, and the
+// reference page and the OpenAPI document are generated from it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class FieldType : std::uint8_t {
     kObjectList,    ///< Array of objects of `table`.
 };
 
-/// The topics for which a field is required, or looked at.
+/// The topics for which a field is required or checked.
 enum class OnTopic : std::uint8_t { kNone, kUpsert, kDelete, kBoth };
 
 struct ProductTable;
@@ -36,8 +36,8 @@ struct ProductField {
     FieldType type = FieldType::kText;
     bool nullable = false;
     OnTopic required = OnTopic::kNone;
-    OnTopic checked = OnTopic::kUpsert;   ///< Where not checked, anything is accepted.
-    std::uint16_t limit = 0;              ///< Elements of a list at most; 0: no limit.
+    OnTopic checked = OnTopic::kUpsert;   ///< Elsewhere any value is accepted.
+    std::uint16_t limit = 0;              ///< Most elements of a list; 0 means no limit.
     const ProductTable* table = nullptr;  ///< For kObject and kObjectList.
     std::string_view note;                ///< For the reference page.
 };
@@ -54,12 +54,12 @@ struct ProductTable {
     std::uint32_t checked_on_delete = 0;
 };
 
-/// An element of `products`.
+/// Returns the table of an element of `products`.
 [[nodiscard]] const ProductTable& product_table() noexcept;
-/// All tables, a table before those it refers to.
+/// Returns all tables, each before those to which it refers.
 [[nodiscard]] std::span<const ProductTable* const> product_tables() noexcept;
 
-/// For documents: `string`, `array of variant`, `ISO 4217 code`, ...
+/// Returns the name for documents: `string`, `array of variant`, `ISO 4217 code`, ...
 [[nodiscard]] std::string_view to_string(FieldType type) noexcept;
 
 }  // namespace sluice

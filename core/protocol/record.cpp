@@ -21,7 +21,7 @@ constexpr std::uint16_t kFlagBulk = 1;
 constexpr std::size_t kCrcOffset = 16;
 constexpr std::uint32_t kNanosMax = 999'999'999;
 
-/// The fixed head, field by field as it lies in the record.
+/// The fixed head, field by field as in the record.
 struct Head {
     std::uint32_t magic;
     std::uint16_t format;
@@ -51,7 +51,7 @@ bool is_known_topic(std::uint8_t topic) noexcept {
     return known.has_value();
 }
 
-/// Fields that are absent cost nothing, so empty strings are left out.
+/// Omits empty strings, because absent fields take no space.
 flatbuffers::Offset<flatbuffers::String> add_text(flatbuffers::FlatBufferBuilder& builder,
                                                   std::string_view text) {
     return text.empty() ? 0 : builder.CreateString(text.data(), text.size());
@@ -81,8 +81,8 @@ void build_metadata(flatbuffers::FlatBufferBuilder& builder, const RecordMeta& m
         bulk, meta.anon_pseudonym ? &pseudonym : nullptr));
 }
 
-/// Metadata where FlatBuffers may read it: its accessors want 8-byte alignment, and LMDB promises
-/// 2. Strings found in the copy are given back as views into the original.
+/// An aligned copy of the metadata, because FlatBuffers needs 8-byte alignment and LMDB ensures 2.
+/// Strings that are found in the copy are returned as views into the original.
 class AlignedMetadata {
 public:
     explicit AlignedMetadata(std::string_view original) : original_(original) {
@@ -97,7 +97,7 @@ public:
     AlignedMetadata(const AlignedMetadata&) = delete;
     AlignedMetadata& operator=(const AlignedMetadata&) = delete;
 
-    /// nullptr if the bytes are no well-formed metadata.
+    /// Returns nullptr if the metadata is not well-formed.
     [[nodiscard]] const fbs::RecordMeta* verified() const {
         flatbuffers::Verifier verifier(bytes_, original_.size());
         return fbs::VerifyRecordMetaBuffer(verifier) ? fbs::GetRecordMeta(bytes_) : nullptr;
@@ -127,7 +127,7 @@ BulkRef decode_bulk(const fbs::Bulk& bulk, const AlignedMetadata& metadata) {
     return {metadata.view(bulk.file_name()), bulk.bytes(), decode_digest(*bulk.sha256())};
 }
 
-/// A name that cannot lead out of its folder, also if a damaged or foreign record names it.
+/// Returns true if a name cannot lead out of its folder, even in a damaged or foreign record.
 bool is_file_name(std::string_view name) noexcept {
     return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos &&
            name.find('\0') == std::string_view::npos;

@@ -26,14 +26,14 @@ namespace sluice {
 inline constexpr std::uint16_t kRecordFormat = 1;
 inline constexpr std::size_t kRecordHeadBytes = 20;
 
-/// A body above 256 KB lies beside the queue as a file; the record says which.
+/// A body above 256 KB is stored as a file outside the queue; the record names the file.
 struct BulkRef {
     std::string_view file_name;  ///< Within queue/bulk/, no slashes.
     std::uint64_t bytes = 0;
     Digest256 sha256{};
 };
 
-/// Metadata as views; the owner of the bytes must outlive it.
+/// Metadata as views. The bytes must outlive it.
 struct RecordMeta {
     Topic topic = Topic::kOrderCreate;
     AccountNumber account_number;
@@ -45,7 +45,7 @@ struct RecordMeta {
     std::string_view idempotency_key;  ///< Catalog only.
     std::string_view
         anon_id;  ///< Orders: the anonymous id, so that no reader needs its field's name.
-    /// In place of anon_id once its person was forgotten: what the ledger knows the device by. Only
+    /// Replaces anon_id once the person was forgotten. The ledger identifies the device by it. Only
     /// in a record that was edited after it was stored.
     std::optional<Digest256> anon_pseudonym;
     std::string_view actor;           ///< Commands: who ran it (user name).
@@ -53,7 +53,7 @@ struct RecordMeta {
     std::optional<BulkRef> bulk;
 };
 
-/// An encoded head + metadata, ready to be written in front of the body. Reusable.
+/// An encoded head and metadata, to be written before the body. Reusable.
 class RecordEnvelope {
 public:
     RecordEnvelope();
@@ -63,7 +63,7 @@ public:
 
     /// @param body  The inline body; empty when meta.bulk is set.
     void encode(const RecordMeta& meta, std::string_view body);
-    /// Head and metadata. The record is these bytes followed by the body that was encoded.
+    /// Returns head and metadata. The record is these bytes and then the body that was encoded.
     /// Valid until the next encode().
     [[nodiscard]] std::string_view prefix() const noexcept;
 
@@ -79,11 +79,11 @@ struct RecordView {
     std::optional<Receipt> receipt;
 };
 
-/// Checks magic, format, lengths, CRC and the FlatBuffers structure. kCorrupt or kUnsupported.
+/// Checks magic, format, lengths, CRC and FlatBuffers structure. Errors: kCorrupt, kUnsupported.
 [[nodiscard]] Result<RecordView> decode_record(std::string_view bytes);
 
-/// Does the head say that the body lies in a bulk file? Checks nothing else: for callers that
-/// decode only such records. False for bytes that are no record.
+/// Returns whether the head says that the body is in a bulk file, and checks nothing else, for
+/// callers that decode only such records. Returns false for bytes that are no record.
 [[nodiscard]] bool claims_bulk(std::string_view bytes) noexcept;
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// The low-level SHA-256 interface, deprecated in OpenSSL 3 but kept in all of 3.x, is what makes a
-// check cheap, free of allocation and safe on any thread: a keyed state is a plain struct that is
+// The low-level SHA-256 interface, deprecated in OpenSSL 3 but present in all of 3.x, makes a check
+// cheap, free of allocation and safe on any thread, because a keyed state is a plain struct that is
 // copied onto the stack. Measured for 1100 bytes (SHA-NI, OpenSSL 3.0): copied SHA256_CTX 0.69 us,
 // EVP_MD_CTX_copy_ex 0.73 and EVP_MAC_init(NULL) 0.75 (both need a context per thread),
 // EVP_MAC_CTX_dup 1.02 (allocates), HMAC() 1.59 (fetches); plain SHA-256 of it is 0.66.
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kBlockBytes = 64;
 constexpr std::uint8_t kInnerPad = 0x36;
 constexpr std::uint8_t kOuterPad = 0x5c;
-/// No digit: larger than any digit, and still larger when it was combined with another one.
+/// Marks a character that is no digit: larger than any digit, even combined with another one.
 constexpr std::uint8_t kNoHexDigit = 0xff;
 
 using HexTable = std::array<std::uint8_t, 256>;
@@ -42,7 +42,7 @@ constexpr HexTable kEitherHex = hex_table(true);
 
 using Block = std::array<std::uint8_t, kBlockBytes>;
 
-/// SHA-256 after one block: the key, zero-padded, with every byte xored with `pad`.
+/// Returns SHA-256 after one block: the zero-padded key with every byte xored with `pad`.
 SHA256_CTX state_after_key(Block key, std::uint8_t pad) noexcept {
     for (std::uint8_t& byte : key) {
         byte = static_cast<std::uint8_t>(byte ^ pad);
@@ -54,7 +54,7 @@ SHA256_CTX state_after_key(Block key, std::uint8_t pad) noexcept {
     return context;
 }
 
-/// Ends the hash that `context` began with `bytes`.
+/// Completes the hash in `context` with `bytes`.
 Digest256 finish(SHA256_CTX context, const void* bytes, std::size_t count) noexcept {
     Digest256 digest;
     SHA256_Update(&context, bytes, count);
@@ -188,7 +188,7 @@ RunningHmac SigningKey::begin() const {
 }
 
 const SigningKey& dummy_signing_key() {
-    // Never destroyed: threads of nginx's pools may still run while the process exits.
+    // Never destroyed, because threads of nginx's pools may still run while the process exits.
     static const SigningKey* const key = new SigningKey("stands for the keys of unknown shops");
     return *key;
 }

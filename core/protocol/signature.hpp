@@ -15,11 +15,11 @@ using Digest256 = std::array<std::uint8_t, 32>;
 
 enum class HexCase : std::uint8_t { kLowerOnly, kEither };
 
-/// Exactly 64 hex digits, or nothing.
+/// Parses exactly 64 hex digits.
 [[nodiscard]] std::optional<Digest256> parse_hex_digest(std::string_view text,
                                                         HexCase hex_case) noexcept;
 [[nodiscard]] Digest256 sha256(std::string_view bytes) noexcept;
-/// Constant time.
+/// Compares in constant time.
 [[nodiscard]] bool equal_constant_time(const Digest256& a, const Digest256& b) noexcept;
 [[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
 
@@ -33,7 +33,7 @@ public:
     RunningSha256& operator=(RunningSha256&&) noexcept;
 
     void add(std::string_view piece) noexcept;
-    /// Of all that was added so far.
+    /// Returns the digest of the bytes added so far.
     [[nodiscard]] Digest256 digest() const noexcept;
 
 private:
@@ -41,8 +41,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// HMAC-SHA256 of bytes that come in pieces, see SigningKey::begin(). Needs the key no more. Wiped
-/// when destroyed. One thread at a time.
+/// HMAC-SHA256 of bytes that come in pieces, see SigningKey::begin(). The key may be destroyed.
+/// Wiped when destroyed. One thread at a time.
 class RunningHmac {
 public:
     ~RunningHmac();
@@ -50,7 +50,7 @@ public:
     RunningHmac& operator=(RunningHmac&&) noexcept;
 
     void add(std::string_view piece) noexcept;
-    /// Of all that was added so far.
+    /// Returns the digest of the bytes added so far.
     [[nodiscard]] Digest256 digest() const noexcept;
 
 private:
@@ -61,7 +61,7 @@ private:
 };
 
 /// A secret prepared for HMAC-SHA256: the states after the padded key, so that a check hashes the
-/// body once and never touches the secret again. Immutable; any number of threads may use one.
+/// body once and never reads the secret again. Immutable; any number of threads may use it.
 /// Wiped when destroyed.
 class SigningKey {
 public:
@@ -72,7 +72,7 @@ public:
     SigningKey& operator=(const SigningKey&) = delete;
 
     [[nodiscard]] Digest256 sign(std::string_view body) const noexcept;
-    /// sign(), of bytes that come in pieces. Throws std::bad_alloc.
+    /// Begins sign() for bytes that come in pieces. Throws std::bad_alloc.
     [[nodiscard]] RunningHmac begin() const;
     [[nodiscard]] bool verify(std::string_view body, const Digest256& given) const noexcept {
         return equal_constant_time(sign(body), given);
@@ -83,9 +83,9 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A key for senders without a key: the check takes as long as a real one, so that a sender cannot
-/// tell unknown shops from known ones by time. No signature that verifies under it lets a request
-/// in. Any thread, at any time.
+/// Returns a key for senders without a key, whose check takes as long as a real one, so that a
+/// sender cannot distinguish unknown shops by time. No signature under this key admits a request.
+/// Any thread, at any time.
 [[nodiscard]] const SigningKey& dummy_signing_key();
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What an input of the queue is. Values are part of the disk format: never renumber.
+// The kinds of inputs. The values are part of the disk format and must never change.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ enum class Topic : std::uint8_t {
     kOrderCancel = 3,
     kProductUpsert = 16,
     kProductDelete = 17,
-    // Commands of people. Their body is JSON, written by the program itself.
+    // Commands of people. The program writes their body, which is JSON.
     kProgramApply = 32,
     kCreatorImport = 33,
     kCreatorRemove = 34,
@@ -49,7 +49,7 @@ enum class Topic : std::uint8_t {
     return topic >= Topic::kProgramApply;
 }
 
-/// ORDER_CREATE, PRODUCT_UPSERT, ... ; commands likewise (PROGRAM_APPLY).
+/// Returns the name, such as ORDER_CREATE, PRODUCT_UPSERT or PROGRAM_APPLY.
 [[nodiscard]] std::string_view to_string(Topic topic) noexcept;
 [[nodiscard]] std::optional<Topic> parse_topic(std::string_view text) noexcept;
 

@@ -54,7 +54,7 @@ HistoryPoint SharedHistory::since_last(const MetricsSnapshot& metrics) noexcept 
 bool SharedHistory::offer(const MetricsSnapshot& metrics, const HistoryGauges& gauges,
                           std::uint64_t now_ms) noexcept {
     std::uint64_t last = last_ms_.load(std::memory_order_relaxed);
-    // The clock stepped back by more than a period: go on from the new time.
+    // The clock stepped back by more than a period: continue from the new time.
     if (now_ms < last + kHistoryPeriodMs && last < now_ms + kHistoryPeriodMs) {
         return false;
     }
@@ -75,7 +75,7 @@ bool SharedHistory::offer(const MetricsSnapshot& metrics, const HistoryGauges& g
     for (std::size_t i = 0; i < kFields; ++i) {
         place[i].store(words[i], std::memory_order_relaxed);
     }
-    // Release: a reader that sees the new number also sees the point.
+    // Release, so that a reader that sees the new number also sees the point.
     written_.store(number + 1, std::memory_order_release);
     return true;
 }
@@ -83,7 +83,7 @@ bool SharedHistory::offer(const MetricsSnapshot& metrics, const HistoryGauges& g
 void SharedHistory::read(std::vector<HistoryPoint>& points) const {
     points.clear();
     const std::uint64_t end = written_.load(std::memory_order_acquire);
-    // One place is left out: it may be overwritten while this reads.
+    // Skip one place, which may be overwritten during the read.
     const std::uint64_t count = std::min<std::uint64_t>(end, kHistoryPoints - 1);
     points.reserve(count);
     for (std::uint64_t number = end - count; number < end; ++number) {

@@ -1,7 +1,7 @@
-// Status history: the last minutes in shared memory, so that a page that a person opens during an
-// incident also shows how it began.
+// Status history: the last minutes in shared memory, so that a page that is opened during an
+// incident also shows its beginning.
 //
-// The nginx worker that samples offers a point every second; it becomes one every few seconds.
+// The nginx worker that samples offers values every second; every few seconds they become a point.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ namespace sluice {
 inline constexpr std::uint64_t kHistoryPeriodMs = 5'000;
 inline constexpr std::size_t kHistoryPoints = 180;  ///< 15 minutes.
 
-/// One point: counts since the point before it, gauges at its time.
+/// A point: counts since the previous point, and gauges at its time.
 struct HistoryPoint {
     std::uint64_t time_ms = 0;  ///< Wall clock.
-    std::uint64_t span_ms = 0;  ///< What the counts cover; 0: nothing was counted before.
+    std::uint64_t span_ms = 0;  ///< The time that the counts cover; 0 for the first point.
     std::uint64_t accepted_events = 0;
     std::uint64_t accepted_catalog = 0;
     std::uint64_t refused = 0;  ///< Answered with 4xx.
@@ -31,25 +31,25 @@ struct HistoryPoint {
     std::uint64_t queue_depth = 0;
 };
 
-/// What a point is made of besides the counters. Zero where unknown.
+/// The gauges of a point. Zero if unknown.
 struct HistoryGauges {
     std::uint64_t queue_depth = 0;
 };
 
-/// Lives in the shared zone; zero bytes are its start value.
+/// Lives in the shared zone; zeroed memory is its initial state.
 class SharedHistory {
 public:
-    /// Writes a point if kHistoryPeriodMs have passed since the last one and no other worker does.
-    /// Any process; a few microseconds. @return true: written.
+    /// Writes a point if kHistoryPeriodMs have passed since the last one and no other worker writes
+    /// it. Any process; a few microseconds. Returns true if it was written.
     bool offer(const MetricsSnapshot& metrics, const HistoryGauges& gauges,
                std::uint64_t now_ms) noexcept;
-    /// Oldest first; without a point that is being written.
+    /// Reads the points, oldest first, without one that is being written.
     void read(std::vector<HistoryPoint>& points) const;
 
 private:
     static constexpr std::size_t kFields = sizeof(HistoryPoint) / sizeof(std::uint64_t);
     using Words = std::array<Counter, kFields>;
-    /// The totals that the newest point was made from.
+    /// The totals at the newest point.
     struct Totals {
         std::array<Counter, 4> requests;
         std::array<Counter, kCommitBoundsUs.size() + 1> commit_buckets;

@@ -1,10 +1,10 @@
-// Metrics: what the nginx workers count, in shared memory, without a lock.
+// Metrics: the counters of the nginx workers, in shared memory, without a lock.
 //
 // One MetricsBlock per nginx worker, so that two workers rarely share a cache line; a reader adds
-// the blocks up into a MetricsSnapshot. The layout lives in a zone that survives reload while old
-// and new workers count into it: kMetricsLayout names it, zero bytes are its start value, and it
-// holds nothing but lock-free words. All operations are relaxed: the words are independent, and a
-// reader may see one request in one counter and not yet in another.
+// the blocks up into a MetricsSnapshot. The zone survives a reload while old and new workers count
+// in it, so kMetricsLayout names the layout, zeroed memory is its initial state, and it contains
+// only lock-free words. All operations are relaxed, because the words are independent: a reader
+// may see one request in one counter and not yet in another.
 #pragma once
 
 #include <array>
@@ -26,10 +26,10 @@ static_assert(Counter::is_always_lock_free);
 enum class Endpoint : std::uint8_t { kEvents, kCatalog };
 inline constexpr std::size_t kEndpoints = 2;
 inline constexpr std::size_t kOutcomes = static_cast<std::size_t>(Outcome::kError) + 1;
-/// Room for reasons to come, so that a new one does not change the layout.
+/// Includes space for future reasons, so that a new one does not change the layout.
 inline constexpr std::size_t kReasonsMax = 48;
 
-// Upper bounds of the histograms' buckets, inclusive; one more bucket is without bound.
+// Inclusive upper bounds of the histograms' buckets; one more bucket has no bound.
 /// Signature, rate and validation of one request, microseconds.
 inline constexpr std::array<std::uint32_t, 13> kCheckBoundsUs{
     2, 5, 10, 20, 50, 100, 200, 500, 1'000, 5'000, 20'000, 100'000, 1'000'000};
@@ -63,7 +63,7 @@ struct SharedHistogram {
 struct EndpointMetrics {
     std::array<Counter, kOutcomes> results;
     std::array<Counter, kReasonsMax> reasons;  ///< Why requests were refused; kNone is not counted.
-    Counter body_bytes;                        ///< Of every request whose body was read.
+    Counter body_bytes;                        ///< Bodies that were read.
     Counter records;                           ///< Orders or products that were accepted.
     SharedHistogram<kCheckBoundsUs> check_us;
     SharedHistogram<kRequestBoundsMs> request_ms;
@@ -76,10 +76,10 @@ struct alignas(64) MetricsBlock {
     SharedHistogram<kBatchBounds> commit_requests;
     Counter offloaded;  ///< Bodies that were checked on the offload pool.
 
-    /// One finished request. `reason` kNone: nothing was wrong.
+    /// Counts a finished request. `reason` is kNone unless it was refused.
     void count_request(Endpoint endpoint, Outcome outcome, Reason reason,
                        std::uint64_t request_ms) noexcept;
-    /// One request that this module was never asked about.
+    /// Counts a request that was refused before this module ran.
     void count_refused_before(Endpoint endpoint, std::uint64_t status) noexcept;
     void count_commit(std::uint64_t microseconds, std::uint64_t requests) noexcept {
         commit_us.observe(microseconds);
@@ -100,7 +100,7 @@ struct HistogramValues {
     std::uint64_t sum = 0;
     std::uint64_t count = 0;
 
-    /// The value below which `percent` of all lie, interpolated within its bucket; 0 if empty.
+    /// Returns the percentile, interpolated within its bucket, or 0 if empty.
     [[nodiscard]] double quantile(double percent) const noexcept;
 };
 
@@ -129,7 +129,7 @@ struct MetricsSnapshot {
     }
 };
 
-/// Adds the blocks up. Reads some hundred words per block; no allocation.
+/// Adds the blocks up. Reads some hundred words per block; allocates nothing.
 [[nodiscard]] MetricsSnapshot sum_metrics(std::span<const MetricsBlock> blocks) noexcept;
 
 [[nodiscard]] std::string_view to_string(Endpoint endpoint) noexcept;  // events, catalog

@@ -1,4 +1,4 @@
-// CommitJob: something to be stored, as a request hands it over.
+// CommitJob: a record to store, as a request hands it over.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,20 @@
 
 namespace sluice::ngx {
 
-/// Its owner keeps it, and what `item` views, where it is from join() until `completed` is called.
+/// The owner keeps the job, and the bytes that `item` views, in place from join() until
+/// `completed`.
 struct CommitJob : Waiter {
-    store::AppendItem item;               ///< In: what is stored. Out: the outcome.
+    store::AppendItem item;               ///< In: the record. Out: the outcome.
     std::optional<store::BulkFile> bulk;  ///< In: the file that the record names, if any.
-    std::optional<Receipt> receipt;  ///< Out: if it is stored, in a lane; else item.seq is set.
-    ngx_msec_t commit_ms = 0;        ///< Out: from join() to the outcome.
-    LaneRoute* route = nullptr;      ///< That counts it among those who wait.
+    std::optional<Receipt> receipt;       ///< Out: if stored in a lane; otherwise item.seq is set.
+    ngx_msec_t commit_ms = 0;             ///< Out: from join() to the outcome.
+    LaneRoute* route = nullptr;           ///< Counts the job as waiting, if set.
     void* owner = nullptr;
     /// Called on the event loop, never inside join(). The job may be gone afterwards.
     void (*completed)(CommitJob& job) noexcept = nullptr;
 };
 
-/// Calls visit(job) for each; a job may be gone after its turn.
+/// Calls visit(job) for each job, which may be gone afterwards.
 template <class Visit>
 void for_each_job(WaiterChain chain, Visit&& visit) noexcept {
     for (Waiter* waiter = chain.first; waiter != nullptr;) {

@@ -27,7 +27,7 @@ bool find_pool(const MainConf& conf, ngx_str_t name, const char* parameter,
     return pool != nullptr;
 }
 
-/// nullopt: refused and logged.
+/// Returns nothing if the store is refused, which is logged.
 std::optional<store::StoreFormat> check_store(const MainConf& conf, ngx_log_t* log) {
     const store::StorePaths paths(to_view(conf.store_path));
     Result<store::StoreFormat> format = store::read_store_format(paths);

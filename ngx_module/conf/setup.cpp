@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <new>
 
-#include "core/json/prepare.hpp"
+#include "core/json/document.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "ngx_module/conf/conf_check.hpp"
 #include "ngx_module/conf/directives.hpp"
@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view kDefaultPrefix = "X-SVC-";
 constexpr std::string_view kDefaultPool = "default";
 
-/// Named pools may be declared after the http block: they are looked up when all is read. Only
-/// "default" exists undeclared, once a directive names it.
+/// Requests nginx's default pool, which exists only if a directive names it. Other pools may be
+/// declared after the http block, so they are looked up when the whole configuration is read.
 bool request_default_pool(ngx_conf_t* cf, ngx_str_t& name) noexcept {
     if (name.data != nullptr && to_view(name) != kDefaultPool) {
         return true;
@@ -37,12 +37,12 @@ ngx_str_t copy_to_pool(ngx_pool_t* pool, std::string_view text) {
     return copy;
 }
 
-/// Not nginx's own cleanup of files: it keeps a log, which at this time is that of the old cycle.
+/// Replaces nginx's own cleanup of files, which would keep the log of the old cycle.
 void close_key(void* fd) noexcept {
     ::close(*static_cast<int*>(fd));
 }
 
-/// Closed with the cycle.
+/// Keeps the key's file open until the cycle ends.
 bool keep_key_open(ngx_conf_t* cf, MainConf& conf) {
     ngx_pool_cleanup_t* cleanup = ngx_pool_cleanup_add(cf->pool, sizeof(int));
     if (cleanup == nullptr) {
@@ -105,7 +105,7 @@ void set_defaults(MainConf& conf) noexcept {
     }
 }
 
-/// Without a master process a reload would start thread pools that have no threads.
+/// Returns true for a reload without a master process, which would start pools without threads.
 bool is_single_process_reload(const ngx_conf_t* cf) noexcept {
     const ngx_cycle_t* old = cf->cycle->old_cycle;
     return ngx_process == NGX_PROCESS_SINGLE && old != nullptr && !ngx_is_init_cycle(old);
@@ -156,8 +156,8 @@ void merge_values(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
     ngx_conf_merge_value(conf.dry_run, parent.dry_run, 0);
 }
 
-/// `if` and `limit_except` blocks are nameless locations: they serve what the location around
-/// them serves.
+/// Inherits the handler in `if` and `limit_except` blocks, which are nameless locations and serve
+/// what the surrounding location serves.
 void inherit_handler(const Handlers& handlers, ngx_http_core_loc_conf_t& core,
                      const LocConf& parent, LocConf& conf) noexcept {
     if (!core.noname || conf.ingest != kIngestNone || core.handler != nullptr) {
@@ -188,8 +188,8 @@ char* merge_location(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
     return check_ingest(cf, main, conf, core) ? NGX_CONF_OK : kConfFailed;
 }
 
-/// The variable costs random bytes for every request: it is stored with the record only where the
-/// configuration uses it anyhow (in a log format, for example).
+/// Returns the index of $request_id if the configuration uses it, for example in a log format.
+/// Otherwise it is not stored with the record, because it costs random bytes for every request.
 ngx_int_t request_id_in_use(ngx_conf_t* cf) noexcept {
     const auto* core = static_cast<ngx_http_core_main_conf_t*>(
         ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module));

@@ -31,7 +31,7 @@ struct Need {
     const char* verb;
 };
 
-/// What nginx's workers become: setuid(), setgid(), initgroups().
+/// Returns the identity of nginx's workers after setuid(), setgid() and initgroups().
 Identity worker_identity(const ngx_core_conf_t& core) {
     const bool stays_itself = geteuid() != 0 || core.master == 0;  // without a master: no setuid()
     if (stays_itself || core.user == static_cast<ngx_uid_t>(NGX_CONF_UNSET_UINT)) {
@@ -50,7 +50,7 @@ Identity worker_identity(const ngx_core_conf_t& core) {
     return identity;
 }
 
-/// Linux has credentials by thread: only the calling thread becomes `identity`, for file access.
+/// Changes the identity of the calling thread for file access; Linux has credentials by thread.
 void become(const Identity& identity) {
     if (geteuid() != 0) {
         return;
@@ -61,8 +61,8 @@ void become(const Identity& identity) {
 }
 
 bool allowed(const fs::path& path, int mode) {
-    // AT_EACCESS: with the file system ids of this thread, ACLs and capabilities included.
-    // A kernel before 5.8 cannot tell; then the workers find out.
+    // AT_EACCESS uses the file system ids of this thread, with ACLs and capabilities. A kernel
+    // before 5.8 does not have this call; then the workers find out.
     return syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0 ||
            errno == ENOSYS;
 }
@@ -81,7 +81,7 @@ std::string denied(const Identity& identity, const fs::path& path, const char* v
            "): add that user to the store's group, or set \"user\" to one that is in it";
 }
 
-/// The first directory on the way to `path` that cannot be passed.
+/// Finds the first directory on the way to `path` that denies access.
 std::optional<std::string> check_parents(const Identity& identity, const fs::path& path) {
     fs::path walked;
     for (const fs::path& part : path.parent_path()) {

@@ -1,5 +1,5 @@
-// What the code on nginx's event loop shares: events and tasks, the loop's clock, limits for what
-// it logs.
+// Shared by all code on nginx's event loop: events and tasks, the loop's clock, and limits for
+// its log lines.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace sluice::ngx {
 
 // -- Events and tasks -----------------------------------------------------------------------------
 
-/// What an event's `data` points to. nginx's debug log reads `ident` as the file descriptor of a
+/// The target of an event's `data`. nginx's debug log reads `ident` as the file descriptor of a
 /// connection, which follows three pointers.
 struct EventIdent {
     void* pad[3] = {};

@@ -8,7 +8,7 @@
 
 namespace sluice::ngx {
 
-/// `name` and `value` must live as long as the request. False: no memory.
+/// Adds a header. `name` and `value` live as long as the request. Returns false without memory.
 [[nodiscard]] bool add_header(ngx_http_request_t* r, std::string_view name,
                               std::string_view value) noexcept;
 
@@ -16,11 +16,11 @@ namespace sluice::ngx {
 [[nodiscard]] bool add_header(ngx_http_request_t* r, std::string_view name,
                               std::int64_t number) noexcept;
 
-/// One buffer that ends the response. nullptr: no memory. `text` must live as long as the request.
+/// Returns a buffer that ends the response, or nullptr. `text` lives as long as the request.
 [[nodiscard]] ngx_chain_t* text_chain(ngx_http_request_t* r, std::string_view text) noexcept;
 
-/// Status, Content-Type, Content-Length and the body; only the head for HEAD. `text` must live as
-/// long as the request. What it returns is for ngx_http_finalize_request().
+/// Sends status, Content-Type, Content-Length and the body, or only the head for HEAD. `text` lives
+/// as long as the request. Returns the result for ngx_http_finalize_request().
 [[nodiscard]] ngx_int_t send_text(ngx_http_request_t* r, ngx_uint_t status, std::string_view type,
                                   std::string_view text) noexcept;
 

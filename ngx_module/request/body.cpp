@@ -14,9 +14,6 @@
 
 namespace sluice::ngx {
 namespace {
-/// The JSON parser reads beyond the end of the body; with this space it need not copy it.
-constexpr std::size_t kSpareBytes = 64;
-
 std::uint64_t bytes_of(const ngx_buf_t* buffer) noexcept {
     return static_cast<std::uint64_t>(ngx_buf_size(buffer));
 }
@@ -117,7 +114,7 @@ void RequestBody::take_pieces(std::uint64_t bytes) noexcept {
 }
 
 char* RequestBody::make_room() {
-    copy_.reset(new char[bytes_ + kSpareBytes]);
+    copy_.reset(new char[bytes_ + kBodySpareBytes]);
     view_ = {copy_.get(), bytes_};
     return copy_.get();
 }

@@ -7,9 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/intake/body_digests.hpp"
-#include "core/intake/body_pieces.hpp"
-#include "core/intake/checked_body.hpp"
+#include "core/intake/body.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "core/intake/checked_body.hpp"
+#include "core/intake/body.hpp"
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
 #include "ngx_module/nginx/event_loop.hpp"

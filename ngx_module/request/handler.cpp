@@ -208,8 +208,8 @@ ngx_int_t refuse_repetition(ngx_http_request_t* r, RequestPool* pool) noexcept {
     return r->header_sent ? NGX_OK : NGX_HTTP_SERVICE_UNAVAILABLE;
 }
 
-/// Continues a request that an error page leads from one ingest location to another. What was
-/// decided stays, and it counts as one request.
+/// Continues a request that an error page leads from one ingest location to another. An
+/// answer that was decided stays, and both count as one request.
 Step enter_again(IngestRequest& request, ngx_http_request_t* r) noexcept {
     ngx_http_clean_header(r);
     request.conf = loc_conf(r);

@@ -1,5 +1,5 @@
-// What nginx and the process use of this folder: the content handler of `sluice_ingest`, the
-// filters, the variables, and the requests of one worker process.
+// The interface of this folder for nginx and the process: the content handler of `sluice_ingest`,
+// the filters, the variables, and the requests of one worker process.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,8 @@ public:
     [[nodiscard]] RequestTools& tools() noexcept { return tools_; }
 
 private:
-    /// Memory for one request after the other. The request is constructed anew each time, so that
-    /// nothing of the one before it remains.
+    /// Memory for successive requests. Each request is a newly constructed object, so that it never
+    /// contains values of the previous one.
     struct Slot {
         RequestPool* pool = nullptr;
         Slot* next_free = nullptr;

@@ -5,7 +5,7 @@
 // buffer behind `envelope`.
 // Threads: the event loop, with two exceptions. Between Offload::start() and its completion the
 // offload thread owns the request; while that thread takes a piece of a body it uses only `stream`
-// without its pieces, and the event loop goes on reading. While a commit reads `envelope` and
+// without its pieces, and the event loop continues to read. While a commit reads `envelope` and
 // `body`, no thread writes them.
 #pragma once
 
@@ -76,7 +76,7 @@ struct IngestRequest {
     std::optional<RateVerdict> rate;
     AccountCell* cell = nullptr;  ///< The authenticated account's counters.
     bool authenticated = false;   ///< The sender is proven; logs may name its account.
-    RecordEnvelope& envelope;     ///< Encoded anew for each record; the pool keeps its buffer.
+    RecordEnvelope& envelope;     ///< Encoded for each record; the pool keeps its buffer.
     CommitJob job;                ///< The record to store, and its outcome.
     std::uint32_t records_count = 0;
 

@@ -38,7 +38,7 @@ void create(ngx_slab_pool_t* pool, ZoneView& view) noexcept {
     if (free_bytes <= kFixedBytes) {
         return;
     }
-    // One block of all the pages there are. Zeroed memory is the start value of every counter.
+    // One block of all pages. Zeroed memory is the initial state of every counter.
     void* memory = ngx_slab_calloc(pool, free_bytes);
     if (memory == nullptr) {
         return;
@@ -58,7 +58,7 @@ void create(ngx_slab_pool_t* pool, ZoneView& view) noexcept {
 
 std::size_t zone_bytes_for(std::uint64_t accounts) noexcept {
     const std::size_t pages = (kFixedBytes + accounts * sizeof(AccountCell)) / ngx_pagesize + 1;
-    // nginx's slab allocator keeps its own head, and a descriptor for each page.
+    // nginx's slab allocator needs its own head and a descriptor for each page.
     const std::size_t overhead = pages * sizeof(ngx_slab_page_t) + 3 * ngx_pagesize;
     constexpr std::size_t kMegabyte = 1 << 20;
     return (pages * ngx_pagesize + overhead + kMegabyte - 1) / kMegabyte * kMegabyte;

@@ -1,7 +1,7 @@
 // The shared zone: rate words and counters of all worker processes. No lock; survives reload.
 //
-// Layout (ZoneHeader, history, sample, one MetricsBlock per worker number, account cells) is fixed
-// when the zone is created: the workers of an old and a new configuration use it at the same time.
+// The layout (ZoneHeader, history, sample, one MetricsBlock per worker number, account cells) is
+// fixed when the zone is created, because workers of two configurations use it at the same time.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@
 
 namespace sluice::ngx {
 
-/// One account, by its slot. On a cache line of its own: every worker counts in it.
+/// One account, by its slot. It has its own cache line, because every worker counts in it.
 struct alignas(64) AccountCell {
     std::atomic<std::uint64_t> rate_word;  ///< core/intake/rate_window.hpp
     Counter accepted;
     Counter limited;
 };
 
-/// One of the busiest accounts. Its slot leads to its name.
+/// One of the busiest accounts. The registry has the name for the slot.
 struct SampledAccount {
     std::uint64_t slot = 0;
     std::uint64_t used = 0;  ///< In the current window.
@@ -39,11 +39,11 @@ struct SampledAccounts {
     std::array<SampledAccount, kStatusAccountsMax> accounts{};
 };
 struct SampledQueue {
-    std::uint64_t is_open = 0;  ///< 0: the figures say nothing.
+    std::uint64_t is_open = 0;  ///< 0 if the figures are unknown.
     QueueFigures figures;
 };
 
-/// What one worker samples for all of them.
+/// Figures that one worker samples for all workers.
 struct alignas(64) SharedSample {
     Lease lease;  ///< Which one.
     Seqlock<SampledQueue> queue;
@@ -59,7 +59,7 @@ struct ZoneHeader {
     std::int64_t created_second;  ///< Since when the counters count.
 };
 
-/// The zone as this process sees it. Plain: part of MainConf.
+/// The zone as this process sees it. A plain struct, because it is part of MainConf.
 struct ZoneView {
     ZoneHeader* header;
     SharedHistory* history;
@@ -71,22 +71,21 @@ struct ZoneView {
     [[nodiscard]] std::span<const MetricsBlock> all_blocks() const noexcept {
         return {blocks, header->blocks_count};
     }
-    /// @param worker  nginx's number of the worker process; above the blocks they are shared.
+    /// @param worker  nginx's number of the worker process. Higher numbers share blocks.
     [[nodiscard]] MetricsBlock& block_of(ngx_uint_t worker) const noexcept {
         return blocks[worker % header->blocks_count];
     }
-    /// nullptr: the slot lies beyond the zone (max_accounts grew without a reload).
+    /// Returns nullptr for a slot beyond the zone, if max_accounts grew without a reload.
     [[nodiscard]] AccountCell* cell_of(AccountSlot slot) const noexcept {
         return slot.value < cells_count ? &cells[slot.value] : nullptr;
     }
 };
 
-/// Bytes to configure so that `accounts` cells fit, in whole megabytes.
+/// Returns the size to configure for `accounts` cells, in whole megabytes.
 [[nodiscard]] std::size_t zone_bytes_for(std::uint64_t accounts) noexcept;
 
-/// Creates the layout in a fresh zone (as many cells as fit, perhaps none), or adopts the one that
-/// is there.
-/// @return false: another version of the module laid it out.
+/// Creates the layout in a new zone, with as many cells as fit, or uses the existing layout.
+/// Returns false if the layout is that of another version of the module.
 [[nodiscard]] bool attach_zone(ngx_shm_zone_t* zone, ZoneView& view) noexcept;
 
 }  // namespace sluice::ngx

@@ -19,7 +19,7 @@ std::uint64_t total(const AccountUse& use) noexcept {
     return use.accepted + use.limited + use.used;
 }
 
-/// When the oldest record from `first` on was received.
+/// Returns when the oldest record from `first` on was received.
 std::optional<std::uint64_t> received_ms(store::Queue& queue, SequenceNumber first) {
     const auto records = queue.read(first, 1, 1);
     if (!records || records->empty()) {
@@ -44,7 +44,7 @@ StatusSampler::StatusSampler(const MainConf& conf, StoreLink& store, const store
     : conf_(conf), store_(store), paths_(paths), log_(log) {
     bind_task(task_, task_ident_, this, &StatusSampler::run, &StatusSampler::on_taken, log);
     bind_event(timer_, ident_, this, &StatusSampler::on_timer, log);
-    timer_.cancelable = 1;  // a quitting process does not wait for it
+    timer_.cancelable = 1;  // a quitting process does not wait for the timer
 }
 
 void StatusSampler::start() noexcept {
@@ -73,17 +73,17 @@ bool StatusSampler::is_sampler() noexcept {
 
 void StatusSampler::begin() noexcept {
     if (in_flight()) {
-        return;  // the last one still waits for the disk
+        return;  // the last sample still waits for the disk
     }
     sample_.queue = store_.queue();
     if (sample_.queue == nullptr) {
         conf_.zone_view.sample->queue.write({});
     }
-    // A full pool is logged by the pool; the next turn of the timer tries again.
+    // The pool logs that it is full, and the timer tries again.
     static_cast<void>(ngx_thread_task_post(conf_.offload_pool, &task_));
 }
 
-/// On the pool's thread.
+/// Runs on the pool's thread.
 void StatusSampler::run(void* data, ngx_log_t* log) noexcept {
     guarded(log, [&] { static_cast<StatusSampler*>(data)->take(); });
 }
@@ -135,7 +135,7 @@ std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
     return figures;
 }
 
-/// Reads every account's cell: hundreds of microseconds for a full zone.
+/// Reads the cells of all accounts, which takes hundreds of microseconds for a full zone.
 std::vector<AccountUse> StatusSampler::busiest_accounts() const {
     std::vector<AccountUse> found;
     const std::int64_t now = sluice::now().seconds;

@@ -1,9 +1,9 @@
-// Status sampler: takes the figures that cost I/O, once a second, on the offload pool's thread. One
-// worker process does it for all of them.
+// Status sampler: reads the figures that need I/O, once a second, on the offload pool's thread. One
+// worker process samples for all of them.
 //
-// The page and the metrics are rendered on the event loop from what was sampled last, so that they
-// never wait for the disk. A sample that does not come back (a hanging disk) only grows old, and
-// the page says so. Thread: the event loop, but for take() and what it calls.
+// The page and the metrics are rendered on the event loop from the last sample, so that they never
+// wait for the disk. If a disk hangs, the sample only becomes old, and the page says so. Thread:
+// the event loop, except for take() and the functions that it calls.
 #pragma once
 
 #include <optional>
@@ -21,29 +21,30 @@ namespace sluice::ngx {
 class StatusSampler {
 public:
     static constexpr ngx_msec_t kEveryMs = 1000;
-    /// A worker that samples and dies is replaced after this.
+    /// After this time another worker replaces one that died while it sampled.
     static constexpr std::uint64_t kLeaseMs = 2500;
 
-    /// Everything that is handed in outlives the sampler.
+    /// All arguments outlive the sampler.
     StatusSampler(const MainConf& conf, StoreLink& store, const store::StorePaths& paths,
                   ngx_log_t* log);
     StatusSampler(const StatusSampler&) = delete;
     StatusSampler& operator=(const StatusSampler&) = delete;
 
-    /// Does nothing where no location shows a status.
+    /// Does nothing if no location shows a status.
     void start() noexcept;
-    /// The thread reads the queue now: it must not be closed.
+    /// Returns true while the thread reads the queue, which must stay open.
     [[nodiscard]] bool in_flight() const noexcept { return task_.event.active != 0; }
 
-    /// What any worker sampled last. Nothing: not sampled since the store was opened.
+    /// Returns the last sample of any worker, or nothing if there is none since the store was
+    /// opened.
     [[nodiscard]] std::optional<QueueFigures> queue() const noexcept;
-    /// The busiest accounts, at most kStatusAccountsMax, with their names.
+    /// Returns the busiest accounts, at most kStatusAccountsMax, with their names.
     [[nodiscard]] std::vector<AccountUse> accounts() const;
 
 private:
-    /// What the thread found.
+    /// The result of the thread.
     struct Sample {
-        store::Queue* queue = nullptr;  ///< Null: not open.
+        store::Queue* queue = nullptr;  ///< Null if not open.
         std::optional<QueueFigures> figures;
         std::vector<AccountUse> accounts;
     };

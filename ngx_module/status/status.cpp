@@ -44,7 +44,7 @@ constexpr std::array<std::string_view, 13> kErrorNames{"an input breaks a rule",
                                                        "an internal error"};
 static_assert(kErrorNames.size() == static_cast<std::size_t>(ErrorCode::kInternal) + 1);
 
-/// By the index that a word holds; words come from another process.
+/// Returns the name for a word, which another process wrote, so that it may be out of range.
 template <std::size_t N>
 std::string_view name_at(const std::array<std::string_view, N>& names, std::uint64_t i) noexcept {
     return i < N ? names[i] : std::string_view("unknown");
@@ -133,8 +133,9 @@ StatusReport gather_status(const MainConf& conf) {
 
 constexpr std::string_view kNothing = "/";  ///< Names no document.
 
-/// What the URI names: "" for the page itself. Below a prefix location it is what follows; an exact
-/// or regular expression's location may name one of them (`location = /metrics`).
+/// Returns the document that the URI names, "" for the page. In a prefix location it is the rest of
+/// the URI; in an exact or a regular expression's location the last segment (`location =
+/// /metrics`).
 std::string_view resource_of(const ngx_http_request_t* r) noexcept {
     const auto* core = static_cast<const ngx_http_core_loc_conf_t*>(
         ngx_http_get_module_loc_conf(r, ngx_http_core_module));

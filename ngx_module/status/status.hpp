@@ -7,7 +7,8 @@
 
 namespace sluice::ngx {
 
-/// What a worker process shows. MainConf points to it in a process that serves requests.
+/// The sources of the status of a worker process. MainConf points to it in a process that serves
+/// requests.
 struct StatusSources {
     StoreLink& store;
     const StatusSampler& sampler;

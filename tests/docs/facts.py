@@ -54,11 +54,11 @@ def names_in_table(source, array):
 
 
 def reasons():
-    return set(names_in_table("core/intake/outcome.cpp", "kReasonNames"))
+    return set(names_in_table("core/intake/answer.cpp", "kReasonNames"))
 
 
 def outcomes():
-    return names_in_table("core/intake/outcome.cpp", "kOutcomeNames")
+    return names_in_table("core/intake/answer.cpp", "kOutcomeNames")
 
 
 def diagnoses():

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "core/intake/diagnosis.hpp"
+#include "core/protocol/amount.hpp"
 #include "core/protocol/signature.hpp"
-#include "core/protocol/tax.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/clock/clock.hpp"

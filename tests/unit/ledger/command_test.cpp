@@ -5,7 +5,6 @@
 #include "core/commands/commands.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/protocol/record.hpp"
-#include "core/protocol/redact.hpp"
 #include "core/rules/attribution.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 

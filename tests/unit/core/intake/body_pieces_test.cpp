@@ -1,13 +1,12 @@
 // A body that comes in pieces: what the memory holds, when the sender and when the pool waits, how
 // it ends.
-#include "core/intake/body_pieces.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
 #include <string>
 
+#include "core/intake/body.hpp"
 #include "unit/simulation_seed.hpp"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "core/intake/body_digests.hpp"
+#include "core/intake/body.hpp"
 #include "core/intake/intake.hpp"
 #include "unit/core/intake/intake_fixture.hpp"
 #include "unit/core/protocol/order_fixture.hpp"

@@ -1,4 +1,4 @@
-#include "core/protocol/tax.hpp"
+#include "core/protocol/amount.hpp"
 
 #include <boost/multiprecision/cpp_int.hpp>
 

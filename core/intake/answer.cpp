@@ -1,13 +1,54 @@
-#include "core/intake/answers.hpp"
+#include "core/intake/answer.hpp"
+
+#include <array>
 
 #include "core/json/writer.hpp"
 
 namespace sluice {
 namespace {
 
+// Names of outcomes and reasons: $sluice_result, $sluice_reason, labels of metrics.
+
+constexpr std::array<std::string_view, 14> kOutcomeNames{
+    "accepted",  "replayed",           "dry_run",     "unauthorized", "forbidden",
+    "not_found", "method_not_allowed", "bad_request", "invalid",      "conflict",
+    "limited",   "too_large",          "unavailable", "error"};
+static_assert(kOutcomeNames.size() == static_cast<std::size_t>(Outcome::kError) + 1);
+
+constexpr std::array<std::string_view, kReasons> kReasonNames{"",
+                                                              "shop_missing",
+                                                              "shop_malformed",
+                                                              "shop_unknown",
+                                                              "shop_suspended",
+                                                              "signature_missing",
+                                                              "signature_malformed",
+                                                              "signature_mismatch",
+                                                              "no_usable_token",
+                                                              "token_missing",
+                                                              "token_unknown",
+                                                              "token_revoked",
+                                                              "token_expired",
+                                                              "token_scope",
+                                                              "rate_limited",
+                                                              "header",
+                                                              "body_not_json",
+                                                              "fields",
+                                                              "queue_full",
+                                                              "disk_full",
+                                                              "io_error",
+                                                              "store_unavailable",
+                                                              "memory",
+                                                              "too_large",
+                                                              "idempotency_conflict",
+                                                              "zone_too_small",
+                                                              "not_servable",
+                                                              "limited_before",
+                                                              "refused_before"};
+static_assert(!kReasonNames.back().empty());
+
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kText = "text/plain";
-constexpr std::size_t kBytesPerError = 160;  // Roughly, to reserve once.
+constexpr std::size_t kBytesPerError = 160;  // An estimate, to reserve once.
 
 Answer empty_answer(std::uint16_t status, Outcome outcome, Reason reason) {
     Answer answer;
@@ -18,6 +59,14 @@ Answer empty_answer(std::uint16_t status, Outcome outcome, Reason reason) {
 }
 
 }  // namespace
+
+std::string_view to_string(Outcome outcome) noexcept {
+    return kOutcomeNames[static_cast<std::size_t>(outcome)];
+}
+
+std::string_view to_string(Reason reason) noexcept {
+    return kReasonNames[static_cast<std::size_t>(reason)];
+}
 
 Answer event_success(std::optional<RateVerdict> rate) {
     Answer answer = empty_answer(200, Outcome::kAccepted, Reason::kNone);
@@ -131,7 +180,7 @@ Answer catalog_invalid_records(std::span<const FieldError> errors,
     return answer;
 }
 
-/// A replay gives the first answer again, so nothing but $sluice_result differs.
+/// A replay returns the first answer, so that only $sluice_result differs.
 Answer catalog_success(std::uint32_t processed_count, bool replayed,
                        std::optional<RateVerdict> rate) {
     Answer answer =

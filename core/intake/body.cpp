@@ -1,4 +1,4 @@
-#include "core/intake/body_pieces.hpp"
+#include "core/intake/body.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,21 +7,49 @@
 #include "core/values/assert.hpp"
 
 namespace sluice {
-namespace {
 
-/// The JSON parser reads a little beyond the end; with this it need not copy a body of one piece.
-constexpr std::size_t kSpareBytes = 64;
+BodyDigests BodyDigests::of_event(const Sender& sender, Timestamp now) {
+    BodyDigests digests;
+    if (sender.shop != nullptr && sender.shop->active()) {
+        for (const std::shared_ptr<const TokenView>& token : sender.shop->account->tokens) {
+            if (token->may_sign_events(now) && token->signing_key != nullptr) {
+                const SigningKey& key = *token->signing_key;
+                digests.signings_.push_back({token, &key, key.begin()});
+            }
+        }
+    }
+    if (digests.signings_.empty()) {
+        const SigningKey& dummy = dummy_signing_key();
+        digests.signings_.push_back({nullptr, &dummy, dummy.begin()});
+    }
+    return digests;
+}
 
-}  // namespace
+void BodyDigests::add(std::string_view piece) noexcept {
+    sha256_.add(piece);
+    for (Signing& signing : signings_) {
+        signing.hmac.add(piece);
+    }
+}
+
+std::optional<bool> BodyDigests::is_signed_by(const SigningKey& key,
+                                              const Digest256& signature) const noexcept {
+    for (const Signing& signing : signings_) {
+        if (signing.key == &key) {
+            return equal_constant_time(signing.hmac.digest(), signature);
+        }
+    }
+    return std::nullopt;
+}
 
 BodyPieces::BodyPieces(std::size_t piece_bytes) : piece_bytes_(piece_bytes) {
     SLUICE_ASSERT(piece_bytes > 0);
     filling_ = make();
 }
 
-/// Not initialised: the system gives the pages of a large piece as they are written.
+/// Leaves the memory uninitialized, so that the system provides pages as they are written.
 std::unique_ptr<char[]> BodyPieces::make() const {
-    return std::unique_ptr<char[]>(new char[piece_bytes_ + kSpareBytes]);
+    return std::unique_ptr<char[]>(new char[piece_bytes_ + kBodySpareBytes]);
 }
 
 std::size_t BodyPieces::put(std::string_view bytes) noexcept {

@@ -1,0 +1,113 @@
+// Answers: the bodies and statuses of both endpoints, and the names of their outcomes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/intake/rate_window.hpp"
+#include "core/protocol/field_error.hpp"
+
+namespace sluice {
+
+/// $sluice_result.
+enum class Outcome : std::uint8_t {
+    kAccepted,
+    kReplayed,
+    kDryRun,
+    kUnauthorized,
+    kForbidden,
+    kNotFound,
+    kMethodNotAllowed,
+    kBadRequest,
+    kInvalid,
+    kConflict,
+    kLimited,
+    kTooLarge,
+    kUnavailable,
+    kError,
+};
+[[nodiscard]] std::string_view to_string(Outcome outcome) noexcept;
+
+/// $sluice_reason, as far as it is known at once. core/intake/diagnosis works out the likely
+/// mistake of a failed signature later.
+enum class Reason : std::uint8_t {
+    kNone,
+    kShopMissing,
+    kShopMalformed,
+    kShopUnknown,
+    kShopSuspended,
+    kSignatureMissing,
+    kSignatureMalformed,
+    kSignatureMismatch,
+    kNoUsableToken,
+    kTokenMissing,
+    kTokenUnknown,
+    kTokenRevoked,
+    kTokenExpired,
+    kTokenScope,
+    kRateLimited,
+    kHeader,
+    kBodyNotJson,
+    kFields,
+    kQueueFull,
+    kDiskFull,
+    kIoError,
+    kStoreUnavailable,
+    kMemory,
+    kTooLarge,
+    kIdempotencyConflict,
+    kZoneTooSmall,  ///< The account is beyond the shared zone, so that its limit cannot be held.
+    kNotServable,   ///< Another part of the configuration led the request here incomplete.
+    // Refused by nginx or another module before sluice was called; only counted.
+    kLimitedBefore,  ///< 429 or 503: limit_req, limit_conn.
+    kRefusedBefore,  ///< Another status: deny, auth_basic, client_max_body_size, a malformed head.
+};
+inline constexpr std::size_t kReasons = static_cast<std::size_t>(Reason::kRefusedBefore) + 1;
+[[nodiscard]] std::string_view to_string(Reason reason) noexcept;
+
+/// A complete answer. It owns `body`; common bodies are static, without allocation.
+struct Answer {
+    std::uint16_t status = 500;
+    Outcome outcome = Outcome::kError;
+    Reason reason = Reason::kNone;
+    std::string_view content_type;  ///< Empty without a body.
+    std::string_view static_body;   ///< Used if `body` is empty.
+    std::string body;
+    bool allow_post = false;          ///< `Allow: POST`
+    bool retry_after_limit = false;   ///< 429: Retry-After from `rate`
+    std::optional<RateVerdict> rate;  ///< X-RateLimit-* when set
+
+    [[nodiscard]] std::string_view text() const noexcept {
+        return body.empty() ? static_body : std::string_view(body);
+    }
+};
+
+// -- Events. Before the sender is authenticated, answers have no body and reveal nothing. ---------
+
+[[nodiscard]] Answer event_method_not_allowed();
+[[nodiscard]] Answer event_unauthorized(Reason reason);
+[[nodiscard]] Answer event_limited(const RateVerdict& rate);
+[[nodiscard]] Answer event_bad_request(Reason reason, std::span<const FieldError> errors,
+                                       std::optional<RateVerdict> rate);
+[[nodiscard]] Answer event_success(std::optional<RateVerdict> rate);
+[[nodiscard]] Answer event_unavailable(Reason reason, std::optional<RateVerdict> rate);
+[[nodiscard]] Answer event_internal_error(std::optional<RateVerdict> rate);
+
+// -- Catalog. `message` is for the shop's developer. ----------------------------------------------
+
+[[nodiscard]] Answer catalog_method_not_allowed();
+[[nodiscard]] Answer catalog_limited(const RateVerdict& rate);
+[[nodiscard]] Answer catalog_invalid_records(std::span<const FieldError> errors,
+                                             std::optional<RateVerdict> rate);
+[[nodiscard]] Answer catalog_success(std::uint32_t processed_count, bool replayed,
+                                     std::optional<RateVerdict> rate);
+[[nodiscard]] Answer catalog_conflict(std::optional<RateVerdict> rate);
+[[nodiscard]] Answer catalog_unavailable(Reason reason, std::optional<RateVerdict> rate);
+[[nodiscard]] Answer catalog_error(std::uint16_t status, Outcome outcome, Reason reason,
+                                   std::string_view message, std::optional<RateVerdict> rate);
+
+}  // namespace sluice
