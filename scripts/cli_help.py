@@ -40,7 +40,7 @@ def read_section(lines):
 
 
 def sections(text):
-    """{"": lines before the first heading, "Options": lines, ...}"""
+    """Returns {"": lines before the first heading, "Options": lines, ...}."""
     found = {"": []}
     name = ""
     for line in text.splitlines():
@@ -76,7 +76,7 @@ def read_command(program, words=()):
 
 
 def walk(program, words=()):
-    """The command and all below it, in the order of their help."""
+    """Yields the command and its subcommands, in the order of their help."""
     command = read_command(program, words)
     yield command
     for subcommand in command.subcommands:

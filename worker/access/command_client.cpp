@@ -142,7 +142,7 @@ public:
                                           " in the queue and will be finished later: " + why};
         }
         return {ErrorCode::kBusy, applied_->text + "; " + work_text(applied_->work_left) +
-                                      ", the worker goes on with it later: " + why};
+                                      ", which the worker finishes later: " + why};
     }
 
 private:

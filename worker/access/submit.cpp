@@ -131,7 +131,7 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
     if (!result.ok()) {
         // The result is unknown here; repeating the command with the same key returns it.
         return Error{result.error().code,
-                     result.error().message + "; ask again with --key " + request.key};
+                     result.error().message + "; repeat the command with --key " + request.key};
     }
     if (!result->ok) {
         return Error{ErrorCode::kInvalid, result->text};

@@ -277,7 +277,7 @@ Status run_drop_lanes(const Frame& frame) {
         return dropped.error();
     }
     for (const std::string& lane : dropped.value()) {
-        std::printf("gave up %s, which is missing, with what was in it\n", lane.c_str());
+        std::printf("dropped %s, which is missing, with its records\n", lane.c_str());
     }
     if (dropped->empty()) {
         std::printf("no lane is missing\n");

@@ -204,7 +204,7 @@ Status run_sync(const Frame& frame, const SyncCommand& command) {
 }
 
 Status run_detach(const Frame& frame) {
-    return change_registry(frame, "this registry follows no other any more",
+    return change_registry(frame, "this registry follows no other now",
                            [](Registry& registry) { return registry.detach(); });
 }
 

@@ -406,7 +406,7 @@ Result<RegistrySnapshot> decode_registry(std::string_view text, const store::Mas
     try {
         return decode(text, key);
     } catch (const Damaged&) {
-        return Error{ErrorCode::kCorrupt, "it is damaged, cut off or was changed: export it anew"};
+        return Error{ErrorCode::kCorrupt, "it is damaged, cut off or was changed: export it again"};
     }
 }
 

@@ -23,12 +23,13 @@ std::uint64_t percent(std::uint64_t part, std::uint64_t whole) {
 void check_fill(const store::QueueFill& fill, Findings& findings) {
     const std::uint64_t filled = percent(fill.bytes_used, fill.bytes_high_water);
     const bool near = filled >= kFillPercentProblem;
-    findings.push_back({"queue", near ? Health::kProblem : Health::kOk,
-                        "filled to " + std::to_string(filled) +
-                            " % of the mark where acceptance "
-                            "stops (" +
-                            std::to_string(fill.bytes_high_water >> 20u) + " MB)",
-                        near ? "see that the worker runs, or raise map_size of sluice_store" : ""});
+    findings.push_back(
+        {"queue", near ? Health::kProblem : Health::kOk,
+         "filled to " + std::to_string(filled) +
+             " % of the mark where acceptance "
+             "stops (" +
+             std::to_string(fill.bytes_high_water >> 20u) + " MB)",
+         near ? "make sure that the worker runs, or raise map_size of sluice_store" : ""});
 }
 
 std::string waiting_text(std::uint64_t lag) {
@@ -37,9 +38,9 @@ std::string waiting_text(std::uint64_t lag) {
 
 void check_lanes(const store::Queue& queue, const store::LanesFill& lanes, Findings& findings) {
     if (queue.latched()) {
-        findings.push_back(
-            {"latch", Health::kProblem, "no request is accepted, because " + queue.latch_text(),
-             "see to the disk, then restart nginx, or run \"sluice queue unlatch\""});
+        findings.push_back({"latch", Health::kProblem,
+                            "no request is accepted, because " + queue.latch_text(),
+                            "check the disk, then restart nginx, or run \"sluice queue unlatch\""});
     }
     findings.push_back({"lanes", Health::kOk,
                         std::to_string(lanes.lanes) + " (" + std::to_string(lanes.in_use) +
@@ -63,14 +64,14 @@ void check_running_worker(const store::ControlWords& words, std::uint64_t pid, s
     } else if (now_ms > heartbeat + kHeartbeatMsMax) {
         findings.push_back(
             {"worker", Health::kProblem,
-             "the worker (pid " + std::to_string(pid) + ") gave no sign of life for " +
+             "the worker (pid " + std::to_string(pid) + ") showed no sign of life for " +
                  std::to_string((now_ms - heartbeat) / 1000) + " s; " + waiting_text(lag),
              "is it stopped, or does the disk hang? ps -p " + std::to_string(pid)});
     } else {
         const bool behind = lag > kLagProblem;
         findings.push_back({"worker", behind ? Health::kProblem : Health::kOk,
                             "the worker runs; " + waiting_text(lag),
-                            behind ? "it is behind: look at the disk and at its log" : ""});
+                            behind ? "check the disk and the worker's log" : ""});
     }
 }
 
@@ -135,7 +136,8 @@ void check_readers(const store::StorePaths& paths, Findings& findings) {
         check_readers_of(folder, findings);
     }
     if (findings.size() == before) {
-        findings.push_back({"readers", Health::kOk, "nobody holds back pages of the store", ""});
+        findings.push_back(
+            {"readers", Health::kOk, "no process holds back pages of the store", ""});
     }
 }
 

@@ -157,7 +157,7 @@ void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findin
     if (::stat(paths.control.c_str(), &info) == 0 &&
         info.st_mtim.tv_sec > now.seconds + kClockBackSeconds) {
         findings.push_back({"clock", Health::kProblem,
-                            "the clock stands before the store's last change",
+                            "the clock is behind the store's last change",
                             "set the clock; limits, expiry and holds go by it"});
         return;
     }

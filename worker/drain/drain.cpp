@@ -206,7 +206,7 @@ void Drain::Loop::gather() {
 
 void Drain::Loop::archive_failed(const Error& error) const {
     warn("the archive cannot be written: " + error.message +
-         " (orders are applied all the same; the queue keeps them until it can be)");
+         " (orders are still applied; the queue keeps them until it can be written)");
 }
 
 /// Moves lanes whose owner is gone. Warns once about a problem or a latch.
@@ -218,10 +218,10 @@ void Drain::Loop::look_at_lanes() {
     std::string problem = recovered->ok() ? std::string() : recovered->error().message;
     if (queue_.latched()) {
         problem = "nginx accepts no request, because " + queue_.latch_text() +
-                  "; see to the disk, then restart nginx or run \"sluice queue unlatch\"";
+                  "; check the disk, then restart nginx or run \"sluice queue unlatch\"";
     }
     if (!problem.empty() && problem != lanes_told_) {
-        warn(problem + " (what is in the queue is applied all the same)");
+        warn(problem + " (the queue is still applied)");
     }
     lanes_told_ = std::move(problem);
 }
@@ -296,7 +296,7 @@ void Drain::Loop::finish_forgets() {
         done = failure.error();
     }
     if (!done) {
-        warn("what is to be forgotten was not looked for: " + done.error().message);
+        warn("the search for data to forget failed: " + done.error().message);
     }
 }
 

@@ -132,21 +132,6 @@ Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
                 {"holds", holds_of(ledger, account, first)}};
 }
 
-struct SetCommand {
-    CreatorSet set;
-    SubmitOptions submit;
-};
-
-struct RenameCommand {
-    CreatorRename rename;
-    SubmitOptions submit;
-};
-
-struct RemoveCommand {
-    CreatorRemove remove;
-    SubmitOptions submit;
-};
-
 struct ShowCommand {
     CreatorId creator;
     AccountId account;
@@ -193,7 +178,7 @@ Status add_creator(const CsvRow& row, CreatorImport& import) {
         }
     }
     if (added.code.empty() && (added.valid_from || added.valid_until)) {
-        return Error{ErrorCode::kInvalid, "valid_from, valid_until: expected a code beside them"};
+        return Error{ErrorCode::kInvalid, "valid_from, valid_until: expected a code as well"};
     }
     import.rows.push_back(std::move(added));
     return Status::success();
@@ -205,18 +190,6 @@ Status run_import(const Frame& frame, const ImportOptions& options) {
     Status read = read_rows(options.file, creator_columns(),
                             [&](const CsvRow& row) { return add_creator(row, import); });
     return read.ok() ? submit_import(frame, options, import) : read;
-}
-
-Status run_set(const Frame& frame, const SetCommand& command) {
-    return submit(frame, command.set, command.submit);
-}
-
-Status run_rename(const Frame& frame, const RenameCommand& command) {
-    return submit(frame, command.rename, command.submit);
-}
-
-Status run_remove(const Frame& frame, const RemoveCommand& command) {
-    return submit(frame, command.remove, command.submit);
 }
 
 Status run_show(const Frame& frame, const ShowCommand& command) {
@@ -273,43 +246,46 @@ Result<std::string> parse_group(std::string_view text) {
 }
 
 void declare_set(Subcommand group) {
-    auto [set, command] =
-        add_command(group, "set", "Change a creator's name, payee or group", run_set);
-    add_id(set, "C", "C", command.set.creator, "Creator").required();
+    auto [set, command] = add_command(group, "set", "Change a creator's name, payee or group",
+                                      run_written<CreatorSet>);
+    add_id(set, "C", "C", command.command.creator, "Creator").required();
     add_id(set, "--account", "A", command.submit.account.emplace(), "Account").required();
-    add_value(set, "--name", "N", command.set.name, parse_profile_text,
+    add_value(set, "--name", "N", command.command.name, parse_profile_text,
               "Name in reports; an empty text removes it");
-    add_value(set, "--payee", "REF", command.set.payee, parse_profile_text,
+    add_value(set, "--payee", "REF", command.command.payee, parse_profile_text,
               "Payee reference, as in the payout destinations; an empty text removes it");
-    const Option program = add_id(set, "--program", "P", command.set.program, "Program of --group");
-    const Option of_group = add_value(set, "--group", "G", command.set.group, parse_group,
+    const Option program =
+        add_id(set, "--program", "P", command.command.program, "Program of --group");
+    const Option of_group = add_value(set, "--group", "G", command.command.group, parse_group,
                                       "Group in this program; an empty text removes it");
     program.needs(of_group);
     of_group.needs(program);
-    set.require([&change = command.set] {
+    set.require([&change = command.command] {
         return change.name || change.payee || change.group ? "" : "--name, --payee or --group";
     });
     add_command_options(set, command.submit, false);
 }
 
 void declare_rename(Subcommand group) {
-    auto [rename, command] = add_command(
-        group, "rename", "Rename a creator; journal entries keep the old id", run_rename);
-    add_id(rename, "OLD", "OLD", command.rename.creator, "Creator").required();
-    add_id(rename, "NEW", "NEW", command.rename.new_name, "New id, which was never used")
+    auto [rename, command] =
+        add_command(group, "rename", "Rename a creator; journal entries keep the old id",
+                    run_written<CreatorRename>);
+    add_id(rename, "OLD", "OLD", command.command.creator, "Creator").required();
+    add_id(rename, "NEW", "NEW", command.command.new_name, "New id, which was never used")
         .required();
     add_id(rename, "--account", "A", command.submit.account.emplace(), "Account").required();
     add_command_options(rename, command.submit, false);
 }
 
 void declare_remove(Subcommand group) {
-    auto [remove, command] = add_command(
-        group, "remove", "Remove a creator from a program: no new attributions", run_remove);
-    add_id(remove, "C", "C", command.remove.creator, "Creator").required();
-    add_id(remove, "--program", "P", command.remove.program, "Program to leave").required();
+    auto [remove, command] =
+        add_command(group, "remove", "Remove a creator from a program: no new attributions",
+                    run_written<CreatorRemove>);
+    add_id(remove, "C", "C", command.command.creator, "Creator").required();
+    add_id(remove, "--program", "P", command.command.program, "Program to leave").required();
     const Option code =
-        add_value(remove, "--code", "K", command.remove.code, parse_code, "Remove this code only");
-    add_value(remove, "--at", "T", command.remove.at, parse_time,
+        add_value(remove, "--code", "K", command.command.code, parse_code, "Remove this code only");
+    add_value(remove, "--at", "T", command.command.at, parse_time,
               "Time when the code ends (RFC 3339; default: now)")
         .needs(code);
     add_command_options(remove, command.submit, false);

@@ -38,7 +38,7 @@ void warn_unknown_id(const Frame& frame, LedgerReader& ledger, const Written<Hol
     named.account = held.submit.account;
     named.creator = held.command.target.creator;
     if (const Status known = check_names(frame, ledger, named); !known.ok()) {
-        std::fprintf(stderr, "sluice: warning: %s; it is held all the same\n",
+        std::fprintf(stderr, "sluice: warning: %s; the hold takes effect anyway\n",
                      printable(known.error().message).c_str());
     }
 }

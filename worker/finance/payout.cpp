@@ -23,11 +23,6 @@ struct CloseCommand {
     Format format = Format::kTable;
 };
 
-struct MoveCommand {
-    PayoutMove move;
-    SubmitOptions submit;
-};
-
 struct ShowCommand {
     std::string payout_id;
     AccountId account;
@@ -121,10 +116,6 @@ Status run_close(const Frame& frame, const CloseCommand& command) {
                                     printed.error().message};
 }
 
-Status run_move(const Frame& frame, const MoveCommand& command) {
-    return submit(frame, command.move, command.submit);
-}
-
 Status run_show(const Frame& frame, const ShowCommand& command) {
     const auto account = account_number(frame, command.account);
     if (!account.ok()) {
@@ -179,13 +170,15 @@ void add_close_options(Subcommand app, CloseCommand& command) {
 }
 
 void declare_move(Subcommand group, PayoutVerb verb, const std::string& help) {
-    auto [app, command] = add_command(group, std::string(to_string(verb)), help, run_move);
-    command.move.verb = verb;
-    add_texts(app, "ID", "", command.move.ids, "Payouts, or payout runs for all of their payouts")
+    auto [app, command] =
+        add_command(group, std::string(to_string(verb)), help, run_written<PayoutMove>);
+    command.command.verb = verb;
+    add_texts(app, "ID", "", command.command.ids,
+              "Payouts, or payout runs for all of their payouts")
         .required();
     add_account(app, command.submit);
-    add_text(app, "--bank-ref", "R", command.move.bank_ref, "Reference of the bank");
-    add_value(app, "--paid-at", "T", command.move.paid_at, parse_time,
+    add_text(app, "--bank-ref", "R", command.command.bank_ref, "Reference of the bank");
+    add_value(app, "--paid-at", "T", command.command.paid_at, parse_time,
               "Time when the bank paid (RFC 3339)");
     add_command_options(app, command.submit, true);
 }

@@ -10,19 +10,10 @@
 namespace sluice::cli {
 namespace {
 
-struct CloseCommand {
-    PeriodClose close;
-    SubmitOptions submit;
-};
-
 struct ListCommand {
     AccountId account;
     ListOptions list;
 };
-
-Status run_close(const Frame& frame, const CloseCommand& command) {
-    return submit(frame, command.close, command.submit);
-}
 
 Status run_list(const Frame& frame, const ListCommand& command) {
     const auto account = account_number(frame, command.account);
@@ -48,13 +39,13 @@ Status run_list(const Frame& frame, const ListCommand& command) {
 
 void declare_period(Subcommand app) {
     const Subcommand group = app.add_group("period", "Close accounting periods");
-    auto [close, closed] =
-        add_command(group, "close", "Close the months before a time, permanently", run_close);
+    auto [close, closed] = add_command(
+        group, "close", "Close the months before a time, permanently", run_written<PeriodClose>);
     add_id(close, "--account", "A", closed.submit.account.emplace(), "Account").required();
-    add_value(close, "--until", "T", closed.close.until, parse_time,
+    add_value(close, "--until", "T", closed.command.until, parse_time,
               "First instant of a month in UTC (RFC 3339)")
         .required();
-    add_flag(close, "--allow-late", closed.close.allow_late,
+    add_flag(close, "--allow-late", closed.command.allow_late,
              "Close although a node has not applied all of the period yet");
     add_command_options(close, closed.submit, false);
 

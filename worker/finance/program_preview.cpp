@@ -209,7 +209,7 @@ Status run_preview(const Frame& frame, const PreviewCommand& command) {
     }
     if (!what_if.began()) {
         return Error{ErrorCode::kNotFound,
-                     "the archive has no program apply, which the file could stand in for"};
+                     "the archive has no program apply that the file could replace"};
     }
     const auto then = before.value()->snapshot({}), now = after.value()->snapshot({});
     Listing listing(command.format, difference_columns());

@@ -105,7 +105,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kAdvice{
     {"signature_unkeyed_sha256", "this is the plain SHA-256 of the body: use HMAC with the token"},
     {"body_trailing_newline", "the body ends with a newline that was not signed"},
     {"body_missing_newline", "a final newline was signed that is not in the body"},
-    {"body_reformatted", "the JSON was laid out anew after it was signed: send the signed bytes"},
+    {"body_reformatted", "the JSON was rewritten after it was signed: send the signed bytes"},
     {"token_revoked", "signed with a token that is revoked"},
     {"token_expired", "signed with a token that has expired"},
     {"token_scope", "signed with a token that lacks the scope write_orders"},
@@ -140,7 +140,7 @@ Error layout_mismatch(std::string_view body, Error otherwise,
         return otherwise;
     }
     return {ErrorCode::kInvalid, "the signature does not match: the body was signed " + layout +
-                                     "; something wrote it anew after that: send the bytes that "
+                                     "; something rewrote it afterwards: send the bytes that "
                                      "were signed"};
 }
 
