@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What large catalog batches cost the small order events of the same nginx worker.
+"""Measures the cost of large catalog batches for small order events of the same nginx worker.
 
 Orders come at a fixed rate (open loop: latency counts from the instant an order was due), first alone, then while
 clients post catalog batches of about 20 MB one after the other. Both in one run of one nginx, in alternating

@@ -102,7 +102,7 @@ def measure(kind, options, requests_for):
 
 
 def print_call_times(folder):
-    """Of the nginx workers, the first third of their calls left out."""
+    """Returns the call times of the nginx workers, without the first third of their calls."""
     for file in folder.glob("*.calls"):
         calls = [line.split() for line in file.read_text().splitlines()]
         by_kind = {}

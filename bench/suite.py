@@ -92,8 +92,8 @@ def served(rounds):
 
 
 def ratio(rounds, base, what="accepted_per_s"):
-    """Of the rounds' neighbours, so that a machine whose speed drifts favours neither. Infinite where the other took
-    nothing at all."""
+    """Returns the median ratio of neighbouring rounds, so that a machine whose speed drifts favours neither. Infinite
+    if the other target accepted no request."""
     return f"{statistics.median(divided(a[what], b[what]) for a, b in zip(rounds, base)):.2f}" if base else ""
 
 
@@ -168,7 +168,7 @@ def begin_of(row):
 
 
 def shown(row):
-    """What lies between the row's two markers."""
+    """Returns the text between the row's two markers."""
     return PAGE.read_text().partition(begin_of(row))[2].partition(END)[0]
 
 

@@ -1,4 +1,4 @@
-"""A scripted endpoint: checks what `sluice send` posts as the real one would, and answers as told."""
+"""A scripted endpoint: checks requests of `sluice send` like the real one, and answers by its script."""
 import hashlib
 import hmac
 import http.server

@@ -233,7 +233,7 @@ def test_a_key_of_a_command_that_waits(sold):
 
 
 def test_a_closed_month_names_the_creator_as_then(sold):
-    """S3: the same bytes for ever, by whichever id; months that are open show the newest one."""
+    """S3: a closed month never changes by a byte, by whichever id; open months show the newest id."""
     today = datetime.datetime.now(datetime.timezone.utc)
     month = (today.replace(day=1) - datetime.timedelta(days=1)).strftime("%Y-%m")
     sold.run("period", "close", *ACME, "--until", today.strftime("%Y-%m-01T00:00:00Z"))

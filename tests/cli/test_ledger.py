@@ -211,7 +211,7 @@ def test_explain(sold):
 
 
 def test_a_receipt_leads_to_its_event_and_its_order(shop):
-    """What nginx's log has of an answer: $sluice_receipt."""
+    """Returns the $sluice_receipt of an answer, as nginx's log has it."""
     receipts = [shop.send("o1"), shop.send("o1"), shop.send("o1", platform_updated_at="2020-01-01T00:00:00Z")]
     waiting = shop.json("explain", receipts[0])
     assert (waiting["outcome"], waiting["order_id"], waiting["order"]) == ("waiting", "o1", None)

@@ -1,4 +1,4 @@
-"""What clang counted, by room, and the branches that no test takes, each of which needs its reason.
+"""The coverage that clang counted, by room, and the branches that no test takes, each of which needs its reason.
 
     tests/coverage/report.py EXPORT.json [--list]      --list: as docs/coverage.md wants them
 
@@ -35,7 +35,7 @@ def branches_of(entry):
 
 
 class Coverage:
-    """What is counted of each room, and (file, line number, text, sides never taken) of what is not taken."""
+    """Counts of each room, and (file, line number, text, sides never taken) of each branch with a missing side."""
 
     def __init__(self, export):
         self.counts = {room: {"lines": [0, 0], "branches": [0, 0]} for room in ROOMS}

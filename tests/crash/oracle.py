@@ -1,4 +1,4 @@
-"""What the client's journal says against what the store holds: the verdict."""
+"""Compares the client's journal with the contents of the store: the verdict."""
 
 from collections import Counter, defaultdict
 from fractions import Fraction

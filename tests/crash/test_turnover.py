@@ -46,7 +46,7 @@ def storm(here, act, pause):
 
 
 def open_files(here):
-    """Of all workers; connections of the load are among them."""
+    """Counts the descriptors of all workers, including connections of the load."""
     return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in here.edge.workers())
 
 

@@ -1,4 +1,4 @@
-"""What the source says there is: directives, variables, metrics, members of status.json, commands."""
+"""Facts from the source: directives, variables, metrics, members of status.json, commands."""
 
 import re
 import sys

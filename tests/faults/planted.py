@@ -94,7 +94,7 @@ def make(build, jobs):
 
 
 def run_test(test, build, nginx):
-    """What the test and the sanitizer said."""
+    """Returns the output of the test and the sanitizer."""
     environment = {**os.environ, "SLUICE_BUILD": str(build), "SLUICE_TEST_DEADLINE": "60"}
     if nginx:
         environment["SLUICE_NGINX"] = str(nginx)

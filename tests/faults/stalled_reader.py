@@ -1,4 +1,4 @@
-"""Holds a snapshot of the queue for ever: stalled_reader.py FOLDER MAP_BYTES. Says `reading` once it does."""
+"""Holds a snapshot of the queue permanently: stalled_reader.py FOLDER MAP_BYTES. Prints `reading` when it does."""
 
 import ctypes
 import sys

@@ -93,7 +93,7 @@ def test_nginx(here, name, calls, mode, sticky):
         if injected and latched(here.edge):
             seen["latched"] += 1
             where = here.shim.first
-            # What stays broken may meet the meta page of a move under way, wherever it was met first.
+            # A permanent fault may also reach the meta page of a move in progress, wherever it occurred first.
             met_meta = where == "META" or (sticky and "META" in calls)
             assert name in LATCHING or met_meta, f"latched by {name} at {where}"
             assert scenario.order() == 503

@@ -33,7 +33,7 @@ def ready(edge):
 
 
 def latch_it(here, scenario):
-    """One write of one worker fails: a lane's, or now and then the store's, of a move behind it."""
+    """One write of one worker fails: usually a lane's, sometimes the store's in a later move."""
     here.sluice("queue", "move")
     paths.wait_until(lambda: here.sluice.stats()["in_lanes"] == 0, "the lanes to be empty")
     here.shim.arm(["META"], errno.EIO, 1, NGINX)

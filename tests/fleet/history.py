@@ -73,7 +73,7 @@ def stamp(chance, minute):
 
 
 class Order:
-    """What all events of an order have in common."""
+    """Returns the fields that all events of an order share."""
 
     def __init__(self, chance, number):
         self.chance = chance

@@ -80,7 +80,7 @@ class Node:
 
     @property
     def uuid(self):
-        """Of its queue: what the ledger calls the node."""
+        """Returns the UUID of its queue, by which the ledger names the node."""
         dump = subprocess.run(
             ["mdb_dump", "-p", str(self.edge.store / "queue")], capture_output=True, text=True, check=True
         ).stdout.splitlines()

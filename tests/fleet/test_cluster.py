@@ -54,7 +54,7 @@ def test_a_pooler_that_shares_sessions_is_refused_before_anything_is_taken(fleet
                 why = one_line(node.sluice.refuses(*command, "--ledger", url))
                 assert words in why and "server_reset_query" in why, (port, command)
         assert node.sluice.json("queue", "stats")["applied_seq"] == 0
-        # What was looked at is as it was: nothing of ours stays in a session that others get.
+        # The settings are unchanged: nothing of ours stays in a session that others receive.
         for port in (TRANSACTION, LEAKING):
             for _ in range(3):
                 left = subprocess.run(
@@ -92,7 +92,7 @@ def test_a_switchover_is_survived_on_each_way_in(fleet):
 
 
 class ClusterFaults(Faults):
-    """What happens to a cluster; it is whole again before the next thing happens."""
+    """The events of a cluster; it is whole again before the next one."""
 
     def switch_over(self, _):
         self.fleet.database.switch_over()

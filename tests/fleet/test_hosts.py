@@ -120,7 +120,7 @@ def test_who_writes_takes_the_primary_wherever_it_stands(pair):
     pair.send()
     pair.drain(pair.url())
     assert pair.applied(pair.db2) == pair.sent
-    # What reports may ask for does not send a worker to a standby.
+    # An option for reports does not direct a worker to a standby.
     pair.send()
     pair.drain(pair.url(options="?target_session_attrs=prefer-standby"))
     assert pair.applied(pair.db2) == pair.sent

@@ -65,7 +65,7 @@ class Told:
         return self.code == 0
 
     def said(self):
-        """What does not change later: states do."""
+        """Returns the columns that do not change later; states do."""
         if self.words[1] == "close":
             return [(row["payout_id"], row["creator_id"], row["amount"]) for row in json.loads(self.out)["payouts"]]
         return self.out
@@ -166,7 +166,7 @@ class Round:
             server = old.postmaster()
             children = pathlib.Path(f"/proc/{server}/task/{server}/children").read_text().split()
             os.kill(int(pids[0][0]) if pids else int(children[0]), signal.SIGKILL)
-        # Worker and commands there get time to believe what the old primary shows now.
+        # Worker and commands there have time to use the present state of the old primary.
         time.sleep(self.chance.random() * 6)
 
     def _heal(self, old, usual):
@@ -199,7 +199,7 @@ def payouts_at(member, database):
 
 
 def check(fleet, due, payouts_sent):
-    """What must hold after each partition, once it has healed and everything is applied."""
+    """Checks the invariants after each partition, once it has healed and every input is applied."""
     query = fleet.database.query
     check_once(query, due)
     marks = dict(query("SELECT payout_id, count(*) FROM journal WHERE reason = 'SENT' GROUP BY 1"))

@@ -22,7 +22,7 @@ inline void complain(const char* what, const std::string& error) {
     std::abort();
 }
 
-/// @param more       May be told too, but need not be.
+/// @param more       Errors that may be reported but need not be.
 /// @param listed_max  The service lists no more; beyond it, what it lists must be right.
 inline void compare(std::span<const FieldError> told, const RuleErrors& rules,
                     const RuleErrors& more, std::size_t listed_max) {

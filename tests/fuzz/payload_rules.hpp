@@ -99,8 +99,7 @@ inline Check quantity(long least) {
     });
 }
 
-/// An object's named members. `null_is_absent`: as on events, where no field tells null from
-/// absent.
+/// Checks an object's named members. `null_is_absent`: as on events, where null counts as absent.
 inline Check record(Rules rules, bool null_is_absent = false) {
     return
         [rules, null_is_absent](const Value& value, const std::string& path, RuleErrors& errors) {

@@ -1,5 +1,5 @@
 // Rate word: from any word, over any limits and clocks, no window admits more than its limit, ends
-// later than it may, or is refused for ever.
+// too late, or refuses requests permanently.
 #include <cstring>
 
 #include "check.hpp"

@@ -1,1 +1,1 @@
-"""What every integration test needs: a real nginx, a real store, sockets and signatures."""
+"""The parts of every integration test: a real nginx, a real store, sockets and signatures."""

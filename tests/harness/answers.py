@@ -1,4 +1,4 @@
-"""What an answer must look like, to the byte where the contract says so."""
+"""The form of answers, to the byte where the contract defines it."""
 
 import json
 
@@ -25,7 +25,7 @@ def is_success(answer):
 
 
 def is_unauthorized(answer):
-    """401 with nothing that tells one reason from another."""
+    """Checks a 401 that does not reveal its reason."""
     assert answer.status == 401, answer
     assert answer.body == b"", answer
     assert answer.header("Content-Length") == "0", answer

@@ -88,8 +88,8 @@ class Sluice:
         self("worker", "--until-empty")
 
     def report(self, kind, *arguments):
-        """Of every account, unless one is named. The orders of most tests are years old: the anomaly that says so is
-        left out."""
+        """Returns a report of every account, unless one is named, without the anomaly of old orders, because the
+        orders of most tests are years old."""
         scope = [] if kind not in MONEY_REPORTS or "--account" in arguments else ["--all-accounts"]
         rows = self.json("report", kind, *arguments, *scope)
         return [row for row in rows if kind != "anomalies" or row["kind"] != "ORDERED_LONG_AGO"]

@@ -15,7 +15,7 @@ from harness import http1, paths
 
 CHROMIUM = shutil.which("chromium") or "chromium"
 
-# What an edge's server needs; @PORT@ is where the harness looks whether nginx listens (TCP).
+# Configuration of an edge's server; @PORT@ is the TCP port on which the harness checks that nginx listens.
 SERVER = """
         listen 127.0.0.1:@PORT@ ssl;
         listen 127.0.0.1:@PORT@ quic reuseport;

@@ -73,7 +73,7 @@ def _needed(binary, library):
 
 
 def sanitizer_environment():
-    """What stock nginx needs to load a sanitized module; empty for a plain build."""
+    """Returns the environment in which stock nginx loads a sanitized module; empty for a plain build."""
     if not MODULE.exists():
         return {}
     if _needed(MODULE, "libtsan"):  # of an nginx that was built with it too (scripts/sanitized-nginx)

@@ -274,7 +274,7 @@ class Cluster:
         return self.wait_primary().query(sql, database or self.database)
 
     def url(self, *members, port=None, options=""):
-        """Of these members, of all, or (with a port) of a proxy."""
+        """Returns the URL of these members, of all, or (with a port) of a proxy."""
         if port:
             return f"postgres://postgres@{self.network.address('proxy')}:{port}/{self.database}{options}"
         hosts = ",".join(member.address for member in members or self.members)

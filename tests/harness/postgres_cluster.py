@@ -29,7 +29,7 @@ class Cluster(Server):
         return self
 
     def start_over(self, primary):
-        """What it has is given up: it follows another from now on."""
+        """Discards its data: it follows another server from now on."""
         shutil.rmtree(self.data)
         return self.follow(primary).start()
 

@@ -211,7 +211,7 @@ def test_a_disk_that_refuses_is_503_and_nothing_stays(start_with_shim, new_merch
     answers.catalog_error(answer, 503)
     assert answer.has("X-RateLimit-Remaining") and answer.header("Retry-After") == "1"
     wait_until(lambda: (edge.folder / "access.log").read_text().split()[-1] == reason, "the reason in the log")
-    # What was stored before is known by its digest, and who cannot sign learns nothing.
+    # A batch that was stored before is recognised by its digest, and a client that cannot sign learns nothing.
     answers.catalog_success(refused(CATALOG, headers, body), 100)
     if (calls, nth) in ((["OPEN"], 1), (["WRITE"], 1)):  # others are not met by one that is refused
         wrong = replaced(batch_headers(merchant, other), x_signature="0" * 64)
@@ -220,7 +220,7 @@ def test_a_disk_that_refuses_is_503_and_nothing_stays(start_with_shim, new_merch
 
 
 def test_an_order_that_cannot_be_read_back_is_503(start_with_shim, new_merchant):
-    """Of a size that goes into the record as it is: never checked as if what lies in memory were it."""
+    """A body of a size that is stored in the record: never checked as if it were in memory."""
     edge, shim = start_with_shim(CONFIG, workers=1)
     edge.expect_log("sluice: ")
     merchant = new_merchant(edge, "acme")

@@ -14,7 +14,7 @@ from model.strict_json import parse
 
 
 def verdict(merchant, products, topic="PRODUCT_UPSERT", raw=None):
-    """What the service says: a list of errors, empty for 200."""
+    """Returns the verdict of the service: a list of errors, empty for 200."""
     body = raw if raw is not None else sign.encode({"products": products})
     answer = merchant.catalog(topic, body, orders.unique("record"), connection=verdict.connection)
     if answer.status == 200:

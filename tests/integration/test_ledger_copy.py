@@ -244,7 +244,7 @@ def test_a_ledger_without_a_row_is_copied_too(tmp_path, server):
     assert not (tmp_path / "new" / "ledger.url").exists()
 
 
-# What it refuses -------------------------------------------------------------------------------------
+# Refusals ---------------------------------------------------------------------------------------------
 
 
 class Running:
@@ -271,7 +271,7 @@ def test_no_copy_while_a_worker_runs(store, server, tmp_path):
     with Running(store, tmp_path / "own.log"):
         assert "a worker is running on this store" in store.refuses("ledger", "copy", "--to", url)
     store("ledger", "copy", "--to", url)
-    # Of another node: only the database knows of it.
+    # From the store of another node, where only the database shows the running worker.
     other = Sluice(tmp_path / "other")
     other("init")
     copy = ("ledger", "copy", "--from", url, "--to", tmp_path / "there")
@@ -324,7 +324,7 @@ def test_what_a_target_must_not_be(store, server, tmp_path):
     assert store.refuses("ledger", "copy", "--to", "postgres://%zz", code=2)
 
 
-# Interrupted -----------------------------------------------------------------------------------------
+# Interrupted ------------------------------------------------------------------------------------------
 
 
 def killed(store, point, *words):
@@ -388,7 +388,7 @@ def test_killed_between_proof_and_end_and_before_the_switch(store, server):
 
 
 def test_a_copy_resolves_a_commit_of_unknown_outcome(store, server):
-    """The mark tells: either it is unfinished, or it is a copy. Never neither, never half of one."""
+    """The mark shows that it is unfinished or a copy: never neither, never half of one."""
     whole = None
     for cut in (NEVER_ARRIVED, ANSWER_LOST):
         number = 0

@@ -34,7 +34,7 @@ def success(answer):
 
 
 class Load(threading.Thread):
-    """Sends events until told to stop; each connection error or odd answer is kept."""
+    """Sends events until it is stopped; records each connection error or unexpected answer."""
 
     def __init__(self, merchant):
         super().__init__()

@@ -46,7 +46,7 @@ def test_the_log_says_why_and_nothing_secret(start_edge, new_merchant):
 
 
 def reasons(edge, merchant, requests):
-    """What the log says for each (headers, body), sent one after the other."""
+    """Returns the log lines of each (headers, body), sent one after the other."""
     access = edge.folder / "access.log"
     before = len(access.read_text().splitlines())
     for headers, body in requests:

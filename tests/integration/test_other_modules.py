@@ -141,7 +141,7 @@ def test_lua_throws_the_body_away(start_edge, new_merchant):
 
 
 def test_lua_changes_the_body(start_edge, new_merchant):
-    """What was not signed is not taken."""
+    """An unsigned event is not accepted."""
     edge = start_edge(config("access_by_lua_block { ngx.req.read_body() ngx.req.set_body_data('{}') }"),
                       main=with_lua())
     answers.is_unauthorized(send(new_merchant(edge, "acme")))
@@ -209,7 +209,7 @@ def test_client_body_in_single_buffer(start_edge, new_merchant):
     is_taken(edge, new_merchant(edge, "acme"))
 
 
-# Who may send -------------------------------------------------------------------------------------
+# Restricted senders -------------------------------------------------------------------------------
 
 
 def test_auth_request(start_edge, new_merchant):
@@ -245,7 +245,7 @@ def test_limit_req_by_shop(start_edge, new_merchant):
     one, other = new_merchant(edge, "acme-with-a-long-name"), new_merchant(edge, "acme-with-a-longer-name")
     for merchant in (one, other):
         assert [send(merchant).status for _ in range(4)] == [200, 200, 429, 429]
-    # What is no shop is one sender by its first characters: no secret is kept or logged.
+    # An unknown shop counts as one sender by its first characters: no secret is kept or logged.
     stranger = [("X-SVC-SHOP-ID", "deadbeef" + "0" * 20), ("X-SVC-TOPIC", "ORDER_CREATE"), ("X-Signature", "0" * 64)]
     got = [edge.request("POST", EVENTS, stranger, b"{}").status for _ in range(4)]
     assert got == [401, 401, 429, 429]

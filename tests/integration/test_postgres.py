@@ -209,7 +209,7 @@ def migrated(twins, cluster, name):
 
 
 def finish(sluice, twins, url):
-    """What is left of the queue, people's commands, and the comparison."""
+    """Applies the rest of the queue and people's commands, and compares."""
     sluice("worker", "--until-empty", "--ledger", url)
     twins.set_up(sluice)  # no --ledger: the store remembers its ledger
     found = reports(sluice)

@@ -52,7 +52,7 @@ def month():
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-01T00:00:00Z")
 
 
-# What is run, one after the other; a function gets what is known only then. `.name` is a file.
+# The commands, one after the other; a function receives values that are known only then. `.name` is a file.
 COMMANDS = [
     ("program", "apply", ".programs"),
     ("creator", "import", ".creators"),
@@ -124,7 +124,7 @@ def copy(filled, name):
 
 
 def run_all(sluice, folder, ledger, before):
-    """What each command printed, and its exit status; `before` is called ahead of it."""
+    """Returns the output and the exit status of each command; `before` is called ahead of it."""
     told = []
     for command in COMMANDS:
         line = command(sluice) if callable(command) else command

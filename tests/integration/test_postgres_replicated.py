@@ -134,7 +134,7 @@ def test_a_result_is_read_from_the_primary(place):
 
 
 def test_what_is_applied_again_is_said(place):
-    """A server took over that lacks what a command had told as done. A command does not trim the queue."""
+    """A server took over without a commit that a command had reported as done. A command does not trim the queue."""
     place.database.query("CREATE DATABASE earlier TEMPLATE postgres", database="template1")
     place.sluice(*CLOSE)
     again = place.sluice.run("worker", "--until-empty", "--ledger", place.database.url("earlier"))

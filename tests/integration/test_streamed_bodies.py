@@ -55,7 +55,7 @@ def has_file(edge):
 
 
 def is_clean(edge):
-    """What was never stored leaves nothing."""
+    """A body that was never stored leaves no file."""
     wait_until(lambda: not files(edge), "the file of a body that was not stored to be removed")
 
 

@@ -92,7 +92,7 @@ LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 
 
 def anchors(path):
-    """What GitHub and others make of a page's headings."""
+    """The anchors that GitHub and others derive from a page's headings."""
     for line in path.read_text().splitlines():
         if re.match(r"#{1,6} ", line):
             title = re.sub(r"[`*]|\[([^]]*)\]\([^)]*\)", r"\1", line.lstrip("#").strip()).lower()

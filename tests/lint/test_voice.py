@@ -44,6 +44,8 @@ def test_each_pattern_is_found():
     assert found("core/a.hpp", "void tell_moved();") == ["name"]
     assert found("tests/unit/a_test.cpp", "TEST(Suite, WhatIsThere) {") == ["test name"]
     assert found("tests/cli/test_a.py", "def test_a_row_that_nobody_reads():  # goes on") == ["metaphor", "test name"]
+    assert found("tests/a.py", '"""Of a test."""') == ["Of"]
+    assert found("tests/a.py", "x = 1  # What is left") == ["clause first"]
     assert found("scripts/build", "# goes on") == ["metaphor"]
     assert found("docs/a.md", "| what is there | beside it |") == ["clause later", "tail"]
 

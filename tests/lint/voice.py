@@ -35,6 +35,10 @@ TEST_NAME = {
     "test name": r"(TEST(_[FP])?\(.*|def test_.*_)((What|Who|Whose|Those|Nobody|Somebody)[A-Z]"
                  r"|(what|who|whose|those|nobody|somebody)_)",
 }
+PYTHON_ONLY = {
+    "Of": r"(# |\"\"\")Of[ ]",
+    "clause first": r"(# |\"\"\")(What|Who|Whose|Whom|Those|That)[ ]",
+}
 NAMES = {
     "name": r"\b(obey|tell_(moved|of_[a-z]+)|let_[a-z]+_go|what_it_[a-z]+|warn_of_[a-z]+|whom_of"
             r"|[a-z_]*_strangers?|[a-z_]*booked[a-z_]*)\b",
@@ -55,7 +59,7 @@ def patterns(path):
     if top in TESTS and kind in (".c", ".cpp", ".hpp"):
         return top, {**C_ONLY, **comment(C_COMMENT), **TEST_NAME, **NAMES}
     if top in TESTS and kind == ".py" and path.name not in ("voice.py", "test_voice.py"):
-        return top, {**comment(HASH_COMMENT), **TEST_NAME, **NAMES}
+        return top, {**PYTHON_ONLY, **comment(HASH_COMMENT), **TEST_NAME, **NAMES}
     if top in SCRIPTS or path.name == "CMakeLists.txt":
         return (top if len(path.parts) > 1 else "cmake"), comment(HASH_COMMENT)
     return "", {}

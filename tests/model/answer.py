@@ -1,4 +1,4 @@
-"""What an edge that only computes answers to an event that it took."""
+"""Answers of an edge that only computes, to an accepted event."""
 
 
 class Answer:

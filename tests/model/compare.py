@@ -1,4 +1,4 @@
-"""What the reports say against what the model says; every difference is named."""
+"""Compares the reports with the model; names every difference."""
 
 import json
 
@@ -9,7 +9,7 @@ from model.values import time_text
 
 
 def run(history, steps):
-    """So many steps, with a look at the reports now and then and at the end."""
+    """Runs so many steps, and compares the reports at intervals and at the end."""
     for number in range(steps):
         history.step()
         if number % 50 == 49:
@@ -149,7 +149,7 @@ def codes(ledger):
 
 
 def compare_statements(history, now):
-    """Of one month for each creator; after a while every month was looked at."""
+    """Compares one month for each creator; over time every month is compared."""
     for creator in history.creators:
         month = month_of(now - history.chance.randrange(90) * 86400 * 10**9)
         if (history.account, creator) not in history.ledger.profiles:

@@ -14,8 +14,8 @@ NODE = "11111111-2222-3333-4444-555555555555"
 ACTORS = ("eve", "frank", "gina")
 START = instant("2026-03-20T00:00:00Z")
 
-# Of a history: its account with what the ledger calls it, its shops, its node, and the last entry of
-# every node when it began.
+# Place of a history: its account with its number in the ledger, its shops, its node, and the last
+# entry of every node when it began.
 Place = namedtuple("Place", "account shops registry node entries")
 Sent = namedtuple("Sent", "seq received shop topic body outcome")
 Taken = namedtuple("Taken", "seq received outcome command_id text")
@@ -106,7 +106,7 @@ class CoreEdge:
         self.tick()
 
     def taken(self):
-        """What was sent since it was last asked."""
+        """Returns the requests sent since the last call."""
         sent, self.sent = self.sent, []
         return sent
 

@@ -112,7 +112,7 @@ class History(Events, Commands, Money):
             self.counters[outcome] += 1
             assert taken.outcome in (None, outcome), f"seed {self.seed}, input {taken.seq}: is {taken.outcome}, not {outcome}"
 
-    # What there is ----------------------------------------------------------------------------------
+    # Contents ---------------------------------------------------------------------------------------
 
     def any_order(self):
         orders = sorted(self.ledger.orders.values(), key=lambda order: order.key)
@@ -126,7 +126,7 @@ class History(Events, Commands, Money):
 
 
 class Names:
-    """What VERBS ask of an example: here every id is said in full."""
+    """The interface of an example that VERBS use: here every id is written in full."""
 
     def __init__(self, now):
         self.now, self.digests, self.names = now, Same(), Same()

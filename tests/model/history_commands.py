@@ -175,7 +175,7 @@ class Commands:
         self.on_order("detach", **({"retry": True} if self.chance.random() < 0.4 else {}))
 
     def undo(self):
-        """Of an import, an apply or an `attribute`."""
+        """Returns the command id of an import, an apply or an `attribute`."""
         causes = sorted({order.position.cause for order in self.ledger.orders.values() if order.live} - {""})
         if causes:
             retry = {"retry": True} if self.chance.random() < 0.4 else {}

@@ -200,7 +200,7 @@ class Events:
         self.sent.append((shop, topic, body))
 
     def lag(self):
-        """Of a queue that lags: received so long before it is applied."""
+        """Returns a time of receipt of a queue that lags: long before it is applied."""
         return self.chance.choice([0] * 9 + [40]) * DAY
 
     # Catalog --------------------------------------------------------------------------------------

@@ -23,11 +23,11 @@ class ProgramEdge:
     def __init__(self, edge):
         self.edge, self.sluice = edge, edge.sluice
         self.connection = edge.connect()
-        self.sent = []  # (shop, topic, body or records) that taken() has not told of
+        self.sent = []  # (shop, topic, body or records) not yet returned by taken()
         self.keys = 0
         self.shown = None  # what the last close printed
         self.user = user()
-        self.account = self.sluice.account("first")  # its mark tells the node
+        self.account = self.sluice.account("first")  # its memo entry names the node
         self.run_step({"programs": [], "policy": {}}, None, "first mark")
 
     # A history -------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def user():
     return pwd.getpwuid(os.getuid() if login == 2**32 - 1 else login).pw_name
 
 
-# Steps as command lines -----------------------------------------------------------------------------
+# Steps as command lines ----------------------------------------------------------------------------
 
 
 def words_of(edge, step):

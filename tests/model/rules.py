@@ -101,7 +101,7 @@ class Shop:
         return found[0] if found else None
 
     def close(self):
-        """What is payable now is closed and settled."""
+        """Closes and settles the payable amounts."""
         scope = ("--account", self.account)
         closed = self.sluice.json("payout", "close", *scope, "--program", self.program, "--until", now())["payouts"]
         if closed:

@@ -1,4 +1,4 @@
-"""What holds of every history: sums, items, each amount once, keys, rebuild, closed months.
+"""Invariants of every history: sums, items, each amount once, keys, rebuild, closed months.
 
 The histories are the same in every run. SLUICE_BOOKS=n tries n times as many.
 """

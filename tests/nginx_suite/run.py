@@ -96,7 +96,7 @@ class Site:
 
 
 def results_of(output, status):
-    """What each test said, by number; a file that was skipped as a whole has its reason alone."""
+    """Returns the result of each test, by number; a file that was skipped as a whole has only its reason."""
     skipped = re.search(r"^1\.\.0\s*# (?:skip|SKIP)\S*\s*(.*)$", output, re.M)
     if skipped:
         return {"skipped": skipped[1]}

@@ -62,7 +62,7 @@ FIGURES = {
     "queue_bytes": ("queue file", "MB", 1 << 20),
     "depth": ("queue depth", "", 1),
 }
-# What may not grow by more in an hour (a byte for each event is about a megabyte), see growth_of().
+# Limits of growth per hour (a byte for each event is about a megabyte), see growth_of().
 FLAT = {"worker_kb": 1024, "master_kb": 1024, "sluice_worker_kb": 1024, "fds": 2, "readers": 2,
         "queue_bytes": 16 << 20}
 # From where on it is judged: before it, buffers and the batches' rows reach their size.
@@ -71,7 +71,7 @@ ONE_BODY_KB = 512  # a large body is kept for reuse, or is not
 
 
 def memory_kb(pid, kind="RssAnon"):
-    """Of its own: what a process shares with others (shared memory, mapped files) is not its growth."""
+    """Returns the private memory of a process; shared memory and mapped files are not its growth."""
     try:
         with open(f"/proc/{pid}/status") as status:
             return int(next(line for line in status if line.startswith(kind)).split()[1])
@@ -218,7 +218,7 @@ class Soak:
         self.counts["rotated"] += 1
 
     def verdict(self, full):
-        """What is wrong, in words."""
+        """Returns the violations, in words."""
         problems = []
         for name, allowed in FLAT.items():
             judged = self.samples[int(len(self.samples) * JUDGED_FROM.get(name, 0.5)):]

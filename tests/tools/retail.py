@@ -92,7 +92,7 @@ def text_of(time_):
 
 
 class Order:
-    """What the shop knows of an order, and what it should earn."""
+    """An order as the shop knows it, and the commission that it should earn."""
 
     def __init__(self, row):
         self.id, self.customer = row["InvoiceNo"], row["CustomerID"].removesuffix(".0")

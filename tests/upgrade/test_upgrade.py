@@ -40,7 +40,7 @@ def of_then(said, report, kind):
 
 
 def build_ledger_anew(edge, store):
-    """What the refusal says, then docs/operations.md."""
+    """Follows the refusal, then docs/operations.md."""
     before = (store / "ledger" / "data.mdb").read_bytes()
     for command in (["report", "orders"], ["worker", "--until-empty"]):
         assert "ledger: written by an earlier sluice (format 1); build it anew" in edge.sluice.refuses(*command)

@@ -1,4 +1,4 @@
-"""Who gets an order: candidates (A1), what reaches back (A2), by hand (A3)."""
+"""Attribution of an order: candidates (A1), effective dates (A2), by hand (A3)."""
 
 from model.books import rates
 from model.books.state import Position, ascii_lower

@@ -111,7 +111,7 @@ def positions(ledger):
 
 
 def lines(order, position, name):
-    """What is due of the lines is what M2 gives; of a position that is not live, nothing."""
+    """The accrued amounts of the lines equal M2; a position that is not live has none."""
     right = {}
     if order.position is position:
         right = {(line, order.currency): v for line, v in rates.commissions(order, position).items() if v}

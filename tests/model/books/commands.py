@@ -1,4 +1,4 @@
-"""What people do: by hand (A3), money, holds (H1), approvals (H3), keys' accounts (K1)."""
+"""Commands of people: by hand (A3), money, holds (H1), approvals (H3), accounts of keys (K1)."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -134,7 +134,7 @@ def leave(ledger, at, order, position):
     ledger.mark(at, "DETACHED", order=order, program=position.program, creator=position.creator)
 
 
-# Reject, hold, release, acknowledge, reset ---------------------------------------------------------------------
+# Reject, hold, release, acknowledge, reset ----------------------------------------------------------------
 
 
 def reject(ledger, at, command):
@@ -215,7 +215,7 @@ def reset(ledger, at, command):
     if version >= order.version:
         raise Refused(f"{time_text(version)} is not below {time_text(order.version)}, the order's version")
     order.version = version
-    # Of two rows of a line the one that stood stands: a reset books nothing.
+    # Each line keeps its effective row, so a reset posts nothing.
     rows = sorted((r for r in order.rows.values() if r.version >= version), key=lambda r: (r.version, r.arrival))
     for row, arrival in zip(rows, sorted(row.arrival for row in rows)):
         row.version, row.arrival = version, arrival
@@ -229,7 +229,7 @@ def reset(ledger, at, command):
     plausibility.judge(ledger, at, order, event=False)
 
 
-# Money by hand ---------------------------------------------------------------------------------------------------
+# Money by hand --------------------------------------------------------------------------------------------
 
 
 def money(ledger, at, command):
@@ -322,7 +322,7 @@ CHECKS = {"adjust": check_adjust, "credit": check_credit, "reverse": check_rever
 POSTINGS = {"adjust": post_adjust, "credit": post_credit, "reverse": post_reverse}
 
 
-# H3: approvals -----------------------------------------------------------------------------------------------------
+# H3: approvals --------------------------------------------------------------------------------------------
 
 
 def ended_words(waiting):
@@ -397,7 +397,7 @@ def withdraw(ledger, at, command):
     waiting.state, waiting.ended_by, waiting.ended_at = "WITHDRAWN", at.actor, at.received
 
 
-# Payouts and periods -------------------------------------------------------------------------------------------------
+# Payouts and periods --------------------------------------------------------------------------------------
 
 
 def close(ledger, at, command):

@@ -100,7 +100,7 @@ def refund(ledger, order, at, statement, version):
         )
 
 
-# What is posted (J1) -----------------------------------------------------------------------------------
+# Postings (J1) ----------------------------------------------------------------------------------------
 
 
 def post(ledger, at, order, before=None, reason=None):

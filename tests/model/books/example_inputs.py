@@ -1,4 +1,4 @@
-"""What the steps of a worked example mean: order payloads and commands (tests/examples/README.md)."""
+"""The steps of a worked example as inputs: order payloads and commands (tests/examples/README.md)."""
 
 from fractions import Fraction
 

@@ -29,7 +29,7 @@ def forget(ledger, at, command):
 
 
 def state_ids(order, payload):
-    """What an event says of a person; it is kept as it came."""
+    """The personal data of an event, kept as it was received."""
     order.stated.append({
         "customer": payload.get("platform_customer_id"), "email": ascii_lower(payload.get("email") or ""),
         "phone": payload.get("phone"), "device": payload.get("svc_anon_id"),

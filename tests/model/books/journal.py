@@ -87,7 +87,7 @@ class Entry:
         return tuple(f"payout:{self.payout}" if b == PAYOUT else b for b in REASONS[self.reason][1:])
 
     def into(self, book):
-        """What it adds to a kind of book: owed, payout, paid, expense."""
+        """Returns the amount that it adds to a ledger account: owed, payout, paid, expense."""
         _, source, target = REASONS[self.reason]
         return self.amount * ((target == book) - (source == book))
 

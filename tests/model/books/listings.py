@@ -126,7 +126,7 @@ def statement(ledger, account, creator, month):
 
 
 def name_in(ledger, account, statement):
-    """A closed month keeps the name of its end: it is the same bytes for ever (S3)."""
+    """A closed month keeps the name of its end, and never changes by a byte (S3)."""
     first = statement["creator_id"]
     if statement["status"] != "closed":
         return ledger.creator_name(account, first)
@@ -180,7 +180,7 @@ def anomalies(ledger, account):
 
 
 def approvals(ledger, account):
-    """What waits: commands, and payouts that are closed and not approved."""
+    """Lists pending approvals: commands, and payouts that are closed and not approved."""
     rows = [
         {
             "id": waiting.waiting_id, "command": waiting.command["do"], "account_id": account,

@@ -23,7 +23,7 @@ REASON = {"settle": "SETTLE", "void": "VOID", "failed": "FAILED", "returned": "R
 
 @dataclass
 class Share:
-    """What a close takes for one creator and currency."""
+    """The items of a close for one creator and currency."""
 
     creator: str
     currency: str
@@ -39,7 +39,7 @@ class Share:
         return sorted((item for _, _, items in self.takes for item in items), key=lambda item: item.key)
 
 
-# P1: allocation ------------------------------------------------------------------------------------------
+# P1: allocation --------------------------------------------------------------------------------------------
 
 
 def blocks(ledger, order, unit):
@@ -294,7 +294,7 @@ def check_approver(ledger, at, payout):
         raise Refused(f"{at.actor} is none of the approvers: {', '.join(approvers)}")
 
 
-# The time before double entry --------------------------------------------------------------------------------
+# The time before double entry ------------------------------------------------------------------------------
 
 
 def old_close(ledger, at, program, until):

@@ -14,7 +14,7 @@ PAYOUT_REASONS = ("PAYOUT", "VOID", "FAILED", "RETURNED")
 
 @dataclass
 class PeriodRow:
-    """Of one program, creator and currency: book -> figures; reason -> sum."""
+    """Sums of one program, creator and currency: ledger account -> figures; reason -> sum."""
 
     opening: dict
     closing: dict

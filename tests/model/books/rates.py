@@ -106,7 +106,7 @@ def tier(position, order, tiers, rate):
     return parse_rate(chosen)
 
 
-# M3, M4: facts of the order -------------------------------------------------------------------------
+# M3, M4: facts of the order ------------------------------------------------------------------------
 
 
 def freeze_facts(ledger, order, position):
@@ -156,7 +156,7 @@ def customer_kind(ledger, order):
 
 
 def net_sales(order):
-    """What the order adds to its creator's tier volume."""
+    """Returns the amount that the order adds to its creator's tier volume."""
     if order.live is None or not order.earns:
         return Fraction(0)
     rows = order.standing_rows()
@@ -172,7 +172,7 @@ def net_sales(order):
     return total
 
 
-# M2, M4: amounts -------------------------------------------------------------------------------------
+# M2, M4: amounts -----------------------------------------------------------------------------------
 
 
 def commissions(order, position):

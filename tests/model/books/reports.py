@@ -1,4 +1,4 @@
-"""What the books say: orders and their states, balances, blocks, dry runs."""
+"""Reports: orders and their states, balances, blocks, dry runs."""
 
 import copy
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What the ledger keeps: orders, positions, payouts, programs, codes, policies."""
+"""The state of the ledger: orders, positions, payouts, programs, codes, policies."""
 
 import datetime
 import hashlib
@@ -16,7 +16,7 @@ class Refused(Exception):
 
 
 class Nothing(Exception):
-    """What was asked for is so already: said, exit 0, nothing is done."""
+    """The requested state exists already: reported with exit 0, and nothing changes."""
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class FrozenLine:
-    """What a line keeps (M3). `rule` names the rule over versions: its item and qualifiers."""
+    """The frozen values of a line (M3). `rule` names the rule over versions: its item and conditions."""
 
     rate: Rate
     rule: tuple
@@ -81,7 +81,7 @@ class FrozenLine:
 
 @dataclass
 class Unit:
-    """What is due and taken of a position or of a credit; both are what a payout takes from."""
+    """Accrued and allocated amounts of a position or of a credit; payouts allocate from both."""
 
     account: str
     program: str
@@ -94,7 +94,7 @@ class Unit:
     first_entry: dict = field(default_factory=dict)  # line -> entry number
 
     def currencies(self):
-        """Of all that was ever posted: due as of a day may differ where now nothing is due."""
+        """All amounts ever posted, because the accrued amount as of a day may differ where now it is zero."""
         return sorted({currency for _, _, currency, _ in self.postings})
 
     def due_in(self, currency):
@@ -114,7 +114,7 @@ class Unit:
 
 @dataclass
 class Position(Unit):
-    """What one creator has of one order under one program."""
+    """The earnings of one creator from one order under one program."""
 
     shop: str = ""
     order: str = ""

@@ -181,7 +181,7 @@ class World:
     def rest(self, days, *_):
         self.now += days % 30 * DAY
 
-    # What always holds -----------------------------------------------------------------------------------
+    # Invariants ---------------------------------------------------------------------------------------
 
     def check(self):
         assert audit(self.ledger) == []

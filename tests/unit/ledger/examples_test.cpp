@@ -197,8 +197,8 @@ private:
     }
 
     std::vector<std::string> payout_ids() {
-        // By command, then number: ids of one second differ by a digest, so by receipt they are
-        // told apart by what was there before.
+        // Sorted by command, then number. Ids of one second differ by a digest, so the entries
+        // before a payout distinguish them.
         std::vector<std::string> ids;
         one().read()->scan_payouts([&](const Payout& payout) {
             const bool known =

@@ -140,7 +140,7 @@ public:
     std::uint64_t visited = 0;
 };
 
-/// Without an audit at the end: of the copies no journal tells.
+/// Runs no audit at the end, because no journal covers the copies.
 class PayoutSlices : public testing::TestWithParam<LedgerKind> {
 protected:
     std::unique_ptr<Ledger> ledger = GetParam().make();

@@ -119,7 +119,7 @@ private:
         return std::min(coming_.empty() ? never : coming_.top().at_us,
                         writes_.empty() ? never : writes_.front().ends_us);
     }
-    /// The clients share a processor, and each has other things to do now and then.
+    /// The clients share a processor, and each sometimes has other work.
     void comes_back(Waiter& waiter) {
         clients_us_ = std::max(clients_us_, now_us_) + kClientUs;
         std::exponential_distribution<double> thinks(1.0 / static_cast<double>(think_us_));

@@ -80,7 +80,7 @@ TEST_F(KeptCursorsTest, RowsThatAreAppendedFillTheirPages) {
     const auto txn = ledger_->begin(kNode);
     for (int i = 0; i < kRows; ++i) {
         txn->put(owner_of(std::to_string(100'000 + i), std::string(350, 'l')));
-        if (i % 50 == 49) {  // one that is not the last, now and then
+        if (i % 50 == 49) {  // sometimes a key that is not the last
             txn->put(owner_of(std::to_string(100'000 + i / 2), std::string(350, 'l')));
         }
     }

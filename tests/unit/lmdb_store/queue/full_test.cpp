@@ -19,7 +19,7 @@ using ::testing::SizeIs;
 
 class QueueFullTest : public QueueTest {
 protected:
-    /// Room is looked for now and then, not at every append.
+    /// The queue checks for room at intervals, not at every append.
     AppendItem append_once_open(const std::string& body) {
         AppendItem item;
         for (int tries = 0; tries < 10'000; ++tries) {
@@ -54,7 +54,7 @@ TEST_F(QueueFullTest, WhileItIsFullNoWriteTransactionIsOpened) {
     append_until_closed("x");
     auto env = Environment::open({.folder = paths_.queue, .map_bytes = 2U << 20});
     ASSERT_TRUE(env.ok());
-    WriteTxn held;  // an append that wanted the writer lock would wait for this thread for ever
+    WriteTxn held;  // an append that needed the writer lock would wait permanently for this thread
     ASSERT_EQ(held.begin(**env), 0);
     EXPECT_EQ(append({std::string(2000, 'x')})[0].outcome, AppendOutcome::kFull);
 }

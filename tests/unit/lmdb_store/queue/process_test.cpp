@@ -55,8 +55,8 @@ private:
     pid_t pid_;
 };
 
-/// Appends batches for ever; writes `seq body` lines to `acks` once append() said that it is
-/// stored.
+/// Appends batches until it is killed; writes `seq body` lines to `acks` once append() reported
+/// them as
 [[noreturn]] void append_and_journal(const StorePaths& paths, const fs::path& acks, unsigned name,
                                      unsigned seed) {
     auto queue = Queue::open(paths, {});

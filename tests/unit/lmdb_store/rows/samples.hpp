@@ -29,7 +29,7 @@ public:
         }
         return made;
     }
-    /// Beyond 64 bits now and then; every digit that a valid amount may have.
+    /// Sometimes beyond 64 bits; every digit that a valid amount may have.
     Decimal decimal() {
         Int128 value = static_cast<Int128>(any_number());
         if (number(4) == 0) {
