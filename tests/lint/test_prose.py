@@ -75,8 +75,9 @@ def test_one_word_for_one_thing():
     wrong = [
         f"{name}:{number}: '{found.group()}': {instead}"
         for name, text in texts()
-        for number, line in enumerate(text.splitlines(), 1)
         for word, instead in words
+        if word.search(text)  # the whole file first, which is much faster
+        for number, line in enumerate(text.splitlines(), 1)
         if (found := word.search(line))
     ]
     assert not wrong, "\n".join(wrong)
@@ -123,13 +124,14 @@ def test_sources_that_are_named_exist():
     names = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.split()
+    known = {name.split("/", skipped)[-1] for name in names for skipped in range(name.count("/") + 1)}
     wrong = [
         f"{name}:{number}: {found}"
         for name, text in texts()
         for number, line in enumerate(text.splitlines(), 1)
-        if "#include" not in line
+        if "#include" not in line and "." in line
         for found in SOURCE.findall(line)
         if not found.startswith("_") and found.rsplit("/", 1)[-1] not in MADE
-        and not any(("/" + other).endswith("/" + found.lstrip("./")) for other in names)
+        and found.lstrip("./") not in known
     ]
     assert not wrong, "\n".join(wrong)

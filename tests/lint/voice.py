@@ -68,7 +68,7 @@ def patterns(path):
 def hits_in(path, text):
     """[(area, pattern's name, line number, line)] of one file."""
     area, wanted = patterns(path)
-    compiled = [(name, re.compile(pattern)) for name, pattern in wanted.items()]
+    compiled = [(name, re.compile(pattern)) for name, pattern in wanted.items() if re.search(pattern, text, re.M)]
     return [(area, name, number, line)
             for number, line in enumerate(text.splitlines(), 1)
             for name, pattern in compiled if pattern.search(line)]
