@@ -6,7 +6,7 @@
 
 namespace sluice::ngx {
 
-/// What a setter returns after it logged the mistake.
+/// Return value of a setter that has logged the mistake.
 inline char* const kConfFailed = static_cast<char*>(NGX_CONF_ERROR);
 
 /// Returns nullptr without memory.

@@ -5,18 +5,13 @@ import voice
 
 # {area: {pattern: hits}}; a pattern that is not listed is refused. A count may only fall.
 CEILINGS = {
-    "core": {"Of": 76, "clause first": 127, "clause later": 28, "metaphor": 35, "name": 47, "nobody": 24,
-             "sentinel": 100, "tail": 19},
-    "os": {"Of": 1, "clause first": 3, "clause later": 1},
-    "lmdb_store": {"Of": 40, "clause first": 46, "clause later": 9, "metaphor": 18, "name": 9, "nobody": 14,
-                   "sentinel": 33, "tail": 21},
-    "pg_store": {"Of": 13, "clause first": 34, "clause later": 6, "metaphor": 11, "name": 4, "nobody": 6,
-                 "sentinel": 13, "tail": 2},
-    "ngx_module": {"Of": 8, "clause first": 33, "clause later": 4, "metaphor": 13, "name": 14, "nobody": 10,
-                   "sentinel": 30, "tail": 6},
-    "worker": {"Of": 41, "clause first": 49, "clause later": 11, "metaphor": 36, "name": 11, "nobody": 14,
-               "sentinel": 30, "tail": 21},
-    "pages": {"clause later": 12, "metaphor": 3, "nobody": 4, "tail": 4},
+    "core": {"Of": 38, "clause first": 72, "clause later": 16, "metaphor": 18, "name": 46, "nobody": 2, "sentinel": 47,
+             "tail": 10},
+    "lmdb_store": {"name": 1},
+    "pg_store": {"Of": 11, "clause first": 29, "clause later": 6, "metaphor": 11, "name": 4, "nobody": 6,
+                 "sentinel": 12, "tail": 2},
+    "worker": {"name": 2},
+    "pages": {"clause later": 3, "nobody": 3, "tail": 1},
     "tests": {"name": 9},
 }
 
