@@ -18,7 +18,7 @@ from harness.citus import CitusCluster, missing
 from integration import test_ledger_copy, test_postgres
 from integration.test_ledger_copy import (  # noqa: F401  (pytest runs and uses them)
     filled, shop, store, test_folder_to_folder_and_database_to_database,
-    test_there_and_back_it_goes_on_where_the_other_one_stopped,
+    test_a_copy_there_and_back_continues_at_the_checkpoint,
 )
 from integration.test_postgres import (  # noqa: F401
     folder, test_a_running_worker_stops_at_another_schema, test_an_archive_rebuilds_a_database_that_was_lost,

@@ -52,7 +52,7 @@ def test_tax_is_rounded_half_to_even(amount, rate, tax):
 
 
 @pytest.mark.parametrize("line", [["--store", "/nowhere", "tax", "1", "1"], ["tax", "1", "1", "--store", "/nowhere"]])
-def test_store_stands_before_or_after_the_subcommand(line):
+def test_store_is_accepted_before_or_after_the_subcommand(line):
     assert sluice(*line).status == 0
 
 

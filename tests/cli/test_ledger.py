@@ -339,7 +339,7 @@ def test_a_filter_that_means_nothing_is_no_option(store):
         assert line[-2] not in sluice("report", line[0], "--help", store=store).out
 
 
-def test_worker_tells_systemd_and_stops_cleanly(store, tmp_path):
+def test_worker_notifies_systemd_and_stops_cleanly(store, tmp_path):
     address = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(address)
@@ -370,7 +370,7 @@ def test_rebuild_gives_the_same_ledger(sold):
     sold.run("ledger", "rebuild", "--from", sold.store / "archive", status=2)
 
 
-def test_an_older_copy_of_the_ledger_is_found_and_made_anew(sold):
+def test_an_older_copy_of_the_ledger_is_found_and_rebuilt(sold):
     """As docs/operations.md restores it."""
     ledger, new = sold.store / "ledger" / "data.mdb", sold.folder / "new"
     older = ledger.read_bytes()

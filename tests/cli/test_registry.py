@@ -187,7 +187,7 @@ def test_failures_are_one_line_with_the_expected_value(acme, line, status, expec
     assert len(run.err.splitlines()) == (1 if status == 1 else 2)
 
 
-def test_no_secret_stands_in_the_process_arguments(acme, tmp_path):
+def test_no_secret_is_in_the_process_arguments(acme, tmp_path):
     """There is no option that takes a secret itself."""
     for line in (["token", "create", "--help"], ["send", "events", "--help"], ["sign", "--help"]):
         text = sluice(*line).out

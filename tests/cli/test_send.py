@@ -91,7 +91,7 @@ def test_only_200_with_the_body_success_counts(tmp_path, token):
     assert len(run.err.splitlines()) == 1
 
 
-def test_rejected_events_are_named_by_line_and_the_rest_goes_on(tmp_path, token):
+def test_rejected_events_are_named_by_line_and_the_rest_is_sent(tmp_path, token):
     file = ndjson(tmp_path / "o.ndjson", [order(1), {"platform_order_id": "bad"}, order(3)])
     details = {"error": "Invalid request data", "details": [{"field": "amount", "code": "REQUIRED", "message": "m"}]}
 
@@ -125,7 +125,7 @@ def test_rejected_records_are_summed_up_and_all_of_them_are_in_the_file(tmp_path
     assert len(rejects.read_text().splitlines()) == 5
 
 
-def test_without_a_terminal_a_long_wait_is_told_at_once(tmp_path, token):
+def test_without_a_terminal_a_long_wait_is_reported_at_once(tmp_path, token):
     file = ndjson(tmp_path / "o.ndjson", [order(1)])
     with Endpoint(SECRET, [(429, {"Retry-After": "3"}, "")]) as endpoint:
         run = send("events", file, endpoint, token)
@@ -150,7 +150,7 @@ class Window:
         return 200, headers, "success"
 
 
-def test_half_of_the_limit_is_left_to_live_traffic_unless_told_otherwise(tmp_path, token):
+def test_half_of_the_limit_is_left_to_live_traffic_by_default(tmp_path, token):
     file = ndjson(tmp_path / "o.ndjson", [order(i) for i in range(50)])
     half, all_of_it = Window(40, 3), Window(40, 3)
     with Endpoint(SECRET, answer=half) as endpoint:
@@ -184,7 +184,7 @@ def test_a_wrong_secret_ends_the_run_at_once(tmp_path, token):
     assert len(endpoint.requests) < 100
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path, token):
+def test_an_interrupted_run_resumes_at_the_same_place(tmp_path, token):
     file = ndjson(tmp_path / "o.ndjson", [order(i) for i in range(300)])
     with Endpoint(SECRET) as endpoint:
         arguments = ["send", "events", file, "--url", endpoint.url, "--shop", "shop-1", "--token-file", token]
@@ -220,7 +220,7 @@ def test_a_killed_run_loses_nothing(tmp_path, token):
         assert len({r["body"] for r in endpoint.accepted()}) == 200
 
 
-def test_a_replaced_file_is_not_taken_for_the_old_one(tmp_path, token):
+def test_a_replaced_file_is_refused(tmp_path, token):
     file = ndjson(tmp_path / "o.ndjson", [order(1), order(2)])
 
     def refuse_second(_path, _headers, body):
@@ -287,7 +287,7 @@ def test_the_same_file_sent_again_is_a_new_request(tmp_path, token):
     assert len({r["headers"]["Idempotency-Key"] for r in endpoint.requests}) == 2
 
 
-def test_rejected_products_are_named_by_line_and_the_batch_goes_on_without_them(tmp_path, token):
+def test_rejected_products_are_named_by_line_and_the_batch_is_sent_without_them(tmp_path, token):
     file = ndjson(tmp_path / "p.ndjson", [product(1), product(2, title=""), product(3), product(4, title="")])
 
     def answer(_path, _headers, body):

@@ -114,7 +114,7 @@ def test_all_silent_hosts_are_named(pair):
     assert DB1 in why and DB2 in why
 
 
-def test_who_writes_takes_the_primary_wherever_it_stands(pair):
+def test_a_writer_finds_the_primary_at_any_place_of_the_list(pair):
     """A host that came back as a standby is the first of the URL."""
     pair.turn_around()
     pair.send()

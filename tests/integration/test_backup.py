@@ -25,7 +25,7 @@ def run(script, store, folder):
     subprocess.run(["bash", "-euo", "pipefail", "-c", script], check=True, capture_output=True)
 
 
-def test_a_restored_backup_goes_on_where_it_stood(start_edge, new_merchant, tmp_path):
+def test_a_restored_backup_continues_at_its_checkpoint(start_edge, new_merchant, tmp_path):
     edge = start_edge(CONFIG)
     merchant = new_merchant(edge, "acme")
     for number in range(3):

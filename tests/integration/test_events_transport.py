@@ -253,7 +253,7 @@ def vanish(connection):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_client_that_goes_away_at_a_random_byte_disturbs_nobody(edge, merchant, seed):
+def test_client_that_disconnects_at_a_random_byte_disturbs_no_other(edge, merchant, seed):
     chance = random.Random(seed)
     for _ in range(60):
         size = chance.choice([700, 3000, 70000, 300000])
@@ -368,7 +368,7 @@ def test_h2_reset_streams_leave_the_others_alone(edge_h2, merchant_h2):
                 h2_success(connection.read(stream))
 
 
-def test_h2_lost_connections_disturb_nobody(edge_h2, merchant_h2):
+def test_h2_lost_connections_disturb_no_other(edge_h2, merchant_h2):
     for _ in range(20):
         connection = http2.Connection(edge_h2.port)
         body = sized(1000)

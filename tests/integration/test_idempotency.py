@@ -80,7 +80,7 @@ def test_same_key_and_body_with_another_topic_is_refused(merchant):
     conflict(merchant.catalog("PRODUCT_DELETE", body, key))
 
 
-def test_large_bodies_are_told_apart_too(merchant):
+def test_large_bodies_are_distinguished(merchant):
     key = orders.unique("key")
     body = batch("x" * 400000)
     answers.catalog_success(merchant.catalog("PRODUCT_UPSERT", body, key), 1)

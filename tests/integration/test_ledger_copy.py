@@ -184,7 +184,7 @@ def same(sluice, reference, place):
     return tables
 
 
-def test_there_and_back_it_goes_on_where_the_other_one_stopped(shop, server):
+def test_a_copy_there_and_back_continues_at_the_checkpoint(shop, server):
     shop.live()
     url = new_database(server, shop.sluice)
     told = shop.copy("--to", url, "--switch")

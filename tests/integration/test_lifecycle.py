@@ -191,7 +191,7 @@ def test_two_locations_and_servers_share_the_store(start_edge, new_merchant):
     assert edge.sluice.seq_of(second) == edge.sluice.seq_of(first) + 1
 
 
-def test_sequence_numbers_go_on_after_the_queue_ran_empty(start_edge, new_merchant):
+def test_sequence_numbers_continue_after_the_queue_ran_empty(start_edge, new_merchant):
     edge = start_edge(CONFIG)
     merchant = new_merchant(edge, "acme")
     for wanted in range(1, 4):

@@ -89,7 +89,7 @@ def test_the_reason_names_the_token_that_may_not_sign(start_edge, new_merchant):
     ]
 
 
-def test_nobody_logs_under_anothers_name(start_edge, new_merchant):
+def test_no_sender_logs_under_anothers_name(start_edge, new_merchant):
     """An event that nginx cuts off before its signature can be checked names no account."""
     edge = start_edge(CONFIG.replace("sluice_ingest events;", "sluice_ingest events; client_max_body_size 1k;"))
     merchant = new_merchant(edge, "acme")

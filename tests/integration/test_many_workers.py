@@ -147,7 +147,7 @@ def test_another_worker_samples_when_the_one_that_did_dies(samples):
     paths.wait_until(lambda: seen()[-1] in edge.workers(), "a new worker to sample")
 
 
-def test_an_old_lock_file_is_named_until_it_is_made_anew(start_edge):
+def test_an_old_lock_file_is_named_until_it_is_recreated(start_edge):
     """A store of an older release: `doctor` says what to do, and after a full stop there is room."""
     edge = start_edge(CONFIG)
     said = "queue: its lock file has 126 reader slots of 4096"

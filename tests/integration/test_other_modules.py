@@ -444,7 +444,7 @@ def test_compression_still_works(start_edge, new_merchant):
     assert gzip.decompress(answer.body) == b"success"
 
 
-def test_many_at_once_beside_a_mirror(start_edge, new_merchant):
+def test_many_at_once_with_a_mirror(start_edge, new_merchant):
     edge = start_edge(config("mirror /copy; location = /copy { internal; proxy_pass http://127.0.0.1:@PORT2@; }",
                              "server { listen 127.0.0.1:@PORT2@; location / { return 204; } }"))
     merchant = new_merchant(edge, "acme")

@@ -207,7 +207,7 @@ def test_a_reload_keeps_the_counters(edge, new_merchant):
     assert after["server"]["counters_since"] == before["server"]["counters_since"]
 
 
-def test_history_begins_with_the_first_point_and_goes_on(edge, new_merchant):
+def test_history_begins_with_the_first_point_and_continues(edge, new_merchant):
     wait_for(edge, lambda r: r["history"], "the first point")
     new_merchant(edge, "acme").event("ORDER_CREATE", orders.order())
     report = wait_for(edge, lambda r: len(r["history"]) >= 2 and r, "two points")

@@ -47,7 +47,7 @@ def test_the_auditor_finds_nothing_after_any_step(history):
 
 @settings(max_examples=150 * MORE, **COMMON)
 @given(HISTORY)
-def test_a_payout_equals_its_items_for_ever(history):
+def test_a_payout_always_equals_its_items(history):
     world, seen = World(), {}
     for step in history:
         world.step(*step)

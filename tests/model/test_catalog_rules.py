@@ -87,7 +87,7 @@ def test_delete_takes_all_copies_or_exactly_one(shop, change, left):
     assert [r["title"] for r in rows(shop)] == [*left, "other"]
 
 
-def test_deleted_record_begins_anew(shop):
+def test_deleted_record_starts_empty(shop):
     shop.products(product(brand="b", parent_id="q"))
     shop.products(deleted(), topic="PRODUCT_DELETE")
     shop.products(product())

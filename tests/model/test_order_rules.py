@@ -96,7 +96,7 @@ def test_O1_refund_rows_of_a_gone_line_stay(earning):
     assert earning.only_order()["commission_amount"] == "10.50"
 
 
-def test_O1_changed_currency_reverses_and_books_anew(earning):
+def test_O1_changed_currency_reverses_and_posts_again(earning):
     earning.send(with_code(platform_updated_at=at(1)))
     earning.send(with_code(platform_updated_at=at(2), currency_code="JPY"))
     rows = [(r["currency"], r["amount"], r["reason"]) for r in earning.transfers()]
@@ -180,7 +180,7 @@ def test_C1_cancel_at_the_same_version_does_not_cancel_but_the_rest_applies(earn
     assert earning.anomalies() == {"CANCEL_NOT_LATER": (seq, 1)}
 
 
-def test_C1_a_cancellation_that_stands_and_comes_again_is_no_anomaly(earning):
+def test_C1_a_repeated_cancellation_is_no_anomaly(earning):
     cancelled = with_code(platform_updated_at=at(2), platform_cancelled_at=at(2))
     earning.send(with_code(platform_updated_at=at(1)))
     earning.send(cancelled)

@@ -60,7 +60,7 @@ def test_a_shop_that_is_not_mine_looks_like_one_that_is_not_there(two):
     assert [name for name, _ in answered[0].headers] == [name for name, _ in answered[1].headers]
 
 
-def test_nobody_uses_up_anothers_limit(start_edge, new_merchant):
+def test_no_account_uses_up_anothers_limit(start_edge, new_merchant):
     edge = start_edge(CONFIG, workers=1)
     victim, thief = new_merchant(edge, "victim"), new_merchant(edge, "thief")
     for number in range(50):

@@ -99,7 +99,7 @@ def requests(start_edge, new_merchant):
 
 @pytest.mark.long
 @pytest.mark.parametrize("pair", [("known", "unknown"), ("wrong first digit", "wrong last digit")], ids="-".join)
-def test_time_tells_nothing(requests, pair):
+def test_time_reveals_nothing(requests, pair):
     edge, by_name = requests
     times = collect(edge.port, by_name[pair[0]], by_name[pair[1]], PAIRS)
     t = worst_t(times)

@@ -50,7 +50,7 @@ def build_ledger_anew(edge, store):
     (store / "ledger" / "data.mdb").write_bytes((into / "data.mdb").read_bytes())
 
 
-def test_a_store_of_every_format_so_far_is_read_and_goes_on(golden):
+def test_a_store_of_the_present_format_is_read_and_continues(golden):
     store, said = golden
     with Edge(CONFIG, store=store) as edge:
         edge.start()

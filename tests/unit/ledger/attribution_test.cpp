@@ -315,7 +315,7 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesManyWaitingOrdersInSlices) {
     }
 }
 
-TEST_P(AttributionRules, A2_WorkLeftByMoreOrdersThanAreDoneAtOnceGoesOn) {
+TEST_P(AttributionRules, A2_WorkBeyondOneStepContinues) {
     constexpr int kOrders = static_cast<int>(kWorkInline) + 30;
     for (int i = 0; i < kOrders; ++i) {
         OrderText order = with({});

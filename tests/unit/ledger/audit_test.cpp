@@ -261,7 +261,7 @@ TEST_P(AuditTest, D_ChangedAllocationIsReported) {
         Contains(HasSubstr("taken is line l1 9.00 USD, its standing items say line l1 10.00 USD")));
 }
 
-TEST_P(AuditTest, D_WhetherItsPayoutStands) {
+TEST_P(AuditTest, D_ChangedStateOfItsPayoutIsReported) {
     EXPECT_THAT(edited_order("paid",
                              [](OrderState& state) {
                                  state.positions[0].payouts[0].standing = false;

@@ -108,7 +108,7 @@ TEST_P(CatalogRules, DeleteWithThemTakesExactlyThatCopy) {
     EXPECT_EQ(records().size(), 1U);
 }
 
-TEST_P(CatalogRules, ADeletedRecordIsCreatedAnew) {
+TEST_P(CatalogRules, ADeletedRecordIsCreatedEmpty) {
     upsert(R"({"platform_product_id":"p","title":"t","brand":"B","parent_id":"m"})");
     erase(R"({"platform_product_id":"p","parent_id":"p","title":"t"})");
     upsert(R"({"platform_product_id":"p","title":"t"})");

@@ -289,7 +289,7 @@ TEST_P(RateRules, M4_ACapTakesAwayAndNeverAdds) {
     EXPECT_EQ(pays_by(capped), "3.00 USD");
 }
 
-TEST_P(RateRules, M3_ALineKeepsItsRateWhereverItStandsInTheOrder) {
+TEST_P(RateRules, M3_ALineKeepsItsRateAtAnyPlaceOfTheOrder) {
     EXPECT_EQ(pays({}), "10.00 USD");
     default_rate = "20%";
     pays({});  // Applies the changed program.
@@ -324,7 +324,7 @@ TEST_P(RateRules, M3_ALaterCatalogChangeDoesNotTouchAFrozenRate) {
     EXPECT_EQ(books.commission("o1"), "10.00 USD");
 }
 
-TEST_P(RateRules, M3_AFrozenFixedRateEarnsNothingInAnotherCurrencyAndComesBack) {
+TEST_P(RateRules, M3_AFrozenFixedRateEarnsOnlyInItsCurrency) {
     default_rate = "2.00 USD";
     EXPECT_EQ(pays({}), "2.00 USD");
     OrderText order;

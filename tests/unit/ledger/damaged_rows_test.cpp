@@ -392,7 +392,7 @@ TEST_F(EmbeddedDamage, AnyBytesOfAnyRowAreAnErrorOrADeadLetterAndNoSignal) {
     EXPECT_GT(dead, 0U);
 }
 
-TEST_F(EmbeddedDamage, ADamagedOrderIsInNobodysWay) {
+TEST_F(EmbeddedDamage, ADamagedOrderAffectsNoOther) {
     const store::RawRows orders(folder_.path(), "orders");
     const auto rows = orders.all();
     ASSERT_GE(rows.size(), 4U);
@@ -552,7 +552,7 @@ TEST_F(PostgresDamage, AnyValueOfAnyColumnIsAnErrorOrADeadLetterAndNoSignal) {
     EXPECT_GT(dead, 0U);
 }
 
-TEST_F(PostgresDamage, O6_AnEditedDueGoesToTheDeadLettersAndTheQueueGoesOn) {
+TEST_F(PostgresDamage, O6_AnEditedAccrualBecomesADeadLetterAndTheQueueContinues) {
     ASSERT_TRUE(edit({"orders", "due_amounts", "_numeric"}, "'{99.00}'"));
     const Outcome found = run_after(*open(), behind_);
     EXPECT_EQ(found.error, "");

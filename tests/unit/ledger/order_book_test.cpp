@@ -80,7 +80,7 @@ TEST_P(OrderRules, O1_ALineThatIsGoneEarnsNothingForReasonUpdate) {
     EXPECT_EQ(books.journal().back(), event_no(0) + " o1/l2 -2.00 USD UPDATE");
 }
 
-TEST_P(OrderRules, O1_ALineThatComesBackHasItsFrozenRateAndRefund) {
+TEST_P(OrderRules, O1_AReturnedLineHasItsFrozenRateAndRefund) {
     OrderText order = at(kDay1);
     order.lines = {{.id = "l1"}, {.id = "l2", .amount = "20.00"}};
     order.refunds = {{.id = "r2", .line = "l2", .amount = "5.00"}};
@@ -95,7 +95,7 @@ TEST_P(OrderRules, O1_ALineThatComesBackHasItsFrozenRateAndRefund) {
     EXPECT_EQ(books.journal().back(), event_no(0) + " o1/l2 1.50 USD UPDATE");
 }
 
-TEST_P(OrderRules, O1_AChangedCurrencyReversesAndBooksAnew) {
+TEST_P(OrderRules, O1_AChangedCurrencyReversesAndPostsAgain) {
     books.create(at(kDay1));
     OrderText yen = at(kDay2);
     yen.currency = "JPY";
@@ -202,7 +202,7 @@ TEST_P(OrderRules, C1_CancelAtTheSameVersionLeavesACancellationAsItWas) {
 }
 
 /// A back-fill sends with a topic, or in a layout, that the shop did not use: no duplicate (O2).
-TEST_P(OrderRules, C1_ACancellationThatStandsAndComesAgainIsNoAnomaly) {
+TEST_P(OrderRules, C1_ARepeatedCancellationIsNoAnomaly) {
     books.create(at(kDay1));
     OrderText order = at(kDay2);
     order.cancelled = kDay2;

@@ -165,7 +165,7 @@ TEST_P(PayoutSlices, P1_TheIndexIsWalkedOnceHoweverManySlicesAndPayoutsThereAre)
     EXPECT_EQ(counting.visited, kOrders);
 }
 
-TEST_P(PayoutSlices, P4_SlicesOfManyPayoutsAreTakenAndGivenBackWhole) {
+TEST_P(PayoutSlices, P4_SlicesOfManyPayoutsAreAllocatedAndReleasedWhole) {
     constexpr std::uint64_t kOrders = kSlice + 200;
     fill(*ledger, books, kOrders, 3);
     EXPECT_EQ(books.close_account(kNow).text.substr(0, 9), "3 payouts");

@@ -180,7 +180,7 @@ TEST_F(PostgresEarlierFormat, IsNeitherReadNorMigrated) {
         4);
 }
 
-TEST_F(PostgresEarlierFormat, IsMadeAnewOnceItIsGone) {
+TEST_F(PostgresEarlierFormat, IsCreatedAgainAfterItWasDropped) {
     pg::Connection::open(url, {})->script("DROP SCHEMA sluice_ledger CASCADE");
     const auto migrated = pg::migrate(url);
     ASSERT_TRUE(migrated.ok()) << migrated.error().message;

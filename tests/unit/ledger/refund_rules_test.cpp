@@ -88,13 +88,13 @@ TEST_P(RefundRules, R2_ASecondIdForALineIsNotCountedTwice) {
                 ElementsAre("DUPLICATE_REFUND_ID o1 first=" + event_no(0) + " count=1"));
 }
 
-TEST_P(RefundRules, R2_TheRowOfTheNewerVersionStandsWhateverTheOrderOfArrival) {
+TEST_P(RefundRules, R2_TheRowOfTheNewerVersionCountsInAnyOrderOfArrival) {
     books.create(at(kDay3, {{.id = "r2", .amount = "30.00"}}));
     books.update(at(kDay2, {{.amount = "10.00"}}));
     EXPECT_EQ(books.commission(), "7.00 USD");
 }
 
-TEST_P(RefundRules, R2_AtOneVersionTheLaterArrivalStands) {
+TEST_P(RefundRules, R2_AtOneVersionTheLaterArrivalCounts) {
     books.create(at(kDay1, {{.id = "r2", .amount = "30.00"}}));
     books.update(at(kDay1, {{.amount = "10.00"}}));
     EXPECT_EQ(books.commission(), "9.00 USD");
@@ -139,7 +139,7 @@ TEST_P(RefundRules, R2_AnIdOfAnotherLineIsIgnored) {
                 ElementsAre("REFUND_ID_REUSED o1 first=" + event_no(0) + " count=1"));
 }
 
-TEST_P(RefundRules, R2_AnIdUsedWithAmountZeroIsOwnedForEver) {
+TEST_P(RefundRules, R2_AnIdUsedWithAmountZeroIsOwnedPermanently) {
     books.create(at(kDay1, {{.amount = "0.00"}}));
     OrderText other = at(kDay1, {{.amount = "50.00"}});
     other.id = "o2";

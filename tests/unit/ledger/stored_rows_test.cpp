@@ -296,7 +296,7 @@ OrderState full_order() {
     return state;
 }
 
-TEST_P(StoredRows, AnOrderWithPositionsComesBackWhole) {
+TEST_P(StoredRows, AnOrderWithPositionsIsReadBackWhole) {
     const OrderState put = full_order();
     OrderState found;
     {
@@ -415,7 +415,7 @@ TEST_P(StoredJournal, S3_ByCreatorDateNodeAndEntry) {
     EXPECT_THAT(entries, ElementsAre(3, 1));
 }
 
-TEST_P(StoredJournal, J1_AGroupComesBackAsItWasSealed) {
+TEST_P(StoredJournal, J1_AGroupIsReadBackAsSealed) {
     post(Books::kNode, "ben", {100, 5}, "1.00");
     post(Books::kNode, "ben", {100, 6}, "2.00", 1);
     post(kOther, "ann", {100, 7}, "3.00");

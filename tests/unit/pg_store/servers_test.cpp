@@ -57,7 +57,7 @@ TEST(Servers, AddressesAndNamesBelongTogether) {
     EXPECT_EQ(wrong.error().code, ErrorCode::kInvalid);
 }
 
-TEST(Servers, ANameStandsForAllItsAddresses) {
+TEST(Servers, ANameMeansAllItsAddresses) {
     const auto found = addresses_of({"localhost", "", "5432"});
     ASSERT_TRUE(found.ok());
     ASSERT_FALSE(found->empty());

@@ -30,14 +30,14 @@ TEST(CommitPace, CommitsWithoutDelayWhenAllClientsWait) {
     EXPECT_FALSE(pace_of(5000).delays(65, 10'001));
 }
 
-TEST(CommitPace, ACommitIsHeldBackForAPartOfItsTimeAtMost) {
+TEST(CommitPace, ACommitIsDelayedForAPartOfItsTimeAtMost) {
     CommitPace pace = pace_of(5000);
     const std::uint64_t until = 10'000 + 5000 / CommitPace::kDelayPart;
     EXPECT_TRUE(pace.delays(32, until - 1));
     EXPECT_FALSE(pace.delays(32, until));
 }
 
-TEST(CommitPace, ALoneClientOfAnIdleWorkerIsNeverHeldBack) {
+TEST(CommitPace, ALoneClientOfAnIdleWorkerIsNeverDelayed) {
     CommitPace pace;
     EXPECT_FALSE(pace.delays(1, 10'000));
     pace.committed(5000, 1);
@@ -70,7 +70,7 @@ void hold_back(CommitPace& pace, int commits, std::size_t come) {
     }
 }
 
-TEST(CommitPace, HoldingBackEndsWhereItGathersNobody) {
+TEST(CommitPace, TheDelayEndsIfNoClientArrives) {
     CommitPace pace;
     hold_back(pace, CommitPace::kTrust, 3);
     pace.committed(5000, 64);
@@ -79,7 +79,7 @@ TEST(CommitPace, HoldingBackEndsWhereItGathersNobody) {
     EXPECT_TRUE(pace.overlaps()) << "nor do the answers come first";
 }
 
-TEST(CommitPace, HoldingBackGoesOnWhileHalfOfTheMissingCome) {
+TEST(CommitPace, TheDelayContinuesWhileHalfOfTheMissingArrive) {
     CommitPace pace;
     hold_back(pace, 100, 16);
     EXPECT_FALSE(pace.overlaps());
@@ -105,7 +105,7 @@ TEST(CommitPace, HoldingBackIsTriedAgainAndTrustedAgain) {
     EXPECT_TRUE(pace.delays(32, 10'001));
 }
 
-TEST(CommitPace, ACommitThatWasNotHeldBackSaysNothing) {
+TEST(CommitPace, AnUndelayedCommitChangesNoEstimate) {
     CommitPace pace = pace_of(5000);
     for (unsigned i = 0; i < 2 * CommitPace::kTrust; ++i) {
         pace.began(1);

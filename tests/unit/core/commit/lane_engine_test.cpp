@@ -84,7 +84,7 @@ TEST(LaneEngineRules, L2ABatchBeginsAtTheEndOfATurnWithAllThatWait) {
     EXPECT_EQ(bench.engine.head_of(0).answered, kLaneBlockBytes);
 }
 
-TEST(LaneEngineRules, L3MoversAreToldBeforeTheAnswersLeave) {
+TEST(LaneEngineRules, L3TheOffsetIsPublishedBeforeTheAnswers) {
     Bench bench;
     EXPECT_TRUE(bench.arrive(5));
     EXPECT_EQ(bench.turn(5), std::vector{Do::kWrite});
@@ -146,7 +146,7 @@ TEST(LaneEngineRules, L5AfterAFailedWriteNoBatchIsWrittenAndLaterOnesAreInDoubt)
     EXPECT_TRUE(bench.answered(2, 12).empty()) << "a person has to look first";
 }
 
-TEST(LaneEngineRules, L5AfterAFullDiskTheLaneIsOpenedAnew) {
+TEST(LaneEngineRules, L5AfterAFullDiskTheLaneIsReopened) {
     Bench bench;
     EXPECT_TRUE(bench.arrive(5));
     static_cast<void>(bench.turn(5));
@@ -193,7 +193,7 @@ TEST(LaneEngineRules, L5RequestsThatWaitTooLongForRoomAreOverdue) {
     EXPECT_EQ(bench.engine.waiting(), 0U);
 }
 
-TEST(LaneEngineRules, L5NothingIsTakenInBehindAWriteThatHangs) {
+TEST(LaneEngineRules, L5ArrivalIsRefusedBehindAWriteThatHangs) {
     Bench bench;
     EXPECT_TRUE(bench.arrive(5));
     static_cast<void>(bench.turn(5));
@@ -201,7 +201,7 @@ TEST(LaneEngineRules, L5NothingIsTakenInBehindAWriteThatHangs) {
     EXPECT_FALSE(bench.arrive(5 + LaneEngine::kWaitMaxMs));
 }
 
-TEST(LaneEngineRules, L3AMoveIsAskedForAtOnceAndThenEverySoOften) {
+TEST(LaneEngineRules, L3AMoveIsRequestedAtOnceAndThenAtIntervals) {
     Bench bench;
     EXPECT_TRUE(bench.arrive(100));
     static_cast<void>(bench.turn(100));

@@ -134,7 +134,7 @@ TEST(DiagnosisRules, NamesATokenWithoutTheScope) {
     EXPECT_EQ(diagnose(world, signature_of(kBody, "for products only")), "token_scope");
 }
 
-TEST(DiagnosisRules, TellsNothingOfAShopThatIsSuspended) {
+TEST(DiagnosisRules, RevealsNothingAboutASuspendedShop) {
     World world;
     world.registry.add_token(world.acme, "the revoked secret", kWriteOrders, true);
     world.registry.shops["shop-1"]->suspended = true;

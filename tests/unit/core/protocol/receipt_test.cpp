@@ -21,7 +21,7 @@ TEST(ReceiptRules, L6ItsTextLeadsBackToIt) {
     }
 }
 
-TEST(ReceiptRules, L6ItsNodeIsToldByATag) {
+TEST(ReceiptRules, L6ItsNodeIsATag) {
     const std::string one = node_tag("11111111-2222-3333-4444-555555555555");
     EXPECT_EQ(one.size(), 6U);
     EXPECT_NE(one, node_tag("11111111-2222-3333-4444-555555555556"));

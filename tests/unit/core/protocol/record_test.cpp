@@ -59,7 +59,7 @@ TEST(RecordRules, HeadIsLaidOutAsDocumented) {
     EXPECT_EQ(record.substr(record.size() - 2), body);
 }
 
-TEST(RecordRules, EverythingComesBack) {
+TEST(RecordRules, EveryFieldIsReadBack) {
     const RecordMeta meta = order_meta();
     const std::string record = encoded(meta, "the body \0 byte for byte"sv);
     const Result<RecordView> view = decode_record(record);
@@ -89,7 +89,7 @@ TEST(RecordRules, ViewsPointIntoTheRecordItself) {
     }
 }
 
-TEST(RecordRules, BulkReferenceComesBack) {
+TEST(RecordRules, BulkReferenceIsReadBack) {
     RecordMeta meta = order_meta();
     meta.topic = Topic::kProductUpsert;
     meta.idempotency_key = std::string_view("key\0with nul", 12);

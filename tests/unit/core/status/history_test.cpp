@@ -70,7 +70,7 @@ TEST(StatusHistory, KeepsTheNewestPointsInOrder) {
     }
 }
 
-TEST(StatusHistory, GoesOnAfterTheClockSteppedBack) {
+TEST(StatusHistory, ContinuesAfterTheClockSteppedBack) {
     Recorded recorded;
     recorded.offer(1'000'000'000);
     recorded.accept(5);

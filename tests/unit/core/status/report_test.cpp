@@ -106,7 +106,7 @@ TEST(StatusProblems, AWorkerWithoutHeartbeatIsStaleAfterFiveSeconds) {
     EXPECT_THAT(codes(report), ElementsAre("worker_stopped"));
 }
 
-TEST(StatusProblems, AFillingQueueAndAHangingDiskAreTold) {
+TEST(StatusProblems, AFillingQueueAndAHangingDiskAreReported) {
     StatusReport report = full_report();
     report.queue->bytes_used = 80;
     report.queue->sampled_ms = kNowMs - 10'001;
@@ -125,7 +125,7 @@ TEST(StatusProblems, EachReasonHasItsRemedy) {
     }
 }
 
-TEST(StatusProblems, AWorkerThatRetriesSaysWhyAndOneThatNeverRanIsTold) {
+TEST(StatusProblems, AWorkerThatRetriesOrNeverRanIsReported) {
     StatusReport report = full_report();
     report.worker->state = "retrying";
     report.worker->error = "disk_full";

@@ -84,7 +84,7 @@ TEST(DecimalRules, FormatWritesEveryDigitAfterThePoint) {
     EXPECT_EQ(format_scaled(lowest, 0), "-9223372036854775807000000000");
 }
 
-TEST(DecimalProperties, ParsedTextComesBackUnchangedButForLeadingZeros) {
+TEST(DecimalProperties, ParsedTextIsReadBackWithoutLeadingZeros) {
     std::mt19937_64 random(123);
     for (int i = 0; i < 20'000; ++i) {
         std::string text = std::to_string(random() % 1'000'000'000'000'000);

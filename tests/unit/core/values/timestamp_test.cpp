@@ -97,7 +97,7 @@ TEST(TimestampRules, InstantsOutsideYears0000To9999AreRefused) {
     EXPECT_EQ(normalised("9999-12-31T23:59:60Z"), "invalid");
 }
 
-TEST(TimestampProperties, TextComesBackAndOrderIsKept) {
+TEST(TimestampProperties, TextIsReadBackAndOrderIsKept) {
     std::mt19937_64 random(123);
     std::uniform_int_distribution<std::int64_t> seconds(-62'167'219'200, 253'402'300'799);
     std::uniform_int_distribution<std::uint32_t> nanos(0, 999'999'999);

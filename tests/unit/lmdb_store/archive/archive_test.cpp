@@ -115,7 +115,7 @@ TEST_F(ArchiveTest, BulkBodiesAndForgottenDigestsTravelAlong) {
     EXPECT_EQ((*first)->input.dead_reason, "");
 }
 
-TEST_F(ArchiveTest, AnotherProcessGoesOnInTheSameSegment) {
+TEST_F(ArchiveTest, AnotherProcessContinuesInTheSameSegment) {
     for (std::uint64_t seq = 1; seq <= 20; ++seq) {
         auto to = writer();
         EXPECT_EQ(to->last_seq().value, seq - 1);
@@ -263,7 +263,7 @@ TEST_F(ArchiveTest, AnInputIsFoundByItsNumber) {
 
 /// The segment after the queue's last one may belong to another queue and continue with the same
 /// number.
-TEST_F(ArchiveTest, AnInputOfAnotherQueueIsNotTakenForIt) {
+TEST_F(ArchiveTest, AnInputOfAnotherQueueIsNotReturned) {
     {
         auto to = writer();
         add(*to, 1, 11);

@@ -213,7 +213,7 @@ TEST_F(EnvironmentTest, FollowsAnotherProcessThatWroteBeyondThisMap) {
     EXPECT_EQ(get(txn, "199"), std::string(3000, 'v'));
 }
 
-TEST_F(EnvironmentTest, AProcessThatDiesWithTheWriterLockBlocksNobody) {
+TEST_F(EnvironmentTest, AProcessThatDiesWithTheWriterLockBlocksNoOther) {
     const auto environment = open();
     ASSERT_EQ(put(*environment, "before", "1"), 0);
     const pid_t child = ::fork();

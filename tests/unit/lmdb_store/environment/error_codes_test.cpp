@@ -79,7 +79,7 @@ TEST(ErrorCodes, AStoreOnANetworkFileSystemIsRefused) {
     }
 }
 
-TEST(ErrorCodes, AFolderThatIsNoneAndAFileThatIsNoneAreToldApart) {
+TEST(ErrorCodes, AMissingFolderAndAMissingFileAreDistinguished) {
     const TempFolder folder;
     write_text(folder.path() / "file", "x");
     EXPECT_EQ(check_folder(folder.path() / "file" / "store", true).error().code,

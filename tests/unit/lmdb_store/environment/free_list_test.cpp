@@ -136,7 +136,7 @@ TEST(FreeList, BranchesAndListsOnPagesOfTheirOwnAreFollowed) {
     EXPECT_EQ(pages.are_free(), 0) << "a branch beyond the end of the file";
 }
 
-TEST(FreeList, NothingOfADamagedPageIsBelieved) {
+TEST(FreeList, NoValueOfADamagedPageIsUsed) {
     const std::vector<std::function<void(Pages&)>> damages = {
         [](Pages& pages) { pages.put<std::uint64_t>(2, 0, 3); },        // another page's number
         [](Pages& pages) { pages.put<std::uint16_t>(2, 12, 15); },      // ends before its nodes
@@ -161,7 +161,7 @@ TEST(FreeList, NothingOfADamagedPageIsBelieved) {
     }
 }
 
-TEST(FreeList, AReadThatFailsIsToldFromDamage) {
+TEST(FreeList, AFailedReadIsDistinguishedFromDamage) {
     Pages pages;
     pages.leaf_with({8, 7, 6});
     for (const int nth : {0, 1}) {

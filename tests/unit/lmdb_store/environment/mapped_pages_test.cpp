@@ -29,7 +29,7 @@ std::size_t file_bytes_resident() {
     return 0;
 }
 
-TEST(MappedPages, AreLetGoAndCanStillBeRead) {
+TEST(MappedPages, AreDroppedAndCanStillBeRead) {
     constexpr std::size_t kBytes = 16U << 20;
     const TempFolder folder;
     const std::filesystem::path path = folder.path() / "file";
@@ -51,7 +51,7 @@ TEST(MappedPages, AreLetGoAndCanStillBeRead) {
 }
 
 /// A private map has changes that are in no file; dropping its pages would lose them.
-TEST(MappedPages, OnlySharedMapsOfTheFileThatAreReadAreLetGo) {
+TEST(MappedPages, OnlySharedReadMapsOfTheFileAreDropped) {
     const TempFolder folder;
     const std::filesystem::path path = folder.path() / "file";
     write_text(path, std::string(4096, 'x'));
@@ -72,7 +72,7 @@ TEST(MappedPages, OnlySharedMapsOfTheFileThatAreReadAreLetGo) {
     ::close(fd);
 }
 
-TEST(MappedPages, WithoutProcNothingIsLetGo) {
+TEST(MappedPages, WithoutProcNoPageIsDropped) {
     const TempFolder folder;
     write_text(folder.path() / "file", "x");
     const FailingCall call("sys_fopen", 0, ENOENT);

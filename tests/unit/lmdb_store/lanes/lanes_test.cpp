@@ -111,7 +111,7 @@ TEST_F(LanesTest, L3UnpublishedBatchesAreNotMoved) {
     EXPECT_THAT(bodies_from(1), ElementsAre());
 }
 
-TEST_F(LanesTest, L3AMoverTellsTheWriterHowMuchRoomThereIs) {
+TEST_F(LanesTest, L3AMoverPublishesTheRoomToTheWriter) {
     Lane lane(*queue_);
     lane.write({"one"});
     ASSERT_TRUE(queue_->move_lanes().ok());
@@ -122,7 +122,7 @@ TEST_F(LanesTest, L3AMoverTellsTheWriterHowMuchRoomThereIs) {
 }
 
 /// Also what `scripts/sanitize thread` looks at: two threads, as in a process of nginx.
-TEST_F(LanesTest, L3AMoverRunsBesideTheWriter) {
+TEST_F(LanesTest, L3AMoverRunsConcurrentlyWithTheWriter) {
     constexpr int kBatches = 200;
     Lane lane(*queue_);
     std::atomic<bool> is_written{false};

@@ -145,7 +145,7 @@ TEST_F(LedgerDamageTest, AMissingRowIsNoticedThroughItsReferences) {
     }
 }
 
-TEST_F(LedgerDamageTest, AtMostAsManyProblemsAreNamedAsWereAskedFor) {
+TEST_F(LedgerDamageTest, ProblemsAreLimitedToTheRequestedNumber) {
     for (const char* name : {"shop_ids", "creator_journal", "digests", "orders"}) {
         table(name).remove(table(name).all().front().first);
     }
@@ -167,7 +167,7 @@ TEST_F(LedgerDamageTest, TwoQueuesWithOneNumberAreNoticed) {
     EXPECT_THAT(noticed(), HasSubstr("table heads,")) << "sound, but its number is taken";
 }
 
-TEST_F(LedgerDamageTest, AnotherFormatIsRefusedAndNotTakenForDamage) {
+TEST_F(LedgerDamageTest, AnotherFormatIsRefusedAndNotReportedAsDamage) {
     const auto refused_with = [&](std::string_view format) {
         const RestoredFile restored(folder_.path());
         table("").put("format", format);

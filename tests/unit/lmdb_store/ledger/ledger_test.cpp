@@ -162,7 +162,7 @@ TEST_F(LedgerTest, AVariantBelongsToTheLowestCopy) {
     EXPECT_FALSE(txn->catalog(old.key));
 }
 
-TEST_F(LedgerTest, TheMapGrowsByItself) {
+TEST_F(LedgerTest, TheMapGrowsAutomatically) {
     open(200'000);
     for (int i = 0; i < 60; ++i) {
         for (;;) {  // as the drain loop does: abort and retry

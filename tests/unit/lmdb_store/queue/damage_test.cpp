@@ -149,7 +149,7 @@ TEST_F(QueueDamageTest, AStoreThatWasRemovedTakesNothingMoreNotEvenReplays) {
     EXPECT_EQ(append({"back"})[0].outcome, AppendOutcome::kStored) << "the very same files";
 }
 
-TEST_F(QueueDamageTest, AStoreThatWasMadeAnewIsNotTheOneThatWasOpened) {
+TEST_F(QueueDamageTest, ARecreatedStoreIsNotTheOpenedOne) {
     append({"one"});
     fs::remove_all(paths_.root);
     ASSERT_TRUE(init_store(paths_, {}).ok());

@@ -240,7 +240,7 @@ protected:
     std::vector<AppendItem> outcomes_;
 };
 
-TEST_F(QueueDiskTest, AFullDiskIsSaidNothingIsLostAndServiceResumesByItself) {
+TEST_F(QueueDiskTest, AFullDiskIsReportedLosesNothingAndServiceResumes) {
     const fs::path ballast = folder_.path() / "ballast";
     write_text(ballast, std::string(4U << 20, 'b'));
     std::uint64_t stored = 0;

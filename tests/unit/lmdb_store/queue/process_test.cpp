@@ -140,7 +140,7 @@ TEST_F(QueueProcessTest, KilledAppendersLoseNothingThatTheyAcknowledged) {
     EXPECT_EQ(append({"after"})[0].outcome, AppendOutcome::kStored);
 }
 
-TEST_F(QueueProcessTest, AnAppenderThatDiesInsideItsTransactionBlocksNobody) {
+TEST_F(QueueProcessTest, AnAppenderThatDiesInsideItsTransactionBlocksNoOther) {
     append({"one"});
     Child child([&] {
         auto env = Environment::open({.folder = paths_.queue, .map_bytes = 16U << 20});

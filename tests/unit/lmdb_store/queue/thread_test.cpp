@@ -23,7 +23,7 @@ protected:
     std::atomic<bool> done_{false};
 };
 
-TEST_F(QueueThreadTest, AppendsGoOnWhileOthersLookReadAndTrim) {
+TEST_F(QueueThreadTest, AppendsContinueWhileOthersCheckReadAndTrim) {
     constexpr std::uint64_t kBatches = 300;
     open({.map_bytes = 8U << 20, .sync = false, .idempotency_ttl_seconds = 60});
     std::atomic<std::uint64_t> read_upto{0};

@@ -181,7 +181,7 @@ TEST_F(RegistryReaderTest, AccountsAreNamedByTheirSlot) {
     EXPECT_FALSE(reader_->find_account({2}).has_value());
 }
 
-TEST_F(RegistryReaderTest, AForeignMasterKeyIsToldAtOnce) {
+TEST_F(RegistryReaderTest, AForeignMasterKeyIsReportedAtOnce) {
     const auto reader = RegistryReader::open(store_.paths(), MasterKey::random());
     ASSERT_FALSE(reader.ok());
     EXPECT_THAT(reader.error().message, HasSubstr("master key"));
@@ -214,7 +214,7 @@ TEST_F(RegistryReaderTest, UsedTokensWorkAndOthersAreUnreadableUntilTheNewKeyIsR
 }
 
 /// The difference would tell an unknown shop from a known one.
-TEST_F(RegistryReaderTest, AReplacedKeyShowsWithTheFirstShopThatIsAskedForKnownOrNot) {
+TEST_F(RegistryReaderTest, AReplacedKeyIsDetectedAtTheFirstLookUpOfAnyShop) {
     ASSERT_TRUE(rotate_master_key(store_.paths().master_key, *registry_).ok());
     EXPECT_EQ(reader_->find_shop("unknown"), nullptr);
     EXPECT_TRUE(reader_->is_key_outdated());

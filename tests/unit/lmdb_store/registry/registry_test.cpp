@@ -292,7 +292,7 @@ TEST_F(RegistryTest, AnInterruptedRotationToAGivenKeyIsFinishedAndThenDone) {
     EXPECT_FALSE(fs::exists(file.string() + ".next"));
 }
 
-TEST_F(RegistryTest, RotatingTheMasterKeySealsEverythingAnew) {
+TEST_F(RegistryTest, RotatingTheMasterKeySealsEverySecretAgain) {
     ASSERT_TRUE(account("a").ok());
     ASSERT_TRUE(token("a", kWriteOrders).ok());
     const std::string before = read_text(store_.paths().master_key);

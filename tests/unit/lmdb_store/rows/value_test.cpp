@@ -108,7 +108,7 @@ OrderState decoded(const OrderState& order) {
     return back;
 }
 
-TEST(LedgerValue, AnOrderComesBackAsItWasWhateverTheBufferHeldBefore) {
+TEST(LedgerValue, AnOrderIsReadBackIntoAnyBuffer) {
     OrderSamples samples(42);
     OrderValue value;
     OrderState back;
@@ -273,7 +273,7 @@ TEST(LedgerValue, AnOrderThatPointsBeyondItsListsIsDamaged) {
         is_taken([](OrderState& order) { order.positions[0].frozen[2].rate.shared_with = 5; }));
 }
 
-TEST(LedgerValue, AJournalGroupComesBackAsItWas) {
+TEST(LedgerValue, AJournalGroupIsReadBack) {
     OrderSamples samples(11);
     RowValue value;
     JournalGroup back;

@@ -95,7 +95,7 @@ TEST(StoreCallsTest, ABulkFileIsWrittenOrGone) {
     }
 }
 
-TEST(StoreCallsTest, ABulkFileThatCannotBeReadIsNotTakenForDamage) {
+TEST(StoreCallsTest, AnUnreadableBulkFileIsNotReportedAsDamage) {
     const TempStore store;
     auto file = BulkFile::write(store.paths(), "body", sha256("body"));
     ASSERT_TRUE(file.ok());

@@ -27,7 +27,7 @@ gid_t group_of(const fs::path& path) {
     return info.st_gid;
 }
 
-TEST(StoreFormatRules, AFreshStoreTellsItsFormat) {
+TEST(StoreFormatRules, AFreshStoreHasItsFormat) {
     const TempStore store({std::nullopt, 1234});
     const Result<StoreFormat> format = read_store_format(store.paths());
     ASSERT_TRUE(format.ok()) << format.error().message;

@@ -104,7 +104,7 @@ TEST(OsFiles, ASignalOnTheWayIsNoError) {
     EXPECT_TRUE(call.struck());
 }
 
-TEST(OsFiles, AReplacedFileIsPrivateAndNothingIsLeftBesideIt) {
+TEST(OsFiles, AReplacedFileIsPrivateAndLeavesNoTemporaryFile) {
     const TempFolder folder;
     const auto path = folder.path() / "f";
     ASSERT_TRUE(replace_file(path, "one").ok());
@@ -126,7 +126,7 @@ TEST(OsFiles, ATemporaryFileOfAnEarlierProcessIsReplaced) {
     EXPECT_EQ(names_in(folder.path())->size(), 1U);
 }
 
-TEST(OsFiles, AFileThatCannotBeReplacedIsTheOldOneAndNothingIsLeftBesideIt) {
+TEST(OsFiles, AFailedReplacementKeepsTheOldFileAndLeavesNoTemporaryFile) {
     const TempFolder folder;
     const auto path = folder.path() / "f";
     write_text(path, "old");

@@ -40,7 +40,7 @@ TEST(CommandClient, ARefusedCommandSaysWhyAndChangesNothing) {
     EXPECT_EQ(store.head().totals.commands, 1U);
 }
 
-TEST(CommandClient, ALargeImportTravelsBesideTheQueue) {
+TEST(CommandClient, ALargeImportBecomesABulkFile) {
     DrainStore store;
     ASSERT_TRUE(run(store, ProgramApply{{spring_program()}}).ok());
     CreatorImport import;

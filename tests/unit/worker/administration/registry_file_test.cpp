@@ -62,7 +62,7 @@ TEST(RegistryFile, HoldsNoSecret) {
     EXPECT_THAT(encode_registry(sample(key), key), Not(HasSubstr("the secret of")));
 }
 
-TEST(RegistryFile, AnotherKeyIsToldFromDamage) {
+TEST(RegistryFile, AnotherKeyIsDistinguishedFromDamage) {
     const store::MasterKey key = store::MasterKey::random();
     const auto refused =
         decode_registry(encode_registry(sample(key), key), store::MasterKey::random());
@@ -108,7 +108,7 @@ TEST(RegistryFile, ALineOfAnotherFileIsFound) {
     EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
 }
 
-TEST(RegistryFile, ANewerVersionAndOtherFilesAreTold) {
+TEST(RegistryFile, ANewerVersionAndOtherFilesAreNamed) {
     const store::MasterKey key = store::MasterKey::random();
     const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":3}\n", key);
     EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);

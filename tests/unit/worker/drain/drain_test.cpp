@@ -181,7 +181,7 @@ TEST(Drain, BatchBoundariesDoNotShowInTheLedger) {
     EXPECT_TRUE(rows(many, 4000) == expected);
 }
 
-TEST(Drain, ASecondDrainGoesOnBehindTheCheckpoint) {
+TEST(Drain, ASecondDrainContinuesAfterTheCheckpoint) {
     DrainStore store;
     store.orders(0, 10);
     store.drain_all();

@@ -91,7 +91,7 @@ TEST_F(RebuildTest, AForgottenCustomerIsOutOfTheArchiveAndTheRebuildIsTheSame) {
     EXPECT_EQ(all.find("c-1"), all.rfind("c-1"));
 }
 
-TEST_F(RebuildTest, AnotherLedgerIsToldApart) {
+TEST_F(RebuildTest, AnotherLedgerIsDetected) {
     store_.program_and_creator();
     store_.orders(0, 50);
     store_.drain_all();

@@ -19,7 +19,7 @@ TEST(RetryRules, AnErrorThatCannotPassEndsTheDrain) {
     }
 }
 
-TEST(RetryRules, PausesDoubleUpToFiveSecondsAndBeginAnewAfterSuccess) {
+TEST(RetryRules, PausesDoubleUpToFiveSecondsAndRestartAfterSuccess) {
     Retry retry(0);
     Retry::Time now = kStart;
     for (const int ms : {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000}) {
@@ -54,7 +54,7 @@ TEST(RetryRules, NodesThatMeetForAMomentAreNoTrouble) {
     EXPECT_TRUE(retry.failed(ErrorCode::kBusy, kStart + seconds(1)).is_trouble);
 }
 
-TEST(RetryRules, TroubleIsToldOnceASecond) {
+TEST(RetryRules, AFailureIsReportedOnceASecond) {
     Retry retry(0);
     int told = 0;
     for (int ms = 0; ms < 3000; ms += 50) {

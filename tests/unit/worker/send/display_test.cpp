@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(SendPace, TellsTheLastMinuteAndNotTheWholeRun) {
+TEST(SendPace, ShowsTheLastMinuteAndNotTheWholeRun) {
     Clock::time_point now{seconds(1000)};
     Pace pace(now);
     EXPECT_EQ(pace.per_second(now), std::nullopt);

@@ -89,7 +89,7 @@ TEST(LimitShare, OneRequestFindsOutAndTheOthersWaitForItsAnswer) {
     EXPECT_EQ(half.text(), std::nullopt);
 }
 
-TEST(LimitShare, AllOfItIsTakenOnlyWhenTold) {
+TEST(LimitShare, TheWholeLimitIsUsedOnlyOnRequest) {
     LimitShare all(100);
     for (int i = 0; i < 1000; ++i) {
         EXPECT_LE(all.next_start(kStart), kStart);

@@ -33,7 +33,7 @@ TEST(Misspelling, OtherCaseAndSeparatorsAreTheSameName) {
     EXPECT_EQ(meant("TITLE"), "title");
 }
 
-TEST(Misspelling, FieldsOfSomebodysOwnResembleNone) {
+TEST(Misspelling, CustomFieldsResembleNone) {
     for (const char* own : {"colour", "weight", "warehouse", "x", "id", "sku", "", "tax",
                             "a_field_with_a_name_that_is_longer_than_any_of_ours_by_far"}) {
         EXPECT_EQ(meant(own), "-") << own;

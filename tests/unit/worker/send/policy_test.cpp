@@ -93,7 +93,7 @@ TEST(SendPolicy, NamesThePossibleSourceOfA503WithoutRetryAfter) {
     EXPECT_EQ(judge_event(answer(429, "")).why, "rate limited");
 }
 
-TEST(SendPolicy, ABatchsProblemStandsWithoutItsPlaceInTheBatch) {
+TEST(SendPolicy, AnErrorOfABatchOmitsItsPlaceInTheBatch) {
     EXPECT_EQ(without_place("products[12].variants[0].price: REQUIRED"),
               "variants[0].price: REQUIRED");
     EXPECT_EQ(without_place("products[3]: INVALID_FORMAT: expected an object"),

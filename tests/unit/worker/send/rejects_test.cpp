@@ -84,7 +84,7 @@ TEST_F(SendRejects, TheFileThatIsSentIsNotOverwritten) {
     EXPECT_EQ(text_of(path), "precious\n");
 }
 
-TEST_F(SendRejects, ADiskThatIsFullIsToldOf) {
+TEST_F(SendRejects, AFullDiskIsReported) {
     Rejects rejects("o");
     ASSERT_TRUE(rejects.write_to("/dev/full", false).ok());
     rejects.add(1, "tax: REQUIRED");

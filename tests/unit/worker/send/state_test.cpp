@@ -92,7 +92,7 @@ TEST_F(SendStateFile, AnotherTargetIsAnotherRun) {
     EXPECT_EQ(other.error().code, ErrorCode::kConflict);
 }
 
-TEST_F(SendStateFile, RubbishIsNotTakenForAState) {
+TEST_F(SendStateFile, RubbishIsNoState) {
     for (const char* rubbish : {"", "{}", "[]", "{\"upto\":1}", "not json"}) {
         std::ofstream(folder_ / "state", std::ios::trunc) << rubbish;
         EXPECT_FALSE(SendState::load(folder_ / "state", kTarget).ok()) << rubbish;
