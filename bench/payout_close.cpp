@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "bench/apply_store.hpp"
-#include "core/payouts/payout_plan.hpp"
+#include "core/payouts/plan.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bench/apply_store.hpp"
-#include "core/statements/statement.hpp"
+#include "core/statements/statements.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "worker/drain/drain.hpp"
 

@@ -1,19 +1,115 @@
 #include "core/apply/apply.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/apply/command.hpp"
 #include "core/apply/dead_letters.hpp"
-#include "core/apply/input.hpp"
+#include "core/apply/work.hpp"
+#include "core/commands/ids.hpp"
+#include "core/json/slices.hpp"
+#include "core/protocol/personal_ids.hpp"
+#include "core/rules/catalog.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice {
+namespace {
 
-Applier::Applier() : inputs_(std::make_unique<InputApplier>()) {}
-Applier::~Applier() = default;
+Applied dead(std::string reason) {
+    return {InputClass::kDead, false, std::move(reason), CommandOutcome::kRefused};
+}
+
+/// Returns the first fault of a body that breaks the rules of its endpoint.
+std::string refusal(std::span<const FieldError> errors) {
+    if (errors.empty()) {
+        return "the body breaks the rules of its endpoint";
+    }
+    const FieldError& first = errors.front();
+    return first.field.empty() ? first.message : first.field + ": " + first.message;
+}
+
+/// Only an input that was edited after it was stored has pseudonyms.
+Pseudonyms pseudonyms_of(const Input& input) noexcept {
+    return input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRefused;
+}
+
+EventDigest first_half(const Digest256& digest) noexcept {
+    EventDigest half;
+    std::copy_n(digest.begin(), half.size(), half.begin());
+    return half;
+}
+
+std::uint64_t& counter(Totals& totals, InputClass input_class) noexcept {
+    switch (input_class) {
+        case InputClass::kApplied:
+            return totals.applied;
+        case InputClass::kStale:
+            return totals.stale;
+        case InputClass::kDuplicate:
+            return totals.duplicate;
+        case InputClass::kCatalog:
+            return totals.catalog;
+        case InputClass::kCommand:
+            return totals.commands;
+        case InputClass::kDead:
+            break;
+    }
+    return totals.dead;
+}
+
+// ---- Products -----------------------------------------------------------------------------------
+
+void upsert_product(std::string_view element, AccountNumber account, ShopNumber shop,
+                    LedgerTxn& txn) {
+    ProductName name = product_name(element);
+    const CatalogKey key{account, shop, std::move(name.product_id), std::move(name.language),
+                         std::move(name.country)};
+    const std::optional<CatalogRecord> stored = txn.catalog(key);
+    const CatalogRecord* old = stored ? &*stored : nullptr;
+    txn.put_catalog(merge_product(key, old, element), old);
+}
+
+/// Deletes the copy of the element's language and country; all copies if it names neither.
+void erase_product(std::string_view element, AccountNumber account, ShopNumber shop,
+                   LedgerTxn& txn) {
+    const ProductName name = product_name(element);
+    const bool all = name.language.empty() && name.country.empty();
+    for (const CatalogKey& key : txn.product_copies(account, shop, name.product_id)) {
+        if (!all && (key.language != name.language || key.country != name.country)) {
+            continue;
+        }
+        if (const std::optional<CatalogRecord> stored = txn.catalog(key)) {
+            txn.delete_catalog(*stored);
+        }
+    }
+}
+
+/// Requires: `body` is a valid batch for `topic`.
+void apply_batch(Topic topic, std::string_view body, AccountNumber account, ShopNumber shop,
+                 LedgerTxn& txn) {
+    for (const JsonMember& member : json_members(body)) {
+        if (member.key != "products") {
+            continue;
+        }
+        for (const std::string_view element : json_elements(member.value)) {
+            if (topic == Topic::kProductUpsert) {
+                upsert_product(element, account, shop, txn);
+            } else {
+                erase_product(element, account, shop, txn);
+            }
+        }
+    }
+}
+
+}  // namespace
 
 Applied Applier::apply(const Input& input, LedgerTxn& txn) {
     SLUICE_ASSERT(input.seq > txn.head().applied_seq);
     const RecordMeta* meta = nullptr;
     RecordView record;
-    Applied applied = inputs_->apply(input, meta, record, txn);
+    Applied applied = apply_input(input, meta, record, txn);
     if (applied.input_class == InputClass::kDead) {
         txn.put(letter_of(input, meta, applied.text));
     }
@@ -24,28 +120,150 @@ Applied Applier::apply(const Input& input, LedgerTxn& txn) {
     return applied;
 }
 
+Applied Applier::apply_input(const Input& input, const RecordMeta*& meta_out, RecordView& record,
+                             LedgerTxn& txn) {
+    Result<RecordView> decoded = decode_record(input.record);
+    if (!decoded) {
+        return dead(decoded.error().message);
+    }
+    record = *decoded;
+    meta_out = &record.meta;
+    if (input.dead_reason) {
+        return dead(*input.dead_reason);
+    }
+    if (record.meta.bulk && input.bulk_body.size() != record.meta.bulk->bytes) {
+        return dead("its body, which lay beside the queue, is missing");
+    }
+    const Decoded whole{input, record.meta, record.meta.bulk ? input.bulk_body : record.body};
+    const Topic topic = record.meta.topic;
+    if (is_command(topic)) {
+        return apply_command(whole, txn);
+    }
+    if (input.damage) {
+        return dead("DAMAGED_ROW: " + *input.damage);
+    }
+    if (record.meta.account_number.value == 0 || record.meta.shop_number.value == 0) {
+        return dead("the record names no shop");
+    }
+    return is_order(topic) ? apply_order(whole, txn) : apply_catalog(whole, txn);
+}
+
+Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
+    const RecordMeta& meta = decoded.meta;
+    const Pseudonyms pseudonyms = pseudonyms_of(decoded.input);
+    const OrderEvent* event = orders_.parse(decoded.body, meta.topic, {}, pseudonyms);
+    if (event == nullptr) {
+        return dead(refusal(orders_.errors()));
+    }
+    learn_shop(meta, txn);
+    EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}};
+    arrival.digest =
+        first_half(decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body));
+    arrival.device = device_of(meta, pseudonyms);
+    arrival.customer = customer_digest(*event);
+    return {order_applier_.apply_order(
+                {*event, meta.account_number, meta.shop_number, meta.shop_id, arrival}, txn),
+            false,
+            {}};
+}
+
+Applied Applier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
+    switch (products_.validate(decoded.body, decoded.meta.topic)) {
+        case BatchVerdict::kNotABatch:
+            return dead(std::string(products_.batch_error()));
+        case BatchVerdict::kRecordErrors:
+            return dead(refusal(products_.errors()));
+        case BatchVerdict::kValid:
+            break;
+    }
+    learn_shop(decoded.meta, txn);
+    apply_batch(decoded.meta.topic, decoded.body, decoded.meta.account_number,
+                decoded.meta.shop_number, txn);
+    return {InputClass::kCatalog, false, {}, CommandOutcome::kDone};
+}
+
+Applied Applier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
+    const RecordMeta& meta = decoded.meta;
+    const Result<Request> request =
+        decode_request(meta.topic, decoded.body, pseudonyms_of(decoded.input));
+    if (!request) {
+        return dead(request.error().message);
+    }
+    CommandContext context;
+    context.source = {
+        decoded.input.seq, meta.topic,
+        meta.received_at,  command_id(txn.head().node, decoded.input.seq, meta.received_at),
+        request->reason,   std::string(meta.actor)};
+    context.account = meta.account_number;
+    context.shop = meta.shop_number;
+    context.account_id = AccountId(meta.account_id);
+    context.shop_id = ShopId(meta.shop_id);
+    context.key = request->key;
+    context.body = decoded.body;
+    context.forget_found = decoded.input.forget_found;
+    if (decoded.input.damage) {
+        CommandRow row = refused_row(context, *decoded.input.damage);
+        txn.put(row);
+        return {InputClass::kCommand, true, std::move(row.result), row.outcome};
+    }
+    const CommandRow row = sluice::apply_command(
+        *request, context,
+        [&](const DeadReplay& c) {
+            return replay_letters(
+                c, [&](DeadLetter letter) { return replay(std::move(letter), txn); }, txn);
+        },
+        programs_, txn);
+    do_work(order_applier_, txn, kWorkInline);
+    return {InputClass::kCommand, row.outcome == CommandOutcome::kRefused, row.result, row.outcome};
+}
+
+bool Applier::replay(DeadLetter letter, LedgerTxn& txn) {
+    const Input input = input_of(letter);
+    const RecordMeta* meta = nullptr;
+    RecordView record;
+    const Applied applied = is_final(letter) ? dead("it is not replayed: run the command again")
+                                             : apply_input(input, meta, record, txn);
+    if (applied.input_class == InputClass::kDead) {
+        put_back(std::move(letter), applied.text, txn);
+        return false;
+    }
+    Totals& totals = txn.mutable_head().totals;
+    --totals.dead;
+    ++counter(totals, applied.input_class);
+    txn.erase(letter);
+    return true;
+}
+
+/// Numbers come from the registry, so nodes that share a ledger must share a registry: else one
+/// shop's orders would be posted to another's.
+void Applier::learn_shop(const RecordMeta& meta, LedgerTxn& txn) {
+    if (known_shops_.contains(meta.shop_number.value)) {
+        return;
+    }
+    const std::optional<ShopRow> stored = txn.shop(meta.shop_number);
+    if (!stored) {
+        txn.put(ShopRow{meta.account_number, meta.shop_number, AccountId(meta.account_id),
+                        ShopId(meta.shop_id)});
+    } else if (stored->account != meta.account_number || stored->shop_id.view() != meta.shop_id) {
+        throw LedgerFailure(
+            {ErrorCode::kConflict,
+             "shop number " + std::to_string(meta.shop_number.value) + " is " +
+                 stored->shop_id.str() + " of account " + stored->account_id.str() +
+                 " in the ledger, but " + std::string(meta.shop_id) + " of account " +
+                 std::string(meta.account_id) +
+                 " in this store: its registry is not the one of this ledger. Nothing was "
+                 "applied"});
+    }
+    known_shops_.insert(meta.shop_number.value);
+}
+
 bool Applier::work(LedgerTxn& txn, std::size_t orders_max) {
-    return inputs_->work(txn, orders_max);
+    return do_work(order_applier_, txn, orders_max);
 }
 
 void Applier::discard() noexcept {
-    inputs_->discard();
-}
-
-bool work_is_pending(LedgerTxn& txn) {
-    return txn.first_work().has_value();
-}
-
-/// Pieces are numbered without gaps and done in order.
-WorkLeft work_left(LedgerReader& ledger) {
-    const std::optional<Work> first = ledger.first_work();
-    return first ? WorkLeft{ledger.head().next_work - first->number, first->cause} : WorkLeft{};
-}
-
-std::string work_text(std::uint64_t pieces) {
-    return "waiting orders of " + std::to_string(pieces) +
-           (pieces == 1 ? " code, device or program are" : " codes, devices or programs are") +
-           " still to be tried again";
+    programs_.clear();
+    known_shops_.clear();
 }
 
 }  // namespace sluice

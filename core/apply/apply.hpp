@@ -5,53 +5,72 @@
 // included, happens in the transaction that is passed in.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <unordered_set>
 
-#include "core/apply/applied.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/order.hpp"
+#include "core/orders/program_cache.hpp"
+#include "core/protocol/order_event.hpp"
+#include "core/protocol/product_batch.hpp"
+#include "core/protocol/record.hpp"
 
 namespace sluice {
 
-class InputApplier;
+/// The outcome of one input.
+struct Applied {
+    InputClass input_class = InputClass::kApplied;
+    bool failed = false;  ///< A command was refused; `text` says why. Nothing else changed.
+    std::string text;     ///< A command's result, or the reason of a dead letter; else empty.
+    CommandOutcome outcome = CommandOutcome::kDone;  ///< Meaningful for commands.
+};
+
+/// Orders of an input's retry work that apply() does itself.
+inline constexpr std::size_t kWorkInline = 256;
 
 class Applier {
 public:
-    Applier();
-    ~Applier();
-    Applier(const Applier&) = delete;
-    Applier& operator=(const Applier&) = delete;
-
     /// Applies one input: rows, journal, totals, checkpoint. Never fails on an input's content:
     /// what cannot be applied becomes a dead letter. Requires: no work is pending (see work());
-    /// input.seq is above the head's applied_seq. Throws LedgerFailure; the transaction must then
-    /// be let go and discard() called.
+    /// input.seq is above the head's applied_seq. Throws LedgerFailure; the caller then aborts the
+    /// transaction and calls discard().
     Applied apply(const Input& input, LedgerTxn& txn);
 
-    /// Does up to `orders_max` orders of the attribution that imports and program files left to be
-    /// tried again. It must be finished, over as many transactions as it takes, before the next
-    /// input is applied: apply() does the first kWorkInline orders itself.
-    /// @return true if some is left.
+    /// Does up to `orders_max` orders of the work that imports and program files left behind. The
+    /// caller finishes it, over as many transactions as it takes, before it applies the next input.
+    /// Returns true if some is left.
     bool work(LedgerTxn& txn, std::size_t orders_max);
 
-    /// Forgets what was cached from a transaction that was let go.
+    /// Drops what was cached from an aborted transaction.
     void discard() noexcept;
 
 private:
-    std::unique_ptr<InputApplier> inputs_;
-};
+    /// An input whose record could be read.
+    struct Decoded {
+        const Input& input;
+        const RecordMeta& meta;
+        std::string_view body;
+    };
+    /// Applies an input without totals, checkpoint and dead letter.
+    /// @param meta_out  Set once the record could be read; points into `record`.
+    Applied apply_input(const Input& input, const RecordMeta*& meta_out, RecordView& record,
+                        LedgerTxn& txn);
+    Applied apply_order(const Decoded& decoded, LedgerTxn& txn);
+    Applied apply_catalog(const Decoded& decoded, LedgerTxn& txn);
+    Applied apply_command(const Decoded& decoded, LedgerTxn& txn);
+    /// Applies a dead letter again. Returns true if the letter could be applied and is erased.
+    bool replay(DeadLetter letter, LedgerTxn& txn);
+    /// Stores the names of a shop that the ledger does not know yet. Throws LedgerFailure
+    /// (kConflict) if the ledger has other names for the number.
+    void learn_shop(const RecordMeta& meta, LedgerTxn& txn);
 
-/// True if attribution is left to be tried again.
-[[nodiscard]] bool work_is_pending(LedgerTxn& txn);
-
-/// Attribution that is left to be tried again, of this node.
-struct WorkLeft {
-    std::uint64_t pieces = 0;  ///< Codes, devices and whole programs; 0: nothing is left.
-    SequenceNumber cause;      ///< The input that left the first of them.
+    OrderEventParser orders_;
+    ProductBatchParser products_;
+    ProgramCache programs_;
+    OrderApplier order_applier_{programs_};
+    std::unordered_set<std::uint32_t> known_shops_;
 };
-[[nodiscard]] WorkLeft work_left(LedgerReader& ledger);
-/// `waiting orders of 3 codes, devices or programs are still to be tried again`
-[[nodiscard]] std::string work_text(std::uint64_t pieces);
 
 }  // namespace sluice

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-/// What an import says of a code.
+/// A row of an import that names a code.
 struct CodeClaim {
     CreatorId creator;
     std::string code;
@@ -21,19 +21,20 @@ struct CodeClaim {
     Timestamp reach;  ///< Receipt - late_days, or --reach: the default of valid_from.
 };
 
-/// Rows of one program and code, by valid_from.
+/// The rows of one program and code, by valid_from.
 class CodeBook {
 public:
     CodeBook(AccountNumber account, ProgramId program, Digest256 digest, std::vector<CodeRow> rows);
 
-    /// Without dates a row that is there stays; with dates the creator's rows change.
-    /// @return kConflict, kInvalid: what is in the way. Nothing was changed then.
+    /// Gives the creator the code. A claim without dates keeps a row that the creator has; one with
+    /// dates changes it. Returns kConflict or kInvalid, and changes nothing, if the row does not
+    /// fit.
     [[nodiscard]] Status claim(const CodeClaim& claim);
-    /// The creator's rows end at `at`; one that would never have been valid goes.
+    /// Ends the creator's rows at `at`, and removes those that begin later.
     void end(const CreatorId& creator, Timestamp at);
 
     [[nodiscard]] const std::vector<CodeRow>& rows() const noexcept { return rows_; }
-    /// Rows that were there at first and are no more, by key.
+    /// Returns the rows that the constructor got and that are gone now, by key.
     [[nodiscard]] std::vector<CodeRow> gone() const;
 
 private:

@@ -5,16 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/apply/adjust.hpp"
-#include "core/apply/approval.hpp"
-#include "core/apply/attribute_by_hand.hpp"
-#include "core/apply/forget.hpp"
-#include "core/apply/hold.hpp"
-#include "core/apply/import.hpp"
-#include "core/apply/period.hpp"
-#include "core/apply/programs.hpp"
-#include "core/payouts/close_payouts.hpp"
-#include "core/payouts/payout_move.hpp"
+#include "core/approvals/approval.hpp"
+#include "core/payouts/payouts.hpp"
 
 namespace sluice {
 namespace {
@@ -51,7 +43,10 @@ struct Runner {
         const auto run = [this](const Command& command, const CommandContext& approved) {
             return std::visit(Runner{approved, replay, programs, txn}, command);
         };
-        return approve(c, context, run, programs, txn);
+        if (std::optional<WaitingCommand> waiting = find_waiting(c.id, context, txn)) {
+            return approve_waiting(*std::move(waiting), context, run, programs, txn);
+        }
+        return approve_payouts(c, context, programs, txn);
     }
     Result<Reply> operator()(const Withdraw& c) const { return withdraw(c, context, txn); }
     Result<Reply> operator()(const Hold& c) const { return hold(c, context, programs, txn); }
@@ -64,7 +59,7 @@ struct Runner {
     }
     Result<Reply> operator()(const Detach& c) const { return detach(c, context, programs, txn); }
     Result<Reply> operator()(const Credit& c) const {
-        return book_credit(c, context, programs, txn);
+        return credit_creator(c, context, programs, txn);
     }
     Result<Reply> operator()(const Reverse& c) const {
         return reverse_money(c, context, programs, txn);
@@ -92,7 +87,7 @@ private:
     }
 };
 
-/// The key counts in each account that the command touches.
+/// Returns the accounts that the command changes: its key counts in each of them.
 std::set<AccountNumber> accounts_of(const Command& command, const CommandContext& context,
                                     LedgerReader& ledger) {
     std::set<AccountNumber> accounts;
@@ -132,7 +127,7 @@ CommandRow row_of(const CommandContext& context) {
     return row;
 }
 
-/// What a key that was used before answers; nothing: it is new.
+/// Returns the answer for a key that was used before, or nullopt if the key is new.
 std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts,
                                          const Digest256& content, const CommandContext& context,
                                          LedgerTxn& txn) {
@@ -152,7 +147,7 @@ std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts
         row.result = key.result;
         row.first_command = key.command_id;
         if (key.outcome == CommandOutcome::kWaiting) {
-            tell_of_approval(accounts, row, txn);
+            report_approval(accounts, row, txn);
         }
         return row;
     }

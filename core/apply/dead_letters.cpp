@@ -5,18 +5,6 @@
 
 namespace sluice {
 
-Applied dead(std::string reason) {
-    return {InputClass::kDead, false, std::move(reason), CommandOutcome::kRefused};
-}
-
-std::string refusal(std::span<const FieldError> errors) {
-    if (errors.empty()) {
-        return "the body breaks the rules of its endpoint";
-    }
-    const FieldError& first = errors.front();
-    return first.field.empty() ? first.message : first.field + ": " + first.message;
-}
-
 DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string reason) {
     DeadLetter letter;
     letter.seq = input.seq;

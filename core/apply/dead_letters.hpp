@@ -1,38 +1,32 @@
-// Dead letters: inputs that could not be applied, each with the first thing that is wrong with it.
-// The input counts as done; a person corrects the cause and replays it (books section 1).
+// Dead letters: inputs that could not be applied, each with its first fault. The input counts as
+// done; a person corrects the cause and replays it (books section 1).
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 
-#include "core/apply/applied.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/protocol/record.hpp"
 
 namespace sluice {
 
-/// The outcome of an input that becomes a dead letter.
-[[nodiscard]] Applied dead(std::string reason);
-/// Of a body that the endpoint's rules refuse: the first thing that is wrong with it.
-[[nodiscard]] std::string refusal(std::span<const FieldError> errors);
-
-/// The letter that says why an input could not be applied.
-/// @param meta  nullptr: its record is unreadable.
+/// Makes the letter of an input that could not be applied.
+/// @param meta  nullptr if its record is unreadable.
 [[nodiscard]] DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string reason);
 
-/// What a letter holds, to be applied again. Points into it.
+/// Returns the letter's input, to be applied again. Points into the letter.
 [[nodiscard]] Input input_of(const DeadLetter& letter);
-/// Commands that act on other inputs are not replayed: what they would find has changed.
+/// Whether the letter is never replayed: a command that acts on other inputs would find them
+/// changed.
 [[nodiscard]] bool is_final(const DeadLetter& letter) noexcept;
-/// It stays dead: one attempt more, and today's reason.
+/// Stores the letter again with one attempt more and the new reason.
 void put_back(DeadLetter letter, std::string reason, LedgerTxn& txn);
 
-/// @return true if the letter could be applied and is gone.
+/// Returns true if the letter could be applied and is erased.
 using ReplayLetter = std::function<bool(DeadLetter letter)>;
-/// Those that the command names, or all. kNotFound: one of those named is not there.
-/// @return what came of it, in words.
+/// Replays the letters that the command names, or all. Returns the counts in words, or kNotFound if
+/// a named letter does not exist.
 [[nodiscard]] Result<std::string> replay_letters(const DeadReplay& command,
                                                  const ReplayLetter& replay, LedgerTxn& txn);
 

@@ -3,19 +3,19 @@
 #include <utility>
 
 #include "core/apply/command.hpp"
-#include "core/apply/retry_work.hpp"
+#include "core/apply/work.hpp"
+#include "core/commands/ids.hpp"
 #include "core/ledger/overlay.hpp"
 #include "core/orders/order.hpp"
-#include "core/rules/command_id.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::size_t kOrdersAtOnce = 1024;
+constexpr std::size_t kStepsAtOnce = 1024;
 
 void finish_work(ProgramCache& programs, LedgerTxn& txn) {
     OrderApplier orders(programs);
-    while (do_work(orders, txn, kOrdersAtOnce)) {
+    while (do_work(orders, txn, kStepsAtOnce)) {
     }
 }
 
@@ -41,7 +41,7 @@ Differences::Dues Differences::dues_of(const OrderState* order) {
                 Key(position.attribution.program, position.attribution.creator, due.currency),
                 due.due);
             if (!added) {
-                sum->second = sum->second + due.due;
+                sum->second += due.due;
             }
         }
     }
@@ -65,8 +65,8 @@ void Differences::add(const OrderState* before, const OrderState* after) {
                                             std::get<Currency>(key), 0, zero, zero, zero})
                 .first->second;
         ++row.orders;
-        row.before = row.before + was;
-        row.after = row.after + is;
+        row.before += was;
+        row.after += is;
         row.difference = row.after - row.before;
     }
 }

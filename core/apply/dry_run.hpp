@@ -14,7 +14,8 @@
 
 namespace sluice {
 
-/// Orders whose due to the creator would change, and the sums of it over these orders.
+/// The number of orders of which the creator would have accrued another amount, and the sums over
+/// these orders.
 struct DryRunRow {
     ProgramId program;
     CreatorId creator;
@@ -26,7 +27,7 @@ struct DryRunRow {
 /// Adds up, order by order, what two states of a ledger say.
 class Differences {
 public:
-    /// nullptr: there is no such order.
+    /// Adds one order; nullptr stands for an order that does not exist.
     void add(const OrderState* before, const OrderState* after);
     [[nodiscard]] std::vector<DryRunRow> rows() const;
 
@@ -40,15 +41,14 @@ private:
 };
 
 struct DryRun {
-    std::string text;             ///< What the command would answer.
+    std::string text;             ///< The result that the command would have.
     std::vector<DryRunRow> rows;  ///< By program, creator, currency.
 };
 
 /// Runs the command with all the work that it leaves, over the reader and changes in memory, as if
-/// another actor had agreed where one must. Work of earlier inputs that is still to be done is done
-/// first, and is no part of the result. Throws LedgerFailure.
-/// @param context  Its command id and sequence number are set here.
-/// @return the refusal, if the command would be refused.
+/// another actor had approved it. Work of earlier inputs is finished first and not part of the
+/// result. Returns the refusal if the command would be refused. Throws LedgerFailure.
+/// @param context  The function sets its command id and sequence number.
 [[nodiscard]] Result<DryRun> dry_run(const Command& command, CommandContext context,
                                      LedgerReader& ledger);
 

@@ -1,22 +1,25 @@
-#include "core/apply/forget.hpp"
-
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/apply/leave_work.hpp"
+#include "core/apply/command.hpp"
+#include "core/apply/work.hpp"
 #include "core/forget/rows.hpp"
 #include "core/forget/search.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/rules/creator_names.hpp"
+#include "core/rules/account.hpp"
 
 namespace sluice {
 namespace {
+
+/// The result of every forget; it must not name the person.
+constexpr std::string_view kForgotten = "forgotten";
 
 Reply forgotten() {
     return {CommandOutcome::kDone, std::string(kForgotten)};
 }
 
-/// The orders that hold what is forgotten, to be changed one by one.
+/// Queues the orders that hold ids of the person, to be changed one by one.
 void leave_orders(const ForgetJob& job, std::uint64_t work, LedgerTxn& txn) {
     std::vector<WorkOrder> orders;
     visit_forgotten(job.whom, job.found, txn, [&](const OrderState& state) {
@@ -37,8 +40,8 @@ void forget_profile(AccountNumber account, const CreatorId& creator, LedgerTxn& 
     }
 }
 
-/// What an archive says of a forget that was done before the ledger was rebuilt: the inputs before
-/// it are edited. It leaves the same rows all the same.
+/// Repeats, in a rebuild, a forget that the archive has as done: the inputs before it are edited,
+/// and the command leaves the same rows as the first time.
 Result<Reply> repeat_done(const Forget& command, const CommandContext& context, LedgerTxn& txn) {
     if (command.done->refused) {
         return refused(command.done->result);
@@ -53,9 +56,6 @@ Result<Reply> repeat_done(const Forget& command, const CommandContext& context, 
 }
 
 Status check(const Forget& command, const CommandContext& context, LedgerTxn& txn) {
-    if (!command.secret || command.value.empty()) {
-        return refused("this FORGET was written by an earlier sluice: run `sluice forget` again");
-    }
     if (command.by != ForgetBy::kCreator) {
         return context.shop.value != 0 ? Status() : Status(refused("forget has to name a shop"));
     }
@@ -78,7 +78,7 @@ Result<Reply> forget(const Forget& command, const CommandContext& context, Ledge
         return possible.error();
     }
     ForgetJob job{context.source.command_id,
-                  whom_of(command, context.account, context.shop),
+                  forget_subject(command, context.account, context.shop),
                   *command.secret,
                   context.source.received_at,
                   txn.head().node,

@@ -1,12 +1,12 @@
-#include "core/apply/import.hpp"
-
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "core/apply/code_book.hpp"
-#include "core/apply/leave_work.hpp"
+#include "core/apply/command.hpp"
+#include "core/apply/work.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
@@ -19,11 +19,8 @@ Error at_line(std::uint32_t line, const std::string& what) {
 }
 
 /// How far back an input counts (A2).
-Timestamp reach_of(const Program& program, const std::optional<Timestamp>& reach, bool unbounded,
+Timestamp reach_of(const Program& program, const std::optional<Timestamp>& reach,
                    const CommandContext& context) {
-    if (unbounded) {
-        return kFirstInstant;
-    }
     return reach.value_or(program.reach_of(context.source.received_at));
 }
 
@@ -82,7 +79,7 @@ Status claim_codes(const CreatorImport& command, const CommandContext& context,
                               row.valid_from,
                               row.valid_until,
                               context.source.received_at,
-                              reach_of(program, command.reach, command.without_dates, context)};
+                              reach_of(program, command.reach, context)};
         if (Status fits = books.of(program, code_digest(row.code)).claim(claim); !fits) {
             return at_line(row.line, fits.error().message);
         }
@@ -102,7 +99,7 @@ bool join(const CreatorImport& command, const CreatorImport::Row& row, const Pro
                             false,
                             context.source.seq,
                             {},
-                            reach_of(program, command.reach, command.without_dates, context)};
+                            reach_of(program, command.reach, context)};
     }
     const bool regroups = row.group && !row.group->empty() && *row.group != member->group;
     if (regroups) {
@@ -160,14 +157,6 @@ bool owns_code(const Program& program, const CreatorId& creator, const Digest256
 }
 
 }  // namespace
-
-const ProgramRow* ProgramsByName::find(const ProgramId& id) {
-    const auto [found, added] = rows_.try_emplace(id.str());
-    if (added) {
-        found->second = ledger_.program(id);
-    }
-    return found->second ? &*found->second : nullptr;
-}
 
 Result<Reply> import_creators(const CreatorImport& command, const CommandContext& context,
                               LedgerTxn& txn) {
@@ -250,7 +239,7 @@ Result<Reply> import_touches(const TouchImport& command, const CommandContext& c
                     {},
                     0,
                     {}};
-        const Timestamp reach = reach_of(program, command.reach, command.without_reach, context);
+        const Timestamp reach = reach_of(program, command.reach, context);
         touch.reach = txn.load(touch) ? std::min(touch.reach, reach) : reach;
         touch.imported = context.source.seq;
         touch.imported_row = number++;

@@ -1,10 +1,8 @@
-#include "core/apply/period.hpp"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "core/journal/journal.hpp"
+#include "core/apply/command.hpp"
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/account_rows.hpp"
 
@@ -15,7 +13,7 @@ bool is_first_of_month(Timestamp at) {
     return at.to_string().ends_with("-01T00:00:00Z");
 }
 
-/// A node whose last applied receipt lies before `until`; empty: none.
+/// Returns a node whose last applied receipt lies before `until`; empty if there is none.
 std::string late_node(const CommandContext& context, Timestamp until, LedgerTxn& txn) {
     std::string late;
     const std::string own = txn.head().node;
@@ -41,13 +39,13 @@ Status check(const PeriodClose& command, const CommandContext& context,
     }
     if (closed_until && command.until <= *closed_until) {
         return refused("--until " + until + " is not after " + closed_until->to_string() +
-                       ": so far account " + context.account_id.str() + " is closed");
+                       ", until which account " + context.account_id.str() + " is closed");
     }
     const std::string late =
         command.allow_late ? std::string() : late_node(context, command.until, txn);
     if (!late.empty()) {
         return refused("node " + late + " has applied nothing received since " + until +
-                       ": what it still brings would come late; wait for it, or say --allow-late");
+                       ": its events would be dated late; wait for the node, or use --allow-late");
     }
     return {};
 }

@@ -1,15 +1,14 @@
-#include "core/apply/programs.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "core/apply/adjust.hpp"
-#include "core/apply/leave_work.hpp"
-#include "core/commands/program_json.hpp"
+#include "core/apply/command.hpp"
+#include "core/apply/work.hpp"
+#include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/programs/program.hpp"
 
 namespace sluice {
 namespace {
@@ -17,9 +16,9 @@ namespace {
 constexpr std::string_view kEveryShop = "*";
 
 // ---- Checks
-// ----------------------------------------------------------------------------------------
+// ---------------------------------------------------------------------------------------
 
-/// The policy that holds once the command is applied.
+/// Returns the policy that will apply once the command is applied.
 Policy policy_after(const ProgramApply& command, AccountNumber account, LedgerTxn& txn) {
     for (const Policy& policy : command.policies) {
         if (policy.account == account) {
@@ -102,7 +101,7 @@ Status check(const ProgramApply& command, LedgerTxn& txn) {
 }
 
 // ---- Policies
-// --------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------
 
 std::vector<Policy> changed_policies(const ProgramApply& command, LedgerTxn& txn) {
     std::vector<Policy> changed;
@@ -128,7 +127,7 @@ void store_policy(const Policy& policy, const CommandContext& context, ProgramCa
 }
 
 // ---- Programs
-// --------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------
 
 using Reaches = std::map<std::string, Timestamp>;
 
@@ -141,8 +140,8 @@ Reaches stored_reaches(const ProgramId& program, LedgerTxn& txn) {
     return reaches;
 }
 
-/// Each shop carries the reach of the apply that added it; an apply that opens an interval by
-/// `starts_at` reaches all of it (A2).
+/// Each shop has the reach of the apply that added it. An apply that sets `starts_at` reaches back
+/// to that instant (A2).
 Reaches reaches_after(const Program& program, const Reaches& before, Timestamp reach, bool opens) {
     Reaches after;
     const auto every = before.find(std::string(kEveryShop));
@@ -156,7 +155,7 @@ Reaches reaches_after(const Program& program, const Reaches& before, Timestamp r
                       : every != before.end() ? every->second
                                               : reach;
     }
-    if (program.shops.empty()) {  // shops that were named before keep what they had
+    if (program.shops.empty()) {  // shops that the program named before keep their reach
         for (const auto& [shop, old] : before) {
             after.try_emplace(shop, old);
         }
@@ -179,7 +178,7 @@ void store_reaches(const ProgramId& program, const Reaches& before, const Reache
     }
 }
 
-/// @return true if it was new or differs from what is stored.
+/// Returns whether the program is new or differs from the stored one.
 bool store_program(const Program& program, const ProgramApply& command,
                    const CommandContext& context, LedgerTxn& txn) {
     const std::optional<ProgramRow> stored = txn.program(program.id);

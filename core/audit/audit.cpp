@@ -1,10 +1,6 @@
 #include "core/audit/audit.hpp"
 
-#include "core/audit/findings.hpp"
-#include "core/audit/journal_audit.hpp"
-#include "core/audit/order_audit.hpp"
-#include "core/audit/payout_audit.hpp"
-#include "core/audit/period_audit.hpp"
+#include "core/audit/parts.hpp"
 
 namespace sluice {
 

@@ -1,16 +1,18 @@
-// Audit: does a ledger say the same thing everywhere (rule D1)? It reads one snapshot, in memory
-// bounded by the number of balances and payouts, and never stops at the first fault.
+// Audit: checks that the tables of a ledger agree with each other (rule D1). It reads one snapshot,
+// in memory bounded by the number of balances and payouts, and does not stop at the first fault.
 //
-// What each letter holds:
-//   a  chains are whole, entry numbers dense
-//   b  every balance is the sum of its transfers
-//   c  every payout is its items, its PAYOUT transfers, its mark CLOSED; its state is that of its
-//      marks and transfers; its book is empty once it is over
-//   d  every position: due is its transfers, its lines earn what the rules give, taken is its
-//      standing items; no entry and no item is without its order
-//   e  the index of open amounts is due - taken
-//   f  sums of closed periods are those of their entries
-//   g  tier volumes are those of the orders
+// Each letter checks:
+//   a  Chains are unbroken, and entry numbers dense.
+//   b  Every balance is the sum of its postings.
+//   c  Every payout equals its items, its PAYOUT postings and its memo entry CLOSED. Its state
+//   follows
+//      from its memo entries and postings. Its book is empty once it has ended.
+//   d  Every position has accrued its postings, which are what the rules give for its lines, and
+//   has
+//      allocated its items in active payouts. Every entry and item has an order.
+//   e  The index of open amounts is accrued - allocated.
+//   f  Sums of closed periods are the sums of their entries.
+//   g  Tier volumes are the sums of the orders.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +23,9 @@
 
 namespace sluice {
 
-/// @param findings_max  No more are looked for once this many were found.
-/// Damaged rows are findings; throws LedgerFailure for anything else that cannot be read.
+/// Returns the findings. Damaged rows are findings; throws LedgerFailure for anything else that
+/// cannot be read.
+/// @param findings_max  The audit ends after so many.
 [[nodiscard]] std::vector<AuditFinding> audit_ledger(LedgerReader& ledger,
                                                      std::size_t findings_max);
 

@@ -1,4 +1,4 @@
-// Findings: what the parts of an audit find, up to a bound.
+// Findings: collects the faults that the parts of an audit report, up to a bound.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace sluice {
 struct AuditFinding {
     char rule = 'a';
     std::string row;    ///< `table payouts, payout_id P260131140509-7KQ4M9-0001`
-    std::string wrong;  ///< What does not agree, with the stored and the computed value.
+    std::string wrong;  ///< The disagreement, with the stored and the computed value.
 };
 
 /// `c: table payouts, payout_id P...: its amount is 9.00, its items say 10.00`
@@ -25,14 +25,14 @@ class Findings {
 public:
     explicit Findings(std::size_t max) : max_(max) {}
 
-    /// True: the audit goes on.
+    /// Whether the bound is not reached yet.
     [[nodiscard]] bool wanted() const noexcept { return found_.size() < max_; }
     void add(char rule, std::string row, std::string wrong) {
         if (wanted()) {
             found_.push_back({rule, std::move(row), std::move(wrong)});
         }
     }
-    /// `what` is `stored`, `source` say `computed`: a finding if they differ.
+    /// Adds "`what` is `stored`, `source` say `computed`" if the values differ.
     template <class Value>
     void compare(char rule, const std::string& row, const char* what, const Value& stored,
                  const char* source, const Value& computed) {
@@ -42,7 +42,7 @@ public:
                     text_of(computed));
         }
     }
-    /// Runs a part; a damaged row in its way is a finding of it.
+    /// Runs a part. A damaged row that it meets becomes a finding.
     template <class Part>
     void guard(char rule, Part&& part) {
         try {

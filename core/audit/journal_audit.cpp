@@ -1,7 +1,6 @@
-#include "core/audit/journal_audit.hpp"
-
 #include <utility>
 
+#include "core/audit/parts.hpp"
 #include "core/journal/journal.hpp"
 
 namespace sluice {
@@ -38,19 +37,19 @@ public:
     }
 
 private:
-    /// Numbers are dense per node, hashes chain per account and node.
+    /// Checks that entry numbers are dense per node, and that hashes chain per account and node.
     void follow(const JournalGroup& group) {
         std::uint64_t& next = next_.try_emplace(group.node, 1).first->second;
         if (group.first_entry != next) {
             findings_.add('a', entry_name(group.node, group.first_entry),
-                          "entry " + std::to_string(next) + " should stand here");
+                          "expected entry " + std::to_string(next));
         }
         next = group.first_entry + group.entries.size();
         ChainHead& chain = chains_[{group.account, group.node}];
         if (!verify_seal(group, chain)) {
             findings_.add('a', entry_name(group.node, group.first_entry),
-                          "it was altered, or one before it: its hash does not fit");
-            chain.hash = group.hash;  // what follows is judged by itself
+                          "hash chain broken: this entry or an earlier one was altered");
+            chain.hash = group.hash;  // later entries are checked on their own
         }
     }
 
@@ -58,23 +57,20 @@ private:
         if (is_mark(entry.reason)) {
             return;
         }
-        Balance& sum = sums_[{group.account, group.program, group.creator, entry.currency}];
-        sum.owed = sum.owed + into(entry, Book::kOwed);
-        sum.in_payout = sum.in_payout + into(entry, Book::kPayout);
-        sum.paid = sum.paid + into(entry, Book::kPaid);
+        sums_[{group.account, group.program, group.creator, entry.currency}] += change_by(entry);
         if (entry.amount.is_zero()) {
-            findings_.add('a', entry_name(group.node, group.first_entry), "it moves nothing");
+            findings_.add('a', entry_name(group.node, group.first_entry), "its amount is 0");
         }
     }
 
-    /// For the parts that come later.
+    /// Gathers facts for the other parts.
     void note(const JournalGroup& group) {
         if (!group.payout_id.empty()) {
             note_payout(group);
         } else if (const std::string credit = credit_of(group); !credit.empty()) {
             Decimal& due = facts_.credits[credit];
             for (const JournalEntry& entry : group.entries) {
-                due = due + into(entry, Book::kOwed);
+                due += into(entry, Book::kOwed);
             }
         } else if (group.shop.value != 0) {
             ++facts_.order_groups;
@@ -84,11 +80,10 @@ private:
     void note_payout(const JournalGroup& group) {
         PayoutEntries& payout = facts_.payouts[group.payout_id];
         for (const JournalEntry& entry : group.entries) {
-            payout.left = payout.left + into(entry, Book::kPayout);
+            payout.left += into(entry, Book::kPayout);
             payout.reasons |= bit_of(entry.reason);
             if (entry.reason == JournalReason::kPayout) {
-                Decimal& posted = payout.posted[group.program];
-                posted = posted + entry.amount;
+                payout.posted[group.program] += entry.amount;
             } else if (entry.reason == JournalReason::kMarkClosed) {
                 payout.closed = entry.line.str();
             }
@@ -120,7 +115,8 @@ private:
             case JournalReason::kMarkSent:
                 payout.sent_by = mover;
                 break;
-            case JournalReason::kSettle:  // what was returned was settled, maybe on another node
+            case JournalReason::kSettle:  // a returned payout was settled before, maybe on another
+                                          // node
                 if ((payout.reasons & bit_of(JournalReason::kReturned)) == 0) {
                     payout.ended_by = mover;
                 }
@@ -135,7 +131,7 @@ private:
         }
     }
 
-    /// The command id of the credit that the group books or takes back; empty: none.
+    /// Returns the command id of the credit that the group posts or reverses; else an empty string.
     std::string credit_of(const JournalGroup& group) {
         const JournalReason reason = group.entries.front().reason;
         if (reason == JournalReason::kCredit) {
@@ -182,7 +178,7 @@ private:
     void check_balances() {
         ledger_.scan_balances([this](const Balance& row) {
             const std::string name = balance_name(row.key);
-            const Balance& sum = sums_[row.key];
+            const BookSums& sum = sums_[row.key];
             findings_.compare('b', name, "owed", row.owed, "its transfers", sum.owed);
             findings_.compare('b', name, "in_payout", row.in_payout, "its transfers",
                               sum.in_payout);
@@ -191,8 +187,9 @@ private:
             return true;
         });
         for (const auto& [key, sum] : sums_) {
-            if (!sum.owed.is_zero() || !sum.in_payout.is_zero() || !sum.paid.is_zero()) {
-                findings_.add('b', balance_name(key), "it has transfers, and is not there");
+            if (!sum.is_zero()) {
+                findings_.add('b', balance_name(key),
+                              "the row is missing, though it has transfers");
             }
         }
     }
@@ -202,7 +199,7 @@ private:
     JournalFacts facts_;
     std::map<std::string, std::uint64_t> next_;  ///< Entry number, by node.
     std::map<std::pair<AccountNumber, std::string>, ChainHead> chains_;
-    std::map<BalanceKey, Balance> sums_;
+    std::map<BalanceKey, BookSums> sums_;
 };
 
 }  // namespace

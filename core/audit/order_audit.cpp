@@ -1,32 +1,30 @@
-#include "core/audit/order_audit.hpp"
-
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "core/audit/parts.hpp"
 #include "core/journal/journal.hpp"
-#include "core/journal/open_amounts.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/volume.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
-#include "core/rules/sales.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
 
-/// Of one position, by line and currency.
+/// Sums of one position, by line and currency.
 using LineSums = std::map<std::pair<LineItemId, Currency>, Decimal>;
-/// Whose an order's transfers are.
+/// The owner of an order's postings.
 using Holder = std::pair<ProgramId, CreatorId>;
 using VolumeKey = std::tuple<AccountNumber, ProgramId, CreatorId, std::uint32_t, Currency>;
 
 void add_to(LineSums& sums, const LineItemId& line, Currency currency, const Decimal& amount) {
-    Decimal& sum = sums.try_emplace({line, currency}, zero_amount(currency)).first->second;
-    sum = sum + amount;
+    sums.try_emplace({line, currency}, zero_amount(currency)).first->second += amount;
 }
 
 std::string text_of(const LineSums& sums) {
@@ -46,12 +44,12 @@ std::string text_of(const Holder& holder) {
 }
 
 std::string text_of(const std::optional<OpenAmount>& open) {
-    return open ? open->amount.to_string() + " booked until " + open->last_booked.to_string() +
+    return open ? open->amount.to_string() + " posted until " + open->last_booked.to_string() +
                       ", blocks " + std::to_string(open->blocks)
                 : "nothing";
 }
 
-/// What is due of the lines is what the rules give; of a position that is not live, nothing.
+/// Returns what the lines earn by the rules. A position that is not live earns nothing.
 LineSums earned(const OrderState& state, const Position& position) {
     LineSums sums;
     if (&position == state.position() && state.earns()) {
@@ -132,7 +130,7 @@ private:
             if (!holders.contains(holder) && text_of(sums) != "nothing") {
                 findings_.add('d', name,
                               "its journal gives " + text_of(sums) + " to " + text_of(holder) +
-                                  ", who has no position of it");
+                                  ", who has no position");
             }
         }
         check_indexes(state, name);
@@ -209,7 +207,8 @@ private:
         for (const WaitKey& key : wait_keys(state)) {
             WaitingOrder stored{key, state.ordered_at, state.key.shop, state.key.order_id};
             if (!ledger_.load(stored)) {
-                findings_.add('e', name, "it waits for a creator, but imports would not find it");
+                findings_.add('e', name,
+                              "it waits for a creator, but the index that imports read lacks it");
             }
         }
     }
@@ -245,17 +244,17 @@ private:
         const auto posted = facts_.credits.find(credit.command_id);
         findings_.compare('d', name, "due", credit.due, "its transfers",
                           posted == facts_.credits.end() ? Decimal() : posted->second);
-        if (const std::optional<OpenAmount> open = open_amount(credit)) {
-            check_open(*open);
+        for (const OpenAmount& open : open_amounts(credit)) {
+            check_open(open);
         }
         Decimal taken = zero_amount(credit.currency);
         for (const auto& [payout_id, entries] : facts_.payouts) {
-            taken = taken + taken_of(credit, payout_id, entries);
+            taken += taken_of(credit, payout_id, entries);
         }
         findings_.compare('d', name, "taken", credit.taken, "its standing items", taken);
     }
 
-    /// What a payout took of the credit; items of payouts that are over count as items only.
+    /// Returns the amount that an active payout has of the credit. Counts the item of any payout.
     Decimal taken_of(const MoneyCommand& credit, const std::string& payout_id,
                      const PayoutEntries& entries) {
         Decimal taken = zero_amount(credit.currency);
@@ -275,14 +274,14 @@ private:
         ledger_.scan(item, {kWholeKey, kWholeKey}, [&](const PayoutItem& row) {
             ++items_count_;
             if (ledger_.load(payout) && is_standing(payout.state)) {
-                taken = taken + row.amount;
+                taken += row.amount;
             }
             return true;
         });
         return taken;
     }
 
-    /// Every row that should be there was loaded: one more is one too many.
+    /// Every expected row was loaded before, so a higher count means an unexpected row.
     void check_open_count() {
         std::uint64_t stored = 0;
         ledger_.scan(OpenAmount{}, {}, [&stored](const OpenAmount& /*row*/) {
@@ -309,10 +308,8 @@ private:
         if (position == nullptr || !has_tiers(position->attribution.program)) {
             return;
         }
-        Decimal& sum =
-            volumes_[{state.key.account, position->attribution.program,
-                      position->attribution.creator, month_of(state.ordered_at), state.currency}];
-        sum = sum + net_sales(state);
+        volumes_[{state.key.account, position->attribution.program, position->attribution.creator,
+                  month_of(state.ordered_at), state.currency}] += net_sales(state);
     }
 
     void check_volumes() {

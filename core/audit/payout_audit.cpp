@@ -1,23 +1,16 @@
-#include "core/audit/payout_audit.hpp"
-
 #include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "core/payouts/payout_digest.hpp"
-#include "core/payouts/payout_names.hpp"
-#include "core/payouts/payout_orders.hpp"
+#include "core/audit/parts.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/payouts/items.hpp"
 
 namespace sluice {
 namespace {
 
 using Sums = std::map<ProgramId, Decimal>;
-
-void add_to(Sums& sums, const ProgramId& program, const Decimal& amount) {
-    Decimal& sum = sums[program];
-    sum = sum + amount;
-}
 
 std::string text_of(const Sums& sums) {
     std::string text;
@@ -28,7 +21,7 @@ std::string text_of(const Sums& sums) {
     return text.empty() ? "nothing" : text;
 }
 
-/// A program whose sum is 0 has no transfer.
+/// Drops programs whose sum is 0: they have no posting.
 Sums without_zeros(Sums sums) {
     std::erase_if(sums, [](const auto& entry) { return entry.second.is_zero(); });
     return sums;
@@ -42,7 +35,7 @@ PayoutState parsed_first_state(const std::string& closed) {
     return state.value_or(PayoutState::kClosed);
 }
 
-/// The state that marks and transfers lead to.
+/// Returns the state that follows from memo entries and postings.
 PayoutState state_of(const PayoutEntries& entries) {
     for (const auto& [reason, state] :
          {std::pair{JournalReason::kReturned, PayoutState::kReturned},
@@ -81,7 +74,7 @@ public:
         for (const auto& [id, entries] : facts_.payouts) {
             if (!seen.contains(id) && findings_.wanted()) {
                 findings_.add('c', "table payouts, payout_id " + id,
-                              "it has entries in the journal, and is not there");
+                              "the row is missing, though the journal has entries");
             }
         }
         return items_count_;
@@ -103,8 +96,8 @@ private:
                           entries.left);
     }
 
-    /// A payout that names another creator would pay the wrong one, and one that names another
-    /// closer could be approved by who closed it.
+    /// A payout that names another creator would pay the wrong one. A payout that names another
+    /// closer could be approved by the actor who closed it.
     void check_movers(const Payout& payout, const std::string& name, const PayoutEntries& entries) {
         const char* source = "its marks and transfers";
         findings_.compare('c', name, "whom it pays",
@@ -131,9 +124,11 @@ private:
         });
         Sums by_program;
         Decimal sum = zero_amount(payout.currency);
+        ItemsDigest items_digest;
         for (const PayoutItem& item : items) {
-            add_to(by_program, item.program, item.amount);
-            sum = sum + item.amount;
+            items_digest.add(item, payout.currency);
+            by_program[item.program] += item.amount;
+            sum += item.amount;
         }
         items_count_ += items.size();
         findings_.compare('c', name, "its amount", payout.amount, "its items", sum);
@@ -145,7 +140,7 @@ private:
                           "its PAYOUT transfers", text_of(without_zeros(entries.posted)));
         findings_.compare('c', name, "by program it", text_of(by_program), "its parts",
                           text_of(parts_of(payout)));
-        const std::string digest = to_hex(items_digest(items, payout.currency));
+        const std::string digest = to_hex(items_digest.digest());
         findings_.compare('c', name, "its digest", to_hex(payout.items_digest), "its items",
                           digest);
         findings_.compare('c', name, "the digest in its mark CLOSED",
@@ -157,7 +152,7 @@ private:
         first.payout_id = payout.payout_id;
         Sums parts;
         ledger_.scan(first, {1, 1}, [&parts](const PayoutPart& part) {
-            add_to(parts, part.program, part.amount);
+            parts[part.program] += part.amount;
             return true;
         });
         return parts;

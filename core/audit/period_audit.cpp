@@ -1,8 +1,7 @@
-#include "core/audit/period_audit.hpp"
-
 #include <map>
 #include <optional>
 
+#include "core/audit/parts.hpp"
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/account_rows.hpp"
 
@@ -39,7 +38,8 @@ void audit_period(LedgerReader& ledger, const Period& period, const std::optiona
         if (ledger.load(stored)) {
             compare_sums(stored, computed, findings);
         } else {
-            findings.add('f', row_name(computed), "it is not there, though it has entries");
+            findings.add('f', row_name(computed),
+                         "the row is missing, though the period has entries");
         }
         return true;
     });
@@ -59,7 +59,7 @@ std::string text_of(const std::optional<Timestamp>& closed_until) {
     return closed_until ? closed_until->to_string() : "never";
 }
 
-/// What is dated by `closed_until` was closed by a period that is there.
+/// Checks that each account's `closed_until` is the end of its last period.
 void audit_accounts(LedgerReader& ledger, const std::map<AccountNumber, Timestamp>& closed,
                     Findings& findings) {
     ledger.scan(AccountRow{}, {}, [&](const AccountRow& row) {

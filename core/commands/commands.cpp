@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "core/commands/program_json.hpp"
 #include "core/json/writer.hpp"
+#include "core/programs/program.hpp"
 #include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
@@ -52,7 +52,7 @@ public:
         instant("reach", command.reach);
     }
 
-    /// Rows are arrays: an import may have a million. Absent is null.
+    /// Writes rows as arrays, because an import may have a million. Absent is null.
     void operator()(const CreatorImport& command) {
         writer_.key("rows").begin_array();
         for (const CreatorImport::Row& row : command.rows) {
@@ -81,7 +81,7 @@ public:
             writer_.value(row.creator.view()).value(row.program.view());
             writer_.value(row.occurred_at.to_string()).end_array();
         }
-        writer_.end_array().field("bounded", !command.without_reach);
+        writer_.end_array();
         instant("reach", command.reach);
     }
 

@@ -25,23 +25,23 @@ using Command = std::variant<ProgramApply, CreatorImport, CreatorRemove, TouchIm
 
 /// A command with what every command has (books K1).
 struct Request {
-    std::string key;     ///< Up to 128 id characters; empty: none (a release that had no keys).
-    std::string reason;  ///< Up to 1000 bytes; may be empty where the command line lets it.
+    std::string key;     ///< Up to 128 id characters; empty means no key.
+    std::string reason;  ///< Up to 1000 bytes; some commands require one.
     Command command;
-    /// What its key compares, if the body is not any more as it was sent (see Pseudonyms).
+    /// Digest that the key compares, if the body was edited after it was sent (see Pseudonyms).
     std::optional<Digest256> content{};
 };
 inline constexpr std::size_t kReasonBytesMax = 1000;
 
 [[nodiscard]] Topic topic_of(const Command& command) noexcept;
-/// What a key stands for: SHA-256 of topic, account, shop and the request without its key; or the
-/// request's `content`.
+/// Digest of the request that a key names: SHA-256 of topic, account, shop and the request without
+/// its key; or the request's `content`.
 [[nodiscard]] Digest256 content_of(const Request& request, Topic topic, AccountNumber account,
                                    ShopNumber shop);
 /// JSON, one line.
 [[nodiscard]] std::string encode_request(const Request& request);
-/// kInvalid: not a body that encode_request() of this or an earlier release wrote for this topic.
-/// Requires: is_command(topic).
+/// Returns kInvalid for a body that encode_request() does not write for this topic. Requires:
+/// is_command(topic).
 /// @param pseudonyms  kRead: the input was edited after it was stored.
 [[nodiscard]] Result<Request> decode_request(Topic topic, std::string_view body,
                                              Pseudonyms pseudonyms = Pseudonyms::kRefused);

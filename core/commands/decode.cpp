@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "core/commands/commands.hpp"
-#include "core/commands/json_reader.hpp"
-#include "core/commands/program_json.hpp"
+#include "core/json/reader.hpp"
+#include "core/programs/program.hpp"
 
 namespace sluice {
 namespace {
@@ -67,17 +67,14 @@ Command decode_program_apply(const element& body) {
     command.programs = list_of(body, "programs", [](const element& program) {
         return nested<Program>(program, decode_program);
     });
-    if (optional_field(body, "policies")) {
-        command.policies = list_of(body, "policies", [](const element& policy) {
-            return nested<Policy>(policy, decode_policy);
-        });
-    }
+    command.policies = list_of(body, "policies", [](const element& policy) {
+        return nested<Policy>(policy, decode_policy);
+    });
     command.reach = optional_instant(body, "reach");
     return command;
 }
 
 Command decode_creator_import(const element& body) {
-    constexpr std::size_t kColumnsBefore = 4;
     constexpr std::size_t kColumns = 9;
     CreatorImport command;
     for (const element value : array_field(body, "rows")) {
@@ -87,15 +84,12 @@ Command decode_creator_import(const element& body) {
         row.creator = CreatorId(text_of(reader.next()));
         row.program = ProgramId(text_of(reader.next()));
         row.code = text_of(reader.next());
-        command.without_dates = reader.columns() == kColumnsBefore;
-        if (!command.without_dates) {
-            row.group = reader.optional_text();
-            row.valid_from = reader.optional_instant();
-            row.valid_until = reader.optional_instant();
-            row.name = reader.optional_text();
-            row.payee = reader.optional_text();
-        }
-        if (reader.columns() != kColumns && !command.without_dates) {
+        row.group = reader.optional_text();
+        row.valid_from = reader.optional_instant();
+        row.valid_until = reader.optional_instant();
+        row.name = reader.optional_text();
+        row.payee = reader.optional_text();
+        if (reader.columns() != kColumns) {
             throw Malformed{};
         }
         command.rows.push_back(std::move(row));
@@ -104,12 +98,7 @@ Command decode_creator_import(const element& body) {
     return command;
 }
 
-/// A release without keys took codes away altogether.
 Command decode_creator_remove(const element& body) {
-    if (!optional_field(body, "key")) {
-        return CreatorRemove{id<CreatorId>(body, "creator"), id<ProgramId>(body, "program"),
-                             optional_text(body, "code"), kFirstInstant};
-    }
     return CreatorRemove{id<CreatorId>(body, "creator"), id<ProgramId>(body, "program"),
                          optional_text(body, "code"), optional_instant(body, "at")};
 }
@@ -141,18 +130,12 @@ Command decode_touch_import(const element& body, Pseudonyms pseudonyms) {
         command.rows.push_back(std::move(row));
     }
     command.reach = optional_instant(body, "reach");
-    command.without_reach = !flag_of(body, "bounded");
     return command;
 }
 
 Command decode_payout_close(const element& body) {
     PayoutClose command;
     command.until = instant_of(field(body, "until"));
-    if (optional_field(body, "program")) {
-        command.programs.push_back(id<ProgramId>(body, "program"));
-        command.settles = true;
-        return command;
-    }
     const auto creator = [](const element& value) { return CreatorId(text_of(value)); };
     command.programs =
         list_of(body, "programs", [](const element& value) { return ProgramId(text_of(value)); });
@@ -217,21 +200,13 @@ Command decode_creator_set(const element& body) {
                       optional_text(body, "group")};
 }
 
-/// A release before pseudonyms knew customers only, and archived `-` in place of one. What it had
-/// not archived has no secret: it is refused when it is applied.
 Command decode_forget(const element& body) {
-    if (std::optional<std::string> customer = optional_text(body, "customer")) {
-        Forget command{ForgetBy::kCustomer, *std::move(customer)};
-        if (command.value == "-") {
-            command.value.clear();
-            command.done = Forget::Done{false, "forgotten"};
-        }
-        return command;
-    }
     Forget command{require(parse_forget_by(text_of(field(body, "by")))), text(body, "value"),
                    optional_digest(body, "secret")};
     if (const std::optional<std::string> done = optional_text(body, "done")) {
         command.done = Forget::Done{flag_of(body, "refused"), *done};
+    } else if (!command.secret || command.value.empty()) {
+        throw Malformed{};
     }
     return command;
 }

@@ -6,20 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "core/commands/policy.hpp"
-#include "core/commands/program.hpp"
+#include "core/programs/policy.hpp"
+#include "core/programs/program.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
 
-/// All or nothing. The numbers of the accounts are looked up by the program that writes the
-/// command.
+/// All or nothing. The writer of the command looks up the numbers of the accounts.
 struct ProgramApply {
     std::vector<Program> programs{};
     std::vector<Policy> policies{};
-    std::optional<Timestamp> reach{};  ///< In place of receipt - late_days (A2).
+    std::optional<Timestamp> reach{};  ///< Replaces receipt - late_days (A2).
 };
 
 /// All or nothing. `line` is the row's line in the file, for messages (the header is line 1).
@@ -28,23 +27,21 @@ struct CreatorImport {
         std::uint32_t line = 0;
         CreatorId creator;
         ProgramId program;
-        std::string code{};                  ///< May be empty: the creator joins without a code.
-        std::optional<std::string> group{};  ///< Nothing: stays as it is. Empty: none.
+        std::string code{};                  ///< Empty if the creator joins without a code.
+        std::optional<std::string> group{};  ///< nullopt leaves it as it is; empty means none.
         std::optional<Timestamp> valid_from{}, valid_until{};
-        std::optional<std::string> name{}, payee{};  ///< Nothing: stays as it is.
+        std::optional<std::string> name{}, payee{};  ///< nullopt leaves them as they are.
     };
     std::vector<Row> rows;
     std::optional<Timestamp> reach{};
-    /// Of a release without dates: codes without limits, and no bound on what touches reach.
-    bool without_dates = false;
 };
 
-/// With a code: takes this code away. Without: the creator leaves, with all codes.
+/// Takes a code away, or without a code removes the creator with all codes.
 struct CreatorRemove {
     CreatorId creator;
     ProgramId program;
     std::optional<std::string> code;
-    std::optional<Timestamp> at{};  ///< With a code: its valid_until; nothing: receipt.
+    std::optional<Timestamp> at{};  ///< The codes' valid_until; default: receipt.
 };
 
 /// All or nothing.
@@ -55,18 +52,17 @@ struct TouchImport {
         CreatorId creator;
         ProgramId program;
         Timestamp occurred_at;
-        std::optional<Digest256> pseudonym{};  ///< In place of anon, in an edited import.
+        std::optional<Digest256> pseudonym{};  ///< Replaces anon in an edited import.
     };
     std::vector<Row> rows;
     std::optional<Timestamp> reach{};
-    bool without_reach = false;  ///< Of a release without the bound.
 };
 
-/// Of the account in the record's metadata. Nothing: stays as it is.
+/// Changes a creator of the account in the record's metadata; nullopt leaves a field as it is.
 struct CreatorSet {
     CreatorId creator;
     std::optional<std::string> name, payee;
-    std::optional<ProgramId> program;  ///< Of the group.
+    std::optional<ProgramId> program;  ///< Program of the group.
     std::optional<std::string> group;
 };
 
@@ -75,12 +71,12 @@ struct CreatorRename {
     CreatorId new_name;  ///< Never used before in the account.
 };
 
-/// Applies dead letters again, each as the input that it was. Empty: all of them.
+/// Applies dead letters again, each as the input that it was. An empty list means all.
 struct DeadReplay {
     std::vector<SequenceNumber> seqs;
 };
 
-/// How a person is named who is to be forgotten (F1).
+/// The id that names the person to forget (F1).
 enum class ForgetBy : std::uint8_t {
     kCustomer = 1,  ///< platform_customer_id
     kEmail = 2,
@@ -92,18 +88,17 @@ enum class ForgetBy : std::uint8_t {
 [[nodiscard]] std::string_view to_string(ForgetBy by) noexcept;  // customer, email, ...
 [[nodiscard]] std::optional<ForgetBy> parse_forget_by(std::string_view text) noexcept;
 
-/// Personal data out of what is stored. The shop (kCreator: the account) is in the record's
-/// metadata.
+/// Erases a person's data. The shop (kCreator: the account) is in the record's metadata.
 struct Forget {
-    /// Its outcome: all that an archive keeps of one.
+    /// The outcome: all that an archive keeps of the command.
     struct Done {
         bool refused = false;
         std::string result;
     };
 
     ForgetBy by = ForgetBy::kCustomer;
-    std::string value{};                ///< The id. Once done: empty, but for a creator.
-    std::optional<Digest256> secret{};  ///< R, drawn by who wrote the command. Once done: nothing.
+    std::string value{};                ///< The id. Once done empty, except for a creator.
+    std::optional<Digest256> secret{};  ///< R, drawn by the writer of the command. Unset once done.
     std::optional<Done> done{};
 };
 

@@ -1,4 +1,4 @@
-// Commands that move money, or decide whose it is (books A3, H1 to H3, O5, P1 to P6, S2).
+// Commands that move money, or decide which creator gets it (books A3, H1 to H3, O5, P1 to P6, S2).
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,14 @@
 
 namespace sluice {
 
-/// Of the account in the record's metadata.
+/// Closes payouts of the account in the record's metadata.
 struct PayoutClose {
     Timestamp until;                    ///< Not after the command's time of receipt.
-    std::vector<ProgramId> programs{};  ///< Empty: all of the account.
-    std::vector<CreatorId> creators{};  ///< Empty: all.
+    std::vector<ProgramId> programs{};  ///< Empty means all of the account.
+    std::vector<CreatorId> creators{};  ///< Empty means all.
     std::vector<CreatorId> excluded{};
     bool ignore_minimum = false;
     std::string expect{};  ///< Digest of a preview, hexadecimal; empty: none.
-    /// A close of a release before double entry: of one program, without minimum and blocks, and
-    /// settled in the same input.
-    bool settles = false;
 };
 
 enum class PayoutVerb : std::uint8_t {
@@ -36,16 +33,16 @@ enum class PayoutVerb : std::uint8_t {
 [[nodiscard]] std::string_view to_string(PayoutVerb verb) noexcept;  // sent, settle, ...
 [[nodiscard]] std::optional<PayoutVerb> parse_payout_verb(std::string_view text) noexcept;
 
-/// All or nothing. Of the account in the record's metadata; 0: of any.
+/// Moves payouts of the account in the record's metadata, all or none.
 struct PayoutMove {
     PayoutVerb verb = PayoutVerb::kSent;
-    std::vector<std::string> ids;  ///< Payouts, or runs for all their payouts.
+    std::vector<std::string> ids;  ///< Payouts, or payout runs for all their payouts.
     std::string bank_ref{};
     std::optional<Timestamp> paid_at{};
 };
 
 struct Approve {
-    std::string id;  ///< A payout, a run, or a command that waits.
+    std::string id;  ///< A payout, a payout run, or a pending command.
 };
 struct Withdraw {
     std::string id;
@@ -55,7 +52,7 @@ struct Withdraw {
 struct HoldTarget {
     std::optional<OrderId> order;
     CreatorId creator;  ///< Empty with an order.
-    ProgramId program;  ///< Empty: all.
+    ProgramId program;  ///< Empty means all.
 };
 struct Hold {
     HoldTarget target;
@@ -75,25 +72,25 @@ struct Attribute {
     ProgramId program;
     bool replace = false;
 };
-/// An order, or every order that the command `cause` gave out.
+/// Detaches an order, or every order that the command `cause` attributed.
 struct Detach {
     std::optional<OrderId> order;
     std::string cause;
     bool retry = false;
 };
 
-/// The shop and its account are in the record's metadata, as for all that name an order.
+/// The shop and its account are in the record's metadata, as for every command on an order.
 struct Adjust {
     OrderId order;
     Decimal amount;  ///< Signed, not 0, no more digits than the order's currency has.
 };
-/// Without a position. An order that it names must not be there yet.
+/// A commission without a position. An order that it names must not be stored yet.
 struct Credit {
     CreatorId creator;
     ProgramId program;
     Money amount;
     std::optional<OrderId> order{};
-    std::optional<Timestamp> sale_at{};  ///< Nothing: receipt.
+    std::optional<Timestamp> sale_at{};  ///< Default: receipt.
 };
 struct Reverse {
     std::string id;  ///< Command id of an adjust or credit.

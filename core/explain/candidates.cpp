@@ -1,22 +1,20 @@
-#include "core/explain/candidates.hpp"
-
 #include <algorithm>
 #include <utility>
 
+#include "core/explain/explain.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/rules/covering.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::size_t kTouchesShownMax = 10;  ///< Of one program.
+constexpr std::size_t kTouchesShownMax = 10;  ///< In one program.
 
 std::string verdict_words(CandidateVerdict verdict) {
     switch (verdict) {
         case CandidateVerdict::kWon:
             return "won";
         case CandidateVerdict::kSameCreator:
-            return "points to the creator who won, too";
+            return "points to the same creator";
         case CandidateVerdict::kLaterCode:
             return "lost: an earlier code of the order counts";
         case CandidateVerdict::kLowerPrecedence:
@@ -35,7 +33,7 @@ std::string code_source(const std::string& code) {
     return "code " + code;
 }
 
-/// A later payload may have brought other codes; the order keeps only the newest.
+/// The order keeps the codes of its newest payload, which may differ from those of then.
 std::string code_source_then(const OrderState& order, std::uint32_t index) {
     const bool same_codes = order.position()->attribution.command_id.empty() &&
                             order.last_applied <= order.position()->attribution.cause;
@@ -52,7 +50,7 @@ std::string touch_source(Timestamp at) {
     return "touch of " + at.to_string();
 }
 
-/// Why nothing of the program counts for the order; empty: it does.
+/// Returns why the program does not count for the order, or an empty string if it does.
 std::string program_verdict(const OrderState& order, const Covering* covering) {
     if (covering == nullptr) {
         return "does not count: the program does not cover the shop";
@@ -118,7 +116,7 @@ void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order
         }
         if (!owned) {
             out.push_back({AttributionType::kAffiliateCode, code_source(code), "", "", false,
-                           "does not count: nobody owns it in a program of the account"});
+                           "does not count: no creator of the account owns it"});
         }
     }
 }

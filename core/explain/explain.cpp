@@ -2,13 +2,12 @@
 
 #include <utility>
 
-#include "core/explain/candidates.hpp"
 #include "core/explain/node_names.hpp"
 #include "core/journal/journal.hpp"
-#include "core/journal/open_amounts.hpp"
-#include "core/payouts/payout_names.hpp"
-#include "core/rules/blocks.hpp"
-#include "core/rules/by_line.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/ledger/rows.hpp"
+#include "core/positions/open_amounts.hpp"
+#include "core/rules/account.hpp"
 #include "core/rules/commission.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
@@ -85,7 +84,7 @@ std::string types_of(std::uint8_t types) {
     return text;
 }
 
-/// The input that attributed: `input 7`, and of which node if there are several.
+/// Names the attributing input: `input 7`, with its node if there are several.
 std::string input_words(const Explanation& out, const Attribution& attribution) {
     const std::string words = "input " + std::to_string(attribution.cause.value);
     for (const ExplainedEvent& event : out.events) {
@@ -221,7 +220,7 @@ std::string calculation_words(const FrozenRate& frozen, const OrderLine& line,
     return words + " = " + unrounded_commission(frozen, line, refunded, currency);
 }
 
-/// Why a line earns nothing whatever its rate says.
+/// Returns why a line earns nothing whatever its rate, or an empty string.
 std::string nothing_words(const OrderState& order, const OrderLine& line, const FrozenRate& frozen,
                           const Decimal& refunded) {
     if (!line.present) {

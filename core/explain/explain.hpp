@@ -4,9 +4,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/explain/candidates.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/values/result.hpp"
 
@@ -15,7 +15,7 @@ namespace sluice {
 struct ExplainedEvent {
     EventTrace trace;
     std::string node;   ///< UUID of the queue that it came through.
-    std::string words;  ///< What it did, and why it did no more.
+    std::string words;  ///< Its effect, and the reason if it was limited.
     std::vector<AnomalyKind> anomalies;
 };
 
@@ -23,6 +23,14 @@ struct ExplainedRefund {
     RefundRow row;
     bool stands = true;
     std::string words;
+};
+
+struct ExplainedCandidate {
+    AttributionType type = AttributionType::kAffiliateCode;
+    std::string source;            ///< `code SAVE`, or `touch of 2026-01-01T00:00:00Z`
+    std::string program, creator;  ///< Empty for a code without an owner.
+    bool won = false;
+    std::string words;  ///< Why it won or lost.
 };
 
 struct ExplainedLine {
@@ -34,45 +42,53 @@ struct ExplainedLine {
     std::string calculation;  ///< `80.00 x 10% x (1 - 25.00 / 100.00) = 6`
     std::string rounding;     ///< `half to even, 2 digits: 6.00 USD`
     std::string words;        ///< Why it earns nothing whatever its rate; else empty.
-    Decimal commission;       ///< What is due of it, in the order's currency.
+    Decimal commission;       ///< Accrued, in the order's currency.
 };
 
-/// What one creator has due of the order in one currency; earlier positions, too.
+/// One creator's amounts of the order in one currency; earlier positions are included.
 struct ExplainedDue {
     std::string program, creator;
     Currency currency;
     Decimal due, manual, taken;
-    std::string words;  ///< Pending until when, payable, taken by payouts.
+    std::string words;  ///< When it clears, and what payouts have allocated.
 };
 
-/// A payout that took something of the order, whatever became of it.
+/// A payout with items of the order, whatever its state.
 struct ExplainedPayout {
     std::string payout_id, state, program, creator;
     std::string node;  ///< UUID of the queue that its close came through.
     Currency currency;
-    Decimal amount;  ///< Of the order.
+    Decimal amount;  ///< Sum of the order's items.
     std::vector<PayoutItem> items;
 };
 
 struct Explanation {
     ShopRow shop;
     OrderState order;
-    bool many_nodes = false;  ///< The ledger has inputs of several: a number alone names none.
+    bool many_nodes = false;  ///< With several nodes a sequence number alone is ambiguous.
     std::vector<ExplainedEvent> events;
     std::vector<ExplainedRefund> refunds;
-    std::string attribution;  ///< Who has the order, since which input, by what.
-    /// Attributed: as they were then. Else: as they are now.
+    std::string attribution;  ///< The order's creator, and the input and rule that attributed it.
+    /// As they were at the attribution; for an order without a creator, as they are now.
     std::vector<ExplainedCandidate> candidates;
     std::vector<ExplainedLine> lines;
     std::vector<JournalGroup> journal;
     std::vector<ExplainedDue> dues;
     std::vector<ExplainedPayout> payouts;
-    std::string device;                   ///< Which version stated the device id; empty: none did.
+    std::string device;                   ///< The version that stated the device id; else empty.
     std::vector<std::string> blocked_by;  ///< HOLD, CREATOR_HOLD, kinds of anomalies.
 };
 
-/// kNotFound: there is no such order. Throws LedgerFailure.
+/// Returns kNotFound if there is no such order. Throws LedgerFailure.
 [[nodiscard]] Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key);
+
+/// Returns the candidates of an attributed order, as they were when it was attributed.
+[[nodiscard]] std::vector<ExplainedCandidate> candidates_then(const OrderState& order);
+/// Returns every code and the latest clicks of an order without a creator, each with the reason why
+/// it does not count.
+[[nodiscard]] std::vector<ExplainedCandidate> candidates_now(const OrderState& order,
+                                                             std::string_view shop_id,
+                                                             LedgerReader& ledger);
 
 /// For a terminal: lines of text, each ended by a newline.
 [[nodiscard]] std::string explanation_text(const Explanation& explanation);

@@ -2,9 +2,10 @@
 
 #include "core/explain/explain.hpp"
 #include "core/journal/journal.hpp"
-#include "core/journal/open_amounts.hpp"
 #include "core/json/writer.hpp"
-#include "core/payouts/payout_names.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/ledger/rows.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "core/rules/order_book.hpp"
 
 namespace sluice {

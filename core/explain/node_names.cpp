@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/commands/ids.hpp"
+
 namespace sluice {
 
 NodeNames::NodeNames(LedgerReader& ledger) {
@@ -14,10 +16,6 @@ NodeNames::NodeNames(LedgerReader& ledger) {
 std::string NodeNames::of(std::uint32_t number) const {
     const auto found = names_.find(number);
     return found == names_.end() ? std::string() : found->second;
-}
-
-std::string run_of_payout(const std::string& payout_id) {
-    return "C" + payout_id.substr(1, payout_id.rfind('-') - 1);
 }
 
 const std::string& PayoutNodes::of(const std::string& payout_id) {

@@ -1,4 +1,4 @@
-// Node names: the queues behind the numbers that rows carry, and behind payouts.
+// Node names: the queues that the numbers in rows stand for, and those that payouts came through.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace sluice {
 
-/// As the heads are when it is made.
+/// Reads the heads once, when it is constructed.
 class NodeNames {
 public:
     explicit NodeNames(LedgerReader& ledger);
 
-    /// UUID of the queue with this number (LedgerHead::number); empty: there is none.
+    /// Returns the UUID of the queue with this number (LedgerHead::number), or an empty string.
     [[nodiscard]] std::string of(std::uint32_t number) const;
     [[nodiscard]] std::size_t count() const noexcept { return names_.size(); }
 
@@ -23,19 +23,18 @@ private:
     std::map<std::uint32_t, std::string> names_;
 };
 
-/// Command id of the close that made the payout (P2).
-[[nodiscard]] std::string run_of_payout(const std::string& payout_id);
-/// The queues that closes came through; payouts of one close stand together.
+/// Finds the queues that closes came through. Keeps the last one, because payouts of one close
+/// follow one another.
 class PayoutNodes {
 public:
     explicit PayoutNodes(LedgerReader& ledger) : ledger_(ledger) {}
 
-    /// UUID of the queue; empty: the payout's run is not in the ledger.
+    /// Returns the UUID of the queue, or an empty string if the ledger lacks the payout run.
     [[nodiscard]] const std::string& of(const std::string& payout_id);
 
 private:
     LedgerReader& ledger_;
-    std::string run_, node_;  ///< The one that was asked for last.
+    std::string run_, node_;  ///< Result of the last call.
 };
 
 }  // namespace sluice

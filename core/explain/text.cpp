@@ -2,7 +2,8 @@
 
 #include "core/explain/explain.hpp"
 #include "core/journal/journal.hpp"
-#include "core/payouts/payout_names.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/ledger/rows.hpp"
 #include "core/rules/order_book.hpp"
 
 namespace sluice {

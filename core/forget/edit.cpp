@@ -9,10 +9,11 @@
 namespace sluice {
 namespace {
 
-/// In place of a name or payee: whether a creator had a payee decides what a payout close took.
+/// Replaces a name or payee. It is not empty, because payouts depend on whether a creator has a
+/// payee.
 constexpr const char* kForgottenText = "-";
 
-/// @return true if it was another.
+/// Returns whether the text changed.
 bool blank(std::optional<std::string>& text) {
     const bool has_one = text && !text->empty() && *text != kForgottenText;
     if (has_one) {

@@ -1,8 +1,7 @@
-// Forget edit: what stands in an archive, or in a dead letter, in place of an input that holds what
-// is forgotten (books F2).
+// Forget edit: replaces the personal data of an input in an archive or a dead letter (books F2).
 //
-// Archive and dead letters both go through here, so that a rebuild finds the same bytes. Editing
-// again what was edited changes nothing.
+// Archive and dead letters use the same code, so that a rebuild finds the same bytes. Editing an
+// edited input again changes nothing.
 #pragma once
 
 #include <map>
@@ -19,17 +18,17 @@ namespace sluice {
 
 struct EditedInput {
     std::string record;       ///< With the body inside, unless `keeps_bulk`.
-    Digest256 body_sha256{};  ///< Of the body as it was sent.
-    bool keeps_bulk = false;  ///< Its body is missing: the record still names it.
+    Digest256 body_sha256{};  ///< Digest of the body as it was sent.
+    bool keeps_bulk = false;  ///< The body is missing, and the record still names it.
 };
 
 class ForgetEdit {
 public:
-    /// Both outlive it. `ledger` knows whose the programs are that imports name.
+    /// Both must outlive this object. `ledger` has the accounts of the programs that imports name.
     ForgetEdit(const ForgetJob& job, LedgerReader& ledger)
         : job_(job), names_(job), ledger_(ledger) {}
 
-    /// Nothing: it stays as it is. Throws LedgerFailure.
+    /// Returns nullopt if the input stays as it is. Throws LedgerFailure.
     [[nodiscard]] std::optional<EditedInput> edit(const StoredInput& input);
 
 private:
@@ -42,7 +41,7 @@ private:
     bool edit_touches(TouchImport& command);
     bool edit_creators(CreatorImport& command);
     bool edit_creator(CreatorSet& command, const RecordMeta& meta) const;
-    /// A row that names no known program may be of this account.
+    /// True for an unknown program, because its row may be of this account.
     [[nodiscard]] bool is_of_account(const ProgramId& program);
 
     const ForgetJob& job_;
@@ -51,9 +50,9 @@ private:
     std::map<ProgramId, std::optional<AccountNumber>> accounts_;
 };
 
-/// What an archive keeps of a FORGET once it is done: neither R nor whom.
-/// @param outcome  Its row.
-/// Requires: a FORGET's record. Nothing: its body is unreadable.
+/// Replaces a FORGET that is done by its outcome: neither R nor the person is kept. Returns nullopt
+/// if the body is unreadable. Requires: the record of a FORGET.
+/// @param outcome  The command's row.
 [[nodiscard]] std::optional<EditedInput> forgotten_command(const StoredInput& input,
                                                            const CommandRow& outcome);
 

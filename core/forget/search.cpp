@@ -6,7 +6,7 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/protocol/record.hpp"
-#include "core/rules/creator_names.hpp"
+#include "core/rules/account.hpp"
 
 namespace sluice {
 namespace {
@@ -50,7 +50,7 @@ bool is_whose(const ForgetWhom& whom, const SeenEvent& event) {
     return false;
 }
 
-/// What a ledger that reads only digests can tell.
+/// The same by an order's row, which holds digests only.
 bool is_whose(const ForgetWhom& whom, const OrderState& state) {
     switch (whom.by) {
         case ForgetBy::kCustomer:
@@ -101,7 +101,7 @@ public:
     }
 
 private:
-    /// Whose orders.
+    /// Finds the person's orders.
     Status match() {
         return scan_events([this](const SeenEvent& event) {
             if (is_whose(whom_, event)) {
@@ -109,7 +109,7 @@ private:
             }
         });
     }
-    /// What these orders stated.
+    /// Gathers the ids that these orders stated.
     Status gather() {
         return scan_events([this](const SeenEvent& event) { collect(event); });
     }
@@ -136,7 +136,7 @@ private:
         }
     }
 
-    /// As the ledger reads it: the e-mail counts if there is no customer id.
+    /// Like the ledger, takes the e-mail address if there is no customer id.
     void collect(const SeenEvent& event) {
         const bool whose = std::any_of(
             event.ids.orders.begin(), event.ids.orders.end(),
@@ -191,7 +191,7 @@ private:
     LedgerReader& ledger_;
     const ScanInputs& archive_;
     ForgetFound found_;
-    const ForgetJob* job_ = nullptr;  ///< Of run_again().
+    const ForgetJob* job_ = nullptr;  ///< Set by run_again().
     std::set<Digest256> made_;        ///< Pseudonyms of that task.
 };
 

@@ -2,7 +2,7 @@
 
 #include <simdjson.h>
 
-#include "core/commands/json_reader.hpp"
+#include "core/json/reader.hpp"
 #include "core/json/writer.hpp"
 #include "core/ledger/account_rows.hpp"
 
@@ -68,7 +68,7 @@ ForgetJob decode(const ForgetTask& row, const element& body) {
 
 }  // namespace
 
-ForgetWhom whom_of(const Forget& command, AccountNumber account, ShopNumber shop) {
+ForgetWhom forget_subject(const Forget& command, AccountNumber account, ShopNumber shop) {
     ForgetWhom whom{command.by, account, shop};
     switch (command.by) {
         case ForgetBy::kCustomer:
@@ -113,9 +113,9 @@ ForgetJob decode_task(const ForgetTask& row) {
         if (parser.parse(row.digests).get(body) == simdjson::SUCCESS) {
             return decode(row, body);
         }
-    } catch (const Malformed&) {  // told below
+    } catch (const Malformed&) {  // reported below
     }
-    throw DamagedRow(row_name(row), "what it is to forget is unreadable", std::nullopt);
+    throw DamagedRow(row_name(row), "its digests are unreadable", std::nullopt);
 }
 
 std::optional<ForgetJob> load_task(LedgerReader& ledger, const std::string& command_id) {

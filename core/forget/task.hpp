@@ -1,6 +1,6 @@
-// Forget task: a forget that some node has not done yet, as it stands in the ledger (books F2).
+// Forget task: the ledger's row of a forget that some node has not done yet (books F2).
 //
-// It holds R, and digests in place of ids; wiped once every node of the fleet has done its part.
+// It holds R, and digests in place of ids. It is erased once every node has done its part.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-/// Who is to be forgotten. An id that is not the ledger's own is a digest.
+/// The person to forget. An id that is not the ledger's own is a digest.
 struct ForgetWhom {
     ForgetBy by = ForgetBy::kCustomer;
     AccountNumber account;
@@ -23,19 +23,20 @@ struct ForgetWhom {
     Digest256 digest{};  ///< kCustomer, kEmail, kPhone, kDevice.
     std::string id{};    ///< kOrder, kCreator.
 };
-[[nodiscard]] ForgetWhom whom_of(const Forget& command, AccountNumber account, ShopNumber shop);
+[[nodiscard]] ForgetWhom forget_subject(const Forget& command, AccountNumber account,
+                                        ShopNumber shop);
 
 struct ForgetJob {
     std::string command_id;
     ForgetWhom whom;
     Digest256 secret{};     ///< R
-    Timestamp received_at;  ///< Of the command.
-    std::string node;       ///< Whose input the command is.
-    SequenceNumber seq;     ///< Its number there.
+    Timestamp received_at;  ///< Receipt of the command.
+    std::string node;       ///< Queue of the command.
+    SequenceNumber seq;     ///< Sequence number of the command there.
     ForgetFound found;
 
-    /// True of an input that came before the command: what comes later is not forgotten. Queues
-    /// other than the command's are told apart by the times of receipt.
+    /// Whether the input came before the command: later inputs are not forgotten. In other queues
+    /// than the command's, the times of receipt decide.
     [[nodiscard]] bool is_before(std::string_view queue, SequenceNumber input,
                                  Timestamp received) const noexcept {
         return queue == node ? input < seq : received <= received_at;
@@ -44,23 +45,23 @@ struct ForgetJob {
 [[nodiscard]] ForgetTask encode_task(const ForgetJob& job);
 /// Throws DamagedRow.
 [[nodiscard]] ForgetJob decode_task(const ForgetTask& row);
-/// Nothing: done by every node, or never there.
+/// Returns nullopt if every node has done its part, or there never was such a task.
 [[nodiscard]] std::optional<ForgetJob> load_task(LedgerReader& ledger,
                                                  const std::string& command_id);
 
-/// Thrown for a FORGET that was not looked for: the transaction must be let go. It is applied again
-/// with Input::forget_found, once every input before it is committed.
+/// Thrown if the ledger was not yet searched for this FORGET. The caller aborts the transaction,
+/// and applies the input again with Input::forget_found once every input before it is committed.
 struct ForgetNotSearched {
     SequenceNumber seq;
     ForgetWhom whom;
 };
 
-/// Pseudonyms in place of what a forget has found.
+/// The pseudonyms that replace the ids that a forget found.
 class ForgetNames {
 public:
     explicit ForgetNames(const ForgetJob& job);
 
-    /// Nothing: it stays.
+    /// Returns nullopt for a digest that is not replaced.
     [[nodiscard]] std::optional<Digest256> customer(const Digest256& digest) const;
     [[nodiscard]] std::optional<Digest256> device(const Digest256& digest) const;
 

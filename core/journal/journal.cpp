@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/values/assert.hpp"
+#include "core/values/money.hpp"
 
 namespace sluice {
 namespace {
@@ -48,24 +49,6 @@ constexpr std::array<ReasonRow, 29> kReasons{{
     {JournalReason::kMarkPolicyChanged, "POLICY_CHANGED", {}},
     {JournalReason::kMarkRenamed, "RENAMED", {}},
 }};
-constexpr std::array<std::pair<AnomalyKind, std::string_view>, 15> kKinds{{
-    {AnomalyKind::kVersionInFuture, "VERSION_IN_FUTURE"},
-    {AnomalyKind::kCancelWithoutCancelledAt, "CANCEL_WITHOUT_CANCELLED_AT"},
-    {AnomalyKind::kCancelNotLater, "CANCEL_NOT_LATER"},
-    {AnomalyKind::kCancellationWithdrawn, "CANCELLATION_WITHDRAWN"},
-    {AnomalyKind::kDuplicateRefundId, "DUPLICATE_REFUND_ID"},
-    {AnomalyKind::kRefundIdReused, "REFUND_ID_REUSED"},
-    {AnomalyKind::kRefundExceedsLine, "REFUND_EXCEEDS_LINE"},
-    {AnomalyKind::kLinesExceedAmount, "LINES_EXCEED_AMOUNT"},
-    {AnomalyKind::kTaxExceedsAmount, "TAX_EXCEEDS_AMOUNT"},
-    {AnomalyKind::kCommissionExceedsBase, "COMMISSION_EXCEEDS_BASE"},
-    {AnomalyKind::kAmountAboveLimit, "AMOUNT_ABOVE_LIMIT"},
-    {AnomalyKind::kOrderedInFuture, "ORDERED_IN_FUTURE"},
-    {AnomalyKind::kOrderedLongAgo, "ORDERED_LONG_AGO"},
-    {AnomalyKind::kCurrencyChanged, "CURRENCY_CHANGED"},
-    {AnomalyKind::kCreditedOrder, "CREDITED_ORDER"},
-}};
-
 constexpr std::string_view kMagic = "SLJ2";
 
 const ReasonRow* row_of(JournalReason reason) noexcept {
@@ -77,12 +60,12 @@ const ReasonRow* row_of(JournalReason reason) noexcept {
     return nullptr;
 }
 
-/// Writes behind each other. Requires: room for it.
+/// Writes fields one after the other. Requires: the buffer has room.
 class Bytes {
 public:
     explicit Bytes(char* at) : at_(at) {}
 
-    /// Little endian, whatever the machine.
+    /// Little endian on every machine.
     template <std::size_t Width, class Number>
     void number(Number value) {
         for (std::size_t i = 0; i < Width; ++i) {
@@ -106,8 +89,8 @@ private:
     char* at_;
 };
 
-/// The canonical bytes of a group's entries, one at a time, behind the hash of the one before. What
-/// all entries share is written once.
+/// The canonical bytes of a group's entries, one at a time, behind the hash of the entry before.
+/// The fields that all entries share are written once.
 class Canonical {
 public:
     explicit Canonical(const JournalGroup& group) : group_(group), buffer_(room_for(group), '\0') {
@@ -147,7 +130,7 @@ private:
                group.actor.size();
     }
 
-    /// @return where it ends.
+    /// Returns the end of the entry.
     std::size_t write(std::size_t index) {
         const JournalEntry& entry = group_.entries[index];
         const BooksOf books = books_of(entry.reason);
@@ -187,24 +170,6 @@ std::string_view to_string(JournalReason reason) noexcept {
     return row != nullptr ? row->name : "UNKNOWN";
 }
 
-std::string_view to_string(AnomalyKind kind) noexcept {
-    for (const auto& [value, name] : kKinds) {
-        if (value == kind) {
-            return name;
-        }
-    }
-    return "UNKNOWN";
-}
-
-std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept {
-    for (const auto& [value, name] : kKinds) {
-        if (name == text) {
-            return value;
-        }
-    }
-    return std::nullopt;
-}
-
 BooksOf books_of(JournalReason reason) noexcept {
     static constexpr auto kBooks = [] {
         std::array<BooksOf, 256> books{};
@@ -237,8 +202,16 @@ Decimal into(const JournalEntry& entry, Book book) noexcept {
     if (books.to == book) {
         return entry.amount;
     }
-    const Decimal zero(0, entry.amount.scale());
-    return books.from == book ? zero - entry.amount : zero;
+    return books.from == book ? -entry.amount : Decimal(0, entry.amount.scale());
+}
+
+BookSums change_by(const JournalEntry& entry) noexcept {
+    return {into(entry, Book::kOwed), into(entry, Book::kPayout), into(entry, Book::kPaid)};
+}
+
+BookSums zero_books(Currency currency) noexcept {
+    const Decimal zero = zero_amount(currency);
+    return {zero, zero, zero};
 }
 
 std::string canonical_bytes(const JournalGroup& group, std::size_t index) {

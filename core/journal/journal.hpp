@@ -1,4 +1,4 @@
-// Journal: the books between which a transfer goes, and the chain of hashes that shows whether an
+// Journal: the books that a posting moves money between, and the hash chain that shows whether an
 // entry was ever altered (books J1 to J3).
 //
 // Hash of an entry = SHA-256(hash of the account's entry before it on this node, canonical bytes of
@@ -12,31 +12,48 @@
 
 #include "core/ledger/head.hpp"
 #include "core/ledger/journal_rows.hpp"
-#include "core/ledger/rows.hpp"
+#include "core/values/timestamp.hpp"
 
 namespace sluice {
 
-/// The reason implies both books; kNone and kNone: a mark.
+/// The books that a reason implies; kNone twice for a memo entry.
 struct BooksOf {
     Book from = Book::kNone, to = Book::kNone;
 };
 [[nodiscard]] BooksOf books_of(JournalReason reason) noexcept;
 /// expense, owed, payout:ID, paid; empty for kNone.
 [[nodiscard]] std::string book_name(Book book, std::string_view payout_id);
-/// What the entry adds to a book: amount, minus amount or 0.
+/// The change of one book: amount, minus amount or 0.
 [[nodiscard]] Decimal into(const JournalEntry& entry, Book book) noexcept;
+/// The change of each of the creator's books; 0 for a memo entry.
+[[nodiscard]] BookSums change_by(const JournalEntry& entry) noexcept;
+/// 0 in each book, with the currency's digits.
+[[nodiscard]] BookSums zero_books(Currency currency) noexcept;
 
 [[nodiscard]] std::string_view to_string(JournalReason reason) noexcept;  // ACCRUAL, ...
-[[nodiscard]] std::string_view to_string(AnomalyKind kind) noexcept;      // VERSION_IN_FUTURE, ...
-[[nodiscard]] std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept;
 
-/// What is hashed for `group.entries[index]`, without the hash before it.
+/// The bytes that are hashed for `group.entries[index]`, without the hash before it.
 [[nodiscard]] std::string canonical_bytes(const JournalGroup& group, std::size_t index);
 
-/// Gives the group its hash and moves the chain on by all of its entries.
+/// Sets the group's hash, and advances the chain by all of its entries.
 void seal(JournalGroup& group, ChainHead& chain);
 
-/// Moves `chain` on as seal() did. False: the group is not what was sealed after that chain.
+/// Advances `chain` as seal() did. Returns false if the group was not sealed after that chain.
 [[nodiscard]] bool verify_seal(const JournalGroup& group, ChainHead& chain);
+
+// The accounting date is the month that an entry counts in. An input that is received after its
+// month was closed counts from the first instant that is still open (S1).
+
+/// @param closed_until  The account's first open instant; nullopt if no period of it was closed.
+[[nodiscard]] inline bool is_late(Timestamp received_at,
+                                  const std::optional<Timestamp>& closed_until) noexcept {
+    return closed_until && received_at < *closed_until;
+}
+
+/// The receipt, or for a late input the first open instant.
+[[nodiscard]] inline Timestamp accounting_date(
+    Timestamp received_at, const std::optional<Timestamp>& closed_until) noexcept {
+    return is_late(received_at, closed_until) ? *closed_until : received_at;
+}
 
 }  // namespace sluice

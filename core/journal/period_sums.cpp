@@ -17,12 +17,8 @@ using Key = std::pair<ProgramId, Currency>;
 struct Sums {
     PeriodSum row;
     std::map<JournalReason, Decimal> reasons;
-    std::string bytes;  ///< Canonical bytes of the entries: their digest is of one creator's only.
+    std::string bytes;  ///< Canonical bytes of the entries, to be digested.
 };
-
-Decimal add(const Decimal& sum, const Decimal& amount) {
-    return sum + amount;
-}
 
 std::string reasons_text(const std::map<JournalReason, Decimal>& reasons) {
     std::string text;
@@ -41,7 +37,7 @@ public:
                const Visitor<PeriodSum>& visit)
         : ledger_(ledger), account_(account), until_(until), visit_(visit) {}
 
-    /// What the period before left open. In order of the key.
+    /// Reads the closing sums of the period before, in the order of the key.
     void open_with(const std::optional<Timestamp>& from) {
         if (!from) {
             return;
@@ -81,12 +77,12 @@ private:
     void add_entry(const JournalGroup& group, std::size_t index) {
         const JournalEntry& entry = group.entries[index];
         Sums& sums = sums_of(group.program, entry.currency);
-        sums.row.closing_owed = add(sums.row.closing_owed, into(entry, Book::kOwed));
-        sums.row.closing_in_payout = add(sums.row.closing_in_payout, into(entry, Book::kPayout));
-        sums.row.closing_paid = add(sums.row.closing_paid, into(entry, Book::kPaid));
-        Decimal& of_reason =
-            sums.reasons.try_emplace(entry.reason, zero_amount(entry.currency)).first->second;
-        of_reason = of_reason + entry.amount;
+        const BookSums change = change_by(entry);
+        sums.row.closing_owed += change.owed;
+        sums.row.closing_in_payout += change.in_payout;
+        sums.row.closing_paid += change.paid;
+        sums.reasons.try_emplace(entry.reason, zero_amount(entry.currency)).first->second +=
+            entry.amount;
         ++sums.row.entries;
         sums.bytes += canonical_bytes(group, index);
     }
@@ -114,7 +110,8 @@ private:
         row.opening_paid = row.closing_paid = before.closing_paid;
     }
 
-    /// Creators before `next` (nullptr: all) have no entries in this period: carried over.
+    /// Carries over creators before `next`, which have no entries in this period; nullptr means
+    /// all.
     void pass_before(const CreatorId* next) {
         while (at_ < before_.size() && (next == nullptr || before_[at_].creator < *next)) {
             creator_ = before_[at_].creator;

@@ -8,9 +8,9 @@
 
 namespace sluice {
 
-/// Every row of a period, computed from the journal and the rows of the period before: what a close
-/// stores, and what doctor compares. By (creator, program, currency).
-/// @param from  The end of the period before; nothing: there is none.
+/// Computes every row of a period from the journal and the rows of the period before, by (creator,
+/// program, currency). A close stores them, and the audit compares them.
+/// @param from  The end of the period before; nullopt if there is none.
 void period_sums(LedgerReader& ledger, AccountNumber account, const std::optional<Timestamp>& from,
                  Timestamp until, const Visitor<PeriodSum>& visit);
 

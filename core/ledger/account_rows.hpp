@@ -8,9 +8,9 @@
 #include <string>
 
 #include "core/protocol/signature.hpp"
-#include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/protocol/signature.hpp"
-#include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -96,14 +96,33 @@ struct BalanceKey {
     friend auto operator<=>(const BalanceKey&, const BalanceKey&) = default;
 };
 
-/// Balances of the ledger accounts. Expense is minus their sum. core/statements/balance.hpp tells
-/// pending, blocked and payable apart at an instant. Stored in a part per node; readers see the sum
-/// of the parts.
-struct Balance {
+/// Balances of a creator's ledger accounts, or changes of them. The accounts of all payouts are one
+/// here, and expense is minus the sum.
+struct BookSums {
+    Decimal owed, in_payout, paid;
+
+    BookSums& operator+=(const BookSums& change) noexcept {
+        owed += change.owed;
+        in_payout += change.in_payout;
+        paid += change.paid;
+        return *this;
+    }
+    BookSums& operator-=(const BookSums& change) noexcept {
+        owed -= change.owed;
+        in_payout -= change.in_payout;
+        paid -= change.paid;
+        return *this;
+    }
+    [[nodiscard]] bool is_zero() const noexcept {
+        return owed.is_zero() && in_payout.is_zero() && paid.is_zero();
+    }
+    friend bool operator==(const BookSums&, const BookSums&) = default;
+};
+
+/// Stored in a part per node; readers see the sum of the parts. core/statements/statements.hpp
+/// tells pending, blocked and payable apart at an instant.
+struct Balance : BookSums {
     BalanceKey key;
-    Decimal owed;
-    Decimal in_payout;
-    Decimal paid;
 };
 
 }  // namespace sluice

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "core/commands/program_json.hpp"
 #include "core/ledger/program_rows.hpp"
+#include "core/programs/program.hpp"
 
 namespace sluice {
 namespace {

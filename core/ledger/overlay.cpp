@@ -25,10 +25,6 @@ void scan_both(const Own& own, KeyOf key_of, const Visitor<Row>& visit, Below be
     }
 }
 
-Balance sum_of(const Balance& a, const Balance& b) {
-    return {a.key, a.owed + b.owed, a.in_payout + b.in_payout, a.paid + b.paid};
-}
-
 [[noreturn]] void refuse(const char* what) {
     throw LedgerFailure({ErrorCode::kUnsupported, std::string("a dry run cannot ") + what});
 }
@@ -261,12 +257,16 @@ void Overlay::scan_account_journal(AccountNumber account, Timestamp from, Timest
 }
 
 std::optional<Balance> Overlay::balance(const BalanceKey& key) {
-    const std::optional<Balance> stored = below_.balance(key);
+    std::optional<Balance> sum = below_.balance(key);
     const auto own = balances_.find(key);
-    if (own == balances_.end()) {
-        return stored;
+    if (own != balances_.end()) {
+        if (sum) {
+            *sum += own->second;
+        } else {
+            sum = own->second;
+        }
     }
-    return stored ? sum_of(*stored, own->second) : own->second;
+    return sum;
 }
 
 void Overlay::scan_balances(const Visitor<Balance>& visit) {
@@ -282,7 +282,7 @@ void Overlay::scan_balances(const Visitor<Balance>& visit) {
 void Overlay::add_to_balance(const Balance& change) {
     const auto [own, added] = balances_.try_emplace(change.key, change);
     if (!added) {
-        own->second = sum_of(own->second, change);
+        own->second += change;
     }
 }
 

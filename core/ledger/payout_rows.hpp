@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/protocol/signature.hpp"
-#include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -44,6 +45,8 @@ enum class PayoutState : std::uint8_t {
     kFailed = 6,
     kReturned = 7,
 };
+[[nodiscard]] std::string_view to_string(PayoutState state) noexcept;  // CLOSED, ...
+[[nodiscard]] std::optional<PayoutState> parse_payout_state(std::string_view text) noexcept;
 /// Returns whether the payout's items are allocated to it.
 [[nodiscard]] constexpr bool is_standing(PayoutState state) noexcept {
     return state <= PayoutState::kPaid;
@@ -89,6 +92,7 @@ struct PayoutPart {
 };
 
 enum class ItemKind : std::uint8_t { kAdjustment = 1, kCommission = 2, kCredit = 3, kManual = 4 };
+[[nodiscard]] std::string_view to_string(ItemKind kind) noexcept;  // COMMISSION, ...
 
 /// Fixed for ever. The values of ItemKind sort as their names do: items are digested in key order.
 struct PayoutItem {
@@ -112,6 +116,7 @@ enum class SkipReason : std::uint8_t {
     kExcluded = 5,
     kNoPayee = 6,
 };
+[[nodiscard]] std::string_view to_string(SkipReason why) noexcept;  // NOT_POSITIVE, ...
 struct Skipped {
     std::string run;
     CreatorId creator;

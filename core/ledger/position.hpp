@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "core/commands/program.hpp"
+#include "core/programs/program.hpp"
 #include "core/protocol/topic.hpp"
-#include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {

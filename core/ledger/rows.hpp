@@ -11,15 +11,16 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/commands/program.hpp"
 #include "core/ledger/order_state.hpp"
+#include "core/programs/program.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
-#include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -62,6 +63,8 @@ inline constexpr std::size_t kAnomalyKinds = 16;  ///< One past the last.
 [[nodiscard]] constexpr std::uint32_t bit(AnomalyKind kind) noexcept {
     return std::uint32_t{1} << static_cast<unsigned>(kind);
 }
+[[nodiscard]] std::string_view to_string(AnomalyKind kind) noexcept;  // VERSION_IN_FUTURE, ...
+[[nodiscard]] std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept;
 
 /// One per order and kind (H2).
 struct Anomaly {

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-/// The stored row, or a new one that the source shows first.
+/// Returns the stored row, or a new one.
 Anomaly row_of(LedgerTxn& txn, const OrderState& state, AnomalyKind kind, const Source& source,
                bool by_event) {
     if (std::optional<Anomaly> stored = txn.anomaly(state.key, kind)) {
@@ -39,7 +39,7 @@ bool is_credited(LedgerTxn& txn, const OrderState& state, const AccountSettings&
     return found;
 }
 
-/// The condition ended: what blocks by it, and its acknowledgement, end too.
+/// Ends an anomaly: it blocks no more, and its acknowledgement is dropped.
 void end_anomaly(LedgerTxn& txn, OrderState& state, AnomalyKind kind) {
     if (std::optional<Anomaly> row = txn.anomaly(state.key, kind)) {
         row->showing = false;

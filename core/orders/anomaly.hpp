@@ -1,4 +1,4 @@
-// Anomalies, written: what an event showed, and what lasts after any input (books H2).
+// Anomalies: writes those that an event showed, and judges those that last (books H2).
 #pragma once
 
 #include <optional>
@@ -11,19 +11,18 @@
 
 namespace sluice {
 
-/// An order event after which anomalies are judged; nothing: another input touched the order.
+/// The order event after which anomalies are judged; nullopt after another input.
 struct JudgedEvent {
     bool is_first = false;
 };
 
-/// Records a momentary kind. It blocks again after an acknowledgement.
+/// Records a momentary kind. It blocks again, even after an acknowledgement.
 void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
                   const Source& source);
-/// Judges the lasting kinds. `state` is to be written afterwards.
-/// @return bits of the kinds that hold.
+/// Judges the lasting kinds, and returns the bits of those that hold. The caller writes `state`.
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event);
-/// The same, where it is known whether a credit names the order.
+/// The same, for a caller that knows whether a credit names the order.
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event,
                               bool is_credited);

@@ -64,7 +64,7 @@ void OrderChange::finish() {
 
 Status check_reason(const CommandContext& context) {
     if (context.reason().empty() || context.reason().size() > kReasonBytesMax) {
-        return Error{ErrorCode::kInvalid, "--reason has to say why, in 1 to 1000 bytes"};
+        return Error{ErrorCode::kInvalid, "--reason has to be 1 to 1000 bytes long"};
     }
     return {};
 }

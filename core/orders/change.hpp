@@ -1,4 +1,4 @@
-// Change: what every command does around what it changes: an order, an account.
+// Change: the steps that all commands on an order or an account share.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 #include "core/orders/post.hpp"
 #include "core/orders/program_cache.hpp"
 #include "core/orders/volume.hpp"
-#include "core/rules/creator_names.hpp"
+#include "core/rules/account.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {
 
-/// What a command has to say: it did it, it was so already, it waits.
+/// The result of a command: done, nothing to do, or pending.
 struct Reply {
     CommandOutcome outcome = CommandOutcome::kDone;
     std::string text;
@@ -28,26 +28,27 @@ struct Reply {
     return {ErrorCode::kConflict, std::move(text)};
 }
 
-/// An order that a command changes: the indexes follow.
+/// An order that a command changes; keeps the indexes up to date.
 class OrderChange {
 public:
     OrderChange(LedgerTxn& txn, ProgramCache& programs, const Source& source)
         : txn_(txn), programs_(programs), source_(source) {}
 
-    /// False: there is no such order.
+    /// Returns false if there is no such order.
     [[nodiscard]] bool load(const OrderKey& key);
-    /// Of work that goes on without a damaged order: doctor shows it, nothing of it is changed.
+    /// For work over many orders: returns false for a damaged order, which `sluice doctor` reports.
     [[nodiscard]] bool load_unless_damaged(const OrderKey& key);
-    /// Of a person's command. Refused: it gives no reason, or there is no order O in shop S.
+    /// Loads the order of a person's command. Refuses a command without a reason, or an unknown
+    /// order.
     [[nodiscard]] Status load(const CommandContext& context, const OrderId& order);
 
     [[nodiscard]] OrderState& state() noexcept { return state_; }
     [[nodiscard]] const AccountSettings& settings();
-    /// Transfers into `owed` of a position, then marks; noted in the order.
-    /// @return the number of the first entry; 0: nothing was written.
+    /// Posts into the book `owed` of a position, then memo entries, and adds the group to the
+    /// order. Returns the number of the first entry, or 0 if there was nothing to write.
     std::uint64_t post(Position& position, std::vector<JournalEntry> transfers,
                        std::vector<JournalEntry> marks = {});
-    /// A mark on the order that names no creator.
+    /// Posts a memo entry on the order that names no creator.
     void post_mark(JournalReason reason, std::string_view line = {});
     /// Judges anomalies, writes the order and its indexes.
     void finish();
@@ -61,15 +62,15 @@ private:
     VolumeBefore volume_;
 };
 
-/// `reason` of 1 to 1000 bytes, or what is wrong.
+/// Refuses a reason that is empty or longer than 1000 bytes.
 [[nodiscard]] Status check_reason(const CommandContext& context);
 
-/// The account's program, or a refusal that names both.
+/// Returns the account's program, or kNotFound.
 [[nodiscard]] Result<ProgramRow> program_of_account(LedgerReader& ledger,
                                                     const CommandContext& context,
                                                     const ProgramId& program);
 
-/// Changes the account's row, which is made if there is none; caches see it.
+/// Changes the account's row, or makes it. Invalidates caches.
 template <class Change>
 void change_account(LedgerTxn& txn, AccountNumber account, const AccountId& account_id,
                     Change change) {
@@ -85,7 +86,7 @@ void change_account(LedgerTxn& txn, AccountNumber account, const AccountId& acco
     ++txn.mutable_head().programs_revision;
 }
 
-/// "1 touch", "2 touches": what a person reads.
+/// "1 order", "2 orders".
 [[nodiscard]] std::string counted(std::size_t count, const char* one, const char* many);
 
 }  // namespace sluice

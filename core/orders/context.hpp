@@ -1,4 +1,4 @@
-// Who runs a command, and when; and what every entry says of the input that wrote it.
+// Context: the input that posts, and the command that runs.
 #pragma once
 
 #include <string>
@@ -10,25 +10,26 @@
 
 namespace sluice {
 
-/// The input that posts.
+/// The input that posts; every journal entry names it.
 struct Source {
     SequenceNumber seq;
     Topic topic = Topic::kOrderCreate;
     Timestamp received_at;
-    std::string command_id{};  ///< Empty: an order event. Of an approved command: of who asked.
+    std::string command_id{};  ///< Empty for an order event. For an approved command, the id of the
+                               ///< request.
     std::string note{}, actor{};
 };
 
-/// A command that runs. Its source's note and actor are its reason and who ran it.
+/// A command that runs. The source's note and actor are the command's reason and actor.
 struct CommandContext {
     Source source;
-    AccountNumber account;  ///< That it names, or of the shop that it names; 0: it names none.
-    ShopNumber shop;        ///< 0: it names none.
+    AccountNumber account;  ///< Account of the command, or of its shop; 0 if it names none.
+    ShopNumber shop;        ///< 0 if the command names none.
     AccountId account_id;
     ShopId shop_id;
     std::string key;
     std::string body;                           ///< As in the queue.
-    bool approved = false;                      ///< Another actor has agreed (H3).
+    bool approved = false;                      ///< Another actor has approved it (H3).
     const ForgetFound* forget_found = nullptr;  ///< As in Input.
 
     [[nodiscard]] const std::string& actor() const noexcept { return source.actor; }

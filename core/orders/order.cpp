@@ -5,7 +5,7 @@
 #include "core/orders/anomaly.hpp"
 #include "core/orders/volume.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/rules/freeze_rates.hpp"
+#include "core/rules/rate_book.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {
@@ -51,8 +51,8 @@ std::optional<Attribution> find_creator(const OrderState& state, std::string_vie
                             : choose(covering, find_candidates(state, covering, txn));
 }
 
-void give(OrderState& state, Attribution attribution, const Source& source, ProgramCache& programs,
-          LedgerTxn& txn) {
+void attribute(OrderState& state, Attribution attribution, const Source& source,
+               ProgramCache& programs, LedgerTxn& txn) {
     attribution.cause = source.seq;
     attribution.command_id = source.command_id;
     attribution.cause_topic = source.topic;
@@ -142,7 +142,7 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
     bool attributed = false;
     if (!state_.live && !state_.has(kOrderBarred)) {
         if (auto found = find_creator(state_, arrival.shop_id, programs_, txn)) {
-            give(state_, *std::move(found), source, programs_, txn);
+            attribute(state_, *std::move(found), source, programs_, txn);
             attributed = true;
         }
     }
@@ -171,7 +171,7 @@ bool OrderApplier::retry_order(const OrderKey& order, const Source& source, Ledg
         return false;
     }
     const IndexedBefore before = indexed(state_);
-    give(state_, *std::move(found), source, programs_, txn);
+    attribute(state_, *std::move(found), source, programs_, txn);
     post_attribution(state_, source, programs_, txn);
     judge_anomalies(txn, state_, programs_.settings(txn, order.account), source, {});
     reindex(txn, state_, before);

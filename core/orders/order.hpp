@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// An order event with what its record says about it.
+/// An order event with the facts of its record.
 struct OrderArrival {
     const OrderEvent& event;
     AccountNumber account;
@@ -26,9 +26,9 @@ class OrderApplier {
 public:
     explicit OrderApplier(ProgramCache& programs) : programs_(programs) {}
 
-    /// kApplied, kStale or kDuplicate.
+    /// Returns kApplied, kStale or kDuplicate.
     InputClass apply_order(const OrderArrival& arrival, LedgerTxn& txn);
-    /// Tries once more to attribute an order that waits (A2). @return true if it has a creator now.
+    /// Tries to attribute a waiting order again (A2). Returns true if it has a creator now.
     bool retry_order(const OrderKey& order, const Source& source, LedgerTxn& txn);
 
     [[nodiscard]] ProgramCache& programs() noexcept { return programs_; }
@@ -43,16 +43,16 @@ private:
     OrderState state_;  ///< Scratch: its buffers are reused from event to event.
 };
 
-/// Rule A1: who gets the order now; nothing: nobody.
+/// Selects the creator of the order by rule A1, or nullopt if no creator qualifies.
 [[nodiscard]] std::optional<Attribution> find_creator(const OrderState& state,
                                                       std::string_view shop_id,
                                                       ProgramCache& programs, LedgerTxn& txn);
-/// The order gets its position: a new one with its facts frozen, or the one that it had before.
-/// Rates are not frozen yet, nothing is posted.
-void give(OrderState& state, Attribution attribution, const Source& source, ProgramCache& programs,
-          LedgerTxn& txn);
-/// Freezes rates and posts what an order that was given to a creator by an import or a person has
-/// due now, with the mark. The group is noted in the order.
+/// Attributes the order: makes a position and freezes its facts, or makes the creator's earlier
+/// position live again. Freezes no rates and posts nothing.
+void attribute(OrderState& state, Attribution attribution, const Source& source,
+               ProgramCache& programs, LedgerTxn& txn);
+/// Freezes rates, and posts what an order that an import or a person attributed earns now, with the
+/// memo entry. Adds the group to the order.
 void post_attribution(OrderState& state, const Source& source, ProgramCache& programs,
                       LedgerTxn& txn);
 

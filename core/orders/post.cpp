@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/journal/accounting_date.hpp"
 #include "core/journal/journal.hpp"
 #include "core/values/assert.hpp"
 
@@ -36,31 +35,18 @@ void reindex_waiting(LedgerTxn& txn, const OrderState& state, const IndexedBefor
     }
 }
 
-void move_to(Balance& change, Book book, const Decimal& amount) {
-    if (book == Book::kOwed) {
-        change.owed = change.owed + amount;
-    } else if (book == Book::kPayout) {
-        change.in_payout = change.in_payout + amount;
-    } else if (book == Book::kPaid) {
-        change.paid = change.paid + amount;
-    }
-}
-
 void fold_into_balances(LedgerTxn& txn, const JournalGroup& group) {
     for (std::size_t i = 0; i < group.entries.size();) {
         if (is_mark(group.entries[i].reason)) {
             return;
         }
         const Currency currency = group.entries[i].currency;
-        const Decimal zero = zero_amount(currency);
-        Balance change{{group.account, group.program, group.creator, currency}, zero, zero, zero};
+        Balance change{zero_books(currency),
+                       {group.account, group.program, group.creator, currency}};
         for (; i < group.entries.size() && group.entries[i].currency == currency &&
                !is_mark(group.entries[i].reason);
              ++i) {
-            const JournalEntry& entry = group.entries[i];
-            const BooksOf books = books_of(entry.reason);
-            move_to(change, books.to, entry.amount);
-            move_to(change, books.from, zero - entry.amount);
+            change += change_by(group.entries[i]);
         }
         txn.add_to_balance(change);
     }

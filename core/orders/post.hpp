@@ -1,4 +1,4 @@
-// Post: writing what happened into the ledger: journal, balances, indexes.
+// Post: writes journal entries, balances and the indexes of orders.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "core/journal/open_amounts.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/context.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/owed_changes.hpp"
 
 namespace sluice {
 
-/// What the indexes said of an order before it changed. Empty for a new order.
+/// The index rows of an order before it changed; empty for a new order.
 struct IndexedBefore {
     std::vector<OpenAmount> open;
     std::vector<WaitKey> waiting;
@@ -22,22 +22,23 @@ struct IndexedBefore {
 };
 [[nodiscard]] IndexedBefore indexed(const OrderState& state);
 
-/// Brings the index of open amounts and the index of waiting orders to what `state` says now.
+/// Updates the indexes of open amounts and of waiting orders to `state`.
 void reindex(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before);
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
                   const std::vector<OpenAmount>& after);
 
-/// A group of the source, without entries.
+/// Makes a group of the source, without entries.
 [[nodiscard]] JournalGroup group_of(const Source& source, AccountNumber account,
                                     const std::optional<Timestamp>& closed_until);
-/// A mark. `line`: what docs/record-format.md says that the mark keeps there.
+/// Makes a memo entry.
+/// @param line  The memo entry's object, as docs/record-format.md lists it.
 [[nodiscard]] JournalEntry mark_of(JournalReason reason, std::string_view line = {});
-/// Numbers, seals and appends the group, and adds its transfers to the balances.
-/// @return the number of the first entry; 0: the group is empty, nothing was written.
+/// Numbers, seals and appends the group, and adds its postings to the balances. Returns the number
+/// of the first entry, or 0 if the group is empty.
 std::uint64_t post_group(LedgerTxn& txn, JournalGroup group);
 
-/// Transfers into `owed` of a position of the order, then marks: one group.
-/// @return as post_group().
+/// Posts into the book `owed` of a position of the order, then memo entries, as one group. Returns
+/// what post_group() returns.
 std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, const Source& source,
                         const std::optional<Timestamp>& closed_until,
                         std::vector<JournalEntry> transfers, std::vector<JournalEntry> marks = {});

@@ -66,4 +66,12 @@ void ProgramCache::clear() noexcept {
     revision_ = 0;
 }
 
+const ProgramRow* ProgramsByName::find(const ProgramId& id) {
+    const auto [found, added] = rows_.try_emplace(id.str());
+    if (added) {
+        found->second = ledger_.program(id);
+    }
+    return found->second ? &*found->second : nullptr;
+}
+
 }  // namespace sluice

@@ -1,8 +1,9 @@
-// Programs and accounts as events need them: which programs cover a shop, their rates, the
-// account's policy; prepared once.
+// Program cache: which programs cover a shop, their rates and the account's policy, prepared once
+// for many events.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,20 +12,20 @@
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
-#include "core/rules/account_settings.hpp"
-#include "core/rules/covering.hpp"
+#include "core/rules/account.hpp"
+#include "core/rules/attribution.hpp"
 #include "core/rules/rate_book.hpp"
 
 namespace sluice {
 
-/// Valid for as long as the ledger's programs_revision stays; looks at it with every call.
+/// Every call compares the ledger's programs_revision, and drops the cache if it changed.
 class ProgramCache {
 public:
     /// Valid until the next change of a program.
     [[nodiscard]] const std::vector<Covering>& covering(LedgerReader& ledger, AccountNumber account,
                                                         ShopNumber shop, std::string_view shop_id);
-    /// The current rates of a program that an order is attributed to. Throws DamagedRow of the
-    /// order: its account has no such program.
+    /// Returns the current rates of a program that an order is attributed to. Throws DamagedRow for
+    /// the order if its account has no such program.
     [[nodiscard]] const RateBook& rates(LedgerReader& ledger, const OrderKey& order,
                                         const ProgramId& program);
     [[nodiscard]] const AccountSettings& settings(LedgerReader& ledger, AccountNumber account);
@@ -44,6 +45,18 @@ private:
 
     std::uint64_t revision_ = 0;
     std::unordered_map<std::uint32_t, Account> accounts_;
+};
+
+/// Programs that the rows of an import name, each read once.
+class ProgramsByName {
+public:
+    explicit ProgramsByName(LedgerReader& ledger) : ledger_(ledger) {}
+    /// Returns nullptr if there is no such program.
+    [[nodiscard]] const ProgramRow* find(const ProgramId& id);
+
+private:
+    LedgerReader& ledger_;
+    std::map<std::string, std::optional<ProgramRow>> rows_;
 };
 
 }  // namespace sluice

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "core/ledger/account_rows.hpp"
-#include "core/rules/sales.hpp"
+#include "core/rules/commission.hpp"
+#include "core/rules/order_book.hpp"
 
 namespace sluice {
 namespace {
@@ -63,6 +64,29 @@ void visit_orders(AccountNumber account, LedgerTxn& txn, Visit visit) {
 }
 
 }  // namespace
+
+Decimal net_sales(const OrderState& state) {
+    Decimal sum;
+    if (!state.earns()) {
+        return sum;
+    }
+    for (const OrderLine& line : state.lines) {
+        if (!line.present) {
+            continue;
+        }
+        const RefundRow* refund = standing_row(state.refunds, line.id);
+        const RefundEffect effect =
+            refund == nullptr ? RefundEffect::kNone : refund_effect(line.amount, refund->amount);
+        Decimal net = line.amount - line.tax;
+        if (effect == RefundEffect::kPartial) {
+            net -= refund->amount - refund->tax;
+        }
+        if (effect == RefundEffect::kNone || effect == RefundEffect::kPartial) {
+            sum = net.is_negative() ? sum : sum + net;
+        }
+    }
+    return sum;
+}
 
 VolumeBefore counted_volume(const OrderState& state, ProgramCache& programs, LedgerReader& ledger) {
     if (!state.live) {
@@ -130,9 +154,8 @@ void count_volumes(const Program& program, LedgerTxn& txn) {
     visit_orders(program.account, txn, [&](const OrderState& state) {
         const Position* position = state.position();
         if (position != nullptr && position->attribution.program == program.id) {
-            Decimal& sum =
-                sums[{position->attribution.creator, month_of(state.ordered_at), state.currency}];
-            sum = sum + net_sales(state);
+            sums[{position->attribution.creator, month_of(state.ordered_at), state.currency}] +=
+                net_sales(state);
         }
     });
     for (const auto& [key, sum] : sums) {

@@ -1,4 +1,4 @@
-// Volume: facts that are frozen with an order, and what they are counted from (books M3, M4).
+// Volume: facts that are frozen with an order, and the counts that they come from (books M3, M4).
 //
 // Tier volumes are counted for programs with tiers, customers for accounts with a rule that asks
 // for them: programs without either cost nothing.
@@ -12,19 +12,24 @@
 
 namespace sluice {
 
-/// What the order adds to its creator's volume of a month, and under whom.
+/// The net sales of an order (M4): amount - tax - (refunded amount - refunded tax) of each line,
+/// not below 0. A line that is fully refunded or gone adds 0, and so does an order that earns
+/// nothing.
+[[nodiscard]] Decimal net_sales(const OrderState& state);
+
+/// The share of an order in its creator's volume of a month.
 using VolumeBefore = std::optional<TierVolume>;
-/// Nothing: the order's program has no tiers, or the order has no creator.
+/// Returns nullopt if the order's program has no tiers, or the order has no creator.
 [[nodiscard]] VolumeBefore counted_volume(const OrderState& state, ProgramCache& programs,
                                           LedgerReader& ledger);
-/// Counts what the order adds now in place of what it added before.
+/// Replaces the share `before` by the share that the order has now.
 void count_volume(const OrderState& state, const VolumeBefore& before, ProgramCache& programs,
                   LedgerTxn& txn);
 
-/// Where the index of customers has the order; nothing: nowhere.
+/// The order's row in the index of customers, if it names one.
 using CustomerBefore = std::optional<CustomerOrder>;
 [[nodiscard]] CustomerBefore indexed_customer(const OrderState& state);
-/// Moves the order there, if the account asks for customers.
+/// Updates the row, if the account asks for customers.
 void index_customer(const OrderState& state, const CustomerBefore& before, ProgramCache& programs,
                     LedgerTxn& txn);
 
@@ -33,7 +38,7 @@ void count_volumes(const Program& program, LedgerTxn& txn);
 /// Makes the index of customers of an account that asks for them now and did not, from the orders.
 void index_customers(AccountNumber account, LedgerTxn& txn);
 
-/// Of an order that is about to be given to a creator.
+/// Computes the facts that are frozen when an order is attributed.
 [[nodiscard]] FrozenFacts frozen_facts(const OrderState& state, const Attribution& attribution,
                                        ProgramCache& programs, LedgerReader& ledger);
 

@@ -3,7 +3,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include "core/values/assert.hpp"
-#include "core/values/half_even.hpp"
+#include "core/values/decimal.hpp"
 
 namespace sluice {
 namespace {

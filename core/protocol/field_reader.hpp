@@ -16,7 +16,7 @@
 #include "core/json/document.hpp"
 #include "core/protocol/amount.hpp"
 #include "core/protocol/field_error.hpp"
-#include "core/values/currency.hpp"
+#include "core/values/money.hpp"
 #include "core/values/name_index.hpp"
 #include "core/values/timestamp.hpp"
 

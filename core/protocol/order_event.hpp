@@ -16,7 +16,7 @@
 #include "core/protocol/field_error.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
-#include "core/values/currency.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {

@@ -8,8 +8,8 @@
 
 #include "core/json/document.hpp"
 #include "core/protocol/product_fields.hpp"
-#include "core/values/currency.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 
 namespace sluice {
 namespace {

@@ -4,8 +4,18 @@
 #include <array>
 #include <utility>
 
+#include "core/ledger/account_rows.hpp"
+
 namespace sluice {
 namespace {
+
+constexpr std::string_view kEveryShop = "*";
+
+std::optional<Timestamp> reach_of(const ProgramId& program, std::string_view shop,
+                                  LedgerReader& ledger) {
+    ShopReach row{program, std::string(shop), {}};
+    return ledger.load(row) ? std::optional(row.reach) : std::nullopt;
+}
 
 bool is_member(LedgerReader& ledger, AccountNumber account, const ProgramId& program,
                const CreatorId& creator) {
@@ -57,7 +67,7 @@ void add_touch_candidates(std::vector<Candidate>& candidates, const OrderState& 
     }
 }
 
-/// Within one program: its precedence, then the order's first code.
+/// Selects within one program: by its precedence, then the order's first code.
 const Candidate* winner_within(const Program& program, const std::vector<Candidate>& candidates) {
     for (const AttributionType type : program.precedence) {
         const Candidate* best = nullptr;
@@ -74,7 +84,7 @@ const Candidate* winner_within(const Program& program, const std::vector<Candida
     return nullptr;
 }
 
-/// Between programs: nothing if `a` beats `b`, else why it does not.
+/// Compares candidates of two programs. Returns nullopt if `a` beats `b`, else why it does not.
 std::optional<CandidateVerdict> loses_to(const Candidate& a, const Candidate& b) {
     if (a.type != b.type) {
         return a.type == AttributionType::kAffiliateCode
@@ -91,7 +101,7 @@ std::optional<CandidateVerdict> loses_to(const Candidate& a, const Candidate& b)
     return a.program < b.program ? std::nullopt : std::optional(CandidateVerdict::kHigherProgramId);
 }
 
-/// Why a candidate is behind the winner of its own program.
+/// Returns why a candidate lost to the winner of its own program.
 CandidateVerdict verdict_within(const Candidate& candidate, const Candidate& program_winner) {
     if (candidate.creator == program_winner.creator) {
         return CandidateVerdict::kSameCreator;
@@ -128,6 +138,28 @@ std::uint8_t types_of_winner(const std::vector<Candidate>& candidates, const Can
 }
 
 }  // namespace
+
+bool Covering::counts_for(Timestamp ordered_at) const noexcept {
+    const Program& program = row->program;
+    return std::max(reach, program.starts_at.value_or(row->first_reach)) <= ordered_at &&
+           (!program.ends_at || ordered_at < *program.ends_at);
+}
+
+std::vector<Covering> covering_programs(const std::vector<ProgramRow>& rows,
+                                        std::string_view shop_id, LedgerReader& ledger) {
+    std::vector<Covering> covering;
+    for (const ProgramRow& row : rows) {
+        if (!row.program.covers(shop_id)) {
+            continue;
+        }
+        std::optional<Timestamp> reach = reach_of(row.program.id, shop_id, ledger);
+        if (!reach) {
+            reach = reach_of(row.program.id, kEveryShop, ledger);
+        }
+        covering.push_back({&row, reach.value_or(row.first_reach)});
+    }
+    return covering;
+}
 
 std::optional<std::uint32_t> find_position(const OrderState& state, const ProgramId& program,
                                            const CreatorId& creator) {

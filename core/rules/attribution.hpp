@@ -1,4 +1,4 @@
-// Attribution: which creator of which program an order belongs to (books A1, A2).
+// Attribution: selects the creator and program of an order (books A1, A2).
 #pragma once
 
 #include <optional>
@@ -6,44 +6,58 @@
 #include <string_view>
 #include <vector>
 
-#include "core/commands/program.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
+#include "core/programs/program.hpp"
 #include "core/protocol/signature.hpp"
-#include "core/rules/covering.hpp"
 
 namespace sluice {
+
+/// A program that covers the order's shop. It counts for orders with
+/// max(reach, starts_at) <= platform_ordered_at < ends_at.
+struct Covering {
+    const ProgramRow* row = nullptr;
+    Timestamp reach;  ///< Reach of the apply that added the shop (A2).
+
+    [[nodiscard]] bool counts_for(Timestamp ordered_at) const noexcept;
+};
+
+/// Returns the programs that cover a shop, by program id. They point into `rows`.
+[[nodiscard]] std::vector<Covering> covering_programs(const std::vector<ProgramRow>& rows,
+                                                      std::string_view shop_id,
+                                                      LedgerReader& ledger);
 
 /// Codes compare ignoring the case of ASCII letters.
 [[nodiscard]] std::string fold_code(std::string_view code);
 [[nodiscard]] Digest256 code_digest(std::string_view code);
 
-/// What an order without a creator waits for. Sorted, unique.
+/// The keys that an order without a creator waits for; sorted, unique. Empty for other orders.
 [[nodiscard]] std::vector<WaitKey> wait_keys(const OrderState& state);
 
-/// Rule A1: the codes with an owner then and the latest touches, as the ledger has them now.
-/// @param programs  Those that cover the order's shop.
+/// Finds the candidates of rule A1 in the ledger as it is now: codes with an owner at the time of
+/// the order, and the latest clicks.
+/// @param programs  The programs that cover the order's shop.
 [[nodiscard]] std::vector<Candidate> find_candidates(const OrderState& state,
                                                      const std::vector<Covering>& programs,
                                                      LedgerReader& ledger);
 
-/// Decides between candidates; says of every loser why it lost. Pure.
-/// @return nothing if there is no candidate. `cause`, `command_id`, `cause_topic` and `at` are left
-/// to the caller.
+/// Selects the winner, and records why each other candidate lost. Pure. Returns nullopt if there is
+/// no candidate. The caller sets `cause`, `command_id`, `cause_topic` and `at`.
 [[nodiscard]] std::optional<Attribution> choose(const std::vector<Covering>& programs,
                                                 std::vector<Candidate> candidates);
 
-/// A touch that counts for an order: within the window, reaching it, of a creator who is in the
-/// program and reaches it. The latest; at one instant the last imported.
+/// Returns the latest click that counts for the order; of several at one instant, the last
+/// imported. A click counts if it lies within the window, and both the click and its creator's
+/// membership reach back to the order.
 [[nodiscard]] std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& program,
                                                 LedgerReader& ledger);
 
-/// Index of the order's position of this program and creator; nothing: it never had one.
+/// Returns the index of the order's position of this program and creator, or nullopt.
 [[nodiscard]] std::optional<std::uint32_t> find_position(const OrderState& state,
                                                          const ProgramId& program,
                                                          const CreatorId& creator);
 
-/// Types joined by `+`, sorted: what the mark ATTRIBUTED says.
+/// The types joined by `+`, sorted, as the memo entry ATTRIBUTED has them.
 [[nodiscard]] std::string type_names(std::uint8_t types);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Catalog: what a batch of products does to the stored records (merge, delete).
+// Catalog: merges the products of a batch into the stored records.
 //
 // Pure, on the text of the batch: values are kept as they were sent.
 #pragma once
@@ -13,19 +13,19 @@
 
 namespace sluice {
 
-/// Which record an element of `products` means.
+/// Names the record of an element of `products`.
 struct ProductName {
     ProductId product_id;
-    std::string language, country;  ///< Empty: none.
+    std::string language, country;  ///< Empty means none.
 };
 /// Requires: `element` is valid for its topic.
 [[nodiscard]] ProductName product_name(std::string_view element);
-/// Of every element. Requires: `body` is a valid batch.
+/// Names the records of all elements. Requires: `body` is a valid batch.
 [[nodiscard]] std::vector<ProductName> product_names(std::string_view body);
 
 /// The record after an upsert: an absent field keeps its stored value, null clears it, anything
 /// else replaces. A record that is created without parent_id gets its own id.
-/// @param stored  nullptr: there is none yet.
+/// @param stored  nullptr if there is none yet.
 [[nodiscard]] CatalogRecord merge_product(const CatalogKey& key, const CatalogRecord* stored,
                                           std::string_view element);
 

@@ -1,24 +1,15 @@
 #include "core/rules/commission.hpp"
 
-#include <array>
 #include <bit>
 #include <boost/multiprecision/cpp_int.hpp>
-#include <optional>
 
 #include "core/values/assert.hpp"
-#include "core/values/half_even.hpp"
+#include "core/values/decimal.hpp"
 
 namespace sluice {
 namespace {
 
 using Wide = boost::multiprecision::int512_t;
-
-/// numerator / denominator as a product of factors, so that the width needed is known before any
-/// of them is multiplied. All factors are non-negative; those of the denominator positive.
-struct Fraction {
-    std::array<Int128, 4> numerator{1, 1, 1, 1};
-    std::array<Int128, 4> denominator{1, 1, 1, 1};
-};
 
 constexpr Int128 power_of_ten(unsigned exponent) noexcept {
     Int128 power = 1;
@@ -43,15 +34,6 @@ int bit_width(const std::array<Int128, 4>& factors) noexcept {
     return bits;
 }
 
-template <class Integer>
-Integer product(const std::array<Int128, 4>& factors) {
-    Integer result = 1;
-    for (const Int128 factor : factors) {
-        result *= Integer(factor);
-    }
-    return result;
-}
-
 /// The fraction times 10^digits, rounded: an amount with `digits` behind the point.
 Decimal rounded(Fraction fraction, std::uint8_t digits) {
     constexpr int kFastBits = 126;
@@ -67,39 +49,6 @@ Decimal rounded(Fraction fraction, std::uint8_t digits) {
     // 15 digits of currency, 17 of percentage or 9 of quantity, 4 of minor unit: 10^36 at most.
     SLUICE_ASSERT(result <= Wide(power_of_ten(37)));
     return {result.convert_to<Int128>(), digits};
-}
-
-/// (amount - refunded) / amount, as factors. Requires: 0 < refunded < amount.
-void reduce_by_refund(Fraction& fraction, const Decimal& amount, const Decimal& refunded) {
-    const Decimal left = amount - refunded;
-    fraction.numerator[2] = left.unscaled();
-    fraction.denominator[2] = amount.rescaled(left.scale()).unscaled();
-}
-
-/// The line's commission as a fraction; nothing if it earns 0 whatever its amounts.
-std::optional<Fraction> line_fraction(const FrozenRate& frozen, const OrderLine& line,
-                                      const Decimal& refunded, Currency currency) {
-    const RefundEffect effect = refund_effect(line.amount, refunded);
-    const bool other_currency =
-        frozen.rate.kind != RateKind::kPercent && frozen.rate.currency != currency;
-    if (frozen.rate.kind == RateKind::kNone || other_currency || effect == RefundEffect::kFull ||
-        effect == RefundEffect::kExceeds) {
-        return std::nullopt;
-    }
-    Fraction fraction;
-    if (frozen.rate.kind == RateKind::kPercent) {
-        const Decimal base = base_amount(frozen.base, line.amount, line.tax);
-        fraction.numerator[0] = base.unscaled();
-        fraction.denominator[0] = power_of_ten(base.scale()) * 100;
-    } else {
-        fraction.numerator[0] = line.quantity;
-    }
-    fraction.numerator[1] = frozen.rate.value.unscaled();
-    fraction.denominator[1] = power_of_ten(frozen.rate.value.scale());
-    if (effect == RefundEffect::kPartial) {
-        reduce_by_refund(fraction, line.amount, refunded);
-    }
-    return fraction;
 }
 
 }  // namespace
@@ -122,16 +71,54 @@ Decimal base_amount(BaseKind base, const Decimal& amount, const Decimal& tax) no
     return net.is_negative() ? Decimal(0, net.scale()) : net;
 }
 
+std::optional<Fraction> part_left(const Decimal& line_amount, const Decimal& refunded) {
+    Fraction part;
+    switch (refund_effect(line_amount, refunded)) {
+        case RefundEffect::kFull:
+        case RefundEffect::kExceeds:
+            return std::nullopt;
+        case RefundEffect::kPartial: {
+            const Decimal left = line_amount - refunded;
+            part.numerator[2] = left.unscaled();
+            part.denominator[2] = line_amount.rescaled(left.scale()).unscaled();
+            break;
+        }
+        case RefundEffect::kNone:
+            break;
+    }
+    return part;
+}
+
+std::optional<Fraction> exact_commission(const FrozenRate& frozen, const OrderLine& line,
+                                         const Decimal& refunded, Currency currency) {
+    std::optional<Fraction> fraction = part_left(line.amount, refunded);
+    const bool other_currency =
+        frozen.rate.kind != RateKind::kPercent && frozen.rate.currency != currency;
+    if (!fraction || frozen.rate.kind == RateKind::kNone || other_currency) {
+        return std::nullopt;
+    }
+    if (frozen.rate.kind == RateKind::kPercent) {
+        const Decimal base = base_amount(frozen.base, line.amount, line.tax);
+        fraction->numerator[0] = base.unscaled();
+        fraction->denominator[0] = power_of_ten(base.scale()) * 100;
+    } else {
+        fraction->numerator[0] = line.quantity;
+    }
+    fraction->numerator[1] = frozen.rate.value.unscaled();
+    fraction->denominator[1] = power_of_ten(frozen.rate.value.scale());
+    return fraction;
+}
+
 Decimal line_commission(const FrozenRate& frozen, const OrderLine& line, const Decimal& refunded,
                         Currency currency) {
-    const std::optional<Fraction> fraction = line_fraction(frozen, line, refunded, currency);
+    const std::optional<Fraction> fraction = exact_commission(frozen, line, refunded, currency);
     return fraction ? rounded(*fraction, currency.minor_units()) : zero_amount(currency);
 }
 
 std::string unrounded_commission(const FrozenRate& frozen, const OrderLine& line,
                                  const Decimal& refunded, Currency currency) {
     constexpr unsigned kDigits = 12;
-    const std::optional<Fraction> fraction = line_fraction(frozen, line, refunded, currency);
+    const std::optional<Fraction> fraction = exact_commission(frozen, line, refunded, currency);
     if (!fraction) {
         return "0";
     }

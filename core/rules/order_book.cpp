@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "core/protocol/personal_ids.hpp"
-#include "core/rules/by_line.hpp"
 #include "core/rules/commission.hpp"
 
 namespace sluice {
 namespace {
 
-/// True if `row` counts rather than `other` of the same line.
+/// Whether `row` is effective rather than `other` of the same line.
 bool stands_before(const RefundRow& row, const RefundRow& other) noexcept {
     return std::pair(row.version, row.stated) > std::pair(other.version, other.stated);
 }
@@ -38,7 +37,7 @@ void show_cancel_anomalies(OrderStep& step, const OrderState& state, const Order
     }
 }
 
-/// The newest payload decides; an ORDER_CANCEL that is not later leaves this part as it was.
+/// Takes the newest payload's cancellation, unless an ORDER_CANCEL is not later than the order.
 void apply_cancellation(OrderStep& step, OrderState& state, const OrderEvent& event) {
     const bool was_cancelled = state.cancelled_at.has_value();
     if (!step.shows(AnomalyKind::kCancelNotLater)) {
@@ -76,7 +75,8 @@ std::unordered_set<std::string_view> priced_lines(const OrderState& state) {
     return lines;
 }
 
-/// Lines that are gone stay behind the others if they were ever priced: they may come back.
+/// Keeps lines that the payload dropped, behind the others, if they were ever priced: they may
+/// return.
 void replace_lines(OrderState& state, const OrderEvent& event) {
     std::vector<OrderLine> stored = std::move(state.lines);
     ByLine<OrderLine, &OrderLine::id> finder(stored);
@@ -208,7 +208,7 @@ void state_refunds(OrderStep& step, OrderState& state, const OrderEvent& event,
     }
 }
 
-// ---- What an event states beside its payload (O4, O5) -----------------------------------------
+// ---- Versions and devices (O4, O5) ------------------------------------------------------------
 
 bool is_in_future(const OrderEvent& event, const EventArrival& arrival) {
     return event.updated_at > arrival.received_at.plus_seconds(kFutureSeconds);
@@ -221,7 +221,7 @@ void note_version(OrderState& state, const OrderEvent& event, const EventArrival
     }
 }
 
-/// The newest version that stated one; at one version the later arrival.
+/// Takes the device of the newest version that stated one; of one version, the later arrival.
 void state_device(OrderState& state, const OrderEvent& event, const EventArrival& arrival) {
     if (arrival.device && (!state.device || event.updated_at >= state.device_version)) {
         state.device = arrival.device;
@@ -239,8 +239,8 @@ StandingRefunds::StandingRefunds(const std::vector<RefundRow>& rows) {
         }
     }
     for (const auto& [line, row] : rows_) {
-        amount_sum_ = amount_sum_ + row->amount;
-        tax_sum_ = tax_sum_ + row->tax;
+        amount_sum_ += row->amount;
+        tax_sum_ += row->tax;
     }
 }
 

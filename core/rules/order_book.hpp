@@ -1,14 +1,16 @@
 // Order book: a stored order and an event give the new order (rules O1 to O4, C1, R1, R2).
 //
-// Pure: what the rules need from elsewhere (who owns a refund id) is asked through a function.
-// Commissions are not touched here; core/rules/owed_changes prices the result.
+// Pure: a function looks up the owner of a refund id. core/rules/owed_changes computes the
+// commissions of the result.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -18,7 +20,34 @@
 
 namespace sluice {
 
-/// What an event is besides its payload.
+/// Finds rows of an order's line. Rows mostly stand at the line's own index, so a table is made
+/// only for those that do not. `rows` must not change meanwhile.
+/// @tparam Id  The member of a row that names its line. Of several rows the first is found.
+template <class Row, LineItemId std::remove_const_t<Row>::*Id>
+class ByLine {
+public:
+    explicit ByLine(std::span<Row> rows) : rows_(rows) {}
+
+    /// Returns nullptr if no row is of the line.
+    [[nodiscard]] Row* find(std::string_view id, std::size_t likely_index) {
+        if (likely_index < rows_.size() && (rows_[likely_index].*Id).view() == id) {
+            return &rows_[likely_index];
+        }
+        if (by_id_.empty()) {
+            for (Row& row : rows_) {
+                by_id_.emplace((row.*Id).view(), &row);
+            }
+        }
+        const auto found = by_id_.find(id);
+        return found == by_id_.end() ? nullptr : found->second;
+    }
+
+private:
+    std::span<Row> rows_;
+    std::unordered_map<std::string_view, Row*> by_id_;
+};
+
+/// The facts of an event that are not in its payload.
 struct EventArrival {
     SequenceNumber seq;
     Timestamp received_at;
@@ -27,11 +56,11 @@ struct EventArrival {
     std::optional<Digest256> customer{};  ///< See OrderState::customer.
 };
 
-/// Refunded amounts of an order's lines: one standing row for each line that has any (rule R2).
+/// Refunded amounts of an order's lines. Of several rows of a line one is effective (rule R2).
 class StandingRefunds {
 public:
     explicit StandingRefunds(const std::vector<RefundRow>& rows);
-    /// 0 if nothing was refunded.
+    /// The refunded amount of a line; 0 if nothing was refunded.
     [[nodiscard]] Decimal amount(const LineItemId& line) const;
     /// Sums as sent: not capped, lines that are gone included; scale 0 if there are no rows.
     [[nodiscard]] const Decimal& amount_sum() const noexcept { return amount_sum_; }
@@ -42,7 +71,7 @@ private:
     Decimal amount_sum_, tax_sum_;
 };
 
-/// The row that counts of a line's rows; nullptr: none.
+/// Returns the effective row of a line, or nullptr.
 [[nodiscard]] const RefundRow* standing_row(const std::vector<RefundRow>& rows,
                                             const LineItemId& line) noexcept;
 
@@ -51,7 +80,7 @@ struct ShownAnomaly {
     std::string message;  ///< For people; ids and amounts, no customer data.
 };
 
-/// What an event did.
+/// The effect of an event.
 struct OrderStep {
     bool created = false;
     EventDecision decision = EventDecision::kApplied;
@@ -64,21 +93,22 @@ struct OrderStep {
     [[nodiscard]] bool shows(AnomalyKind kind) const noexcept;
 };
 
-/// Asked for refund ids that the order itself has not used yet.
+/// Looks up a refund id that the order itself has not used yet.
 using FindRefundOwner = std::function<std::optional<RefundOwner>(std::string_view refund_id)>;
 
 /// Rule O2, for the events that are kept within the order.
 [[nodiscard]] bool is_duplicate(const OrderState& state, Topic topic,
                                 const EventDigest& digest) noexcept;
 
-/// Applies an event that is no duplicate. `state.key` is set; `created` says that there is nothing
-/// else in it yet. The event's trace is not appended (it wants to know the journal entry).
+/// Applies an event that is no duplicate. The caller has set `state.key`, and appends the event's
+/// trace later, with the number of the journal entry.
+/// @param created  `state` has nothing but its key.
 [[nodiscard]] OrderStep apply_event(OrderState& state, bool created, const OrderEvent& event,
                                     const EventArrival& arrival, const FindRefundOwner& find_owner);
 
-/// See OrderState::customer; nothing: the payload names none.
+/// Returns the value of OrderState::customer, or nullopt if the payload names no customer.
 [[nodiscard]] std::optional<Digest256> customer_digest(const OrderEvent& event);
 
-inline constexpr std::int64_t kFutureSeconds = 86'400;
+inline constexpr std::int64_t kFutureSeconds = kSecondsPerDay;
 
 }  // namespace sluice

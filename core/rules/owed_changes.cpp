@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/rules/by_line.hpp"
+#include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
 #include "core/values/assert.hpp"
 
@@ -48,7 +48,7 @@ public:
         for (std::size_t i = 0; i < position_.dues.size(); ++i) {
             const LineDue& due = position_.dues[i];
             if (!matched_[i] && !due.line.empty()) {
-                add(due.line, due.currency, Decimal(0, due.due.scale()) - due.due);
+                add(due.line, due.currency, -due.due);
             }
         }
         sort_transfers(transfers_);
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMarksExpected = 1;  ///< Which the caller puts behind them.
+    static constexpr std::size_t kMarksExpected = 1;  ///< Memo entries that the caller appends.
 
     void reach_targets() {
         transfers_.reserve(state_.lines.size() + kMarksExpected);
@@ -70,7 +70,7 @@ private:
         }
     }
 
-    /// What is due of a line in the order's currency; its row counts as matched.
+    /// Returns the accrued amount of a line in the order's currency, and marks its row as matched.
     Decimal due_of(const LineItemId& line, std::size_t likely) {
         const std::vector<LineDue>& dues = position_.dues;
         if (likely < dues.size() && is_row(dues[likely], line)) {
@@ -135,7 +135,7 @@ private:
     std::vector<JournalEntry> transfers_;
 };
 
-/// A position's first transfers: each brings a row of its own.
+/// Enters a position's first postings: each makes a row.
 void enter_first(Position& position, const std::vector<JournalEntry>& transfers,
                  std::uint64_t first_entry) {
     position.dues.reserve(transfers.size());
@@ -157,8 +157,7 @@ std::vector<JournalEntry> take_back(const Position& position, JournalReason reas
     std::vector<JournalEntry> transfers;
     for (const LineDue& due : position.dues) {
         if (!due.line.empty() && !due.due.is_zero()) {
-            transfers.push_back(
-                {due.line, due.currency, Decimal(0, due.due.scale()) - due.due, reason, 0});
+            transfers.push_back({due.line, due.currency, -due.due, reason, 0});
         }
     }
     sort_transfers(transfers);
@@ -182,13 +181,13 @@ void enter(Position& position, std::vector<JournalEntry>& transfers, const Booki
     for (std::size_t i = 0; i < transfers.size(); ++i) {
         JournalEntry& transfer = transfers[i];
         const std::uint64_t number = booking.first_entry + i;
-        // Numbers are of a node: another node's first entry may have the number of this one.
+        // Numbers are unique within a node: another node's first entry may have the same number.
         const auto [first, is_first] = firsts.try_emplace(transfer.line.view(), number);
         transfer.refers_to = booking.late && !is_first ? first->second : 0;
         const auto row = rows.find({transfer.line.view(), transfer.currency});
         if (row != rows.end()) {
             LineDue& due = position.dues[row->second];
-            due.due = due.due + transfer.amount;
+            due.due += transfer.amount;
             continue;
         }
         const Decimal zero = zero_amount(transfer.currency);

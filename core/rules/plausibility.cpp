@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "core/journal/journal.hpp"
-#include "core/journal/open_amounts.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "core/rules/commission.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
@@ -11,7 +10,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::int64_t kSecondsPerDay = 86'400;
 constexpr std::int64_t kLongAgoDays = 400;
 constexpr std::uint8_t kHundred = 100;
 
@@ -19,7 +17,7 @@ Decimal amount_of(const std::string& text) {
     return Decimal::parse(text).value_or(Decimal());
 }
 
-/// value x 100 > of x percent.
+/// Whether value x 100 > of x percent.
 bool exceeds(const Decimal& value, const Decimal& of, const Decimal& percent) {
     const std::uint8_t digits = std::max(value.scale(), of.scale());
     const Int128 left = value.rescaled(digits).unscaled() * kHundred;
@@ -89,11 +87,11 @@ bool currency_changed(const OrderState& state) {
     return false;
 }
 
-/// Once it was so at the first event, it stays.
+/// Holds for ever if it held at the first event.
 bool long_ago(const OrderState& state, const PlausibilityContext& context) {
     return (state.anomalies_showing & bit(AnomalyKind::kOrderedLongAgo)) != 0 ||
            (context.is_first_event &&
-            state.ordered_at < context.received_at.plus_seconds(-kLongAgoDays * kSecondsPerDay));
+            state.ordered_at < context.received_at.plus_days(-kLongAgoDays));
 }
 
 }  // namespace
@@ -147,25 +145,12 @@ std::string lasting_message(AnomalyKind kind, const OrderState& state,
                    context.received_at.to_string();
         case AnomalyKind::kCurrencyChanged:
             return "the order is in " + std::string(state.currency.code()) +
-                   " now, and a payout took an amount in another currency";
+                   " now, and a payout has an amount in another currency";
         case AnomalyKind::kCreditedOrder:
             return "a credit that names this order is not reversed";
         default:
             return {};
     }
-}
-
-std::uint32_t blocking_kinds(const Policy& policy) {
-    if (!policy.blocking) {
-        return kBlockingByDefault;
-    }
-    std::uint32_t kinds = 0;
-    for (const std::string& name : *policy.blocking) {
-        if (const std::optional<AnomalyKind> kind = parse_anomaly_kind(name)) {
-            kinds |= bit(*kind);
-        }
-    }
-    return kinds;
 }
 
 }  // namespace sluice

@@ -4,12 +4,13 @@
 #include <boost/multiprecision/cpp_int.hpp>
 #include <map>
 #include <numeric>
+#include <optional>
 
-#include "core/commands/policy.hpp"
-#include "core/rules/by_line.hpp"
+#include "core/programs/policy.hpp"
 #include "core/rules/commission.hpp"
+#include "core/rules/order_book.hpp"
 #include "core/values/assert.hpp"
-#include "core/values/half_even.hpp"
+#include "core/values/decimal.hpp"
 
 namespace sluice {
 namespace {
@@ -17,17 +18,21 @@ namespace {
 using boost::multiprecision::cpp_int;
 using boost::multiprecision::cpp_rational;
 
-cpp_int power_of_ten(unsigned exponent) {
+cpp_int ten_to_the(unsigned exponent) {
     return boost::multiprecision::pow(cpp_int(10), exponent);
 }
 
 cpp_rational exact(const Decimal& amount) {
-    return {cpp_int(amount.unscaled()), power_of_ten(amount.scale())};
+    return {cpp_int(amount.unscaled()), ten_to_the(amount.scale())};
+}
+
+cpp_rational exact(const Fraction& fraction) {
+    return {product<cpp_int>(fraction.numerator), product<cpp_int>(fraction.denominator)};
 }
 
 /// Half to even, in units of 10^-digits. Requires: value >= 0.
 cpp_int units_of(const cpp_rational& value, std::uint8_t digits) {
-    return divide_half_even<cpp_int>(boost::multiprecision::numerator(value) * power_of_ten(digits),
+    return divide_half_even<cpp_int>(boost::multiprecision::numerator(value) * ten_to_the(digits),
                                      boost::multiprecision::denominator(value));
 }
 
@@ -65,7 +70,7 @@ void visit_priced(const OrderState& state, const Position& position, Visit visit
     }
 }
 
-std::vector<PricedLine> priced_lines(const OrderState& state, const Position& position) {
+std::vector<PricedLine> lines_with_rates(const OrderState& state, const Position& position) {
     std::vector<PricedLine> lines;
     lines.reserve(state.lines.size());
     visit_priced(state, position,
@@ -79,13 +84,12 @@ std::vector<PricedLine> priced_lines(const OrderState& state, const Position& po
 Decimal sum_alone(const std::vector<PricedLine>& lines, Currency currency) {
     Decimal sum = zero_amount(currency);
     for (const PricedLine& priced : lines) {
-        sum = sum + line_commission(priced.frozen->rate, *priced.line, Decimal(), currency);
+        sum += line_commission(priced.frozen->rate, *priced.line, Decimal(), currency);
     }
     return sum;
 }
 
-/// True if nothing of the order is shared by its lines: each earns by itself. A cap that is not
-/// reached, as mostly, shares nothing.
+/// Whether each line earns by itself: no amount per order, and no cap that is exceeded.
 bool earns_alone(const std::vector<PricedLine>& lines, const Position& position,
                  Currency currency) {
     const Decimal* cap = cap_of(position, currency);
@@ -112,17 +116,19 @@ public:
     }
 
     [[nodiscard]] const std::vector<cpp_rational>& values() const noexcept { return values_; }
-    /// What the line's value is a share of; nullptr: of nothing.
+    /// Returns the amount that the line has a share of, or nullptr if the line earns by itself.
     [[nodiscard]] const Decimal* shared(std::size_t index) const noexcept { return shared_[index]; }
 
 private:
     void price_alone() {
         for (std::size_t i = 0; i < lines_.size(); ++i) {
-            const Rate& rate = lines_[i].frozen->rate.rate;
-            if (rate.kind == RateKind::kPercent) {
-                values_[i] = base(i) * exact(rate.value) / 100;
-            } else if (rate.kind == RateKind::kFixed && rate.currency == currency_) {
-                values_[i] = exact(rate.value) * lines_[i].line->quantity;
+            const FrozenRate& rate = lines_[i].frozen->rate;
+            const std::optional<Fraction> price =
+                is_shared(rate, currency_)
+                    ? std::nullopt
+                    : exact_commission(rate, *lines_[i].line, Decimal(), currency_);
+            if (price) {
+                values_[i] = exact(*price);
             }
         }
     }
@@ -185,7 +191,7 @@ private:
             ++whole[order[i]];
         }
         for (std::size_t i = 0; i < members.size(); ++i) {
-            values_[members[i]] = cpp_rational(whole[i], power_of_ten(digits_));
+            values_[members[i]] = cpp_rational(whole[i], ten_to_the(digits_));
             shared_[members[i]] = &amount;
         }
     }
@@ -203,28 +209,18 @@ private:
     std::vector<const Decimal*> shared_;
 };
 
-/// round(share x (1 - refunded / line amount)), half to even.
-Decimal after_refund(const cpp_rational& value, const OrderLine& line, const Decimal& refunded,
+/// The share with the part that the line's refund leaves, rounded half to even.
+Decimal after_refund(const cpp_rational& share, const OrderLine& line, const Decimal& refunded,
                      std::uint8_t digits) {
-    switch (refund_effect(line.amount, refunded)) {
-        case RefundEffect::kNone:
-            return decimal_of(units_of(value, digits), digits);
-        case RefundEffect::kPartial:
-            return decimal_of(
-                units_of(value * exact(line.amount - refunded) / exact(line.amount), digits),
-                digits);
-        case RefundEffect::kFull:
-        case RefundEffect::kExceeds:
-            break;
-    }
-    return {0, digits};
+    const std::optional<Fraction> left = part_left(line.amount, refunded);
+    return left ? decimal_of(units_of(share * exact(*left), digits), digits) : Decimal(0, digits);
 }
 
 }  // namespace
 
 std::vector<Decimal> line_commissions(const OrderState& state, const Position& position,
                                       const StandingRefunds& refunds) {
-    const std::vector<PricedLine> lines = priced_lines(state, position);
+    const std::vector<PricedLine> lines = lines_with_rates(state, position);
     std::vector<Decimal> commissions(state.lines.size(), zero_amount(state.currency));
     if (earns_alone(lines, position, state.currency)) {
         for (const PricedLine& priced : lines) {
@@ -246,24 +242,24 @@ OrderBases order_bases(const OrderState& state, const Position& position) {
     OrderBases bases{zero_amount(state.currency), Decimal()};
     visit_priced(state, position,
                  [&bases](const OrderLine& line, const FrozenLine& frozen, std::size_t /*index*/) {
-                     bases.base = bases.base + base_amount(frozen.rate.base, line.amount, line.tax);
+                     bases.base += base_amount(frozen.rate.base, line.amount, line.tax);
                  });
-    if (state.refunds.empty()) {  // mostly: what is due of the lines
+    if (state.refunds.empty()) {  // mostly: the accrued amounts are before refunds
         for (const LineDue& due : position.dues) {
             if (!due.line.empty() && due.currency == state.currency) {
-                bases.commission = bases.commission + due.due;
+                bases.commission += due.due;
             }
         }
         return bases;
     }
-    const std::vector<PricedLine> lines = priced_lines(state, position);
+    const std::vector<PricedLine> lines = lines_with_rates(state, position);
     if (earns_alone(lines, position, state.currency)) {
         bases.commission = sum_alone(lines, state.currency);
     } else {
         const std::uint8_t digits = state.currency.minor_units();
         const Shares shares(state, position, lines);
         for (const cpp_rational& value : shares.values()) {
-            bases.commission = bases.commission + decimal_of(units_of(value, digits), digits);
+            bases.commission += decimal_of(units_of(value, digits), digits);
         }
     }
     return bases;
@@ -278,7 +274,7 @@ Decimal part_of(const Decimal& amount, const Decimal& percent, std::uint8_t digi
 }
 
 std::string shared_words(const OrderState& state, const Position& position, std::size_t line) {
-    const std::vector<PricedLine> lines = priced_lines(state, position);
+    const std::vector<PricedLine> lines = lines_with_rates(state, position);
     if (earns_alone(lines, position, state.currency)) {
         return {};
     }

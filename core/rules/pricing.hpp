@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-/// Of each of state.lines, in their order; 0 for a line that is gone. Cancellation and rejection
-/// are not looked at.
+/// The commission of each of state.lines, in their order; 0 for a line that is gone. Ignores
+/// cancellation and rejection.
 /// @return scale() == the currency's digits. Requires: every present line is frozen.
 [[nodiscard]] std::vector<Decimal> line_commissions(const OrderState& state,
                                                     const Position& position,
@@ -31,7 +31,7 @@ struct OrderBases {
 /// Half to even, to `digits` behind the point. @param percent  100 is all of it.
 [[nodiscard]] Decimal part_of(const Decimal& amount, const Decimal& percent, std::uint8_t digits);
 
-/// How the amount per order or the cap was shared, for people: `13.33 of 20.00`; empty: it was not.
+/// The line's share of an amount per order or a cap, for people: `13.33 of 20.00`; else empty.
 [[nodiscard]] std::string shared_words(const OrderState& state, const Position& position,
                                        std::size_t line);
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <unordered_set>
+
+#include "core/values/assert.hpp"
 
 namespace sluice {
 namespace {
@@ -20,7 +24,7 @@ const Rate& rate_of(const Rate& rate, const std::vector<Tier>& tiers,
     return tier ? tiers[*tier].rate : rate;
 }
 
-/// What a line can match at one level.
+/// The values that a line can match at one level.
 std::vector<std::string_view> values_at(RuleMatch level, const OrderLine& line,
                                         const CatalogRecord* product) {
     if (level == RuleMatch::kSku) {
@@ -49,6 +53,56 @@ std::vector<std::string_view> values_at(RuleMatch level, const OrderLine& line,
         default:
             return {};
     }
+}
+
+/// Earlier versions of a program, to compare rules over versions; each is read once.
+class EarlierRules {
+public:
+    EarlierRules(const RateBook& rates, const ProgramId& program, LedgerReader& ledger)
+        : rates_(rates), id_(program), ledger_(ledger) {}
+
+    /// Returns nullptr for the default rate, and if the version is not stored.
+    const Rule* rule_of(const FrozenRate& frozen, std::uint32_t current_version) {
+        const Program* program = &rates_.program();
+        if (frozen.program_version != current_version) {
+            const auto [found, added] = versions_.try_emplace(frozen.program_version);
+            if (added) {
+                found->second = ledger_.program_version(id_, frozen.program_version);
+            }
+            program = found->second ? &found->second->program : nullptr;
+        }
+        return program == nullptr || frozen.match == RuleMatch::kDefault ||
+                       frozen.rule >= program->rules.size()
+                   ? nullptr
+                   : &program->rules[frozen.rule];
+    }
+
+private:
+    const RateBook& rates_;
+    const ProgramId& id_;
+    LedgerReader& ledger_;
+    std::map<std::uint32_t, std::optional<ProgramRow>> versions_;
+};
+
+/// Returns the first line with an amount per order of the same rule and currency, or the line
+/// itself.
+std::uint32_t shared_with(const Position& position, const FrozenRate& rate, EarlierRules& rules) {
+    const auto same = [&](const FrozenRate& other) {
+        if (other.rate.kind != RateKind::kPerOrder || other.rate.currency != rate.rate.currency ||
+            (other.match == RuleMatch::kDefault) != (rate.match == RuleMatch::kDefault)) {
+            return false;
+        }
+        const Rule* a = rules.rule_of(other, rate.program_version);
+        const Rule* b = rules.rule_of(rate, rate.program_version);
+        return rate.match == RuleMatch::kDefault ||
+               (a != nullptr && b != nullptr && a->same_as(*b));
+    };
+    for (std::size_t i = 0; i < position.frozen.size(); ++i) {
+        if (same(position.frozen[i].rate)) {
+            return static_cast<std::uint32_t>(i);
+        }
+    }
+    return static_cast<std::uint32_t>(position.frozen.size());
 }
 
 }  // namespace
@@ -171,6 +225,45 @@ FrozenRate RateBook::rate_for(const OrderLine& line, const CatalogRecord* produc
         frozen.rate = rate;
     }
     return frozen;
+}
+
+void freeze_rates(OrderState& state, const RateBook& rates, LedgerReader& ledger) {
+    SLUICE_ASSERT(state.position() != nullptr);
+    Position& position = *state.position();
+    const std::size_t known = position.frozen.size();
+    position.frozen.reserve(std::max(known, state.lines.size()));
+    std::optional<EarlierRules> earlier;
+    const Decimal amount = Decimal::parse(state.amount).value_or(Decimal());
+    const RateQuestion question{state.currency, state.ordered_at, amount,
+                                position.attribution.creator.view(), position.facts};
+    std::unordered_set<std::string_view> frozen_before;
+    for (std::size_t i = 0; i < state.lines.size(); ++i) {
+        const OrderLine& line = state.lines[i];
+        if (!line.present || (i < known && position.frozen[i].line == line.id)) {
+            continue;
+        }
+        if (known != 0 && frozen_before.empty()) {
+            position.frozen.reserve(known + state.lines.size());  // views of its ids are kept below
+            for (std::size_t k = 0; k < known; ++k) {
+                frozen_before.insert(position.frozen[k].line.view());
+            }
+        }
+        if (frozen_before.contains(line.id.view())) {
+            continue;
+        }
+        std::optional<CatalogRecord> product;
+        if (rates.needs_product()) {
+            product = find_product(state.key.account, state.key.shop, line, ledger);
+        }
+        FrozenRate rate = rates.rate_for(line, product ? &*product : nullptr, question);
+        if (rate.rate.kind == RateKind::kPerOrder) {
+            if (!earlier) {
+                earlier.emplace(rates, position.attribution.program, ledger);
+            }
+            rate.shared_with = shared_with(position, rate, *earlier);
+        }
+        position.frozen.push_back({line.id, rate});
+    }
 }
 
 }  // namespace sluice

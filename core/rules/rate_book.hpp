@@ -1,4 +1,5 @@
-// Rate book: which rate of a program a line gets (rule M1), prepared for many lines.
+// Rate book: which rate of a program a line gets (rule M1), prepared for many lines, and freezing
+// that rate (M3).
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/commands/program.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
+#include "core/programs/program.hpp"
 
 namespace sluice {
 
@@ -20,7 +21,8 @@ namespace sluice {
                                                         const OrderLine& line,
                                                         LedgerReader& ledger);
 
-/// What a rate depends on beside the line: facts that are frozen for the order (M3), and the order.
+/// The facts that a rate depends on, other than the line: frozen for the order (M3), or the
+/// order's.
 struct RateQuestion {
     Currency currency;
     Timestamp ordered_at;
@@ -36,7 +38,7 @@ public:
     RateBook(const RateBook&) = delete;  // The indexes point into program_.
     RateBook& operator=(const RateBook&) = delete;
 
-    /// True if some rule asks for the product; else find_product() is not needed.
+    /// Whether some rule asks for the product; else find_product() is not needed.
     [[nodiscard]] bool needs_product() const noexcept { return needs_product_; }
     [[nodiscard]] const Program& program() const noexcept { return program_; }
     /// Rule M1: the most specific item; of one level the rule with more qualifiers, then the first
@@ -60,9 +62,13 @@ private:
     std::unordered_map<RuleMatch, Index> rules_;  ///< Indexes sorted: the winner first.
 };
 
-/// The tier that holds: its place in the list; nothing: none, the rule's own rate (M4).
+/// Returns the index of the tier that applies, or nullopt if the rule's own rate does (M4).
 [[nodiscard]] std::optional<std::uint8_t> tier_for(const std::vector<Tier>& tiers,
                                                    const std::optional<Money>& volume,
                                                    Currency currency) noexcept;
+
+/// Freezes a rate for every line of the payload that the live position has not seen yet: later
+/// program files do not change it (M3). Requires: the order has a creator.
+void freeze_rates(OrderState& state, const RateBook& rates, LedgerReader& ledger);
 
 }  // namespace sluice

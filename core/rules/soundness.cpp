@@ -6,14 +6,13 @@
 
 #include "core/ledger/table.hpp"
 #include "core/ledger/valid.hpp"
-#include "core/rules/by_line.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
 
 namespace sluice {
 namespace {
 
-/// What the wire can state: 15 digits before the point and 6 behind it.
+/// Whether a payload can state the amount: 15 digits before the point and 6 after it.
 bool is_stated(const Decimal& amount) noexcept {
     return !amount.is_negative() && amount.scale() <= Decimal::kFractionDigitsMax &&
            amount < Decimal(Int128{1'000'000'000'000'000}, 0);
@@ -23,7 +22,7 @@ bool is_stated(const Decimal& amount) noexcept {
 /// than any quantity of any line can earn.
 bool is_owed(const Decimal& amount, Currency currency) noexcept {
     const Decimal most(Int128{1'000'000'000} * 1'000'000'000'000'000, 0);
-    return amount.scale() == currency.minor_units() && amount < most && Decimal() - most < amount;
+    return amount.scale() == currency.minor_units() && amount < most && -most < amount;
 }
 
 std::optional<std::string> damage_of_lines(const OrderState& state) {
@@ -47,8 +46,8 @@ std::string place_of(const LineDue& due) {
            std::string(due.currency.code());
 }
 
-/// One of two rows with equal names; nullptr: there are none. A few rows, as nearly every order
-/// has, cost no allocation.
+/// Returns one of two rows with equal names, or nullptr. A few rows, as nearly every order has,
+/// need no allocation.
 template <class Row, class NameOf>
 const Row* find_twin(const std::vector<Row>& rows, NameOf name_of) {
     constexpr std::size_t kFew = 8;
@@ -118,11 +117,11 @@ std::optional<std::string> damage_of_dues(const Position& position) {
             return "names a payout without an id or an amount of its currency";
         }
         if (payout.standing) {
-            taken[payout.currency] = taken[payout.currency] + payout.amount;
+            taken[payout.currency] += payout.amount;
         }
     }
     for (const LineDue& due : position.dues) {
-        taken[due.currency] = taken[due.currency] - due.taken;
+        taken[due.currency] -= due.taken;
     }
     for (const auto& [currency, rest] : taken) {
         if (!rest.is_zero()) {
@@ -181,15 +180,15 @@ std::optional<std::string> damage_of_positions(const OrderState& state) {
     return damage_of_live(state);
 }
 
-/// What a line of the order earns: `state.lines[i]` earns earned[i], what is gone earns nothing.
-/// Requires: the rest of the order is sound.
+/// Compares accrued amounts with `earned`: state.lines[i] earns earned[i], lines that are gone earn
+/// 0. Requires: the rest of the order is sound.
 std::optional<std::string> damage_of_earned(const Position& position, const OrderState& state,
                                             const std::vector<Decimal>& earned) {
     ByLine<const OrderLine, &OrderLine::id> lines(state.lines);
     Decimal of_lines;
     Decimal of_dues;
     for (const Decimal& amount : earned) {
-        of_lines = of_lines + amount;
+        of_lines += amount;
     }
     for (std::size_t i = 0; i < position.dues.size(); ++i) {
         const LineDue& due = position.dues[i];
@@ -204,7 +203,7 @@ std::optional<std::string> damage_of_earned(const Position& position, const Orde
             return "owes " + due.due.to_string() + " " + place_of(due) + ", where the line earns " +
                    amount.to_string();
         }
-        of_dues = of_dues + amount;
+        of_dues += amount;
     }
     return of_dues == of_lines
                ? std::nullopt
@@ -212,7 +211,7 @@ std::optional<std::string> damage_of_earned(const Position& position, const Orde
                                             " for lines that earn " + of_lines.to_string());
 }
 
-/// What is due of lines is what the rules give (D1); of a position that is not live, nothing.
+/// Compares the accrued amounts of lines with the rules (D1). A position that is not live earns 0.
 std::optional<std::string> damage_of_due(const OrderState& state) {
     for (const Position& position : state.positions) {
         std::vector<Decimal> earned;
@@ -258,7 +257,7 @@ std::optional<std::string> damage_of_history(const OrderState& state) {
     constexpr std::uint32_t kKinds = (2U << static_cast<unsigned>(AnomalyKind::kCreditedOrder)) - 1;
     if ((state.flags & ~kFlags) != 0 ||
         ((state.anomalies_showing | state.anomalies_acknowledged) & ~kKinds) != 0) {
-        return "it has marks that no rule makes";
+        return "it has flags or anomalies that no rule sets";
     }
     return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// Soundness: does a stored order obey the rules that made it (rule O6)? What is read from a store
-// is input: a row that breaks a rule is an error that names it, never an assertion. Pure.
+// Soundness: checks that a stored order fits the rules that made it (rule O6). Stored bytes are
+// input: a row that breaks a rule is an error that names it, never an assertion. Pure.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace sluice {
 
-/// What is wrong with the order; nothing: it is sound.
+/// Returns the fault of the order, or nullopt if it is sound.
 [[nodiscard]] std::optional<std::string> damage_of(const OrderState& state);
 
-/// LedgerReader::load_order() of what is about to be changed or paid. Throws DamagedRow.
+/// LedgerReader::load_order() for an order that is about to be changed or paid. Throws DamagedRow.
 [[nodiscard]] bool load_sound_order(LedgerReader& ledger, const OrderKey& key, OrderState& state);
 
-/// For work over many orders, which passes a damaged one by: doctor shows it. False then.
+/// For work over many orders: returns false for a damaged one, which `sluice doctor` reports.
 template <class Load>
 [[nodiscard]] bool skip_damaged(Load load) {
     try {

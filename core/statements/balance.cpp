@@ -1,13 +1,12 @@
-#include "core/statements/balance.hpp"
-
 #include <map>
 #include <set>
 #include <tuple>
 #include <vector>
 
 #include "core/ledger/account_rows.hpp"
-#include "core/rules/account_settings.hpp"
+#include "core/rules/account.hpp"
 #include "core/statements/later_transfers.hpp"
+#include "core/statements/statements.hpp"
 
 namespace sluice {
 namespace {
@@ -18,10 +17,11 @@ struct Open {
 using OpenSums = std::map<BalanceKey, Open>;
 using LaterByAccount = std::map<AccountNumber, LaterTransfers>;
 
-/// Adds up what is open, program by program; what is neither pending nor blocked is payable.
+/// Adds up open amounts, program by program. An amount that is neither pending nor blocked is
+/// payable.
 class OpenReader {
 public:
-    /// @param later  What is to be taken back, by account.
+    /// @param later  Postings to be taken back, by account.
     OpenReader(LedgerReader& ledger, Timestamp now, const LaterByAccount& later)
         : ledger_(ledger), now_(now), later_(later) {}
 
@@ -41,8 +41,7 @@ public:
             const bool blocked = row.amount > Decimal() && is_blocked(row, blocking);
             if (pending || blocked) {
                 Open& sums = sums_[{row.account, row.program, row.creator, row.currency}];
-                Decimal& sum = blocked ? sums.blocked : sums.pending;
-                sum = sum + row.amount;
+                (blocked ? sums.blocked : sums.pending) += row.amount;
             }
         };
         ledger_.scan(first, {2, 2}, [&](const OpenAmount& row) {
@@ -64,7 +63,7 @@ public:
     }
 
 private:
-    /// Read before the scans: no other read is made while one is open.
+    /// Reads holds before the scans, because no other read may happen during a scan.
     void find_holds(AccountNumber account) {
         CreatorHold first;
         first.account = account;
@@ -100,14 +99,15 @@ std::vector<Program> programs_of(LedgerReader& ledger,
     return programs;
 }
 
-/// The books of `row` without what came later.
+/// The books of `row` without later postings.
 Balance books_then(const Balance& row, const LaterByAccount& later) {
     const auto found = later.find(row.key.account);
-    const Balance* taken_back = found == later.end() ? nullptr : found->second.books(row.key);
-    return taken_back == nullptr
-               ? row
-               : Balance{row.key, row.owed - taken_back->owed,
-                         row.in_payout - taken_back->in_payout, row.paid - taken_back->paid};
+    const BookSums* came_later = found == later.end() ? nullptr : found->second.books(row.key);
+    Balance then = row;
+    if (came_later != nullptr) {
+        then -= *came_later;
+    }
+    return then;
 }
 
 void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
@@ -122,8 +122,7 @@ void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& ac
             return true;
         }
         const Balance row = books_then(stored, later);
-        const bool gone = row.owed.is_zero() && row.in_payout.is_zero() && row.paid.is_zero();
-        if (gone && later.contains(row.key.account)) {
+        if (row.is_zero() && later.contains(row.key.account)) {
             return true;
         }
         const Decimal zero = zero_amount(row.key.currency);

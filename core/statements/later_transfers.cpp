@@ -4,20 +4,10 @@
 #include <utility>
 
 #include "core/journal/journal.hpp"
-#include "core/journal/open_amounts.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "core/rules/attribution.hpp"
 
 namespace sluice {
-namespace {
-
-/// The books of all payouts are one here.
-void add_to(Balance& books, const JournalEntry& entry) {
-    books.owed = books.owed + into(entry, Book::kOwed);
-    books.in_payout = books.in_payout + into(entry, Book::kPayout);
-    books.paid = books.paid + into(entry, Book::kPaid);
-}
-
-}  // namespace
 
 LaterTransfers::LaterTransfers(LedgerReader& ledger, AccountNumber account, Timestamp at)
     : account_(account) {
@@ -37,7 +27,7 @@ LaterTransfers::LaterTransfers(LedgerReader& ledger, AccountNumber account, Time
     }
 }
 
-const Balance* LaterTransfers::books(const BalanceKey& key) const {
+const BookSums* LaterTransfers::books(const BalanceKey& key) const {
     const auto found = books_.find(key);
     return found == books_.end() ? nullptr : &found->second;
 }
@@ -52,14 +42,18 @@ const std::vector<OpenAmount>& LaterTransfers::open_then(const ProgramId& progra
     return found == open_.end() ? kNone : found->second;
 }
 
+void LaterTransfers::add_accrued(Change& change, const JournalEntry& entry) {
+    change.accrued.try_emplace(entry.currency, zero_amount(entry.currency)).first->second +=
+        into(entry, Book::kOwed);
+}
+
 void LaterTransfers::add(const JournalGroup& group) {
     for (const JournalEntry& entry : group.entries) {
         if (is_mark(entry.reason)) {
             continue;
         }
         const BalanceKey key{account_, group.program, group.creator, entry.currency};
-        const Decimal zero = zero_amount(entry.currency);
-        add_to(books_.try_emplace(key, Balance{key, zero, zero, zero}).first->second, entry);
+        books_.try_emplace(key, zero_books(entry.currency)).first->second += change_by(entry);
         switch (entry.reason) {
             case JournalReason::kPayout:
                 closed_.emplace(group.payout_id, group.creator);
@@ -74,17 +68,16 @@ void LaterTransfers::add(const JournalGroup& group) {
             case JournalReason::kCredit:
             case JournalReason::kReversal:
                 credits_.push_back(group);
-                return;  // one command books one transfer
+                return;  // a command posts one such entry
             default: {
                 Change& change = units_[{group.program, group.creator, group.shop, group.order_id}];
-                Decimal& sum = change.booked.try_emplace(entry.currency, zero).first->second;
-                sum = sum + into(entry, Book::kOwed);
+                add_accrued(change, entry);
             }
         }
     }
 }
 
-/// What a reversal took back: a credit, or an adjustment of a position.
+/// Finds the object of each reversal: a credit, or an adjustment of a position.
 void LaterTransfers::find_credits(LedgerReader& ledger) {
     for (const JournalGroup& group : credits_) {
         Unit unit{group.program, group.creator, ShopNumber{}, OrderId(group.command_id)};
@@ -98,15 +91,13 @@ void LaterTransfers::find_credits(LedgerReader& ledger) {
         }
         Change& change = units_[unit];
         for (const JournalEntry& entry : group.entries) {
-            Decimal& sum = change.booked.try_emplace(entry.currency, zero_amount(entry.currency))
-                               .first->second;
-            sum = sum + into(entry, Book::kOwed);
+            add_accrued(change, entry);
         }
     }
     credits_.clear();
 }
 
-/// Whatever a payout took that was closed later, or gave back that ended later.
+/// Finds the items of payouts that were closed, or ended, after the instant.
 void LaterTransfers::find_items(LedgerReader& ledger) {
     std::map<std::string, CreatorId> moved = closed_;
     moved.insert(reopened_.begin(), reopened_.end());
@@ -121,8 +112,8 @@ void LaterTransfers::find_items(LedgerReader& ledger) {
                 return true;
             }
             Change& change = units_[{item.program, owner, ShopNumber{}, OrderId(item.line.view())}];
-            if (was_closed != was_reopened) {  // closed and over since: it stands neither way
-                change.taken = was_closed ? change.taken + item.amount : change.taken - item.amount;
+            if (was_closed != was_reopened) {  // closed and ended since: not active at either time
+                change.taken += was_closed ? item.amount : -item.amount;
                 change.items += was_closed ? 1 : -1;
             }
             return true;
@@ -150,9 +141,8 @@ void LaterTransfers::add_position(LedgerReader& ledger, const Unit& unit, const 
     for (const PositionPayout& payout : position.payouts) {
         if (stood_then(payout)) {
             matured = true;
-            Decimal& sum =
-                taken.try_emplace(payout.currency, zero_amount(payout.currency)).first->second;
-            sum = sum + payout.amount;
+            taken.try_emplace(payout.currency, zero_amount(payout.currency)).first->second +=
+                payout.amount;
         }
     }
     for (const Currency currency : currencies_of(position)) {
@@ -160,11 +150,10 @@ void LaterTransfers::add_position(LedgerReader& ledger, const Unit& unit, const 
             const auto found = sums.find(currency);
             return found == sums.end() ? zero_amount(currency) : found->second;
         };
-        const Decimal open = due_in(position, currency) - amount(change.booked) - amount(taken);
+        const Decimal open = due_in(position, currency) - amount(change.accrued) - amount(taken);
         if (!open.is_zero()) {
-            open_[unit.program].push_back({account_, unit.program, matured, state.ordered_at,
-                                           unit.shop, unit.order_id, unit.creator, currency, open,
-                                           position.last_booked, blocks_of(state)});
+            open_[unit.program].push_back(open_row(state, position, currency, open));
+            open_[unit.program].back().matured = matured;
         }
     }
 }
@@ -175,15 +164,15 @@ void LaterTransfers::add_credit(LedgerReader& ledger, const Unit& unit, const Ch
     if (!ledger.load(credit)) {
         return;
     }
-    const auto booked = change.booked.find(credit.currency);
-    if (booked != change.booked.end()) {
-        credit.due = credit.due - booked->second;
+    const auto accrued = change.accrued.find(credit.currency);
+    if (accrued != change.accrued.end()) {
+        credit.due -= accrued->second;
     }
-    credit.taken = credit.taken - change.taken;
+    credit.taken -= change.taken;
     credit.standing_items =
         static_cast<std::uint32_t>(std::int64_t{credit.standing_items} - change.items);
-    if (const auto row = open_amount(credit)) {
-        open_[unit.program].push_back(*row);
+    for (const OpenAmount& row : open_amounts(credit)) {
+        open_[unit.program].push_back(row);
     }
 }
 

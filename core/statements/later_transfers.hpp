@@ -1,5 +1,5 @@
-// Later transfers: what an account booked after an instant, so that a report can take it back and
-// show how the books and what was open stood then (books J2, P1: as of T, by accounting date).
+// Later transfers: the postings of an account after an instant. A report takes them back to show
+// the books and the open amounts as of that instant (books J2, P1: by accounting date).
 #pragma once
 
 #include <compare>
@@ -15,16 +15,16 @@
 
 namespace sluice {
 
-/// Read at once, by the constructor; throws LedgerFailure.
+/// The constructor reads everything; it throws LedgerFailure.
 class LaterTransfers {
 public:
     LaterTransfers(LedgerReader& ledger, AccountNumber account, Timestamp at);
 
-    /// What the books got after the instant; nullptr: nothing. Valid as long as this object.
-    [[nodiscard]] const Balance* books(const BalanceKey& key) const;
-    /// True if the row of now does not show what was open then: open_then() has it.
+    /// Returns the later change of the books, or nullptr. Valid as long as this object.
+    [[nodiscard]] const BookSums* books(const BalanceKey& key) const;
+    /// Whether the row changed since; open_then() then has the amount of the instant.
     [[nodiscard]] bool changed(const OpenAmount& row) const;
-    /// What was open then of all positions and credits that changed() is true for.
+    /// Returns the amounts that were open at the instant, for all rows that changed().
     [[nodiscard]] const std::vector<OpenAmount>& open_then(const ProgramId& program) const;
 
 private:
@@ -37,11 +37,12 @@ private:
         friend auto operator<=>(const Unit&, const Unit&) = default;
     };
     struct Change {
-        std::map<Currency, Decimal> booked;  ///< From expense to owed.
-        Decimal taken;                       ///< Of a credit, by payouts.
-        std::int64_t items = 0;              ///< Likewise: standing items.
+        std::map<Currency, Decimal> accrued;  ///< From expense to owed.
+        Decimal taken;                        ///< Allocated to payouts; for a credit.
+        std::int64_t items = 0;               ///< Items in active payouts; for a credit.
     };
 
+    static void add_accrued(Change& change, const JournalEntry& entry);
     void add(const JournalGroup& group);
     void find_credits(LedgerReader& ledger);
     void find_items(LedgerReader& ledger);
@@ -50,10 +51,10 @@ private:
     [[nodiscard]] bool stood_then(const PositionPayout& payout) const;
 
     AccountNumber account_;
-    std::map<BalanceKey, Balance> books_;
+    std::map<BalanceKey, BookSums> books_;
     std::map<Unit, Change> units_;
-    std::map<std::string, CreatorId> closed_, reopened_;  ///< Payouts; whose they are.
-    /// Credits and reversals, until find_credits() knows what they are of.
+    std::map<std::string, CreatorId> closed_, reopened_;  ///< Creators by payout id.
+    /// Credits and reversals, until find_credits() has found their objects.
     std::vector<JournalGroup> credits_;
     std::map<ProgramId, std::vector<OpenAmount>> open_;
 };

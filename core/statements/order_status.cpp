@@ -1,9 +1,8 @@
-#include "core/statements/order_status.hpp"
-
 #include <optional>
 
-#include "core/journal/open_amounts.hpp"
-#include "core/rules/blocks.hpp"
+#include "core/positions/open_amounts.hpp"
+#include "core/rules/account.hpp"
+#include "core/statements/statements.hpp"
 
 namespace sluice {
 namespace {
@@ -18,7 +17,7 @@ PayoutState state_of(const std::string& payout_id, LedgerReader& ledger) {
     return payout.state;
 }
 
-/// paid, in_payout; nothing: no COMMISSION item stands.
+/// Returns paid or in_payout, or nullopt if no active payout has a COMMISSION item.
 std::optional<std::string_view> commission_state(const Position& position, LedgerReader& ledger) {
     bool found = false;
     for (const PositionPayout& payout : position.payouts) {
@@ -69,9 +68,8 @@ TakenOfOrder taken_of_order(const OrderState& order, LedgerReader& ledger) {
             }
             auto& sums = state_of(payout.payout_id, ledger) == PayoutState::kPaid ? taken.paid
                                                                                   : taken.in_payout;
-            Decimal& sum =
-                sums.try_emplace(payout.currency, zero_amount(payout.currency)).first->second;
-            sum = sum + payout.amount;
+            sums.try_emplace(payout.currency, zero_amount(payout.currency)).first->second +=
+                payout.amount;
         }
     }
     return taken;

@@ -1,10 +1,9 @@
-#include "core/statements/statement.hpp"
-
 #include <optional>
 
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/rules/account_settings.hpp"
+#include "core/rules/account.hpp"
+#include "core/statements/statements.hpp"
 
 namespace sluice {
 namespace {
@@ -16,7 +15,7 @@ StatementSums& sums_of(Statement& statement, const ProgramId& program, Currency 
         .first->second;
 }
 
-/// The end of the last period that was closed at or before `at`.
+/// Returns the end of the last period that was closed at or before `at`.
 std::optional<Timestamp> last_period(LedgerReader& ledger, AccountNumber account, Timestamp at) {
     std::optional<Timestamp> last;
     Period first;
@@ -43,28 +42,28 @@ void open_with(Statement& statement, LedgerReader& ledger, Timestamp period) {
     });
 }
 
-/// ACCRUAL and ATTRIBUTION are earned; payouts and what gives them back are paid out; the rest
-/// adjusts.
+/// ACCRUAL and ATTRIBUTION count as earned, payouts and their releases as paid out, the rest as
+/// adjusted.
 void add(StatementSums& sums, const JournalEntry& entry, bool in_month) {
     const Decimal owed = into(entry, Book::kOwed);
-    sums.closing = sums.closing + owed;
+    sums.closing += owed;
     if (!in_month) {
-        sums.opening = sums.opening + owed;
+        sums.opening += owed;
         return;
     }
     switch (entry.reason) {
         case JournalReason::kAccrual:
         case JournalReason::kAttribution:
-            sums.earned = sums.earned + owed;
+            sums.earned += owed;
             break;
         case JournalReason::kPayout:
         case JournalReason::kVoid:
         case JournalReason::kFailed:
         case JournalReason::kReturned:
-            sums.paid_out = sums.paid_out - owed;
+            sums.paid_out -= owed;
             break;
         default:
-            sums.adjusted = sums.adjusted + owed;
+            sums.adjusted += owed;
             break;
     }
 }

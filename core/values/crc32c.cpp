@@ -38,7 +38,7 @@ Word take(std::string_view& bytes) noexcept {
     return word;
 }
 
-/// On the bare register, too. Requires: the processor has SSE 4.2.
+/// Works on the bare register, as crc_of_long() does. Requires: the processor has SSE 4.2.
 [[gnu::target("sse4.2")]] std::uint32_t crc_of_short(std::uint32_t crc,
                                                      std::string_view bytes) noexcept {
     std::uint64_t wide = crc;

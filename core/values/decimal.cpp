@@ -81,7 +81,7 @@ std::optional<Decimal> Decimal::parse_signed(std::string_view text) noexcept {
     if (!positive) {
         return std::nullopt;
     }
-    return Decimal(-positive->unscaled(), positive->scale());
+    return -*positive;
 }
 
 Decimal Decimal::rescaled(std::uint8_t scale) const noexcept {
@@ -89,18 +89,16 @@ Decimal Decimal::rescaled(std::uint8_t scale) const noexcept {
     return {scaled_up(unscaled_, static_cast<unsigned>(scale - scale_)), scale};
 }
 
-Decimal operator+(const Decimal& a, const Decimal& b) noexcept {
-    if (a.scale_ != b.scale_) {  // seldom
-        const std::uint8_t scale = std::max(a.scale_, b.scale_);
-        return a.rescaled(scale) + b.rescaled(scale);
+Decimal& Decimal::operator+=(const Decimal& other) noexcept {
+    if (scale_ != other.scale_) {  // seldom
+        const std::uint8_t scale = std::max(scale_, other.scale_);
+        *this = rescaled(scale);
+        return *this += other.rescaled(scale);
     }
     Int128 sum = 0;
-    SLUICE_ASSERT(!__builtin_add_overflow(a.unscaled_, b.unscaled_, &sum));
-    return {sum, a.scale_};
-}
-
-Decimal operator-(const Decimal& a, const Decimal& b) noexcept {
-    return a + Decimal(-b.unscaled_, b.scale_);
+    SLUICE_ASSERT(!__builtin_add_overflow(unscaled_, other.unscaled_, &sum));
+    unscaled_ = sum;
+    return *this;
 }
 
 std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept {

@@ -37,8 +37,11 @@ public:
     /// Requires: scale >= this->scale(), scale <= 12.
     [[nodiscard]] Decimal rescaled(std::uint8_t scale) const noexcept;
     /// Sum and difference have the larger scale of the two.
-    friend Decimal operator+(const Decimal& a, const Decimal& b) noexcept;
-    friend Decimal operator-(const Decimal& a, const Decimal& b) noexcept;
+    Decimal& operator+=(const Decimal& other) noexcept;
+    Decimal& operator-=(const Decimal& other) noexcept { return *this += -other; }
+    [[nodiscard]] constexpr Decimal operator-() const noexcept { return {-unscaled_, scale_}; }
+    friend Decimal operator+(Decimal a, const Decimal& b) noexcept { return a += b; }
+    friend Decimal operator-(Decimal a, const Decimal& b) noexcept { return a -= b; }
     /// Compares values: 1.0 equals 1.00.
     friend std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept;
     friend bool operator==(const Decimal& a, const Decimal& b) noexcept;
@@ -53,5 +56,21 @@ private:
 
 /// Decimal digits of an integer, with `digits_after_point` of them behind the point.
 [[nodiscard]] std::string format_scaled(Int128 unscaled, unsigned digits_after_point);
+
+/// numerator / denominator as a whole number. A quotient that lies exactly between two whole
+/// numbers goes to the even one: the one rounding of money.
+/// @tparam Integer  Int128, or an integer of Boost.Multiprecision.
+/// Requires: numerator >= 0, denominator > 0.
+template <class Integer>
+Integer divide_half_even(const Integer& numerator, const Integer& denominator) {
+    Integer quotient = numerator / denominator;
+    const Integer rest = numerator % denominator;
+    const Integer missing = denominator - rest;
+    const bool odd = quotient % 2 != 0;
+    if (rest > missing || (rest == missing && odd)) {
+        quotient += 1;
+    }
+    return quotient;
+}
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
 // Identifiers as types of their own, so that a shop cannot be passed where an order is meant.
 //
-// Text ids own their bytes; numbers are dense, given out by the registry and never reused.
+// Text ids own their bytes. The registry assigns numbers densely, and never reuses one.
 #pragma once
 
 #include <compare>
@@ -40,7 +40,7 @@ public:
     }
 };
 
-/// A 32-bit number from the registry. 0 is never given out: it means "none".
+/// A 32-bit number that the registry assigned. 0 means "none".
 template <class Tag>
 struct NumberId {
     std::uint32_t value = 0;

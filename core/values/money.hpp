@@ -1,14 +1,35 @@
-// Money: an amount with its currency.
+// Money: an amount with its currency; and the codes of currencies, languages and countries.
+//
+// The code tables (ISO 4217, ISO 639-1, ISO 3166-1 alpha-2) are generated at build time from
+// Debian's iso-codes and core/values/currencies.txt. Codes are exact in case.
 #pragma once
 
+#include <array>
+#include <compare>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
 
 namespace sluice {
+
+class Currency {
+public:
+    constexpr Currency() = default;
+    [[nodiscard]] static std::optional<Currency> parse(std::string_view code) noexcept;
+
+    [[nodiscard]] std::string_view code() const noexcept { return {code_.data(), code_.size()}; }
+    /// Digits after the point of an amount paid out in it: JPY 0, USD 2, KWD 3, CLF 4.
+    [[nodiscard]] std::uint8_t minor_units() const noexcept { return minor_units_; }
+
+    friend constexpr auto operator<=>(const Currency&, const Currency&) = default;
+
+private:
+    std::array<char, 3> code_{};
+    std::uint8_t minor_units_ = 2;
+};
 
 struct Money {
     Currency currency;
@@ -16,7 +37,8 @@ struct Money {
     friend bool operator==(const Money&, const Money&) = default;
 };
 
-/// `12.00 USD`, with an optional leading '-'. Nothing: another form, or no such currency.
+/// Parses `12.00 USD`, with an optional leading '-'. Returns nullopt for another form or an unknown
+/// currency.
 [[nodiscard]] std::optional<Money> parse_money(std::string_view text) noexcept;
 [[nodiscard]] std::string to_string(const Money& money);
 
@@ -25,7 +47,10 @@ struct Money {
     return {0, currency.minor_units()};
 }
 
-/// The amount with exactly the currency's digits; nothing if it has more that matter.
+/// Returns the amount with exactly the currency's digits, or nullopt if that would lose some.
 [[nodiscard]] std::optional<Decimal> in_minor_units(const Decimal& amount, Currency currency);
+
+[[nodiscard]] bool is_iso639_1(std::string_view code) noexcept;
+[[nodiscard]] bool is_iso3166_alpha2(std::string_view code) noexcept;
 
 }  // namespace sluice

@@ -13,20 +13,20 @@
 
 namespace sluice {
 
-/// What the caller can do about a failure. The message says it to a person.
+/// The kind of a failure, for the caller. The message is for people.
 enum class ErrorCode {
     kInvalid,      ///< The input breaks a rule. Trying again is useless.
     kNotFound,     ///< The named thing does not exist.
     kConflict,     ///< It exists already, or is in a state that forbids this.
     kLimit,        ///< A documented limit is reached.
-    kFull,         ///< No room now (at the high-water mark). Later it can succeed.
+    kFull,         ///< Backpressure: above the high-water mark. Later it can succeed.
     kNoSpace,      ///< The disk is full. Succeeds once something frees room.
     kBusy,         ///< Another process holds it. Later it can succeed.
     kIo,           ///< An I/O error: the outcome of a write may be in doubt.
-    kCorrupt,      ///< Stored bytes are damaged. Keep the files, tell a person.
+    kCorrupt,      ///< Stored bytes are damaged. Keep the files, and report it.
     kPermission,   ///< The process may not; the message names path and owner.
     kUnsupported,  ///< A newer format, or something this build does not know.
-    kWaiting,      ///< It is recorded, and waits for another person's approval.
+    kWaiting,      ///< Recorded, and pending until another person approves it.
     kInternal,     ///< Should not happen.
 };
 

@@ -7,10 +7,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::int64_t kSecondsPerDay = 86'400;
 constexpr unsigned kFractionDigitsMax = 9;
-constexpr std::int64_t kFirstSecond = -62'167'219'200;  // 0000-01-01T00:00:00Z
-constexpr std::int64_t kLastSecond = 253'402'300'799;   // 9999-12-31T23:59:59Z
 
 /// Walks over the text; `ok` turns false at the first byte that does not fit.
 struct Reader {
@@ -125,7 +122,7 @@ std::optional<Timestamp> Timestamp::parse(std::string_view text) noexcept {
         return std::nullopt;
     }
     const std::int64_t seconds = minute_start + time.second;
-    if (seconds < kFirstSecond || seconds > kLastSecond) {
+    if (seconds < kFirstInstant.seconds || seconds >= kEndOfTime.seconds) {
         return std::nullopt;
     }
     return Timestamp{seconds, nanos};
@@ -149,6 +146,11 @@ std::string Timestamp::to_string() const {
         result += fraction;
     }
     return result + "Z";
+}
+
+std::uint32_t month_of(Timestamp at) {
+    const std::string text = at.to_string();
+    return static_cast<std::uint32_t>(std::stoul(text.substr(0, 4) + text.substr(5, 2)));
 }
 
 }  // namespace sluice

@@ -9,6 +9,8 @@
 
 namespace sluice {
 
+inline constexpr std::int64_t kSecondsPerDay = 86'400;
+
 struct Timestamp {
     std::int64_t seconds = 0;  ///< Since 1970-01-01T00:00:00Z, no leap seconds. Year 0000 to 9999.
     std::uint32_t nanos = 0;   ///< 0 to 999,999,999.
@@ -26,6 +28,21 @@ struct Timestamp {
     [[nodiscard]] constexpr Timestamp plus_seconds(std::int64_t delta) const noexcept {
         return {seconds + delta, nanos};
     }
+    [[nodiscard]] constexpr Timestamp plus_days(std::int64_t days) const noexcept {
+        return plus_seconds(days * kSecondsPerDay);
+    }
 };
+
+inline constexpr Timestamp kFirstInstant{-62'167'219'200, 0};  ///< Year 0000.
+inline constexpr Timestamp kEndOfTime{253'402'300'800, 0};     ///< Year 10000, after every instant.
+
+/// The earliest instant after `at`: turns an inclusive bound into an exclusive one.
+[[nodiscard]] constexpr Timestamp next_instant(Timestamp at) noexcept {
+    constexpr std::uint32_t kLastNano = 999'999'999;
+    return at.nanos == kLastNano ? Timestamp{at.seconds + 1, 0}
+                                 : Timestamp{at.seconds, at.nanos + 1};
+}
+/// The calendar month (UTC) as a number: 202601.
+[[nodiscard]] std::uint32_t month_of(Timestamp at);
 
 }  // namespace sluice

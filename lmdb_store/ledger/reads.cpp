@@ -200,16 +200,6 @@ ChainHead Reads::chain(AccountNumber account) {
     return find(Table::kChains, key, ChainHead{}).value_or(ChainHead{});
 }
 
-namespace {
-
-void add(Balance& sum, const Balance& part) {
-    sum.owed = sum.owed + part.owed;
-    sum.in_payout = sum.in_payout + part.in_payout;
-    sum.paid = sum.paid + part.paid;
-}
-
-}  // namespace
-
 std::optional<Balance> Reads::balance(const BalanceKey& key) {
     std::optional<Balance> sum;
     Balance part;
@@ -220,7 +210,7 @@ std::optional<Balance> Reads::balance(const BalanceKey& key) {
                      if (!sum) {
                          sum.emplace().key = key;
                      }
-                     add(*sum, part);
+                     *sum += part;
                      return true;
                  });
     return sum;
@@ -247,7 +237,7 @@ void Reads::scan_balances(const Visitor<Balance>& visit) {
                     Table::kBalances, place);
         part.key.currency = *currency;
         if (sum && sum->key == part.key) {
-            add(*sum, part);
+            *sum += part;
             return true;
         }
         more = !sum || visit(*sum);

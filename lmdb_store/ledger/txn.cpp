@@ -76,10 +76,7 @@ std::optional<Balance> EmbeddedTxn::balance(const BalanceKey& key) {
     if (!stored) {
         stored.emplace().key = key;
     }
-    const Delta& delta = found->second;
-    stored->owed = stored->owed + delta.owed;
-    stored->in_payout = stored->in_payout + delta.in_payout;
-    stored->paid = stored->paid + delta.paid;
+    *stored += found->second.unwritten;
     return stored;
 }
 
@@ -206,15 +203,6 @@ void EmbeddedTxn::append_journal(const JournalGroup& group) {
 void EmbeddedTxn::count_unbalanced(const JournalGroup& group) {
     BalanceKey key{group.account, group.program, group.creator, {}};
     Delta* delta = nullptr;
-    const auto add = [&delta](Book book, const Decimal& amount) {
-        if (book == Book::kOwed) {
-            delta->unbalanced_owed = delta->unbalanced_owed + amount;
-        } else if (book == Book::kPayout) {
-            delta->unbalanced_in_payout = delta->unbalanced_in_payout + amount;
-        } else if (book == Book::kPaid) {
-            delta->unbalanced_paid = delta->unbalanced_paid + amount;
-        }
-    };
     for (const JournalEntry& entry : group.entries) {
         if (is_mark(entry.reason)) {
             continue;
@@ -223,9 +211,7 @@ void EmbeddedTxn::count_unbalanced(const JournalGroup& group) {
             key.currency = entry.currency;
             delta = &delta_of(key);
         }
-        const BooksOf books = books_of(entry.reason);
-        add(books.to, entry.amount);
-        add(books.from, Decimal(0, entry.amount.scale()) - entry.amount);
+        delta->unbalanced += change_by(entry);
     }
 }
 
@@ -239,12 +225,8 @@ EmbeddedTxn::Delta& EmbeddedTxn::delta_of(const BalanceKey& key) {
 
 void EmbeddedTxn::add_to_balance(const Balance& change) {
     Delta& delta = delta_of(change.key);
-    delta.owed = delta.owed + change.owed;
-    delta.in_payout = delta.in_payout + change.in_payout;
-    delta.paid = delta.paid + change.paid;
-    delta.unbalanced_owed = delta.unbalanced_owed - change.owed;
-    delta.unbalanced_in_payout = delta.unbalanced_in_payout - change.in_payout;
-    delta.unbalanced_paid = delta.unbalanced_paid - change.paid;
+    delta.unwritten += change;
+    delta.unbalanced -= change;
 }
 
 void EmbeddedTxn::delete_variants(const CatalogRecord& old,
@@ -280,8 +262,7 @@ void EmbeddedTxn::delete_catalog(const CatalogRecord& old) {
 
 void EmbeddedTxn::check_sums() const {
     for (const auto& [key, delta] : balances_) {
-        if (!delta.unbalanced_owed.is_zero() || !delta.unbalanced_in_payout.is_zero() ||
-            !delta.unbalanced_paid.is_zero()) {
+        if (!delta.unbalanced.is_zero()) {
             throw LedgerFailure(
                 {ErrorCode::kInternal, "the journal and the balance of creator " +
                                            key.creator.str() + " in program " + key.program.str() +
@@ -293,12 +274,10 @@ void EmbeddedTxn::check_sums() const {
 void EmbeddedTxn::flush_balances() {
     for (auto& [balance, delta] : balances_) {
         Balance part = balance_part(balance);
-        part.owed = part.owed + delta.owed;
-        part.in_payout = part.in_payout + delta.in_payout;
-        part.paid = part.paid + delta.paid;
+        part += delta.unwritten;
         const LedgerKey key = balance_prefix(balance).u32(node_.node);
         write(Table::kBalances, key, row_value_.encode(key.view(), part));
-        delta.owed = delta.in_payout = delta.paid = Decimal();
+        delta.unwritten = {};
     }
 }
 

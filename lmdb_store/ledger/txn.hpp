@@ -55,8 +55,7 @@ public:
 private:
     /// Unwritten balance changes, and the difference from the journal, which is zero at commit.
     struct Delta {
-        Decimal owed, in_payout, paid;
-        Decimal unbalanced_owed, unbalanced_in_payout, unbalanced_paid;
+        BookSums unwritten, unbalanced;
     };
 
     void adopt_node();

@@ -14,9 +14,9 @@
 #include <type_traits>
 
 #include "core/values/crc32c.hpp"
-#include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice::store {

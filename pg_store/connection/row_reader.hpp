@@ -15,8 +15,8 @@
 #include "core/ledger/failure.hpp"
 #include "core/ledger/valid.hpp"
 #include "core/protocol/signature.hpp"
-#include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 
 struct pg_result;

@@ -186,7 +186,7 @@ std::optional<Balance> Reads::balance(const BalanceKey& key) {
     }
     return read_named("table balances, creator " + key.creator.str(), std::nullopt, [&] {
         RowReader row = found.row(0);
-        Balance balance{key, {}, {}, {}};
+        Balance balance{{}, key};
         balance.owed = row.numeric();
         balance.in_payout = row.numeric();
         balance.paid = row.numeric();

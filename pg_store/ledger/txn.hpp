@@ -99,12 +99,6 @@ private:
         std::uint64_t revision = 0;
         std::exception_ptr damage;  ///< It could not be read.
     };
-    /// Sums of the three books.
-    struct BookSums {
-        Decimal owed, in_payout, paid;
-        void add(const BookSums& change);
-        friend bool operator==(const BookSums&, const BookSums&) = default;
-    };
     /// What is not written yet, and what the journal says of all that was posted: at commit the
     /// same as what was added.
     struct Delta {

@@ -39,12 +39,6 @@ void PgTxn::put_taken(const OrderState& state) {
     order.changed = true;
 }
 
-void PgTxn::BookSums::add(const BookSums& change) {
-    owed = owed + change.owed;
-    in_payout = in_payout + change.in_payout;
-    paid = paid + change.paid;
-}
-
 /// By its own count of what the entries move: a balance that was folded otherwise is found.
 void PgTxn::append_journal(const JournalGroup& group) {
     forget_journal(group);
@@ -55,17 +49,16 @@ void PgTxn::append_journal(const JournalGroup& group) {
     write_journal(group, node_.number, journal_);
     for (const JournalEntry& entry : group.entries) {
         if (!is_mark(entry.reason)) {
-            balances_[{group.account, group.program, group.creator, entry.currency}].journal.add(
-                {into(entry, Book::kOwed), into(entry, Book::kPayout), into(entry, Book::kPaid)});
+            balances_[{group.account, group.program, group.creator, entry.currency}].journal +=
+                change_by(entry);
         }
     }
 }
 
 void PgTxn::add_to_balance(const Balance& change) {
     Delta& delta = balances_[change.key];
-    const BookSums sums{change.owed, change.in_payout, change.paid};
-    delta.unwritten.add(sums);
-    delta.added.add(sums);
+    delta.unwritten += change;
+    delta.added += change;
     delta.changed = true;
 }
 

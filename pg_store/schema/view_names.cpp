@@ -3,11 +3,11 @@
 #include <limits>
 #include <string_view>
 
-#include "core/commands/policy.hpp"
 #include "core/journal/journal.hpp"
+#include "core/ledger/payout_rows.hpp"
 #include "core/ledger/valid.hpp"
-#include "core/payouts/payout_names.hpp"
-#include "core/rules/plausibility.hpp"
+#include "core/programs/policy.hpp"
+#include "core/rules/account.hpp"
 
 namespace sluice::pg {
 namespace {

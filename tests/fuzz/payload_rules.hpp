@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/values/currency.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 #include "strict_reader.hpp"
 

@@ -15,7 +15,7 @@ ROOMS = {
 }
 # A folder may include itself and those before it.
 FOLDERS = {
-    "core": ["values", "json", "protocol", "commit", "intake", "status", "commands", "ledger", "copy", "journal", "rules", "statements", "forget", "orders", "payouts", "apply", "explain", "audit"],
+    "core": ["values", "json", "protocol", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "audit"],
     "os": ["files", "random", "clock"],
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "ledger", "init", "archive"],
     "pg_store": ["connection", "schema", "registry", "rows", "ledger"],

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/payouts/payout_plan.hpp"
-#include "core/rules/command_id.hpp"
+#include "core/commands/ids.hpp"
+#include "core/payouts/plan.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"

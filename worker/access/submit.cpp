@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "core/apply/apply.hpp"
+#include "core/apply/work.hpp"
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "os/clock/clock.hpp"
@@ -41,7 +41,7 @@ std::optional<uid_t> login_user() {
 Status check_reason(const SubmitOptions& options) {
     if ((options.needs_reason && options.reason.empty()) ||
         options.reason.size() > kReasonBytesMax) {
-        return Error{ErrorCode::kInvalid, "--reason has to say why, in 1 to 1000 bytes"};
+        return Error{ErrorCode::kInvalid, "--reason has to be 1 to 1000 bytes long"};
     }
     return Status::success();
 }

@@ -90,11 +90,11 @@ Result<ForgetWhom> find_whom(const Frame& frame, const ForgetCommand& command) {
     }
     if (command.submit.account) {
         auto account = find_account(*registry.value(), *command.submit.account);
-        return account.ok() ? Result(whom_of(command.forget, account->number, {}))
+        return account.ok() ? Result(forget_subject(command.forget, account->number, {}))
                             : Result<ForgetWhom>(account.error());
     }
     auto shop = find_shop(*registry.value(), *command.submit.shop);
-    return shop.ok() ? Result(whom_of(command.forget, shop->account_number, shop->number))
+    return shop.ok() ? Result(forget_subject(command.forget, shop->account_number, shop->number))
                      : Result<ForgetWhom>(shop.error());
 }
 

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "core/apply/apply.hpp"
+#include "core/apply/work.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/receipt_search.hpp"

@@ -82,7 +82,7 @@ public:
     explicit PainWriter(const PaymentMessage& message) : message_(message) {
         Decimal sum = zero_amount(message.currency);
         for (const Payment& payment : message.payments) {
-            sum = sum + payment.amount;
+            sum += payment.amount;
         }
         sum_ = sum.to_string();
     }

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/values/currency.hpp"
 #include "core/values/decimal.hpp"
+#include "core/values/money.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "worker/bank/payees.hpp"

@@ -1,7 +1,7 @@
 // Doctor: the ledger's chains, balances and checkpoint.
 #include "lmdb_store/ledger/ledger.hpp"
 
-#include "core/apply/apply.hpp"
+#include "core/apply/work.hpp"
 #include "core/audit/audit.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/connection/examine.hpp"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/apply/apply.hpp"
+#include "core/apply/work.hpp"
 #include "core/forget/task.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/values/ids.hpp"

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "core/ledger/account_rows.hpp"
-#include "core/rules/creator_names.hpp"
+#include "core/rules/account.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"

@@ -1,9 +1,9 @@
 // sluice payout preview|close|sent|settle|failed|returned|void|list|show
 #include <cstdio>
 
-#include "core/payouts/payout_names.hpp"
-#include "core/payouts/payout_plan.hpp"
-#include "core/rules/creator_names.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/payouts/plan.hpp"
+#include "core/rules/account.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"

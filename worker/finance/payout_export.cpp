@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/commands/ids.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/payouts/payout_names.hpp"
-#include "core/rules/command_id.hpp"
+#include "core/ledger/payout_rows.hpp"
 #include "os/files/file_io.hpp"
 #include "worker/access/accounts.hpp"
 #include "worker/access/ledger_access.hpp"

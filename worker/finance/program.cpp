@@ -1,6 +1,6 @@
 // sluice program apply|preview|show|list
-#include "core/journal/journal.hpp"
-#include "core/rules/account_settings.hpp"
+#include "core/ledger/rows.hpp"
+#include "core/rules/account.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -99,7 +99,7 @@ Row row_of(const ProgramRow& row) {
             program.shops,
             program.starts_at,
             program.ends_at,
-            program.late_days == kLateUnlimited ? Json() : Json(program.late_days),
+            program.late_days,
             program.window_days,
             to_string(program.base),
             std::move(precedence),

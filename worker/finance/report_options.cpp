@@ -2,7 +2,7 @@
 
 #include "core/explain/node_names.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/payouts/payout_names.hpp"
+#include "core/ledger/payout_rows.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "core/protocol/signature.hpp"
-#include "core/rules/creator_names.hpp"
+#include "core/rules/account.hpp"
 #include "worker/access/accounts.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <tuple>
 
-#include "core/statements/balance.hpp"
+#include "core/statements/statements.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {

@@ -3,11 +3,12 @@
 
 #include "core/explain/node_names.hpp"
 #include "core/journal/journal.hpp"
-#include "core/journal/open_amounts.hpp"
-#include "core/rules/account_settings.hpp"
-#include "core/rules/blocks.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/ledger/rows.hpp"
+#include "core/positions/open_amounts.hpp"
+#include "core/rules/account.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/statements/order_status.hpp"
+#include "core/statements/statements.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include "core/commands/policy.hpp"
+#include "core/commands/ids.hpp"
 #include "core/explain/node_names.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/payouts/payout_names.hpp"
-#include "core/rules/creator_names.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/programs/policy.hpp"
+#include "core/rules/account.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {

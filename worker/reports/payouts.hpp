@@ -10,8 +10,8 @@
 
 #include "core/explain/node_names.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/payouts/payout_plan.hpp"
-#include "core/rules/account_settings.hpp"
+#include "core/payouts/plan.hpp"
+#include "core/rules/account.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {

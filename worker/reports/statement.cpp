@@ -1,12 +1,11 @@
-#include "core/statements/statement.hpp"
-
 #include <cstdio>
 #include <map>
 #include <unordered_map>
 #include <vector>
 
 #include "core/journal/journal.hpp"
-#include "core/rules/creator_names.hpp"
+#include "core/rules/account.hpp"
+#include "core/statements/statements.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {

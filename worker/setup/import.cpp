@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "core/rules/account_settings.hpp"
+#include "core/rules/account.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/commands/policy.hpp"
-#include "core/commands/program.hpp"
+#include "core/programs/policy.hpp"
+#include "core/programs/program.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice::cli {

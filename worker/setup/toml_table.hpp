@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/commands/program.hpp"
+#include "core/programs/program.hpp"
 #include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/apply/work.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {

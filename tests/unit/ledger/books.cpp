@@ -7,11 +7,11 @@
 #include "core/forget/rows.hpp"
 #include "core/forget/search.hpp"
 #include "core/journal/journal.hpp"
-#include "core/journal/open_amounts.hpp"
 #include "core/json/writer.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "core/protocol/record.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/statements/balance.hpp"
+#include "core/statements/statements.hpp"
 
 namespace sluice::test {
 namespace {
@@ -59,7 +59,7 @@ void write_discounts(JsonWriter& json, const OrderText& order) {
 std::string sum_of_lines(const OrderText& order) {
     Decimal sum;
     for (const LineText& line : order.lines) {
-        sum = sum + *Decimal::parse(line.amount);
+        sum += *Decimal::parse(line.amount);
     }
     return sum.to_string();
 }
@@ -170,7 +170,12 @@ ScanInputs Books::scan_archive() const {
 /// Does the worker's part: edits the archive, archives the rest of the command, wipes the task.
 void Books::finish_forget(Kept command) {
     const std::unique_ptr<LedgerTxn> txn = ledger_.begin(node_);
-    const CommandRow row = txn->command(command.seq).value();
+    const std::optional<CommandRow> stored = txn->command(command.seq);
+    if (!stored) {  // a dead letter
+        archive_.push_back(std::move(command));
+        return;
+    }
+    const CommandRow& row = *stored;
     if (const std::optional<ForgetJob> job = load_task(*txn, row.command_id)) {
         ForgetEdit edit(*job, *txn);
         for (Kept& kept : archive_) {
@@ -287,8 +292,26 @@ Applied Books::touch(std::string_view anon, std::string_view creator, std::strin
 }
 
 Applied Books::close(std::string_view program_id, std::string_view until) {
-    return raw(Topic::kPayoutClose, "{\"program\":\"" + std::string(program_id) +
-                                        "\",\"until\":\"" + std::string(until) + "\"}");
+    PayoutClose close;
+    close.until = instant(until);
+    close.programs = {ProgramId(program_id)};
+    close.ignore_minimum = true;
+    Applied closed = command(close);
+    const std::size_t run = closed.text.find(", run ");
+    if (closed.failed || run == std::string::npos) {
+        return closed;
+    }
+    if (!closed.text.starts_with("0 ")) {
+        const std::string used = std::exchange(key, {});
+        const Applied settled =
+            command(PayoutMove{PayoutVerb::kSettle, {closed.text.substr(run + 6)}});
+        if (settled.failed) {
+            throw std::logic_error(settled.text);
+        }
+        key = used;
+    }
+    closed.text.resize(run);
+    return closed;
 }
 
 Applied Books::close_account(std::string_view until) {

@@ -119,9 +119,9 @@ public:
     Applied creator(std::string_view creator, std::string_view program, std::string_view code = {});
     Applied touch(std::string_view anon, std::string_view creator, std::string_view program,
                   std::string_view at);
-    /// As a release before double entry closed: of one program, settled in the same input.
+    /// Closes the payouts of one program without minimum, and settles them by a second command.
     Applied close(std::string_view program, std::string_view until);
-    /// As this release closes: every program of the account.
+    /// Closes the payouts of every program of the account.
     Applied close_account(std::string_view until);
     Applied adjust(std::string_view order, std::string_view amount,
                    std::string_view reason = "goodwill");

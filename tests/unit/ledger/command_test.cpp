@@ -67,7 +67,6 @@ TEST(Commands, TheOthersSurviveTheJourneyWhole) {
     EXPECT_EQ(close.programs.at(0), ProgramId("p"));
     EXPECT_EQ(close.excluded.at(0), CreatorId("d"));
     EXPECT_TRUE(close.ignore_minimum);
-    EXPECT_FALSE(close.settles);
     EXPECT_EQ(round_trip(Adjust{OrderId("o"), Decimal(-1250, 2)}).amount.to_string(), "-12.50");
     const auto credit = round_trip(
         Credit{CreatorId("c"), ProgramId("p"), *parse_money("12.00 USD"), OrderId("o"), {}});
@@ -121,7 +120,8 @@ TEST(Commands, ABodyWithOneFieldOfAnotherTypeIsRefused) {
 TEST(Commands, ARowOfAnotherShapeIsRefused) {
     for (const char* body :
          {R"({"rows":["c"]})", R"({"rows":[[1,"c","p"]]})", R"({"rows":[["1","c","p","k"]]})",
-          R"({"rows":[[4294967296,"c","p","k"]]})", R"({"rows":[[1,"c","p",5]]})"}) {
+          R"({"rows":[[4294967296,"c","p","k"]]})", R"({"rows":[[1,"c","p",5]]})",
+          R"({"rows":[[1,"c","p","k"]]})"}) {
         EXPECT_FALSE(decode_request(Topic::kCreatorImport, body).ok()) << body;
     }
     for (const char* body : {R"({"rows":[[1,"","c","p","2026-01-01T00:00:00Z"]]})",
@@ -129,6 +129,10 @@ TEST(Commands, ARowOfAnotherShapeIsRefused) {
         EXPECT_FALSE(decode_request(Topic::kTouchImport, body).ok()) << body;
     }
     EXPECT_FALSE(decode_request(Topic::kDeadReplay, R"({"seqs":["7"]})").ok());
+    EXPECT_FALSE(decode_request(Topic::kForget, R"({"customer":"-"})").ok());
+    EXPECT_FALSE(
+        decode_request(Topic::kPayoutClose, R"({"until":"2026-01-01T00:00:00Z","program":"p"})")
+            .ok());
     EXPECT_FALSE(decode_request(Topic::kOrderCreate, "{}").ok()) << "an order is no command";
 }
 

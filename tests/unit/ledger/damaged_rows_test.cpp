@@ -53,7 +53,6 @@ public:
     void creator(const std::string& code) {
         CreatorImport import;
         import.rows = {{ 2, CreatorId("anna"), ProgramId("spring"), code }};
-        import.without_dates = true;
         command(import);
     }
     /// Rows of the tables that orders alone do not fill.

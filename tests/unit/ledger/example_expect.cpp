@@ -7,13 +7,10 @@
 #include <set>
 
 #include "core/journal/journal.hpp"
-#include "core/payouts/payout_names.hpp"
-#include "core/rules/blocks.hpp"
-#include "core/rules/creator_names.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/rules/account.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/statements/balance.hpp"
-#include "core/statements/order_status.hpp"
-#include "core/statements/statement.hpp"
+#include "core/statements/statements.hpp"
 
 namespace sluice::test {
 

@@ -389,7 +389,7 @@ namespace {
 std::string decimal_sum(const std::vector<std::string>& amounts) {
     Decimal sum;
     for (const std::string& amount : amounts) {
-        sum = sum + *Decimal::parse(amount);
+        sum += *Decimal::parse(amount);
     }
     return sum.to_string();
 }

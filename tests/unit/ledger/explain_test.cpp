@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/explain/candidates.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {
@@ -69,7 +68,7 @@ Attribution
   AFFILIATE_CODE: code save, creator c1 in program spring
       won
   LANDED: touch of 2026-01-09T00:00:00Z, creator c1 in program spring
-      points to the creator who won, too
+      points to the same creator
 
 Lines
   l1: sku SKU, amount 100.00, tax 20.00, quantity 1
@@ -121,7 +120,7 @@ TEST_P(Explain, ExplainsUnattributedOrder) {
             "code NOBODYS autumn: does not count: the program does not cover the shop",
             "code save spring: does not count: the creator is not in the program",
             "code save touches: does not count: the program's precedence leaves AFFILIATE_CODE out",
-            "code UNKNOWN : does not count: nobody owns it in a program of the account",
+            "code UNKNOWN : does not count: no creator of the account owns it",
             "touch of 2026-01-09T00:00:00Z autumn: does not count: the program does not cover the "
             "shop",
             "touch of 2026-01-09T00:00:00Z codes: does not count: the program's precedence leaves "
@@ -192,7 +191,7 @@ TEST_P(Explain, WhichRuleAndThatTheCodeWasOfThen) {
 
 TEST_P(Explain, DistinguishesPaidAmountAndAdjustment) {
     books.create(order());
-    books.close("spring", "2026-01-31T00:00:00Z");
+    books.close("spring", "2026-02-01T00:00:00Z");
     EXPECT_THAT(text(), HasSubstr("due 8.00 USD to c1 in spring, 8.00 taken by payouts\n"));
     EXPECT_THAT(text(), ContainsRegex("P260201000000-[0-9A-Z]{6}-0001, PAID: 8.00 USD of creator "
                                       "c1\n      line l1: 8.00 COMMISSION\n"));
@@ -242,7 +241,7 @@ TEST(ExplainWords, EveryVerdictHasItsReason) {
     state.last_applied = attribution.cause = {5};
     for (const auto& [verdict, words] :
          {std::pair{CandidateVerdict::kWon, "won"},
-          std::pair{CandidateVerdict::kSameCreator, "points to the creator who won"},
+          std::pair{CandidateVerdict::kSameCreator, "points to the same creator"},
           std::pair{CandidateVerdict::kLaterCode, "an earlier code"},
           std::pair{CandidateVerdict::kLowerPrecedence, "precedence puts the other type first"},
           std::pair{CandidateVerdict::kTouchBelowCode, "a code beats a touch"},

@@ -277,17 +277,16 @@ TEST_P(ForgetRules, NoSenderCanStateAPseudonym) {
     EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
 }
 
-TEST_P(ForgetRules, AnEarlierReleasesForgetIsRefusedUnlessItWasDone) {
-    EXPECT_TRUE(books.raw(Topic::kForget, R"({"customer":"cust-1"})").failed);
-    EXPECT_EQ(books.raw(Topic::kForget, R"({"customer":"-"})").text, "forgotten");
-    EXPECT_THAT(archived_bytes(books), Not(HasSubstr("cust-1")));
+TEST_P(ForgetRules, AForgetWithoutASecretIsADeadLetter) {
+    const Applied applied = books.raw(Topic::kForget, R"({"by":"customer","value":"cust-1"})");
+    EXPECT_EQ(applied.input_class, InputClass::kDead);
 }
 
 TEST_P(ForgetRules, ATaskIsWipedOnceEveryNodeHasDoneItsPart) {
     Books edge(*ledger, "22222222-2222-3333-4444-555555555555");
     edge.create(order("e1", "cust-1", "edge@x.org"), "device-e");
     books.create(order("o1", "", "edge@x.org"));
-    const ForgetWhom whom = whom_of({ForgetBy::kEmail, "edge@x.org"}, {1}, {1});
+    const ForgetWhom whom = forget_subject({ForgetBy::kEmail, "edge@x.org"}, {1}, {1});
     ForgetJob job{
         "C1", whom, sha256("R"), instant("2026-03-01T00:00:00Z"), std::string(Books::kNode),
         {99}, {}};

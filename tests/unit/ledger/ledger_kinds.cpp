@@ -67,9 +67,7 @@ public:
         for (const auto& [stored_key, value] : table.all()) {
             if (stored_key == key.view()) {
                 EXPECT_TRUE(store::RowValue::decode(stored_key, value, part));
-                part.owed = part.owed + change.owed;
-                part.in_payout = part.in_payout + change.in_payout;
-                part.paid = part.paid + change.paid;
+                part += change;
             }
         }
         store::RowValue value;

@@ -204,9 +204,7 @@ public:
     void add_to_balance(const Balance& change) override {
         Balance& row = t_->balances[change.key];
         row.key = change.key;
-        row.owed = row.owed + change.owed;
-        row.in_payout = row.in_payout + change.in_payout;
-        row.paid = row.paid + change.paid;
+        row += change;
     }
     void put_catalog(const CatalogRecord& record, const CatalogRecord* old) override {
         if (old != nullptr) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/payouts/payout_names.hpp"
-#include "core/statements/balance.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/statements/statements.hpp"
 #include "unit/ledger/books.hpp"
 
 namespace sluice::test {

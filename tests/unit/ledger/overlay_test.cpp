@@ -5,10 +5,10 @@
 
 #include "core/apply/command.hpp"
 #include "core/apply/dry_run.hpp"
-#include "core/apply/retry_work.hpp"
+#include "core/apply/work.hpp"
 #include "core/audit/audit.hpp"
+#include "core/commands/ids.hpp"
 #include "core/orders/order.hpp"
-#include "core/rules/command_id.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/memory_ledger.hpp"
 

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
-#include "core/journal/open_amounts.hpp"
 #include "core/ledger/overlay.hpp"
-#include "core/payouts/payout_plan.hpp"
-#include "core/rules/account_settings.hpp"
+#include "core/payouts/plan.hpp"
+#include "core/positions/open_amounts.hpp"
+#include "core/rules/account.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/rules_fixture.hpp"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/journal/journal.hpp"
-#include "core/journal/open_amounts.hpp"
 #include "core/ledger/valid.hpp"
-#include "core/statements/balance.hpp"
+#include "core/positions/open_amounts.hpp"
+#include "core/statements/statements.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"

@@ -378,10 +378,8 @@ protected:
         txn->mutable_head().last_received = group.recorded_at;
         seal(group, txn->mutable_chain(kAcme));
         txn->append_journal(group);
-        txn->add_to_balance({{kAcme, group.program, group.creator, currency("USD")},
-                             Decimal() - dec(amount),
-                             dec(amount),
-                             dec("0.00")});
+        txn->add_to_balance({{-dec(amount), dec(amount), dec("0.00")},
+                             {kAcme, group.program, group.creator, currency("USD")}});
         txn->commit();
     }
     [[nodiscard]] std::vector<std::string> of_account(Timestamp from, Timestamp to) const {

@@ -4,8 +4,8 @@
 
 #include "core/protocol/field_error.hpp"
 #include "core/protocol/topic.hpp"
-#include "core/values/currency.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 
 namespace sluice {
 namespace {

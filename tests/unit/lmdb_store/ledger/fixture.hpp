@@ -65,7 +65,7 @@ inline BalanceKey annas() {
     return {kAccount, ProgramId("spring"), CreatorId("anna"), currency_of("USD")};
 }
 inline Balance owed(Int128 cents) {
-    return {annas(), Decimal(cents, 2), {}, {}};
+    return {{Decimal(cents, 2), {}, {}}, annas()};
 }
 
 }  // namespace sluice::store

@@ -37,12 +37,12 @@ TEST_F(LedgerTest, J2_ABalanceThatIsNotTheSumOfTheJournalIsNotCommitted) {
     const Decimal one(100, 2);
     const Decimal minus(-100, 2);
     EXPECT_TRUE(refused(JournalReason::kAccrual, owed(99)));
-    EXPECT_TRUE(refused(JournalReason::kAccrual, {annas(), {}, one, {}}));
-    EXPECT_TRUE(refused(JournalReason::kAccrual, {annas(), {}, {}, one}));
-    EXPECT_TRUE(refused(JournalReason::kPayout, {annas(), minus, {}, {}}));
-    EXPECT_TRUE(refused(JournalReason::kSettle, {annas(), {}, minus, {}}));
+    EXPECT_TRUE(refused(JournalReason::kAccrual, {{{}, one, {}}, annas()}));
+    EXPECT_TRUE(refused(JournalReason::kAccrual, {{{}, {}, one}, annas()}));
+    EXPECT_TRUE(refused(JournalReason::kPayout, {{minus, {}, {}}, annas()}));
+    EXPECT_TRUE(refused(JournalReason::kSettle, {{{}, minus, {}}, annas()}));
     EXPECT_FALSE(ledger_->snapshot(kNode)->balance(annas()));
-    EXPECT_FALSE(refused(JournalReason::kPayout, {annas(), minus, one, {}}));
+    EXPECT_FALSE(refused(JournalReason::kPayout, {{minus, one, {}}, annas()}));
 }
 
 TEST_F(LedgerTest, J2_BalancesFoldOverTransactionsAndNodes) {
@@ -53,7 +53,7 @@ TEST_F(LedgerTest, J2_BalancesFoldOverTransactionsAndNodes) {
         JournalGroup payout = group_of(entry + 1, order("a"), 50, node);
         payout.entries.front().reason = JournalReason::kPayout;
         txn->append_journal(payout);
-        txn->add_to_balance({annas(), Decimal(-50, 2), Decimal(50, 2), {}});
+        txn->add_to_balance({{Decimal(-50, 2), Decimal(50, 2), {}}, annas()});
         txn->mutable_head().next_entry = entry + 2;
         const Decimal before = txn->balance(annas())->owed;
         txn->scan_balances([&](const Balance& row) {
@@ -131,7 +131,7 @@ TEST_F(LedgerTest, AnOrdersJournalIsThatOfEveryNodeWithoutCredits) {
     const auto append = [&](const char* node, const JournalGroup& group) {
         auto txn = ledger_->begin(node);
         txn->append_journal(group);
-        txn->add_to_balance({annas(), group.entries.front().amount, {}, {}});
+        txn->add_to_balance({{group.entries.front().amount, {}, {}}, annas()});
         txn->mutable_head().next_entry = group.first_entry + 1;
         txn->commit();
     };
@@ -165,10 +165,8 @@ TEST_F(LedgerTest, S3_AStatementsGroupsComeByDateThenNodeThenEntry) {
         group.creator = CreatorId(creator);
         group.accounting_date = {date, 0};
         txn->append_journal(group);
-        txn->add_to_balance({{kAccount, ProgramId("spring"), group.creator, currency_of("USD")},
-                             Decimal(100, 2),
-                             {},
-                             {}});
+        txn->add_to_balance({{Decimal(100, 2), {}, {}},
+                             {kAccount, ProgramId("spring"), group.creator, currency_of("USD")}});
         txn->mutable_head().next_entry = entry + 1;
         txn->commit();
     };

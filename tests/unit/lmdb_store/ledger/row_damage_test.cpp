@@ -126,7 +126,7 @@ std::vector<ValueKind> kinds() {
             },
             [=](const ProductId& row) { return value->encode_variant(kKey, row); }),
         own_kind<JournalGroup>("journal", group),
-        own_kind<Balance>("balances", {{}, Decimal(-1, 2), Decimal(1, 3), Decimal(0, 2)}),
+        own_kind<Balance>("balances", {{Decimal(-1, 2), Decimal(1, 3), Decimal(0, 2)}, {}}),
         own_kind<CatalogRecord>("catalog", record),
         own_kind<ChainHead>("chains", {samples.digest(), 5}),
         own_kind<NodeHead>("heads", head),

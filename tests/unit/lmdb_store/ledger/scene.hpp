@@ -83,10 +83,8 @@ struct LedgerScene {
             {LineItemId("l"), currency_of("USD"), Decimal(100, 2), JournalReason::kAccrual, 0});
         seal(group, txn.mutable_chain(kAccount));
         txn.append_journal(group);
-        txn.add_to_balance({{kAccount, group.program, group.creator, currency_of("USD")},
-                            Decimal(100, 2),
-                            {},
-                            {}});
+        txn.add_to_balance({{Decimal(100, 2), {}, {}},
+                            {kAccount, group.program, group.creator, currency_of("USD")}});
         txn.mutable_head().next_entry += 1;
         txn.mutable_head().applied_seq = group.event_seq;
     }

@@ -1,0 +1,192 @@
+#include <utility>
+#include <vector>
+
+#include "core/apply/command.hpp"
+#include "core/apply/work.hpp"
+#include "core/orders/order.hpp"
+#include "core/rules/soundness.hpp"
+
+namespace sluice {
+namespace {
+
+/// Takes the order away from its creator: posts what has accrued back.
+void leave(OrderChange& change) {
+    OrderState& state = change.state();
+    Position& position = *state.position();
+    change.post(position, take_back(position, JournalReason::kDetach),
+                {mark_of(JournalReason::kMarkDetached)});
+    state.live.reset();
+}
+
+bool is_attributed_to(const OrderState& state, const ProgramId& program, const CreatorId& creator) {
+    return state.live && state.position()->attribution.program == program &&
+           state.position()->attribution.creator == creator;
+}
+
+/// Bars the order from attribution, or with `retry` attributes it again. Writes nothing if the
+/// retry selects the same creator. Returns whether something changed.
+bool bar_or_reattribute(OrderChange& change, bool retry, const Source& source,
+                        ProgramCache& programs, LedgerTxn& txn) {
+    OrderState& state = change.state();
+    std::optional<Attribution> chosen;
+    const std::optional<ShopRow> shop = txn.shop(state.key.shop);
+    if (retry && shop) {
+        chosen = find_creator(state, shop->shop_id.view(), programs, txn);
+    }
+    if (chosen && is_attributed_to(state, chosen->program, chosen->creator)) {
+        return false;
+    }
+    if (!chosen && !state.live && state.has(kOrderBarred)) {
+        return false;
+    }
+    if (state.live) {
+        leave(change);
+    }
+    state.flags |= kOrderBarred;
+    if (chosen) {
+        attribute(state, *std::move(chosen), source, programs, txn);
+        post_attribution(state, source, programs, txn);
+    }
+    change.finish();
+    return true;
+}
+
+Result<Reply> detach_one(const Detach& command, const CommandContext& context,
+                         ProgramCache& programs, LedgerTxn& txn) {
+    OrderChange change(txn, programs, context.source);
+    if (Status found = change.load(context, *command.order); !found) {
+        return found.error();
+    }
+    const std::string& order = command.order->str();
+    const OrderState& state = change.state();
+    if (!state.live && !(command.retry && state.has(kOrderBarred))) {
+        return nothing("order " + order + " is not attributed to a creator");
+    }
+    if (!bar_or_reattribute(change, command.retry, context.source, programs, txn)) {
+        return nothing("no change: order " + order + " stays with its creator");
+    }
+    return Reply{CommandOutcome::kDone,
+                 "order " + order +
+                     (change.state().live ? " is attributed to " +
+                                                change.state().position()->attribution.creator.str()
+                                          : " is detached")};
+}
+
+/// Orders that are still attributed as a command set them.
+struct AttributedOrders {
+    std::uint64_t count = 0;
+    bool changes = false;  ///< A detach would change at least one of them.
+};
+
+bool would_change(const OrderState& state, bool retry, ProgramCache& programs, LedgerTxn& txn) {
+    const std::optional<ShopRow> shop = txn.shop(state.key.shop);
+    if (!retry || !shop) {
+        return true;
+    }
+    const auto chosen = find_creator(state, shop->shop_id.view(), programs, txn);
+    return !chosen || !is_attributed_to(state, chosen->program, chosen->creator);
+}
+
+/// Counts until it finds an order that the detach would change.
+AttributedOrders orders_attributed_by(const Detach& command, const CommandContext& context,
+                                      ProgramCache& programs, LedgerTxn& txn) {
+    std::vector<GivenOrder> rows;
+    txn.scan(GivenOrder{command.cause, context.account, {}, {}}, {2, 2},
+             [&rows](const GivenOrder& row) {
+                 rows.push_back(row);
+                 return true;
+             });
+    AttributedOrders attributed;
+    OrderState state;
+    for (const GivenOrder& row : rows) {
+        if (!load_unless_damaged(txn, {row.account, row.shop, row.order_id}, state) ||
+            !state.live || state.position()->attribution.command_id != command.cause) {
+            continue;
+        }
+        ++attributed.count;
+        if (would_change(state, command.retry, programs, txn)) {
+            attributed.changes = true;
+            break;
+        }
+    }
+    return attributed;
+}
+
+}  // namespace
+
+Result<Reply> attribute_order(const Attribute& command, const CommandContext& context,
+                              ProgramCache& programs, LedgerTxn& txn) {
+    OrderChange change(txn, programs, context.source);
+    if (Status loaded = change.load(context, command.order); !loaded) {
+        return loaded.error();
+    }
+    const std::optional<ProgramRow> program = txn.program(command.program);
+    if (!program || program->program.account != context.account ||
+        !program->program.covers(context.shop_id.view())) {
+        return refused("account " + context.account_id.str() + " has no program " +
+                       command.program.str() + " that covers shop " + context.shop_id.str());
+    }
+    const CreatorId creator = first_id(txn, context.account, command.creator);
+    if (!txn.membership(context.account, command.program, creator)) {
+        return refused("creator " + command.creator.str() + " was never in program " +
+                       command.program.str() + "; import the creator first");
+    }
+    OrderState& state = change.state();
+    const std::string& order = command.order.str();
+    if (is_attributed_to(state, command.program, creator)) {
+        return nothing("order " + order + " is attributed to " + command.creator.str() + " in " +
+                       command.program.str() + " already");
+    }
+    if (state.live && !command.replace) {
+        const Attribution& attribution = state.position()->attribution;
+        return refused("order " + order + " is attributed to " + attribution.creator.str() +
+                       " in " + attribution.program.str() + ": use --replace to change it");
+    }
+    if (state.live) {
+        leave(change);
+    }
+    Attribution attribution;
+    attribution.program = command.program;
+    attribution.creator = creator;
+    attribution.types = static_cast<std::uint8_t>(AttributionType::kManual);
+    attribute(state, std::move(attribution), context.source, programs, txn);
+    post_attribution(state, context.source, programs, txn);
+    change.finish();
+    return Reply{CommandOutcome::kDone, "order " + order + " is attributed to " +
+                                            command.creator.str() + " in " + command.program.str() +
+                                            " now, as " + context.source.command_id};
+}
+
+Result<Reply> detach(const Detach& command, const CommandContext& context, ProgramCache& programs,
+                     LedgerTxn& txn) {
+    if (Status reason = check_reason(context); !reason) {
+        return reason.error();
+    }
+    if (command.order) {
+        return detach_one(command, context, programs, txn);
+    }
+    const AttributedOrders attributed = orders_attributed_by(command, context, programs, txn);
+    if (attributed.count == 0) {
+        return nothing("no change: no order is still attributed to the creator that " +
+                       command.cause + " set");
+    }
+    if (!attributed.changes) {
+        return nothing("no change: each order that " + command.cause +
+                       " attributed stays with its creator");
+    }
+    leave_detach_work(command.cause, command.retry, context, txn);
+    return Reply{CommandOutcome::kDone, "the orders that " + command.cause + " attributed are " +
+                                            (command.retry ? "tried again" : "detached")};
+}
+
+bool detach_attributed(const OrderKey& order, const std::string& cause, bool retry,
+                       const Source& source, ProgramCache& programs, LedgerTxn& txn) {
+    OrderChange change(txn, programs, source);
+    if (!change.load_unless_damaged(order) || !change.state().live ||
+        change.state().position()->attribution.command_id != cause) {
+        return false;
+    }
+    return bar_or_reattribute(change, retry, source, programs, txn);
+}
+
+}  // namespace sluice

@@ -1,0 +1,31 @@
+// Money by hand: the parts that adjust, credit and reverse share.
+#pragma once
+
+#include "core/ledger/command_rows.hpp"
+#include "core/orders/change.hpp"
+#include "core/values/money.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+/// Returns the amount with the currency's digits, or kInvalid if it is 0 or has more digits.
+[[nodiscard]] Result<Decimal> checked_amount(const Decimal& amount, Currency currency);
+/// Whether the policy wants another actor's approval, and the command does not have it yet.
+[[nodiscard]] bool must_wait(const CommandContext& context, const Money& amount,
+                             ProgramCache& programs, LedgerTxn& txn);
+/// A row of the command, without its subject.
+[[nodiscard]] MoneyCommand money_command(const CommandContext& context);
+
+/// Posts an amount into the `owed` book of the credit's creator, which no position has. Writes the
+/// credit and its index.
+void post_credit(MoneyCommand& credit, const Decimal& amount, JournalReason reason,
+                 const CommandContext& context, ProgramCache& programs, LedgerTxn& txn);
+/// Reverses what post_credit() wrote, and judges the order that the credit names.
+void reverse_credit(MoneyCommand& credit, const Decimal& amount, const CommandContext& context,
+                    ProgramCache& programs, LedgerTxn& txn);
+/// Reverses an adjustment of a position.
+[[nodiscard]] Status reverse_adjust(const MoneyCommand& adjust, const Decimal& amount,
+                                    const CommandContext& context, ProgramCache& programs,
+                                    LedgerTxn& txn);
+
+}  // namespace sluice

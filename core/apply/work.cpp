@@ -1,0 +1,331 @@
+#include "core/apply/work.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/apply/command.hpp"
+#include "core/forget/rows.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kOrdersAtOnce = 64;
+
+Work new_work(WorkKind kind, const CommandContext& context, LedgerTxn& txn) {
+    Work work;
+    work.number = txn.mutable_head().next_work++;
+    work.kind = kind;
+    work.cause = context.source.seq;
+    work.cause_topic = context.source.topic;
+    work.command_id = context.source.command_id;
+    work.actor = context.source.actor;
+    work.reason = context.source.note;
+    work.received_at = context.source.received_at;
+    return work;
+}
+
+Source source_of(const Work& work) {
+    return {work.cause,      work.cause_topic, work.received_at,
+            work.command_id, work.reason,      work.actor};
+}
+
+/// Returns the key after `key` in the order of keys of its account, or nullopt after the last.
+std::optional<WaitKey> successor(WaitKey key) {
+    for (std::size_t i = key.digest.size(); i-- > 0;) {
+        if (++key.digest[i] != 0) {
+            return key;
+        }
+    }
+    if (key.kind == WaitKind::kCode) {
+        return std::nullopt;
+    }
+    return WaitKey{key.account, WaitKind::kCode, {}};
+}
+
+void note_done(Work& work, Timestamp ordered_at, ShopNumber shop, const OrderId& order) {
+    work.after_ordered = ordered_at;
+    work.after_shop = shop;
+    work.after_order = order;
+}
+
+void restart(Work& work) {
+    work.after_ordered.reset();
+    work.after_shop.reset();
+    work.after_order.reset();
+}
+
+OrderKey key_of(const WaitingOrder& row) {
+    return {row.key.account, row.shop, row.order_id};
+}
+template <class Row>
+OrderKey key_of(const Row& row) {
+    return {row.account, row.shop, row.order_id};
+}
+
+/// One slice of one piece of work.
+class WorkSlice {
+public:
+    WorkSlice(OrderApplier& orders, LedgerTxn& txn, std::size_t steps)
+        : orders_(orders), txn_(txn), steps_(steps) {}
+
+    [[nodiscard]] std::size_t steps_left() const noexcept { return steps_; }
+
+    /// Returns false if more is left; `work` then says where to resume.
+    bool finish(Work& work) {
+        switch (work.kind) {
+            case WorkKind::kTryKey:
+                return try_key(work);
+            case WorkKind::kCollect:
+                return collect(work);
+            case WorkKind::kTryOrders:
+                return for_work_orders(work, [&](const OrderKey& order) {
+                    orders_.retry_order(order, source_of(work), txn_);
+                });
+            case WorkKind::kForget:
+                return forget_orders(work);
+            case WorkKind::kDetach:
+            case WorkKind::kRetry:
+                return detach_orders(work);
+        }
+        return true;
+    }
+
+private:
+    // ---- An import: a key and what waits for it -------------------------------------------------
+
+    template <class Rows>
+    void expect(const Rows& rows) {
+        std::vector<OrderKey> keys;
+        for (const auto& row : rows) {
+            keys.push_back(key_of(row));
+        }
+        txn_.expect_orders(keys);
+    }
+
+    template <class Do>
+    bool for_waiting(Work& work, bool reads_orders, Do act) {
+        while (steps_ > 0) {
+            const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
+            std::optional<WaitingOrder> after;
+            if (work.after_ordered) {
+                after = WaitingOrder{work.key, *work.after_ordered, *work.after_shop,
+                                     *work.after_order};
+            }
+            const std::vector<WaitingOrder> orders = txn_.waiting_orders(work.key, after, wanted);
+            if (reads_orders) {
+                expect(orders);
+            }
+            for (const WaitingOrder& order : orders) {
+                act(order);
+                note_done(work, order.ordered_at, order.shop, order.order_id);
+            }
+            steps_ -= orders.size();
+            if (orders.size() < wanted) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    bool try_key(Work& work) {
+        return for_waiting(work, true, [&](const WaitingOrder& order) {
+            orders_.retry_order(key_of(order), source_of(work), txn_);
+        });
+    }
+
+    // ---- A program file: keys with a source, then their orders by time --------------------------
+
+    bool collect(Work& work) {
+        while (steps_ > 0) {
+            const bool resumed = work.after_ordered.has_value();
+            if (!resumed && !seek(work)) {
+                if (work.key.kind == WaitKind::kCode) {
+                    return end_collecting(work);
+                }
+                work.key = {work.key.account, WaitKind::kCode, {}};
+                continue;
+            }
+            if (!for_waiting(work, false, [&](const WaitingOrder& order) {
+                    txn_.put(WorkOrder{work.number, order.ordered_at, order.key.account, order.shop,
+                                       order.order_id});
+                })) {
+                return false;
+            }
+            restart(work);
+            const std::optional<WaitKey> next = successor(work.key);
+            if (!next) {
+                return end_collecting(work);
+            }
+            work.key = *next;
+        }
+        return false;
+    }
+
+    bool end_collecting(Work& work) {
+        work.kind = WorkKind::kTryOrders;
+        return finish(work);
+    }
+
+    /// Moves to the next key of this kind that orders wait for and that has a click or an owner.
+    bool seek(Work& work) {
+        while (steps_ > 0) {
+            --steps_;
+            const std::optional<WaitKey> waiting = txn_.next_waiting(work.key);
+            const std::optional<WaitKey> source =
+                waiting ? txn_.next_source(*waiting) : std::nullopt;
+            if (!source) {
+                return false;
+            }
+            work.key = *source;
+            if (*source == *waiting) {
+                return true;
+            }
+        }
+        return true;
+    }
+
+    template <class Do>
+    bool for_work_orders(const Work& work, Do act) {
+        while (steps_ > 0) {
+            const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
+            std::vector<WorkOrder> orders;
+            txn_.scan(WorkOrder{work.number, {}, {}, {}, {}}, {1, 1}, [&](const WorkOrder& row) {
+                orders.push_back(row);
+                return orders.size() < wanted;
+            });
+            expect(orders);
+            for (const WorkOrder& row : orders) {
+                act(key_of(row));
+                txn_.erase(row);
+            }
+            steps_ -= orders.size();
+            if (orders.size() < wanted) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// A rebuild has no task, and then no orders.
+    bool forget_orders(const Work& work) {
+        const std::optional<ForgetJob> job = load_task(txn_, work.subject);
+        const std::optional<ForgetNames> names =
+            job ? std::optional<ForgetNames>(std::in_place, *job) : std::nullopt;
+        return for_work_orders(work, [&](const OrderKey& order) {
+            if (names) {
+                forget_ids(order, *names, job->whom, txn_);
+            }
+        });
+    }
+
+    // ---- Undo of a command's attributions -------------------------------------------------------
+
+    bool detach_orders(Work& work) {
+        while (steps_ > 0) {
+            const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
+            std::vector<GivenOrder> orders;
+            const GivenOrder first{work.subject, work.key.account,
+                                   work.after_shop.value_or(ShopNumber{}),
+                                   work.after_order.value_or(OrderId())};
+            txn_.scan(first, {2, 4}, [&](const GivenOrder& row) {
+                if (!work.after_shop || row.shop != *work.after_shop ||
+                    row.order_id != *work.after_order) {
+                    orders.push_back(row);
+                }
+                return orders.size() < wanted;
+            });
+            expect(orders);
+            for (const GivenOrder& row : orders) {
+                detach_attributed(key_of(row), work.subject, work.kind == WorkKind::kRetry,
+                                  source_of(work), orders_.programs(), txn_);
+                note_done(work, {}, row.shop, row.order_id);
+            }
+            steps_ -= orders.size();
+            if (orders.size() < wanted) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    OrderApplier& orders_;
+    LedgerTxn& txn_;
+    std::size_t steps_;
+};
+
+}  // namespace
+
+void leave_work(const std::vector<WaitKey>& keys, const CommandContext& context, LedgerTxn& txn) {
+    std::set<WaitKey> seen;
+    for (const WaitKey& key : keys) {
+        if (seen.insert(key).second && txn.next_waiting(key) == key) {
+            Work work = new_work(WorkKind::kTryKey, context, txn);
+            work.key = key;
+            txn.put(work);
+        }
+    }
+}
+
+void leave_account_work(AccountNumber account, const CommandContext& context, LedgerTxn& txn) {
+    Work work = new_work(WorkKind::kCollect, context, txn);
+    work.key = {account, WaitKind::kAnon, {}};
+    txn.put(work);
+}
+
+void leave_detach_work(const std::string& cause, bool retry, const CommandContext& context,
+                       LedgerTxn& txn) {
+    Work work = new_work(retry ? WorkKind::kRetry : WorkKind::kDetach, context, txn);
+    work.key = {context.account, WaitKind::kAnon, {}};
+    work.subject = cause;
+    txn.put(work);
+}
+
+std::uint64_t leave_forget_work(const CommandContext& context, LedgerTxn& txn) {
+    Work work = new_work(WorkKind::kForget, context, txn);
+    work.key = {context.account, WaitKind::kAnon, {}};
+    work.subject = context.source.command_id;
+    work.reason.clear();  // it may name the person
+    txn.put(work);
+    return work.number;
+}
+
+bool do_work(OrderApplier& orders, LedgerTxn& txn, std::size_t steps_max) {
+    constexpr std::size_t kStepsMin = 2;  // the first finds a key, the second does an order of it
+    std::size_t steps = std::max(steps_max, kStepsMin);
+    for (;;) {
+        std::optional<Work> work = txn.first_work();
+        if (!work) {
+            return false;
+        }
+        if (steps == 0) {
+            return true;
+        }
+        WorkSlice slice(orders, txn, steps);
+        if (slice.finish(*work)) {
+            txn.erase(*work);
+        } else {
+            txn.put(*work);
+        }
+        steps = slice.steps_left();
+    }
+}
+
+bool work_is_pending(LedgerTxn& txn) {
+    return txn.first_work().has_value();
+}
+
+/// Pieces are numbered without gaps and done in order.
+WorkLeft work_left(LedgerReader& ledger) {
+    const std::optional<Work> first = ledger.first_work();
+    return first ? WorkLeft{ledger.head().next_work - first->number, first->cause} : WorkLeft{};
+}
+
+std::string work_text(std::uint64_t pieces) {
+    return "waiting orders of " + std::to_string(pieces) +
+           (pieces == 1 ? " code, device or program are" : " codes, devices or programs are") +
+           " still to be tried again";
+}
+
+}  // namespace sluice

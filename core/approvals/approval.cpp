@@ -1,0 +1,177 @@
+#include "core/approvals/approval.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/rules/soundness.hpp"
+
+namespace sluice {
+namespace {
+
+std::string ended_words(const WaitingCommand& row) {
+    return row.command_id + " was " +
+           (row.state == ApprovalState::kApproved ? "approved" : "withdrawn") + " by " +
+           row.ended_by + " at " + row.ended_at.value_or(Timestamp()).to_string();
+}
+
+void end(WaitingCommand& row, ApprovalState state, const CommandContext& context, LedgerTxn& txn) {
+    row.state = state;
+    row.ended_by = context.actor();
+    row.ended_at = context.source.received_at;
+    txn.put(row);
+}
+
+/// Refuses if the order of a pending `adjust` is gone, or is attributed to another creator now.
+Status check_unchanged(const WaitingCommand& row, const Command& command, LedgerTxn& txn) {
+    const auto* adjust = std::get_if<Adjust>(&command);
+    if (adjust == nullptr) {
+        return {};
+    }
+    OrderState state;
+    const bool there = load_sound_order(txn, {row.account, row.shop, adjust->order}, state);
+    if (!there || !state.live || state.currency != row.currency ||
+        state.position()->attribution.program != row.program ||
+        state.position()->attribution.creator != row.creator) {
+        return refused("the order of " + row.command_id +
+                       " changed since; withdraw the command and run it again");
+    }
+    return {};
+}
+
+/// Entries have the receipt and the input of the approval, and the id and the actor of the request.
+CommandContext context_of(const WaitingCommand& row, const CommandContext& approval) {
+    CommandContext context = approval;
+    context.source.topic = row.topic;
+    context.source.command_id = row.command_id;
+    context.source.actor = row.actor;
+    context.source.note = row.reason;
+    context.shop = row.shop;
+    context.shop_id = row.shop_id;
+    context.body = row.body;
+    context.approved = true;
+    return context;
+}
+
+}  // namespace
+
+Status check_approver(const CommandContext& context, const std::string& requester,
+                      const std::string& what, const Policy& policy) {
+    if (context.actor() == requester) {
+        return refused(requester + " requested " + what + ": another actor has to approve it");
+    }
+    const std::vector<std::string>& approvers = policy.approvers;
+    if (approvers.empty() ||
+        std::find(approvers.begin(), approvers.end(), context.actor()) != approvers.end()) {
+        return {};
+    }
+    std::string names;
+    for (const std::string& name : approvers) {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return refused(context.actor() + " is not one of the approvers: " + names);
+}
+
+Reply wait_for_approval(const CommandContext& context, const PendingSubject& subject,
+                        LedgerTxn& txn) {
+    WaitingCommand row;
+    row.account = context.account;
+    row.command_id = context.source.command_id;
+    row.topic = context.source.topic;
+    row.shop = context.shop;
+    row.shop_id = context.shop_id;
+    row.body = context.body;
+    row.actor = context.actor();
+    row.reason = context.reason();
+    row.received_at = context.source.received_at;
+    if (subject.amount) {
+        row.currency = subject.amount->currency;
+        row.amount = subject.amount->amount;
+    }
+    row.program = subject.program;
+    row.creator = subject.creator;
+    txn.put(row);
+    return {CommandOutcome::kWaiting, row.command_id + " waits for the approval of another actor"};
+}
+
+std::optional<WaitingCommand> find_waiting(const std::string& id, const CommandContext& context,
+                                           LedgerTxn& txn) {
+    WaitingCommand row;
+    row.account = context.account;
+    row.command_id = id;
+    return txn.load(row) ? std::optional(std::move(row)) : std::nullopt;
+}
+
+Result<Reply> approve_waiting(WaitingCommand row, const CommandContext& context,
+                              const RunApproved& run, ProgramCache& programs, LedgerTxn& txn) {
+    if (row.state == ApprovalState::kApproved) {
+        return nothing(ended_words(row));
+    }
+    if (row.state == ApprovalState::kWithdrawn) {
+        return refused(ended_words(row));
+    }
+    if (Status may = check_approver(context, row.actor, row.command_id,
+                                    programs.settings(txn, row.account).policy);
+        !may) {
+        return may.error();
+    }
+    const Result<Request> request = decode_request(row.topic, row.body);
+    if (!request) {
+        return Error{ErrorCode::kCorrupt, "ledger: the body of " + row.command_id + " is damaged"};
+    }
+    const CommandContext asked = context_of(row, context);
+    if (Status same = check_unchanged(row, request->command, txn); !same) {
+        return same.error();
+    }
+    Result<Reply> done = run(request->command, asked);
+    if (!done) {
+        return done.error();
+    }
+    JournalGroup group =
+        group_of(context.source, row.account, programs.settings(txn, row.account).row.closed_until);
+    group.entries.push_back(mark_of(JournalReason::kMarkApproved, row.command_id));
+    post_group(txn, std::move(group));
+    end(row, ApprovalState::kApproved, context, txn);
+    return Reply{CommandOutcome::kDone, row.command_id + " is approved: " + done->text};
+}
+
+Result<Reply> withdraw(const Withdraw& command, const CommandContext& context, LedgerTxn& txn) {
+    if (Status reason = check_reason(context); !reason) {
+        return reason.error();
+    }
+    std::optional<WaitingCommand> row = find_waiting(command.id, context, txn);
+    if (!row) {
+        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
+                                               " has no pending command " + command.id};
+    }
+    if (row->state == ApprovalState::kWithdrawn) {
+        return nothing(ended_words(*row));
+    }
+    if (row->state == ApprovalState::kApproved) {
+        return refused(ended_words(*row));
+    }
+    end(*row, ApprovalState::kWithdrawn, context, txn);
+    return Reply{CommandOutcome::kDone, command.id + " is withdrawn"};
+}
+
+void report_approval(const std::set<AccountNumber>& accounts, CommandRow& row,
+                     LedgerReader& ledger) {
+    WaitingCommand first;
+    first.command_id = row.first_command;
+    for (const AccountNumber account : accounts) {
+        first.account = account;
+        if (!ledger.load(first)) {
+            continue;
+        }
+        if (first.state == ApprovalState::kWaiting) {
+            row.outcome = CommandOutcome::kWaiting;
+            return;
+        }
+        row.result = ended_words(first);
+        if (first.state == ApprovalState::kWithdrawn) {
+            row.outcome = CommandOutcome::kRefused;
+        }
+        return;
+    }
+}
+
+}  // namespace sluice

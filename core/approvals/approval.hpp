@@ -1,0 +1,50 @@
+// Approvals: a pending command is run once another actor approves it, or ends when it is withdrawn
+// (books H3, P3).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
+#include "core/programs/policy.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+/// Refuses an actor who approves an own request, or who is not one of the policy's approvers.
+/// @param what  The request's object, for the message.
+[[nodiscard]] Status check_approver(const CommandContext& context, const std::string& requester,
+                                    const std::string& what, const Policy& policy);
+
+/// The object of a pending command: shown to approvers, and unchanged until the approval.
+struct PendingSubject {
+    std::optional<Money> amount{};
+    ProgramId program{};
+    CreatorId creator{};
+};
+/// Stores the command as pending. Returns the reply that says so.
+[[nodiscard]] Reply wait_for_approval(const CommandContext& context, const PendingSubject& subject,
+                                      LedgerTxn& txn);
+
+/// Returns the account's command of this id if it is pending, or was.
+[[nodiscard]] std::optional<WaitingCommand> find_waiting(const std::string& id,
+                                                         const CommandContext& context,
+                                                         LedgerTxn& txn);
+/// Runs a command with `approved` set.
+using RunApproved = std::function<Result<Reply>(const Command&, const CommandContext&)>;
+/// Approves and runs a pending command.
+[[nodiscard]] Result<Reply> approve_waiting(WaitingCommand row, const CommandContext& context,
+                                            const RunApproved& run, ProgramCache& programs,
+                                            LedgerTxn& txn);
+[[nodiscard]] Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
+                                     LedgerTxn& txn);
+/// Sets `row`, the answer to a repeated key, to the pending command's state: pending (kWaiting),
+/// approved (kRepeated) or withdrawn (kRefused). The exit status then tells the person who repeats
+/// the command whether anything was posted.
+void report_approval(const std::set<AccountNumber>& accounts, CommandRow& row,
+                     LedgerReader& ledger);
+
+}  // namespace sluice

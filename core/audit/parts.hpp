@@ -1,0 +1,55 @@
+// Parts of an audit: each compares some tables with what the journal and the rules say (rule D1).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/audit/findings.hpp"
+#include "core/ledger/ledger.hpp"
+
+namespace sluice {
+
+/// The actor that moved a payout to a state, and the receipt of that input.
+struct PayoutMover {
+    std::string actor;
+    Timestamp at;
+};
+
+/// The journal's entries on one payout.
+struct PayoutEntries {
+    std::string pays;  ///< payee_text() of its postings; several are joined by `; `.
+    std::optional<PayoutMover> closed_by, approved_by, sent_by, ended_by;
+    std::map<ProgramId, Decimal> posted;  ///< PAYOUT postings, none of them 0.
+    Decimal left;                         ///< Balance of its book now.
+    std::string closed;                   ///< Text of the memo entry CLOSED: digest, first state.
+    std::uint32_t reasons = 0;            ///< Bits of bit_of().
+};
+/// `account 1, ann in USD`
+[[nodiscard]] std::string payee_text(AccountNumber account, const CreatorId& creator,
+                                     const Currency& currency);
+/// A bit for each reason that moves a payout; 0 for the others.
+[[nodiscard]] std::uint32_t bit_of(JournalReason reason) noexcept;
+
+/// Facts that one pass over the journal gathers for the other parts.
+struct JournalFacts {
+    std::map<std::string, PayoutEntries> payouts;  ///< By payout id.
+    std::map<std::string, Decimal> credits;        ///< By the credit's command id.
+    std::uint64_t order_groups = 0;                ///< Groups that belong to an order.
+};
+
+/// Checks chains and balances (a, b). Reads every node's journal.
+[[nodiscard]] JournalFacts audit_journal(LedgerReader& ledger, Findings& findings);
+/// Checks payouts against their items, postings and memo entries (c). Returns the number of all
+/// items.
+[[nodiscard]] std::uint64_t audit_payouts(LedgerReader& ledger, const JournalFacts& facts,
+                                          Findings& findings);
+/// Checks orders and credits against journal, items, open index and tier volumes (d, e, g).
+/// @param items_count  Items of all payouts: each belongs to an order or a credit.
+void audit_orders(LedgerReader& ledger, const JournalFacts& facts, std::uint64_t items_count,
+                  Findings& findings);
+/// Checks closed periods against the entries that they sum up (f).
+void audit_periods(LedgerReader& ledger, Findings& findings);
+
+}  // namespace sluice

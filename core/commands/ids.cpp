@@ -1,0 +1,48 @@
+#include "core/commands/ids.hpp"
+
+#include <algorithm>
+
+#include "core/protocol/signature.hpp"
+#include "core/values/base32.hpp"
+
+namespace sluice {
+
+std::string command_id_prefix(Timestamp received_at) {
+    std::string prefix = "C";
+    for (const char c : received_at.to_string().substr(2, 17)) {  // 2026-01-31T14:05:09...
+        if (c >= '0' && c <= '9') {
+            prefix.push_back(c);
+        }
+    }
+    return prefix + "-";
+}
+
+std::string command_id(std::string_view node, SequenceNumber seq, Timestamp received_at) {
+    std::string bytes(node);
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        bytes.push_back(static_cast<char>(seq.value >> shift));
+    }
+    return command_id_prefix(received_at) + base32_of_30_bits(sha256(bytes));
+}
+
+std::string payout_id_prefix(std::string_view run) {
+    return "P" + std::string(run.substr(1)) + "-";
+}
+
+std::string payout_id(std::string_view run, std::uint64_t number) {
+    constexpr std::size_t kDigitsMin = 4;
+    std::string digits = std::to_string(number);
+    digits.insert(0, kDigitsMin - std::min(kDigitsMin, digits.size()), '0');
+    return payout_id_prefix(run) + digits;
+}
+
+std::string run_of_payout(std::string_view payout_id) {
+    return "C" + std::string(payout_id.substr(1, payout_id.rfind('-') - 1));
+}
+
+bool is_of_run(std::string_view payout_id, std::string_view run) noexcept {
+    return !run.empty() && payout_id.size() > run.size() &&
+           payout_id.substr(1, run.size() - 1) == run.substr(1) && payout_id[run.size()] == '-';
+}
+
+}  // namespace sluice

@@ -1,0 +1,33 @@
+// Ids that sluice makes: of commands, and of the payouts that a close makes (books section 1, P2).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/values/ids.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+/// `C260131140509-7KQ4M9`: receipt as YYMMDDhhmmss (UTC), and the first 30 bits of SHA-256(queue
+/// UUID, sequence number as 8 bytes big endian) in Crockford's base 32.
+[[nodiscard]] std::string command_id(std::string_view node, SequenceNumber seq,
+                                     Timestamp received_at);
+/// `C260131140509-`, with which every id of that second begins.
+[[nodiscard]] std::string command_id_prefix(Timestamp received_at);
+
+// A payout id holds the command id of its run, so it is unique over all nodes.
+
+/// `P260131140509-7KQ4M9-0001`.
+/// @param run  The command id of the close.
+/// @param number  1, 2, ... within the run.
+[[nodiscard]] std::string payout_id(std::string_view run, std::uint64_t number);
+/// `P260131140509-7KQ4M9-`, with which every payout id of the run begins.
+[[nodiscard]] std::string payout_id_prefix(std::string_view run);
+/// The command id of the close that made the payout.
+[[nodiscard]] std::string run_of_payout(std::string_view payout_id);
+/// Whether the payout was made by the run. False for an empty `run`.
+[[nodiscard]] bool is_of_run(std::string_view payout_id, std::string_view run) noexcept;
+
+}  // namespace sluice

@@ -1,0 +1,164 @@
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/commands/ids.hpp"
+#include "core/payouts/allocation.hpp"
+#include "core/payouts/payouts.hpp"
+#include "core/payouts/plan.hpp"
+
+namespace sluice {
+namespace {
+
+/// A payout that was made. Its memo entry is written after the postings of all payouts.
+struct Made {
+    std::string payout_id;
+    CreatorId creator;
+    Currency currency;
+    Digest256 digest;
+    bool needs_approval = false;
+    std::vector<PayoutPart> parts;
+};
+
+class Closing final : public PayoutTaker {
+public:
+    Closing(const PayoutClose& command, const CommandContext& context,
+            const AccountSettings& settings, LedgerTxn& txn)
+        : command_(command),
+          context_(context),
+          settings_(settings),
+          txn_(txn),
+          allocation_(context.source, settings, txn) {}
+
+    std::size_t run(PayoutPlan& plan) {
+        plan.visit(*this);
+        for (const Made& made : made_) {
+            post_mark(made);
+        }
+        txn_.put(PayoutRun{context_.source.command_id, txn_.head().node, context_.account,
+                           command_.until, context_.source.received_at, context_.actor(),
+                           made_.size(), plan.digest()});
+        for (const Skipped& row : plan.skipped()) {
+            txn_.put(row);
+        }
+        return made_.size();
+    }
+
+    void take(const PlannedPayout& planned, std::span<const PayoutItem> items,
+              OrderState* order) override {
+        if (payout_.payout_id.empty()) {
+            begin(planned);
+        }
+        for (PayoutItem item : items) {
+            item.payout_id = payout_.payout_id;
+            txn_.put(item);
+            sums_.try_emplace(item.program, zero_amount(planned.currency)).first->second +=
+                item.amount;
+        }
+        allocation_.allocate(payout_, items, order);
+    }
+
+    void finish(const PlannedPayout& planned) override {
+        payout_.orders_count = planned.orders_count;
+        payout_.items_count = planned.items_count;
+        payout_.items_digest = planned.digest;
+        txn_.put(payout_);
+        Made made{payout_.payout_id,
+                  planned.creator,
+                  planned.currency,
+                  planned.digest,
+                  payout_.state == PayoutState::kClosed,
+                  {}};
+        for (const auto& [program, amount] : sums_) {
+            made.parts.push_back({made.payout_id, program, amount});
+            txn_.put(made.parts.back());
+        }
+        post_parts(made);
+        made_.push_back(std::move(made));
+        payout_ = {};
+        sums_.clear();
+    }
+
+private:
+    [[nodiscard]] PayoutState state_of(const PlannedPayout& planned) const {
+        return needs_approval(settings_.policy.approve_payout_above,
+                              {planned.currency, planned.amount})
+                   ? PayoutState::kClosed
+                   : PayoutState::kApproved;
+    }
+
+    void begin(const PlannedPayout& planned) {
+        payout_.payout_id = payout_id(context_.source.command_id, planned.number);
+        payout_.account = context_.account;
+        payout_.creator = planned.creator;
+        payout_.currency = planned.currency;
+        payout_.amount = planned.amount;
+        payout_.state = state_of(planned);
+        payout_.until = command_.until;
+        payout_.closed_at = context_.source.received_at;
+        payout_.closed_by = context_.actor();
+    }
+
+    [[nodiscard]] JournalGroup group_of_payout(const Made& made) const {
+        JournalGroup group =
+            group_of(context_.source, context_.account, settings_.row.closed_until);
+        group.creator = made.creator;
+        group.payout_id = made.payout_id;
+        return group;
+    }
+
+    void post_parts(const Made& made) {
+        for (const PayoutPart& part : made.parts) {
+            if (!part.amount.is_zero()) {
+                JournalGroup group = group_of_payout(made);
+                group.program = part.program;
+                group.entries.push_back(
+                    {LineItemId(), made.currency, part.amount, JournalReason::kPayout, 0});
+                post_group(txn_, std::move(group));
+            }
+        }
+    }
+
+    void post_mark(const Made& made) {
+        JournalGroup group = group_of_payout(made);
+        group.entries.push_back(
+            mark_of(JournalReason::kMarkClosed,
+                    to_hex(made.digest) + (made.needs_approval ? " CLOSED" : " APPROVED")));
+        post_group(txn_, std::move(group));
+    }
+
+    const PayoutClose& command_;
+    const CommandContext& context_;
+    const AccountSettings& settings_;
+    LedgerTxn& txn_;
+    PayoutAllocation allocation_;
+    Payout payout_;  ///< The payout that is being made; no id: none is.
+    std::map<ProgramId, Decimal> sums_;
+    std::vector<Made> made_;
+};
+
+}  // namespace
+
+Result<Reply> close_payouts(const PayoutClose& command, const CommandContext& context,
+                            ProgramCache& programs, LedgerTxn& txn) {
+    const AccountSettings& settings = programs.settings(txn, context.account);
+    const PlanRequest request{context.account, context.account_id, command,
+                              context.source.received_at, context.source.command_id};
+    PayoutPlan plan(request, settings, txn);
+    if (Status possible = plan.add_up(); !possible) {
+        return possible.error();
+    }
+    if (!command.expect.empty()) {
+        plan.visit([](const PlannedPayout&) {});
+        if (to_hex(plan.digest()) != command.expect) {
+            return refused("the payouts changed since the preview: their digest is " +
+                           to_hex(plan.digest()) + ", not --expect " + command.expect +
+                           "; preview again");
+        }
+    }
+    const std::size_t count = Closing(command, context, settings, txn).run(plan);
+    return Reply{CommandOutcome::kDone,
+                 counted(count, "payout", "payouts") + " closed, run " + context.source.command_id};
+}
+
+}  // namespace sluice

@@ -1,0 +1,24 @@
+// Payout commands: closing what has cleared into payouts, and moving payouts from state to state
+// (books P1 to P4).
+#pragma once
+
+#include "core/commands/commands.hpp"
+#include "core/orders/change.hpp"
+
+namespace sluice {
+
+/// Makes the payouts of one payout run, over all programs of the account or those that the command
+/// names. Changes nothing if it is refused.
+[[nodiscard]] Result<Reply> close_payouts(const PayoutClose& command, const CommandContext& context,
+                                          ProgramCache& programs, LedgerTxn& txn);
+
+/// Moves all payouts that the command names, or none. The reply names who moved those that were in
+/// the state before.
+[[nodiscard]] Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& context,
+                                         ProgramCache& programs, LedgerTxn& txn);
+
+/// Approves a payout, or all payouts of a payout run that need it.
+[[nodiscard]] Result<Reply> approve_payouts(const Approve& command, const CommandContext& context,
+                                            ProgramCache& programs, LedgerTxn& txn);
+
+}  // namespace sluice

@@ -1,0 +1,321 @@
+#include "core/payouts/plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/journal/journal.hpp"
+#include "core/ledger/account_rows.hpp"
+#include "core/payouts/items.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/rules/soundness.hpp"
+
+namespace sluice {
+namespace {
+
+DamagedRow damaged(const OpenAmount& row) {
+    return {row_name(row), "the order or credit has no such amount open", order_of(row)};
+}
+
+}  // namespace
+
+PayoutPlan::PayoutPlan(const PlanRequest& request, const AccountSettings& settings,
+                       LedgerReader& ledger)
+    : request_(request), settings_(settings), ledger_(ledger) {
+    for (const CreatorId& creator : request.close.creators) {
+        creators_.insert(first_id(ledger, request.account, creator));
+    }
+    for (const CreatorId& creator : request.close.excluded) {
+        excluded_.insert(first_id(ledger, request.account, creator));
+    }
+}
+
+PayoutPlan::~PayoutPlan() = default;
+
+// ---- Input of the plan
+// ---------------------------------------------------------------------------
+
+Status PayoutPlan::check_programs() {
+    for (ProgramRow& row : ledger_.programs(request_.account)) {
+        programs_.push_back(std::move(row.program));
+    }
+    if (request_.close.programs.empty()) {
+        return {};
+    }
+    std::vector<Program> named;
+    for (const ProgramId& id : request_.close.programs) {
+        const Program* program = program_of(id);
+        if (program == nullptr) {
+            return Error{ErrorCode::kNotFound,
+                         "account " + request_.account_id.str() + " has no program " + id.str()};
+        }
+        named.push_back(*program);
+    }
+    programs_ = std::move(named);
+    return {};
+}
+
+bool PayoutPlan::wants(const CreatorId& creator) const {
+    return creators_.empty() || creators_.contains(creator);
+}
+
+const Program* PayoutPlan::program_of(const ProgramId& id) const {
+    const auto found = std::find_if(programs_.begin(), programs_.end(),
+                                    [&id](const Program& program) { return program.id == id; });
+    return found == programs_.end() ? nullptr : &*found;
+}
+
+Status PayoutPlan::add_up() {
+    if (request_.close.until > request_.received_at) {
+        return Error{ErrorCode::kInvalid,
+                     "--until " + request_.close.until.to_string() + " lies in the future"};
+    }
+    if (Status known = check_programs(); !known) {
+        return known;
+    }
+    std::vector<MaturedOf> programs;
+    for (const Program& program : programs_) {
+        programs.push_back({program.id, program.held_since(request_.close.until)});
+    }
+    matured_ = ledger_.matured(request_.account, programs);
+    find_posted_later();
+    add_shares();
+    decide();
+    return {};
+}
+
+const ShopId& PayoutPlan::shop_id_of(ShopNumber shop) {
+    const auto [known, added] = shop_ids_.try_emplace(shop);
+    if (added) {
+        known->second = ledger_.shop_id(shop);
+    }
+    return known->second;
+}
+
+bool PayoutPlan::has_later_bookings(const OpenAmount& row) const {
+    return row.last_booked > request_.close.until;
+}
+
+void PayoutPlan::expect(std::span<const OpenAmount> rows) {
+    std::vector<OrderKey> orders;
+    std::vector<OrderKey> journals;
+    for (const OpenAmount& row : rows) {
+        if (is_credit(row)) {
+            continue;
+        }
+        orders.push_back({row.account, row.shop, row.order_id});
+        if (has_later_bookings(row)) {
+            journals.push_back(orders.back());
+        }
+    }
+    ledger_.expect_orders(orders);
+    ledger_.expect_journals(journals);
+}
+
+// ---- One position or credit
+// ----------------------------------------------------------------------
+
+LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
+    MoneyCommand credit;
+    credit.command_id = row.order_id.str();
+    if (!ledger_.load(credit)) {
+        throw damaged(row);
+    }
+    Decimal due = credit.due;
+    if (credit.last_booked > request_.close.until) {
+        // A credit has one posting and at most one reversal, so before its last entry it did not
+        // exist or was not reversed.
+        Decimal then = zero_amount(credit.currency);
+        ledger_.scan_creator_journal(
+            row.account, row.creator, kFirstInstant, next_instant(request_.close.until),
+            [&](const JournalGroup& group) {
+                if (group.command_id == credit.command_id ||
+                    (!credit.reversed_by.empty() && group.command_id == credit.reversed_by)) {
+                    for (const JournalEntry& entry : group.entries) {
+                        then += into(entry, Book::kOwed);
+                    }
+                }
+                return true;
+            });
+        due = std::min(due, then);
+    }
+    const Decimal take = due - credit.taken;
+    return take.is_zero() ? LineAmounts{} : LineAmounts{{LineItemId(credit.command_id), take}};
+}
+
+LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
+    if (is_credit(row)) {
+        return take_of_credit(row);
+    }
+    if (!load_sound_order(ledger_, {row.account, row.shop, row.order_id}, state_)) {
+        throw damaged(row);
+    }
+    const std::optional<std::uint32_t> index = find_position(state_, row.program, row.creator);
+    if (!index) {
+        throw damaged(row);
+    }
+    const Position& position = state_.positions[*index];
+    if (position.last_booked <= request_.close.until) {
+        return take_of(position, row.currency, nullptr);
+    }
+    const LineAmounts then =
+        due_as_of(ledger_.order_journal(state_), position, row.currency, request_.close.until);
+    return take_of(position, row.currency, &then);
+}
+
+std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
+    const LineAmounts amounts = take_of_row(row);
+    std::vector<PayoutItem> items;
+    if (is_credit(row)) {
+        MoneyCommand credit;
+        credit.command_id = row.order_id.str();
+        static_cast<void>(ledger_.load(credit));
+        for (const auto& [line, amount] : amounts) {
+            items.push_back({{},
+                             row.program,
+                             credit.shop_id,
+                             credit.order_id,
+                             line,
+                             ItemKind::kCredit,
+                             amount,
+                             credit.shop,
+                             row.sold_at});
+        }
+        return items;
+    }
+    const Position& position = state_.positions[*find_position(state_, row.program, row.creator)];
+    const ItemKind kind =
+        has_commission(position, request_.run) ? ItemKind::kAdjustment : ItemKind::kCommission;
+    for (const auto& [line, amount] : amounts) {
+        items.push_back({{},
+                         row.program,
+                         shop_id_of(row.shop),
+                         row.order_id,
+                         line,
+                         line.empty() ? ItemKind::kManual : kind,
+                         amount,
+                         row.shop,
+                         row.sold_at});
+    }
+    return items;
+}
+
+/// Reads all holds on creators of the account at once, because they are few.
+bool PayoutPlan::is_held(const CreatorId& creator, const ProgramId& program) {
+    if (!holds_) {
+        holds_.emplace();
+        ledger_.scan(CreatorHold{request_.account, {}, {}, {}, {}, {}}, {1, 1},
+                     [this](const CreatorHold& hold) {
+                         holds_->emplace(hold.creator, hold.program);
+                         return true;
+                     });
+    }
+    return holds_->contains({creator, ProgramId()}) || holds_->contains({creator, program});
+}
+
+/// Blocks stop increases only (H1).
+std::optional<SkipReason> PayoutPlan::block_of(const OpenAmount& row, const Decimal& take) {
+    if (take <= Decimal()) {
+        return std::nullopt;
+    }
+    if ((row.blocks & kBlockedByHold) != 0 || is_held(row.creator, row.program)) {
+        return SkipReason::kHeld;
+    }
+    return (row.blocks & settings_.blocking) != 0 ? std::optional(SkipReason::kBlocked)
+                                                  : std::nullopt;
+}
+
+// ---- Creators that get a payout
+// ------------------------------------------------------------------
+
+/// Reads the order only if something was posted after `until`; else the row has the amount.
+void PayoutPlan::add_shares() {
+    std::vector<OpenAmount> slice;
+    const auto add_slice = [&] {
+        expect(slice);
+        for (const OpenAmount& row : slice) {
+            add_share(row, sum_of(take_of_row(row), row.currency));
+        }
+        slice.clear();
+    };
+    matured_->visit([&](const OpenAmount& row) {
+        if (!wants(row.creator)) {
+            return true;
+        }
+        if (!has_later_bookings(row)) {
+            add_share(row, row.amount);
+            return true;
+        }
+        slice.push_back(row);
+        if (slice.size() == kPayoutSlice) {
+            add_slice();
+        }
+        return true;
+    });
+    add_slice();
+    for (const auto& [key, row] : later_) {
+        add_share(row, row.amount);
+    }
+}
+
+void PayoutPlan::add_share(const OpenAmount& row, const Decimal& take) {
+    if (take.is_zero()) {
+        return;
+    }
+    const Decimal zero = zero_amount(row.currency);
+    Share& share =
+        shares_.try_emplace({row.creator, row.currency}, Share{zero, zero, zero, 0}).first->second;
+    const std::optional<SkipReason> block = block_of(row, take);
+    if (!block) {
+        share.amount += take;
+        ++share.units;
+    } else if (*block == SkipReason::kHeld) {
+        share.held += take;
+    } else {
+        share.blocked += take;
+    }
+}
+
+std::optional<SkipReason> PayoutPlan::skip_reason(const Key& key, const Decimal& amount) {
+    if (amount <= Decimal()) {
+        return SkipReason::kNotPositive;
+    }
+    if (excluded_.contains(key.first)) {
+        return SkipReason::kExcluded;
+    }
+    if (settings_.policy.require_payee) {
+        CreatorRow profile{request_.account, key.first, {}, {}, {}};
+        if (!ledger_.load(profile) || profile.payee.empty()) {
+            return SkipReason::kNoPayee;
+        }
+    }
+    const Decimal* minimum = amount_in(settings_.policy.min_payout, key.second);
+    if (!request_.close.ignore_minimum && minimum != nullptr && amount < *minimum) {
+        return SkipReason::kBelowMinimum;
+    }
+    return std::nullopt;
+}
+
+void PayoutPlan::decide() {
+    for (const auto& [key, share] : shares_) {
+        const auto skip = [&, creator = key.first, currency = key.second](SkipReason why,
+                                                                          const Decimal& amount) {
+            skipped_.push_back({request_.run, creator, currency, why, amount});
+        };
+        if (!share.held.is_zero()) {
+            skip(SkipReason::kHeld, share.held);
+        }
+        if (!share.blocked.is_zero()) {
+            skip(SkipReason::kBlocked, share.blocked);
+        }
+        if (share.units == 0) {
+            continue;
+        }
+        if (const std::optional<SkipReason> why = skip_reason(key, share.amount)) {
+            skip(*why, share.amount);
+        } else {
+            paid_.emplace_back(key, share.amount);
+        }
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,173 @@
+#include "core/positions/open_amounts.hpp"
+
+#include <algorithm>
+
+#include "core/commands/ids.hpp"
+#include "core/journal/journal.hpp"
+#include "core/values/money.hpp"
+
+namespace sluice {
+Decimal due_in(const Position& position, Currency currency) {
+    Decimal sum = zero_amount(currency);
+    for (const LineDue& due : position.dues) {
+        sum = due.currency == currency ? sum + due.due : sum;
+    }
+    return sum;
+}
+
+Decimal taken_in(const Position& position, Currency currency) {
+    Decimal sum = zero_amount(currency);
+    for (const LineDue& due : position.dues) {
+        sum = due.currency == currency ? sum + due.taken : sum;
+    }
+    return sum;
+}
+
+std::uint32_t blocks_of(const OrderState& state) noexcept {
+    return (state.anomalies_showing & ~state.anomalies_acknowledged) |
+           (state.has(kOrderHeld) ? kBlockedByHold : 0);
+}
+
+std::vector<Currency> currencies_of(const Position& position) {
+    std::vector<Currency> currencies;
+    for (const LineDue& due : position.dues) {
+        if (std::find(currencies.begin(), currencies.end(), due.currency) == currencies.end()) {
+            currencies.push_back(due.currency);
+        }
+    }
+    std::sort(currencies.begin(), currencies.end());
+    return currencies;
+}
+
+bool has_standing(const Position& position) noexcept {
+    return std::any_of(position.payouts.begin(), position.payouts.end(),
+                       [](const PositionPayout& payout) { return payout.standing; });
+}
+
+bool has_commission(const Position& position, std::string_view run) noexcept {
+    return std::any_of(
+        position.payouts.begin(), position.payouts.end(), [run](const PositionPayout& payout) {
+            return payout.standing && payout.has_commission && !is_of_run(payout.payout_id, run);
+        });
+}
+
+OpenAmount open_row(const OrderState& state, const Position& position, Currency currency,
+                    const Decimal& amount) {
+    return {state.key.account,
+            position.attribution.program,
+            has_standing(position),
+            state.ordered_at,
+            state.key.shop,
+            state.key.order_id,
+            position.attribution.creator,
+            currency,
+            amount,
+            position.last_booked,
+            blocks_of(state)};
+}
+
+OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount) {
+    return {credit.account,
+            credit.program,
+            credit.standing_items != 0,
+            credit.sale_at,
+            ShopNumber{},
+            OrderId(credit.command_id),
+            credit.creator,
+            credit.currency,
+            amount,
+            credit.last_booked,
+            0};
+}
+
+std::vector<OpenAmount> open_amounts(const OrderState& state) {
+    std::vector<OpenAmount> rows;
+    for (const Position& position : state.positions) {
+        for (const Currency currency : currencies_of(position)) {
+            const Decimal open = due_in(position, currency) - taken_in(position, currency);
+            if (!open.is_zero()) {
+                rows.push_back(open_row(state, position, currency, open));
+            }
+        }
+    }
+    return rows;
+}
+
+std::vector<OpenAmount> open_amounts(const MoneyCommand& credit) {
+    const Decimal open = credit.due - credit.taken;
+    return open.is_zero() ? std::vector<OpenAmount>{}
+                          : std::vector<OpenAmount>{open_row(credit, open)};
+}
+
+CommissionAmount commission_amount(const OrderState& state) {
+    const Position* position = state.position();
+    if (position == nullptr) {
+        return {state.currency, zero_amount(state.currency)};
+    }
+    std::optional<Currency> currency;
+    for (const PositionPayout& payout : position->payouts) {
+        if (payout.standing && payout.has_commission &&
+            (!currency || payout.currency == state.currency)) {
+            currency = payout.currency;
+        }
+    }
+    if (!currency) {
+        return {state.currency, due_in(*position, state.currency)};
+    }
+    Decimal amount = zero_amount(*currency);
+    for (const PositionPayout& payout : position->payouts) {
+        if (payout.standing && payout.currency == *currency) {
+            amount += payout.commission;
+        }
+    }
+    return {*currency, amount};
+}
+
+Decimal sum_of(const LineAmounts& amounts, Currency currency) {
+    Decimal sum = zero_amount(currency);
+    for (const auto& [line, amount] : amounts) {
+        sum += amount;
+    }
+    return sum;
+}
+
+LineAmounts take_of(const Position& position, Currency currency, const LineAmounts* as_of) {
+    LineAmounts now;
+    for (const LineDue& due : position.dues) {
+        if (due.currency == currency) {
+            now.emplace(due.line, due.due);
+        }
+    }
+    const bool was_less = as_of != nullptr && sum_of(*as_of, currency) < sum_of(now, currency);
+    LineAmounts found = was_less ? *as_of : now;
+    for (const LineDue& due : position.dues) {
+        if (due.currency == currency) {
+            found.try_emplace(due.line, zero_amount(currency)).first->second -= due.taken;
+        }
+    }
+    if (sum_of(found, currency).is_zero()) {
+        return {};
+    }
+    std::erase_if(found, [](const auto& item) { return item.second.is_zero(); });
+    return found;
+}
+
+LineAmounts due_as_of(const std::vector<JournalGroup>& journal, const Position& position,
+                      Currency currency, Timestamp until) {
+    LineAmounts due;
+    for (const JournalGroup& group : journal) {
+        if (group.accounting_date > until || group.program != position.attribution.program ||
+            group.creator != position.attribution.creator) {
+            continue;
+        }
+        for (const JournalEntry& entry : group.entries) {
+            if (!is_mark(entry.reason) && entry.currency == currency) {
+                due.try_emplace(entry.line, zero_amount(currency)).first->second +=
+                    into(entry, Book::kOwed);
+            }
+        }
+    }
+    return due;
+}
+
+}  // namespace sluice

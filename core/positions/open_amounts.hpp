@@ -1,0 +1,60 @@
+// Open amounts: what positions and credits have accrued, what payouts have allocated of it, and
+// what is open: accrued but not allocated (books P1).
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/ledger/command_rows.hpp"
+#include "core/ledger/journal_rows.hpp"
+#include "core/ledger/order_state.hpp"
+#include "core/ledger/payout_rows.hpp"
+
+namespace sluice {
+
+[[nodiscard]] Decimal due_in(const Position& position, Currency currency);
+[[nodiscard]] Decimal taken_in(const Position& position, Currency currency);
+/// Currencies of the position's dues, sorted.
+[[nodiscard]] std::vector<Currency> currencies_of(const Position& position);
+/// Value of OpenAmount::blocks: kBlockedByHold, unacknowledged anomalies.
+[[nodiscard]] std::uint32_t blocks_of(const OrderState& state) noexcept;
+/// Whether an active payout has an item of the position. The rest of it is then payable at once.
+[[nodiscard]] bool has_standing(const Position& position) noexcept;
+/// Whether an active payout of another payout run has an item of kind COMMISSION: the position's
+/// lines then give items of kind ADJUSTMENT (P2).
+[[nodiscard]] bool has_commission(const Position& position, std::string_view run) noexcept;
+
+/// Index row of an amount that a position has open, as of now.
+[[nodiscard]] OpenAmount open_row(const OrderState& state, const Position& position,
+                                  Currency currency, const Decimal& amount);
+[[nodiscard]] OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount);
+/// All index rows of an order, those of earlier positions included.
+[[nodiscard]] std::vector<OpenAmount> open_amounts(const OrderState& state);
+/// The index row of a credit, if anything of it is open.
+[[nodiscard]] std::vector<OpenAmount> open_amounts(const MoneyCommand& credit);
+/// Whether the row is of a credit, not of a position.
+[[nodiscard]] inline bool is_credit(const OpenAmount& row) noexcept {
+    return row.shop.value == 0;
+}
+
+/// The sum of the live position's COMMISSION items in active payouts, or the accrued amount if
+/// there are none (P2).
+struct CommissionAmount {
+    Currency currency;
+    Decimal amount;
+};
+[[nodiscard]] CommissionAmount commission_amount(const OrderState& state);
+
+using LineAmounts = std::map<LineItemId, Decimal>;
+/// The sum, with the currency's digits.
+[[nodiscard]] Decimal sum_of(const LineAmounts& amounts, Currency currency);
+/// The amounts that a close as of T pays of a position, by line: min(accrued as of T, accrued now)
+/// - allocated, from the side with the smaller sum (P1). Empty if the sum is 0.
+/// @param as_of  Accrued as of T; nullptr means the same as now.
+[[nodiscard]] LineAmounts take_of(const Position& position, Currency currency,
+                                  const LineAmounts* as_of);
+/// The amounts that the position had accrued at `until`, by line.
+[[nodiscard]] LineAmounts due_as_of(const std::vector<JournalGroup>& journal,
+                                    const Position& position, Currency currency, Timestamp until);
+
+}  // namespace sluice

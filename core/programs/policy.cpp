@@ -1,0 +1,67 @@
+#include "core/programs/policy.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+Error invalid_policy(std::string message) {
+    return {ErrorCode::kInvalid, std::move(message)};
+}
+
+Status validate_list(const char* name, const std::vector<Money>& list) {
+    std::set<Currency> seen;
+    for (const Money& money : list) {
+        if (money.amount.is_negative() || !in_minor_units(money.amount, money.currency)) {
+            return invalid_policy(std::string(name) + ": " + to_string(money) +
+                                  ": expected an amount of 0 or more with no more digits than " +
+                                  std::string(money.currency.code()) + " has");
+        }
+        if (!seen.insert(money.currency).second) {
+            return invalid_policy(std::string(name) + ": expected one amount of " +
+                                  std::string(money.currency.code()));
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+const Decimal* amount_in(const std::vector<Money>& list, Currency currency) noexcept {
+    const auto found = std::find_if(list.begin(), list.end(), [currency](const Money& money) {
+        return money.currency == currency;
+    });
+    return found == list.end() ? nullptr : &found->amount;
+}
+
+bool needs_approval(const std::optional<std::vector<Money>>& above, const Money& amount) noexcept {
+    if (!above) {
+        return false;
+    }
+    const Decimal* limit = amount_in(*above, amount.currency);
+    const Decimal absolute = amount.amount.is_negative() ? -amount.amount : amount.amount;
+    return limit == nullptr || absolute > *limit;
+}
+
+Status validate(const Policy& policy) {
+    if (!is_admin_id(policy.account_id.view())) {
+        return invalid_policy("account: expected an account id");
+    }
+    const std::vector<Money> none;
+    for (const auto& [name, list] :
+         {std::pair("min_payout", &policy.min_payout),
+          std::pair("approve_payout_above",
+                    policy.approve_payout_above ? &*policy.approve_payout_above : &none),
+          std::pair("approve_adjust_above",
+                    policy.approve_adjust_above ? &*policy.approve_adjust_above : &none),
+          std::pair("amount_limit", &policy.amount_limit)}) {
+        if (Status fits = validate_list(name, *list); !fits) {
+            return fits;
+        }
+    }
+    return {};
+}
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+// Policy: limits of an account, and who must approve (books H1, H3, section 8).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/money.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+class JsonWriter;
+
+/// Values as a program file states them, checked; the defaults are those of an account without one.
+struct Policy {
+    AccountId account_id;
+    AccountNumber account;
+    std::vector<Money> min_payout;
+    /// Amounts above these need an approval, and so does any amount in a currency that the list
+    /// lacks. nullopt means that no approval is ever needed.
+    std::optional<std::vector<Money>> approve_payout_above, approve_adjust_above;
+    std::vector<std::string> approvers;  ///< Empty means any other actor.
+    bool require_payee = false;
+    Decimal max_rate{100, 0};   ///< Percent.
+    Decimal lines_over{10, 0};  ///< Percent.
+    Decimal max_share{100, 0};  ///< Percent.
+    std::vector<Money> amount_limit;
+    std::optional<std::vector<std::string>> blocking;  ///< Kinds; nullopt means the default set.
+    friend bool operator==(const Policy&, const Policy&) = default;
+
+    [[nodiscard]] bool has_approvals() const noexcept {
+        return approve_payout_above || approve_adjust_above;
+    }
+};
+
+/// Returns the amount of a currency in a list, or nullptr.
+[[nodiscard]] const Decimal* amount_in(const std::vector<Money>& list, Currency currency) noexcept;
+/// Whether `amount` (its absolute value) needs another actor's approval under `above`.
+[[nodiscard]] bool needs_approval(const std::optional<std::vector<Money>>& above,
+                                  const Money& amount) noexcept;
+
+/// Checks what types do not express. The message names the field.
+[[nodiscard]] Status validate(const Policy& policy);
+
+/// A policy as one line of JSON, in commands and in the ledger.
+void write_policy(JsonWriter& writer, const Policy& policy);
+[[nodiscard]] std::string encode_policy(const Policy& policy);
+/// Returns nullopt if `json` is not what encode_policy() writes.
+[[nodiscard]] std::optional<Policy> decode_policy(std::string_view json);
+
+}  // namespace sluice

@@ -1,0 +1,327 @@
+#include "core/programs/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+constexpr std::array<std::pair<AttributionType, std::string_view>, 3> kTypes{{
+    {AttributionType::kAffiliateCode, "AFFILIATE_CODE"},
+    {AttributionType::kLanded, "LANDED"},
+    {AttributionType::kManual, "MANUAL"},
+}};
+constexpr std::array<std::pair<BaseKind, std::string_view>, 2> kBases{{
+    {BaseKind::kNet, "net"},
+    {BaseKind::kGross, "gross"},
+}};
+constexpr std::array<std::pair<RuleMatch, std::string_view>, 8> kMatches{{
+    {RuleMatch::kVariantSku, "variant_sku"},
+    {RuleMatch::kSku, "sku"},
+    {RuleMatch::kProduct, "product"},
+    {RuleMatch::kCollection, "collection"},
+    {RuleMatch::kBrand, "brand"},
+    {RuleMatch::kTag, "tag"},
+    {RuleMatch::kDefault, "default"},
+    {RuleMatch::kNoItem, "any item"},
+}};
+constexpr std::array<std::pair<CustomerKind, std::string_view>, 2> kCustomers{{
+    {CustomerKind::kNew, "new"},
+    {CustomerKind::kReturning, "returning"},
+}};
+constexpr std::string_view kPerOrder = " per order";
+
+constexpr unsigned kPercentDecimalsMax = 4;
+
+template <class Table, class Value>
+std::string_view name_in(const Table& table, Value value) noexcept {
+    for (const auto& [known, name] : table) {
+        if (known == value) {
+            return name;
+        }
+    }
+    return "unknown";
+}
+
+template <class Table>
+auto value_in(const Table& table, std::string_view text) noexcept
+    -> std::optional<typename Table::value_type::first_type> {
+    for (const auto& [value, name] : table) {
+        if (name == text) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+Error rate_error() {
+    return {ErrorCode::kInvalid,
+            "a rate is a percentage with up to 4 decimals (\"12.5%\"), an amount for each unit "
+            "(\"1.50 USD\") or an amount for each order (\"5.00 USD per order\")"};
+}
+
+Error invalid(std::string message) {
+    return {ErrorCode::kInvalid, std::move(message)};
+}
+
+Result<Rate> parse_percent(std::string_view number) {
+    const std::optional<Decimal> value = Decimal::parse(number);
+    if (!value || value->scale() > kPercentDecimalsMax) {
+        return rate_error();
+    }
+    return Rate{RateKind::kPercent, *value, {}};
+}
+
+Result<Rate> parse_fixed(RateKind kind, std::string_view number, std::string_view code) {
+    const std::optional<Decimal> value = Decimal::parse(number);
+    if (!value) {
+        return rate_error();
+    }
+    const std::optional<Currency> currency = Currency::parse(code);
+    if (!currency) {
+        return invalid("a fixed rate names an ISO 4217 currency in capitals (\"1.50 USD\")");
+    }
+    return Rate{kind, *value, *currency};
+}
+
+Status validate_ids(const Program& program) {
+    if (!is_admin_id(program.id.view())) {
+        return invalid("id: expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
+    }
+    if (!is_admin_id(program.account_id.view())) {
+        return invalid("account: expected an account id");
+    }
+    std::set<std::string_view> shops;
+    for (const std::string& shop : program.shops) {
+        if (!is_admin_id(shop)) {
+            return invalid("shops: expected a list of shop ids");
+        }
+        if (!shops.insert(shop).second) {
+            return invalid("shops: \"" + shop + "\" is named twice");
+        }
+    }
+    return {};
+}
+
+Status validate_precedence(const std::vector<AttributionType>& precedence) {
+    if (precedence.empty()) {
+        return invalid("precedence: expected AFFILIATE_CODE, LANDED or both");
+    }
+    std::set<AttributionType> seen;
+    for (const AttributionType type : precedence) {
+        if (!seen.insert(type).second) {
+            return invalid("precedence: " + std::string(to_string(type)) + " is named twice");
+        }
+    }
+    return {};
+}
+
+Status validate_tiers(const std::string& where, const std::vector<Tier>& tiers) {
+    std::map<Currency, Decimal> last;
+    for (const Tier& tier : tiers) {
+        if (tier.from.amount.is_negative()) {
+            return invalid(where + "from: expected an amount of 0 or more");
+        }
+        if (tier.rate.kind == RateKind::kNone) {
+            return invalid(where + "rate: missing");
+        }
+        const auto [known, first] = last.try_emplace(tier.from.currency, tier.from.amount);
+        if (!first && tier.from.amount <= known->second) {
+            return invalid(where + "expected tiers of " + std::string(tier.from.currency.code()) +
+                           " that rise; " + to_string(tier.from) + " does not");
+        }
+        known->second = tier.from.amount;
+    }
+    return {};
+}
+
+Status validate_rule(const std::string& where, const Rule& rule) {
+    if (rule.match == RuleMatch::kDefault) {
+        return invalid(where +
+                       "match: expected variant_sku, sku, product, collection, brand or tag");
+    }
+    if (rule.match == RuleMatch::kNoItem) {
+        if (rule.qualifiers() == 0) {
+            return invalid(where + "expected an item (match, value), a qualifier, or both");
+        }
+    } else if (rule.value.empty()) {
+        return invalid(where + "value: expected a text that is not empty");
+    }
+    if (rule.rate.kind == RateKind::kNone) {
+        return invalid(where + "rate: missing");
+    }
+    if (rule.from && rule.until && *rule.until <= *rule.from) {
+        return invalid(where + "until: expected an instant after from");
+    }
+    if ((!rule.creator.empty() && !is_admin_id(rule.creator)) ||
+        (!rule.group.empty() && !is_admin_id(rule.group))) {
+        return invalid(where + "creator, group: expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
+    }
+    return validate_tiers(where + "tiers: ", rule.tiers);
+}
+
+Status validate_rules(const std::vector<Rule>& rules) {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        if (Status fits = validate_rule("rule " + std::to_string(i + 1) + ": ", rules[i]); !fits) {
+            return fits;
+        }
+    }
+    return {};
+}
+
+Status validate_caps(const std::vector<Money>& caps) {
+    std::set<Currency> seen;
+    for (const Money& cap : caps) {
+        if (!seen.insert(cap.currency).second) {
+            return invalid("max_per_order: expected one amount of " +
+                           std::string(cap.currency.code()));
+        }
+        if (cap.amount.is_negative()) {
+            return invalid("max_per_order: expected an amount of 0 or more");
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string_view to_string(AttributionType type) noexcept {
+    return name_in(kTypes, type);
+}
+
+std::optional<AttributionType> parse_attribution_type(std::string_view text) noexcept {
+    return value_in(kTypes, text);
+}
+
+std::string_view to_string(CustomerKind kind) noexcept {
+    return name_in(kCustomers, kind);
+}
+
+std::optional<CustomerKind> parse_customer_kind(std::string_view text) noexcept {
+    return value_in(kCustomers, text);
+}
+
+std::string_view to_string(BaseKind base) noexcept {
+    return name_in(kBases, base);
+}
+
+std::optional<BaseKind> parse_base_kind(std::string_view text) noexcept {
+    return value_in(kBases, text);
+}
+
+std::string_view to_string(RuleMatch match) noexcept {
+    return name_in(kMatches, match);
+}
+
+std::optional<RuleMatch> parse_rule_match(std::string_view text) noexcept {
+    const std::optional<RuleMatch> match = value_in(kMatches, text);
+    return match && *match >= RuleMatch::kDefault ? std::nullopt : match;
+}
+
+Result<Rate> parse_rate(std::string_view text) {
+    if (!text.empty() && text.back() == '%') {
+        return parse_percent(text.substr(0, text.size() - 1));
+    }
+    const std::size_t space = text.find(' ');
+    if (space == std::string_view::npos) {
+        return rate_error();
+    }
+    const std::string_view code = text.substr(space + 1);
+    if (code.ends_with(kPerOrder)) {
+        return parse_fixed(RateKind::kPerOrder, text.substr(0, space),
+                           code.substr(0, code.size() - kPerOrder.size()));
+    }
+    return parse_fixed(RateKind::kFixed, text.substr(0, space), code);
+}
+
+std::string to_string(const Rate& rate) {
+    switch (rate.kind) {
+        case RateKind::kPercent:
+            return rate.value.to_string() + "%";
+        case RateKind::kFixed:
+            return rate.value.to_string() + " " + std::string(rate.currency.code());
+        case RateKind::kPerOrder:
+            return rate.value.to_string() + " " + std::string(rate.currency.code()) +
+                   std::string(kPerOrder);
+        case RateKind::kNone:
+            break;
+    }
+    return "none";
+}
+
+bool Program::covers(std::string_view shop_id) const noexcept {
+    return shops.empty() || std::find(shops.begin(), shops.end(), shop_id) != shops.end();
+}
+
+bool Program::uses(AttributionType type) const noexcept {
+    return std::find(precedence.begin(), precedence.end(), type) != precedence.end();
+}
+
+Timestamp Program::hold_end(Timestamp ordered_at) const noexcept {
+    return ordered_at.plus_days(hold_days);
+}
+
+Timestamp Program::held_since(Timestamp at) const noexcept {
+    return at.plus_days(-std::int64_t{hold_days});
+}
+
+Timestamp Program::reach_of(Timestamp received_at) const noexcept {
+    return std::max(kFirstInstant, received_at.plus_days(-std::int64_t{late_days}));
+}
+
+Timestamp Program::window_start(Timestamp ordered_at) const noexcept {
+    return ordered_at.plus_days(-std::int64_t{window_days});
+}
+
+bool Program::has_tiers() const noexcept {
+    return !default_tiers.empty() || std::any_of(rules.begin(), rules.end(), [](const Rule& rule) {
+        return !rule.tiers.empty();
+    });
+}
+
+bool Program::asks_for_customer() const noexcept {
+    return std::any_of(rules.begin(), rules.end(),
+                       [](const Rule& rule) { return rule.customer != CustomerKind::kUnknown; });
+}
+
+unsigned Rule::qualifiers() const noexcept {
+    return unsigned{!creator.empty()} + unsigned{!group.empty()} +
+           unsigned{customer != CustomerKind::kUnknown} + unsigned{from || until} +
+           unsigned{min_order_amount.has_value()};
+}
+
+bool Rule::same_as(const Rule& other) const noexcept {
+    return match == other.match && value == other.value && creator == other.creator &&
+           group == other.group && customer == other.customer && from == other.from &&
+           until == other.until && min_order_amount == other.min_order_amount;
+}
+
+Status validate(const Program& program) {
+    if (Status ids = validate_ids(program); !ids) {
+        return ids;
+    }
+    if (program.window_days > kProgramDaysMax || program.hold_days > kProgramDaysMax) {
+        return invalid("window_days, hold_days: expected 0 to " + std::to_string(kProgramDaysMax));
+    }
+    if (Status precedence = validate_precedence(program.precedence); !precedence) {
+        return precedence;
+    }
+    if (program.default_rate.kind == RateKind::kNone) {
+        return invalid("default_rate: missing");
+    }
+    if (program.starts_at && program.ends_at && *program.ends_at <= *program.starts_at) {
+        return invalid("ends_at: expected an instant after starts_at");
+    }
+    if (Status caps = validate_caps(program.max_per_order); !caps) {
+        return caps;
+    }
+    if (Status tiers = validate_tiers("default_tiers: ", program.default_tiers); !tiers) {
+        return tiers;
+    }
+    return validate_rules(program.rules);
+}
+
+}  // namespace sluice

@@ -1,0 +1,141 @@
+// Programs: the commission that an account pays, and for what. Values as a program file states
+// them, checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/money.hpp"
+#include "core/values/result.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+class JsonWriter;
+
+/// Values are bits: an order may be attributed by several. kManual: by `attribute`, never in files.
+enum class AttributionType : std::uint8_t { kAffiliateCode = 1, kLanded = 2, kManual = 4 };
+[[nodiscard]] std::string_view to_string(AttributionType type) noexcept;
+[[nodiscard]] std::optional<AttributionType> parse_attribution_type(std::string_view text) noexcept;
+
+enum class BaseKind : std::uint8_t { kNet = 1, kGross = 2 };
+[[nodiscard]] std::string_view to_string(BaseKind base) noexcept;
+[[nodiscard]] std::optional<BaseKind> parse_base_kind(std::string_view text) noexcept;
+
+/// From the most specific to the least.
+enum class RuleMatch : std::uint8_t {
+    kVariantSku = 1,
+    kSku = 2,
+    kProduct = 3,
+    kCollection = 4,
+    kBrand = 5,
+    kTag = 6,
+    kDefault = 7,  ///< Not in files: the program's default rate.
+    kNoItem = 8,   ///< It has qualifiers only: it comes before the default rate.
+};
+[[nodiscard]] std::string_view to_string(RuleMatch match) noexcept;
+[[nodiscard]] std::optional<RuleMatch> parse_rule_match(std::string_view text) noexcept;
+
+enum class RateKind : std::uint8_t { kNone = 0, kPercent = 1, kFixed = 2, kPerOrder = 3 };
+
+/// `12.5%`, `1.50 USD` for each unit, or `5.00 USD per order`. kNone pays nothing: no rate matched
+/// the currency.
+struct Rate {
+    RateKind kind = RateKind::kNone;
+    Decimal value;      ///< Percent (up to 4 decimals), or an amount (up to 6). Never negative.
+    Currency currency;  ///< kFixed, kPerOrder only.
+    friend bool operator==(const Rate&, const Rate&) = default;
+};
+/// kInvalid; the message says what was expected.
+[[nodiscard]] Result<Rate> parse_rate(std::string_view text);
+[[nodiscard]] std::string to_string(const Rate& rate);
+
+enum class CustomerKind : std::uint8_t { kUnknown = 0, kNew = 1, kReturning = 2 };
+[[nodiscard]] std::string_view to_string(CustomerKind kind) noexcept;  // new, returning
+[[nodiscard]] std::optional<CustomerKind> parse_customer_kind(std::string_view text) noexcept;
+
+/// From this volume of a month on, this rate (M4).
+struct Tier {
+    Money from;
+    Rate rate;
+    friend bool operator==(const Tier&, const Tier&) = default;
+};
+
+/// An item, qualifiers, or both; all of them must match (M1).
+struct Rule {
+    RuleMatch match = RuleMatch::kNoItem;
+    std::string value;  ///< Compared exactly; empty with kNoItem.
+    Rate rate;
+    std::vector<Tier> tiers{};                       ///< At most one per currency and volume.
+    std::string creator{}, group{};                  ///< Empty means any.
+    CustomerKind customer = CustomerKind::kUnknown;  ///< kUnknown: any.
+    std::optional<Timestamp> from{}, until{};        ///< For platform_ordered_at; end excluded.
+    std::optional<Money> min_order_amount{};
+    friend bool operator==(const Rule&, const Rule&) = default;
+
+    /// How many qualifiers it has; `from` and `until` count as one.
+    [[nodiscard]] unsigned qualifiers() const noexcept;
+    /// The same rule over versions of a file: same item, same qualifiers.
+    [[nodiscard]] bool same_as(const Rule& other) const noexcept;
+};
+
+struct Program {
+    ProgramId id;
+    AccountId account_id;
+    AccountNumber account;
+    std::vector<std::string> shops;  ///< Shop ids; empty: every shop of the account.
+    std::uint32_t window_days = 30;
+    BaseKind base = BaseKind::kNet;
+    std::vector<AttributionType> precedence{AttributionType::kAffiliateCode,
+                                            AttributionType::kLanded};
+    std::uint32_t hold_days = 0;
+    std::optional<Timestamp> starts_at{}, ends_at{};  ///< For platform_ordered_at; end excluded.
+    std::uint32_t late_days = 30;                     ///< How far inputs count back (A2).
+    Rate default_rate;
+    std::vector<Tier> default_tiers{};
+    std::vector<Money> max_per_order{};  ///< At most one per currency.
+    std::vector<Rule> rules;             ///< In the file's order.
+    friend bool operator==(const Program&, const Program&) = default;
+
+    [[nodiscard]] bool covers(std::string_view shop_id) const noexcept;
+    [[nodiscard]] bool uses(AttributionType type) const noexcept;
+    [[nodiscard]] bool has_tiers() const noexcept;
+    [[nodiscard]] bool asks_for_customer() const noexcept;
+    /// The instant at which a commission clears: it is payable from then on.
+    [[nodiscard]] Timestamp hold_end(Timestamp ordered_at) const noexcept;
+    /// hold_end(t) <= at is the same as t <= held_since(at).
+    [[nodiscard]] Timestamp held_since(Timestamp at) const noexcept;
+    /// Receipt - late_days: the earliest order that an input of then counts for (A2).
+    [[nodiscard]] Timestamp reach_of(Timestamp received_at) const noexcept;
+    /// The earliest click that counts.
+    [[nodiscard]] Timestamp window_start(Timestamp ordered_at) const noexcept;
+};
+
+inline constexpr std::uint32_t kProgramDaysMax = 36'500;
+
+/// Checks what types do not express: ids, ranges, repetitions. The message names the field and what
+/// was expected; the caller adds file and line.
+[[nodiscard]] Status validate(const Program& program);
+
+/// A program as one line of JSON, in commands and in the ledger.
+void write_program(JsonWriter& writer, const Program& program);
+[[nodiscard]] std::string encode_program(const Program& program);
+/// Returns nullopt if `json` is not what encode_program() writes.
+[[nodiscard]] std::optional<Program> decode_program(std::string_view json);
+
+/// A program as stored. Versions are 1, 2, ...; earlier ones stay readable for `sluice explain`.
+struct ProgramRow {
+    Program program;
+    std::uint32_t version = 0;
+    SequenceNumber applied_by;
+    Timestamp applied_at;
+    /// Receipt - late_days of its first apply, or its --reach: the default of starts_at (A2).
+    Timestamp first_reach{};
+};
+
+}  // namespace sluice

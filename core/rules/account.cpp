@@ -1,0 +1,107 @@
+#include "core/rules/account.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+constexpr std::uint32_t kBlockingByDefault =
+    bit(AnomalyKind::kVersionInFuture) | bit(AnomalyKind::kCancelWithoutCancelledAt) |
+    bit(AnomalyKind::kCancelNotLater) | bit(AnomalyKind::kRefundIdReused) |
+    bit(AnomalyKind::kLinesExceedAmount) | bit(AnomalyKind::kCommissionExceedsBase) |
+    bit(AnomalyKind::kAmountAboveLimit) | bit(AnomalyKind::kOrderedInFuture) |
+    bit(AnomalyKind::kCurrencyChanged) | bit(AnomalyKind::kCreditedOrder);
+
+}  // namespace
+
+AccountSettings account_settings(LedgerReader& ledger, AccountNumber account) {
+    AccountSettings settings;
+    settings.row.account = account;
+    if (!ledger.load(settings.row)) {
+        settings.row = AccountRow{};
+        settings.row.account = account;
+    }
+    if (!settings.row.policy.empty()) {
+        std::optional<Policy> policy = decode_policy(settings.row.policy);
+        if (!policy) {
+            throw LedgerFailure(
+                {ErrorCode::kCorrupt,
+                 "ledger: the policy of account " + settings.row.account_id.str() + " is damaged"});
+        }
+        settings.policy = *std::move(policy);
+    }
+    settings.blocking = blocking_kinds(settings.policy);
+    return settings;
+}
+
+std::uint32_t blocking_kinds(const Policy& policy) {
+    if (!policy.blocking) {
+        return kBlockingByDefault;
+    }
+    std::uint32_t kinds = 0;
+    for (const std::string& name : *policy.blocking) {
+        if (const std::optional<AnomalyKind> kind = parse_anomaly_kind(name)) {
+            kinds |= bit(*kind);
+        }
+    }
+    return kinds;
+}
+
+CreatorId first_id(LedgerReader& ledger, AccountNumber account, const CreatorId& given) {
+    CreatorAlias alias{account, given, {}};
+    return ledger.load(alias) ? alias.creator : given;
+}
+
+CreatorId shown_id(LedgerReader& ledger, AccountNumber account, const CreatorId& first) {
+    CreatorRow row{account, first, {}, {}, {}};
+    return ledger.load(row) && !row.shown_as.empty() ? row.shown_as : first;
+}
+
+CreatorId shown_id_until(LedgerReader& ledger, AccountNumber account, const CreatorId& first,
+                         Timestamp until) {
+    if (shown_id(ledger, account, first) == first) {
+        return first;  // never renamed, because an id is not used again
+    }
+    CreatorId shown = first;
+    ledger.scan_creator_journal(account, first, kFirstInstant, until,
+                                [&](const JournalGroup& group) {
+                                    for (const JournalEntry& entry : group.entries) {
+                                        if (entry.reason == JournalReason::kMarkRenamed) {
+                                            shown = CreatorId(entry.line.str());
+                                        }
+                                    }
+                                    return true;
+                                });
+    return shown;
+}
+
+bool is_held(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
+             const ProgramId& program) {
+    CreatorHold all{account, creator, ProgramId(), {}, {}, {}};
+    CreatorHold one{account, creator, program, {}, {}, {}};
+    return ledger.load(all) || ledger.load(one);
+}
+
+std::vector<std::string> blocked_by(const OrderState& order, LedgerReader& ledger) {
+    std::vector<std::string> blocks;
+    if (order.has(kOrderHeld)) {
+        blocks.emplace_back("HOLD");
+    }
+    const Position* position = order.position();
+    if (position != nullptr && is_held(ledger, order.key.account, position->attribution.creator,
+                                       position->attribution.program)) {
+        blocks.emplace_back("CREATOR_HOLD");
+    }
+    const std::uint32_t open = order.anomalies_showing & ~order.anomalies_acknowledged &
+                               account_settings(ledger, order.key.account).blocking;
+    for (unsigned number = 1; number < kAnomalyKinds; ++number) {
+        const auto kind = static_cast<AnomalyKind>(number);
+        if ((open & bit(kind)) != 0) {
+            blocks.emplace_back(to_string(kind));
+        }
+    }
+    return blocks;
+}
+
+}  // namespace sluice

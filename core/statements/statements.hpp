@@ -1,0 +1,72 @@
+// Statements: a creator's balance and month, and the state of an order's commission, now or as of
+// an instant (books sections 3, J2, H1, P1, S3).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/ledger/ledger.hpp"
+
+namespace sluice {
+
+// ---- Balances
+// ------------------------------------------------------------------------------------
+
+/// pending + blocked + payable == owed; owed + in_payout + paid == total.
+struct BalanceAt {
+    BalanceKey key;
+    Decimal owed, pending, blocked, payable, in_payout, paid, total;
+};
+
+/// Visits the balances of one account, or of all, by key.
+/// @param now  A commission is pending until it clears, and payable from that instant on.
+void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
+                 const Visitor<BalanceAt>& visit);
+
+/// Visits the balances of a past instant: takes back postings and payouts with a later accounting
+/// date, and leaves out balances that were 0 in every book. Clearing days and blocks are those of
+/// now, because the ledger keeps no history of them.
+void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
+                    const Visitor<BalanceAt>& visit);
+
+// ---- A month of one creator, by accounting date
+// --------------------------------------------------
+
+/// Sums of the book `owed`, per program and currency: opening + earned + adjusted - paid_out =
+/// closing.
+struct StatementSums {
+    Decimal opening, earned, adjusted, paid_out, closing;
+};
+
+struct Statement {
+    AccountNumber account;
+    CreatorId creator;
+    Timestamp from, until;   ///< The month.
+    bool is_closed = false;  ///< A closed statement never changes.
+    std::map<std::pair<ProgramId, Currency>, StatementSums> sums;
+};
+
+/// Returns the sums of a month, and visits each of its postings by accounting date. Reads the last
+/// closed period before the month, and the creator's entries since then from an index.
+[[nodiscard]] Statement read_statement(
+    LedgerReader& ledger, AccountNumber account, const CreatorId& creator, Timestamp from,
+    Timestamp until, const Visitor<std::pair<const JournalGroup*, std::size_t>>& visit);
+
+// ---- One order
+// -----------------------------------------------------------------------------------
+
+/// Returns the first that applies of detached, waiting, rejected, cancelled, paid, in_payout,
+/// blocked, pending and payable. `paid` and `in_payout` refer to COMMISSION items in active
+/// payouts.
+[[nodiscard]] std::string_view order_status(const OrderState& order, Timestamp now,
+                                            LedgerReader& ledger);
+
+/// Amounts of the order in active payouts, by currency.
+struct TakenOfOrder {
+    std::map<Currency, Decimal> in_payout, paid;
+};
+[[nodiscard]] TakenOfOrder taken_of_order(const OrderState& order, LedgerReader& ledger);
+
+}  // namespace sluice
