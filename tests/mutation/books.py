@@ -107,7 +107,7 @@ BOOKS = [
           "    std::optional<std::string> damage = damage_of(state);\n",
           "    std::optional<std::string> damage;\n", "ledger:*D_ADamagedOrder*"),
     fault("an edited due is taken for what is owed", "core/rules/soundness.cpp",
-          "        if (due.due != amount) {\n", "        if (due.due != due.due) {\n", "ledger:PostgresDamage.O6_AnEditedDue*"),
+          "        if (due.due != amount) {\n", "        if (due.due != due.due) {\n", "ledger:PostgresDamage.O6_AnEditedAccrual*"),
     fault("a device stays in an archived record", "core/forget/edit.cpp",
           "        meta.anon_id = {};\n", "", "ledger:*ForgetRules*"),
     fault("an edited import is another command to its key", "core/forget/edit.cpp",
