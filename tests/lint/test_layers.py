@@ -71,6 +71,34 @@ def test_each_folder_has_a_readme():
         assert len(units) <= UNITS_MAX, f"{room}/{folder}: {len(units)} units"
 
 
+def drawn_folders():
+    """{room: [[folder, ...], ...]}, from the ground up, as docs/internals.md draws them."""
+    page = (ROOT / "docs" / "internals.md").read_text()
+    (block,) = re.findall(r"^```\n(core .*?)^```", page, re.M | re.S)
+    rooms = {}
+    for room, groups in re.findall(r"^(\w+) +(.*(?:\n +.*)*)", block, re.M):
+        rooms[room] = [re.findall(r"\w+", group) for group in groups.split("<-")]
+    return rooms
+
+
+def test_the_page_draws_the_folders():
+    """docs/internals.md has every folder, and above all folders that it includes."""
+    drawn = drawn_folders()
+    assert {room: {folder for group in groups for folder in group} for room, groups in drawn.items()} == {
+        room: {folder for other, folder in folders() if other == room} for room in ROOMS}
+    level = {(room, folder): number for room, groups in drawn.items() for number, group in enumerate(groups)
+             for folder in group}
+    wrong = [
+        f"{path.relative_to(ROOT)} includes {name}"
+        for room in ROOMS
+        for path in sources(room)
+        if (me := folder_of(str(path.relative_to(ROOT))))
+        for place, name in own_includes(path)
+        if place[0] == room and place != me and level[place] >= level[me]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_others_come_in_by_the_doors():
     """A header that its README does not list is private to its folder; a listed header must be used."""
     used = {place: set() for place in folders()}

@@ -5,14 +5,12 @@ import voice
 
 # {area: {pattern: hits}}; a pattern that is not listed is refused. A count may only fall.
 CEILINGS = {
-    "core": {"Of": 38, "clause first": 72, "clause later": 16, "metaphor": 18, "name": 46, "nobody": 2, "sentinel": 47,
-             "tail": 10},
+    "core": {"name": 17},
     "lmdb_store": {"name": 1},
     "pg_store": {"Of": 11, "clause first": 29, "clause later": 6, "metaphor": 11, "name": 4, "nobody": 6,
                  "sentinel": 12, "tail": 2},
-    "worker": {"name": 2},
     "pages": {"clause later": 3, "nobody": 3, "tail": 1},
-    "tests": {"name": 9},
+    "tests": {"name": 6},
 }
 
 
