@@ -71,13 +71,7 @@ def diagnoses():
 
 
 def anomaly_kinds():
-    names = re.findall(r'"([A-Z]+(?:_[A-Z]+)+)"', read("core/journal/journal.cpp"))
-    enum = re.search(r"enum class AnomalyKind.*?\};", read("core/ledger/rows.hpp") + read("core/ledger/order_state.hpp"), re.S)
-    wanted = {
-        re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper()
-        for name in re.findall(r"k(\w+) =", enum.group(0))
-    }
-    return wanted & set(names)
+    return set(re.findall(r'\{AnomalyKind::k\w+, "([A-Z_]+)"\}', read("core/ledger/rows.cpp")))
 
 
 def alerts():
