@@ -94,7 +94,7 @@ TEST(Servers, AServiceFileCounts) {
     EXPECT_EQ(value(found.common, "keepalives_idle"), "-") << "libpq takes it from the service";
     EXPECT_EQ(value(found.common, "tcp_user_timeout"), "15000");
     ASSERT_FALSE(missing.ok());
-    EXPECT_NE(missing.error().message.find("\"nobody\" not found"), std::string::npos)
+    EXPECT_NE(missing.error().message.find("\"missing\" not found"), std::string::npos)
         << missing.error().message;
 }
 
