@@ -167,7 +167,7 @@ def test_a_machine_that_is_killed_under_a_running_worker(cluster, twins):
     """Nothing is applied without it, and nothing is lost."""
     sluice, worker = begun(twins, cluster, "machine")
     cluster.machines[1].kill()
-    worker.expect("tries again")
+    worker.expect("retrying")
     stopped_at = applied(cluster)
     assert stopped_at < INPUTS and worker.process.poll() is None
     cluster.machines[1].start()
@@ -183,7 +183,7 @@ def test_the_coordinator_is_killed_between_the_two_phases_of_a_commit(cluster, t
                                            "application_name = 'sluice writer'"), "a batch's commit that waits")
     assert prepared(cluster) == 2
     cluster.coordinator.kill()
-    worker.expect("tries again")
+    worker.expect("retrying")
     (cluster.coordinator.data / "postgresql.auto.conf").write_text("citus.recover_2pc_interval = -1\n")
     cluster.coordinator.start()
     worker.expect("has not finished a transaction that was committed")
