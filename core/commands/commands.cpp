@@ -81,7 +81,8 @@ public:
             writer_.value(row.creator.view()).value(row.program.view());
             writer_.value(row.occurred_at.to_string()).end_array();
         }
-        writer_.end_array();
+        // The digest of a key's content covers this member, in every stored command.
+        writer_.end_array().field("bounded", true);
         instant("reach", command.reach);
     }
 
