@@ -405,8 +405,10 @@ def close(ledger, at, command):
     return Result("done", payouts=[payout.payout_id for payout in made], skipped=skipped, digest=digest)
 
 
-def old_close(ledger, at, command):
-    made = payouts.old_close(ledger, at, command["program"], command["until"])
+def close_and_settle(ledger, at, command):
+    made, _, _ = payouts.close(ledger, at, command)
+    for payout in made:
+        payouts.move(ledger, at, "settle", [payout.payout_id])
     return Result("done", payouts=[payout.payout_id for payout in made])
 
 
@@ -425,7 +427,7 @@ HANDLERS = {
     "approve": approve,
     "withdraw": withdraw,
     "payout close": close,
-    "old payout close": old_close,
+    "payout close and settle": close_and_settle,
     "period close": period_close,
     "forget": forget.forget,
     "program apply": policy.apply,

@@ -87,7 +87,8 @@ def touches(_, step):
 def close(example, step):
     given = step.get("close", step.get("preview"))
     if isinstance(given, list):
-        return {"do": "old payout close", "program": given[0], "until": instant(given[1])}
+        return {"do": "payout close and settle", "programs": [given[0]], "until": instant(given[1]),
+                "ignore_minimum": True}
     command = {"do": "payout close", "until": example.now, **with_instants(given)}
     if "expect" in given:
         command["expect"] = example.digests[given["expect"]]

@@ -292,19 +292,3 @@ def check_approver(ledger, at, payout):
         raise Refused(f"{at.actor} closed payout {payout.payout_id} and cannot approve it; another has to")
     if approvers and at.actor not in approvers:
         raise Refused(f"{at.actor} is none of the approvers: {', '.join(approvers)}")
-
-
-# The time before double entry ------------------------------------------------------------------------------
-
-
-def old_close(ledger, at, program, until):
-    """Close of that program alone, of what is due now, without minimum, blocks, approval; and settle."""
-    if until > at.received:
-        raise Refused(f"--until {time_text(until)} lies in the future")
-    payouts = []
-    for share in shares(ledger, at.account, [program], [], until, as_of=None, blocked=False):
-        if share.amount > 0:
-            payouts.append(make(ledger, at, share, len(payouts) + 1, until, approval=False))
-    for payout in payouts:
-        move(ledger, at, "settle", [payout.payout_id])
-    return payouts
