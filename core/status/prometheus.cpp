@@ -1,5 +1,5 @@
 // Prometheus text format 0.0.4. Names end in their base unit, counters in _total; a figure that is
-// not known is left out. docs/operations.md lists every name.
+// not known is left out. docs/directives.md lists every name.
 #include "core/json/writer.hpp"
 #include "core/status/report.hpp"
 

@@ -120,7 +120,7 @@ inline constexpr std::uint64_t kHeartbeatStaleMs = 5'000;
 /// Returns all problems, the worst first.
 [[nodiscard]] std::vector<Problem> find_problems(const StatusReport& report);
 
-/// Returns `status.json` (docs/operations.md has the schema).
+/// Returns `status.json` (docs/directives.md has the schema).
 [[nodiscard]] std::string render_status_json(const StatusReport& report);
 /// Returns the metrics in Prometheus text format 0.0.4.
 [[nodiscard]] std::string render_prometheus(const StatusReport& report);
