@@ -394,7 +394,7 @@ void Connection::copy_in(const std::string& sql, std::string_view rows) {
     try {
         copy_all(sql, rows);
     } catch (const LedgerFailure& failure) {
-        if (!is_spread_ || failure.error().message.find(kNoReason) == std::string::npos) {
+        if (!is_distributed_ || failure.error().message.find(kNoReason) == std::string::npos) {
             throw;
         }
         inserts_ = true;

@@ -103,8 +103,8 @@ public:
     /// What the server warned of during the last sync() or script(); empty: nothing.
     [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
     /// The ledger's tables lie on several machines, by account (session.hpp finds out).
-    [[nodiscard]] bool is_spread() const noexcept { return is_spread_; }
-    void set_spread(bool is_spread) noexcept { is_spread_ = is_spread; }
+    [[nodiscard]] bool is_distributed() const noexcept { return is_distributed_; }
+    void set_distributed(bool is_distributed) noexcept { is_distributed_ = is_distributed; }
     /// The server's number of this session, as it was told when the session began.
     [[nodiscard]] int backend_pid() const noexcept;
     /// The session is of no use any more.
@@ -150,7 +150,7 @@ private:
     std::exception_ptr failure_;  ///< The first one of what is being taken.
     std::size_t queued_ = 0;
     bool given_up_ = false;
-    bool is_spread_ = false;
+    bool is_distributed_ = false;
     bool inserts_ = false;  ///< In place of COPY.
     bool in_pipeline_ = false;
 };

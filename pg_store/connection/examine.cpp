@@ -29,7 +29,7 @@ bool waits_for(Connection& session, const std::string& lock) {
 }
 
 /// Both ways in which batches take the gate.
-bool gate_blocks(Connection& holder, Connection& other) {
+bool lock_blocks(Connection& holder, Connection& other) {
     const std::string alone = lock_of_this_process("pg_advisory_xact_lock");
     const std::string shared = lock_of_this_process("pg_advisory_xact_lock_shared");
     holder.script("BEGIN; " + alone);
@@ -71,7 +71,7 @@ Result<Examined> examine(const Url& url) {
         const auto holder = open_best(url);
         const auto other = open_best(url);
         look_at_replication(*holder, found);
-        found.gate_blocks = found.standby || gate_blocks(*holder, *other);
+        found.lock_blocks = found.standby || lock_blocks(*holder, *other);
         return found;
     } catch (const LedgerFailure& failure) {
         return failure.error();

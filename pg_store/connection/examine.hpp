@@ -12,7 +12,7 @@ namespace sluice::pg {
 struct Examined {
     /// Proved with two sessions: while one holds an advisory lock, the other waits for it. Where it
     /// does not, the nodes of a fleet do not shut each other out.
-    bool gate_blocks = false;
+    bool lock_blocks = false;
     bool standby = false;             ///< The server that answered is one.
     std::string synchronous_names;    ///< `synchronous_standby_names`.
     std::int64_t standbys = 0;        ///< That stream from it now.

@@ -27,10 +27,10 @@ constexpr std::array kWriterSettings{
 
 /// Where the ledger is spread with Citus. Who reads meets each machine in one session, so that all
 /// rows of an account are of one moment.
-constexpr const char* kSpreadReader = "SET citus.max_adaptive_executor_pool_size = 1";
+constexpr const char* kDistributedReader = "SET citus.max_adaptive_executor_pool_size = 1";
 /// Citus would let nodes wait for each other's whole batches at any two rows of a table that is on
 /// every machine. A batch writes rows there that are its node's own, or holds the gate alone.
-constexpr const char* kSpreadWriter = "SET citus.all_modifications_commutative = on";
+constexpr const char* kDistributedWriter = "SET citus.all_modifications_commutative = on";
 
 /// Engines that speak PostgreSQL's protocol do not know all of these.
 void set_if_known(Connection& session, const char* sql) {
@@ -51,23 +51,23 @@ std::string show(Connection& session, const char* setting) {
 /// The catalogue of Citus says whether the ledger is spread: the extension may be there, and the
 /// ledger's tables not be distributed. To look whether there is such a catalogue costs nothing: it
 /// goes with what follows.
-void look_whether_spread(Connection& session) {
+void read_distribution(Connection& session) {
     session.send_text("SELECT to_regclass('pg_dist_partition') IS NOT NULL", {},
-                      [&session](Rows rows) { session.set_spread(rows.row(0).boolean()); });
+                      [&session](Rows rows) { session.set_distributed(rows.row(0).boolean()); });
 }
 
-void set_up_spread(Connection& session, bool writes) {
-    if (!session.is_spread()) {
+void set_up_distribution(Connection& session, bool writes) {
+    if (!session.is_distributed()) {
         return;
     }
     const Rows rows = session.query_text(
         "SELECT EXISTS (SELECT FROM pg_dist_partition WHERE partmethod = 'h' AND "
         "logicalrelid = to_regclass('sluice_ledger.orders'))");
-    session.set_spread(rows.row(0).boolean());
-    if (session.is_spread()) {
-        session.script(kSpreadReader);
+    session.set_distributed(rows.row(0).boolean());
+    if (session.is_distributed()) {
+        session.script(kDistributedReader);
         if (writes) {
-            session.script(kSpreadWriter);
+            session.script(kDistributedWriter);
         }
     }
 }
@@ -141,13 +141,13 @@ std::unique_ptr<Connection> open_session(const Url& url, Access access, const Wa
         Connection::open(url, waiting, access == Access::kRead ? Connection::Suits() : primary);
     check_pooler(url, *session);
     session->script("SET statement_timeout = 0; SET lock_timeout = 0");
-    look_whether_spread(*session);
+    read_distribution(*session);
     const std::string encoding = show(*session, "server_encoding");
     if (encoding != "UTF8") {
         throw LedgerFailure({ErrorCode::kUnsupported, "PostgreSQL: the database's encoding is " +
                                                           encoding + "; the ledger needs UTF8"});
     }
-    set_up_spread(*session, writes);
+    set_up_distribution(*session, writes);
     if (writes) {
         check_isolation(*session);
         for (const char* setting : kWriterSettings) {

@@ -179,7 +179,7 @@ public:
     /// Nothing but the mark is left.
     void clear(const std::string& from) {
         session_->script("BEGIN");
-        shut_out_all(*session_);
+        lock_out_writers(*session_);
         if (copy_mark(*session_).empty() && has_rows(*session_)) {
             throw LedgerFailure({ErrorCode::kConflict,
                                  "the database holds a ledger already: name another one, or drop "
@@ -237,7 +237,7 @@ private:
             try {
                 const std::unique_ptr<Connection> session = open_session(url_, Access::kWrite, {});
                 session->script("BEGIN");
-                shut_out_all(*session);  // waits for what is left of the old session
+                lock_out_writers(*session);  // waits for what is left of the old session
                 return copy_mark(*session).empty();
             } catch (const LedgerFailure& failure) {
                 if (failure.error().code != ErrorCode::kIo) {

@@ -127,7 +127,7 @@ void KeptTables::flush_table(const DescribedTable& table) {
 void KeptTables::write(const DescribedTable& table, const std::vector<RowView>& put) {
     const TableSql& sql = sql_of(table);
     // Citus would make a COPY of such an INSERT itself.
-    if (table.write_once && (put.size() >= kCopiedFrom || connection_.is_spread())) {
+    if (table.write_once && (put.size() >= kCopiedFrom || connection_.is_distributed())) {
         RowWriter rows;
         for (const RowView row : put) {
             copy_row(row, node_.number, rows);

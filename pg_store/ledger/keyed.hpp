@@ -1,9 +1,9 @@
 // Keyed: a statement about rows of any accounts, by a list of their keys. Internal to this room.
 //
 // One server takes all keys in one statement. Where the ledger is spread over machines by account
-// (Connection::is_spread), rows can be locked, and the first few of each key be found, only by a
-// statement that has the account as a value: then there is one for each account, by number, and all
-// go in the same round trip.
+// (Connection::is_distributed), rows can be locked, and the first few of each key be found, only by
+// a statement that has the account as a value: then there is one for each account, by number, and
+// all go in the same round trip.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ using KeyColumns = std::vector<SqlColumn>;
 class KeyList {
 public:
     KeyList(const KeyColumns& columns, const Connection& connection)
-        : columns_(columns), by_account_(connection.is_spread()) {}
+        : columns_(columns), by_account_(connection.is_distributed()) {}
 
     void add(AccountNumber account, ShopNumber shop, std::string_view text) {
         Columns& keys = keys_of(account);

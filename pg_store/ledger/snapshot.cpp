@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "pg_store/ledger/keyed.hpp"
-#include "pg_store/ledger/still_ledger.hpp"
+#include "pg_store/ledger/quiesced_ledger.hpp"
 #include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
@@ -13,7 +13,7 @@ PgSnapshot::PgSnapshot(BorrowedConnection connection, std::string_view node)
     static constexpr Statement kBegin{"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"};
     static constexpr Statement kShared{"SELECT programs_revision FROM sluice_ledger.state"};
     static const Statement kHead = select_statement(kHeadColumns, "heads WHERE node = $1");
-    StillLedger still(connection_);
+    QuiescedLedger still(connection_);
     node_.head.node = node;
     RowWriter which;
     which.text(node);

@@ -5,8 +5,8 @@
 
 #include "core/values/assert.hpp"
 #include "pg_store/connection/session.hpp"
-#include "pg_store/schema/gate.hpp"
 #include "pg_store/schema/schema_version.hpp"
+#include "pg_store/schema/writer_lock.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -18,9 +18,9 @@ constexpr Statement kBegin{"BEGIN"};
 constexpr Statement kCommit{"COMMIT"};
 constexpr Statement kSelectShared{"SELECT programs_revision, imports FROM sluice_ledger.state"};
 
-constexpr Statement kTouchHead{
+constexpr Statement kWriteHead{
     "UPDATE sluice_ledger.heads SET applied_seq = applied_seq WHERE node = $1"};
-constexpr Statement kTouchHeads{"UPDATE sluice_ledger.heads SET applied_seq = applied_seq"};
+constexpr Statement kWriteHeads{"UPDATE sluice_ledger.heads SET applied_seq = applied_seq"};
 
 Statement select_first_work() {
     static const Statement kSelect = select_statement(
@@ -65,10 +65,10 @@ void PgTxn::send_lock_head() {
         select_statement(kHeadColumns, "heads WHERE node = $1 FOR UPDATE");
     static const Statement kSelect = select_statement(kHeadColumns, "heads WHERE node = $1");
     const RowWriter node = node_parameters(node_.head.node);
-    if (connection_.is_spread()) {
+    if (connection_.is_distributed()) {
         connection_.send(kLockNode, node);
     }
-    connection_.send(connection_.is_spread() ? kSelect : kLock, node,
+    connection_.send(connection_.is_distributed() ? kSelect : kLock, node,
                      [this](Rows rows) { take_head(rows); });
 }
 
@@ -88,7 +88,7 @@ void PgTxn::adopt_head() {
     static constexpr Statement kInsert{
         "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 0, 0, 1, 1, "
         "0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[] FROM sluice_ledger.heads"};
-    pass_gate(Gate::kExclusive);
+    take_lock(WriterLock::kExclusive);
     connection_.send(kInsert, node_parameters(node_.head.node));
     send_lock_head();
     connection_.sync();
@@ -110,30 +110,30 @@ void PgTxn::read_shared(const Rows& rows) {
 }
 
 /// What the state says, and which schema it is, counts from when the gate was passed.
-void PgTxn::send_gate(Gate wanted) {
-    if (gate_ >= wanted) {
+void PgTxn::send_lock(WriterLock wanted) {
+    if (lock_ >= wanted) {
         return;
     }
-    connection_.send(wanted == Gate::kShared ? kGateShared : kGateAlone);
-    if (connection_.is_spread()) {
+    connection_.send(wanted == WriterLock::kShared ? kLockShared : kLockExclusive);
+    if (connection_.is_distributed()) {
         send_heads(wanted);
     }
     send_fence(connection_);
     connection_.send(kSelectShared, {}, [this](Rows rows) { read_shared(rows); });
-    gate_ = wanted;
+    lock_ = wanted;
 }
 
-void PgTxn::send_heads(Gate passed) {
-    if (passed == Gate::kExclusive) {
-        connection_.send(kTouchHeads);
+void PgTxn::send_heads(WriterLock passed) {
+    if (passed == WriterLock::kExclusive) {
+        connection_.send(kWriteHeads);
     } else {
-        connection_.send(kTouchHead, node_parameters(node_.head.node));
+        connection_.send(kWriteHead, node_parameters(node_.head.node));
     }
 }
 
-void PgTxn::pass_gate(Gate wanted) {
-    if (gate_ < wanted) {
-        send_gate(wanted);
+void PgTxn::take_lock(WriterLock wanted) {
+    if (lock_ < wanted) {
+        send_lock(wanted);
         connection_.sync();
     }
 }
@@ -146,7 +146,7 @@ void PgTxn::settle() {
 }
 
 void PgTxn::begin_reading() {
-    pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
+    take_lock(lock_ == WriterLock::kNone ? WriterLock::kExclusive : lock_);
 }
 
 // ---- Commit -------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ void PgTxn::send_head() {
     });
     shared_.programs_revision = node_.head.programs_revision;
     if (shared_ != shared_before_) {
-        SLUICE_ASSERT(gate_ == Gate::kExclusive);
+        SLUICE_ASSERT(lock_ == WriterLock::kExclusive);
         RowWriter shared;
         shared.u8(shared_.programs_revision).u8(shared_.imports);
         connection_.send(kShared, shared);
@@ -190,7 +190,7 @@ void PgTxn::send_head() {
 
 void PgTxn::commit() {
     check_sums();
-    pass_gate(gate_ == Gate::kOpen ? Gate::kShared : gate_);
+    take_lock(lock_ == WriterLock::kNone ? WriterLock::kShared : lock_);
     flush();
     flush_chains();
     send_head();

@@ -89,7 +89,7 @@ protected:
     void settle() override;
 
 private:
-    enum class Gate : std::uint8_t { kOpen, kShared, kExclusive };
+    enum class WriterLock : std::uint8_t { kNone, kShared, kExclusive };
     struct CachedOrder {
         OrderState state;
         bool stored = false;  ///< It is in the table, as of `revision`.
@@ -114,11 +114,11 @@ private:
 
     // txn.cpp
     void send_lock_head();
-    void send_heads(Gate passed);
+    void send_heads(WriterLock passed);
     void take_head(const Rows& rows);
     void adopt_head();
-    void pass_gate(Gate wanted);
-    void send_gate(Gate wanted);
+    void take_lock(WriterLock wanted);
+    void send_lock(WriterLock wanted);
     void read_shared(const Rows& rows);
     void check_sums() const;
     void send_head();
@@ -156,7 +156,7 @@ private:
     CommitEvents events_;
     ReadAhead& ahead_;
     SequenceNumber checkpoint_;  ///< Before this transaction.
-    Gate gate_ = Gate::kOpen;
+    WriterLock lock_ = WriterLock::kNone;
     SharedState shared_, shared_before_;
 
     std::unordered_map<OrderKey, CachedOrder, OrderHash> orders_;

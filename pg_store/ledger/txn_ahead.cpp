@@ -43,7 +43,7 @@ void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
     }
     // Who holds the gate alone is the only one that changes orders: a lock would be written in
     // vain.
-    const Keyed& select = gate_ == Gate::kExclusive ? kSelect : kLock;
+    const Keyed& select = lock_ == WriterLock::kExclusive ? kSelect : kLock;
     select.send(connection_, list, [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
@@ -242,7 +242,7 @@ void PgTxn::serialize(const UpcomingKeys& keys) {
     }
     for (const AccountNumber account : accounts) {
         if (ahead_.needs(*this, account).alone) {
-            pass_gate(Gate::kExclusive);
+            take_lock(WriterLock::kExclusive);
         }
     }
 }
@@ -251,7 +251,7 @@ std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
     const UpcomingKeys keys = ahead_.keys(inputs, holds_some);
     if (keys.inputs_count != 0) {
         const bool alone = keys.command || ahead_.runs_alone(keys, node_.head.programs_revision);
-        send_gate(alone ? Gate::kExclusive : Gate::kShared);
+        send_lock(alone ? WriterLock::kExclusive : WriterLock::kShared);
         fetch(keys);
         serialize(keys);
         std::vector<ShopText> skus;
@@ -267,7 +267,7 @@ std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
 
 /// Orders of a slice; those of earlier slices are written and let go.
 void PgTxn::expect_orders(std::span<const OrderKey> keys) {
-    pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
+    take_lock(lock_ == WriterLock::kNone ? WriterLock::kExclusive : lock_);
     if (std::all_of(keys.begin(), keys.end(),
                     [this](const OrderKey& key) { return orders_.contains(key); })) {
         return;
@@ -284,7 +284,7 @@ void PgTxn::expect_orders(std::span<const OrderKey> keys) {
 
 PgTxn::CachedOrder& PgTxn::cached(const OrderKey& key) {
     if (!orders_.contains(key)) {
-        pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
+        take_lock(lock_ == WriterLock::kNone ? WriterLock::kExclusive : lock_);
         fetch_orders({key});
         connection_.sync();
     }

@@ -46,8 +46,8 @@ void PgTxn::flush_orders() {
     for (auto& [key, order] : orders_) {
         if (order.changed) {
             // Citus updates no rows from texts of arrays.
-            const bool only_taken =
-                order.only_taken && gate_ == Gate::kExclusive && !connection_.is_spread();
+            const bool only_taken = order.only_taken && lock_ == WriterLock::kExclusive &&
+                                    !connection_.is_distributed();
             (!order.stored ? added : only_taken ? taken : changed).emplace_back(&key, &order);
             order.changed = order.only_taken = false;
         }
@@ -58,7 +58,7 @@ void PgTxn::flush_orders() {
     std::sort(taken.begin(), taken.end(), by_key);
     update_taken(taken);
     std::sort(changed.begin(), changed.end(), by_key);
-    if (gate_ == Gate::kExclusive && changed.size() >= kReplacedFrom) {
+    if (lock_ == WriterLock::kExclusive && changed.size() >= kReplacedFrom) {
         replace_orders(changed);
         added.insert(added.end(), changed.begin(), changed.end());
     } else {
@@ -85,7 +85,7 @@ void PgTxn::update_order(const OrderKey& key, CachedOrder& order) {
     }();
     RowWriter parameters;
     parameters.u4(key.account.value).u4(key.shop.value).text(key.order_id.view());
-    parameters.u8(order.revision).u8(order.revision + 1).boolean(gate_ == Gate::kExclusive);
+    parameters.u8(order.revision).u8(order.revision + 1).boolean(lock_ == WriterLock::kExclusive);
     encode_order(order.state, parameters);
     ++order.revision;
     connection_.send({kText.c_str()}, parameters, [](Rows rows) {

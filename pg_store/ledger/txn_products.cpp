@@ -77,7 +77,7 @@ void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
 PgTxn::Copies& PgTxn::copies(AccountNumber account, ShopNumber shop, const ProductId& product) {
     const ShopKey key{account, shop, product.str()};
     if (!products_.contains(key)) {
-        pass_gate(gate_ == Gate::kOpen ? Gate::kExclusive : gate_);
+        take_lock(lock_ == WriterLock::kNone ? WriterLock::kExclusive : lock_);
         fetch_products({key});
         connection_.sync();
     }

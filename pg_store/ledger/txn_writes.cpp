@@ -95,7 +95,7 @@ void PgTxn::put_touch(const Touch& touch) {
 
 /// It keeps the ledger's number.
 void PgTxn::move_touch(const Touch& stored, const Digest256& anon) {
-    pass_gate(Gate::kExclusive);
+    take_lock(WriterLock::kExclusive);
     touches_.erase({stored.account, stored.anon});
     touches_.erase({stored.account, anon});
     KeptTables::erase_row(stored);
@@ -111,16 +111,16 @@ void PgTxn::put_row(RowView row) {
         case kTableNumber<ShopRow>:
             return put_shop(row.as<ShopRow>());
         case kTableNumber<Touch>:
-            pass_gate(Gate::kExclusive);
+            take_lock(WriterLock::kExclusive);
             return put_touch(row.as<Touch>());
         case kTableNumber<CodeRow>:
-            pass_gate(Gate::kExclusive);
+            take_lock(WriterLock::kExclusive);
             codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});
             break;
         case kTableNumber<Membership>:
         case kTableNumber<ProgramHead>:
         case kTableNumber<AccountRow>:
-            pass_gate(Gate::kExclusive);
+            take_lock(WriterLock::kExclusive);
             break;
         case kTableNumber<Work>:
             first_work_.reset();
@@ -136,7 +136,7 @@ void PgTxn::put_row(RowView row) {
 
 void PgTxn::erase_row(RowView row) {
     if (row.is<CodeRow>()) {
-        pass_gate(Gate::kExclusive);
+        take_lock(WriterLock::kExclusive);
         codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});
     } else if (row.is<Work>()) {
         first_work_.reset();

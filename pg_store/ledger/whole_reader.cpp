@@ -6,7 +6,7 @@
 
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
-#include "pg_store/ledger/still_ledger.hpp"
+#include "pg_store/ledger/quiesced_ledger.hpp"
 #include "pg_store/ledger/whole_snapshot.hpp"
 #include "pg_store/schema/schema_version.hpp"
 
@@ -21,7 +21,7 @@ Error still_written(const std::string& by) {
 }
 
 /// The gate that every batch passes (gate.hpp), held by the session.
-void shut_gate(Connection& session) {
+void lock_out_batches(Connection& session) {
     if (!session.query_text("SELECT pg_try_advisory_lock(1397511491, 1)").row(0).boolean()) {
         throw LedgerFailure(still_written("a worker, or a command, writes to the database"));
     }
@@ -100,7 +100,7 @@ void WholeSnapshot::scan_balance_parts(const Visitor<NodeBalance>& visit) {
         });
 }
 
-Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool shuts_gate) {
+Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool locks_writers) {
     try {
         // A standby may lack what was acknowledged.
         std::unique_ptr<Connection> session = open_session(url, Access::kReadPrimary, {});
@@ -108,10 +108,10 @@ Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool shuts_gate)
             return fits.error();
         }
         check_no_writer(*session);
-        if (shuts_gate) {
-            shut_gate(*session);
+        if (locks_writers) {
+            lock_out_batches(*session);
         }
-        if (session->is_spread()) {
+        if (session->is_distributed()) {
             await_finished(*session);
         }
         return std::unique_ptr<WholeReader>(std::make_unique<WholeSnapshot>(std::move(session)));

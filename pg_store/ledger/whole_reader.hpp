@@ -10,7 +10,7 @@
 namespace sluice::pg {
 
 /// Errors: as PostgresLedger::open(). kBusy: a session that may write is connected.
-/// @param shuts_gate  Nothing is committed by any node as long as the reader lives.
-[[nodiscard]] Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool shuts_gate);
+/// @param locks_writers  Nothing is committed by any node as long as the reader lives.
+[[nodiscard]] Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool locks_writers);
 
 }  // namespace sluice::pg

@@ -38,7 +38,7 @@ Result<Distributed> distribute(const Url& url) {
         }
         check_cluster(*session);
         session->script("BEGIN");
-        shut_out_all(*session);
+        lock_out_writers(*session);
         Distributed done = distribute_rest(*session);
         session->script("COMMIT");
         check_replicated(*session);

@@ -6,7 +6,7 @@
 
 #include "core/values/result.hpp"
 #include "pg_store/connection/url.hpp"
-#include "pg_store/schema/spread_tables.hpp"
+#include "pg_store/schema/distributed_tables.hpp"
 
 namespace sluice::pg {
 

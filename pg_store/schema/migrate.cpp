@@ -5,11 +5,11 @@
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
-#include "pg_store/schema/gate.hpp"
+#include "pg_store/schema/distributed_tables.hpp"
 #include "pg_store/schema/migration_table.hpp"
 #include "pg_store/schema/schema_version.hpp"
-#include "pg_store/schema/spread_tables.hpp"
 #include "pg_store/schema/view_names.hpp"
+#include "pg_store/schema/writer_lock.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -35,17 +35,17 @@ void lock_nodes(Connection& session) {
         session.send(kLockNode, node);
     }
     session.sync();
-    session.script(kGateAlone.sql);
+    session.script(kLockExclusive.sql);
 }
 
 /// In the order in which batches take theirs: the heads of the nodes, then the gate. Each head is
 /// written, so that a serializable batch that began before finds that it must begin again.
-void shut_out_batches(Connection& session) {
-    if (session.is_spread()) {
+void lock_out_batches(Connection& session) {
+    if (session.is_distributed()) {
         lock_nodes(session);
     }
     session.script("UPDATE sluice_ledger.heads SET applied_seq = applied_seq");
-    session.script(kGateAlone.sql);
+    session.script(kLockExclusive.sql);
 }
 
 Result<Migrated> migrate(Connection& session) {
@@ -58,7 +58,7 @@ Result<Migrated> migrate(Connection& session) {
     }
     result.now = schema_version();
     if (result.before != 0) {
-        shut_out_batches(session);
+        lock_out_batches(session);
     }
     if (result.before < result.now) {
         session.script(kFirst);
@@ -75,19 +75,19 @@ Result<Migrated> migrate(Connection& session) {
         session.sync();
         result.applied.push_back(name_of(migration));
     }
-    if (session.is_spread() && !result.applied.empty()) {
+    if (session.is_distributed() && !result.applied.empty()) {
         (void)distribute_rest(session);  // the tables that are new
     }
     session.script("COMMIT");
-    result.could_be_spread = could_be_spread(session);
+    result.could_be_distributed = could_be_distributed(session);
     return result;
 }
 
 }  // namespace
 
-void shut_out_all(Connection& session) {
+void lock_out_writers(Connection& session) {
     session.script(kLock);
-    shut_out_batches(session);
+    lock_out_batches(session);
 }
 
 Result<Migrated> migrate(const Url& url) {

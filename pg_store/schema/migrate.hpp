@@ -20,8 +20,8 @@ class Connection;
 struct Migrated {
     int before = 0;  ///< 0: there was no ledger.
     int now = 0;
-    std::vector<std::string> applied;  ///< `0005_ledger`, in order.
-    bool could_be_spread = false;      ///< The database has Citus, which distribute() would use.
+    std::vector<std::string> applied;   ///< `0005_ledger`, in order.
+    bool could_be_distributed = false;  ///< The database has Citus, which distribute() would use.
 };
 
 /// kUnsupported: the schema is newer than this program, or of an earlier format. kPermission: the
@@ -29,6 +29,6 @@ struct Migrated {
 [[nodiscard]] Result<Migrated> migrate(const Url& url);
 
 /// Shuts out batches, migrations and copies, until the transaction ends. Internal to this room.
-void shut_out_all(Connection& session);
+void lock_out_writers(Connection& session);
 
 }  // namespace sluice::pg

@@ -140,7 +140,7 @@ Result<std::string> parse_place(std::string_view text) {
     return pg::Url::is_one(text) ? parse_url(text) : Result<std::string>(std::string(text));
 }
 
-Status spread_tables(const pg::Url& url) {
+Status distribute_tables(const pg::Url& url) {
     const auto distributed = pg::distribute(url);
     if (!distributed.ok()) {
         return distributed.error();
@@ -167,9 +167,9 @@ Status run_migrate(const Frame&, const MigrateCommand& command) {
     }
     std::printf("the ledger's schema has version %d\n", migrated->now);
     if (command.distributes) {
-        return spread_tables(*url);
+        return distribute_tables(*url);
     }
-    if (migrated->could_be_spread) {
+    if (migrated->could_be_distributed) {
         std::printf(
             "the database has Citus, and the ledger is on its coordinator alone: "
             "--distribute spreads it over the other machines\n");

@@ -139,7 +139,7 @@ void check_server(const pg::Url& url, Findings& findings) {
     if (!found.ok()) {
         return;  // the journal's check reports the cause
     }
-    if (found->gate_blocks) {
+    if (found->lock_blocks) {
         findings.push_back(
             {"gate", Health::kOk, "two sessions shut each other out with an advisory lock", ""});
     } else {

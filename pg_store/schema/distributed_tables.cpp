@@ -1,4 +1,4 @@
-#include "pg_store/schema/spread_tables.hpp"
+#include "pg_store/schema/distributed_tables.hpp"
 
 #include "pg_store/connection/connection.hpp"
 
@@ -32,8 +32,8 @@ bool has_citus(Connection& session) {
         .boolean();
 }
 
-const std::vector<SpreadTables>& spread_tables() {
-    static const std::vector<SpreadTables> tables{
+const std::vector<DistributedTables>& distributed_tables() {
+    static const std::vector<DistributedTables> tables{
         {"account",
          {"orders",
           "anomalies",
@@ -63,8 +63,8 @@ const std::vector<SpreadTables>& spread_tables() {
     return tables;
 }
 
-bool could_be_spread(Connection& session) {
-    return !session.is_spread() && has_citus(session);
+bool could_be_distributed(Connection& session) {
+    return !session.is_distributed() && has_citus(session);
 }
 
 Distributed distribute_rest(Connection& session) {
@@ -72,7 +72,7 @@ Distributed distribute_rest(Connection& session) {
     std::vector<std::string> rest = undistributed(session);
     // One after the other: what another statement of this transaction made must be seen.
     session.script("SET LOCAL citus.multi_shard_modify_mode = sequential");
-    for (const SpreadTables& group : spread_tables()) {
+    for (const DistributedTables& group : distributed_tables()) {
         const std::string first = std::string("sluice_ledger.") + group.tables.front();
         for (const char* table : group.tables) {
             if (std::erase(rest, table) != 0) {

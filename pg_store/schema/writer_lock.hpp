@@ -7,8 +7,8 @@
 namespace sluice::pg {
 
 // "SLUC", and the first of sluice's locks.
-inline constexpr Statement kGateShared{"SELECT pg_advisory_xact_lock_shared(1397511491, 1)"};
-inline constexpr Statement kGateAlone{"SELECT pg_advisory_xact_lock(1397511491, 1)"};
+inline constexpr Statement kLockShared{"SELECT pg_advisory_xact_lock_shared(1397511491, 1)"};
+inline constexpr Statement kLockExclusive{"SELECT pg_advisory_xact_lock(1397511491, 1)"};
 /// The node's own lock where the ledger is spread over machines; elsewhere its head is. Nodes whose
 /// numbers happen to be the same only wait for each other.
 inline constexpr Statement kLockNode{

@@ -147,7 +147,7 @@ TEST(PostgresDistribute, EveryTableThatIsSpreadHasItsColumnInItsKey) {
     const auto session =
         pg::Connection::open(*pg::Url::parse(PostgresServer::instance().url()), {});
     (void)make_ledger("Postgres");  // the tables
-    for (const pg::SpreadTables& group : pg::spread_tables()) {
+    for (const pg::DistributedTables& group : pg::distributed_tables()) {
         for (const char* table : group.tables) {
             const pg::Rows rows = session->query_text(
                 "SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND "

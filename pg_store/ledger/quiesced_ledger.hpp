@@ -7,23 +7,23 @@
 
 namespace sluice::pg {
 
-class StillLedger {
+class QuiescedLedger {
 public:
     /// Outside of a transaction: holds the gate alone, and waits until what was committed before is
     /// finished on every machine. kBusy: a batch did not end for 30 s. kIo: a machine is away, or
     /// has not finished within 5 s.
-    explicit StillLedger(Connection& session);
+    explicit QuiescedLedger(Connection& session);
     /// A session that was not fixed is given up, and the gate with it.
-    ~StillLedger();
-    StillLedger(const StillLedger&) = delete;
-    StillLedger& operator=(const StillLedger&) = delete;
+    ~QuiescedLedger();
+    QuiescedLedger(const QuiescedLedger&) = delete;
+    QuiescedLedger& operator=(const QuiescedLedger&) = delete;
 
     /// In the transaction, repeatable read: every machine takes its snapshot, then batches go on.
     void fix();
 
 private:
     Connection& session_;
-    bool holds_gate_ = false;
+    bool holds_lock_ = false;
 };
 
 /// What the constructor waits for. kIo: see there.

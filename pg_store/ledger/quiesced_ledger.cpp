@@ -1,4 +1,4 @@
-#include "pg_store/ledger/still_ledger.hpp"
+#include "pg_store/ledger/quiesced_ledger.hpp"
 
 #include <thread>
 
@@ -10,10 +10,10 @@ namespace {
 constexpr std::chrono::seconds kBatchPatience{30};
 constexpr std::chrono::seconds kFinishPatience{5};
 constexpr std::chrono::milliseconds kBetween{100};
-constexpr Statement kLockGate{"SELECT pg_advisory_lock(1397511491, 1)"};
-constexpr Statement kOpenGate{"SELECT pg_advisory_unlock(1397511491, 1)"};
+constexpr Statement kTakeLock{"SELECT pg_advisory_lock(1397511491, 1)"};
+constexpr Statement kReleaseLock{"SELECT pg_advisory_unlock(1397511491, 1)"};
 /// Few rows on every machine.
-constexpr Statement kTouchMachines{"SELECT count(*) FROM sluice_ledger.chains"};
+constexpr Statement kReadEachNode{"SELECT count(*) FROM sluice_ledger.chains"};
 /// Transactions of two phases that lack the second one. Of those that sluice began there is none
 /// under way while the gate is held; another program's only make this wait.
 constexpr Statement kUnfinished{
@@ -46,13 +46,13 @@ void await_finished(Connection& session) {
     }
 }
 
-StillLedger::StillLedger(Connection& session) : session_(session) {
-    if (!session.is_spread()) {
+QuiescedLedger::QuiescedLedger(Connection& session) : session_(session) {
+    if (!session.is_distributed()) {
         return;
     }
-    holds_gate_ = true;
+    holds_lock_ = true;
     try {
-        if (!session.within(kBatchPatience, [&] { (void)session.query(kLockGate); })) {
+        if (!session.within(kBatchPatience, [&] { (void)session.query(kTakeLock); })) {
             throw LedgerFailure({ErrorCode::kBusy, "a batch, or a command, takes long just now"});
         }
         await_finished(session);
@@ -62,18 +62,18 @@ StillLedger::StillLedger(Connection& session) : session_(session) {
     }
 }
 
-StillLedger::~StillLedger() {
-    if (holds_gate_) {
+QuiescedLedger::~QuiescedLedger() {
+    if (holds_lock_) {
         session_.give_up();
     }
 }
 
-void StillLedger::fix() {
-    if (holds_gate_) {
-        session_.send(kTouchMachines);
-        session_.send(kOpenGate);
+void QuiescedLedger::fix() {
+    if (holds_lock_) {
+        session_.send(kReadEachNode);
+        session_.send(kReleaseLock);
         session_.sync();
-        holds_gate_ = false;
+        holds_lock_ = false;
     }
 }
 
