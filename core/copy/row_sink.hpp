@@ -1,9 +1,11 @@
 // Row sink: takes every row of a ledger, table by table. WholeReader gives them all.
 //
-// One walk (core/copy/walk.hpp) feeds the fill of another ledger and the comparison of two ledgers,
+// One walk (walk_ledger()) feeds the fill of another ledger and the comparison of two ledgers,
 // so neither can know of a table that the other one forgets.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,6 +51,12 @@ public:
     virtual void add(const CatalogRecord& record) = 0;
 };
 
+struct FillOptions {
+    std::uint64_t rows_max = 10'000;  ///< In one transaction, which has at most 16 MB.
+    /// Called after each transaction with the number of rows so far. May be empty.
+    std::function<void(std::uint64_t)> committed;
+};
+
 /// An empty ledger that receives the rows of another one, in transactions of bounded size. Until
 /// finish() it is marked as unfinished, so that no program opens it as a ledger.
 class LedgerFill : public RowSink {
@@ -62,5 +70,13 @@ public:
     /// Returns the form in which this kind of ledger stores a text from people or damaged records.
     [[nodiscard]] virtual std::string as_stored(const std::string& text) const { return text; }
 };
+
+/// Feeds `to` with all rows of `from`. Memory: heads, chains, shops, and one row.
+/// Throws LedgerFailure; DamagedRow if a row is damaged, or if there are more orders or entries
+/// than the heads account for, or fewer.
+void walk_ledger(WholeReader& from, RowSink& to);
+
+/// The same rows to two sinks, in one walk.
+void walk_ledger(WholeReader& from, RowSink& to, RowSink& also);
 
 }  // namespace sluice

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/forget/task.hpp"
-#include "core/ledger/forget_found.hpp"
+#include "core/ledger/input.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/values/result.hpp"

@@ -9,7 +9,7 @@
 
 #include "core/commands/imports.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/ledger/forget_found.hpp"
+#include "core/ledger/input.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/protocol/personal_ids.hpp"
 

@@ -1,4 +1,4 @@
-// Account rows: policy, periods, holds, profiles of creators (books H1, H3, S1 to S3).
+// Account rows: policy, periods, holds, profiles of creators, programs (books H1, H3, S1 to S3).
 //
 // Plain values without behaviour; they own their bytes.
 #pragma once
@@ -109,6 +109,25 @@ struct ForgetTask {
 struct ForgetDone {
     std::string command_id;
     std::string node;
+};
+
+/// The current version of a program. A program id belongs to one account for ever.
+struct ProgramHead {
+    ProgramId program;
+    AccountNumber account;
+    std::uint32_t version = 0;
+};
+
+/// A program as a file stated it; earlier versions stay readable for `sluice explain`.
+struct ProgramVersion {
+    ProgramId program;
+    std::uint32_t version = 0;
+    AccountNumber account;
+    AccountId account_id;
+    SequenceNumber applied_by;
+    Timestamp applied_at;
+    Timestamp first_reach;
+    std::string json;  ///< As encode_program() writes it.
 };
 
 }  // namespace sluice

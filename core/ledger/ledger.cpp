@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/ledger/program_rows.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/programs/program.hpp"
 
 namespace sluice {

@@ -2,7 +2,6 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/description.hpp"
 #include "core/ledger/head.hpp"
-#include "core/ledger/program_rows.hpp"
 #include "core/ledger/table.hpp"
 
 namespace sluice {

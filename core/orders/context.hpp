@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/ledger/forget_found.hpp"
+#include "core/ledger/input.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"

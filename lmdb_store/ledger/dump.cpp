@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/values/assert.hpp"
-#include "lmdb_store/ledger/whole.hpp"
+#include "lmdb_store/ledger/txn.hpp"
 #include "lmdb_store/rows/row_value.hpp"
 
 namespace sluice::store {

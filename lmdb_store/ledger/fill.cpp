@@ -12,8 +12,7 @@
 #include <utility>
 
 #include "lmdb_store/ledger/encoded_rows.hpp"
-#include "lmdb_store/ledger/whole.hpp"
-#include "lmdb_store/ledger/whole_reader.hpp"
+#include "lmdb_store/ledger/txn.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {

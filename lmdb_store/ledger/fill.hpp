@@ -4,9 +4,7 @@
 // goes with the last one. begin() empties a copy that was killed in between, and starts again.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,12 +13,6 @@
 #include "core/values/result.hpp"
 
 namespace sluice::store {
-
-struct FillOptions {
-    std::uint64_t rows_max = 10'000;  ///< In one transaction, which has at most 16 MB.
-    /// Called after each transaction with the number of rows so far. May be empty.
-    std::function<void(std::uint64_t)> committed;
-};
 
 class EmbeddedFill : public LedgerFill {
 public:

@@ -6,8 +6,6 @@
 
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/ledger/txn.hpp"
-#include "lmdb_store/ledger/whole.hpp"
-#include "lmdb_store/ledger/whole_reader.hpp"
 
 namespace sluice::store {
 namespace {
@@ -41,7 +39,7 @@ public:
         return std::make_unique<EmbeddedSnapshot>(*env_, handles_, begin_reading(), node);
     }
 
-    LedgerFill fill() const override {
+    LedgerSize size() const override {
         const MDB_envinfo info = env_->info();
         return {(info.me_last_pgno + 1) * env_->page_bytes(), info.me_mapsize};
     }
@@ -69,7 +67,7 @@ private:
     }
 
     void grow_if_needed() {
-        const LedgerFill now = fill();
+        const LedgerSize now = size();
         const bool crowded = now.bytes_map < map_bytes_first_ ||
                              now.bytes_used >= now.bytes_map / 100 * kGrowAtPercent;
         if (!crowded && !map_was_full_) {

@@ -19,7 +19,7 @@
 
 namespace sluice::store {
 
-struct LedgerFill {
+struct LedgerSize {
     std::uint64_t bytes_used = 0;  ///< Including pages that are free again.
     std::uint64_t bytes_map = 0;
 };
@@ -37,7 +37,7 @@ public:
     /// Creates an empty ledger in an existing, empty folder (`sluice ledger rebuild`).
     [[nodiscard]] static Status create(const std::filesystem::path& folder);
 
-    [[nodiscard]] virtual LedgerFill fill() const = 0;
+    [[nodiscard]] virtual LedgerSize size() const = 0;
     /// Frees the slots of readers that died, and returns how many.
     virtual int clear_stale_readers() noexcept = 0;
     /// Returns false once the files at the path are no longer the ones that were opened.

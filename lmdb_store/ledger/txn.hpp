@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "core/copy/row_sink.hpp"
 #include "lmdb_store/ledger/read_once.hpp"
 #include "lmdb_store/ledger/reads.hpp"
 #include "lmdb_store/rows/keys.hpp"
@@ -93,5 +94,29 @@ public:
         load_head(node);
     }
 };
+
+/// One state of the ledger, of all nodes.
+class EmbeddedWhole final : private TxnHolder<ReadTxn>, public Reads, public WholeReader {
+public:
+    EmbeddedWhole(const Environment& env, const LedgerHandles& handles, ReadTxn txn)
+        : TxnHolder{std::move(txn)}, Reads(RowAccess(env, handles, txn_)) {
+        load_head({});
+    }
+
+    void turn_to(std::string_view node) override;
+    void scan_balance_parts(const Visitor<NodeBalance>& visit) override;
+};
+
+/// The ledger's canonical dump, and the check of its tables.
+class LedgerRows;
+
+[[nodiscard]] std::unique_ptr<LedgerRows> make_rows(const Environment& env,
+                                                    const LedgerHandles& handles, ReadTxn txn,
+                                                    std::string_view node);
+
+[[nodiscard]] std::vector<std::string> verify_ledger(const Environment& env,
+                                                     const LedgerHandles& handles, ReadTxn txn,
+                                                     std::string_view node,
+                                                     std::size_t problems_max);
 
 }  // namespace sluice::store

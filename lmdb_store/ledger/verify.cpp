@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "lmdb_store/ledger/txn.hpp"
-#include "lmdb_store/ledger/whole.hpp"
 
 namespace sluice::store {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
+#include "pg_store/connection/error.hpp"
 #include "pg_store/connection/servers.hpp"
-#include "pg_store/connection/words.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -22,7 +22,7 @@ LedgerFailure silent(std::chrono::seconds patience) {
     return no_connection(text.c_str());
 }
 
-/// What may pass by itself weighs more: then it is worth while to try again.
+/// An error that may pass by itself counts more, because another attempt may succeed.
 Error joined(const std::vector<Error>& failures) {
     constexpr std::string_view kBeginning = "PostgreSQL: ";
     Error all = failures.front();
@@ -73,7 +73,7 @@ std::unique_ptr<Connection> Search::ask_all(const std::string& wanted) {
                 return ask(address, wanted);
             } catch (const LedgerFailure& failure) {
                 if (failure.error().code == ErrorCode::kBusy) {
-                    throw;  // nobody waits any more
+                    throw;  // the caller has stopped waiting
                 }
                 failures_.push_back(failure.error());
             }

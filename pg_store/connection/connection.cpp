@@ -11,7 +11,6 @@
 
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/error.hpp"
-#include "pg_store/connection/words.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -32,7 +31,7 @@ Error error_of(const pg_result* result) {
             "PostgreSQL: " + one_line(words) + " (SQLSTATE " + std::string(state) + ")"};
 }
 
-/// How Citus passes on what a machine refused of a COPY: its words only.
+/// How Citus reports rows of a COPY that a Citus node refused: in words only.
 constexpr std::string_view kNoReason("(SQLSTATE XX000)");
 
 /// The number in the first `size` bytes.
@@ -337,7 +336,7 @@ void Connection::wait(bool for_writing) {
     }
 }
 
-/// What the server said before it closed the connection is worth more than that it did.
+/// Prefers the server's last words to the fact that it closed the connection.
 void Connection::throw_gone() {
     given_up_ = true;
     if (failure_) {

@@ -30,7 +30,7 @@ struct pg_conn;
 
 namespace sluice::pg {
 
-/// Called while an answer is awaited, with how long it is already. False: give up.
+/// Called during a wait for an answer, with its duration so far. Returns false to give up.
 using Waiting = std::function<bool(std::chrono::milliseconds)>;
 
 /// A statement with its text, which must outlive the connection: they are constants. It is prepared
@@ -61,7 +61,7 @@ class Connection {
 public:
     using Handler = std::function<void(Rows)>;
 
-    /// Throws LedgerFailure if the server at hand will not do. The URL's limit of time is told.
+    /// Throws LedgerFailure if the server is unsuitable. `patience` is the URL's time limit.
     using Suits = std::function<void(Connection&, std::chrono::seconds patience)>;
 
     /// Connects to the first server of the URL that answers and suits; each address has its own
@@ -85,33 +85,34 @@ public:
     [[nodiscard]] Rows query(const Statement& statement, const RowWriter& parameters = {});
     [[nodiscard]] Rows query_text(const std::string& sql, const RowWriter& parameters = {});
     /// Rows that begin_copy_row() began, into `COPY ... FROM STDIN (FORMAT binary)`. Where the
-    /// ledger is spread, a machine's refusal comes back without its SQLSTATE: that is kBusy, and
-    /// the same rows go one by one the next time, so that it is told.
+    /// ledger is distributed, a Citus node's refusal has no SQLSTATE. It is kBusy, and the next
+    /// time the same rows are inserted one by one, so that the error has one.
     void copy_in(const std::string& sql, std::string_view rows);
-    /// What was refused without a reason is stored by now, or set aside.
+    /// Resumes COPY, because rows rejected without an SQLSTATE are now stored or dead-lettered.
     void trust_copies() noexcept { inserts_ = false; }
     /// Several statements in one string, outside of pipelines (migrations).
     void script(const std::string& sql);
 
-    /// Runs `use`, in which each answer has at most `limit`. False: one was not there in time; the
-    /// session is of no use any more.
+    /// Runs `use`, with at most `limit` for each answer. Returns false if an answer was late; the
+    /// session is then broken.
     [[nodiscard]] bool within(std::chrono::milliseconds limit, const std::function<void()>& use);
-    /// Asks the server to end what within() did not wait for, so that it does not go on for nobody.
+    /// Asks the server to cancel the statement for which within() did not wait.
     void cancel() noexcept;
-    /// How often this process has waited for an answer so far, in all its sessions.
+    /// Returns how often this process has waited for an answer so far, in all its sessions.
     [[nodiscard]] static std::uint64_t round_trips() noexcept;
-    /// What the server warned of during the last sync() or script(); empty: nothing.
+    /// Returns the server's warning during the last sync() or script(), or an empty text.
     [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
-    /// The ledger's tables lie on several machines, by account (session.hpp finds out).
+    /// Returns whether the ledger's tables are distributed over Citus nodes, as session.hpp found
+    /// out.
     [[nodiscard]] bool is_distributed() const noexcept { return is_distributed_; }
     void set_distributed(bool is_distributed) noexcept { is_distributed_ = is_distributed; }
-    /// The server's number of this session, as it was told when the session began.
+    /// Returns the server's number of this session, from the start of the session.
     [[nodiscard]] int backend_pid() const noexcept;
-    /// The session is of no use any more.
+    /// Returns whether the session is unusable.
     [[nodiscard]] bool broken() const noexcept;
-    /// Lets nobody use the session again: it may hold a lock.
+    /// Makes reset() refuse the session, because it may hold a lock.
     void give_up() noexcept { given_up_ = true; }
-    /// Ends a transaction that is open. False: the session is of no use any more.
+    /// Aborts an open transaction. Returns false if the session is unusable.
     [[nodiscard]] bool reset() noexcept;
 
 private:
@@ -128,7 +129,7 @@ private:
     void enter_pipeline();
     void leave_pipeline();
     void take_one(const Pending& pending);
-    /// The next result; nullptr: the statement has no more.
+    /// Returns the next result, or nullptr if the statement has no more.
     [[nodiscard]] pg_result* next_result();
     void wait(bool for_writing);
     [[noreturn]] void throw_gone();

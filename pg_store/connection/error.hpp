@@ -1,8 +1,11 @@
-// Error: what a failure of PostgreSQL means for the drain. Internal to this room.
+// Error: what a failure of PostgreSQL means for the drain, and libpq's words in one line. Internal
+// to this room.
 #pragma once
 
+#include <string>
 #include <string_view>
 
+#include "core/ledger/failure.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice::pg {
@@ -15,5 +18,15 @@ namespace sluice::pg {
 /// kInvalid  a value that it does not take: an input is at fault, not the server
 /// kCorrupt, kPermission, kUnsupported: a person must look
 [[nodiscard]] ErrorCode code_of(std::string_view sqlstate) noexcept;
+
+/// @param text  May be null.
+[[nodiscard]] std::string one_line(const char* text);
+
+/// kIo.
+[[nodiscard]] LedgerFailure no_connection(const char* why);
+
+/// Why an attempt to connect failed: libpq's words at PQERRORS_VERBOSE, where SQLSTATEs stand, and
+/// what they mean: is it worth trying again?
+[[nodiscard]] Error refusal(const char* verbose);
 
 }  // namespace sluice::pg

@@ -7,7 +7,7 @@
 namespace sluice::pg {
 namespace {
 
-/// A lock beside the gate, of this process's own: no batch is held up by the proof.
+/// A lock of this process's own, not the writers', so that the proof delays no batch.
 std::string lock_of_this_process(const char* function) {
     return "SELECT " + std::string(function) + "(1397511492, " + std::to_string(::getpid()) + ")";
 }
@@ -28,7 +28,7 @@ bool waits_for(Connection& session, const std::string& lock) {
     return waited;
 }
 
-/// Both ways in which batches take the gate.
+/// Both ways in which batches take the writer lock.
 bool lock_blocks(Connection& holder, Connection& other) {
     const std::string alone = lock_of_this_process("pg_advisory_xact_lock");
     const std::string shared = lock_of_this_process("pg_advisory_xact_lock_shared");
@@ -41,7 +41,7 @@ bool lock_blocks(Connection& holder, Connection& other) {
     return blocks && excludes && !waits_for(other, alone);
 }
 
-/// What is to be proved is what workers meet; a standby only if there is no primary.
+/// Examines the server that workers use; a standby only if there is no primary.
 std::unique_ptr<Connection> open_best(const Url& url) {
     try {
         return open_session(url, Access::kReadPrimary, {});

@@ -15,8 +15,8 @@ struct Examined {
     bool lock_blocks = false;
     bool standby = false;             ///< The server that answered is one.
     std::string synchronous_names;    ///< `synchronous_standby_names`.
-    std::int64_t standbys = 0;        ///< That stream from it now.
-    std::int64_t synchronous = 0;     ///< Of these, as far as this user may see it.
+    std::int64_t standbys = 0;        ///< Standbys that stream from it now.
+    std::int64_t synchronous = 0;     ///< Synchronous ones among them, as far as this user may see.
     bool may_see_replication = true;  ///< Rights of pg_monitor.
 };
 

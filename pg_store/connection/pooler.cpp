@@ -1,6 +1,6 @@
-#include "pg_store/connection/pooler.hpp"
-
 #include <chrono>
+
+#include "pg_store/connection/session.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -23,7 +23,7 @@ std::int64_t number_of(Connection& session) {
     return session.query_text(kPid).row(0).i8();
 }
 
-/// A session that holds on to a session of the server. Null: the pooler has none to give.
+/// Returns a session that holds a session of the server, or nullptr if the pooler has none left.
 std::unique_ptr<Connection> neighbour(const Url& url) {
     auto other = Connection::open(url, {});
     try {
@@ -38,13 +38,13 @@ std::unique_ptr<Connection> neighbour(const Url& url) {
     }
 }
 
-/// While a neighbour holds the session that was used last, a session of one's own still answers,
-/// under the same number.
+/// While a neighbour holds the session that was used last, a session of its own still answers under
+/// the same number.
 void check_is_own(const Url& url, Connection& session) {
     const std::int64_t before = number_of(session);
     const auto other = neighbour(url);
     if (!other) {
-        return;  // what this session keeps, nobody else gets
+        return;  // no other client gets the session that this one keeps
     }
     std::int64_t after = 0;
     const bool answered = session.within(kAnswerTimeout, [&] { after = number_of(session); });
@@ -53,7 +53,7 @@ void check_is_own(const Url& url, Connection& session) {
     }
 }
 
-/// What a client sets is gone when the next one gets the session.
+/// A client's settings must be gone when the next client gets the session.
 void check_is_clean(const Url& url) {
     for (const char* visit : {kMark, kUnmark}) {
         const auto guest = Connection::open(url, {});

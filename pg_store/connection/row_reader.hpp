@@ -1,7 +1,7 @@
 // Row reader: fields of a result in PostgreSQL's binary formats, taken one after the other.
 //
-// A field that is not what its table says throws DamagedField: the row was changed by hand. The
-// reader of the row says which one it is. Views are valid for as long as the result is.
+// A field that does not fit its table throws DamagedField, because the row was changed by hand.
+// Views are valid as long as the result.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,10 @@ struct pg_result;
 
 namespace sluice::pg {
 
-/// Nothing: null.
+/// No value means null.
 using Field = std::optional<std::string_view>;
 
-/// What is wrong with a field of a row that its reader names.
+/// The fault of a field. The reader of the row adds which row it is.
 class DamagedField : public LedgerFailure {
 public:
     explicit DamagedField(const std::string& what)

@@ -10,7 +10,7 @@
 #include <map>
 #include <memory>
 
-#include "pg_store/connection/words.hpp"
+#include "pg_store/connection/error.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -48,7 +48,7 @@ std::string_view value_of(const Known& known, std::string_view keyword) {
 }
 
 /// Only libpq knows what a service file and the environment add to a URL. It is asked with a value
-/// that it refuses once it has read all of them, so that it connects to nobody.
+/// that it refuses once it has read all of them, so that it does not connect.
 Result<Known> ask_libpq(const Url& url) {
     std::vector<const char*> keywords;
     std::vector<const char*> values;

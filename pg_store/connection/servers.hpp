@@ -22,12 +22,12 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 struct Server {
     std::string host;     ///< Name, address or folder of a Unix socket; empty: libpq's default.
     std::string address;  ///< `hostaddr`; empty: the name is looked up.
-    std::string port;     ///< Empty: 5432.
+    std::string port;     ///< Empty means 5432.
 };
 
 struct Servers {
     std::vector<Server> all;  ///< At least one.
-    /// What all attempts have in common, with what the URL leaves open.
+    /// The settings that all attempts have in common, with defaults for those missing in the URL.
     Parameters common;
     /// `target_session_attrs`: `any` unless it is given.
     std::string wanted;

@@ -3,8 +3,6 @@
 #include <array>
 #include <string>
 
-#include "pg_store/connection/pooler.hpp"
-
 namespace sluice::pg {
 namespace {
 
@@ -25,11 +23,12 @@ constexpr std::array kWriterSettings{
     "SET tcp_user_timeout = 15000",
 };
 
-/// Where the ledger is spread with Citus. Who reads meets each machine in one session, so that all
-/// rows of an account are of one moment.
+/// If the ledger is distributed over Citus nodes, a reader uses one session per Citus node, so that
+/// all rows of an account are of one moment.
 constexpr const char* kDistributedReader = "SET citus.max_adaptive_executor_pool_size = 1";
 /// Citus would let nodes wait for each other's whole batches at any two rows of a table that is on
-/// every machine. A batch writes rows there that are its node's own, or holds the gate alone.
+/// every Citus node. A batch writes rows there that are its node's own, or holds the lock
+/// exclusively.
 constexpr const char* kDistributedWriter = "SET citus.all_modifications_commutative = on";
 
 /// Engines that speak PostgreSQL's protocol do not know all of these.
@@ -48,7 +47,7 @@ std::string show(Connection& session, const char* setting) {
     return rows.empty() ? std::string() : rows.row(0).string();
 }
 
-/// The catalogue of Citus says whether the ledger is spread: the extension may be there, and the
+/// The catalogue of Citus says whether the ledger is distributed: the extension may exist, and the
 /// ledger's tables not be distributed. To look whether there is such a catalogue costs nothing: it
 /// goes with what follows.
 void read_distribution(Connection& session) {

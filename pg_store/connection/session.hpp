@@ -10,9 +10,9 @@
 namespace sluice::pg {
 
 enum class Access : std::uint8_t {
-    kRead,  ///< Of the first server that answers, or the one that the URL wants.
-    /// Of the one that accepts writes, and whose standbys have what it committed before: a server
-    /// that is a standby, or that was cut off from its standbys, is kIo.
+    kRead,  ///< From the first server that answers, or the one that the URL wants.
+    /// From the server that accepts writes, and whose standbys have all its commits. A standby, or
+    /// a server that was cut off from its standbys, is kIo.
     kReadPrimary,
     /// As kReadPrimary. Commits are durable when they are acknowledged, on the standbys too if the
     /// server is set up so.
@@ -25,11 +25,18 @@ enum class Access : std::uint8_t {
 [[nodiscard]] std::unique_ptr<Connection> open_session(const Url& url, Access access,
                                                        const Waiting& waiting);
 
-/// Waits until the standbys that commits wait for have all that was committed so far. PostgreSQL
-/// shows more than that: after a crash, or when the wait of a COMMIT was cancelled, it shows what
-/// no standby has. kIo: none confirmed it in time. Engines without such standbys return at once.
+/// Waits until the synchronous standbys have all commits so far. PostgreSQL may show commits that
+/// no standby has, after a crash or a cancelled wait of a COMMIT. kIo: no standby confirmed in
+/// time. Engines without such standbys return at once.
 void await_standbys(Connection& session, std::chrono::seconds patience);
 /// kIo: the server warned during a COMMIT, so that it may be on this server only.
 void check_replicated(const Connection& session);
+
+/// Checks a pooler between this program and the server. The ledger prepares statements and changes
+/// settings, so it needs a server session of its own. Throws kUnsupported for a pooler that gives
+/// each transaction another session, or that passes a session on with its settings. Opens further
+/// sessions only if there is a pooler: the server itself answers under the number that it gave at
+/// the start of the session. Changes nothing in a session that other programs share.
+void check_pooler(const Url& url, Connection& session);
 
 }  // namespace sluice::pg

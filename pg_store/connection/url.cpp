@@ -31,7 +31,7 @@ struct Span {
     std::size_t end = 0;
 };
 
-/// Of USER:PASSWORD@ (as libpq finds it), and of password= and sslpassword=.
+/// Finds USER:PASSWORD@ as libpq does, and password= and sslpassword=.
 std::vector<Span> secrets_of(std::string_view url) {
     std::vector<Span> spans;
     const std::size_t begin = scheme_bytes(url);

@@ -32,7 +32,7 @@ private:
 };
 
 /// Overwrites passwords of ledger URLs among a program's arguments with `*`, so that they do not
-/// stand in the list of processes. Call it once nothing reads the arguments any more.
+/// appear in the list of processes. Call it when nothing reads the arguments any more.
 void hide_passwords(int argc, char** argv);
 
 }  // namespace sluice::pg

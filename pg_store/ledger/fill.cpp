@@ -10,18 +10,17 @@
 
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
-#include "pg_store/ledger/whole_snapshot.hpp"
+#include "pg_store/ledger/snapshot.hpp"
 #include "pg_store/rows/described.hpp"
 #include "pg_store/rows/order_row.hpp"
-#include "pg_store/rows/packed_rows.hpp"
-#include "pg_store/schema/migrate.hpp"
 #include "pg_store/schema/schema_version.hpp"
+#include "pg_store/schema/writer_lock.hpp"
 
 namespace sluice::pg {
 namespace {
 
-constexpr std::size_t kBytesMax = 16U << 20;  ///< Of rows in one transaction.
-/// Beside the migrations' and the gate.
+constexpr std::size_t kBytesMax = 16U << 20;  ///< Rows of one transaction.
+/// A lock of its own, next to those of migrations and writers.
 constexpr const char* kCopyLock = "SELECT pg_try_advisory_lock(1397511491, 3)";
 
 std::string copy_into(const std::string& table, const std::string& columns) {
@@ -129,7 +128,7 @@ public:
         }
     }
 
-    /// Between two of them nothing is open: the source may take its time.
+    /// No transaction is open between two of them, so the source may be slow.
     void flush() override {
         if (txn_rows_ == 0) {
             return;
@@ -176,7 +175,7 @@ public:
         }
     }
     std::string as_stored(const std::string& text) const override { return as_stored_there(text); }
-    /// Nothing but the mark is left.
+    /// Deletes everything but the mark.
     void clear(const std::string& from) {
         session_->script("BEGIN");
         lock_out_writers(*session_);
@@ -229,7 +228,7 @@ private:
         rows.text(key.language).text(key.country).text(key_text(key.product_id.view()));
         end_row(rows);
     }
-    /// The connection was lost while the last commit was under way: the mark tells its outcome.
+    /// Called if the connection was lost during the last commit. The mark shows its outcome.
     bool is_finished_after_all() {
         constexpr std::chrono::seconds kPatience{30};
         constexpr std::chrono::milliseconds kBetween{500};
@@ -237,7 +236,7 @@ private:
             try {
                 const std::unique_ptr<Connection> session = open_session(url_, Access::kWrite, {});
                 session->script("BEGIN");
-                lock_out_writers(*session);  // waits for what is left of the old session
+                lock_out_writers(*session);  // waits for the rest of the old session
                 return copy_mark(*session).empty();
             } catch (const LedgerFailure& failure) {
                 if (failure.error().code != ErrorCode::kIo) {

@@ -2,11 +2,9 @@
 //
 // Rows go by COPY, in transactions of bounded size. The mark that the copy is unfinished is in the
 // first transaction and goes with the last one; the session holds a lock that keeps other copies
-// away. What was interrupted in between is emptied and begun again by begin().
+// away. begin() empties an interrupted copy and starts again.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,23 +14,18 @@
 
 namespace sluice::pg {
 
-struct FillOptions {
-    std::uint64_t rows_max = 10'000;  ///< Of one transaction, which is as large as 16 MB at most.
-    /// Told after each transaction how many rows are there by now. May be empty.
-    std::function<void(std::uint64_t)> committed;
-};
-
 class PostgresFill : public LedgerFill {
 public:
-    /// Is there a finished ledger with at least one row? kNotFound: it is not migrated.
+    /// Returns whether there is a finished ledger with at least one row. kNotFound: it is not
+    /// migrated.
     [[nodiscard]] static Result<bool> holds_ledger(const Url& url);
     /// Takes a migrated database without rows, or an unfinished copy, which is emptied. The user
     /// must own the schema. kConflict: it holds a ledger; kBusy: another copy goes there.
-    /// @param from  What the mark says.
+    /// @param from  The text of the mark.
     [[nodiscard]] static Result<std::unique_ptr<PostgresFill>> begin(const Url& url,
                                                                      const std::string& from,
                                                                      const FillOptions& options);
-    /// as_stored() of every one of them.
+    /// as_stored() of every PostgreSQL ledger.
     [[nodiscard]] static std::string as_stored_there(const std::string& text);
 };
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "pg_store/ledger/borrowed_connection.hpp"
 #include "pg_store/ledger/reads.hpp"
 
 namespace sluice::pg {
@@ -22,7 +21,7 @@ public:
 protected:
     explicit KeptTables(BorrowedConnection connection);
 
-    /// Takes a row that was read ahead. @param row  Its key, and the rest if `exists`.
+    /// Keeps a row that was read ahead. @param row  Its key, and the rest if `exists`.
     void know(RowView row, bool exists);
     /// The next load() asks the server again.
     void forget(RowView key);

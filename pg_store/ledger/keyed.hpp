@@ -1,9 +1,9 @@
 // Keyed: a statement about rows of any accounts, by a list of their keys. Internal to this room.
 //
-// One server takes all keys in one statement. Where the ledger is spread over machines by account
-// (Connection::is_distributed), rows can be locked, and the first few of each key be found, only by
-// a statement that has the account as a value: then there is one for each account, by number, and
-// all go in the same round trip.
+// One server takes all keys in one statement. If the ledger is distributed over Citus nodes by
+// account (Connection::is_distributed), only a statement with the account as a value can lock rows,
+// or find the first few of each key. Then there is one statement per account, by number, all in the
+// same round trip.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace sluice::pg {
 
-/// What a key has behind its account.
+/// The columns of a key after its account.
 using KeyColumns = std::vector<SqlColumn>;
 [[nodiscard]] const KeyColumns& shop_text_key();  ///< `shop`, `text`
 [[nodiscard]] const KeyColumns& digest_key();     ///< `digest`
@@ -50,7 +50,7 @@ private:
 
     const KeyColumns& columns_;
     bool by_account_;
-    std::map<std::uint32_t, List> lists_;  ///< By account, or the only one, under 0.
+    std::map<std::uint32_t, List> lists_;  ///< By account, or a single one under 0.
 };
 
 class Keyed {
@@ -58,7 +58,7 @@ public:
     /// @param text  Its keys are `{keys}`, a row `k` for each, and the account of one `{account}`.
     Keyed(const KeyColumns& columns, std::string_view text);
 
-    /// Queues what the list asks for; `handler` sees the result of each statement.
+    /// Queues the statements for the list. `handler` receives the result of each.
     void send(Connection& connection, const KeyList& list,
               const Connection::Handler& handler) const;
 

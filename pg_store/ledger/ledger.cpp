@@ -13,7 +13,7 @@
 namespace sluice::pg {
 namespace {
 
-/// For confirm(): longer than a standby needs that is there.
+/// For confirm(): longer than a standby needs that is connected.
 constexpr std::chrono::seconds kConfirmPatience{5};
 
 Access access_of(PostgresLedger::Mode mode) {
@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    /// A session that was idle may have died meanwhile: then a new one gets a try.
+    /// An idle session may have died meanwhile. Then a new session is tried.
     template <class Use>
     auto with_session(Use&& use) -> decltype(use(BorrowedConnection())) {
         if (!pool_->idle.empty()) {

@@ -1,4 +1,4 @@
-// What a payout close takes from, sorted by the server and fetched slice by slice.
+// Cleared rows for a payout close, sorted by the server and fetched slice by slice.
 #include <utility>
 
 #include "pg_store/ledger/reads.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kFetchRows = 8192;
 
-/// A cursor: its rows are those that were there when it was declared. It goes with its transaction.
+/// A cursor. Its rows are those that existed when it was declared. It ends with its transaction.
 class CursorRows final : public MaturedRows {
 public:
     CursorRows(Connection& connection, std::string name)

@@ -1,6 +1,6 @@
-// Still ledger: the moment at which a reader's snapshot is taken where the ledger is spread over
-// machines. Citus has no snapshot of all of them, so no batch may commit between the first and the
-// last. Internal to this room. On one server there is nothing to do.
+// Quiesced ledger: stops commits while a reader's snapshot is taken on every Citus node. Citus has
+// no snapshot of all nodes, so no batch may commit between the first and the last. On one server
+// there is nothing to do. Internal to this room.
 #pragma once
 
 #include "pg_store/connection/connection.hpp"
@@ -9,16 +9,17 @@ namespace sluice::pg {
 
 class QuiescedLedger {
 public:
-    /// Outside of a transaction: holds the gate alone, and waits until what was committed before is
-    /// finished on every machine. kBusy: a batch did not end for 30 s. kIo: a machine is away, or
-    /// has not finished within 5 s.
+    /// Takes the writer lock exclusively, and waits until all commits are finished on every Citus
+    /// node. Requires: no transaction. kBusy: a batch did not end for 30 s. kIo: a Citus node is
+    /// away, or has not finished within 5 s.
     explicit QuiescedLedger(Connection& session);
-    /// A session that was not fixed is given up, and the gate with it.
+    /// Gives up a session without fix(), and the lock with it.
     ~QuiescedLedger();
     QuiescedLedger(const QuiescedLedger&) = delete;
     QuiescedLedger& operator=(const QuiescedLedger&) = delete;
 
-    /// In the transaction, repeatable read: every machine takes its snapshot, then batches go on.
+    /// Takes the snapshot on every Citus node, then releases the lock. Requires: a transaction,
+    /// repeatable read.
     void fix();
 
 private:
@@ -26,7 +27,7 @@ private:
     bool holds_lock_ = false;
 };
 
-/// What the constructor waits for. kIo: see there.
+/// Waits until all commits are finished, as the constructor does. kIo: see there.
 void await_finished(Connection& session);
 
 }  // namespace sluice::pg

@@ -1,4 +1,4 @@
-// Read ahead: which rows inputs are about to touch, so that a batch asks for them at once. Internal
+// Read ahead: finds the rows that inputs will need, so that a batch reads them together. Internal
 // to this room.
 #pragma once
 
@@ -21,33 +21,33 @@ struct ShopText {
     std::string text;
 };
 
-/// Repetitions do no harm.
+/// Keys may be repeated.
 struct UpcomingKeys {
     std::vector<OrderKey> orders;
     std::vector<ShopText> refund_ids;
     std::vector<WaitKey> sources;    ///< Anonymous ids and codes of the orders.
     std::vector<ShopText> products;  ///< Product ids that are about to change.
     std::vector<ShopText> skus;      ///< Texts of lines whose products may be asked for.
-    std::size_t inputs_count = 0;    ///< Those that one transaction takes, from the front.
+    std::size_t inputs_count = 0;    ///< How many one transaction takes, from the front.
     bool command = false;            ///< The one input is a person's command.
 };
 
-/// What the programs of an account ask of a batch.
+/// The demands of an account's programs on a batch.
 struct ProgramNeeds {
     bool products = false;  ///< Some rule asks for a line's product.
-    bool alone = false;     ///< Some rate depends on other orders: tiers, new customers.
+    bool alone = false;     ///< Some rate depends on other orders (tiers, new customers).
 };
 
-/// One for each ledger: its parsers keep their buffers.
+/// One per ledger. Its parsers keep their buffers.
 class ReadAhead {
 public:
-    /// A command begins a transaction of its own, since no other node's may run beside it: inputs
-    /// end before the next one; if the first one is a command, it is the only one, or there is none
-    /// if the transaction `holds_some` already.
+    /// A command has a transaction of its own, because no other node's may run meanwhile. So the
+    /// inputs end before a command. A command that is the first input is the only one, or there is
+    /// none if the transaction `holds_some` already.
     [[nodiscard]] UpcomingKeys keys(std::span<const Input> inputs, bool holds_some);
-    /// What the current programs of the account need; asks the ledger once for each revision.
+    /// Returns the demands of the account's current programs. Reads the ledger once per revision.
     [[nodiscard]] const ProgramNeeds& needs(LedgerReader& ledger, AccountNumber account);
-    /// True if some account of the orders runs alone, as far as is known for this revision.
+    /// Returns true if some account of the orders runs alone, as far as is known for this revision.
     [[nodiscard]] bool runs_alone(const UpcomingKeys& keys, std::uint64_t revision) const;
 
 private:
@@ -55,7 +55,7 @@ private:
 
     OrderEventParser orders_;
     ProductBatchParser products_;
-    std::uint64_t revision_ = 0;  ///< Of the programs that the next line is about.
+    std::uint64_t revision_ = 0;  ///< The revision to which `needs_` belongs.
     std::unordered_map<std::uint32_t, ProgramNeeds> needs_;
 };
 

@@ -1,7 +1,7 @@
 // The reading half of the PostgreSQL ledger, for snapshots and for the writer alike. Internal to
 // this room.
 //
-// Everything here asks the server; the writer puts its caches in front.
+// Everything here asks the server. The writer puts its caches in front.
 #pragma once
 
 #include <functional>
@@ -20,15 +20,23 @@
 
 namespace sluice::pg {
 
+/// The connection of a transaction, which goes back to the ledger when the transaction ends.
+using BorrowedConnection = std::unique_ptr<Connection, std::function<void(Connection*)>>;
+
+/// A base class, so that the connection exists before the reads that refer to it.
+struct ConnectionHolder {
+    BorrowedConnection borrowed_;
+};
+
 struct OrderHash {
     std::size_t operator()(const OrderKey& key) const noexcept {
         return std::hash<OrderId>{}(key.order_id) * 31 + key.shop.value;
     }
 };
 
-/// The statement with this text, kept for ever.
+/// Returns the statement with this text, which is kept for ever.
 [[nodiscard]] Statement kept_statement(const std::string& text);
-/// The statement `SELECT columns FROM sluice_ledger.rest`, likewise.
+/// Returns the statement `SELECT columns FROM sluice_ledger.rest`, likewise.
 [[nodiscard]] Statement select_statement(const std::string& columns, const std::string& rest);
 
 class Reads : public virtual LedgerReader {
@@ -64,7 +72,7 @@ public:
                               Timestamp to, const Visitor<JournalGroup>& visit) override;
     void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                               const Visitor<JournalGroup>& visit) override;
-    /// The server sorts them.
+    /// Sorted by the server.
     std::unique_ptr<MaturedRows> matured(AccountNumber account,
                                          std::span<const MaturedOf> programs) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
@@ -73,22 +81,22 @@ public:
 protected:
     explicit Reads(Connection& connection) : connection_(connection) {}
 
-    /// Before one row is read that the writer has not touched.
+    /// Called before one row is read that the writer has not changed.
     virtual void begin_reading() {}
-    /// Before rows are read: the writer writes what it still holds.
+    /// Called before rows are read, so that the writer first writes the rows that it keeps.
     virtual void settle() {}
     [[nodiscard]] Rows rows(const Statement& statement, const RowWriter& parameters) {
         settle();
         return connection_.query(statement, parameters);
     }
-    /// What was expected of it is not all any more.
+    /// Forgets the expected journal of an order to which `group` is added.
     void forget_journal(const JournalGroup& group) {
         if (!journals_.empty()) {
             journals_.erase({group.account, group.shop, group.order_id});
         }
     }
 
-    /// Rows in bounded memory, through a cursor; `visit` may run other statements meanwhile.
+    /// Visits rows in bounded memory, through a cursor. `visit` may run other statements.
     void scan_sql(const std::string& sql, const RowWriter& parameters,
                   const std::function<bool(RowReader&)>& visit, int rows_at_once = kFetchRows);
 
@@ -98,7 +106,7 @@ protected:
     NodeHead node_;
 
 private:
-    /// A credit's, or the reversal's of one.
+    /// Returns whether the group is a credit or the reversal of one.
     [[nodiscard]] bool is_of_credit(const JournalGroup& group);
 
     unsigned cursors_count_ = 0;

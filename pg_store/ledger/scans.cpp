@@ -1,12 +1,11 @@
 // Scans.
 #include "pg_store/ledger/reads.hpp"
 #include "pg_store/rows/order_row.hpp"
-#include "pg_store/rows/packed_rows.hpp"
 
 namespace sluice::pg {
 namespace {
 
-/// Of the journal of a whole account: groups are short.
+/// Groups that are fetched together from the journal of a whole account. They are short.
 constexpr int kFetchGroups = 4096;
 
 RowWriter shop_parameters(AccountNumber account, ShopNumber shop) {

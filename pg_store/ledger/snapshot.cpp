@@ -34,7 +34,7 @@ PgSnapshot::PgSnapshot(BorrowedConnection connection, std::string_view node)
     still.fix();
 }
 
-/// One slice after the other: what was expected before is let go.
+/// Reads the orders of a slice, and drops those of the slice before.
 void PgSnapshot::expect_orders(std::span<const OrderKey> keys) {
     static const Keyed kSelect(
         shop_text_key(),
@@ -67,7 +67,7 @@ void PgSnapshot::take_orders(const Rows& found) {
         try {
             decode_order(row, order.state);
         } catch (const LedgerFailure&) {
-            order.damage = std::current_exception();  // told to who loads it
+            order.damage = std::current_exception();  // thrown to the caller that loads it
         }
     }
 }

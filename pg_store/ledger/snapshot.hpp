@@ -3,11 +3,12 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 
-#include "pg_store/ledger/borrowed_connection.hpp"
+#include "core/copy/row_sink.hpp"
 #include "pg_store/ledger/reads.hpp"
 
 namespace sluice::pg {
@@ -28,6 +29,19 @@ private:
     void take_orders(const Rows& found);
 
     std::unordered_map<OrderKey, Expected, OrderHash> expected_;
+};
+
+struct SessionHolder {
+    std::unique_ptr<Connection> session_;
+};
+
+class WholeSnapshot final : private SessionHolder, public Reads, public WholeReader {
+public:
+    /// Begins. The session ends with it.
+    explicit WholeSnapshot(std::unique_ptr<Connection> session);
+
+    void turn_to(std::string_view node) override;
+    void scan_balance_parts(const Visitor<NodeBalance>& visit) override;
 };
 
 }  // namespace sluice::pg

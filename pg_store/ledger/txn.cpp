@@ -72,7 +72,7 @@ void PgTxn::send_lock_head() {
                      [this](Rows rows) { take_head(rows); });
 }
 
-/// The revision of the programs is shared by all nodes: it is read apart.
+/// All nodes share the revision of the programs, so it is read apart.
 void PgTxn::take_head(const Rows& rows) {
     if (rows.empty()) {
         return;
@@ -83,7 +83,7 @@ void PgTxn::take_head(const Rows& rows) {
     node_.head.programs_revision = revision;
 }
 
-/// A node that is new to the ledger. It gets the next number.
+/// Assigns the next number to a node that is new to the ledger.
 void PgTxn::adopt_head() {
     static constexpr Statement kInsert{
         "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 0, 0, 1, 1, "
@@ -94,7 +94,7 @@ void PgTxn::adopt_head() {
     connection_.sync();
 }
 
-// ---- The gate -----------------------------------------------------------------------------------
+// ---- The writer lock ----------------------------------------------------------------------------
 
 void PgTxn::read_shared(const Rows& rows) {
     read_named("table state", std::nullopt, [&] {
@@ -109,7 +109,7 @@ void PgTxn::read_shared(const Rows& rows) {
     node_.head.programs_revision = shared_.programs_revision;
 }
 
-/// What the state says, and which schema it is, counts from when the gate was passed.
+/// Reads state and schema version again, because only their values under the lock count.
 void PgTxn::send_lock(WriterLock wanted) {
     if (lock_ >= wanted) {
         return;
@@ -138,8 +138,8 @@ void PgTxn::take_lock(WriterLock wanted) {
     }
 }
 
-/// Before the server is asked: it must know what was written here. What asks without expect() may
-/// be about to do anything.
+/// Writes all changes before the server is asked. A caller without expect() may change anything, so
+/// it gets the exclusive lock.
 void PgTxn::settle() {
     begin_reading();
     flush();

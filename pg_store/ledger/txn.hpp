@@ -1,18 +1,20 @@
 // The writing half of the PostgreSQL ledger: caches in front of the server, and rows that are
 // written together (kept_rows.hpp has those of the described tables). Internal to this room.
 //
-// Locks, always in this order, so that nodes wait for each other in a line:
-//   1. the node's head (another process of the same node is done before this one reads)
-//   2. the gate: shared for events and products, exclusive for commands and the work they leave,
-//      so that no event of another node misses a creator, code or touch that comes in just now; and
-//      for events of accounts whose programs have tiers or ask for new customers
+// Locks, always in this order, so that no two nodes wait for each other:
+//   1. the node's head, so that another process of the same node has ended before this one reads
+//   2. the advisory lock of writers: shared for events and products, exclusive for commands and the
+//      work they leave, so that no event of another node misses a creator, code or click that is
+//      imported at the same time; exclusive also for events of accounts whose programs have tiers
+//      or ask for new customers
 //   3. orders and products of the batch, by key
-// Where the ledger is spread over machines, a commit that was acknowledged may not be finished on
-// one that failed meanwhile. What it wrote is not seen there until it is, but its rows stay locked.
-// So behind the gate each batch writes its node's head, and who holds it alone all heads: that
-// waits on every machine for exactly those that the gate would have kept away. The node's own lock
-// is an advisory one there, since one machine's row says nothing of the others'. New rows take
-// none: where two nodes make the same one, the second fails and is tried again.
+// If the ledger is distributed over Citus nodes, an acknowledged commit may be unfinished on a
+// Citus node that failed. Its writes are invisible there until it is finished, but its rows stay
+// locked. So under the advisory lock each batch writes its node's head, and the exclusive holder
+// writes all heads: that waits on every Citus node for exactly the commits that the lock would have
+// kept out. The node's own lock is an advisory one there, because a row on one Citus node says
+// nothing about the others. New rows are not locked: if two nodes make the same row, the second
+// fails and is tried again.
 #pragma once
 
 #include <exception>
@@ -30,15 +32,15 @@
 
 namespace sluice::pg {
 
-/// The ledger's row that all nodes share; written under the exclusive gate.
+/// The ledger's row that all nodes share. Written under the exclusive lock.
 struct SharedState {
     std::uint64_t programs_revision = 0;
     std::uint64_t imports = 0;
     friend bool operator==(const SharedState&, const SharedState&) = default;
 };
 
-/// Told when a commit begins (with the checkpoint that it sets), when it was acknowledged, and what
-/// the checkpoint is when a transaction begins.
+/// Called when a commit begins (with the checkpoint that it sets), when it was acknowledged, and
+/// when a transaction has read its checkpoint.
 struct CommitEvents {
     std::function<void(SequenceNumber)> begins;
     std::function<void()> acknowledged;
@@ -47,8 +49,8 @@ struct CommitEvents {
 
 class PgTxn final : public KeptTables {
 public:
-    /// Begins, locks the head of `node` and reads it.
-    /// @param ahead  Works out what inputs will touch; outlives the transaction.
+    /// Begins a transaction, locks the head of `node` and reads it.
+    /// @param ahead  Finds the rows that inputs need. It must outlive the transaction.
     PgTxn(BorrowedConnection connection, std::string_view node, CommitEvents events,
           ReadAhead& ahead);
 
@@ -92,15 +94,15 @@ private:
     enum class WriterLock : std::uint8_t { kNone, kShared, kExclusive };
     struct CachedOrder {
         OrderState state;
-        bool stored = false;  ///< It is in the table, as of `revision`.
+        bool stored = false;  ///< It is in the table, with `revision`.
         bool exists = false;
         bool changed = false;     ///< Not written yet.
-        bool only_taken = false;  ///< Of what changed since it was written: put_taken() alone.
+        bool only_taken = false;  ///< Only put_taken() changed it since it was written.
         std::uint64_t revision = 0;
         std::exception_ptr damage;  ///< It could not be read.
     };
-    /// What is not written yet, and what the journal says of all that was posted: at commit the
-    /// same as what was added.
+    /// Unwritten changes, all changes that were added, and the same sums from the journal, which
+    /// must be equal at commit.
     struct Delta {
         BookSums unwritten, added, journal;
         bool changed = false;
@@ -161,7 +163,7 @@ private:
 
     std::unordered_map<OrderKey, CachedOrder, OrderHash> orders_;
     std::map<AnonKey, std::vector<CodeRow>> codes_;
-    std::map<AnonKey, std::vector<Touch>> touches_;  ///< All of an id, the latest first.
+    std::map<AnonKey, std::vector<Touch>> touches_;  ///< All clicks of an id, the latest first.
     std::map<ShopKey, std::optional<CatalogKey>> variants_;
     std::map<ShopKey, Copies> products_;
     std::map<std::uint32_t, ChainHead> chains_;
@@ -169,8 +171,8 @@ private:
 
     RowWriter journal_;
     std::map<BalanceKey, Delta> balances_;
-    std::map<VariantKey, bool> variant_rows_;         ///< False: it goes.
-    std::map<std::uint64_t, std::uint64_t> imports_;  ///< Of inputs of this transaction.
+    std::map<VariantKey, bool> variant_rows_;         ///< False if the row is deleted.
+    std::map<std::uint64_t, std::uint64_t> imports_;  ///< By the inputs of this transaction.
 };
 
 }  // namespace sluice::pg

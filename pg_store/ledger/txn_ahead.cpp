@@ -1,4 +1,4 @@
-// What the next inputs will touch, read in a few round trips; and the reads that find it there.
+// Reads ahead the rows that the next inputs need, in a few round trips, and serves reads from them.
 #include <algorithm>
 #include <utility>
 
@@ -9,9 +9,9 @@
 namespace sluice::pg {
 namespace {
 
-/// Touches of one id that are fetched ahead; an id with more is asked for when it is needed.
+/// Clicks of one id that are read ahead. An id with more is read when it is needed.
 constexpr std::size_t kTouchesAhead = 64;
-/// Orders that are held at once: a slice of a payout close.
+/// Orders that are kept at once: a slice of a payout close.
 constexpr std::size_t kOrdersMax = 8192;
 
 KeyList source_list(const std::vector<WaitKey>& keys, const Connection& connection) {
@@ -41,8 +41,7 @@ void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
             list.add(key.account, key.shop, key.order_id.view());
         }
     }
-    // Who holds the gate alone is the only one that changes orders: a lock would be written in
-    // vain.
+    // The exclusive lock holder is the only writer of orders, so row locks are unnecessary.
     const Keyed& select = lock_ == WriterLock::kExclusive ? kSelect : kLock;
     select.send(connection_, list, [this](Rows rows) {
         for (int i = 0; i < rows.count(); ++i) {
@@ -58,7 +57,7 @@ void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
                 order.revision = row.u8();
                 decode_order(row, order.state);
             } catch (const LedgerFailure&) {
-                order.damage = std::current_exception();  // told to the input that loads it
+                order.damage = std::current_exception();  // thrown to the input that loads it
             }
         }
     });
@@ -87,7 +86,7 @@ void PgTxn::fetch_refunds(const UpcomingKeys& keys) {
             }
         } catch (const DamagedRow&) {
             for (const RefundOwner& row : asked) {
-                forget(row);  // the input that loads the damaged one is told
+                forget(row);  // the input that loads the damaged row gets the error
             }
         }
     });
@@ -126,7 +125,7 @@ void PgTxn::fetch_chains(const UpcomingKeys& keys) {
 
 // ---- What attributes ----------------------------------------------------------------------------
 
-/// Reads the owner's membership, which stands behind a code or touch; it may be missing.
+/// Reads the owner's membership from the columns after a code or click. It may be missing.
 void PgTxn::know_member(const ProgramId& program, const CreatorId& creator, AccountNumber account,
                         RowReader& row) {
     if (row.next_is_null()) {
@@ -159,7 +158,7 @@ void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
     });
 }
 
-/// An id with too many touches is forgotten again: it is asked for when it is needed.
+/// Forgets an id with too many clicks. It is read again when it is needed.
 void PgTxn::fetch_touches(const std::vector<WaitKey>& keys) {
     static const Keyed kSelect(
         digest_key(),
@@ -232,9 +231,9 @@ void PgTxn::fetch(const UpcomingKeys& keys) {
     connection_.sync();
 }
 
-/// Programs with tiers, or that ask for new customers, read what other orders left: no two batches
-/// of them at once (N2). Which programs these are is known from the batch before; where that has
-/// changed, the gate is taken again.
+/// Programs with tiers, or that ask for new customers, read the results of other orders, so their
+/// batches run one at a time (N2). Which programs these are is known from the batch before; if that
+/// has changed, the lock is taken again.
 void PgTxn::serialize(const UpcomingKeys& keys) {
     std::set<AccountNumber> accounts;
     for (const OrderKey& key : keys.orders) {
@@ -265,7 +264,7 @@ std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
     return keys.inputs_count;
 }
 
-/// Orders of a slice; those of earlier slices are written and let go.
+/// Reads the orders of a slice. Those of earlier slices are written and dropped.
 void PgTxn::expect_orders(std::span<const OrderKey> keys) {
     take_lock(lock_ == WriterLock::kNone ? WriterLock::kExclusive : lock_);
     if (std::all_of(keys.begin(), keys.end(),
@@ -348,7 +347,7 @@ void PgTxn::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
     }
 }
 
-/// The first one is asked for before every input.
+/// The first row is read before every input.
 void PgTxn::scan_work(const Work& first, KeyRange range, const Visitor<Work>& visit) {
     if (!first_work_) {
         first_work_.emplace();

@@ -4,13 +4,12 @@
 
 #include "pg_store/ledger/txn.hpp"
 #include "pg_store/rows/order_row.hpp"
-#include "pg_store/rows/taken_row.hpp"
 
 namespace sluice::pg {
 namespace {
 
-/// Changed orders that are written one by one, if there are fewer: two statements more than they
-/// save in a batch of that size.
+/// Fewer changed orders are written one by one, because two more statements cost more than they
+/// save.
 constexpr std::size_t kReplacedFrom = 64;
 
 [[noreturn]] void throw_changed_meanwhile() {
@@ -95,8 +94,8 @@ void PgTxn::update_order(const OrderKey& key, CachedOrder& order) {
     });
 }
 
-/// Many rows in two statements: they go here, and come back with those that are new. Nobody waits
-/// for one of them, who would find it gone: this is done under the exclusive gate only.
+/// Deletes many rows in one statement; copy_orders() inserts them again with the new ones. Only
+/// under the exclusive lock, because another batch that waits for such a row would find it gone.
 void PgTxn::replace_orders(const std::vector<ChangedOrder>& changed) {
     static constexpr Statement kDelete{
         "DELETE FROM sluice_ledger.orders o USING unnest($1::integer[], $2::integer[], $3::text[], "
@@ -134,7 +133,7 @@ void PgTxn::copy_orders(const std::vector<ChangedOrder>& added) {
     }
 }
 
-/// What a payout close changes of an order is little, and its row is long: only that is sent. Lists
+/// Sends only the columns that a payout close changes, because the row of an order is long. Lists
 /// of many rows go as the texts of arrays.
 void PgTxn::update_taken(const std::vector<ChangedOrder>& changed) {
     static const std::string kText =

@@ -1,17 +1,16 @@
-// Writes: what is often is kept and written together, what is rare is sent at once.
+// Writes: frequent ones are kept and written together, rare ones are sent at once.
 #include <algorithm>
 #include <utility>
 
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/ledger/program_rows.hpp"
 #include "pg_store/ledger/txn.hpp"
-#include "pg_store/rows/packed_rows.hpp"
+#include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
 namespace {
 
-/// What is more is written before the rest of its transaction.
+/// A longer journal is written before the rest of its transaction.
 constexpr std::size_t kJournalBytesMax = 16U << 20;
 
 Error other_registry(const ShopRow& wanted) {
@@ -39,7 +38,7 @@ void PgTxn::put_taken(const OrderState& state) {
     order.changed = true;
 }
 
-/// By its own count of what the entries move: a balance that was folded otherwise is found.
+/// Counts by itself what the entries move, so that commit() finds a wrong balance.
 void PgTxn::append_journal(const JournalGroup& group) {
     forget_journal(group);
     if (journal_.view().size() > kJournalBytesMax) {
@@ -62,9 +61,9 @@ void PgTxn::add_to_balance(const Balance& change) {
     delta.changed = true;
 }
 
-// ---- Described tables that other nodes must not miss --------------------------------------------
+// ---- Described tables --------------------------------------------
 
-/// Two nodes may learn of a shop at the same time; they must mean the same one.
+/// Two nodes may learn of a shop at the same time. They must mean the same one.
 void PgTxn::put_shop(const ShopRow& row) {
     static const Statement kInsert =
         kept_statement(sql_of<ShopRow>().insert_new() + " ON CONFLICT DO NOTHING");
@@ -93,7 +92,7 @@ void PgTxn::put_touch(const Touch& touch) {
     KeptTables::put_row(row);
 }
 
-/// It keeps the ledger's number.
+/// The click keeps the ledger's number of its import.
 void PgTxn::move_touch(const Touch& stored, const Digest256& anon) {
     take_lock(WriterLock::kExclusive);
     touches_.erase({stored.account, stored.anon});
@@ -104,8 +103,8 @@ void PgTxn::move_touch(const Touch& stored, const Digest256& anon) {
     KeptTables::put_row(row);
 }
 
-/// The exclusive gate keeps other nodes' batches from missing a row that attributes, and what every
-/// batch keeps in memory as of the shared revision.
+/// The exclusive lock keeps other nodes' batches from missing a row that attributes, or one that
+/// every batch keeps in memory as of the shared revision.
 void PgTxn::put_row(RowView row) {
     switch (row.table().number) {
         case kTableNumber<ShopRow>:
@@ -194,7 +193,7 @@ void PgTxn::delete_catalog(const CatalogRecord& old) {
 
 // ---- Sent at once -------------------------------------------------------------------------------
 
-/// An event that is there already is replaced (O5).
+/// Replaces an event that is stored already (O5).
 void PgTxn::put_event(const OrderKey& key, const EventTrace& event) {
     static constexpr Statement kUpsert{
         "INSERT INTO sluice_ledger.events (account, shop, order_id, seq, received_s, received_ns, "

@@ -1,13 +1,12 @@
-#include "pg_store/ledger/whole_reader.hpp"
-
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
+#include "pg_store/ledger/ledger.hpp"
 #include "pg_store/ledger/quiesced_ledger.hpp"
-#include "pg_store/ledger/whole_snapshot.hpp"
+#include "pg_store/ledger/snapshot.hpp"
 #include "pg_store/schema/schema_version.hpp"
 
 namespace sluice::pg {
@@ -20,15 +19,15 @@ Error still_written(const std::string& by) {
     return {ErrorCode::kBusy, by + ": stop the workers of all nodes first"};
 }
 
-/// The gate that every batch passes (gate.hpp), held by the session.
-void lock_out_batches(Connection& session) {
+/// Takes the lock of every batch (writer_lock.hpp) for as long as the session lives.
+void hold_writer_lock(Connection& session) {
     if (!session.query_text("SELECT pg_try_advisory_lock(1397511491, 1)").row(0).boolean()) {
         throw LedgerFailure(still_written("a worker, or a command, writes to the database"));
     }
 }
 
-/// Workers keep their sessions while they wait; `sluice writer` is what these call themselves.
-/// Where their connections come from; empty: none is there.
+/// Returns the addresses of connected workers, or an empty text. Workers keep their sessions while
+/// they wait, under the name `sluice writer`.
 std::string writers(Connection& session) {
     const Rows rows = session.query_text(
         "SELECT coalesce(string_agg(DISTINCT coalesce(host(client_addr), 'a local socket'), "
@@ -37,7 +36,7 @@ std::string writers(Connection& session) {
     return rows.row(0).string();
 }
 
-/// The server ends the session of a worker that was just stopped in its own time.
+/// Waits for a while, because the server takes its time to end the session of a stopped worker.
 void check_no_writer(Connection& session) {
     for (const auto end = steady_now() + kLeavePatience;;) {
         const std::string from = writers(session);
@@ -109,7 +108,7 @@ Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool locks_write
         }
         check_no_writer(*session);
         if (locks_writers) {
-            lock_out_batches(*session);
+            hold_writer_lock(*session);
         }
         if (session->is_distributed()) {
             await_finished(*session);

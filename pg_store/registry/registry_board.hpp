@@ -17,19 +17,19 @@ namespace sluice::pg {
 struct RegistryMark {
     std::string source;  ///< UUID of the store.
     std::uint64_t revision = 0;
-    std::string digest;  ///< Of the source's history up to here; empty: an older release's.
+    std::string digest;  ///< The source's history up to here. Empty in an older release's row.
     friend bool operator==(const RegistryMark&, const RegistryMark&) = default;
 };
 
 struct PublishedRegistry {
     RegistryMark mark;
-    std::string text;  ///< Empty: the one that is known already.
+    std::string text;  ///< Empty if it is the known one.
 };
 
 /// Whether what is published may give way. Else an Error that says why not.
 using GivesWay = std::function<Status(const RegistryMark&)>;
 
-/// What `gives_way` says, or kConflict: another program published meanwhile.
+/// Returns the status of `gives_way`, or kConflict if another program published meanwhile.
 [[nodiscard]] Status publish_registry(const Url& url, const PublishedRegistry& registry,
                                       const GivesWay& gives_way);
 /// kNotFound: nothing is published there. A standby will do.

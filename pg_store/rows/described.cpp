@@ -1,7 +1,7 @@
 #include "pg_store/rows/described.hpp"
 
 #include "core/ledger/failure.hpp"
-#include "pg_store/rows/key_text.hpp"
+#include "pg_store/rows/rows.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -31,7 +31,7 @@ class TableSql {
 public:
     explicit TableSql(const DescribedTable& table);
 
-    /// What read_row() reads: all columns but the node.
+    /// Returns the columns that read_row() reads: all but the node.
     [[nodiscard]] std::string columns(const char* prefix = "") const;
     [[nodiscard]] const std::string& select_one() const noexcept { return select_one_; }
     /// A page of a scan: rows at or behind a key's first columns, or behind a whole key.

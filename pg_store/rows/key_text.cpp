@@ -1,13 +1,12 @@
-#include "pg_store/rows/key_text.hpp"
-
 #include "core/protocol/signature.hpp"
+#include "pg_store/rows/rows.hpp"
 
 namespace sluice::pg {
 namespace {
 
 constexpr std::size_t kCutBytes = 900;
 
-/// Bytes of the UTF-8 sequence that `text` begins with; 0: it is none.
+/// Returns the length of the UTF-8 sequence at the beginning of `text`, or 0 if there is none.
 std::size_t sequence_bytes(std::string_view text) noexcept {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
     const unsigned char first = byte(0);

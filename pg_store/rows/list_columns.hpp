@@ -61,7 +61,7 @@ void instants(RowWriter& row, const Range& range, Get&& get) {
 [[nodiscard]] inline std::uint32_t u4_of(const Field& field) {
     return static_cast<std::uint32_t>(to_integer(field));
 }
-/// What fits into a byte.
+/// A number that fits into a byte.
 [[nodiscard]] inline std::uint8_t u1_of(const Field& field) {
     const std::int64_t value = to_integer(field);
     if (value < 0 || value > 0xFF) {

@@ -7,8 +7,8 @@
 #include "core/ledger/failure.hpp"
 #include "core/ledger/table.hpp"
 #include "pg_store/rows/list_columns.hpp"
-#include "pg_store/rows/packed_rows.hpp"
 #include "pg_store/rows/position_row.hpp"
+#include "pg_store/rows/rows.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -1,10 +1,12 @@
 // Order row: an order as columns of sluice_ledger.orders. Internal to this room; pure.
 //
-// Lists are parallel arrays, so that every amount is a numeric that SQL can read. Only what is not
-// money and asked for by `sluice explain` alone is packed: events and candidates.
+// Lists are parallel arrays, so that every amount is a numeric that SQL can read. Only events and
+// candidates are packed, because they hold no money and only `sluice explain` reads them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +23,21 @@ namespace sluice::pg {
 
 /// Writes one field for each of order_columns().
 void encode_order(const OrderState& state, RowWriter& row);
-/// Reads them; `state.key` says which order it is, all else is set. Throws DamagedRow.
+/// Reads them into `state`, whose key must be set. Throws DamagedRow.
 void decode_order(RowReader& row, OrderState& state);
+
+// ---- The columns that payouts change, for an update of many orders at once
+// -----------------------
+
+/// Names of the columns, separated.
+[[nodiscard]] const std::string& taken_columns();
+/// `due_taken = <prefix>due_taken::numeric[], ...`
+[[nodiscard]] std::string taken_assignments(const char* prefix);
+/// `$5::text[], ...`, an array over the orders for each column.
+[[nodiscard]] std::string taken_parameters(std::size_t first);
+/// Adds the columns that encode_taken() fills.
+void add_taken_columns(std::vector<ColumnArray>& columns);
+/// One order's values.
+void encode_taken(const OrderState& state, std::span<ColumnArray> columns);
 
 }  // namespace sluice::pg

@@ -1,6 +1,5 @@
-#include "pg_store/rows/packed_rows.hpp"
-
 #include "pg_store/connection/packed.hpp"
+#include "pg_store/rows/rows.hpp"
 
 namespace sluice::pg {
 

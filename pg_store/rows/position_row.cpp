@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "pg_store/rows/list_columns.hpp"
-#include "pg_store/rows/packed_rows.hpp"
+#include "pg_store/rows/rows.hpp"
 
 namespace sluice::pg {
 namespace {

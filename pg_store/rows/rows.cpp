@@ -135,7 +135,7 @@ void read_fields(RowReader& row, JournalGroup& group) {
     group.hash = to_digest<Digest256>(row.next());
 }
 
-/// What a group is damaged of: its order, if it has one.
+/// Throws for a damaged group, with its order if it has one.
 [[noreturn]] void throw_damaged_group(const JournalGroup& group, const std::string& wrong) {
     if (group.order_id.empty()) {
         throw DamagedRow("table journal, account " + std::to_string(group.account.value) +

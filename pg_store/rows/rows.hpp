@@ -8,11 +8,18 @@
 #include "core/ledger/ledger.hpp"
 #include "pg_store/connection/row_reader.hpp"
 #include "pg_store/connection/row_writer.hpp"
-#include "pg_store/rows/key_text.hpp"
 
 namespace sluice::pg {
 
-/// Says which row it was that could not be read.
+/// Ids of products may be longer than an index entry: a long one is cut and marked with its
+/// SHA-256.
+inline constexpr std::size_t kKeyTextBytesMax = 1024;
+[[nodiscard]] std::string key_text(std::string_view id);
+
+/// Returns the text as PostgreSQL takes it: UTF-8 without U+0000. Every other byte becomes '?'.
+[[nodiscard]] std::string clean_text(std::string_view text);
+
+/// Adds the name of the row to the error if `read` finds damage.
 template <class Read>
 auto read_named(const std::string& row, const std::optional<OrderKey>& order, Read&& read)
     -> decltype(read()) {
@@ -23,7 +30,7 @@ auto read_named(const std::string& row, const std::optional<OrderKey>& order, Re
     }
 }
 
-/// A node's head, and the number that its rows carry instead of its UUID. 0: it is new.
+/// A node's head, and the number that its rows carry instead of its UUID, or 0 if it is new.
 struct NodeHead {
     LedgerHead head;
     std::uint32_t number = 0;
@@ -33,7 +40,7 @@ inline constexpr const char* kHeadColumns =
     "node, number, applied_seq, last_received_s, last_received_ns, next_entry, next_work, applied, "
     "stale, duplicate, catalog, commands, dead, orders, journal_entries, anomalies";
 [[nodiscard]] NodeHead read_head(RowReader& row);
-/// What `UPDATE heads` of txn.cpp takes: all but the node.
+/// Writes the fields that `UPDATE heads` of txn.cpp takes: all but the node.
 void write_head(const NodeHead& node, RowWriter& row);
 
 /// As COPY takes them.
@@ -58,5 +65,16 @@ inline constexpr const char* kCatalogColumns =
     "variant_skus";
 [[nodiscard]] CatalogRecord read_catalog(RowReader& row);
 void write_catalog(const CatalogRecord& record, RowWriter& row);
+
+// ---- Packed values, which only `sluice explain` reads. Unpacking throws DamagedField ------------
+
+/// 67 bytes each, big endian: seq 8, topic 1, decision 1, cancelled 1, anomalies 4, digest 16,
+/// version 8 + 4, received 8 + 4, first entry 8, node 4.
+[[nodiscard]] std::string pack_events(const EventTrace* events, std::size_t count);
+void unpack_events(std::string_view bytes, std::vector<EventTrace>& events);
+
+/// Type 1, verdict 1, code 4, touched 8 + 4, program and creator with a byte of length each.
+[[nodiscard]] std::string pack_candidates(const std::vector<Candidate>& candidates);
+[[nodiscard]] std::vector<Candidate> unpack_candidates(std::string_view bytes);
 
 }  // namespace sluice::pg

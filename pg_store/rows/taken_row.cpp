@@ -1,7 +1,7 @@
-#include "pg_store/rows/taken_row.hpp"
-
 #include <array>
 #include <utility>
+
+#include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
 namespace {

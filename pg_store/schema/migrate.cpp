@@ -5,7 +5,7 @@
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
-#include "pg_store/schema/distributed_tables.hpp"
+#include "pg_store/schema/distribute.hpp"
 #include "pg_store/schema/migration_table.hpp"
 #include "pg_store/schema/schema_version.hpp"
 #include "pg_store/schema/view_names.hpp"
@@ -14,7 +14,6 @@
 namespace sluice::pg {
 namespace {
 
-constexpr const char* kLock = "SELECT pg_advisory_xact_lock(1397511491, 2)";
 constexpr const char* kFirst =
     "CREATE SCHEMA IF NOT EXISTS sluice_ledger; "
     "CREATE TABLE IF NOT EXISTS sluice_ledger.migrations (number integer PRIMARY KEY, "
@@ -26,31 +25,9 @@ std::string name_of(const Migration& migration) {
            migration.name;
 }
 
-/// As batches do where the ledger is spread over machines (txn.hpp).
-void lock_nodes(Connection& session) {
-    const Rows rows = session.query_text("SELECT node FROM sluice_ledger.heads ORDER BY node");
-    for (int i = 0; i < rows.count(); ++i) {
-        RowWriter node;
-        node.text(rows.row(i).text());
-        session.send(kLockNode, node);
-    }
-    session.sync();
-    session.script(kLockExclusive.sql);
-}
-
-/// In the order in which batches take theirs: the heads of the nodes, then the gate. Each head is
-/// written, so that a serializable batch that began before finds that it must begin again.
-void lock_out_batches(Connection& session) {
-    if (session.is_distributed()) {
-        lock_nodes(session);
-    }
-    session.script("UPDATE sluice_ledger.heads SET applied_seq = applied_seq");
-    session.script(kLockExclusive.sql);
-}
-
 Result<Migrated> migrate(Connection& session) {
     session.script("BEGIN");
-    session.script(kLock);
+    session.script(kLockMigrations.sql);
     Migrated result;
     result.before = stored_version(session);
     if (const Status known = check_known(session, result.before); !known) {
@@ -84,11 +61,6 @@ Result<Migrated> migrate(Connection& session) {
 }
 
 }  // namespace
-
-void lock_out_writers(Connection& session) {
-    session.script(kLock);
-    lock_out_batches(session);
-}
 
 Result<Migrated> migrate(const Url& url) {
     constexpr int kTries = 10;  // of a serializable one that meets batches or another migration

@@ -15,10 +15,8 @@
 
 namespace sluice::pg {
 
-class Connection;
-
 struct Migrated {
-    int before = 0;  ///< 0: there was no ledger.
+    int before = 0;  ///< 0 if there was no ledger.
     int now = 0;
     std::vector<std::string> applied;   ///< `0005_ledger`, in order.
     bool could_be_distributed = false;  ///< The database has Citus, which distribute() would use.
@@ -27,8 +25,5 @@ struct Migrated {
 /// kUnsupported: the schema is newer than this program, or of an earlier format. kPermission: the
 /// user may not.
 [[nodiscard]] Result<Migrated> migrate(const Url& url);
-
-/// Shuts out batches, migrations and copies, until the transaction ends. Internal to this room.
-void lock_out_writers(Connection& session);
 
 }  // namespace sluice::pg

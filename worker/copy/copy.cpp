@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "core/audit/audit.hpp"
-#include "core/copy/walk.hpp"
+#include "core/copy/row_sink.hpp"
 #include "lmdb_store/ledger/fill.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "pg_store/ledger/fill.hpp"
-#include "pg_store/ledger/whole_reader.hpp"
+#include "pg_store/ledger/ledger.hpp"
 #include "worker/drain/target_ledger.hpp"
 #include "worker/drain/worker_lock.hpp"
 #include "worker/system/crash_point.hpp"

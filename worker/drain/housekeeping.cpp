@@ -218,7 +218,7 @@ void Housekeeping::periodic(Ledger& ledger, const std::string& node, const Archi
     count_dead(ledger, node);
     if (auto* embedded = dynamic_cast<store::EmbeddedLedger*>(&ledger)) {
         embedded->clear_stale_readers();
-        const store::LedgerFill fill = embedded->fill();
+        const store::LedgerSize fill = embedded->size();
         set(words_.ledger_bytes_used, fill.bytes_used);
         set(words_.ledger_bytes_map, fill.bytes_map);
     }

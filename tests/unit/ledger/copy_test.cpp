@@ -9,12 +9,12 @@
 #include <thread>
 #include <vector>
 
-#include "core/copy/walk.hpp"
+#include "core/copy/row_sink.hpp"
 #include "lmdb_store/ledger/fill.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/ledger/row_digests.hpp"
 #include "pg_store/ledger/fill.hpp"
-#include "pg_store/ledger/whole_reader.hpp"
+#include "pg_store/ledger/ledger.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/postgres_server.hpp"
 #include "unit/ledger/row_texts.hpp"

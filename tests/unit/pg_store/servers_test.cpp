@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pg_store/connection/words.hpp"
+#include "pg_store/connection/error.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/copy/walk.hpp"
+#include "core/copy/row_sink.hpp"
 
 #include <algorithm>
 #include <string>
