@@ -58,7 +58,7 @@ Result<Fd> lock_folder(const fs::path& folder) {
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK
                    ? Result<Fd>(Error{ErrorCode::kBusy,
-                                      "another copy goes to \"" + folder.string() + "\" just now"})
+                                      "another copy to \"" + folder.string() + "\" is running"})
                    : Result<Fd>(system_error(errno, "lock", folder));
     }
     return lock;

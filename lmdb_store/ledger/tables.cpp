@@ -24,7 +24,7 @@ Error refused(std::uint32_t format, const std::filesystem::path& folder) {
     if (format < kLedgerFormat) {
         return {ErrorCode::kUnsupported,
                 "ledger: written by an earlier sluice (format " + std::to_string(format) +
-                    "); build it anew: sluice ledger rebuild --from ARCHIVE --into DIR"};
+                    "); rebuild it: sluice ledger rebuild --from ARCHIVE --into DIR"};
     }
     return {ErrorCode::kUnsupported,
             "ledger: written by a later sluice (format " + std::to_string(format) + " in \"" +

@@ -90,8 +90,8 @@ void check_isolation(Connection& session) {
 void check_writable(Connection& session) {
     if (show(session, "transaction_read_only") == "on") {
         throw LedgerFailure({ErrorCode::kIo,
-                             "PostgreSQL: a standby or read-only, the ledger is written where "
-                             "the primary is"});
+                             "PostgreSQL: the server is a standby or read-only; the ledger "
+                             "writes to the primary"});
     }
 }
 

@@ -135,8 +135,8 @@ public:
         }
         session_->script("BEGIN");
         if (copy_mark(*session_).empty()) {
-            throw LedgerFailure(
-                {ErrorCode::kConflict, "the mark of this copy is gone from the database"});
+            throw LedgerFailure({ErrorCode::kConflict,
+                                 "the database lost the mark of this copy: start the copy again"});
         }
         for (auto& [copy, rows] : rows_) {
             if (!rows.empty()) {
@@ -182,7 +182,7 @@ public:
         if (copy_mark(*session_).empty() && has_rows(*session_)) {
             throw LedgerFailure({ErrorCode::kConflict,
                                  "the database holds a ledger already: name another one, or drop "
-                                 "it (DROP SCHEMA sluice_ledger CASCADE) and migrate anew"});
+                                 "it (DROP SCHEMA sluice_ledger CASCADE) and migrate again"});
         }
         std::string tables;
         for (const std::string& table : tables_of(*session_)) {
@@ -285,7 +285,7 @@ Result<std::unique_ptr<PostgresFill>> PostgresFill::begin(const Url& url, const 
             return fits.error();
         }
         if (!session->query_text(kCopyLock).row(0).boolean()) {
-            return Error{ErrorCode::kBusy, "another copy goes to this database just now"};
+            return Error{ErrorCode::kBusy, "another copy to this database is running"};
         }
         auto filling = std::make_unique<Filling>(url, std::move(session), options);
         filling->clear(from);

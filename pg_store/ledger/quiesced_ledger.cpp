@@ -31,15 +31,15 @@ void await_finished(Connection& session) {
         const bool is_away = row.boolean();
         const std::string words = row.string();
         if (is_away) {
-            throw LedgerFailure({ErrorCode::kIo, "PostgreSQL: a machine of Citus: " + words});
+            throw LedgerFailure({ErrorCode::kIo, "PostgreSQL: a Citus node: " + words});
         }
         if (!row.boolean()) {
             return;
         }
         if (steady_now() >= end) {
             throw LedgerFailure({ErrorCode::kIo,
-                                 "PostgreSQL: a machine of Citus has not finished a transaction "
-                                 "that was committed; Citus sees to that by itself, every "
+                                 "PostgreSQL: a Citus node has not finished a transaction that was "
+                                 "committed; Citus finishes it by itself, every "
                                  "citus.recover_2pc_interval"});
         }
         std::this_thread::sleep_for(kBetween);
@@ -53,7 +53,8 @@ QuiescedLedger::QuiescedLedger(Connection& session) : session_(session) {
     holds_lock_ = true;
     try {
         if (!session.within(kBatchPatience, [&] { (void)session.query(kTakeLock); })) {
-            throw LedgerFailure({ErrorCode::kBusy, "a batch, or a command, takes long just now"});
+            throw LedgerFailure(
+                {ErrorCode::kBusy, "a batch or a command still runs after 30 s: try again later"});
         }
         await_finished(session);
     } catch (...) {

@@ -70,7 +70,7 @@ Status publish_registry(const Url& url, const PublishedRegistry& registry,
         write_mark(seen, row);
         if (session.query_text(kPublish, row).affected() == 0) {
             return Error{ErrorCode::kConflict,
-                         "another program published there meanwhile: look, and try again"};
+                         "another program published meanwhile: check its registry, then try again"};
         }
         return Status::success();
     });

@@ -17,7 +17,7 @@ namespace sluice::pg {
 struct RegistryMark {
     std::string source;  ///< UUID of the store.
     std::uint64_t revision = 0;
-    std::string digest;  ///< The source's history up to here. Empty in an older release's row.
+    std::string digest;  ///< SHA-256 of the source's history up to here.
     friend bool operator==(const RegistryMark&, const RegistryMark&) = default;
 };
 

@@ -43,7 +43,7 @@ void check_cluster(Connection& session) {
         throw LedgerFailure(
             {ErrorCode::kConflict,
              "Citus does not know its coordinator: SELECT citus_set_coordinator_host('HOST') there "
-             "first, with the name under which the other machines reach it"});
+             "first, with the name under which the other nodes reach it"});
     }
 }
 

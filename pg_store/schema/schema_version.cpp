@@ -16,7 +16,7 @@ bool is_earlier_format(int stored) noexcept {
 /// It is never changed into this one, and never read as if it were this one.
 Error earlier_format() {
     return {ErrorCode::kUnsupported,
-            "ledger: written by an earlier sluice (format 1); build it anew in an empty database: "
+            "ledger: written by an earlier sluice (format 1); rebuild it in an empty database: "
             "sluice ledger migrate --ledger URL, then on every node sluice ledger rebuild --from "
             "ARCHIVE --ledger URL"};
 }

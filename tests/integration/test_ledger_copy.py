@@ -460,14 +460,14 @@ def test_two_copies_do_not_meet(store, server, tmp_path):
     session.stdin.flush()
     while session.stdout.readline().strip() != "held":
         pass
-    assert "another copy goes to this database" in store.refuses("ledger", "copy", "--to", url)
+    assert "another copy to this database" in store.refuses("ledger", "copy", "--to", url)
     session.stdin.close()
     session.wait(30)
     (tmp_path / "there").mkdir()
     assert killed(store, "copying:1", "--to", tmp_path / "there")
     held = subprocess.Popen(["flock", str(tmp_path / "there"), "sleep", "60"])
     try:
-        paths.wait_until(lambda: "another copy goes to" in store.run("ledger", "copy", "--to", tmp_path / "there").stderr
+        paths.wait_until(lambda: "another copy to" in store.run("ledger", "copy", "--to", tmp_path / "there").stderr
                          or held.poll() is not None, "the refusal")
         assert held.poll() is None
     finally:

@@ -43,7 +43,7 @@ def build_ledger_anew(edge, store):
     """Follows the refusal, then docs/operations.md."""
     before = (store / "ledger" / "data.mdb").read_bytes()
     for command in (["report", "orders"], ["worker", "--until-empty"]):
-        assert "ledger: written by an earlier sluice (format 1); build it anew" in edge.sluice.refuses(*command)
+        assert "ledger: written by an earlier sluice (format 1); rebuild it" in edge.sluice.refuses(*command)
     assert (store / "ledger" / "data.mdb").read_bytes() == before
     into = edge.folder / "anew"
     assert "has another format" in edge.sluice("ledger", "rebuild", "--from", store / "archive", "--into", into)

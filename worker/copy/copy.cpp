@@ -308,7 +308,7 @@ Result<CopyProof> compare_places(const LedgerPlace& to, Source& source) {
     if (proof.tables.empty() || !proof.holds()) {
         return Error{ErrorCode::kConflict,
                      to.shown() + " holds another ledger already: name another place, or " +
-                         (to.url ? "drop it (DROP SCHEMA sluice_ledger CASCADE) and migrate anew"
+                         (to.url ? "drop it (DROP SCHEMA sluice_ledger CASCADE) and migrate again"
                                  : "move it away")};
     }
     return proof;

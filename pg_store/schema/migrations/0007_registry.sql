@@ -6,5 +6,5 @@ CREATE TABLE sluice_ledger.registry (
     published_at        timestamptz NOT NULL DEFAULT now(),
     file                bytea NOT NULL,             -- as `sluice registry export` writes it
     -- Which of the states with this revision: a source that was restored from a backup counts again.
-    digest              bytea NOT NULL DEFAULT ''::bytea
+    digest              bytea NOT NULL
 );

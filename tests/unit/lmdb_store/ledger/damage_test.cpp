@@ -184,7 +184,7 @@ TEST_F(LedgerDamageTest, AnotherFormatIsRefusedAndNotReportedAsDamage) {
     const Error old = refused_with({reinterpret_cast<const char*>(&earlier), sizeof(earlier)});
     EXPECT_EQ(old.code, ErrorCode::kUnsupported);
     EXPECT_EQ(old.message,
-              "ledger: written by an earlier sluice (format 1); build it anew: sluice ledger "
+              "ledger: written by an earlier sluice (format 1); rebuild it: sluice ledger "
               "rebuild --from ARCHIVE --into DIR");
     const std::uint32_t none = 0;
     EXPECT_EQ(refused_with({reinterpret_cast<const char*>(&none), sizeof(none)}).code,
