@@ -65,7 +65,7 @@ void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t e
     check(drained.ok(), drained ? "" : drained.error().message);
     const double wall = std::chrono::duration<double>(Clock::now() - began).count();
     const double cpu = cpu_seconds() - cpu_before;
-    const auto fill = dynamic_cast<store::EmbeddedLedger&>((*opened)->ledger()).fill();
+    const auto fill = dynamic_cast<store::EmbeddedLedger&>((*opened)->ledger()).size();
     if (events != 0) {
         const auto count = static_cast<double>(events);
         std::printf(

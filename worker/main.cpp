@@ -30,7 +30,7 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_registry(app);
     declare_program(app);
     declare_creator(app);
-    declare_touch(app);
+    declare_click(app);
     declare_worker(app);
     declare_queue(app);
     declare_dead(app);

@@ -14,7 +14,7 @@ void leave(OrderChange& change) {
     OrderState& state = change.state();
     Position& position = *state.position();
     change.post(position, take_back(position, JournalReason::kDetach),
-                {mark_of(JournalReason::kMarkDetached)});
+                {memo_of(JournalReason::kMemoDetached)});
     state.live.reset();
 }
 
@@ -90,15 +90,15 @@ bool would_change(const OrderState& state, bool retry, ProgramCache& programs, L
 /// Counts until it finds an order that the detach would change.
 AttributedOrders orders_attributed_by(const Detach& command, const CommandContext& context,
                                       ProgramCache& programs, LedgerTxn& txn) {
-    std::vector<GivenOrder> rows;
-    txn.scan(GivenOrder{command.cause, context.account, {}, {}}, {2, 2},
-             [&rows](const GivenOrder& row) {
+    std::vector<AttributedOrder> rows;
+    txn.scan(AttributedOrder{command.cause, context.account, {}, {}}, {2, 2},
+             [&rows](const AttributedOrder& row) {
                  rows.push_back(row);
                  return true;
              });
     AttributedOrders attributed;
     OrderState state;
-    for (const GivenOrder& row : rows) {
+    for (const AttributedOrder& row : rows) {
         if (!load_unless_damaged(txn, {row.account, row.shop, row.order_id}, state) ||
             !state.live || state.position()->attribution.command_id != command.cause) {
             continue;

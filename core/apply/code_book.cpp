@@ -28,7 +28,7 @@ CodeBook::CodeBook(AccountNumber account, ProgramId program, Digest256 digest,
       before_(rows_) {}
 
 Timestamp CodeBook::default_start(const CodeClaim& claim) const {
-    Timestamp start = claim.reach;
+    Timestamp start = claim.effective_from;
     for (const CodeRow& row : rows_) {
         if (row.valid_until && *row.valid_until <= claim.received_at) {
             start = std::max(start, *row.valid_until);

@@ -18,7 +18,8 @@ struct CodeClaim {
     std::string code;
     std::optional<Timestamp> valid_from, valid_until;
     Timestamp received_at;
-    Timestamp reach;  ///< Receipt - late_days, or --reach: the default of valid_from.
+    Timestamp
+        effective_from;  ///< Receipt - late_days, or --effective-from: the default of valid_from.
 };
 
 /// The rows of one program and code, by valid_from.

@@ -27,7 +27,7 @@ struct Runner {
     Result<Reply> operator()(const CreatorRemove& c) const {
         return remove_creator(c, context, txn);
     }
-    Result<Reply> operator()(const TouchImport& c) const { return import_touches(c, context, txn); }
+    Result<Reply> operator()(const ClickImport& c) const { return import_clicks(c, context, txn); }
     Result<Reply> operator()(const PayoutClose& c) const {
         return close_payouts(c, context, programs, txn);
     }
@@ -43,8 +43,8 @@ struct Runner {
         const auto run = [this](const Command& command, const CommandContext& approved) {
             return std::visit(Runner{approved, replay, programs, txn}, command);
         };
-        if (std::optional<WaitingCommand> waiting = find_waiting(c.id, context, txn)) {
-            return approve_waiting(*std::move(waiting), context, run, programs, txn);
+        if (std::optional<PendingApproval> waiting = find_pending(c.id, context, txn)) {
+            return approve_pending(*std::move(waiting), context, run, programs, txn);
         }
         return approve_payouts(c, context, programs, txn);
     }
@@ -108,8 +108,8 @@ std::set<AccountNumber> accounts_of(const Command& command, const CommandContext
         }
     } else if (const auto* creators = std::get_if<CreatorImport>(&command)) {
         add_rows(creators->rows);
-    } else if (const auto* touches = std::get_if<TouchImport>(&command)) {
-        add_rows(touches->rows);
+    } else if (const auto* clicks = std::get_if<ClickImport>(&command)) {
+        add_rows(clicks->rows);
     }
     if (accounts.empty()) {
         accounts.insert(context.account);
@@ -146,7 +146,7 @@ std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts
         row.outcome = CommandOutcome::kRepeated;
         row.result = key.result;
         row.first_command = key.command_id;
-        if (key.outcome == CommandOutcome::kWaiting) {
+        if (key.outcome == CommandOutcome::kPending) {
             report_approval(accounts, row, txn);
         }
         return row;

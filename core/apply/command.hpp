@@ -22,7 +22,7 @@ using Replay = std::function<Result<std::string>(const DeadReplay&)>;
 /// Makes the result of a command that cannot even be tried; the caller stores it.
 [[nodiscard]] CommandRow refused_row(const CommandContext& context, std::string why);
 
-// ---- Money by hand (J1, H3): posted now, or by the approval of another actor (reply kWaiting)
+// ---- Money by hand (J1, H3): posted now, or by the approval of another actor (reply kPending)
 // -----
 
 [[nodiscard]] Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
@@ -63,7 +63,7 @@ bool detach_attributed(const OrderKey& order, const std::string& cause, bool ret
 // ---- Programs, creators, clicks (A1, A2, H3, section 12)
 // ------------------------------------------
 
-/// A change of a policy that has approvals waits for another actor (reply kWaiting).
+/// A change of a policy that has approvals waits for another actor (reply kPending).
 [[nodiscard]] Result<Reply> apply_programs(const ProgramApply& command,
                                            const CommandContext& context, ProgramCache& programs,
                                            LedgerTxn& txn);
@@ -71,8 +71,8 @@ bool detach_attributed(const OrderKey& order, const std::string& cause, bool ret
                                             const CommandContext& context, LedgerTxn& txn);
 [[nodiscard]] Result<Reply> remove_creator(const CreatorRemove& command,
                                            const CommandContext& context, LedgerTxn& txn);
-[[nodiscard]] Result<Reply> import_touches(const TouchImport& command,
-                                           const CommandContext& context, LedgerTxn& txn);
+[[nodiscard]] Result<Reply> import_clicks(const ClickImport& command, const CommandContext& context,
+                                          LedgerTxn& txn);
 [[nodiscard]] Result<Reply> set_creator(const CreatorSet& command, const CommandContext& context,
                                         LedgerTxn& txn);
 [[nodiscard]] Result<Reply> rename_creator(const CreatorRename& command,

@@ -46,8 +46,8 @@ void post_credit(MoneyCommand& credit, const Decimal& amount, JournalReason reas
     group.creator = credit.creator;
     group.entries.push_back(
         {LineItemId(), credit.currency, amount, reason, late ? credit.first_entry : 0});
-    credit.due += amount;
-    credit.last_booked = std::max(credit.last_booked, group.accounting_date);
+    credit.accrued += amount;
+    credit.last_posted = std::max(credit.last_posted, group.accounting_date);
     const std::uint64_t entry = post_group(txn, std::move(group));
     credit.first_entry = credit.first_entry == 0 ? entry : credit.first_entry;
     txn.put(credit);
@@ -98,7 +98,7 @@ Result<Reply> credit_creator(const Credit& command, const CommandContext& contex
     row.currency = money.currency;
     row.amount = money.amount;
     row.sale_at = command.sale_at.value_or(context.source.received_at);
-    row.due = row.taken = zero_amount(money.currency);
+    row.accrued = row.allocated = zero_amount(money.currency);
     post_credit(row, money.amount, JournalReason::kCredit, context, programs, txn);
     count_open_credits(row, 1, context.account_id, txn);
     return Reply{CommandOutcome::kDone, "creator " + command.creator.str() + " credited with " +

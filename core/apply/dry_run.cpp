@@ -30,27 +30,27 @@ std::vector<DryRunRow> changes(LedgerReader& before, const Overlay& after) {
 
 }  // namespace
 
-Differences::Dues Differences::dues_of(const OrderState* order) {
-    Dues dues;
+Differences::Accruals Differences::accruals_of(const OrderState* order) {
+    Accruals accruals;
     if (order == nullptr) {
-        return dues;
+        return accruals;
     }
     for (const Position& position : order->positions) {
-        for (const LineDue& due : position.dues) {
-            const auto [sum, added] = dues.try_emplace(
-                Key(position.attribution.program, position.attribution.creator, due.currency),
-                due.due);
+        for (const LineAccrual& accrual : position.accruals) {
+            const auto [sum, added] = accruals.try_emplace(
+                Key(position.attribution.program, position.attribution.creator, accrual.currency),
+                accrual.accrued);
             if (!added) {
-                sum->second += due.due;
+                sum->second += accrual.accrued;
             }
         }
     }
-    return dues;
+    return accruals;
 }
 
 void Differences::add(const OrderState* before, const OrderState* after) {
-    const Dues then = dues_of(before), now = dues_of(after);
-    Dues keys = then;
+    const Accruals then = accruals_of(before), now = accruals_of(after);
+    Accruals keys = then;
     keys.insert(now.begin(), now.end());
     for (const auto& [key, either] : keys) {
         const Decimal zero = zero_amount(std::get<Currency>(key));

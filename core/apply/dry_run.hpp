@@ -33,9 +33,9 @@ public:
 
 private:
     using Key = std::tuple<ProgramId, CreatorId, Currency>;
-    using Dues = std::map<Key, Decimal>;
+    using Accruals = std::map<Key, Decimal>;
 
-    [[nodiscard]] static Dues dues_of(const OrderState* order);
+    [[nodiscard]] static Accruals accruals_of(const OrderState* order);
 
     std::map<Key, DryRunRow> rows_;
 };

@@ -95,7 +95,7 @@ Result<Reply> forget(const Forget& command, const CommandContext& context, Ledge
         return forgotten();
     }
     const ForgetNames names(job);
-    forget_touches(job, names, txn);
+    forget_clicks(job, names, txn);
     forget_letters(job, txn);
     leave_orders(job, leave_forget_work(context, txn), txn);
     return forgotten();

@@ -27,13 +27,13 @@ Result<CreatorHold> hold_of(const HoldTarget& target, const CommandContext& cont
     return row;
 }
 
-void post_creator_mark(const CreatorHold& row, JournalReason reason, const CommandContext& context,
+void post_creator_memo(const CreatorHold& row, JournalReason reason, const CommandContext& context,
                        ProgramCache& programs, LedgerTxn& txn) {
     JournalGroup group =
         group_of(context.source, row.account, programs.settings(txn, row.account).row.closed_until);
     group.creator = row.creator;
     group.program = row.program;
-    group.entries.push_back(mark_of(reason));
+    group.entries.push_back(memo_of(reason));
     post_group(txn, std::move(group));
 }
 
@@ -50,7 +50,7 @@ Result<Reply> hold_creator(const HoldTarget& target, const CommandContext& conte
     row->reason = context.reason();
     row->held_at = context.source.received_at;
     txn.put(*row);
-    post_creator_mark(*row, JournalReason::kMarkHeld, context, programs, txn);
+    post_creator_memo(*row, JournalReason::kMemoHeld, context, programs, txn);
     return Reply{CommandOutcome::kDone, "creator " + target.creator.str() + " is held"};
 }
 
@@ -64,16 +64,16 @@ Result<Reply> release_creator(const HoldTarget& target, const CommandContext& co
         return nothing("creator " + target.creator.str() + " is not held");
     }
     txn.erase(*row);
-    post_creator_mark(*row, JournalReason::kMarkReleased, context, programs, txn);
+    post_creator_memo(*row, JournalReason::kMemoReleased, context, programs, txn);
     return Reply{CommandOutcome::kDone, "creator " + target.creator.str() + " is released"};
 }
 
 /// Posts the difference between what the live position's lines earn now and what has accrued, then
 /// a memo entry. Without a live position, the memo entry alone.
-void reprice(OrderChange& change, JournalReason reason, JournalEntry mark) {
+void reprice(OrderChange& change, JournalReason reason, JournalEntry memo) {
     OrderState& state = change.state();
     if (!state.live) {
-        change.post_mark(mark.reason, mark.line.view());
+        change.post_memo(memo.reason, memo.line.view());
         return;
     }
     PostingCause cause;
@@ -82,7 +82,7 @@ void reprice(OrderChange& change, JournalReason reason, JournalEntry mark) {
     if (!postings.empty()) {
         change.post(*state.position(), std::move(postings));
     }
-    change.post_mark(mark.reason, mark.line.view());
+    change.post_memo(memo.reason, memo.line.view());
 }
 
 /// Returns what to release of an order, or nullopt if it is held and rejected and the command does
@@ -115,7 +115,7 @@ Result<Reply> hold(const Hold& command, const CommandContext& context, ProgramCa
         return nothing("order " + command.target.order->str() + " is held already");
     }
     set(change.state(), kOrderHeld, true);
-    change.post_mark(JournalReason::kMarkHeld);
+    change.post_memo(JournalReason::kMemoHeld);
     change.finish();
     return Reply{CommandOutcome::kDone, "order " + command.target.order->str() + " is held"};
 }
@@ -145,9 +145,9 @@ Result<Reply> release(const Release& command, const CommandContext& context, Pro
     }
     set(state, flag, false);
     if (of_hold) {
-        change.post_mark(JournalReason::kMarkReleased, "hold");
+        change.post_memo(JournalReason::kMemoReleased, "hold");
     } else {
-        reprice(change, JournalReason::kRelease, mark_of(JournalReason::kMarkReleased, "reject"));
+        reprice(change, JournalReason::kRelease, memo_of(JournalReason::kMemoReleased, "reject"));
     }
     change.finish();
     return Reply{CommandOutcome::kDone, "order " + order + " is released"};
@@ -163,7 +163,7 @@ Result<Reply> reject_order(const Reject& command, const CommandContext& context,
         return nothing("order " + command.order.str() + " is rejected already");
     }
     set(change.state(), kOrderRejected, true);
-    reprice(change, JournalReason::kReject, mark_of(JournalReason::kMarkRejected));
+    reprice(change, JournalReason::kReject, memo_of(JournalReason::kMemoRejected));
     change.finish();
     return Reply{CommandOutcome::kDone, "order " + command.order.str() + " is rejected"};
 }

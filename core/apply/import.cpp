@@ -19,9 +19,9 @@ Error at_line(std::uint32_t line, const std::string& what) {
 }
 
 /// How far back an input counts (A2).
-Timestamp reach_of(const Program& program, const std::optional<Timestamp>& reach,
-                   const CommandContext& context) {
-    return reach.value_or(program.reach_of(context.source.received_at));
+Timestamp effective_from_of(const Program& program, const std::optional<Timestamp>& effective_from,
+                            const CommandContext& context) {
+    return effective_from.value_or(program.default_effective_from(context.source.received_at));
 }
 
 /// Codes that an import is about to change, each read once; written when all rows fit.
@@ -79,7 +79,7 @@ Status claim_codes(const CreatorImport& command, const CommandContext& context,
                               row.valid_from,
                               row.valid_until,
                               context.source.received_at,
-                              reach_of(program, command.reach, context)};
+                              effective_from_of(program, command.effective_from, context)};
         if (Status fits = books.of(program, code_digest(row.code)).claim(claim); !fits) {
             return at_line(row.line, fits.error().message);
         }
@@ -99,7 +99,7 @@ bool join(const CreatorImport& command, const CreatorImport::Row& row, const Pro
                             false,
                             context.source.seq,
                             {},
-                            reach_of(program, command.reach, context)};
+                            effective_from_of(program, command.effective_from, context)};
     }
     const bool regroups = row.group && !row.group->empty() && *row.group != member->group;
     if (regroups) {
@@ -180,7 +180,7 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
         }
     }
     leave_work(keys, context, txn);
-    for (const AccountNumber account : joined) {  // Touches that are there already count now.
+    for (const AccountNumber account : joined) {  // Clicks that are there already count now.
         leave_account_work(account, context, txn);
     }
     return Reply{CommandOutcome::kDone, counted(command.rows.size(), "row", "rows") + " imported"};
@@ -218,20 +218,20 @@ Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext&
                  "creator " + command.creator.str() + " removed from program " + program.id.str()};
 }
 
-Result<Reply> import_touches(const TouchImport& command, const CommandContext& context,
-                             LedgerTxn& txn) {
+Result<Reply> import_clicks(const ClickImport& command, const CommandContext& context,
+                            LedgerTxn& txn) {
     ProgramsByName programs(txn);
-    for (const TouchImport::Row& row : command.rows) {
+    for (const ClickImport::Row& row : command.rows) {
         if (programs.find(row.program) == nullptr) {
             return at_line(row.line, "there is no program " + row.program.str());
         }
     }
     std::vector<WaitKey> keys;
     std::uint32_t number = 0;
-    for (const TouchImport::Row& row : command.rows) {
+    for (const ClickImport::Row& row : command.rows) {
         const Program& program = programs.find(row.program)->program;
         const Digest256 anon = row.pseudonym ? *row.pseudonym : anon_digest(row.anon.view());
-        Touch touch{program.account,
+        Click click{program.account,
                     anon,
                     program.id,
                     row.occurred_at,
@@ -239,16 +239,18 @@ Result<Reply> import_touches(const TouchImport& command, const CommandContext& c
                     {},
                     0,
                     {}};
-        const Timestamp reach = reach_of(program, command.reach, context);
-        touch.reach = txn.load(touch) ? std::min(touch.reach, reach) : reach;
-        touch.imported = context.source.seq;
-        touch.imported_row = number++;
-        txn.put(touch);
+        const Timestamp effective_from =
+            effective_from_of(program, command.effective_from, context);
+        click.effective_from =
+            txn.load(click) ? std::min(click.effective_from, effective_from) : effective_from;
+        click.imported = context.source.seq;
+        click.imported_row = number++;
+        txn.put(click);
         keys.push_back({program.account, WaitKind::kAnon, anon});
     }
     leave_work(keys, context, txn);
     return Reply{CommandOutcome::kDone,
-                 counted(command.rows.size(), "touch", "touches") + " imported"};
+                 counted(command.rows.size(), "click", "clicks") + " imported"};
 }
 
 Result<Reply> set_creator(const CreatorSet& command, const CommandContext& context,
@@ -299,7 +301,7 @@ Result<Reply> rename_creator(const CreatorRename& command, const CommandContext&
     JournalGroup group = group_of(context.source, context.account,
                                   programs.settings(txn, context.account).row.closed_until);
     group.creator = first;
-    group.entries.push_back(mark_of(JournalReason::kMarkRenamed, command.new_name.view()));
+    group.entries.push_back(memo_of(JournalReason::kMemoRenamed, command.new_name.view()));
     post_group(txn, std::move(group));
     return Reply{CommandOutcome::kDone,
                  "creator " + command.creator.str() + " is called " + command.new_name.str()};

@@ -68,7 +68,7 @@ Result<Reply> close_period(const PeriodClose& command, const CommandContext& con
         txn.put(row);
     }
     JournalGroup group = group_of(context.source, context.account, closed_until);
-    group.entries.push_back(mark_of(JournalReason::kMarkPeriodClosed, command.until.to_string()));
+    group.entries.push_back(memo_of(JournalReason::kMemoPeriodClosed, command.until.to_string()));
     post_group(txn, std::move(group));
     txn.put(Period{context.account, command.until, context.source.received_at, context.actor(),
                    context.source.command_id});

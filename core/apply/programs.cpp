@@ -69,8 +69,8 @@ Status check_program(const Program& program, const ProgramApply& command, Ledger
                                                stored->program.account_id.str()};
     }
     const std::optional<Timestamp> starts = program.starts_at ? program.starts_at
-                                            : stored          ? std::optional(stored->first_reach)
-                                                              : std::nullopt;
+                                            : stored ? std::optional(stored->first_effective_from)
+                                                     : std::nullopt;
     if (program.ends_at && starts && *program.ends_at <= *starts) {
         return Error{ErrorCode::kInvalid, "program " + program.id.str() + ": ends_at " +
                                               program.ends_at->to_string() +
@@ -122,28 +122,29 @@ void store_policy(const Policy& policy, const CommandContext& context, ProgramCa
     });
     JournalGroup group = group_of(context.source, policy.account,
                                   programs.settings(txn, policy.account).row.closed_until);
-    group.entries.push_back(mark_of(JournalReason::kMarkPolicyChanged));
+    group.entries.push_back(memo_of(JournalReason::kMemoPolicyChanged));
     post_group(txn, std::move(group));
 }
 
 // ---- Programs
 // -------------------------------------------------------------------------------------
 
-using Reaches = std::map<std::string, Timestamp>;
+using ShopDates = std::map<std::string, Timestamp>;
 
-Reaches stored_reaches(const ProgramId& program, LedgerTxn& txn) {
-    Reaches reaches;
-    txn.scan(ShopReach{program, {}, {}}, {1, 1}, [&reaches](const ShopReach& row) {
-        reaches.emplace(row.shop, row.reach);
+ShopDates stored_shops(const ProgramId& program, LedgerTxn& txn) {
+    ShopDates dates;
+    txn.scan(ProgramShop{program, {}, {}}, {1, 1}, [&dates](const ProgramShop& row) {
+        dates.emplace(row.shop, row.effective_from);
         return true;
     });
-    return reaches;
+    return dates;
 }
 
-/// Each shop has the reach of the apply that added it. An apply that sets `starts_at` reaches back
-/// to that instant (A2).
-Reaches reaches_after(const Program& program, const Reaches& before, Timestamp reach, bool opens) {
-    Reaches after;
+/// Each shop has the effective_from of the apply that added it. An apply that sets `starts_at`
+/// reaches back to that instant (A2).
+ShopDates shops_after(const Program& program, const ShopDates& before, Timestamp effective_from,
+                      bool opens) {
+    ShopDates after;
     const auto every = before.find(std::string(kEveryShop));
     std::vector<std::string> shops = program.shops;
     if (shops.empty()) {
@@ -153,9 +154,9 @@ Reaches reaches_after(const Program& program, const Reaches& before, Timestamp r
         const auto own = before.find(shop);
         after[shop] = own != before.end()     ? own->second
                       : every != before.end() ? every->second
-                                              : reach;
+                                              : effective_from;
     }
-    if (program.shops.empty()) {  // shops that the program named before keep their reach
+    if (program.shops.empty()) {  // shops that the program named before keep their effective_from
         for (const auto& [shop, old] : before) {
             after.try_emplace(shop, old);
         }
@@ -166,15 +167,15 @@ Reaches reaches_after(const Program& program, const Reaches& before, Timestamp r
     return after;
 }
 
-void store_reaches(const ProgramId& program, const Reaches& before, const Reaches& after,
-                   LedgerTxn& txn) {
-    for (const auto& [shop, reach] : before) {
+void store_shops(const ProgramId& program, const ShopDates& before, const ShopDates& after,
+                 LedgerTxn& txn) {
+    for (const auto& [shop, effective_from] : before) {
         if (!after.contains(shop)) {
-            txn.erase(ShopReach{program, shop, reach});
+            txn.erase(ProgramShop{program, shop, effective_from});
         }
     }
-    for (const auto& [shop, reach] : after) {
-        txn.put(ShopReach{program, shop, reach});
+    for (const auto& [shop, effective_from] : after) {
+        txn.put(ProgramShop{program, shop, effective_from});
     }
 }
 
@@ -185,16 +186,18 @@ bool store_program(const Program& program, const ProgramApply& command,
     if (stored && stored->program == program) {
         return false;
     }
-    const Timestamp reach = command.reach.value_or(program.reach_of(context.source.received_at));
+    const Timestamp effective_from =
+        command.effective_from.value_or(program.default_effective_from(context.source.received_at));
     const bool opens =
         program.starts_at && (!stored || stored->program.starts_at != program.starts_at);
-    const Reaches before = stored_reaches(program.id, txn);
-    store_reaches(program.id, before, reaches_after(program, before, reach, opens), txn);
+    const ShopDates before = stored_shops(program.id, txn);
+    store_shops(program.id, before, shops_after(program, before, effective_from, opens), txn);
     if (program.has_tiers() && !(stored && stored->program.has_tiers())) {
         count_volumes(program, txn);
     }
     txn.put_program({program, stored ? stored->version + 1 : 1, context.source.seq,
-                     context.source.received_at, stored ? stored->first_reach : reach});
+                     context.source.received_at,
+                     stored ? stored->first_effective_from : effective_from});
     ++txn.mutable_head().programs_revision;
     return true;
 }

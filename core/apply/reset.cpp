@@ -91,7 +91,7 @@ Result<Reply> acknowledge_anomaly(const AnomalyAck& command, const CommandContex
         return nothing("order " + order + " has no " + command.kind + " left to acknowledge");
     }
     acknowledge(txn, state, *kind, context);
-    change.post_mark(JournalReason::kMarkAcknowledged, command.kind);
+    change.post_memo(JournalReason::kMemoAcknowledged, command.kind);
     change.finish();
     return Reply{CommandOutcome::kDone, command.kind + " of order " + order + " is acknowledged"};
 }
@@ -104,7 +104,7 @@ Result<Reply> reset_order(const OrderReset& command, const CommandContext& conte
     }
     OrderState& state = change.state();
     const Timestamp version =
-        command.version.value_or(state.sane_version.value_or(state.ordered_at));
+        command.version.value_or(state.plausible_version.value_or(state.ordered_at));
     if (version >= state.version) {
         return refused("--version " + version.to_string() + " is not below " +
                        state.version.to_string() + ", the version of order " + command.order.str());
@@ -114,7 +114,7 @@ Result<Reply> reset_order(const OrderReset& command, const CommandContext& conte
     state.device_version = std::min(state.device_version, version);
     forget_stale_digests(state, txn);
     acknowledge(txn, state, AnomalyKind::kVersionInFuture, context);
-    change.post_mark(JournalReason::kMarkReset, version.to_string());
+    change.post_memo(JournalReason::kMemoReset, version.to_string());
     change.finish();
     return Reply{CommandOutcome::kDone,
                  "order " + command.order.str() + " has version " + version.to_string() + " now"};

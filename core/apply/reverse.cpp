@@ -9,10 +9,10 @@ namespace {
 
 Result<MoneyCommand> reversible(const Reverse& command, const CommandContext& context,
                                 LedgerTxn& txn) {
-    WaitingCommand waiting;
+    PendingApproval waiting;
     waiting.account = context.account;
     waiting.command_id = command.id;
-    if (txn.load(waiting) && waiting.state == ApprovalState::kWaiting) {
+    if (txn.load(waiting) && waiting.state == ApprovalState::kPending) {
         return refused(command.id + " waits for an approval: use `sluice withdraw`");
     }
     MoneyCommand row;

@@ -225,11 +225,11 @@ private:
     bool detach_orders(Work& work) {
         while (steps_ > 0) {
             const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
-            std::vector<GivenOrder> orders;
-            const GivenOrder first{work.subject, work.key.account,
-                                   work.after_shop.value_or(ShopNumber{}),
-                                   work.after_order.value_or(OrderId())};
-            txn_.scan(first, {2, 4}, [&](const GivenOrder& row) {
+            std::vector<AttributedOrder> orders;
+            const AttributedOrder first{work.subject, work.key.account,
+                                        work.after_shop.value_or(ShopNumber{}),
+                                        work.after_order.value_or(OrderId())};
+            txn_.scan(first, {2, 4}, [&](const AttributedOrder& row) {
                 if (!work.after_shop || row.shop != *work.after_shop ||
                     row.order_id != *work.after_order) {
                     orders.push_back(row);
@@ -237,7 +237,7 @@ private:
                 return orders.size() < wanted;
             });
             expect(orders);
-            for (const GivenOrder& row : orders) {
+            for (const AttributedOrder& row : orders) {
                 detach_attributed(key_of(row), work.subject, work.kind == WorkKind::kRetry,
                                   source_of(work), orders_.programs(), txn_);
                 note_done(work, {}, row.shop, row.order_id);

@@ -8,13 +8,13 @@
 namespace sluice {
 namespace {
 
-std::string ended_words(const WaitingCommand& row) {
+std::string ended_words(const PendingApproval& row) {
     return row.command_id + " was " +
            (row.state == ApprovalState::kApproved ? "approved" : "withdrawn") + " by " +
            row.ended_by + " at " + row.ended_at.value_or(Timestamp()).to_string();
 }
 
-void end(WaitingCommand& row, ApprovalState state, const CommandContext& context, LedgerTxn& txn) {
+void end(PendingApproval& row, ApprovalState state, const CommandContext& context, LedgerTxn& txn) {
     row.state = state;
     row.ended_by = context.actor();
     row.ended_at = context.source.received_at;
@@ -22,7 +22,7 @@ void end(WaitingCommand& row, ApprovalState state, const CommandContext& context
 }
 
 /// Refuses if the order of a pending `adjust` is gone, or is attributed to another creator now.
-Status check_unchanged(const WaitingCommand& row, const Command& command, LedgerTxn& txn) {
+Status check_unchanged(const PendingApproval& row, const Command& command, LedgerTxn& txn) {
     const auto* adjust = std::get_if<Adjust>(&command);
     if (adjust == nullptr) {
         return {};
@@ -39,7 +39,7 @@ Status check_unchanged(const WaitingCommand& row, const Command& command, Ledger
 }
 
 /// Entries have the receipt and the input of the approval, and the id and the actor of the request.
-CommandContext context_of(const WaitingCommand& row, const CommandContext& approval) {
+CommandContext context_of(const PendingApproval& row, const CommandContext& approval) {
     CommandContext context = approval;
     context.source.topic = row.topic;
     context.source.command_id = row.command_id;
@@ -73,7 +73,7 @@ Status check_approver(const CommandContext& context, const std::string& requeste
 
 Reply wait_for_approval(const CommandContext& context, const PendingSubject& subject,
                         LedgerTxn& txn) {
-    WaitingCommand row;
+    PendingApproval row;
     row.account = context.account;
     row.command_id = context.source.command_id;
     row.topic = context.source.topic;
@@ -90,18 +90,18 @@ Reply wait_for_approval(const CommandContext& context, const PendingSubject& sub
     row.program = subject.program;
     row.creator = subject.creator;
     txn.put(row);
-    return {CommandOutcome::kWaiting, row.command_id + " waits for the approval of another actor"};
+    return {CommandOutcome::kPending, row.command_id + " waits for the approval of another actor"};
 }
 
-std::optional<WaitingCommand> find_waiting(const std::string& id, const CommandContext& context,
-                                           LedgerTxn& txn) {
-    WaitingCommand row;
+std::optional<PendingApproval> find_pending(const std::string& id, const CommandContext& context,
+                                            LedgerTxn& txn) {
+    PendingApproval row;
     row.account = context.account;
     row.command_id = id;
     return txn.load(row) ? std::optional(std::move(row)) : std::nullopt;
 }
 
-Result<Reply> approve_waiting(WaitingCommand row, const CommandContext& context,
+Result<Reply> approve_pending(PendingApproval row, const CommandContext& context,
                               const RunApproved& run, ProgramCache& programs, LedgerTxn& txn) {
     if (row.state == ApprovalState::kApproved) {
         return nothing(ended_words(row));
@@ -128,7 +128,7 @@ Result<Reply> approve_waiting(WaitingCommand row, const CommandContext& context,
     }
     JournalGroup group =
         group_of(context.source, row.account, programs.settings(txn, row.account).row.closed_until);
-    group.entries.push_back(mark_of(JournalReason::kMarkApproved, row.command_id));
+    group.entries.push_back(memo_of(JournalReason::kMemoApproved, row.command_id));
     post_group(txn, std::move(group));
     end(row, ApprovalState::kApproved, context, txn);
     return Reply{CommandOutcome::kDone, row.command_id + " is approved: " + done->text};
@@ -138,7 +138,7 @@ Result<Reply> withdraw(const Withdraw& command, const CommandContext& context, L
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
-    std::optional<WaitingCommand> row = find_waiting(command.id, context, txn);
+    std::optional<PendingApproval> row = find_pending(command.id, context, txn);
     if (!row) {
         return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
                                                " has no pending command " + command.id};
@@ -155,15 +155,15 @@ Result<Reply> withdraw(const Withdraw& command, const CommandContext& context, L
 
 void report_approval(const std::set<AccountNumber>& accounts, CommandRow& row,
                      LedgerReader& ledger) {
-    WaitingCommand first;
+    PendingApproval first;
     first.command_id = row.first_command;
     for (const AccountNumber account : accounts) {
         first.account = account;
         if (!ledger.load(first)) {
             continue;
         }
-        if (first.state == ApprovalState::kWaiting) {
-            row.outcome = CommandOutcome::kWaiting;
+        if (first.state == ApprovalState::kPending) {
+            row.outcome = CommandOutcome::kPending;
             return;
         }
         row.result = ended_words(first);

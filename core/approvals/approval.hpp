@@ -30,18 +30,18 @@ struct PendingSubject {
                                       LedgerTxn& txn);
 
 /// Returns the account's command of this id if it is pending, or was.
-[[nodiscard]] std::optional<WaitingCommand> find_waiting(const std::string& id,
-                                                         const CommandContext& context,
-                                                         LedgerTxn& txn);
+[[nodiscard]] std::optional<PendingApproval> find_pending(const std::string& id,
+                                                          const CommandContext& context,
+                                                          LedgerTxn& txn);
 /// Runs a command with `approved` set.
 using RunApproved = std::function<Result<Reply>(const Command&, const CommandContext&)>;
 /// Approves and runs a pending command.
-[[nodiscard]] Result<Reply> approve_waiting(WaitingCommand row, const CommandContext& context,
+[[nodiscard]] Result<Reply> approve_pending(PendingApproval row, const CommandContext& context,
                                             const RunApproved& run, ProgramCache& programs,
                                             LedgerTxn& txn);
 [[nodiscard]] Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
                                      LedgerTxn& txn);
-/// Sets `row`, the answer to a repeated key, to the pending command's state: pending (kWaiting),
+/// Sets `row`, the answer to a repeated key, to the pending command's state: pending (kPending),
 /// approved (kRepeated) or withdrawn (kRefused). The exit status then tells the person who repeats
 /// the command whether anything was posted.
 void report_approval(const std::set<AccountNumber>& accounts, CommandRow& row,

@@ -54,7 +54,7 @@ private:
     }
 
     void count(const JournalGroup& group, const JournalEntry& entry) {
-        if (is_mark(entry.reason)) {
+        if (is_memo(entry.reason)) {
             return;
         }
         sums_[{group.account, group.program, group.creator, entry.currency}] += change_by(entry);
@@ -68,9 +68,9 @@ private:
         if (!group.payout_id.empty()) {
             note_payout(group);
         } else if (const std::string credit = credit_of(group); !credit.empty()) {
-            Decimal& due = facts_.credits[credit];
+            Decimal& accrued = facts_.credits[credit];
             for (const JournalEntry& entry : group.entries) {
-                due += into(entry, Book::kOwed);
+                accrued += into(entry, LedgerAccount::kOwed);
             }
         } else if (group.shop.value != 0) {
             ++facts_.order_groups;
@@ -80,11 +80,11 @@ private:
     void note_payout(const JournalGroup& group) {
         PayoutEntries& payout = facts_.payouts[group.payout_id];
         for (const JournalEntry& entry : group.entries) {
-            payout.left += into(entry, Book::kPayout);
+            payout.left += into(entry, LedgerAccount::kPayout);
             payout.reasons |= bit_of(entry.reason);
             if (entry.reason == JournalReason::kPayout) {
                 payout.posted[group.program] += entry.amount;
-            } else if (entry.reason == JournalReason::kMarkClosed) {
+            } else if (entry.reason == JournalReason::kMemoClosed) {
                 payout.closed = entry.line.str();
             }
             note_payee(group, entry, payout);
@@ -94,7 +94,7 @@ private:
 
     static void note_payee(const JournalGroup& group, const JournalEntry& entry,
                            PayoutEntries& payout) {
-        if (is_mark(entry.reason)) {
+        if (is_memo(entry.reason)) {
             return;
         }
         const std::string payee = payee_text(group.account, group.creator, entry.currency);
@@ -106,13 +106,13 @@ private:
     static void note_mover(const JournalGroup& group, JournalReason reason, PayoutEntries& payout) {
         const PayoutMover mover{group.actor, group.recorded_at};
         switch (reason) {
-            case JournalReason::kMarkClosed:
+            case JournalReason::kMemoClosed:
                 payout.closed_by = mover;
                 break;
-            case JournalReason::kMarkApproved:
+            case JournalReason::kMemoApproved:
                 payout.approved_by = mover;
                 break;
-            case JournalReason::kMarkSent:
+            case JournalReason::kMemoSent:
                 payout.sent_by = mover;
                 break;
             case JournalReason::kSettle:  // a returned payout was settled before, maybe on another
@@ -178,18 +178,16 @@ private:
     void check_balances() {
         ledger_.scan_balances([this](const Balance& row) {
             const std::string name = balance_name(row.key);
-            const BookSums& sum = sums_[row.key];
-            findings_.compare('b', name, "owed", row.owed, "its transfers", sum.owed);
-            findings_.compare('b', name, "in_payout", row.in_payout, "its transfers",
-                              sum.in_payout);
-            findings_.compare('b', name, "paid", row.paid, "its transfers", sum.paid);
+            const AccountSums& sum = sums_[row.key];
+            findings_.compare('b', name, "owed", row.owed, "its postings", sum.owed);
+            findings_.compare('b', name, "in_payout", row.in_payout, "its postings", sum.in_payout);
+            findings_.compare('b', name, "paid", row.paid, "its postings", sum.paid);
             sums_.erase(row.key);
             return true;
         });
         for (const auto& [key, sum] : sums_) {
             if (!sum.is_zero()) {
-                findings_.add('b', balance_name(key),
-                              "the row is missing, though it has transfers");
+                findings_.add('b', balance_name(key), "the row is missing, though it has postings");
             }
         }
     }
@@ -199,7 +197,7 @@ private:
     JournalFacts facts_;
     std::map<std::string, std::uint64_t> next_;  ///< Entry number, by node.
     std::map<std::pair<AccountNumber, std::string>, ChainHead> chains_;
-    std::map<BalanceKey, BookSums> sums_;
+    std::map<BalanceKey, AccountSums> sums_;
 };
 
 }  // namespace
@@ -211,9 +209,9 @@ std::string payee_text(AccountNumber account, const CreatorId& creator, const Cu
 
 std::uint32_t bit_of(JournalReason reason) noexcept {
     switch (reason) {
-        case JournalReason::kMarkApproved:
+        case JournalReason::kMemoApproved:
             return 1;
-        case JournalReason::kMarkSent:
+        case JournalReason::kMemoSent:
             return 2;
         case JournalReason::kSettle:
             return 4;

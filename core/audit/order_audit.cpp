@@ -44,7 +44,7 @@ std::string text_of(const Holder& holder) {
 }
 
 std::string text_of(const std::optional<OpenAmount>& open) {
-    return open ? open->amount.to_string() + " posted until " + open->last_booked.to_string() +
+    return open ? open->amount.to_string() + " posted until " + open->last_posted.to_string() +
                       ", blocks " + std::to_string(open->blocks)
                 : "nothing";
 }
@@ -64,11 +64,11 @@ LineSums earned(const OrderState& state, const Position& position) {
     return sums;
 }
 
-LineSums due_of(const Position& position, bool by_hand) {
+LineSums accrued_of(const Position& position, bool by_hand) {
     LineSums sums;
-    for (const LineDue& due : position.dues) {
-        if (by_hand || !due.line.empty()) {
-            add_to(sums, due.line, due.currency, due.due);
+    for (const LineAccrual& accrual : position.accruals) {
+        if (by_hand || !accrual.line.empty()) {
+            add_to(sums, accrual.line, accrual.currency, accrual.accrued);
         }
     }
     return sums;
@@ -85,7 +85,7 @@ public:
         if (!findings_.wanted()) {
             return;
         }
-        findings_.compare('d', "table payout_items", "its number of standing and ended items",
+        findings_.compare('d', "table payout_items", "its number of active and ended items",
                           items_count, "orders and credits", items_count_);
         findings_.compare('d', "table journal", "its number of groups that name an order",
                           facts_.order_groups, "the orders", order_groups_);
@@ -124,7 +124,7 @@ private:
             const auto found = posted.find(holder);
             check_position(state, position, name + ", " + text_of(holder),
                            found == posted.end() ? LineSums{} : found->second);
-            check_taken(state, position, shop_id, name + ", " + text_of(holder));
+            check_allocated(state, position, shop_id, name + ", " + text_of(holder));
         }
         for (const auto& [holder, sums] : posted) {
             if (!holders.contains(holder) && text_of(sums) != "nothing") {
@@ -142,9 +142,9 @@ private:
         for (const JournalGroup& group : ledger_.order_journal(state)) {
             ++order_groups_;
             for (const JournalEntry& entry : group.entries) {
-                if (!is_mark(entry.reason)) {
+                if (!is_memo(entry.reason)) {
                     add_to(posted[{group.program, group.creator}], entry.line, entry.currency,
-                           into(entry, Book::kOwed));
+                           into(entry, LedgerAccount::kOwed));
                 }
             }
         }
@@ -153,36 +153,37 @@ private:
 
     void check_position(const OrderState& state, const Position& position, const std::string& name,
                         const LineSums& posted) {
-        findings_.compare('d', name, "due", text_of(due_of(position, true)), "its transfers",
+        findings_.compare('d', name, "accrued", text_of(accrued_of(position, true)), "its postings",
                           text_of(posted));
-        findings_.compare('d', name, "due of its lines", text_of(due_of(position, false)),
+        findings_.compare('d', name, "accrued of its lines", text_of(accrued_of(position, false)),
                           "the rules", text_of(earned(state, position)));
     }
 
-    void check_taken(const OrderState& state, const Position& position, const ShopId& shop_id,
-                     const std::string& name) {
-        LineSums taken;
-        for (const LineDue& due : position.dues) {
-            add_to(taken, due.line, due.currency, due.taken);
+    void check_allocated(const OrderState& state, const Position& position, const ShopId& shop_id,
+                         const std::string& name) {
+        LineSums allocated;
+        for (const LineAccrual& accrual : position.accruals) {
+            add_to(allocated, accrual.line, accrual.currency, accrual.allocated);
         }
-        LineSums standing;
+        LineSums active;
         for (const PositionPayout& row : position.payouts) {
             Payout payout;
             payout.payout_id = row.payout_id;
-            const bool stands = ledger_.load(payout) && is_standing(payout.state);
-            if (stands != row.standing) {
+            const bool is_active_payout = ledger_.load(payout) && is_active(payout.state);
+            if (is_active_payout != row.active) {
                 findings_.add('d', name,
-                              "payout " + row.payout_id + (stands ? " stands" : " does not stand") +
+                              "payout " + row.payout_id +
+                                  (is_active_payout ? " is active" : " is not active") +
                                   ", the order says otherwise");
             }
-            add_items(state, position, shop_id, row, stands ? &standing : nullptr);
+            add_items(state, position, shop_id, row, is_active_payout ? &active : nullptr);
         }
-        findings_.compare('d', name, "taken", text_of(taken), "its standing items",
-                          text_of(standing));
+        findings_.compare('d', name, "allocated", text_of(allocated), "its active items",
+                          text_of(active));
     }
 
     void add_items(const OrderState& state, const Position& position, const ShopId& shop_id,
-                   const PositionPayout& row, LineSums* standing) {
+                   const PositionPayout& row, LineSums* active) {
         constexpr unsigned kOfOrder = 4;
         PayoutItem first;
         first.payout_id = row.payout_id;
@@ -192,8 +193,8 @@ private:
         ledger_.scan(first, {kOfOrder, kOfOrder}, [&](const PayoutItem& item) {
             if (item.kind != ItemKind::kCredit) {
                 ++items_count_;
-                if (standing != nullptr) {
-                    add_to(*standing, item.line, row.currency, item.amount);
+                if (active != nullptr) {
+                    add_to(*active, item.line, row.currency, item.amount);
                 }
             }
             return true;
@@ -242,24 +243,24 @@ private:
     void check_credit(const MoneyCommand& credit) {
         const std::string name = row_name(credit);
         const auto posted = facts_.credits.find(credit.command_id);
-        findings_.compare('d', name, "due", credit.due, "its transfers",
+        findings_.compare('d', name, "accrued", credit.accrued, "its postings",
                           posted == facts_.credits.end() ? Decimal() : posted->second);
         for (const OpenAmount& open : open_amounts(credit)) {
             check_open(open);
         }
-        Decimal taken = zero_amount(credit.currency);
+        Decimal allocated = zero_amount(credit.currency);
         for (const auto& [payout_id, entries] : facts_.payouts) {
-            taken += taken_of(credit, payout_id, entries);
+            allocated += allocated_of(credit, payout_id, entries);
         }
-        findings_.compare('d', name, "taken", credit.taken, "its standing items", taken);
+        findings_.compare('d', name, "allocated", credit.allocated, "its active items", allocated);
     }
 
     /// Returns the amount that an active payout has of the credit. Counts the item of any payout.
-    Decimal taken_of(const MoneyCommand& credit, const std::string& payout_id,
-                     const PayoutEntries& entries) {
-        Decimal taken = zero_amount(credit.currency);
+    Decimal allocated_of(const MoneyCommand& credit, const std::string& payout_id,
+                         const PayoutEntries& entries) {
+        Decimal allocated = zero_amount(credit.currency);
         if (!entries.posted.contains(credit.program)) {
-            return taken;
+            return allocated;
         }
         constexpr unsigned kWholeKey = 6;
         PayoutItem item;
@@ -273,12 +274,12 @@ private:
         payout.payout_id = payout_id;
         ledger_.scan(item, {kWholeKey, kWholeKey}, [&](const PayoutItem& row) {
             ++items_count_;
-            if (ledger_.load(payout) && is_standing(payout.state)) {
-                taken += row.amount;
+            if (ledger_.load(payout) && is_active(payout.state)) {
+                allocated += row.amount;
             }
             return true;
         });
-        return taken;
+        return allocated;
     }
 
     /// Every expected row was loaded before, so a higher count means an unexpected row.

@@ -42,8 +42,8 @@ PayoutState state_of(const PayoutEntries& entries) {
           std::pair{JournalReason::kFailed, PayoutState::kFailed},
           std::pair{JournalReason::kVoid, PayoutState::kVoid},
           std::pair{JournalReason::kSettle, PayoutState::kPaid},
-          std::pair{JournalReason::kMarkSent, PayoutState::kSent},
-          std::pair{JournalReason::kMarkApproved, PayoutState::kApproved}}) {
+          std::pair{JournalReason::kMemoSent, PayoutState::kSent},
+          std::pair{JournalReason::kMemoApproved, PayoutState::kApproved}}) {
         if ((entries.reasons & bit_of(reason)) != 0) {
             return state;
         }
@@ -89,20 +89,21 @@ private:
         check_items(payout, name, entries);
         check_movers(payout, name, entries);
         findings_.compare('c', name, "its state", std::string(to_string(payout.state)),
-                          "its marks and transfers", std::string(to_string(state_of(entries))));
+                          "its memo entries and postings",
+                          std::string(to_string(state_of(entries))));
         const bool over = payout.state > PayoutState::kSent;
         findings_.compare('c', name, "what its book should hold",
-                          over ? zero_amount(payout.currency) : payout.amount, "its transfers",
+                          over ? zero_amount(payout.currency) : payout.amount, "its postings",
                           entries.left);
     }
 
     /// A payout that names another creator would pay the wrong one. A payout that names another
     /// closer could be approved by the actor who closed it.
     void check_movers(const Payout& payout, const std::string& name, const PayoutEntries& entries) {
-        const char* source = "its marks and transfers";
+        const char* source = "its memo entries and postings";
         findings_.compare('c', name, "whom it pays",
                           payee_text(payout.account, payout.creator, payout.currency),
-                          "its transfers", entries.pays);
+                          "its postings", entries.pays);
         findings_.compare('c', name, "its closing", text_of(payout.closed_by, payout.closed_at),
                           source, text_of(entries.closed_by));
         findings_.compare('c', name, "its approval",
@@ -137,13 +138,13 @@ private:
         findings_.compare('c', name, "its number of orders", payout.orders_count, "the items",
                           orders_of(items));
         findings_.compare('c', name, "by program it", text_of(without_zeros(by_program)),
-                          "its PAYOUT transfers", text_of(without_zeros(entries.posted)));
+                          "its PAYOUT postings", text_of(without_zeros(entries.posted)));
         findings_.compare('c', name, "by program it", text_of(by_program), "its parts",
                           text_of(parts_of(payout)));
         const std::string digest = to_hex(items_digest.digest());
         findings_.compare('c', name, "its digest", to_hex(payout.items_digest), "its items",
                           digest);
-        findings_.compare('c', name, "the digest in its mark CLOSED",
+        findings_.compare('c', name, "the digest in its memo entry CLOSED",
                           entries.closed.substr(0, entries.closed.find(' ')), "its items", digest);
     }
 

@@ -12,7 +12,7 @@ namespace {
 
 /// In the order of the variant's alternatives.
 constexpr std::array kTopics{
-    Topic::kProgramApply, Topic::kCreatorImport, Topic::kCreatorRemove, Topic::kTouchImport,
+    Topic::kProgramApply, Topic::kCreatorImport, Topic::kCreatorRemove, Topic::kClickImport,
     Topic::kPayoutClose,  Topic::kAdjust,        Topic::kDeadReplay,    Topic::kForget,
     Topic::kPayoutMove,   Topic::kApprove,       Topic::kWithdraw,      Topic::kHold,
     Topic::kRelease,      Topic::kReject,        Topic::kAttribute,     Topic::kDetach,
@@ -49,7 +49,7 @@ public:
             write_policy(writer_, policy);
         }
         writer_.end_array();
-        instant("reach", command.reach);
+        instant("effective_from", command.effective_from);
     }
 
     /// Writes rows as arrays, because an import may have a million. Absent is null.
@@ -62,7 +62,7 @@ public:
             item(row.name).item(row.payee).writer_.end_array();
         }
         writer_.end_array();
-        instant("reach", command.reach);
+        instant("effective_from", command.effective_from);
     }
 
     void operator()(const CreatorRemove& command) {
@@ -72,18 +72,17 @@ public:
         instant("at", command.at);
     }
 
-    void operator()(const TouchImport& command) {
+    void operator()(const ClickImport& command) {
         writer_.key("rows").begin_array();
-        for (const TouchImport::Row& row : command.rows) {
+        for (const ClickImport::Row& row : command.rows) {
             writer_.begin_array().value(row.line);
             row.pseudonym ? writer_.raw(pseudonym_json(*row.pseudonym))
                           : writer_.value(row.anon.view());
             writer_.value(row.creator.view()).value(row.program.view());
             writer_.value(row.occurred_at.to_string()).end_array();
         }
-        // The digest of a key's content covers this member, in every stored command.
-        writer_.end_array().field("bounded", true);
-        instant("reach", command.reach);
+        writer_.end_array();
+        instant("effective_from", command.effective_from);
     }
 
     void operator()(const PayoutClose& command) {

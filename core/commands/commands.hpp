@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-using Command = std::variant<ProgramApply, CreatorImport, CreatorRemove, TouchImport, PayoutClose,
+using Command = std::variant<ProgramApply, CreatorImport, CreatorRemove, ClickImport, PayoutClose,
                              Adjust, DeadReplay, Forget, PayoutMove, Approve, Withdraw, Hold,
                              Release, Reject, Attribute, Detach, Credit, Reverse, AnomalyAck,
                              OrderReset, PeriodClose, CreatorSet, CreatorRename>;

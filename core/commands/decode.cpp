@@ -70,7 +70,7 @@ Command decode_program_apply(const element& body) {
     command.policies = list_of(body, "policies", [](const element& policy) {
         return nested<Policy>(policy, decode_policy);
     });
-    command.reach = optional_instant(body, "reach");
+    command.effective_from = optional_instant(body, "effective_from");
     return command;
 }
 
@@ -94,7 +94,7 @@ Command decode_creator_import(const element& body) {
         }
         command.rows.push_back(std::move(row));
     }
-    command.reach = optional_instant(body, "reach");
+    command.effective_from = optional_instant(body, "effective_from");
     return command;
 }
 
@@ -108,12 +108,12 @@ std::optional<Digest256> optional_digest(const element& body, std::string_view n
     return hex ? std::optional(require(parse_hex_digest(*hex, HexCase::kLowerOnly))) : std::nullopt;
 }
 
-Command decode_touch_import(const element& body, Pseudonyms pseudonyms) {
+Command decode_click_import(const element& body, Pseudonyms pseudonyms) {
     constexpr std::size_t kColumns = 5;
-    TouchImport command;
+    ClickImport command;
     for (const element value : array_field(body, "rows")) {
         RowReader reader(value);
-        TouchImport::Row row;
+        ClickImport::Row row;
         row.line = number32_of(reader.next());
         const element anon = reader.next();
         if (pseudonyms == Pseudonyms::kRead && anon.is_object()) {
@@ -129,7 +129,7 @@ Command decode_touch_import(const element& body, Pseudonyms pseudonyms) {
         }
         command.rows.push_back(std::move(row));
     }
-    command.reach = optional_instant(body, "reach");
+    command.effective_from = optional_instant(body, "effective_from");
     return command;
 }
 
@@ -224,8 +224,8 @@ Command decode_body(Topic topic, const element& body, Pseudonyms pseudonyms) {
             return decode_creator_import(body);
         case Topic::kCreatorRemove:
             return decode_creator_remove(body);
-        case Topic::kTouchImport:
-            return decode_touch_import(body, pseudonyms);
+        case Topic::kClickImport:
+            return decode_click_import(body, pseudonyms);
         case Topic::kPayoutClose:
             return decode_payout_close(body);
         case Topic::kAdjust:

@@ -36,11 +36,11 @@ std::string payout_id(std::string_view run, std::uint64_t number) {
     return payout_id_prefix(run) + digits;
 }
 
-std::string run_of_payout(std::string_view payout_id) {
+std::string payout_run_of(std::string_view payout_id) {
     return "C" + std::string(payout_id.substr(1, payout_id.rfind('-') - 1));
 }
 
-bool is_of_run(std::string_view payout_id, std::string_view run) noexcept {
+bool is_of_payout_run(std::string_view payout_id, std::string_view run) noexcept {
     return !run.empty() && payout_id.size() > run.size() &&
            payout_id.substr(1, run.size() - 1) == run.substr(1) && payout_id[run.size()] == '-';
 }

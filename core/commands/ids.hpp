@@ -26,8 +26,8 @@ namespace sluice {
 /// `P260131140509-7KQ4M9-`, with which every payout id of the run begins.
 [[nodiscard]] std::string payout_id_prefix(std::string_view run);
 /// The command id of the close that made the payout.
-[[nodiscard]] std::string run_of_payout(std::string_view payout_id);
+[[nodiscard]] std::string payout_run_of(std::string_view payout_id);
 /// Whether the payout was made by the run. False for an empty `run`.
-[[nodiscard]] bool is_of_run(std::string_view payout_id, std::string_view run) noexcept;
+[[nodiscard]] bool is_of_payout_run(std::string_view payout_id, std::string_view run) noexcept;
 
 }  // namespace sluice

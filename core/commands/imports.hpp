@@ -1,4 +1,4 @@
-// Commands that set things up: programs, creators, touches, names; and forgetting.
+// Commands that set things up: programs, creators, clicks, names; and forgetting.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace sluice {
 struct ProgramApply {
     std::vector<Program> programs{};
     std::vector<Policy> policies{};
-    std::optional<Timestamp> reach{};  ///< Replaces receipt - late_days (A2).
+    std::optional<Timestamp> effective_from{};  ///< Replaces receipt - late_days (A2).
 };
 
 /// All or nothing. `line` is the row's line in the file, for messages (the header is line 1).
@@ -33,7 +33,7 @@ struct CreatorImport {
         std::optional<std::string> name{}, payee{};  ///< nullopt leaves them as they are.
     };
     std::vector<Row> rows;
-    std::optional<Timestamp> reach{};
+    std::optional<Timestamp> effective_from{};
 };
 
 /// Takes a code away, or without a code removes the creator with all codes.
@@ -45,7 +45,7 @@ struct CreatorRemove {
 };
 
 /// All or nothing.
-struct TouchImport {
+struct ClickImport {
     struct Row {
         std::uint32_t line = 0;
         AnonId anon;  ///< Empty only with a pseudonym.
@@ -55,7 +55,7 @@ struct TouchImport {
         std::optional<Digest256> pseudonym{};  ///< Replaces anon in an edited import.
     };
     std::vector<Row> rows;
-    std::optional<Timestamp> reach{};
+    std::optional<Timestamp> effective_from{};
 };
 
 /// Changes a creator of the account in the record's metadata; nullopt leaves a field as it is.

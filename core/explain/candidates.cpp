@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kTouchesShownMax = 10;  ///< In one program.
+constexpr std::size_t kClicksShownMax = 10;  ///< In one program.
 
 std::string verdict_words(CandidateVerdict verdict) {
     switch (verdict) {
@@ -19,10 +19,10 @@ std::string verdict_words(CandidateVerdict verdict) {
             return "lost: an earlier code of the order counts";
         case CandidateVerdict::kLowerPrecedence:
             return "lost: the program's precedence puts the other type first";
-        case CandidateVerdict::kTouchBelowCode:
-            return "lost: between programs a code beats a touch";
-        case CandidateVerdict::kOlderTouch:
-            return "lost: another program's touch is later";
+        case CandidateVerdict::kClickBelowCode:
+            return "lost: between programs a code beats a click";
+        case CandidateVerdict::kOlderClick:
+            return "lost: another program's click is later";
         case CandidateVerdict::kHigherProgramId:
             return "lost: a tie goes to the lowest program id";
     }
@@ -46,8 +46,8 @@ std::string code_source_then(const OrderState& order, std::uint32_t index) {
     return "code no. " + std::to_string(index + 1) + " of the order as it was then" + now;
 }
 
-std::string touch_source(Timestamp at) {
-    return "touch of " + at.to_string();
+std::string click_source(Timestamp at) {
+    return "click of " + at.to_string();
 }
 
 /// Returns why the program does not count for the order, or an empty string if it does.
@@ -60,8 +60,9 @@ std::string program_verdict(const OrderState& order, const Covering* covering) {
         return "does not count: the program ended at " + row.program.ends_at->to_string();
     }
     if (!covering->counts_for(order.ordered_at)) {
-        return "does not count: the program reaches back to " +
-               std::max(covering->reach, row.program.starts_at.value_or(row.first_reach))
+        return "does not count: the program is effective from " +
+               std::max(covering->effective_from,
+                        row.program.starts_at.value_or(row.first_effective_from))
                    .to_string();
     }
     return {};
@@ -121,52 +122,53 @@ void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order
     }
 }
 
-std::string touch_verdict_now(const OrderState& order, const Touch& touch, const Program& program,
+std::string click_verdict_now(const OrderState& order, const Click& click, const Program& program,
                               const Covering* covering, LedgerReader& ledger) {
     if (std::string verdict = program_verdict(order, covering); !verdict.empty()) {
         return verdict;
     }
-    if (touch.reach > order.ordered_at) {
-        return "does not count: its import reaches back to " + touch.reach.to_string();
+    if (click.effective_from > order.ordered_at) {
+        return "does not count: its import is effective from " + click.effective_from.to_string();
     }
     if (!program.uses(AttributionType::kLanded)) {
         return "does not count: the program's precedence leaves LANDED out";
     }
-    if (touch.occurred_at > order.ordered_at) {
+    if (click.occurred_at > order.ordered_at) {
         return "does not count: after the order";
     }
-    if (touch.occurred_at < program.window_start(order.ordered_at)) {
+    if (click.occurred_at < program.window_start(order.ordered_at)) {
         return "does not count: before the window of " + std::to_string(program.window_days) +
                " days";
     }
     const std::optional<Membership> member =
-        ledger.membership(touch.account, touch.program, touch.creator);
+        ledger.membership(click.account, click.program, click.creator);
     if (!member || member->removed) {
         return "does not count: the creator is not in the program";
     }
-    if (member->reach > order.ordered_at) {
-        return "does not count: the creator's joining reaches back to " + member->reach.to_string();
+    if (member->effective_from > order.ordered_at) {
+        return "does not count: the creator's membership is effective from " +
+               member->effective_from.to_string();
     }
     return "counts from the next try on";
 }
 
-void add_touches_now(std::vector<ExplainedCandidate>& out, const OrderState& order,
-                     const std::vector<Covering>& covering, const std::vector<ProgramRow>& programs,
-                     LedgerReader& ledger) {
+void add_clicks_now(std::vector<ExplainedCandidate>& out, const OrderState& order,
+                    const std::vector<Covering>& covering, const std::vector<ProgramRow>& programs,
+                    LedgerReader& ledger) {
     if (!order.device) {
         return;
     }
     for (const ProgramRow& row : programs) {
-        std::vector<Touch> touches;
-        ledger.visit_touches(order.key.account, *order.device, row.program.id, kEndOfTime,
-                             [&touches](const Touch& touch) {
-                                 touches.push_back(touch);
-                                 return touches.size() < kTouchesShownMax;
-                             });
-        for (const Touch& touch : touches) {
-            out.push_back({AttributionType::kLanded, touch_source(touch.occurred_at),
-                           touch.program.str(), touch.creator.str(), false,
-                           touch_verdict_now(order, touch, row.program,
+        std::vector<Click> clicks;
+        ledger.visit_clicks(order.key.account, *order.device, row.program.id, kEndOfTime,
+                            [&clicks](const Click& click) {
+                                clicks.push_back(click);
+                                return clicks.size() < kClicksShownMax;
+                            });
+        for (const Click& click : clicks) {
+            out.push_back({AttributionType::kLanded, click_source(click.occurred_at),
+                           click.program.str(), click.creator.str(), false,
+                           click_verdict_now(order, click, row.program,
                                              covering_of(covering, row.program.id), ledger)});
         }
     }
@@ -177,7 +179,7 @@ void add_touches_now(std::vector<ExplainedCandidate>& out, const OrderState& ord
 std::vector<ExplainedCandidate> candidates_then(const OrderState& order) {
     std::vector<ExplainedCandidate> out;
     for (const Candidate& candidate : order.position()->attribution.candidates) {
-        std::string source = touch_source(candidate.touched_at);
+        std::string source = click_source(candidate.clicked_at);
         if (candidate.type == AttributionType::kAffiliateCode) {
             source = code_source_then(order, candidate.code);
         }
@@ -194,7 +196,7 @@ std::vector<ExplainedCandidate> candidates_now(const OrderState& order, std::str
     const std::vector<ProgramRow> programs = ledger.programs(order.key.account);
     const std::vector<Covering> covering = covering_programs(programs, shop_id, ledger);
     add_codes_now(out, order, covering, programs, ledger);
-    add_touches_now(out, order, covering, programs, ledger);
+    add_clicks_now(out, order, covering, programs, ledger);
     return out;
 }
 

@@ -245,10 +245,10 @@ std::string nothing_words(const OrderState& order, const OrderLine& line, const 
     return {};
 }
 
-Decimal due_of_line(const Position& position, const LineItemId& line, Currency currency) {
-    for (const LineDue& due : position.dues) {
-        if (due.line == line && due.currency == currency) {
-            return due.due;
+Decimal accrued_of_line(const Position& position, const LineItemId& line, Currency currency) {
+    for (const LineAccrual& accrual : position.accruals) {
+        if (accrual.line == line && accrual.currency == currency) {
+            return accrual.accrued;
         }
     }
     return zero_amount(currency);
@@ -280,7 +280,7 @@ ExplainedLine explain_line(const OrderState& order, std::size_t index,
         return out;
     }
     const FrozenRate& frozen = found->rate;
-    out.commission = due_of_line(*position, line.id, order.currency);
+    out.commission = accrued_of_line(*position, line.id, order.currency);
     out.rule = rule_words(*position, frozen, ledger);
     out.rate = to_string(frozen.rate);
     out.base = base_words(frozen, line);
@@ -296,45 +296,45 @@ ExplainedLine explain_line(const OrderState& order, std::size_t index,
     return out;
 }
 
-// ---- Dues -------------------------------------------------------------------------------------
+// ---- Accruals -----------------------------------------------------------------------------------
 
-std::string due_words(const OrderState& order, const Position& position, const ExplainedDue& due,
-                      LedgerReader& ledger) {
-    const std::string code(due.currency.code());
-    const Decimal open = due.due - due.taken;
-    std::string words =
-        "due " + due.due.to_string() + " " + code + " to " + due.creator + " in " + due.program;
-    if (!due.manual.is_zero()) {
-        words += " (" + due.manual.to_string() + " of it by hand)";
+std::string accrual_words(const OrderState& order, const Position& position,
+                          const ExplainedAccrual& accrual, LedgerReader& ledger) {
+    const std::string code(accrual.currency.code());
+    const Decimal open = accrual.accrued - accrual.allocated;
+    std::string words = "accrued " + accrual.accrued.to_string() + " " + code + " to " +
+                        accrual.creator + " in " + accrual.program;
+    if (!accrual.manual.is_zero()) {
+        words += " (" + accrual.manual.to_string() + " of it by hand)";
     }
-    if (!due.taken.is_zero()) {
-        words += ", " + due.taken.to_string() + " taken by payouts";
+    if (!accrual.allocated.is_zero()) {
+        words += ", " + accrual.allocated.to_string() + " allocated to payouts";
     }
     if (open.is_zero()) {
         return words;
     }
     words += "; " + open.to_string() + " open, ";
-    if (has_standing(position)) {
+    if (has_active_payout(position)) {
         return words + "payable at once";
     }
     const std::optional<ProgramRow> row = ledger.program(position.attribution.program);
-    return words + "its hold ends" +
-           (row ? " " + row->program.hold_end(order.ordered_at).to_string() : "") +
+    return words + "it clears" +
+           (row ? " " + row->program.clears_at(order.ordered_at).to_string() : "") +
            ": pending before that, payable from then on";
 }
 
-void explain_dues(Explanation& out, LedgerReader& ledger) {
+void explain_accruals(Explanation& out, LedgerReader& ledger) {
     for (const Position& position : out.order.positions) {
         for (const Currency currency : currencies_of(position)) {
-            ExplainedDue due;
-            due.program = position.attribution.program.str();
-            due.creator = position.attribution.creator.str();
-            due.currency = currency;
-            due.due = due_in(position, currency);
-            due.manual = due_of_line(position, LineItemId(), currency);
-            due.taken = taken_in(position, currency);
-            due.words = due_words(out.order, position, due, ledger);
-            out.dues.push_back(std::move(due));
+            ExplainedAccrual accrual;
+            accrual.program = position.attribution.program.str();
+            accrual.creator = position.attribution.creator.str();
+            accrual.currency = currency;
+            accrual.accrued = accrued_in(position, currency);
+            accrual.manual = accrued_of_line(position, LineItemId(), currency);
+            accrual.allocated = allocated_in(position, currency);
+            accrual.words = accrual_words(out.order, position, accrual, ledger);
+            out.accruals.push_back(std::move(accrual));
         }
     }
 }
@@ -344,19 +344,19 @@ void explain_dues(Explanation& out, LedgerReader& ledger) {
 void explain_payouts(Explanation& out, LedgerReader& ledger) {
     PayoutNodes nodes(ledger);
     for (const Position& position : out.order.positions) {
-        for (const PositionPayout& taken : position.payouts) {
+        for (const PositionPayout& allocated : position.payouts) {
             Payout stored;
-            stored.payout_id = taken.payout_id;
+            stored.payout_id = allocated.payout_id;
             ExplainedPayout payout;
-            payout.payout_id = taken.payout_id;
+            payout.payout_id = allocated.payout_id;
             payout.state = ledger.load(stored) ? to_string(stored.state) : "MISSING";
-            payout.node = nodes.of(taken.payout_id);
+            payout.node = nodes.of(allocated.payout_id);
             payout.program = position.attribution.program.str();
             payout.creator = position.attribution.creator.str();
-            payout.currency = taken.currency;
-            payout.amount = taken.amount;
+            payout.currency = allocated.currency;
+            payout.amount = allocated.amount;
             PayoutItem first;
-            first.payout_id = taken.payout_id;
+            first.payout_id = allocated.payout_id;
             first.program = position.attribution.program;
             first.shop_id = out.shop.shop_id;
             first.order_id = out.order.key.order_id;
@@ -396,7 +396,7 @@ Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key) {
         out.lines.push_back(explain_line(out.order, i, refunds, ledger));
     }
     out.journal = ledger.order_journal(out.order);
-    explain_dues(out, ledger);
+    explain_accruals(out, ledger);
     explain_payouts(out, ledger);
     explain_device(out);
     out.blocked_by = blocked_by(out.order, ledger);

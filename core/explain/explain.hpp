@@ -27,7 +27,7 @@ struct ExplainedRefund {
 
 struct ExplainedCandidate {
     AttributionType type = AttributionType::kAffiliateCode;
-    std::string source;            ///< `code SAVE`, or `touch of 2026-01-01T00:00:00Z`
+    std::string source;            ///< `code SAVE`, or `click of 2026-01-01T00:00:00Z`
     std::string program, creator;  ///< Empty for a code without an owner.
     bool won = false;
     std::string words;  ///< Why it won or lost.
@@ -46,10 +46,10 @@ struct ExplainedLine {
 };
 
 /// One creator's amounts of the order in one currency; earlier positions are included.
-struct ExplainedDue {
+struct ExplainedAccrual {
     std::string program, creator;
     Currency currency;
-    Decimal due, manual, taken;
+    Decimal accrued, manual, allocated;
     std::string words;  ///< When it clears, and what payouts have allocated.
 };
 
@@ -73,7 +73,7 @@ struct Explanation {
     std::vector<ExplainedCandidate> candidates;
     std::vector<ExplainedLine> lines;
     std::vector<JournalGroup> journal;
-    std::vector<ExplainedDue> dues;
+    std::vector<ExplainedAccrual> accruals;
     std::vector<ExplainedPayout> payouts;
     std::string device;                   ///< The version that stated the device id; else empty.
     std::vector<std::string> blocked_by;  ///< HOLD, CREATOR_HOLD, kinds of anomalies.

@@ -117,18 +117,18 @@ void write_lines(JsonWriter& json, const Explanation& e) {
 
 void write_entry(JsonWriter& json, const JournalGroup& group, std::size_t index) {
     const JournalEntry& entry = group.entries[index];
-    const BooksOf books = books_of(entry.reason);
+    const DebitCredit accounts = debit_credit_of(entry.reason);
     json.begin_object().field("node", group.node).field("entry", group.first_entry + index);
     json.field("event_seq", group.event_seq.value);
     text_or_null(json, "line_item_id", entry.line.view());
-    const bool mark = is_mark(entry.reason);
+    const bool memo = is_memo(entry.reason);
     text_or_null(json, "command_id", group.command_id);
     text_or_null(json, "creator_id", group.creator.view());
     text_or_null(json, "program_id", group.program.view());
-    text_or_null(json, "currency", mark ? std::string_view() : entry.currency.code());
-    text_or_null(json, "amount", mark ? std::string() : entry.amount.to_string());
-    text_or_null(json, "from", book_name(books.from, group.payout_id));
-    text_or_null(json, "to", book_name(books.to, group.payout_id));
+    text_or_null(json, "currency", memo ? std::string_view() : entry.currency.code());
+    text_or_null(json, "amount", memo ? std::string() : entry.amount.to_string());
+    text_or_null(json, "debit_account", ledger_account_name(accounts.debit, group.payout_id));
+    text_or_null(json, "credit_account", ledger_account_name(accounts.credit, group.payout_id));
     json.field("reason", to_string(entry.reason));
     json.field("accounting_date", group.accounting_date.to_string());
     json.field("recorded_at", group.recorded_at.to_string());
@@ -137,15 +137,15 @@ void write_entry(JsonWriter& json, const JournalGroup& group, std::size_t index)
     json.end_object();
 }
 
-void write_dues(JsonWriter& json, const Explanation& e) {
-    json.key("dues").begin_array();
-    for (const ExplainedDue& explained : e.dues) {
+void write_accruals(JsonWriter& json, const Explanation& e) {
+    json.key("accruals").begin_array();
+    for (const ExplainedAccrual& explained : e.accruals) {
         json.begin_object().field("creator_id", explained.creator);
         json.field("program_id", explained.program);
         json.field("currency", explained.currency.code());
-        json.field("due", explained.due.to_string());
+        json.field("accrued", explained.accrued.to_string());
         json.field("manual", explained.manual.to_string());
-        json.field("taken", explained.taken.to_string());
+        json.field("allocated", explained.allocated.to_string());
         json.field("explanation", explained.words).end_object();
     }
     json.end_array();
@@ -189,7 +189,7 @@ std::string explanation_json(const Explanation& explanation) {
         }
     }
     json.end_array();
-    write_dues(json, explanation);
+    write_accruals(json, explanation);
     write_payouts(json, explanation);
     json.end_object();
     return text;

@@ -19,10 +19,10 @@ std::string NodeNames::of(std::uint32_t number) const {
 }
 
 const std::string& PayoutNodes::of(const std::string& payout_id) {
-    std::string wanted = run_of_payout(payout_id);
+    std::string wanted = payout_run_of(payout_id);
     if (wanted != run_) {
         PayoutRun run;
-        run.run = wanted;
+        run.payout_run = wanted;
         node_ = ledger_.load(run) ? run.node : std::string();
         run_ = std::move(wanted);
     }

@@ -133,7 +133,7 @@ void write_journal(Page& page, const Explanation& e) {
     for (const JournalGroup& group : e.journal) {
         for (std::size_t i = 0; i < group.entries.size(); ++i) {
             const JournalEntry& entry = group.entries[i];
-            const std::string amount = is_mark(entry.reason)
+            const std::string amount = is_memo(entry.reason)
                                            ? std::string()
                                            : (entry.amount.is_negative() ? "" : "+") +
                                                  entry.amount.to_string() + " " +
@@ -142,7 +142,7 @@ void write_journal(Page& page, const Explanation& e) {
                       (group.command_id.empty() ? ", event #" + number(group.event_seq.value)
                                                 : ", command " + group.command_id) +
                       ": " +
-                      (entry.line.empty() || is_mark(entry.reason)
+                      (entry.line.empty() || is_memo(entry.reason)
                            ? ""
                            : "line " + entry.line.str() + " ") +
                       amount + std::string(to_string(entry.reason)) + ", recorded " +
@@ -157,13 +157,13 @@ void write_journal(Page& page, const Explanation& e) {
     }
 }
 
-void write_dues(Page& page, const Explanation& e) {
+void write_accruals(Page& page, const Explanation& e) {
     page.section("Commission");
-    if (e.dues.empty()) {
-        page.item("nothing is due");
+    if (e.accruals.empty()) {
+        page.item("nothing has accrued");
     }
-    for (const ExplainedDue& due : e.dues) {
-        page.item(due.words);
+    for (const ExplainedAccrual& accrual : e.accruals) {
+        page.item(accrual.words);
     }
 }
 
@@ -193,7 +193,7 @@ std::string explanation_text(const Explanation& explanation) {
     write_attribution(page, explanation);
     write_lines(page, explanation);
     write_journal(page, explanation);
-    write_dues(page, explanation);
+    write_accruals(page, explanation);
     write_payouts(page, explanation);
     return std::move(page).take();
 }

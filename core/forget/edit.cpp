@@ -91,11 +91,11 @@ std::optional<std::string> ForgetEdit::edit_order(const RecordMeta& meta, std::s
 
 std::optional<std::string> ForgetEdit::edit_command(const RecordMeta& meta, std::string_view body,
                                                     const StoredInput& input) {
-    const bool touches = meta.topic == Topic::kTouchImport && !job_.found.devices.empty();
+    const bool clicks = meta.topic == Topic::kClickImport && !job_.found.devices.empty();
     const bool creators =
         (meta.topic == Topic::kCreatorImport || meta.topic == Topic::kCreatorSet) &&
         !job_.found.creators.empty();
-    if (!touches && !creators) {
+    if (!clicks && !creators) {
         return std::nullopt;
     }
     Result<Request> request = decode_request(meta.topic, body, input.pseudonyms());
@@ -105,8 +105,8 @@ std::optional<std::string> ForgetEdit::edit_command(const RecordMeta& meta, std:
     const Digest256 content =
         content_of(*request, meta.topic, meta.account_number, meta.shop_number);
     bool changed = false;
-    if (auto* rows = std::get_if<TouchImport>(&request->command)) {
-        changed = edit_touches(*rows);
+    if (auto* rows = std::get_if<ClickImport>(&request->command)) {
+        changed = edit_clicks(*rows);
     } else if (auto* creator_rows = std::get_if<CreatorImport>(&request->command)) {
         changed = edit_creators(*creator_rows);
     } else if (auto* set = std::get_if<CreatorSet>(&request->command)) {
@@ -128,9 +128,9 @@ bool ForgetEdit::is_of_account(const ProgramId& program) {
     return !known->second || *known->second == job_.whom.account;
 }
 
-bool ForgetEdit::edit_touches(TouchImport& command) {
+bool ForgetEdit::edit_clicks(ClickImport& command) {
     bool changed = false;
-    for (TouchImport::Row& row : command.rows) {
+    for (ClickImport::Row& row : command.rows) {
         const Digest256 device = row.pseudonym ? *row.pseudonym : anon_digest(row.anon.view());
         const std::optional<Digest256> other = names_.device(device);
         if (other && is_of_account(row.program)) {

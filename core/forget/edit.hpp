@@ -38,7 +38,7 @@ private:
     [[nodiscard]] std::optional<std::string> edit_command(const RecordMeta& meta,
                                                           std::string_view body,
                                                           const StoredInput& input);
-    bool edit_touches(TouchImport& command);
+    bool edit_clicks(ClickImport& command);
     bool edit_creators(CreatorImport& command);
     bool edit_creator(CreatorSet& command, const RecordMeta& meta) const;
     /// True for an unknown program, because its row may be of this account.

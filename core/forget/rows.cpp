@@ -23,18 +23,18 @@ std::vector<ForgetDone> parts_done(const std::string& command_id, LedgerTxn& txn
 
 }  // namespace
 
-void forget_touches(const ForgetJob& job, const ForgetNames& names, LedgerTxn& txn) {
+void forget_clicks(const ForgetJob& job, const ForgetNames& names, LedgerTxn& txn) {
     for (const Digest256& device : job.found.devices) {
-        std::vector<Touch> touches;
-        Touch first;
+        std::vector<Click> clicks;
+        Click first;
         first.account = job.whom.account;
         first.anon = device;
-        txn.scan(first, {2, 2}, [&touches](const Touch& touch) {
-            touches.push_back(touch);
+        txn.scan(first, {2, 2}, [&clicks](const Click& click) {
+            clicks.push_back(click);
             return true;
         });
-        for (const Touch& touch : touches) {
-            txn.move_touch(touch, *names.device(device));
+        for (const Click& click : clicks) {
+            txn.move_click(click, *names.device(device));
         }
     }
 }
@@ -113,7 +113,7 @@ std::optional<ForgetJob> forget_more(const std::string& command_id, const Forget
         return job;
     }
     const ForgetNames names(*job);
-    forget_touches(*job, names, txn);
+    forget_clicks(*job, names, txn);
     std::vector<OrderKey> orders;
     visit_forgotten(job->whom, job->found, txn,
                     [&orders](const OrderState& state) { orders.push_back(state.key); });

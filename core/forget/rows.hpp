@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-void forget_touches(const ForgetJob& job, const ForgetNames& names, LedgerTxn& txn);
+void forget_clicks(const ForgetJob& job, const ForgetNames& names, LedgerTxn& txn);
 /// Edits the dead letters of this node that came before the command.
 void forget_letters(const ForgetJob& job, LedgerTxn& txn);
 /// Replaces the order's ids by pseudonyms, in its row and in the indexes. A damaged row stays.

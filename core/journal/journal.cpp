@@ -13,11 +13,11 @@ namespace {
 struct ReasonRow {
     JournalReason reason;
     std::string_view name;
-    BooksOf books;
+    DebitCredit accounts;
 };
-constexpr BooksOf kEarned{Book::kExpense, Book::kOwed};
-constexpr BooksOf kTaken{Book::kOwed, Book::kPayout};
-constexpr BooksOf kGivenBack{Book::kPayout, Book::kOwed};
+constexpr DebitCredit kEarned{LedgerAccount::kExpense, LedgerAccount::kOwed};
+constexpr DebitCredit kAllocated{LedgerAccount::kOwed, LedgerAccount::kPayout};
+constexpr DebitCredit kReleased{LedgerAccount::kPayout, LedgerAccount::kOwed};
 constexpr std::array<ReasonRow, 29> kReasons{{
     {JournalReason::kAccrual, "ACCRUAL", kEarned},
     {JournalReason::kAttribution, "ATTRIBUTION", kEarned},
@@ -30,24 +30,24 @@ constexpr std::array<ReasonRow, 29> kReasons{{
     {JournalReason::kRelease, "RELEASE", kEarned},
     {JournalReason::kCredit, "CREDIT", kEarned},
     {JournalReason::kReversal, "REVERSAL", kEarned},
-    {JournalReason::kPayout, "PAYOUT", kTaken},
-    {JournalReason::kSettle, "SETTLE", {Book::kPayout, Book::kPaid}},
-    {JournalReason::kVoid, "VOID", kGivenBack},
-    {JournalReason::kFailed, "FAILED", kGivenBack},
-    {JournalReason::kReturned, "RETURNED", {Book::kPaid, Book::kOwed}},
-    {JournalReason::kMarkAttributed, "ATTRIBUTED", {}},
-    {JournalReason::kMarkDetached, "DETACHED", {}},
-    {JournalReason::kMarkRejected, "REJECTED", {}},
-    {JournalReason::kMarkHeld, "HELD", {}},
-    {JournalReason::kMarkReleased, "RELEASED", {}},
-    {JournalReason::kMarkAcknowledged, "ACKNOWLEDGED", {}},
-    {JournalReason::kMarkClosed, "CLOSED", {}},
-    {JournalReason::kMarkApproved, "APPROVED", {}},
-    {JournalReason::kMarkSent, "SENT", {}},
-    {JournalReason::kMarkReset, "RESET", {}},
-    {JournalReason::kMarkPeriodClosed, "PERIOD_CLOSED", {}},
-    {JournalReason::kMarkPolicyChanged, "POLICY_CHANGED", {}},
-    {JournalReason::kMarkRenamed, "RENAMED", {}},
+    {JournalReason::kPayout, "PAYOUT", kAllocated},
+    {JournalReason::kSettle, "SETTLE", {LedgerAccount::kPayout, LedgerAccount::kPaid}},
+    {JournalReason::kVoid, "VOID", kReleased},
+    {JournalReason::kFailed, "FAILED", kReleased},
+    {JournalReason::kReturned, "RETURNED", {LedgerAccount::kPaid, LedgerAccount::kOwed}},
+    {JournalReason::kMemoAttributed, "ATTRIBUTED", {}},
+    {JournalReason::kMemoDetached, "DETACHED", {}},
+    {JournalReason::kMemoRejected, "REJECTED", {}},
+    {JournalReason::kMemoHeld, "HELD", {}},
+    {JournalReason::kMemoReleased, "RELEASED", {}},
+    {JournalReason::kMemoAcknowledged, "ACKNOWLEDGED", {}},
+    {JournalReason::kMemoClosed, "CLOSED", {}},
+    {JournalReason::kMemoApproved, "APPROVED", {}},
+    {JournalReason::kMemoSent, "SENT", {}},
+    {JournalReason::kMemoReset, "RESET", {}},
+    {JournalReason::kMemoPeriodClosed, "PERIOD_CLOSED", {}},
+    {JournalReason::kMemoPolicyChanged, "POLICY_CHANGED", {}},
+    {JournalReason::kMemoRenamed, "RENAMED", {}},
 }};
 constexpr std::string_view kMagic = "SLJ2";
 
@@ -133,18 +133,18 @@ private:
     /// Returns the end of the entry.
     std::size_t write(std::size_t index) {
         const JournalEntry& entry = group_.entries[index];
-        const BooksOf books = books_of(entry.reason);
-        const bool mark = is_mark(entry.reason);
+        const DebitCredit accounts = debit_credit_of(entry.reason);
+        const bool memo = is_memo(entry.reason);
         Bytes(number_).number<8>(group_.first_entry + index);
         Bytes rest(line_);
         rest.text(entry.line.view());
         rest.text(group_.program.view());
         rest.text(group_.creator.view());
-        rest.text(mark ? std::string_view() : entry.currency.code());
-        rest.number<1>(static_cast<unsigned>(books.from));
-        rest.number<1>(static_cast<unsigned>(books.to));
-        rest.number<1>(mark ? 0U : unsigned{entry.amount.scale()});
-        rest.number<16>(mark ? UInt128{0} : static_cast<UInt128>(entry.amount.unscaled()));
+        rest.text(memo ? std::string_view() : entry.currency.code());
+        rest.number<1>(static_cast<unsigned>(accounts.debit));
+        rest.number<1>(static_cast<unsigned>(accounts.credit));
+        rest.number<1>(memo ? 0U : unsigned{entry.amount.scale()});
+        rest.number<16>(memo ? UInt128{0} : static_cast<UInt128>(entry.amount.unscaled()));
         rest.number<1>(static_cast<unsigned>(entry.reason));
         rest.text(group_.payout_id);
         rest.instant(group_.recorded_at);
@@ -170,46 +170,47 @@ std::string_view to_string(JournalReason reason) noexcept {
     return row != nullptr ? row->name : "UNKNOWN";
 }
 
-BooksOf books_of(JournalReason reason) noexcept {
-    static constexpr auto kBooks = [] {
-        std::array<BooksOf, 256> books{};
+DebitCredit debit_credit_of(JournalReason reason) noexcept {
+    static constexpr auto kAccounts = [] {
+        std::array<DebitCredit, 256> accounts{};
         for (const ReasonRow& row : kReasons) {
-            books[static_cast<std::uint8_t>(row.reason)] = row.books;
+            accounts[static_cast<std::uint8_t>(row.reason)] = row.accounts;
         }
-        return books;
+        return accounts;
     }();
-    return kBooks[static_cast<std::uint8_t>(reason)];
+    return kAccounts[static_cast<std::uint8_t>(reason)];
 }
 
-std::string book_name(Book book, std::string_view payout_id) {
-    switch (book) {
-        case Book::kExpense:
+std::string ledger_account_name(LedgerAccount account, std::string_view payout_id) {
+    switch (account) {
+        case LedgerAccount::kExpense:
             return "expense";
-        case Book::kOwed:
+        case LedgerAccount::kOwed:
             return "owed";
-        case Book::kPayout:
+        case LedgerAccount::kPayout:
             return "payout:" + std::string(payout_id);
-        case Book::kPaid:
+        case LedgerAccount::kPaid:
             return "paid";
-        case Book::kNone:
+        case LedgerAccount::kNone:
             break;
     }
     return {};
 }
 
-Decimal into(const JournalEntry& entry, Book book) noexcept {
-    const BooksOf books = books_of(entry.reason);
-    if (books.to == book) {
+Decimal into(const JournalEntry& entry, LedgerAccount account) noexcept {
+    const DebitCredit accounts = debit_credit_of(entry.reason);
+    if (accounts.credit == account) {
         return entry.amount;
     }
-    return books.from == book ? -entry.amount : Decimal(0, entry.amount.scale());
+    return accounts.debit == account ? -entry.amount : Decimal(0, entry.amount.scale());
 }
 
-BookSums change_by(const JournalEntry& entry) noexcept {
-    return {into(entry, Book::kOwed), into(entry, Book::kPayout), into(entry, Book::kPaid)};
+AccountSums change_by(const JournalEntry& entry) noexcept {
+    return {into(entry, LedgerAccount::kOwed), into(entry, LedgerAccount::kPayout),
+            into(entry, LedgerAccount::kPaid)};
 }
 
-BookSums zero_books(Currency currency) noexcept {
+AccountSums zero_books(Currency currency) noexcept {
     const Decimal zero = zero_amount(currency);
     return {zero, zero, zero};
 }

@@ -17,18 +17,18 @@
 namespace sluice {
 
 /// The books that a reason implies; kNone twice for a memo entry.
-struct BooksOf {
-    Book from = Book::kNone, to = Book::kNone;
+struct DebitCredit {
+    LedgerAccount debit = LedgerAccount::kNone, credit = LedgerAccount::kNone;
 };
-[[nodiscard]] BooksOf books_of(JournalReason reason) noexcept;
+[[nodiscard]] DebitCredit debit_credit_of(JournalReason reason) noexcept;
 /// expense, owed, payout:ID, paid; empty for kNone.
-[[nodiscard]] std::string book_name(Book book, std::string_view payout_id);
+[[nodiscard]] std::string ledger_account_name(LedgerAccount account, std::string_view payout_id);
 /// The change of one book: amount, minus amount or 0.
-[[nodiscard]] Decimal into(const JournalEntry& entry, Book book) noexcept;
+[[nodiscard]] Decimal into(const JournalEntry& entry, LedgerAccount account) noexcept;
 /// The change of each of the creator's books; 0 for a memo entry.
-[[nodiscard]] BookSums change_by(const JournalEntry& entry) noexcept;
+[[nodiscard]] AccountSums change_by(const JournalEntry& entry) noexcept;
 /// 0 in each book, with the currency's digits.
-[[nodiscard]] BookSums zero_books(Currency currency) noexcept;
+[[nodiscard]] AccountSums zero_books(Currency currency) noexcept;
 
 [[nodiscard]] std::string_view to_string(JournalReason reason) noexcept;  // ACCRUAL, ...
 

@@ -62,7 +62,7 @@ public:
             take_before();
         }
         for (std::size_t i = 0; i < group.entries.size(); ++i) {
-            if (!is_mark(group.entries[i].reason)) {
+            if (!is_memo(group.entries[i].reason)) {
                 add_entry(group, i);
             }
         }
@@ -77,7 +77,7 @@ private:
     void add_entry(const JournalGroup& group, std::size_t index) {
         const JournalEntry& entry = group.entries[index];
         Sums& sums = sums_of(group.program, entry.currency);
-        const BookSums change = change_by(entry);
+        const AccountSums change = change_by(entry);
         sums.row.closing_owed += change.owed;
         sums.row.closing_in_payout += change.in_payout;
         sums.row.closing_paid += change.paid;

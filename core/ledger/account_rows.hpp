@@ -91,11 +91,11 @@ struct CustomerOrder {
     OrderId order_id;
 };
 
-/// The reach of a shop in a program: that of the apply that added it (A2).
-struct ShopReach {
+/// From when on orders of a shop are covered by a program: as the apply that added it said (A2).
+struct ProgramShop {
     ProgramId program;
     std::string shop;  ///< Shop id, or `*`: every shop of the account.
-    Timestamp reach;
+    Timestamp effective_from;
 };
 
 /// A forget that some node has not performed yet (F2). Wiped when all have.
@@ -126,7 +126,7 @@ struct ProgramVersion {
     AccountId account_id;
     SequenceNumber applied_by;
     Timestamp applied_at;
-    Timestamp first_reach;
+    Timestamp first_effective_from;
     std::string json;  ///< As encode_program() writes it.
 };
 

@@ -21,7 +21,7 @@ enum class CommandOutcome : std::uint8_t {
     kRefused = 2,
     kNothing = 3,   ///< No change: it was so already.
     kRepeated = 4,  ///< Its key was used before with the same content.
-    kWaiting = 5,   ///< Pending: another actor must approve it.
+    kPending = 5,   ///< Pending: another actor must approve it.
 };
 
 /// A person's command and its result. Kept: it is the audit trail.
@@ -62,10 +62,10 @@ struct MoneyCommand {
     std::string reverses;     ///< kReverse: the command that it reversed.
     // kCredit only:
     Timestamp sale_at;
-    Decimal due, taken;
-    Timestamp last_booked;
+    Decimal accrued, allocated;
+    Timestamp last_posted;
     std::uint64_t first_entry = 0;
-    std::uint32_t standing_items = 0;  ///< Items in active payouts. With one the credit is cleared.
+    std::uint32_t active_items = 0;  ///< Items in active payouts. With one the credit is cleared.
 };
 
 /// Which credits name an order: key only.
@@ -76,10 +76,10 @@ struct CreditOfOrder {
     std::string command_id;
 };
 
-enum class ApprovalState : std::uint8_t { kWaiting = 1, kApproved = 2, kWithdrawn = 3 };
+enum class ApprovalState : std::uint8_t { kPending = 1, kApproved = 2, kWithdrawn = 3 };
 
 /// A command that needs, or needed, another actor.
-struct WaitingCommand {
+struct PendingApproval {
     AccountNumber account;
     std::string command_id;
     Topic topic = Topic::kAdjust;
@@ -92,13 +92,13 @@ struct WaitingCommand {
     Decimal amount;
     ProgramId program;  ///< The live position that an `adjust` was about.
     CreatorId creator;
-    ApprovalState state = ApprovalState::kWaiting;
+    ApprovalState state = ApprovalState::kPending;
     std::string ended_by;
     std::optional<Timestamp> ended_at;
 };
 
 /// An order that a command attributed: key only, for `detach --cause`.
-struct GivenOrder {
+struct AttributedOrder {
     std::string command_id;
     AccountNumber account;
     ShopNumber shop;

@@ -70,9 +70,9 @@ struct NodeChain {
 /// `number`.
 enum class WorkKind : std::uint8_t {
     kTryKey = 1,     ///< Orders that wait for `key` are tried again (A2).
-    kCollect = 2,    ///< Keys with a touch or code: their waiting orders become WorkOrder rows.
+    kCollect = 2,    ///< Keys with a click or code: their waiting orders become WorkOrder rows.
     kTryOrders = 3,  ///< WorkOrder rows of this number are tried, in their order.
-    kDetach = 4,     ///< `detach --cause`: the given orders of `subject` are detached.
+    kDetach = 4,     ///< `detach --cause`: the attributed orders of `subject` are detached.
     kRetry = 5,      ///< Likewise, and then tried under A1.
     kForget = 6,     ///< WorkOrder rows: their ids become the pseudonyms of the forget `subject`.
 };
@@ -86,7 +86,7 @@ struct Work {
     std::optional<ShopNumber> after_shop;
     std::optional<OrderId> after_order;
     SequenceNumber cause;
-    Topic cause_topic = Topic::kTouchImport;
+    Topic cause_topic = Topic::kClickImport;
     std::string command_id, actor, reason;  ///< The cause's.
     Timestamp received_at;
 };

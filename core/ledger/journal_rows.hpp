@@ -37,27 +37,33 @@ enum class JournalReason : std::uint8_t {
     kVoid = 14,
     kFailed = 15,
     kReturned = 16,
-    kMarkAttributed = 64,
-    kMarkDetached = 65,
-    kMarkRejected = 66,
-    kMarkHeld = 67,
-    kMarkReleased = 68,
-    kMarkAcknowledged = 69,
-    kMarkClosed = 70,
-    kMarkApproved = 71,
-    kMarkSent = 72,
-    kMarkReset = 73,
-    kMarkPeriodClosed = 74,
-    kMarkPolicyChanged = 75,
-    kMarkRenamed = 76,
+    kMemoAttributed = 64,
+    kMemoDetached = 65,
+    kMemoRejected = 66,
+    kMemoHeld = 67,
+    kMemoReleased = 68,
+    kMemoAcknowledged = 69,
+    kMemoClosed = 70,
+    kMemoApproved = 71,
+    kMemoSent = 72,
+    kMemoReset = 73,
+    kMemoPeriodClosed = 74,
+    kMemoPolicyChanged = 75,
+    kMemoRenamed = 76,
 };
-[[nodiscard]] constexpr bool is_mark(JournalReason reason) noexcept {
-    return reason >= JournalReason::kMarkAttributed;
+[[nodiscard]] constexpr bool is_memo(JournalReason reason) noexcept {
+    return reason >= JournalReason::kMemoAttributed;
 }
 
 /// Ledger accounts: four per account, program, creator and currency, where kPayout means one per
 /// payout.
-enum class Book : std::uint8_t { kNone = 0, kExpense = 1, kOwed = 2, kPayout = 3, kPaid = 4 };
+enum class LedgerAccount : std::uint8_t {
+    kNone = 0,
+    kExpense = 1,
+    kOwed = 2,
+    kPayout = 3,
+    kPaid = 4
+};
 
 /// A posting (never 0) or a memo entry (no currency, amount 0).
 struct JournalEntry {
@@ -98,16 +104,16 @@ struct BalanceKey {
 
 /// Balances of a creator's ledger accounts, or changes of them. The accounts of all payouts are one
 /// here, and expense is minus the sum.
-struct BookSums {
+struct AccountSums {
     Decimal owed, in_payout, paid;
 
-    BookSums& operator+=(const BookSums& change) noexcept {
+    AccountSums& operator+=(const AccountSums& change) noexcept {
         owed += change.owed;
         in_payout += change.in_payout;
         paid += change.paid;
         return *this;
     }
-    BookSums& operator-=(const BookSums& change) noexcept {
+    AccountSums& operator-=(const AccountSums& change) noexcept {
         owed -= change.owed;
         in_payout -= change.in_payout;
         paid -= change.paid;
@@ -116,12 +122,12 @@ struct BookSums {
     [[nodiscard]] bool is_zero() const noexcept {
         return owed.is_zero() && in_payout.is_zero() && paid.is_zero();
     }
-    friend bool operator==(const BookSums&, const BookSums&) = default;
+    friend bool operator==(const AccountSums&, const AccountSums&) = default;
 };
 
 /// Stored in a part per node; readers see the sum of the parts. core/statements/statements.hpp
 /// tells pending, blocked and payable apart at an instant.
-struct Balance : BookSums {
+struct Balance : AccountSums {
     BalanceKey key;
 };
 

@@ -38,7 +38,8 @@ ProgramRow decoded(const ProgramVersion& row) {
                                                       ", version " + std::to_string(row.version) +
                                                       ", is damaged"});
     }
-    return {*std::move(program), row.version, row.applied_by, row.applied_at, row.first_reach};
+    return {*std::move(program), row.version, row.applied_by, row.applied_at,
+            row.first_effective_from};
 }
 
 ProgramRow version_of(LedgerReader& ledger, const ProgramId& program, std::uint32_t version) {
@@ -56,12 +57,12 @@ void scan_heads_of(LedgerReader& ledger, const Visitor<ProgramHead>& visit) {
 }
 
 /// Cleared rows, for ledgers that are in memory themselves.
-class RowsInMemory final : public MaturedRows {
+class RowsInMemory final : public ClearedRows {
 public:
-    RowsInMemory(LedgerReader& ledger, AccountNumber account, std::span<const MaturedOf> programs) {
+    RowsInMemory(LedgerReader& ledger, AccountNumber account, std::span<const ClearedOf> programs) {
         std::map<ShopNumber, ShopId> shops;
         std::vector<OpenAmount> found;
-        ledger.scan_matured(account, programs, [&found](const OpenAmount& row) {
+        ledger.scan_cleared(account, programs, [&found](const OpenAmount& row) {
             found.push_back(row);
             return true;
         });
@@ -70,7 +71,7 @@ public:
             if (added) {
                 shop->second = ledger.shop_id(row.shop);
             }
-            std::string key = matured_key(row, shop->second.view());
+            std::string key = cleared_key(row, shop->second.view());
             rows_.emplace_back(std::move(key), std::move(row));
         }
         std::sort(rows_.begin(), rows_.end(),
@@ -234,7 +235,7 @@ std::optional<WaitKey> LedgerReader::next_waiting(const WaitKey& from) {
 
 std::optional<WaitKey> LedgerReader::next_source(const WaitKey& from) {
     if (from.kind == WaitKind::kAnon) {
-        Touch first;
+        Click first;
         first.account = from.account;
         first.anon = from.digest;
         const auto row = first_of(*this, first, {1, 2});
@@ -250,12 +251,12 @@ std::optional<WaitKey> LedgerReader::next_source(const WaitKey& from) {
 void LedgerTxn::put_program(const ProgramRow& row) {
     const Program& program = row.program;
     put(ProgramVersion{program.id, row.version, program.account, program.account_id, row.applied_by,
-                       row.applied_at, row.first_reach, encode_program(program)});
+                       row.applied_at, row.first_effective_from, encode_program(program)});
     put(ProgramHead{program.id, program.account, row.version});
 }
 
-void LedgerTxn::move_touch(const Touch& stored, const Digest256& anon) {
-    Touch moved = stored;
+void LedgerTxn::move_click(const Click& stored, const Digest256& anon) {
+    Click moved = stored;
     moved.anon = anon;
     erase(stored);
     put(moved);
@@ -265,7 +266,7 @@ std::size_t LedgerTxn::expect(std::span<const Input> inputs, bool /*holds_some*/
     return std::min(inputs.size(), kInputsAtOnce);
 }
 
-// ---- What has matured ---------------------------------------------------------------------------
+// ---- What has cleared ---------------------------------------------------------------------------
 
 ShopId LedgerReader::shop_id(ShopNumber number) {
     if (number.value == 0) {
@@ -279,7 +280,7 @@ ShopId LedgerReader::shop_id(ShopNumber number) {
     return row->shop_id;
 }
 
-std::string matured_key(const OpenAmount& row, std::string_view shop_id) {
+std::string cleared_key(const OpenAmount& row, std::string_view shop_id) {
     std::string key;
     key.append(row.creator.view()).push_back('\0');
     key.append(row.currency.code());
@@ -289,17 +290,17 @@ std::string matured_key(const OpenAmount& row, std::string_view shop_id) {
     return key;
 }
 
-void LedgerReader::scan_matured(AccountNumber account, std::span<const MaturedOf> programs,
+void LedgerReader::scan_cleared(AccountNumber account, std::span<const ClearedOf> programs,
                                 const Visitor<OpenAmount>& visit) {
     bool more = true;
-    for (const MaturedOf& of : programs) {
-        for (const bool matured : {true, false}) {
+    for (const ClearedOf& of : programs) {
+        for (const bool cleared : {true, false}) {
             OpenAmount first;
             first.account = account;
             first.program = of.program;
-            first.matured = matured;
+            first.cleared = cleared;
             scan(first, {3, 3}, [&](const OpenAmount& row) {
-                const bool wanted = matured || row.sold_at <= of.sold_until;
+                const bool wanted = cleared || row.sold_at <= of.sold_until;
                 more = more && (!wanted || visit(row));
                 return more && wanted;
             });
@@ -307,8 +308,8 @@ void LedgerReader::scan_matured(AccountNumber account, std::span<const MaturedOf
     }
 }
 
-std::unique_ptr<MaturedRows> LedgerReader::matured(AccountNumber account,
-                                                   std::span<const MaturedOf> programs) {
+std::unique_ptr<ClearedRows> LedgerReader::cleared(AccountNumber account,
+                                                   std::span<const ClearedOf> programs) {
     return std::make_unique<RowsInMemory>(*this, account, programs);
 }
 

@@ -27,19 +27,19 @@ namespace sluice {
 
 /// Which open amounts of a program have cleared: those that an active item cleared, and those sold
 /// at or before `sold_until`.
-struct MaturedOf {
+struct ClearedOf {
     ProgramId program;
     Timestamp sold_until;
 };
 
-/// Open amounts that a payout close may take from: see LedgerReader::matured(). Sorted as
-/// matured_key() says. One thread at a time.
-class MaturedRows {
+/// Open amounts that a payout close may take from: see LedgerReader::cleared(). Sorted as
+/// cleared_key() says. One thread at a time.
+class ClearedRows {
 public:
-    MaturedRows() = default;
-    MaturedRows(const MaturedRows&) = delete;
-    MaturedRows& operator=(const MaturedRows&) = delete;
-    virtual ~MaturedRows() = default;
+    ClearedRows() = default;
+    ClearedRows(const ClearedRows&) = delete;
+    ClearedRows& operator=(const ClearedRows&) = delete;
+    virtual ~ClearedRows() = default;
 
     /// Visits the rows, from the first one at each call, until `visit` returns false. `visit` may
     /// read and write the ledger.
@@ -47,7 +47,7 @@ public:
 };
 /// Returns creator, currency, program, shop id and order id as one sort key.
 /// @param shop_id  Empty for a credit.
-[[nodiscard]] std::string matured_key(const OpenAmount& row, std::string_view shop_id);
+[[nodiscard]] std::string cleared_key(const OpenAmount& row, std::string_view shop_id);
 
 /// Reads of one consistent state.
 class LedgerReader {
@@ -87,9 +87,9 @@ public:
                                                            const Digest256& code);
     /// Visits the clicks of one anonymous id in one program at or before `upto`, the latest first,
     /// in any order at one instant.
-    virtual void visit_touches(AccountNumber account, const Digest256& anon,
-                               const ProgramId& program, Timestamp upto,
-                               const Visitor<Touch>& visit) = 0;
+    virtual void visit_clicks(AccountNumber account, const Digest256& anon,
+                              const ProgramId& program, Timestamp upto,
+                              const Visitor<Click>& visit) = 0;
     /// Returns the copy that lists this variant with the lowest (language, country, product id).
     [[nodiscard]] virtual std::optional<CatalogKey> find_variant(AccountNumber account,
                                                                  ShopNumber shop,
@@ -133,8 +133,8 @@ public:
     /// Returns the cleared rows of these programs as they are now, whatever changes later. Each
     /// payout's rows follow one another, and in a program credits come before orders. The reader
     /// must outlive the result. A stored ledger uses bounded memory.
-    [[nodiscard]] virtual std::unique_ptr<MaturedRows> matured(AccountNumber account,
-                                                               std::span<const MaturedOf> programs);
+    [[nodiscard]] virtual std::unique_ptr<ClearedRows> cleared(AccountNumber account,
+                                                               std::span<const ClearedOf> programs);
     virtual void scan_heads(const Visitor<LedgerHead>& visit) = 0;  ///< Every node's, by UUID.
     virtual void scan_chains(const Visitor<NodeChain>& visit) = 0;  ///< Every node's and account's.
 
@@ -157,8 +157,8 @@ public:
     [[nodiscard]] ShopId shop_id(ShopNumber shop);
     [[nodiscard]] std::optional<CommandRow> command(SequenceNumber seq);
     [[nodiscard]] std::optional<DeadLetter> dead_letter(SequenceNumber seq);
-    /// Visits the rows that matured() sorts, in the order of the index. Memory: one row.
-    void scan_matured(AccountNumber account, std::span<const MaturedOf> programs,
+    /// Visits the rows that cleared() sorts, in the order of the index. Memory: one row.
+    void scan_cleared(AccountNumber account, std::span<const ClearedOf> programs,
                       const Visitor<OpenAmount>& visit);
     void scan_payouts(const Visitor<Payout>& visit);  ///< By id: in the order of closing.
     void scan_anomalies(AccountNumber account, ShopNumber shop,
@@ -206,8 +206,8 @@ public:
 
     virtual void put_order(const OrderState& state) = 0;
     /// Stores an order that was loaded before and of which only the allocations to payouts
-    /// (LineDue::taken, Position::payouts) and the anomalies that show have changed.
-    virtual void put_taken(const OrderState& state) { put_order(state); }
+    /// (LineAccrual::allocated, Position::payouts) and the anomalies that show have changed.
+    virtual void put_allocated(const OrderState& state) { put_order(state); }
     virtual void put_event(const OrderKey& key, const EventTrace& event) = 0;
     virtual void append_journal(const JournalGroup& group) = 0;
     /// Adds `change` to this node's part of the balance that its key names. Folded in memory and
@@ -222,7 +222,7 @@ public:
     virtual void commit() = 0;
 
     /// Moves a stored click to another device. It keeps its place among imports.
-    virtual void move_touch(const Touch& stored, const Digest256& anon);
+    virtual void move_click(const Click& stored, const Digest256& anon);
 };
 
 /// An open ledger.

@@ -95,7 +95,7 @@ struct OrderState {
     /// ASCII lower case (M1); of the newest payload.
     std::optional<Digest256> customer;
     /// The highest version that was not more than 24 h ahead of its receipt (O5).
-    std::optional<Timestamp> sane_version;
+    std::optional<Timestamp> plausible_version;
     std::vector<OrderLine> lines;  ///< The payload's order; lines that are gone follow.
     std::vector<RefundRow> refunds;
     std::uint64_t statements_count = 0;  ///< Refund statements so far.

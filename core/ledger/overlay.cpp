@@ -135,22 +135,22 @@ void Overlay::put_event(const OrderKey& key, const EventTrace& event) {
     events_[key][event.seq] = event;
 }
 
-// ---- Touches, products, shops -------------------------------------------------------------------
+// ---- Clicks, products, shops --------------------------------------------------------------------
 
-void Overlay::visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
-                            Timestamp upto, const Visitor<Touch>& visit) {
-    std::vector<Touch> touches;
-    Touch first;
+void Overlay::visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                           Timestamp upto, const Visitor<Click>& visit) {
+    std::vector<Click> clicks;
+    Click first;
     first.account = account;
     first.anon = anon;
     first.program = program;
-    scan(first, {3, 3}, [&](const Touch& touch) {
-        if (touch.occurred_at <= upto) {
-            touches.push_back(touch);
+    scan(first, {3, 3}, [&](const Click& click) {
+        if (click.occurred_at <= upto) {
+            clicks.push_back(click);
         }
-        return touch.occurred_at <= upto;
+        return click.occurred_at <= upto;
     });
-    for (auto at = touches.rbegin(); at != touches.rend() && visit(*at); ++at) {
+    for (auto at = clicks.rbegin(); at != clicks.rend() && visit(*at); ++at) {
     }
 }
 

@@ -36,8 +36,8 @@ public:
     bool load_order(const OrderKey& key, OrderState& state) override;
     void expect_orders(std::span<const OrderKey> keys) override { below_.expect_orders(keys); }
     bool has_event(const OrderKey& key, Topic topic, const EventDigest& digest) override;
-    void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
-                       Timestamp upto, const Visitor<Touch>& visit) override;
+    void visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                      Timestamp upto, const Visitor<Click>& visit) override;
     std::optional<CatalogKey> find_variant(AccountNumber account, ShopNumber shop,
                                            std::string_view variant_sku) override;
     std::vector<CatalogKey> product_copies(AccountNumber account, ShopNumber shop,

@@ -25,14 +25,14 @@ inline constexpr std::uint32_t kBlockedByHold = 1;
 struct OpenAmount {
     AccountNumber account;
     ProgramId program;
-    bool matured = false;  ///< By an item in an active payout, whatever the clearing days.
+    bool cleared = false;  ///< By an item in an active payout, whatever the clearing days.
     Timestamp sold_at;     ///< platform_ordered_at, or --sale-at of a credit.
     ShopNumber shop;       ///< 0 for a credit, whose command id is in order_id.
     OrderId order_id;
     CreatorId creator;
     Currency currency;
     Decimal amount;
-    Timestamp last_booked;     ///< Accrued as of this instant or later is accrued now.
+    Timestamp last_posted;     ///< Accrued as of this instant or later is accrued now.
     std::uint32_t blocks = 0;  ///< The order's: kBlockedByHold, unacknowledged anomalies.
 };
 
@@ -48,14 +48,14 @@ enum class PayoutState : std::uint8_t {
 [[nodiscard]] std::string_view to_string(PayoutState state) noexcept;  // CLOSED, ...
 [[nodiscard]] std::optional<PayoutState> parse_payout_state(std::string_view text) noexcept;
 /// Returns whether the payout's items are allocated to it.
-[[nodiscard]] constexpr bool is_standing(PayoutState state) noexcept {
+[[nodiscard]] constexpr bool is_active(PayoutState state) noexcept {
     return state <= PayoutState::kPaid;
 }
 
 /// One payout close.
 struct PayoutRun {
-    std::string run;   ///< Command id of the close.
-    std::string node;  ///< UUID of the queue that it came through.
+    std::string payout_run;  ///< Command id of the close.
+    std::string node;        ///< UUID of the queue that it came through.
     AccountNumber account;
     Timestamp until, closed_at;
     std::string closed_by;
@@ -118,10 +118,10 @@ enum class SkipReason : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(SkipReason why) noexcept;  // NOT_POSITIVE, ...
 struct Skipped {
-    std::string run;
+    std::string payout_run;
     CreatorId creator;
     Currency currency;
-    SkipReason why = SkipReason::kNotPositive;
+    SkipReason skip_reason = SkipReason::kNotPositive;
     Decimal amount;
 };
 

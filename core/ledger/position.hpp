@@ -44,8 +44,8 @@ enum class CandidateVerdict : std::uint8_t {
     kSameCreator = 2,      ///< Points to the winner too.
     kLaterCode = 3,        ///< An earlier code of the order won.
     kLowerPrecedence = 4,  ///< The program's precedence puts the other type first.
-    kTouchBelowCode = 5,   ///< Between programs a code beats a touch.
-    kOlderTouch = 6,       ///< Another program's touch is later.
+    kClickBelowCode = 5,   ///< Between programs a code beats a click.
+    kOlderClick = 6,       ///< Another program's click is later.
     kHigherProgramId = 7,  ///< A tie: the lower program id won.
 };
 
@@ -55,7 +55,7 @@ struct Candidate {
     ProgramId program;
     CreatorId creator;
     std::uint32_t code = 0;  ///< kAffiliateCode: index in the order's codes.
-    Timestamp touched_at;    ///< kLanded.
+    Timestamp clicked_at;    ///< kLanded.
     CandidateVerdict verdict = CandidateVerdict::kWon;
 };
 
@@ -81,11 +81,11 @@ struct FrozenFacts {
 
 /// The accrued and allocated amounts of one line in one currency. An empty line means entered by
 /// hand.
-struct LineDue {
+struct LineAccrual {
     LineItemId line;
     Currency currency;
-    Decimal due;                    ///< The sum of its expense -> owed postings.
-    Decimal taken;                  ///< The sum of its items in active payouts.
+    Decimal accrued;                ///< The sum of its expense -> owed postings.
+    Decimal allocated;              ///< The sum of its items in active payouts.
     std::uint64_t first_entry = 0;  ///< The first posting, on the node that wrote it.
 };
 
@@ -96,17 +96,18 @@ struct PositionPayout {
     Decimal amount;      ///< Sum of its items of the position.
     Decimal commission;  ///< The part of `amount` in items of kind COMMISSION.
     bool has_commission = false;
-    bool standing = true;  ///< Not VOID, FAILED, RETURNED.
+    bool active = true;  ///< Not VOID, FAILED, RETURNED.
 };
 
 struct Position {
     Attribution attribution;
     FrozenFacts facts;
     std::vector<FrozenLine> frozen;  ///< In the order of freezing.
-    std::vector<LineDue> dues;  ///< At most one per line and currency, in the order of posting.
+    std::vector<LineAccrual>
+        accruals;  ///< At most one per line and currency, in the order of posting.
     std::vector<PositionPayout> payouts;
     /// The latest accounting date of its postings. Accrued as of a later instant is accrued now.
-    Timestamp last_booked;
+    Timestamp last_posted;
 };
 
 }  // namespace sluice

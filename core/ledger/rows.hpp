@@ -114,12 +114,12 @@ struct Membership {
     CreatorId creator;
     bool removed = false;
     SequenceNumber changed_by;
-    std::string group;  ///< May be empty.
-    Timestamp reach;    ///< Touches count for orders from here on (A2).
+    std::string group;         ///< May be empty.
+    Timestamp effective_from;  ///< Clicks count for orders from here on (A2).
 };
 
 /// Unique by account, anon, program, occurred_at, creator; a re-import moves `imported` on.
-struct Touch {
+struct Click {
     AccountNumber account;
     Digest256 anon{};
     ProgramId program;
@@ -127,7 +127,7 @@ struct Touch {
     CreatorId creator;
     SequenceNumber imported;         ///< The import, and
     std::uint32_t imported_row = 0;  ///< its row: at one instant the last imported wins.
-    Timestamp reach;                 ///< It counts for orders from here on (A2).
+    Timestamp effective_from;        ///< It counts for orders from here on (A2).
 };
 
 /// A copy of a product. Empty language and country: none; "" sorts first, so the default does.

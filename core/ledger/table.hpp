@@ -30,13 +30,13 @@ struct RowTypes {};
 /// The rows of every described table.
 using DescribedRows =
     RowTypes<struct ShopRow, struct RefundOwner, struct Anomaly, struct WaitingOrder,
-             struct CodeRow, struct Membership, struct Touch, struct DeadLetter, struct Work,
+             struct CodeRow, struct Membership, struct Click, struct DeadLetter, struct Work,
              struct WorkOrder, struct OpenAmount, struct PayoutRun, struct Payout,
              struct PayoutPart, struct PayoutItem, struct Skipped, struct CommandRow,
-             struct CommandKey, struct MoneyCommand, struct CreditOfOrder, struct WaitingCommand,
-             struct GivenOrder, struct AccountRow, struct CreatorHold, struct CreatorRow,
+             struct CommandKey, struct MoneyCommand, struct CreditOfOrder, struct PendingApproval,
+             struct AttributedOrder, struct AccountRow, struct CreatorHold, struct CreatorRow,
              struct CreatorAlias, struct Period, struct PeriodSum, struct TierVolume,
-             struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ShopReach,
+             struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
              struct ForgetTask, struct ForgetDone>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.

@@ -61,17 +61,19 @@ void describe(Description& table, Membership& row) {
     table.rest({{"removed", row.removed},
                 {"changed_by", row.changed_by},
                 {"member_group", row.group},
-                {"reach", row.reach}});
+                {"effective_from", row.effective_from}});
 }
 
-void describe(Description& table, Touch& row) {
-    table.named("touches");
+void describe(Description& table, Click& row) {
+    table.named("clicks");
     table.key({{"account", row.account},
                {"anon", row.anon},
                {"program", row.program},
                {"occurred", row.occurred_at},
                {"creator", row.creator}});
-    table.rest({{"import", row.imported}, {"import_row", row.imported_row}, {"reach", row.reach}});
+    table.rest({{"import", row.imported},
+                {"import_row", row.imported_row},
+                {"effective_from", row.effective_from}});
 }
 
 void describe(Description& table, DeadLetter& row) {
@@ -122,18 +124,18 @@ void describe(Description& table, OpenAmount& row) {
     table.named("open");
     table.key({{"account", row.account},
                {"program", row.program},
-               {"matured", row.matured},
+               {"cleared", row.cleared},
                {"sold", row.sold_at},
                {"shop", row.shop},
                {"order_id", row.order_id},
                {"creator", row.creator},
                {"currency", row.currency}});
-    table.rest({{"amount", row.amount}, {"last_booked", row.last_booked}, {"blocks", row.blocks}});
+    table.rest({{"amount", row.amount}, {"last_posted", row.last_posted}, {"blocks", row.blocks}});
 }
 
 void describe(Description& table, PayoutRun& row) {
-    table.named("runs", kWriteOnce);
-    table.key({{"run", row.run}});
+    table.named("payout_runs", kWriteOnce);
+    table.key({{"payout_run", row.payout_run}});
     table.rest({{"node_id", row.node},
                 {"account", row.account},
                 {"until", row.until},
@@ -186,8 +188,10 @@ void describe(Description& table, PayoutItem& row) {
 
 void describe(Description& table, Skipped& row) {
     table.named("skipped", kWriteOnce);
-    table.key(
-        {{"run", row.run}, {"creator", row.creator}, {"currency", row.currency}, {"why", row.why}});
+    table.key({{"payout_run", row.payout_run},
+               {"creator", row.creator},
+               {"currency", row.currency},
+               {"skip_reason", row.skip_reason}});
     table.rest({{"amount", row.amount}});
 }
 
@@ -227,11 +231,11 @@ void describe(Description& table, MoneyCommand& row) {
                 {"reversed_by", row.reversed_by},
                 {"reverses", row.reverses},
                 {"sale", row.sale_at},
-                {"due", row.due},
-                {"taken", row.taken},
-                {"last_booked", row.last_booked},
+                {"accrued", row.accrued},
+                {"allocated", row.allocated},
+                {"last_posted", row.last_posted},
                 {"first_entry", row.first_entry},
-                {"standing_items", row.standing_items}});
+                {"active_items", row.active_items}});
 }
 
 void describe(Description& table, CreditOfOrder& row) {
@@ -242,8 +246,8 @@ void describe(Description& table, CreditOfOrder& row) {
                {"command_id", row.command_id}});
 }
 
-void describe(Description& table, WaitingCommand& row) {
-    table.named("waiting_commands");
+void describe(Description& table, PendingApproval& row) {
+    table.named("pending_approvals");
     table.key({{"account", row.account}, {"command_id", row.command_id}});
     table.rest({{"topic", row.topic},
                 {"shop", row.shop},
@@ -261,8 +265,8 @@ void describe(Description& table, WaitingCommand& row) {
                 {"ended", row.ended_at}});
 }
 
-void describe(Description& table, GivenOrder& row) {
-    table.named("given_orders");
+void describe(Description& table, AttributedOrder& row) {
+    table.named("attributed_orders");
     table.key({{"command_id", row.command_id},
                {"account", row.account},
                {"shop", row.shop},
@@ -355,14 +359,14 @@ void describe(Description& table, ProgramVersion& row) {
                 {"account_id", row.account_id},
                 {"applied_by", row.applied_by},
                 {"applied", row.applied_at},
-                {"first_reach", row.first_reach},
+                {"first_effective_from", row.first_effective_from},
                 {"json", row.json}});
 }
 
-void describe(Description& table, ShopReach& row) {
-    table.named("shop_reaches");
+void describe(Description& table, ProgramShop& row) {
+    table.named("program_shops");
     table.key({{"program", row.program}, {"shop_name", row.shop}});
-    table.rest({{"reach", row.reach}});
+    table.rest({{"effective_from", row.effective_from}});
 }
 
 void describe(Description& table, ForgetTask& row) {

@@ -18,7 +18,7 @@ namespace sluice {
 }
 [[nodiscard]] constexpr bool is_valid(JournalReason reason) noexcept {
     return (reason >= JournalReason::kAccrual && reason <= JournalReason::kReturned) ||
-           (reason >= JournalReason::kMarkAttributed && reason <= JournalReason::kMarkRenamed);
+           (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoRenamed);
 }
 [[nodiscard]] constexpr bool is_valid(EventDecision decision) noexcept {
     return decision == EventDecision::kApplied || decision == EventDecision::kStale;
@@ -52,10 +52,10 @@ namespace sluice {
     return why >= SkipReason::kNotPositive && why <= SkipReason::kNoPayee;
 }
 [[nodiscard]] constexpr bool is_valid(CommandOutcome outcome) noexcept {
-    return outcome >= CommandOutcome::kDone && outcome <= CommandOutcome::kWaiting;
+    return outcome >= CommandOutcome::kDone && outcome <= CommandOutcome::kPending;
 }
 [[nodiscard]] constexpr bool is_valid(ApprovalState state) noexcept {
-    return state >= ApprovalState::kWaiting && state <= ApprovalState::kWithdrawn;
+    return state >= ApprovalState::kPending && state <= ApprovalState::kWithdrawn;
 }
 [[nodiscard]] constexpr bool is_valid(WorkKind kind) noexcept {
     return kind >= WorkKind::kTryKey && kind <= WorkKind::kForget;

@@ -36,22 +36,22 @@ const AccountSettings& OrderChange::settings() {
     return programs_.settings(txn_, state_.key.account);
 }
 
-std::uint64_t OrderChange::post(Position& position, std::vector<JournalEntry> transfers,
-                                std::vector<JournalEntry> marks) {
+std::uint64_t OrderChange::post(Position& position, std::vector<JournalEntry> postings,
+                                std::vector<JournalEntry> memos) {
     const std::uint64_t first =
-        post_owed(txn_, state_, position, source_, settings().row.closed_until,
-                  std::move(transfers), std::move(marks));
+        post_owed(txn_, state_, position, source_, settings().row.closed_until, std::move(postings),
+                  std::move(memos));
     if (first != 0) {
         state_.other_groups.push_back(first);
     }
     return first;
 }
 
-void OrderChange::post_mark(JournalReason reason, std::string_view line) {
+void OrderChange::post_memo(JournalReason reason, std::string_view line) {
     JournalGroup group = group_of(source_, state_.key.account, settings().row.closed_until);
     group.shop = state_.key.shop;
     group.order_id = state_.key.order_id;
-    group.entries.push_back(mark_of(reason, line));
+    group.entries.push_back(memo_of(reason, line));
     state_.other_groups.push_back(post_group(txn_, std::move(group)));
 }
 

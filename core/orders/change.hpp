@@ -46,10 +46,10 @@ public:
     [[nodiscard]] const AccountSettings& settings();
     /// Posts into the book `owed` of a position, then memo entries, and adds the group to the
     /// order. Returns the number of the first entry, or 0 if there was nothing to write.
-    std::uint64_t post(Position& position, std::vector<JournalEntry> transfers,
-                       std::vector<JournalEntry> marks = {});
+    std::uint64_t post(Position& position, std::vector<JournalEntry> postings,
+                       std::vector<JournalEntry> memos = {});
     /// Posts a memo entry on the order that names no creator.
-    void post_mark(JournalReason reason, std::string_view line = {});
+    void post_memo(JournalReason reason, std::string_view line = {});
     /// Judges anomalies, writes the order and its indexes.
     void finish();
 

@@ -37,8 +37,8 @@ Source source_of(const OrderArrival& arrival) {
     return {arrival.arrival.seq, arrival.event.topic, arrival.arrival.received_at, {}, {}, {}};
 }
 
-JournalEntry attributed_mark(const OrderState& state) {
-    return mark_of(JournalReason::kMarkAttributed, type_names(state.position()->attribution.types));
+JournalEntry attributed_memo(const OrderState& state) {
+    return memo_of(JournalReason::kMemoAttributed, type_names(state.position()->attribution.types));
 }
 
 }  // namespace
@@ -66,8 +66,8 @@ void attribute(OrderState& state, Attribution attribution, const Source& source,
         state.positions.push_back(std::move(position));
     }
     if (!source.command_id.empty()) {
-        txn.put(
-            GivenOrder{source.command_id, state.key.account, state.key.shop, state.key.order_id});
+        txn.put(AttributedOrder{source.command_id, state.key.account, state.key.shop,
+                                state.key.order_id});
     }
     state.positions[*index].attribution = std::move(attribution);
     state.live = index;
@@ -82,7 +82,7 @@ void post_attribution(OrderState& state, const Source& source, ProgramCache& pro
     const AccountSettings& settings = programs.settings(txn, state.key.account);
     state.other_groups.push_back(post_owed(txn, state, *state.position(), source,
                                            settings.row.closed_until, owed_changes(state, cause),
-                                           {attributed_mark(state)}));
+                                           {attributed_memo(state)}));
 }
 
 std::uint64_t OrderApplier::post_event(const OrderArrival& arrival, OrderStep& step,
@@ -93,14 +93,14 @@ std::uint64_t OrderApplier::post_event(const OrderArrival& arrival, OrderStep& s
     cause.frozen_before = frozen_before;
     cause.cancellation_changed = step.cancellation_changed;
     cause.refunds_changed = std::move(step.refunds_changed);
-    std::vector<JournalEntry> marks;
+    std::vector<JournalEntry> memos;
     if (attributed) {
         cause.all = JournalReason::kAccrual;
-        marks.push_back(attributed_mark(state_));
+        memos.push_back(attributed_memo(state_));
     }
     return post_owed(txn, state_, position, source_of(arrival),
                      programs_.settings(txn, arrival.account).row.closed_until,
-                     owed_changes(state_, cause), std::move(marks));
+                     owed_changes(state_, cause), std::move(memos));
 }
 
 void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step,

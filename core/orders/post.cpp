@@ -11,12 +11,12 @@ namespace sluice {
 namespace {
 
 bool same_row(const OpenAmount& a, const OpenAmount& b) noexcept {
-    return a.matured == b.matured && a.sold_at == b.sold_at && a.currency == b.currency &&
+    return a.cleared == b.cleared && a.sold_at == b.sold_at && a.currency == b.currency &&
            a.program == b.program && a.creator == b.creator;
 }
 
 bool same_value(const OpenAmount& a, const OpenAmount& b) noexcept {
-    return a.amount == b.amount && a.last_booked == b.last_booked && a.blocks == b.blocks;
+    return a.amount == b.amount && a.last_posted == b.last_posted && a.blocks == b.blocks;
 }
 
 void reindex_waiting(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before,
@@ -37,14 +37,14 @@ void reindex_waiting(LedgerTxn& txn, const OrderState& state, const IndexedBefor
 
 void fold_into_balances(LedgerTxn& txn, const JournalGroup& group) {
     for (std::size_t i = 0; i < group.entries.size();) {
-        if (is_mark(group.entries[i].reason)) {
+        if (is_memo(group.entries[i].reason)) {
             return;
         }
         const Currency currency = group.entries[i].currency;
         Balance change{zero_books(currency),
                        {group.account, group.program, group.creator, currency}};
         for (; i < group.entries.size() && group.entries[i].currency == currency &&
-               !is_mark(group.entries[i].reason);
+               !is_memo(group.entries[i].reason);
              ++i) {
             change += change_by(group.entries[i]);
         }
@@ -95,11 +95,11 @@ JournalGroup group_of(const Source& source, AccountNumber account,
     return group;
 }
 
-JournalEntry mark_of(JournalReason reason, std::string_view line) {
-    JournalEntry mark;
-    mark.line = LineItemId(line);
-    mark.reason = reason;
-    return mark;
+JournalEntry memo_of(JournalReason reason, std::string_view line) {
+    JournalEntry memo;
+    memo.line = LineItemId(line);
+    memo.reason = reason;
+    return memo;
 }
 
 std::uint64_t post_group(LedgerTxn& txn, JournalGroup group) {
@@ -119,17 +119,17 @@ std::uint64_t post_group(LedgerTxn& txn, JournalGroup group) {
 
 std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, const Source& source,
                         const std::optional<Timestamp>& closed_until,
-                        std::vector<JournalEntry> transfers, std::vector<JournalEntry> marks) {
+                        std::vector<JournalEntry> postings, std::vector<JournalEntry> memos) {
     JournalGroup group = group_of(source, state.key.account, closed_until);
     group.shop = state.key.shop;
     group.order_id = state.key.order_id;
     group.program = position.attribution.program;
     group.creator = position.attribution.creator;
     enter(
-        position, transfers,
+        position, postings,
         {txn.head().next_entry, group.accounting_date, is_late(source.received_at, closed_until)});
-    group.entries = std::move(transfers);
-    std::move(marks.begin(), marks.end(), std::back_inserter(group.entries));
+    group.entries = std::move(postings);
+    std::move(memos.begin(), memos.end(), std::back_inserter(group.entries));
     return post_group(txn, std::move(group));
 }
 

@@ -32,7 +32,7 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
                                     const std::optional<Timestamp>& closed_until);
 /// Makes a memo entry.
 /// @param line  The memo entry's object, as docs/record-format.md lists it.
-[[nodiscard]] JournalEntry mark_of(JournalReason reason, std::string_view line = {});
+[[nodiscard]] JournalEntry memo_of(JournalReason reason, std::string_view line = {});
 /// Numbers, seals and appends the group, and adds its postings to the balances. Returns the number
 /// of the first entry, or 0 if the group is empty.
 std::uint64_t post_group(LedgerTxn& txn, JournalGroup group);
@@ -41,6 +41,6 @@ std::uint64_t post_group(LedgerTxn& txn, JournalGroup group);
 /// what post_group() returns.
 std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, const Source& source,
                         const std::optional<Timestamp>& closed_until,
-                        std::vector<JournalEntry> transfers, std::vector<JournalEntry> marks = {});
+                        std::vector<JournalEntry> postings, std::vector<JournalEntry> memos = {});
 
 }  // namespace sluice

@@ -20,10 +20,10 @@ LedgerFailure damaged(const Payout& payout, const PayoutItem& item) {
                                                    ", which has no such position"});
 }
 
-LineDue& due_row(Position& position, const Payout& payout, const PayoutItem& item) {
-    for (LineDue& due : position.dues) {
-        if (due.line == item.line && due.currency == payout.currency) {
-            return due;
+LineAccrual& accrual_row(Position& position, const Payout& payout, const PayoutItem& item) {
+    for (LineAccrual& accrual : position.accruals) {
+        if (accrual.line == item.line && accrual.currency == payout.currency) {
+            return accrual;
         }
     }
     throw damaged(payout, item);
@@ -51,7 +51,7 @@ PositionPayout& payout_row(Position& position, const Payout& payout) {
 
 void allocate_item(OrderState& state, const Payout& payout, const PayoutItem& item) {
     Position& position = position_of(state, payout, item);
-    due_row(position, payout, item).taken += item.amount;
+    accrual_row(position, payout, item).allocated += item.amount;
     PositionPayout& row = payout_row(position, payout);
     row.amount += item.amount;
     if (item.kind == ItemKind::kCommission) {
@@ -62,8 +62,8 @@ void allocate_item(OrderState& state, const Payout& payout, const PayoutItem& it
 
 void release_item(OrderState& state, const Payout& payout, const PayoutItem& item) {
     Position& position = position_of(state, payout, item);
-    due_row(position, payout, item).taken -= item.amount;
-    payout_row(position, payout).standing = false;
+    accrual_row(position, payout, item).allocated -= item.amount;
+    payout_row(position, payout).active = false;
 }
 
 }  // namespace
@@ -78,11 +78,11 @@ void PayoutAllocation::change_credit(const Payout& payout, const PayoutItem& ite
     }
     const std::vector<OpenAmount> before = open_amounts(credit);
     if (allocates) {
-        credit.taken += item.amount;
-        ++credit.standing_items;
+        credit.allocated += item.amount;
+        ++credit.active_items;
     } else {
-        credit.taken -= item.amount;
-        --credit.standing_items;
+        credit.allocated -= item.amount;
+        --credit.active_items;
     }
     txn_.put(credit);
     reindex_open(txn_, before, open_amounts(credit));
@@ -108,11 +108,11 @@ bool PayoutAllocation::is_credited(const OrderKey& key) {
 
 void PayoutAllocation::finish(OrderState& state, const std::vector<OpenAmount>& before,
                               bool moved) {
-    const auto marks = std::pair(state.anomalies_showing, state.anomalies_acknowledged);
+    const auto memos = std::pair(state.anomalies_showing, state.anomalies_acknowledged);
     judge_anomalies(txn_, state, settings_, source_, {}, is_credited(state.key));
-    if (moved || marks != std::pair(state.anomalies_showing, state.anomalies_acknowledged)) {
+    if (moved || memos != std::pair(state.anomalies_showing, state.anomalies_acknowledged)) {
         reindex_open(txn_, before, open_amounts(state));
-        txn_.put_taken(state);
+        txn_.put_allocated(state);
     }
 }
 
@@ -132,7 +132,7 @@ void PayoutAllocation::allocate(const Payout& payout, std::span<const PayoutItem
 }
 
 void PayoutAllocation::follow_order(const Payout& payout, std::span<const ItemOf> items) {
-    const bool active = is_standing(payout.state);
+    const bool active = is_active(payout.state);
     const PayoutItem* of_order = nullptr;
     for (const auto& [of, item] : items) {
         if (item.kind != ItemKind::kCredit) {

@@ -33,7 +33,7 @@ public:
     std::size_t run(PayoutPlan& plan) {
         plan.visit(*this);
         for (const Made& made : made_) {
-            post_mark(made);
+            post_memo(made);
         }
         txn_.put(PayoutRun{context_.source.command_id, txn_.head().node, context_.account,
                            command_.until, context_.source.received_at, context_.actor(),
@@ -119,10 +119,10 @@ private:
         }
     }
 
-    void post_mark(const Made& made) {
+    void post_memo(const Made& made) {
         JournalGroup group = group_of_payout(made);
         group.entries.push_back(
-            mark_of(JournalReason::kMarkClosed,
+            memo_of(JournalReason::kMemoClosed,
                     to_hex(made.digest) + (made.needs_approval ? " CLOSED" : " APPROVED")));
         post_group(txn_, std::move(group));
     }

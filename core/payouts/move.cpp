@@ -24,7 +24,7 @@ struct Move {
 
 const Move& move_of(PayoutVerb verb) {
     static const std::array<Move, 5> moves{{
-        {"sent", "sent", PayoutState::kSent, {PayoutState::kApproved}, JournalReason::kMarkSent},
+        {"sent", "sent", PayoutState::kSent, {PayoutState::kApproved}, JournalReason::kMemoSent},
         {"settle",
          "settled",
          PayoutState::kPaid,
@@ -50,7 +50,7 @@ const Move& approve_move() {
                            "approved",
                            PayoutState::kApproved,
                            {PayoutState::kClosed},
-                           JournalReason::kMarkApproved};
+                           JournalReason::kMemoApproved};
     return move;
 }
 
@@ -69,7 +69,7 @@ Result<std::vector<Payout>> named(const std::string& id, const CommandContext& c
         return found;
     }
     PayoutRun run;
-    run.run = id;
+    run.payout_run = id;
     if (!txn.load(run) || run.account != context.account || run.payouts_count == 0) {
         return no_payout(context, id);
     }
@@ -182,7 +182,7 @@ void post_parts(const Payout& payout, const std::vector<PayoutPart>& parts, cons
 void write(Moving& moving, const Move& move, const CommandContext& context, ProgramCache& programs,
            LedgerTxn& txn) {
     const AccountSettings& settings = programs.settings(txn, context.account);
-    const bool posts = !is_mark(move.reason);
+    const bool posts = !is_memo(move.reason);
     PartsOf parts = posts ? parts_of(moving.payouts, txn) : PartsOf();
     for (Payout& payout : moving.payouts) {
         stamp(payout, move, context);
@@ -197,7 +197,7 @@ void write(Moving& moving, const Move& move, const CommandContext& context, Prog
     }
     for (const Payout& payout : moving.payouts) {
         JournalGroup group = group_of_move(payout, context, settings);
-        group.entries.push_back(mark_of(move.reason));
+        group.entries.push_back(memo_of(move.reason));
         post_group(txn, std::move(group));
     }
 }

@@ -72,11 +72,11 @@ Status PayoutPlan::add_up() {
     if (Status known = check_programs(); !known) {
         return known;
     }
-    std::vector<MaturedOf> programs;
+    std::vector<ClearedOf> programs;
     for (const Program& program : programs_) {
-        programs.push_back({program.id, program.held_since(request_.close.until)});
+        programs.push_back({program.id, program.cleared_until(request_.close.until)});
     }
-    matured_ = ledger_.matured(request_.account, programs);
+    cleared_ = ledger_.cleared(request_.account, programs);
     find_posted_later();
     add_shares();
     decide();
@@ -91,8 +91,8 @@ const ShopId& PayoutPlan::shop_id_of(ShopNumber shop) {
     return known->second;
 }
 
-bool PayoutPlan::has_later_bookings(const OpenAmount& row) const {
-    return row.last_booked > request_.close.until;
+bool PayoutPlan::has_later_postings(const OpenAmount& row) const {
+    return row.last_posted > request_.close.until;
 }
 
 void PayoutPlan::expect(std::span<const OpenAmount> rows) {
@@ -103,7 +103,7 @@ void PayoutPlan::expect(std::span<const OpenAmount> rows) {
             continue;
         }
         orders.push_back({row.account, row.shop, row.order_id});
-        if (has_later_bookings(row)) {
+        if (has_later_postings(row)) {
             journals.push_back(orders.back());
         }
     }
@@ -120,8 +120,8 @@ LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
     if (!ledger_.load(credit)) {
         throw damaged(row);
     }
-    Decimal due = credit.due;
-    if (credit.last_booked > request_.close.until) {
+    Decimal accrued = credit.accrued;
+    if (credit.last_posted > request_.close.until) {
         // A credit has one posting and at most one reversal, so before its last entry it did not
         // exist or was not reversed.
         Decimal then = zero_amount(credit.currency);
@@ -131,14 +131,14 @@ LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
                 if (group.command_id == credit.command_id ||
                     (!credit.reversed_by.empty() && group.command_id == credit.reversed_by)) {
                     for (const JournalEntry& entry : group.entries) {
-                        then += into(entry, Book::kOwed);
+                        then += into(entry, LedgerAccount::kOwed);
                     }
                 }
                 return true;
             });
-        due = std::min(due, then);
+        accrued = std::min(accrued, then);
     }
-    const Decimal take = due - credit.taken;
+    const Decimal take = accrued - credit.allocated;
     return take.is_zero() ? LineAmounts{} : LineAmounts{{LineItemId(credit.command_id), take}};
 }
 
@@ -154,11 +154,11 @@ LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
         throw damaged(row);
     }
     const Position& position = state_.positions[*index];
-    if (position.last_booked <= request_.close.until) {
+    if (position.last_posted <= request_.close.until) {
         return take_of(position, row.currency, nullptr);
     }
     const LineAmounts then =
-        due_as_of(ledger_.order_journal(state_), position, row.currency, request_.close.until);
+        accrued_as_of(ledger_.order_journal(state_), position, row.currency, request_.close.until);
     return take_of(position, row.currency, &then);
 }
 
@@ -183,8 +183,8 @@ std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
         return items;
     }
     const Position& position = state_.positions[*find_position(state_, row.program, row.creator)];
-    const ItemKind kind =
-        has_commission(position, request_.run) ? ItemKind::kAdjustment : ItemKind::kCommission;
+    const ItemKind kind = has_commission(position, request_.payout_run) ? ItemKind::kAdjustment
+                                                                        : ItemKind::kCommission;
     for (const auto& [line, amount] : amounts) {
         items.push_back({{},
                          row.program,
@@ -237,11 +237,11 @@ void PayoutPlan::add_shares() {
         }
         slice.clear();
     };
-    matured_->visit([&](const OpenAmount& row) {
+    cleared_->visit([&](const OpenAmount& row) {
         if (!wants(row.creator)) {
             return true;
         }
-        if (!has_later_bookings(row)) {
+        if (!has_later_postings(row)) {
             add_share(row, row.amount);
             return true;
         }
@@ -299,7 +299,7 @@ void PayoutPlan::decide() {
     for (const auto& [key, share] : shares_) {
         const auto skip = [&, creator = key.first, currency = key.second](SkipReason why,
                                                                           const Decimal& amount) {
-            skipped_.push_back({request_.run, creator, currency, why, amount});
+            skipped_.push_back({request_.payout_run, creator, currency, why, amount});
         };
         if (!share.held.is_zero()) {
             skip(SkipReason::kHeld, share.held);

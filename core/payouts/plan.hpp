@@ -50,7 +50,7 @@ struct PlanRequest {
     AccountId account_id;
     const PayoutClose& close;
     Timestamp received_at;
-    std::string run{};  ///< Command id of the close; empty: a preview.
+    std::string payout_run{};  ///< Command id of the close; empty: a preview.
 };
 
 class PayoutPlan {
@@ -63,7 +63,7 @@ public:
     /// Adds up what there is to pay. Returns kInvalid if `until` lies in the future, kNotFound if
     /// the account has no program of a name.
     [[nodiscard]] Status add_up();
-    /// Ordered by creator and currency; `run` is empty. Valid after add_up().
+    /// Ordered by creator and currency; `payout_run` is empty. Valid after add_up().
     [[nodiscard]] const std::vector<Skipped>& skipped() const noexcept { return skipped_; }
     /// The number of payouts. Valid after add_up().
     [[nodiscard]] std::size_t payouts() const noexcept { return paid_.size(); }
@@ -80,7 +80,7 @@ private:
         Decimal amount, held, blocked;
         std::uint64_t units = 0;
     };
-    using Later = std::map<std::string, OpenAmount>;  ///< By matured_key().
+    using Later = std::map<std::string, OpenAmount>;  ///< By cleared_key().
     using LaterOrder = std::tuple<ShopNumber, OrderId, ProgramId, CreatorId>;
     class Visit;
 
@@ -90,7 +90,7 @@ private:
     /// Announces the orders that are read next, and those whose journal is read.
     void expect(std::span<const OpenAmount> rows);
     [[nodiscard]] const ShopId& shop_id_of(ShopNumber shop);
-    [[nodiscard]] bool has_later_bookings(const OpenAmount& row) const;
+    [[nodiscard]] bool has_later_postings(const OpenAmount& row) const;
 
     // plan_later.cpp
     /// Finds positions and credits that have nothing open now, but had accrued less at `until`.
@@ -118,7 +118,7 @@ private:
     LedgerReader& ledger_;
     std::vector<Program> programs_;
     std::set<CreatorId> creators_, excluded_;
-    std::unique_ptr<MaturedRows> matured_;
+    std::unique_ptr<ClearedRows> cleared_;
     Later later_;  ///< Amounts are what the close pays.
     std::map<Key, Share> shares_;
     std::vector<std::pair<Key, Decimal>> paid_;

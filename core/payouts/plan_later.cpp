@@ -21,7 +21,8 @@ void PayoutPlan::find_posted_later() {
         request_.account, next_instant(request_.close.until), kEndOfTime,
         [&](const JournalGroup& group) {
             if (!wants(group.creator) || program_of(group.program) == nullptr ||
-                group.entries.empty() || into(group.entries.front(), Book::kExpense).is_zero()) {
+                group.entries.empty() ||
+                into(group.entries.front(), LedgerAccount::kExpense).is_zero()) {
                 return true;
             }
             const JournalReason reason = group.entries.front().reason;
@@ -75,11 +76,11 @@ void PayoutPlan::add_later_orders(const std::set<LaterOrder>& orders) {
 bool PayoutPlan::was_posted_later(const Position& position) {
     const Program& program = *program_of(position.attribution.program);
     const std::vector<Currency> currencies = currencies_of(position);
-    return position.last_booked > request_.close.until &&
-           (has_standing(position) ||
-            state_.ordered_at <= program.held_since(request_.close.until)) &&
+    return position.last_posted > request_.close.until &&
+           (has_active_payout(position) ||
+            state_.ordered_at <= program.cleared_until(request_.close.until)) &&
            std::any_of(currencies.begin(), currencies.end(), [&position](Currency currency) {
-               return due_in(position, currency) == taken_in(position, currency);
+               return accrued_in(position, currency) == allocated_in(position, currency);
            });
 }
 
@@ -91,14 +92,14 @@ void PayoutPlan::add_later_order(const LaterOrder& order) {
     const Position& position = state_.positions[*find_position(state_, program, creator)];
     const std::vector<JournalGroup> journal = ledger_.order_journal(state_);
     for (const Currency currency : currencies_of(position)) {
-        if (due_in(position, currency) != taken_in(position, currency)) {
+        if (accrued_in(position, currency) != allocated_in(position, currency)) {
             continue;  // the index has it
         }
-        const LineAmounts then = due_as_of(journal, position, currency, request_.close.until);
+        const LineAmounts then = accrued_as_of(journal, position, currency, request_.close.until);
         const Decimal take = sum_of(take_of(position, currency, &then), currency);
         if (!take.is_zero()) {
             OpenAmount row = open_row(state_, position, currency, take);
-            std::string key = matured_key(row, shop_id_of(shop).view());
+            std::string key = cleared_key(row, shop_id_of(shop).view());
             later_.emplace(std::move(key), std::move(row));
         }
     }
@@ -119,14 +120,14 @@ void PayoutPlan::add_later_credit(const std::string& command) {
         }
     }
     const Program* program = program_of(row.program);
-    if (row.topic != Topic::kCredit || row.due != row.taken || program == nullptr ||
-        !(row.standing_items != 0 || row.sale_at <= program->held_since(request_.close.until))) {
+    if (row.topic != Topic::kCredit || row.accrued != row.allocated || program == nullptr ||
+        !(row.active_items != 0 || row.sale_at <= program->cleared_until(request_.close.until))) {
         return;
     }
     OpenAmount open = open_row(row, {});
     open.amount = sum_of(take_of_credit(open), row.currency);
     if (!open.amount.is_zero()) {
-        later_.emplace(matured_key(open, {}), open);
+        later_.emplace(cleared_key(open, {}), open);
     }
 }
 

@@ -85,7 +85,7 @@ public:
         : plan_(plan), taker_(taker), later_(plan.later_.begin()), next_(plan.paid_.begin()) {}
 
     void run() {
-        plan_.matured_->visit([this](const OpenAmount& row) {
+        plan_.cleared_->visit([this](const OpenAmount& row) {
             add_later_before(&row);
             add(row);
             return true;
@@ -112,7 +112,7 @@ private:
             return;
         }
         const std::string end =
-            row == nullptr ? "" : matured_key(*row, plan_.shop_id_of(row->shop).view());
+            row == nullptr ? "" : cleared_key(*row, plan_.shop_id_of(row->shop).view());
         for (; later_ != plan_.later_.end() && (row == nullptr || later_->first < end); ++later_) {
             add(later_->second);
         }

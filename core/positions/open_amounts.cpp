@@ -7,18 +7,18 @@
 #include "core/values/money.hpp"
 
 namespace sluice {
-Decimal due_in(const Position& position, Currency currency) {
+Decimal accrued_in(const Position& position, Currency currency) {
     Decimal sum = zero_amount(currency);
-    for (const LineDue& due : position.dues) {
-        sum = due.currency == currency ? sum + due.due : sum;
+    for (const LineAccrual& accrual : position.accruals) {
+        sum = accrual.currency == currency ? sum + accrual.accrued : sum;
     }
     return sum;
 }
 
-Decimal taken_in(const Position& position, Currency currency) {
+Decimal allocated_in(const Position& position, Currency currency) {
     Decimal sum = zero_amount(currency);
-    for (const LineDue& due : position.dues) {
-        sum = due.currency == currency ? sum + due.taken : sum;
+    for (const LineAccrual& accrual : position.accruals) {
+        sum = accrual.currency == currency ? sum + accrual.allocated : sum;
     }
     return sum;
 }
@@ -30,53 +30,54 @@ std::uint32_t blocks_of(const OrderState& state) noexcept {
 
 std::vector<Currency> currencies_of(const Position& position) {
     std::vector<Currency> currencies;
-    for (const LineDue& due : position.dues) {
-        if (std::find(currencies.begin(), currencies.end(), due.currency) == currencies.end()) {
-            currencies.push_back(due.currency);
+    for (const LineAccrual& accrual : position.accruals) {
+        if (std::find(currencies.begin(), currencies.end(), accrual.currency) == currencies.end()) {
+            currencies.push_back(accrual.currency);
         }
     }
     std::sort(currencies.begin(), currencies.end());
     return currencies;
 }
 
-bool has_standing(const Position& position) noexcept {
+bool has_active_payout(const Position& position) noexcept {
     return std::any_of(position.payouts.begin(), position.payouts.end(),
-                       [](const PositionPayout& payout) { return payout.standing; });
+                       [](const PositionPayout& payout) { return payout.active; });
 }
 
 bool has_commission(const Position& position, std::string_view run) noexcept {
-    return std::any_of(
-        position.payouts.begin(), position.payouts.end(), [run](const PositionPayout& payout) {
-            return payout.standing && payout.has_commission && !is_of_run(payout.payout_id, run);
-        });
+    return std::any_of(position.payouts.begin(), position.payouts.end(),
+                       [run](const PositionPayout& payout) {
+                           return payout.active && payout.has_commission &&
+                                  !is_of_payout_run(payout.payout_id, run);
+                       });
 }
 
 OpenAmount open_row(const OrderState& state, const Position& position, Currency currency,
                     const Decimal& amount) {
     return {state.key.account,
             position.attribution.program,
-            has_standing(position),
+            has_active_payout(position),
             state.ordered_at,
             state.key.shop,
             state.key.order_id,
             position.attribution.creator,
             currency,
             amount,
-            position.last_booked,
+            position.last_posted,
             blocks_of(state)};
 }
 
 OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount) {
     return {credit.account,
             credit.program,
-            credit.standing_items != 0,
+            credit.active_items != 0,
             credit.sale_at,
             ShopNumber{},
             OrderId(credit.command_id),
             credit.creator,
             credit.currency,
             amount,
-            credit.last_booked,
+            credit.last_posted,
             0};
 }
 
@@ -84,7 +85,7 @@ std::vector<OpenAmount> open_amounts(const OrderState& state) {
     std::vector<OpenAmount> rows;
     for (const Position& position : state.positions) {
         for (const Currency currency : currencies_of(position)) {
-            const Decimal open = due_in(position, currency) - taken_in(position, currency);
+            const Decimal open = accrued_in(position, currency) - allocated_in(position, currency);
             if (!open.is_zero()) {
                 rows.push_back(open_row(state, position, currency, open));
             }
@@ -94,7 +95,7 @@ std::vector<OpenAmount> open_amounts(const OrderState& state) {
 }
 
 std::vector<OpenAmount> open_amounts(const MoneyCommand& credit) {
-    const Decimal open = credit.due - credit.taken;
+    const Decimal open = credit.accrued - credit.allocated;
     return open.is_zero() ? std::vector<OpenAmount>{}
                           : std::vector<OpenAmount>{open_row(credit, open)};
 }
@@ -106,17 +107,17 @@ CommissionAmount commission_amount(const OrderState& state) {
     }
     std::optional<Currency> currency;
     for (const PositionPayout& payout : position->payouts) {
-        if (payout.standing && payout.has_commission &&
+        if (payout.active && payout.has_commission &&
             (!currency || payout.currency == state.currency)) {
             currency = payout.currency;
         }
     }
     if (!currency) {
-        return {state.currency, due_in(*position, state.currency)};
+        return {state.currency, accrued_in(*position, state.currency)};
     }
     Decimal amount = zero_amount(*currency);
     for (const PositionPayout& payout : position->payouts) {
-        if (payout.standing && payout.currency == *currency) {
+        if (payout.active && payout.currency == *currency) {
             amount += payout.commission;
         }
     }
@@ -133,16 +134,17 @@ Decimal sum_of(const LineAmounts& amounts, Currency currency) {
 
 LineAmounts take_of(const Position& position, Currency currency, const LineAmounts* as_of) {
     LineAmounts now;
-    for (const LineDue& due : position.dues) {
-        if (due.currency == currency) {
-            now.emplace(due.line, due.due);
+    for (const LineAccrual& accrual : position.accruals) {
+        if (accrual.currency == currency) {
+            now.emplace(accrual.line, accrual.accrued);
         }
     }
     const bool was_less = as_of != nullptr && sum_of(*as_of, currency) < sum_of(now, currency);
     LineAmounts found = was_less ? *as_of : now;
-    for (const LineDue& due : position.dues) {
-        if (due.currency == currency) {
-            found.try_emplace(due.line, zero_amount(currency)).first->second -= due.taken;
+    for (const LineAccrual& accrual : position.accruals) {
+        if (accrual.currency == currency) {
+            found.try_emplace(accrual.line, zero_amount(currency)).first->second -=
+                accrual.allocated;
         }
     }
     if (sum_of(found, currency).is_zero()) {
@@ -152,22 +154,22 @@ LineAmounts take_of(const Position& position, Currency currency, const LineAmoun
     return found;
 }
 
-LineAmounts due_as_of(const std::vector<JournalGroup>& journal, const Position& position,
-                      Currency currency, Timestamp until) {
-    LineAmounts due;
+LineAmounts accrued_as_of(const std::vector<JournalGroup>& journal, const Position& position,
+                          Currency currency, Timestamp until) {
+    LineAmounts accrued;
     for (const JournalGroup& group : journal) {
         if (group.accounting_date > until || group.program != position.attribution.program ||
             group.creator != position.attribution.creator) {
             continue;
         }
         for (const JournalEntry& entry : group.entries) {
-            if (!is_mark(entry.reason) && entry.currency == currency) {
-                due.try_emplace(entry.line, zero_amount(currency)).first->second +=
-                    into(entry, Book::kOwed);
+            if (!is_memo(entry.reason) && entry.currency == currency) {
+                accrued.try_emplace(entry.line, zero_amount(currency)).first->second +=
+                    into(entry, LedgerAccount::kOwed);
             }
         }
     }
-    return due;
+    return accrued;
 }
 
 }  // namespace sluice

@@ -12,14 +12,14 @@
 
 namespace sluice {
 
-[[nodiscard]] Decimal due_in(const Position& position, Currency currency);
-[[nodiscard]] Decimal taken_in(const Position& position, Currency currency);
-/// Currencies of the position's dues, sorted.
+[[nodiscard]] Decimal accrued_in(const Position& position, Currency currency);
+[[nodiscard]] Decimal allocated_in(const Position& position, Currency currency);
+/// Currencies of the position's accruals, sorted.
 [[nodiscard]] std::vector<Currency> currencies_of(const Position& position);
 /// Value of OpenAmount::blocks: kBlockedByHold, unacknowledged anomalies.
 [[nodiscard]] std::uint32_t blocks_of(const OrderState& state) noexcept;
 /// Whether an active payout has an item of the position. The rest of it is then payable at once.
-[[nodiscard]] bool has_standing(const Position& position) noexcept;
+[[nodiscard]] bool has_active_payout(const Position& position) noexcept;
 /// Whether an active payout of another payout run has an item of kind COMMISSION: the position's
 /// lines then give items of kind ADJUSTMENT (P2).
 [[nodiscard]] bool has_commission(const Position& position, std::string_view run) noexcept;
@@ -54,7 +54,8 @@ using LineAmounts = std::map<LineItemId, Decimal>;
 [[nodiscard]] LineAmounts take_of(const Position& position, Currency currency,
                                   const LineAmounts* as_of);
 /// The amounts that the position had accrued at `until`, by line.
-[[nodiscard]] LineAmounts due_as_of(const std::vector<JournalGroup>& journal,
-                                    const Position& position, Currency currency, Timestamp until);
+[[nodiscard]] LineAmounts accrued_as_of(const std::vector<JournalGroup>& journal,
+                                        const Position& position, Currency currency,
+                                        Timestamp until);
 
 }  // namespace sluice

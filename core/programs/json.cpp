@@ -133,7 +133,7 @@ void write_program(JsonWriter& writer, const Program& program) {
     for (const AttributionType type : program.precedence) {
         writer.value(to_string(type));
     }
-    writer.end_array().field("hold_days", program.hold_days);
+    writer.end_array().field("clearing_days", program.clearing_days);
     write_instant(writer, "starts_at", program.starts_at);
     write_instant(writer, "ends_at", program.ends_at);
     writer.field("late_days", program.late_days);
@@ -169,7 +169,7 @@ std::optional<Program> decode_program(std::string_view json) {
         program.precedence = list_of(value, "precedence", [](const element& type) {
             return require(parse_attribution_type(text_of(type)));
         });
-        program.hold_days = number32_of(field(value, "hold_days"));
+        program.clearing_days = number32_of(field(value, "clearing_days"));
         read_dates(value, program);
         program.default_rate = require(parse_rate(text_of(field(value, "default_rate"))));
         program.rules = list_of(value, "rules", rule_of);

@@ -260,15 +260,15 @@ bool Program::uses(AttributionType type) const noexcept {
     return std::find(precedence.begin(), precedence.end(), type) != precedence.end();
 }
 
-Timestamp Program::hold_end(Timestamp ordered_at) const noexcept {
-    return ordered_at.plus_days(hold_days);
+Timestamp Program::clears_at(Timestamp ordered_at) const noexcept {
+    return ordered_at.plus_days(clearing_days);
 }
 
-Timestamp Program::held_since(Timestamp at) const noexcept {
-    return at.plus_days(-std::int64_t{hold_days});
+Timestamp Program::cleared_until(Timestamp at) const noexcept {
+    return at.plus_days(-std::int64_t{clearing_days});
 }
 
-Timestamp Program::reach_of(Timestamp received_at) const noexcept {
+Timestamp Program::default_effective_from(Timestamp received_at) const noexcept {
     return std::max(kFirstInstant, received_at.plus_days(-std::int64_t{late_days}));
 }
 
@@ -303,8 +303,9 @@ Status validate(const Program& program) {
     if (Status ids = validate_ids(program); !ids) {
         return ids;
     }
-    if (program.window_days > kProgramDaysMax || program.hold_days > kProgramDaysMax) {
-        return invalid("window_days, hold_days: expected 0 to " + std::to_string(kProgramDaysMax));
+    if (program.window_days > kProgramDaysMax || program.clearing_days > kProgramDaysMax) {
+        return invalid("window_days, clearing_days: expected 0 to " +
+                       std::to_string(kProgramDaysMax));
     }
     if (Status precedence = validate_precedence(program.precedence); !precedence) {
         return precedence;

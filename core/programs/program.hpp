@@ -93,7 +93,7 @@ struct Program {
     BaseKind base = BaseKind::kNet;
     std::vector<AttributionType> precedence{AttributionType::kAffiliateCode,
                                             AttributionType::kLanded};
-    std::uint32_t hold_days = 0;
+    std::uint32_t clearing_days = 0;
     std::optional<Timestamp> starts_at{}, ends_at{};  ///< For platform_ordered_at; end excluded.
     std::uint32_t late_days = 30;                     ///< How far inputs count back (A2).
     Rate default_rate;
@@ -107,11 +107,11 @@ struct Program {
     [[nodiscard]] bool has_tiers() const noexcept;
     [[nodiscard]] bool asks_for_customer() const noexcept;
     /// The instant at which a commission clears: it is payable from then on.
-    [[nodiscard]] Timestamp hold_end(Timestamp ordered_at) const noexcept;
-    /// hold_end(t) <= at is the same as t <= held_since(at).
-    [[nodiscard]] Timestamp held_since(Timestamp at) const noexcept;
+    [[nodiscard]] Timestamp clears_at(Timestamp ordered_at) const noexcept;
+    /// clears_at(t) <= at is the same as t <= cleared_until(at).
+    [[nodiscard]] Timestamp cleared_until(Timestamp at) const noexcept;
     /// Receipt - late_days: the earliest order that an input of then counts for (A2).
-    [[nodiscard]] Timestamp reach_of(Timestamp received_at) const noexcept;
+    [[nodiscard]] Timestamp default_effective_from(Timestamp received_at) const noexcept;
     /// The earliest click that counts.
     [[nodiscard]] Timestamp window_start(Timestamp ordered_at) const noexcept;
 };
@@ -134,8 +134,9 @@ struct ProgramRow {
     std::uint32_t version = 0;
     SequenceNumber applied_by;
     Timestamp applied_at;
-    /// Receipt - late_days of its first apply, or its --reach: the default of starts_at (A2).
-    Timestamp first_reach{};
+    /// Receipt - late_days of its first apply, or its --effective-from: the default of starts_at
+    /// (A2).
+    Timestamp first_effective_from{};
 };
 
 }  // namespace sluice

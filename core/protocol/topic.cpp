@@ -15,7 +15,7 @@ constexpr std::array<std::pair<Topic, std::string_view>, 28> kNames{{
     {Topic::kProgramApply, "PROGRAM_APPLY"},
     {Topic::kCreatorImport, "CREATOR_IMPORT"},
     {Topic::kCreatorRemove, "CREATOR_REMOVE"},
-    {Topic::kTouchImport, "TOUCH_IMPORT"},
+    {Topic::kClickImport, "CLICK_IMPORT"},
     {Topic::kPayoutClose, "PAYOUT_CLOSE"},
     {Topic::kAdjust, "ADJUST"},
     {Topic::kDeadReplay, "DEAD_REPLAY"},

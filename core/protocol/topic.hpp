@@ -17,7 +17,7 @@ enum class Topic : std::uint8_t {
     kProgramApply = 32,
     kCreatorImport = 33,
     kCreatorRemove = 34,
-    kTouchImport = 35,
+    kClickImport = 35,
     kPayoutClose = 36,
     kAdjust = 37,
     kDeadReplay = 38,

@@ -67,7 +67,7 @@ CreatorId shown_id_until(LedgerReader& ledger, AccountNumber account, const Crea
     ledger.scan_creator_journal(account, first, kFirstInstant, until,
                                 [&](const JournalGroup& group) {
                                     for (const JournalEntry& entry : group.entries) {
-                                        if (entry.reason == JournalReason::kMarkRenamed) {
+                                        if (entry.reason == JournalReason::kMemoRenamed) {
                                             shown = CreatorId(entry.line.str());
                                         }
                                     }

@@ -13,8 +13,8 @@ constexpr std::string_view kEveryShop = "*";
 
 std::optional<Timestamp> reach_of(const ProgramId& program, std::string_view shop,
                                   LedgerReader& ledger) {
-    ShopReach row{program, std::string(shop), {}};
-    return ledger.load(row) ? std::optional(row.reach) : std::nullopt;
+    ProgramShop row{program, std::string(shop), {}};
+    return ledger.load(row) ? std::optional(row.effective_from) : std::nullopt;
 }
 
 bool is_member(LedgerReader& ledger, AccountNumber account, const ProgramId& program,
@@ -53,16 +53,16 @@ void add_code_candidates(std::vector<Candidate>& candidates, const OrderState& s
     }
 }
 
-void add_touch_candidates(std::vector<Candidate>& candidates, const OrderState& state,
+void add_click_candidates(std::vector<Candidate>& candidates, const OrderState& state,
                           const std::vector<Covering>& programs, LedgerReader& ledger) {
     for (const Covering& covering : programs) {
         if (!covering.row->program.uses(AttributionType::kLanded) ||
             !covering.counts_for(state.ordered_at)) {
             continue;
         }
-        if (std::optional<Touch> touch = latest_touch(state, *covering.row, ledger)) {
+        if (std::optional<Click> click = latest_click(state, *covering.row, ledger)) {
             candidates.push_back(
-                {AttributionType::kLanded, touch->program, touch->creator, 0, touch->occurred_at});
+                {AttributionType::kLanded, click->program, click->creator, 0, click->occurred_at});
         }
     }
 }
@@ -89,14 +89,14 @@ std::optional<CandidateVerdict> loses_to(const Candidate& a, const Candidate& b)
     if (a.type != b.type) {
         return a.type == AttributionType::kAffiliateCode
                    ? std::nullopt
-                   : std::optional(CandidateVerdict::kTouchBelowCode);
+                   : std::optional(CandidateVerdict::kClickBelowCode);
     }
     if (a.type == AttributionType::kAffiliateCode && a.code != b.code) {
         return a.code < b.code ? std::nullopt : std::optional(CandidateVerdict::kLaterCode);
     }
-    if (a.type == AttributionType::kLanded && a.touched_at != b.touched_at) {
-        return a.touched_at > b.touched_at ? std::nullopt
-                                           : std::optional(CandidateVerdict::kOlderTouch);
+    if (a.type == AttributionType::kLanded && a.clicked_at != b.clicked_at) {
+        return a.clicked_at > b.clicked_at ? std::nullopt
+                                           : std::optional(CandidateVerdict::kOlderClick);
     }
     return a.program < b.program ? std::nullopt : std::optional(CandidateVerdict::kHigherProgramId);
 }
@@ -141,7 +141,8 @@ std::uint8_t types_of_winner(const std::vector<Candidate>& candidates, const Can
 
 bool Covering::counts_for(Timestamp ordered_at) const noexcept {
     const Program& program = row->program;
-    return std::max(reach, program.starts_at.value_or(row->first_reach)) <= ordered_at &&
+    return std::max(effective_from, program.starts_at.value_or(row->first_effective_from)) <=
+               ordered_at &&
            (!program.ends_at || ordered_at < *program.ends_at);
 }
 
@@ -152,11 +153,11 @@ std::vector<Covering> covering_programs(const std::vector<ProgramRow>& rows,
         if (!row.program.covers(shop_id)) {
             continue;
         }
-        std::optional<Timestamp> reach = reach_of(row.program.id, shop_id, ledger);
-        if (!reach) {
-            reach = reach_of(row.program.id, kEveryShop, ledger);
+        std::optional<Timestamp> effective_from = reach_of(row.program.id, shop_id, ledger);
+        if (!effective_from) {
+            effective_from = reach_of(row.program.id, kEveryShop, ledger);
         }
-        covering.push_back({&row, reach.value_or(row.first_reach)});
+        covering.push_back({&row, effective_from.value_or(row.first_effective_from)});
     }
     return covering;
 }
@@ -214,27 +215,27 @@ std::vector<WaitKey> wait_keys(const OrderState& state) {
     return keys;
 }
 
-std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& program,
+std::optional<Click> latest_click(const OrderState& state, const ProgramRow& program,
                                   LedgerReader& ledger) {
     if (!state.device) {
         return std::nullopt;
     }
-    std::optional<Touch> best;
+    std::optional<Click> best;
     const Timestamp earliest = program.program.window_start(state.ordered_at);
-    ledger.visit_touches(
+    ledger.visit_clicks(
         state.key.account, *state.device, program.program.id, state.ordered_at,
-        [&](const Touch& touch) {
-            if (touch.occurred_at < earliest || (best && touch.occurred_at < best->occurred_at)) {
+        [&](const Click& click) {
+            if (click.occurred_at < earliest || (best && click.occurred_at < best->occurred_at)) {
                 return false;
             }
-            const bool later_import = !best || std::pair(touch.imported, touch.imported_row) >
+            const bool later_import = !best || std::pair(click.imported, click.imported_row) >
                                                    std::pair(best->imported, best->imported_row);
             if (later_import) {
                 const std::optional<Membership> member =
-                    ledger.membership(touch.account, touch.program, touch.creator);
-                if (member && !member->removed && member->reach <= state.ordered_at &&
-                    touch.reach <= state.ordered_at) {
-                    best = touch;
+                    ledger.membership(click.account, click.program, click.creator);
+                if (member && !member->removed && member->effective_from <= state.ordered_at &&
+                    click.effective_from <= state.ordered_at) {
+                    best = click;
                 }
             }
             return true;
@@ -247,7 +248,7 @@ std::vector<Candidate> find_candidates(const OrderState& state,
                                        LedgerReader& ledger) {
     std::vector<Candidate> candidates;
     add_code_candidates(candidates, state, programs, ledger);
-    add_touch_candidates(candidates, state, programs, ledger);
+    add_click_candidates(candidates, state, programs, ledger);
     return candidates;
 }
 

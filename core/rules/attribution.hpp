@@ -14,10 +14,10 @@
 namespace sluice {
 
 /// A program that covers the order's shop. It counts for orders with
-/// max(reach, starts_at) <= platform_ordered_at < ends_at.
+/// max(effective_from, starts_at) <= platform_ordered_at < ends_at.
 struct Covering {
     const ProgramRow* row = nullptr;
-    Timestamp reach;  ///< Reach of the apply that added the shop (A2).
+    Timestamp effective_from;  ///< As the apply said that added the shop (A2).
 
     [[nodiscard]] bool counts_for(Timestamp ordered_at) const noexcept;
 };
@@ -49,7 +49,7 @@ struct Covering {
 /// Returns the latest click that counts for the order; of several at one instant, the last
 /// imported. A click counts if it lies within the window, and both the click and its creator's
 /// membership reach back to the order.
-[[nodiscard]] std::optional<Touch> latest_touch(const OrderState& state, const ProgramRow& program,
+[[nodiscard]] std::optional<Click> latest_click(const OrderState& state, const ProgramRow& program,
                                                 LedgerReader& ledger);
 
 /// Returns the index of the order's position of this program and creator, or nullopt.

@@ -216,8 +216,9 @@ bool is_in_future(const OrderEvent& event, const EventArrival& arrival) {
 
 void note_version(OrderState& state, const OrderEvent& event, const EventArrival& arrival) {
     if (!is_in_future(event, arrival)) {
-        state.sane_version =
-            state.sane_version ? std::max(*state.sane_version, event.updated_at) : event.updated_at;
+        state.plausible_version = state.plausible_version
+                                      ? std::max(*state.plausible_version, event.updated_at)
+                                      : event.updated_at;
     }
 }
 

@@ -23,10 +23,10 @@ LineSet set_of(const std::vector<LineItemId>& lines) {
     return set;
 }
 
-void sort_transfers(std::vector<JournalEntry>& transfers) {
-    if (transfers.size() > 1) {
+void sort_postings(std::vector<JournalEntry>& postings) {
+    if (postings.size() > 1) {
         std::sort(
-            transfers.begin(), transfers.end(), [](const JournalEntry& a, const JournalEntry& b) {
+            postings.begin(), postings.end(), [](const JournalEntry& a, const JournalEntry& b) {
                 return std::pair(a.line.view(), a.currency) < std::pair(b.line.view(), b.currency);
             });
     }
@@ -39,48 +39,48 @@ public:
           position_(*state.position()),
           cause_(cause),
           refunds_changed_(set_of(cause.refunds_changed)),
-          matched_(position_.dues.size()) {}
+          matched_(position_.accruals.size()) {}
 
     std::vector<JournalEntry> find() {
         if (state_.earns()) {
             reach_targets();
         }
-        for (std::size_t i = 0; i < position_.dues.size(); ++i) {
-            const LineDue& due = position_.dues[i];
-            if (!matched_[i] && !due.line.empty()) {
-                add(due.line, due.currency, -due.due);
+        for (std::size_t i = 0; i < position_.accruals.size(); ++i) {
+            const LineAccrual& accrual = position_.accruals[i];
+            if (!matched_[i] && !accrual.line.empty()) {
+                add(accrual.line, accrual.currency, -accrual.accrued);
             }
         }
-        sort_transfers(transfers_);
-        return std::move(transfers_);
+        sort_postings(postings_);
+        return std::move(postings_);
     }
 
 private:
-    static constexpr std::size_t kMarksExpected = 1;  ///< Memo entries that the caller appends.
+    static constexpr std::size_t kMemosExpected = 1;  ///< Memo entries that the caller appends.
 
     void reach_targets() {
-        transfers_.reserve(state_.lines.size() + kMarksExpected);
+        postings_.reserve(state_.lines.size() + kMemosExpected);
         const StandingRefunds refunds(state_.refunds);
         const std::vector<Decimal> targets = line_commissions(state_, position_, refunds);
         for (std::size_t i = 0; i < state_.lines.size(); ++i) {
             const OrderLine& line = state_.lines[i];
             if (line.present) {
-                add(line.id, state_.currency, targets[i] - due_of(line.id, i));
+                add(line.id, state_.currency, targets[i] - accrued_of(line.id, i));
             }
         }
     }
 
-    /// Returns the accrued amount of a line in the order's currency, and marks its row as matched.
-    Decimal due_of(const LineItemId& line, std::size_t likely) {
-        const std::vector<LineDue>& dues = position_.dues;
-        if (likely < dues.size() && is_row(dues[likely], line)) {
+    /// Returns the accrued amount of a line in the order's currency, and memos its row as matched.
+    Decimal accrued_of(const LineItemId& line, std::size_t likely) {
+        const std::vector<LineAccrual>& accruals = position_.accruals;
+        if (likely < accruals.size() && is_row(accruals[likely], line)) {
             matched_[likely] = true;
-            return dues[likely].due;
+            return accruals[likely].accrued;
         }
         if (by_line_.empty()) {
-            for (std::size_t i = 0; i < dues.size(); ++i) {
-                if (dues[i].currency == state_.currency) {
-                    by_line_.emplace(dues[i].line.view(), i);
+            for (std::size_t i = 0; i < accruals.size(); ++i) {
+                if (accruals[i].currency == state_.currency) {
+                    by_line_.emplace(accruals[i].line.view(), i);
                 }
             }
         }
@@ -89,16 +89,16 @@ private:
             return zero_amount(state_.currency);
         }
         matched_[found->second] = true;
-        return dues[found->second].due;
+        return accruals[found->second].accrued;
     }
 
-    [[nodiscard]] bool is_row(const LineDue& due, const LineItemId& line) const {
-        return due.currency == state_.currency && due.line == line;
+    [[nodiscard]] bool is_row(const LineAccrual& accrual, const LineItemId& line) const {
+        return accrual.currency == state_.currency && accrual.line == line;
     }
 
     void add(const LineItemId& line, Currency currency, const Decimal& amount) {
         if (!amount.is_zero()) {
-            transfers_.push_back({line, currency, amount, reason(line), 0});
+            postings_.push_back({line, currency, amount, reason(line), 0});
         }
     }
 
@@ -132,17 +132,17 @@ private:
     std::size_t new_lines_counted_ = 0;
     std::vector<bool> matched_;
     std::unordered_map<std::string_view, std::size_t> by_line_;
-    std::vector<JournalEntry> transfers_;
+    std::vector<JournalEntry> postings_;
 };
 
 /// Enters a position's first postings: each makes a row.
-void enter_first(Position& position, const std::vector<JournalEntry>& transfers,
+void enter_first(Position& position, const std::vector<JournalEntry>& postings,
                  std::uint64_t first_entry) {
-    position.dues.reserve(transfers.size());
-    for (const JournalEntry& transfer : transfers) {
-        const Decimal zero = zero_amount(transfer.currency);
-        position.dues.push_back(
-            {transfer.line, transfer.currency, zero + transfer.amount, zero, first_entry++});
+    position.accruals.reserve(postings.size());
+    for (const JournalEntry& posting : postings) {
+        const Decimal zero = zero_amount(posting.currency);
+        position.accruals.push_back(
+            {posting.line, posting.currency, zero + posting.amount, zero, first_entry++});
     }
 }
 
@@ -154,49 +154,49 @@ std::vector<JournalEntry> owed_changes(const OrderState& state, const PostingCau
 }
 
 std::vector<JournalEntry> take_back(const Position& position, JournalReason reason) {
-    std::vector<JournalEntry> transfers;
-    for (const LineDue& due : position.dues) {
-        if (!due.line.empty() && !due.due.is_zero()) {
-            transfers.push_back({due.line, due.currency, -due.due, reason, 0});
+    std::vector<JournalEntry> postings;
+    for (const LineAccrual& accrual : position.accruals) {
+        if (!accrual.line.empty() && !accrual.accrued.is_zero()) {
+            postings.push_back({accrual.line, accrual.currency, -accrual.accrued, reason, 0});
         }
     }
-    sort_transfers(transfers);
-    return transfers;
+    sort_postings(postings);
+    return postings;
 }
 
-void enter(Position& position, std::vector<JournalEntry>& transfers, const Booking& booking) {
-    if (position.dues.empty()) {  // mostly
-        enter_first(position, transfers, booking.first_entry);
-        position.last_booked = transfers.empty() ? position.last_booked : booking.accounting_date;
+void enter(Position& position, std::vector<JournalEntry>& postings, const PostingContext& context) {
+    if (position.accruals.empty()) {  // mostly
+        enter_first(position, postings, context.first_entry);
+        position.last_posted = postings.empty() ? position.last_posted : context.accounting_date;
         return;
     }
     std::map<std::pair<std::string_view, Currency>, std::size_t> rows;
     std::map<std::string_view, std::uint64_t> firsts;
-    position.dues.reserve(position.dues.size() + transfers.size());  // views stay valid
-    for (std::size_t i = 0; i < position.dues.size(); ++i) {
-        const LineDue& due = position.dues[i];
-        rows.try_emplace({due.line.view(), due.currency}, i);
-        firsts.try_emplace(due.line.view(), due.first_entry);
+    position.accruals.reserve(position.accruals.size() + postings.size());  // views stay valid
+    for (std::size_t i = 0; i < position.accruals.size(); ++i) {
+        const LineAccrual& accrual = position.accruals[i];
+        rows.try_emplace({accrual.line.view(), accrual.currency}, i);
+        firsts.try_emplace(accrual.line.view(), accrual.first_entry);
     }
-    for (std::size_t i = 0; i < transfers.size(); ++i) {
-        JournalEntry& transfer = transfers[i];
-        const std::uint64_t number = booking.first_entry + i;
+    for (std::size_t i = 0; i < postings.size(); ++i) {
+        JournalEntry& posting = postings[i];
+        const std::uint64_t number = context.first_entry + i;
         // Numbers are unique within a node: another node's first entry may have the same number.
-        const auto [first, is_first] = firsts.try_emplace(transfer.line.view(), number);
-        transfer.refers_to = booking.late && !is_first ? first->second : 0;
-        const auto row = rows.find({transfer.line.view(), transfer.currency});
+        const auto [first, is_first] = firsts.try_emplace(posting.line.view(), number);
+        posting.refers_to = context.late && !is_first ? first->second : 0;
+        const auto row = rows.find({posting.line.view(), posting.currency});
         if (row != rows.end()) {
-            LineDue& due = position.dues[row->second];
-            due.due += transfer.amount;
+            LineAccrual& accrual = position.accruals[row->second];
+            accrual.accrued += posting.amount;
             continue;
         }
-        const Decimal zero = zero_amount(transfer.currency);
-        position.dues.push_back(
-            {transfer.line, transfer.currency, zero + transfer.amount, zero, number});
-        rows.try_emplace({transfer.line.view(), transfer.currency}, position.dues.size() - 1);
+        const Decimal zero = zero_amount(posting.currency);
+        position.accruals.push_back(
+            {posting.line, posting.currency, zero + posting.amount, zero, number});
+        rows.try_emplace({posting.line.view(), posting.currency}, position.accruals.size() - 1);
     }
-    if (!transfers.empty()) {
-        position.last_booked = std::max(position.last_booked, booking.accounting_date);
+    if (!postings.empty()) {
+        position.last_posted = std::max(position.last_posted, context.accounting_date);
     }
 }
 

@@ -31,12 +31,12 @@ struct PostingCause {
 
 /// The facts of a group that a position keeps: its first entry, its accounting date, and whether it
 /// came late, so that each posting names the line's first entry (S1).
-struct Booking {
+struct PostingContext {
     std::uint64_t first_entry = 0;
     Timestamp accounting_date;
     bool late = false;
 };
-/// Adds the postings to the position's dues.
-void enter(Position& position, std::vector<JournalEntry>& transfers, const Booking& booking);
+/// Adds the postings to the position's accruals.
+void enter(Position& position, std::vector<JournalEntry>& postings, const PostingContext& context);
 
 }  // namespace sluice

@@ -74,12 +74,14 @@ bool above_limit(const OrderState& state, const Decimal& amount, const Policy& p
 
 bool currency_changed(const OrderState& state) {
     for (const Position& position : state.positions) {
-        if (std::all_of(position.dues.begin(), position.dues.end(),
-                        [&state](const LineDue& due) { return due.currency == state.currency; })) {
+        if (std::all_of(position.accruals.begin(), position.accruals.end(),
+                        [&state](const LineAccrual& accrual) {
+                            return accrual.currency == state.currency;
+                        })) {
             continue;  // as nearly always
         }
         for (const Currency currency : currencies_of(position)) {
-            if (currency != state.currency && !taken_in(position, currency).is_zero()) {
+            if (currency != state.currency && !allocated_in(position, currency).is_zero()) {
                 return true;
             }
         }

@@ -245,9 +245,9 @@ OrderBases order_bases(const OrderState& state, const Position& position) {
                      bases.base += base_amount(frozen.rate.base, line.amount, line.tax);
                  });
     if (state.refunds.empty()) {  // mostly: the accrued amounts are before refunds
-        for (const LineDue& due : position.dues) {
-            if (!due.line.empty() && due.currency == state.currency) {
-                bases.commission += due.due;
+        for (const LineAccrual& accrual : position.accruals) {
+            if (!accrual.line.empty() && accrual.currency == state.currency) {
+                bases.commission += accrual.accrued;
             }
         }
         return bases;

@@ -21,7 +21,7 @@ namespace sluice {
                                                     const StandingRefunds& refunds);
 
 /// Sums over the present lines, in the order's currency. Requires: the position is live, the order
-/// earns, and what is due of its lines is posted.
+/// earns, and what is accrued of its lines is posted.
 struct OrderBases {
     Decimal commission;  ///< Rounded line by line, before refunds.
     Decimal base;        ///< Exact.

@@ -41,9 +41,9 @@ std::string of_position(const Position& position, const std::string& what) {
            position.attribution.program.str() + " " + what;
 }
 
-std::string place_of(const LineDue& due) {
-    return (due.line.empty() ? "by hand" : "for line " + due.line.str()) + " in " +
-           std::string(due.currency.code());
+std::string place_of(const LineAccrual& accrual) {
+    return (accrual.line.empty() ? "by hand" : "for line " + accrual.line.str()) + " in " +
+           std::string(accrual.currency.code());
 }
 
 /// Returns one of two rows with equal names, or nullptr. A few rows, as nearly every order has,
@@ -99,43 +99,44 @@ std::optional<std::string> damage_of_frozen(const Position& position) {
                : std::nullopt;
 }
 
-std::optional<std::string> damage_of_dues(const Position& position) {
-    if (const LineDue* twin = find_twin(position.dues, [](const LineDue& due) {
-            return std::pair(due.line.view(), due.currency);
+std::optional<std::string> damage_of_accruals(const Position& position) {
+    if (const LineAccrual* twin = find_twin(position.accruals, [](const LineAccrual& accrual) {
+            return std::pair(accrual.line.view(), accrual.currency);
         })) {
         return "owes twice " + place_of(*twin);
     }
-    for (const LineDue& due : position.dues) {
-        if (!is_owed(due.due, due.currency) || !is_owed(due.taken, due.currency)) {
-            return "owes " + place_of(due) + " what is no amount of that currency";
+    for (const LineAccrual& accrual : position.accruals) {
+        if (!is_owed(accrual.accrued, accrual.currency) ||
+            !is_owed(accrual.allocated, accrual.currency)) {
+            return "owes " + place_of(accrual) + " what is no amount of that currency";
         }
     }
-    std::map<Currency, Decimal> taken;
+    std::map<Currency, Decimal> allocated;
     for (const PositionPayout& payout : position.payouts) {
         if (payout.payout_id.empty() || !is_owed(payout.amount, payout.currency) ||
             !is_owed(payout.commission, payout.currency)) {
             return "names a payout without an id or an amount of its currency";
         }
-        if (payout.standing) {
-            taken[payout.currency] += payout.amount;
+        if (payout.active) {
+            allocated[payout.currency] += payout.amount;
         }
     }
-    for (const LineDue& due : position.dues) {
-        taken[due.currency] -= due.taken;
+    for (const LineAccrual& accrual : position.accruals) {
+        allocated[accrual.currency] -= accrual.allocated;
     }
-    for (const auto& [currency, rest] : taken) {
+    for (const auto& [currency, rest] : allocated) {
         if (!rest.is_zero()) {
-            return "has taken by line other than its standing payouts say, by " + rest.to_string() +
-                   " " + std::string(currency.code());
+            return "has allocated by line other than its active payouts say, by " +
+                   rest.to_string() + " " + std::string(currency.code());
         }
     }
     return std::nullopt;
 }
 
 bool has_valid_times(const Position& position) {
-    bool valid = is_valid(position.attribution.at) && is_valid(position.last_booked);
+    bool valid = is_valid(position.attribution.at) && is_valid(position.last_posted);
     for (const Candidate& candidate : position.attribution.candidates) {
-        valid = valid && is_valid(candidate.touched_at);
+        valid = valid && is_valid(candidate.clicked_at);
     }
     return valid;
 }
@@ -171,7 +172,7 @@ std::optional<std::string> damage_of_positions(const OrderState& state) {
         if (!has_valid_times(position)) {
             return of_position(position, "has a time out of range");
         }
-        for (const auto& check : {damage_of_frozen, damage_of_dues}) {
+        for (const auto& check : {damage_of_frozen, damage_of_accruals}) {
             if (auto damage = check(position)) {
                 return of_position(position, *damage);
             }
@@ -186,33 +187,33 @@ std::optional<std::string> damage_of_earned(const Position& position, const Orde
                                             const std::vector<Decimal>& earned) {
     ByLine<const OrderLine, &OrderLine::id> lines(state.lines);
     Decimal of_lines;
-    Decimal of_dues;
+    Decimal of_accruals;
     for (const Decimal& amount : earned) {
         of_lines += amount;
     }
-    for (std::size_t i = 0; i < position.dues.size(); ++i) {
-        const LineDue& due = position.dues[i];
-        if (due.line.empty()) {
+    for (std::size_t i = 0; i < position.accruals.size(); ++i) {
+        const LineAccrual& accrual = position.accruals[i];
+        if (accrual.line.empty()) {
             continue;
         }
-        const OrderLine* line = lines.find(due.line.view(), i);
-        const bool earns = !earned.empty() && line != nullptr && due.currency == state.currency;
+        const OrderLine* line = lines.find(accrual.line.view(), i);
+        const bool earns = !earned.empty() && line != nullptr && accrual.currency == state.currency;
         const Decimal amount =
             earns ? earned[static_cast<std::size_t>(line - state.lines.data())] : Decimal();
-        if (due.due != amount) {
-            return "owes " + due.due.to_string() + " " + place_of(due) + ", where the line earns " +
-                   amount.to_string();
+        if (accrual.accrued != amount) {
+            return "owes " + accrual.accrued.to_string() + " " + place_of(accrual) +
+                   ", where the line earns " + amount.to_string();
         }
-        of_dues += amount;
+        of_accruals += amount;
     }
-    return of_dues == of_lines
+    return of_accruals == of_lines
                ? std::nullopt
-               : std::optional<std::string>("owes " + of_dues.to_string() +
+               : std::optional<std::string>("owes " + of_accruals.to_string() +
                                             " for lines that earn " + of_lines.to_string());
 }
 
 /// Compares the accrued amounts of lines with the rules (D1). A position that is not live earns 0.
-std::optional<std::string> damage_of_due(const OrderState& state) {
+std::optional<std::string> damage_of_accrual(const OrderState& state) {
     for (const Position& position : state.positions) {
         std::vector<Decimal> earned;
         if (&position == state.position() && state.earns()) {
@@ -238,7 +239,7 @@ std::optional<std::string> damage_of_times(const OrderState& state) {
     bool valid = is_valid(state.version) && is_valid(state.ordered_at) &&
                  (!state.cancelled_at || is_valid(*state.cancelled_at)) &&
                  (!state.device || is_valid(state.device_version)) &&
-                 (!state.sane_version || is_valid(*state.sane_version));
+                 (!state.plausible_version || is_valid(*state.plausible_version));
     for (const RefundRow& refund : state.refunds) {
         valid = valid && is_valid(refund.version) && is_valid(refund.refunded_at);
     }
@@ -283,7 +284,7 @@ bool load_sound_order(LedgerReader& ledger, const OrderKey& key, OrderState& sta
     }
     std::optional<std::string> damage = damage_of(state);
     if (!damage) {
-        damage = damage_of_due(state);
+        damage = damage_of_accrual(state);
     }
     if (damage) {
         throw DamagedRow(row_name("orders", key), *damage, key);

@@ -5,7 +5,7 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/rules/account.hpp"
-#include "core/statements/later_transfers.hpp"
+#include "core/statements/later_postings.hpp"
 #include "core/statements/statements.hpp"
 
 namespace sluice {
@@ -15,7 +15,7 @@ struct Open {
     Decimal pending, blocked;
 };
 using OpenSums = std::map<BalanceKey, Open>;
-using LaterByAccount = std::map<AccountNumber, LaterTransfers>;
+using LaterByAccount = std::map<AccountNumber, LaterPostings>;
 
 /// Adds up open amounts, program by program. An amount that is neither pending nor blocked is
 /// payable.
@@ -34,10 +34,10 @@ public:
         OpenAmount first;
         first.account = program.account;
         first.program = program.id;
-        const Timestamp held_since = program.held_since(now_);
+        const Timestamp cleared_until = program.cleared_until(now_);
         const auto later = later_.find(program.account);
         const auto add_row = [&, blocking = settings->second](const OpenAmount& row) {
-            const bool pending = !row.matured && row.sold_at > held_since;
+            const bool pending = !row.cleared && row.sold_at > cleared_until;
             const bool blocked = row.amount > Decimal() && is_blocked(row, blocking);
             if (pending || blocked) {
                 Open& sums = sums_[{row.account, row.program, row.creator, row.currency}];
@@ -102,7 +102,7 @@ std::vector<Program> programs_of(LedgerReader& ledger,
 /// The books of `row` without later postings.
 Balance books_then(const Balance& row, const LaterByAccount& later) {
     const auto found = later.find(row.key.account);
-    const BookSums* came_later = found == later.end() ? nullptr : found->second.books(row.key);
+    const AccountSums* came_later = found == later.end() ? nullptr : found->second.books(row.key);
     Balance then = row;
     if (came_later != nullptr) {
         then -= *came_later;
@@ -147,7 +147,7 @@ void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& ac
     LaterByAccount later;
     for (const Program& program : programs) {
         if (!later.contains(program.account)) {
-            later.try_emplace(program.account, LaterTransfers(ledger, program.account, at));
+            later.try_emplace(program.account, LaterPostings(ledger, program.account, at));
         }
     }
     visit_balances(ledger, account, at, programs, later, visit);

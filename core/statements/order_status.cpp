@@ -21,7 +21,7 @@ PayoutState state_of(const std::string& payout_id, LedgerReader& ledger) {
 std::optional<std::string_view> commission_state(const Position& position, LedgerReader& ledger) {
     bool found = false;
     for (const PositionPayout& payout : position.payouts) {
-        if (payout.standing && payout.has_commission) {
+        if (payout.active && payout.has_commission) {
             found = true;
             if (state_of(payout.payout_id, ledger) != PayoutState::kPaid) {
                 return "in_payout";
@@ -31,10 +31,10 @@ std::optional<std::string_view> commission_state(const Position& position, Ledge
     return found ? std::optional<std::string_view>("paid") : std::nullopt;
 }
 
-bool is_mature(const OrderState& order, const Position& position, Timestamp now,
-               LedgerReader& ledger) {
+bool is_cleared(const OrderState& order, const Position& position, Timestamp now,
+                LedgerReader& ledger) {
     const std::optional<ProgramRow> row = ledger.program(position.attribution.program);
-    return has_standing(position) || (row && row->program.hold_end(order.ordered_at) <= now);
+    return has_active_payout(position) || (row && row->program.clears_at(order.ordered_at) <= now);
 }
 
 }  // namespace
@@ -56,23 +56,24 @@ std::string_view order_status(const OrderState& order, Timestamp now, LedgerRead
     if (!blocked_by(order, ledger).empty()) {
         return "blocked";
     }
-    return is_mature(order, *position, now, ledger) ? "payable" : "pending";
+    return is_cleared(order, *position, now, ledger) ? "payable" : "pending";
 }
 
-TakenOfOrder taken_of_order(const OrderState& order, LedgerReader& ledger) {
-    TakenOfOrder taken;
+AllocatedOfOrder allocated_of_order(const OrderState& order, LedgerReader& ledger) {
+    AllocatedOfOrder allocated;
     for (const Position& position : order.positions) {
         for (const PositionPayout& payout : position.payouts) {
-            if (!payout.standing) {
+            if (!payout.active) {
                 continue;
             }
-            auto& sums = state_of(payout.payout_id, ledger) == PayoutState::kPaid ? taken.paid
-                                                                                  : taken.in_payout;
+            auto& sums = state_of(payout.payout_id, ledger) == PayoutState::kPaid
+                             ? allocated.paid
+                             : allocated.in_payout;
             sums.try_emplace(payout.currency, zero_amount(payout.currency)).first->second +=
                 payout.amount;
         }
     }
-    return taken;
+    return allocated;
 }
 
 }  // namespace sluice

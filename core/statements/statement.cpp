@@ -45,7 +45,7 @@ void open_with(Statement& statement, LedgerReader& ledger, Timestamp period) {
 /// ACCRUAL and ATTRIBUTION count as earned, payouts and their releases as paid out, the rest as
 /// adjusted.
 void add(StatementSums& sums, const JournalEntry& entry, bool in_month) {
-    const Decimal owed = into(entry, Book::kOwed);
+    const Decimal owed = into(entry, LedgerAccount::kOwed);
     sums.closing += owed;
     if (!in_month) {
         sums.opening += owed;
@@ -90,7 +90,7 @@ Statement read_statement(LedgerReader& ledger, AccountNumber account, const Crea
             const bool in_month = group.accounting_date >= from;
             for (std::size_t i = 0; i < group.entries.size(); ++i) {
                 const JournalEntry& entry = group.entries[i];
-                if (is_mark(entry.reason)) {
+                if (is_memo(entry.reason)) {
                     continue;
                 }
                 add(sums_of(statement, group.program, entry.currency), entry, in_month);

@@ -64,9 +64,9 @@ struct Statement {
                                             LedgerReader& ledger);
 
 /// Amounts of the order in active payouts, by currency.
-struct TakenOfOrder {
+struct AllocatedOfOrder {
     std::map<Currency, Decimal> in_payout, paid;
 };
-[[nodiscard]] TakenOfOrder taken_of_order(const OrderState& order, LedgerReader& ledger);
+[[nodiscard]] AllocatedOfOrder allocated_of_order(const OrderState& order, LedgerReader& ledger);
 
 }  // namespace sluice

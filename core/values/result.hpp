@@ -26,7 +26,7 @@ enum class ErrorCode {
     kCorrupt,      ///< Stored bytes are damaged. Keep the files, and report it.
     kPermission,   ///< The process may not; the message names path and owner.
     kUnsupported,  ///< A newer format, or something this build does not know.
-    kWaiting,      ///< Recorded, and pending until another person approves it.
+    kPending,      ///< Recorded, and pending until another person approves it.
     kInternal,     ///< Should not happen.
 };
 

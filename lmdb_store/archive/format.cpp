@@ -120,7 +120,10 @@ Result<SegmentHead> decode_segment_head(std::string_view bytes) {
     }
     if (stored->format != kArchiveFormat) {
         return Error{ErrorCode::kUnsupported,
-                     "archive has another format: use a newer release of sluice"};
+                     "archive: written by " +
+                         std::string(stored->format < kArchiveFormat ? "an earlier" : "a later") +
+                         " sluice (format " + std::to_string(stored->format) +
+                         "; this release reads " + std::to_string(kArchiveFormat) + ")"};
     }
     if (stored->uuid_bytes == 0 || stored->uuid_bytes > kUuidBytesMax) {
         return corrupt("the queue's UUID in the head of a segment");

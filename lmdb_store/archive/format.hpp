@@ -17,7 +17,7 @@
 
 namespace sluice::store {
 
-inline constexpr std::uint16_t kArchiveFormat = 1;
+inline constexpr std::uint16_t kArchiveFormat = 2;
 inline constexpr std::size_t kSegmentHeadBytes = 112;
 inline constexpr std::size_t kBlockHeadBytes = 56;
 /// A block holds whole inputs; one input (a record and its bulk body) may reach this size.

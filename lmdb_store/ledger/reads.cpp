@@ -120,17 +120,17 @@ bool Reads::has_event(const OrderKey& key, Topic topic, const EventDigest& diges
     return rows_.has(Table::kEventDigests, event_digest_key(key, topic, digest).view());
 }
 
-void Reads::visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
-                          Timestamp upto, const Visitor<Touch>& visit) {
-    const LedgerKey prefix = touch_program_prefix(account, anon, program);
+void Reads::visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                         Timestamp upto, const Visitor<Click>& visit) {
+    const LedgerKey prefix = click_program_prefix(account, anon, program);
     LedgerKey behind = prefix;
     behind.instant(upto).u8(0xFF);  // no creator id begins with it
-    RowCursor cursor(rows_, stored_in(table_of<Touch>()));
+    RowCursor cursor(rows_, stored_in(table_of<Click>()));
     bool found = cursor.seek(behind.view()) ? cursor.previous() : cursor.last();
-    Touch touch;
+    Click click;
     for (; found && cursor.key().starts_with(prefix.view()); found = cursor.previous()) {
-        (void)decode_row(cursor.key(), cursor.value(), touch);
-        if (!visit(touch)) {
+        (void)decode_row(cursor.key(), cursor.value(), click);
+        if (!visit(click)) {
             return;
         }
     }

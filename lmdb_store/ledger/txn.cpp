@@ -204,7 +204,7 @@ void EmbeddedTxn::count_unbalanced(const JournalGroup& group) {
     BalanceKey key{group.account, group.program, group.creator, {}};
     Delta* delta = nullptr;
     for (const JournalEntry& entry : group.entries) {
-        if (is_mark(entry.reason)) {
+        if (is_memo(entry.reason)) {
             continue;
         }
         if (delta == nullptr || key.currency != entry.currency) {

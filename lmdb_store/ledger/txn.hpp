@@ -56,7 +56,7 @@ public:
 private:
     /// Unwritten balance changes, and the difference from the journal, which is zero at commit.
     struct Delta {
-        BookSums unwritten, unbalanced;
+        AccountSums unwritten, unbalanced;
     };
 
     void adopt_node();

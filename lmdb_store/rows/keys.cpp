@@ -191,7 +191,7 @@ LedgerKey balance_prefix(const BalanceKey& balance) noexcept {
         .bytes(balance.currency.code());
 }
 
-LedgerKey touch_program_prefix(AccountNumber account, const Digest256& anon,
+LedgerKey click_program_prefix(AccountNumber account, const Digest256& anon,
                                const ProgramId& program) noexcept {
     return account_prefix(account).digest(anon).bytes(program.view()).end();
 }

@@ -108,7 +108,7 @@ private:
 [[nodiscard]] LedgerKey creator_prefix(AccountNumber account, const CreatorId& creator) noexcept;
 /// Key of a group that names a creator, in the index by accounting date.
 [[nodiscard]] LedgerKey dated_key(const JournalGroup& group, std::uint32_t node) noexcept;
-[[nodiscard]] LedgerKey touch_program_prefix(AccountNumber account, const Digest256& anon,
+[[nodiscard]] LedgerKey click_program_prefix(AccountNumber account, const Digest256& anon,
                                              const ProgramId& program) noexcept;
 [[nodiscard]] LedgerKey product_prefix(AccountNumber account, ShopNumber shop,
                                        const ProductId& product) noexcept;

@@ -47,7 +47,7 @@ void attribution_fields(auto& fields, auto& attribution) {
         fields.like(candidate.program, attribution.program);
         fields.like(candidate.creator, attribution.creator);
         fields(candidate.code);
-        fields(candidate.touched_at);
+        fields(candidate.clicked_at);
         fields(candidate.verdict);
     });
 }
@@ -74,12 +74,12 @@ void position_fields(auto& fields, auto& position) {
         fields.line(frozen.line);
         fields.rate(frozen.rate);
     });
-    fields.each(position.dues, [&](auto& due) {
-        fields.line(due.line);
-        fields(due.currency);
-        fields(due.due);
-        fields(due.taken);
-        fields.entry(due.first_entry);
+    fields.each(position.accruals, [&](auto& accrual) {
+        fields.line(accrual.line);
+        fields(accrual.currency);
+        fields(accrual.accrued);
+        fields(accrual.allocated);
+        fields.entry(accrual.first_entry);
     });
     fields.each(position.payouts, [&](auto& payout) {
         fields(payout.payout_id);
@@ -87,9 +87,9 @@ void position_fields(auto& fields, auto& position) {
         fields(payout.amount);
         fields(payout.commission);
         fields(payout.has_commission);
-        fields(payout.standing);
+        fields(payout.active);
     });
-    fields(position.last_booked);
+    fields(position.last_posted);
 }
 
 void order_fields(auto& fields, auto& state) {
@@ -104,7 +104,7 @@ void order_fields(auto& fields, auto& state) {
     fields(state.device);
     fields(state.device_version);
     fields(state.customer);
-    fields(state.sane_version);
+    fields(state.plausible_version);
     fields.each(state.lines, [&](auto& line) { line_fields(fields, line); });
     fields.use_lines(state.lines);
     fields.each(state.refunds, [&](auto& refund) { refund_fields(fields, refund); });

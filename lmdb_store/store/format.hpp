@@ -11,7 +11,7 @@
 namespace sluice::store {
 
 /// The only format that this release reads and writes.
-inline constexpr std::uint32_t kStoreFormat = 2;
+inline constexpr std::uint32_t kStoreFormat = 3;
 inline constexpr std::uint32_t kAccountsMaxDefault = 65'536;
 
 struct StoreFormat {

@@ -96,16 +96,16 @@ bool Reads::has_event(const OrderKey& key, Topic topic, const EventDigest& diges
     return !rows(kSelect, parameters).empty();
 }
 
-void Reads::visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
-                          Timestamp upto, const Visitor<Touch>& visit) {
+void Reads::visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                         Timestamp upto, const Visitor<Click>& visit) {
     static const Statement kSelect = select_statement(
-        sql_of<Touch>().columns(),
-        "touches WHERE account = $1 AND anon = $2 AND program = $3 AND "
+        sql_of<Click>().columns(),
+        "clicks WHERE account = $1 AND anon = $2 AND program = $3 AND "
         "(occurred_s, occurred_ns) <= ($4, $5) ORDER BY occurred_s DESC, occurred_ns DESC");
     RowWriter parameters;
     parameters.u4(account.value).digest(anon).text(program.view()).instant(upto);
-    for (const Touch& touch : all(rows(kSelect, parameters), read_row<Touch>)) {
-        if (!visit(touch)) {
+    for (const Click& click : all(rows(kSelect, parameters), read_row<Click>)) {
+        if (!visit(click)) {
             return;
         }
     }

@@ -46,8 +46,8 @@ public:
 
     bool load_order(const OrderKey& key, OrderState& state) override;
     bool has_event(const OrderKey& key, Topic topic, const EventDigest& digest) override;
-    void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
-                       Timestamp upto, const Visitor<Touch>& visit) override;
+    void visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                      Timestamp upto, const Visitor<Click>& visit) override;
     std::optional<CatalogKey> find_variant(AccountNumber account, ShopNumber shop,
                                            std::string_view variant_sku) override;
     std::vector<CatalogKey> product_copies(AccountNumber account, ShopNumber shop,
@@ -73,8 +73,8 @@ public:
     void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                               const Visitor<JournalGroup>& visit) override;
     /// Sorted by the server.
-    std::unique_ptr<MaturedRows> matured(AccountNumber account,
-                                         std::span<const MaturedOf> programs) override;
+    std::unique_ptr<ClearedRows> cleared(AccountNumber account,
+                                         std::span<const ClearedOf> programs) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
 

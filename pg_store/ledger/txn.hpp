@@ -63,8 +63,8 @@ public:
     void put_row(RowView row) override;
     void erase_row(RowView row) override;
     std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
-    void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
-                       Timestamp upto, const Visitor<Touch>& visit) override;
+    void visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                      Timestamp upto, const Visitor<Click>& visit) override;
     std::optional<CatalogKey> find_variant(AccountNumber account, ShopNumber shop,
                                            std::string_view variant_sku) override;
     std::vector<CatalogKey> product_copies(AccountNumber account, ShopNumber shop,
@@ -75,9 +75,9 @@ public:
 
     LedgerHead& mutable_head() override { return node_.head; }
     ChainHead& mutable_chain(AccountNumber account) override;
-    void move_touch(const Touch& stored, const Digest256& anon) override;
+    void move_click(const Click& stored, const Digest256& anon) override;
     void put_order(const OrderState& state) override;
-    void put_taken(const OrderState& state) override;
+    void put_allocated(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
     void append_journal(const JournalGroup& group) override;
     void add_to_balance(const Balance& change) override;
@@ -96,15 +96,15 @@ private:
         OrderState state;
         bool stored = false;  ///< It is in the table, with `revision`.
         bool exists = false;
-        bool changed = false;     ///< Not written yet.
-        bool only_taken = false;  ///< Only put_taken() changed it since it was written.
+        bool changed = false;         ///< Not written yet.
+        bool only_allocated = false;  ///< Only put_allocated() changed it since it was written.
         std::uint64_t revision = 0;
         std::exception_ptr damage;  ///< It could not be read.
     };
     /// Unwritten changes, all changes that were added, and the same sums from the journal, which
     /// must be equal at commit.
     struct Delta {
-        BookSums unwritten, added, journal;
+        AccountSums unwritten, added, journal;
         bool changed = false;
     };
     using ChangedOrder = std::pair<const OrderKey*, CachedOrder*>;
@@ -133,7 +133,7 @@ private:
     void know_member(const ProgramId& program, const CreatorId& creator, AccountNumber account,
                      RowReader& row);
     void fetch_codes(const std::vector<WaitKey>& keys);
-    void fetch_touches(const std::vector<WaitKey>& keys);
+    void fetch_clicks(const std::vector<WaitKey>& keys);
     void fetch_chains(const UpcomingKeys& keys);
     void fetch_products(const std::vector<ShopKey>& keys);
     void fetch_variants(const std::vector<ShopText>& skus);
@@ -142,14 +142,14 @@ private:
     void scan_work(const Work& first, KeyRange range, const Visitor<Work>& visit);
     // txn_writes.cpp
     void put_shop(const ShopRow& row);
-    void put_touch(const Touch& touch);
+    void put_click(const Click& click);
     // txn_flush.cpp
     void flush();
     void flush_orders();
     void update_order(const OrderKey& key, CachedOrder& order);
     void replace_orders(const std::vector<ChangedOrder>& changed);
     void copy_orders(const std::vector<ChangedOrder>& added);
-    void update_taken(const std::vector<ChangedOrder>& changed);
+    void update_allocations(const std::vector<ChangedOrder>& changed);
     void flush_journal();
     void flush_balances();
     void flush_variants();
@@ -163,7 +163,7 @@ private:
 
     std::unordered_map<OrderKey, CachedOrder, OrderHash> orders_;
     std::map<AnonKey, std::vector<CodeRow>> codes_;
-    std::map<AnonKey, std::vector<Touch>> touches_;  ///< All clicks of an id, the latest first.
+    std::map<AnonKey, std::vector<Click>> clicks_;  ///< All clicks of an id, the latest first.
     std::map<ShopKey, std::optional<CatalogKey>> variants_;
     std::map<ShopKey, Copies> products_;
     std::map<std::uint32_t, ChainHead> chains_;

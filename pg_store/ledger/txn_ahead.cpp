@@ -10,7 +10,7 @@ namespace sluice::pg {
 namespace {
 
 /// Clicks of one id that are read ahead. An id with more is read when it is needed.
-constexpr std::size_t kTouchesAhead = 64;
+constexpr std::size_t kClicksAhead = 64;
 /// Orders that are kept at once: a slice of a payout close.
 constexpr std::size_t kOrdersMax = 8192;
 
@@ -159,11 +159,11 @@ void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
 }
 
 /// Forgets an id with too many clicks. It is read again when it is needed.
-void PgTxn::fetch_touches(const std::vector<WaitKey>& keys) {
+void PgTxn::fetch_clicks(const std::vector<WaitKey>& keys) {
     static const Keyed kSelect(
         digest_key(),
-        "SELECT " + sql_of<Touch>().columns("t.") + ", " + sql_of<Membership>().columns("m.") +
-            " FROM {keys} CROSS JOIN LATERAL (SELECT * FROM sluice_ledger.touches t "
+        "SELECT " + sql_of<Click>().columns("t.") + ", " + sql_of<Membership>().columns("m.") +
+            " FROM {keys} CROSS JOIN LATERAL (SELECT * FROM sluice_ledger.clicks t "
             "WHERE t.account = {account} AND t.anon = k.digest "
             "ORDER BY t.program DESC, t.occurred_s DESC, t.occurred_ns DESC LIMIT 65) t "
             "LEFT JOIN sluice_ledger.memberships m ON m.account = {account} AND "
@@ -172,20 +172,20 @@ void PgTxn::fetch_touches(const std::vector<WaitKey>& keys) {
         std::set<AnonKey> seen;
         for (int i = 0; i < rows.count(); ++i) {
             RowReader row = rows.row(i);
-            Touch touch = read_row<Touch>(row);
-            know_member(touch.program, touch.creator, touch.account, row);
-            const AnonKey key{touch.account, touch.anon};
+            Click click = read_row<Click>(row);
+            know_member(click.program, click.creator, click.account, row);
+            const AnonKey key{click.account, click.anon};
             seen.insert(key);
-            touches_[key].push_back(std::move(touch));
+            clicks_[key].push_back(std::move(click));
         }
         for (const AnonKey& key : seen) {
-            std::vector<Touch>& touches = touches_[key];
-            if (touches.size() > kTouchesAhead) {
-                touches_.erase(key);
+            std::vector<Click>& clicks = clicks_[key];
+            if (clicks.size() > kClicksAhead) {
+                clicks_.erase(key);
                 continue;
             }
-            std::sort(touches.begin(), touches.end(),
-                      [](const Touch& a, const Touch& b) { return a.occurred_at > b.occurred_at; });
+            std::sort(clicks.begin(), clicks.end(),
+                      [](const Click& a, const Click& b) { return a.occurred_at > b.occurred_at; });
         }
     });
 }
@@ -203,7 +203,7 @@ void PgTxn::fetch_sources(std::vector<WaitKey> keys) {
     std::vector<WaitKey> codes;
     for (const WaitKey& key : keys) {
         const bool is_new = key.kind == WaitKind::kAnon
-                                ? touches_.try_emplace({key.account, key.digest}).second
+                                ? clicks_.try_emplace({key.account, key.digest}).second
                                 : codes_.try_emplace({key.account, key.digest}).second;
         if (is_new) {
             (key.kind == WaitKind::kAnon ? anons : codes).push_back(key);
@@ -213,7 +213,7 @@ void PgTxn::fetch_sources(std::vector<WaitKey> keys) {
         fetch_codes(codes);
     }
     if (!anons.empty()) {
-        fetch_touches(anons);
+        fetch_clicks(anons);
     }
 }
 
@@ -317,15 +317,15 @@ std::vector<CodeRow> PgTxn::code_owners(AccountNumber account, const Digest256& 
     return known != codes_.end() ? known->second : Reads::code_owners(account, code);
 }
 
-void PgTxn::visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
-                          Timestamp upto, const Visitor<Touch>& visit) {
-    const auto known = touches_.find({account, anon});
-    if (known == touches_.end()) {
-        Reads::visit_touches(account, anon, program, upto, visit);
+void PgTxn::visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                         Timestamp upto, const Visitor<Click>& visit) {
+    const auto known = clicks_.find({account, anon});
+    if (known == clicks_.end()) {
+        Reads::visit_clicks(account, anon, program, upto, visit);
         return;
     }
-    for (const Touch& touch : known->second) {
-        if (touch.program == program && touch.occurred_at <= upto && !visit(touch)) {
+    for (const Click& click : known->second) {
+        if (click.program == program && click.occurred_at <= upto && !visit(click)) {
             return;
         }
     }

@@ -41,21 +41,24 @@ void PgTxn::flush() {
 void PgTxn::flush_orders() {
     std::vector<ChangedOrder> added;
     std::vector<ChangedOrder> changed;
-    std::vector<ChangedOrder> taken;
+    std::vector<ChangedOrder> allocated;
     for (auto& [key, order] : orders_) {
         if (order.changed) {
             // Citus updates no rows from texts of arrays.
-            const bool only_taken = order.only_taken && lock_ == WriterLock::kExclusive &&
-                                    !connection_.is_distributed();
-            (!order.stored ? added : only_taken ? taken : changed).emplace_back(&key, &order);
-            order.changed = order.only_taken = false;
+            const bool only_allocated = order.only_allocated && lock_ == WriterLock::kExclusive &&
+                                        !connection_.is_distributed();
+            (!order.stored    ? added
+             : only_allocated ? allocated
+                              : changed)
+                .emplace_back(&key, &order);
+            order.changed = order.only_allocated = false;
         }
     }
     const auto by_key = [](const ChangedOrder& a, const ChangedOrder& b) {
         return *a.first < *b.first;
     };
-    std::sort(taken.begin(), taken.end(), by_key);
-    update_taken(taken);
+    std::sort(allocated.begin(), allocated.end(), by_key);
+    update_allocations(allocated);
     std::sort(changed.begin(), changed.end(), by_key);
     if (lock_ == WriterLock::kExclusive && changed.size() >= kReplacedFrom) {
         replace_orders(changed);
@@ -135,11 +138,13 @@ void PgTxn::copy_orders(const std::vector<ChangedOrder>& added) {
 
 /// Sends only the columns that a payout close changes, because the row of an order is long. Lists
 /// of many rows go as the texts of arrays.
-void PgTxn::update_taken(const std::vector<ChangedOrder>& changed) {
+void PgTxn::update_allocations(const std::vector<ChangedOrder>& changed) {
     static const std::string kText =
-        "UPDATE sluice_ledger.orders o SET revision = o.revision + 1, " + taken_assignments("k.") +
+        "UPDATE sluice_ledger.orders o SET revision = o.revision + 1, " +
+        allocation_assignments("k.") +
         " FROM unnest($1::integer[], $2::integer[], $3::text[], $4::bigint[], " +
-        taken_parameters(5) + ") AS k (account, shop, order_id, revision, " + taken_columns() +
+        allocation_parameters(5) + ") AS k (account, shop, order_id, revision, " +
+        allocation_columns() +
         ") WHERE o.account = k.account AND o.shop = k.shop AND o.order_id = k.order_id AND "
         "o.revision = k.revision";
     if (changed.empty()) {
@@ -147,13 +152,13 @@ void PgTxn::update_taken(const std::vector<ChangedOrder>& changed) {
     }
     std::vector<ColumnArray> columns{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4),
                                      ColumnArray(Type::kText), ColumnArray(Type::kInt8)};
-    add_taken_columns(columns);
+    add_allocation_columns(columns);
     for (const auto& [key, order] : changed) {
         columns[0].add().u4(key->account.value);
         columns[1].add().u4(key->shop.value);
         columns[2].add().text(key->order_id.view());
         columns[3].add().u8(order->revision++);
-        encode_taken(order->state, std::span(columns).subspan(4));
+        encode_allocations(order->state, std::span(columns).subspan(4));
     }
     RowWriter row;
     for (const ColumnArray& column : columns) {

@@ -28,13 +28,13 @@ void PgTxn::put_order(const OrderState& state) {
     CachedOrder& order = cached(state.key);
     order.state = state;
     order.exists = order.changed = true;
-    order.only_taken = false;
+    order.only_allocated = false;
 }
 
-void PgTxn::put_taken(const OrderState& state) {
+void PgTxn::put_allocated(const OrderState& state) {
     CachedOrder& order = cached(state.key);
     order.state = state;
-    order.only_taken = order.stored && (order.only_taken || !order.changed);
+    order.only_allocated = order.stored && (order.only_allocated || !order.changed);
     order.changed = true;
 }
 
@@ -47,7 +47,7 @@ void PgTxn::append_journal(const JournalGroup& group) {
     journal_.begin_copy_row(kJournalColumnsCount);
     write_journal(group, node_.number, journal_);
     for (const JournalEntry& entry : group.entries) {
-        if (!is_mark(entry.reason)) {
+        if (!is_memo(entry.reason)) {
             balances_[{group.account, group.program, group.creator, entry.currency}].journal +=
                 change_by(entry);
         }
@@ -81,24 +81,24 @@ void PgTxn::put_shop(const ShopRow& row) {
 
 /// `imported` counts within one node only: the ledger has numbers of its own for imports, which are
 /// those of the node as long as there is one, so that such a ledger can be copied.
-void PgTxn::put_touch(const Touch& touch) {
-    const auto [import, added] = imports_.try_emplace(touch.imported.value);
+void PgTxn::put_click(const Click& click) {
+    const auto [import, added] = imports_.try_emplace(click.imported.value);
     if (added) {
-        import->second = shared_.imports = std::max(shared_.imports + 1, touch.imported.value);
+        import->second = shared_.imports = std::max(shared_.imports + 1, click.imported.value);
     }
-    touches_.erase({touch.account, touch.anon});
-    Touch row = touch;
+    clicks_.erase({click.account, click.anon});
+    Click row = click;
     row.imported = {import->second};
     KeptTables::put_row(row);
 }
 
 /// The click keeps the ledger's number of its import.
-void PgTxn::move_touch(const Touch& stored, const Digest256& anon) {
+void PgTxn::move_click(const Click& stored, const Digest256& anon) {
     take_lock(WriterLock::kExclusive);
-    touches_.erase({stored.account, stored.anon});
-    touches_.erase({stored.account, anon});
+    clicks_.erase({stored.account, stored.anon});
+    clicks_.erase({stored.account, anon});
     KeptTables::erase_row(stored);
-    Touch row = stored;
+    Click row = stored;
     row.anon = anon;
     KeptTables::put_row(row);
 }
@@ -109,9 +109,9 @@ void PgTxn::put_row(RowView row) {
     switch (row.table().number) {
         case kTableNumber<ShopRow>:
             return put_shop(row.as<ShopRow>());
-        case kTableNumber<Touch>:
+        case kTableNumber<Click>:
             take_lock(WriterLock::kExclusive);
-            return put_touch(row.as<Touch>());
+            return put_click(row.as<Click>());
         case kTableNumber<CodeRow>:
             take_lock(WriterLock::kExclusive);
             codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});

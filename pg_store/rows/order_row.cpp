@@ -31,8 +31,8 @@ constexpr std::array kColumnsBefore{
     "device_version_s",
     "device_version_ns",
     "customer",
-    "sane_version_s",
-    "sane_version_ns",
+    "plausible_version_s",
+    "plausible_version_ns",
     "line_ids",
     "line_skus",
     "line_variant_skus",
@@ -178,7 +178,7 @@ void read_fields(RowReader& row, OrderState& state) {
     state.device = digest_or_null(row);
     state.device_version = row.instant();
     state.customer = digest_or_null(row);
-    state.sane_version = row.instant_or_null();
+    state.plausible_version = row.instant_or_null();
     decode_lines(row, state.lines);
     decode_refunds(row, state.refunds);
     state.statements_count = row.u8();
@@ -231,7 +231,7 @@ void encode_order(const OrderState& state, RowWriter& row) {
     write_digest(state.device, row);
     row.instant(state.device_version);
     write_digest(state.customer, row);
-    row.instant(state.sane_version);
+    row.instant(state.plausible_version);
     encode_lines(state.lines, row);
     encode_refunds(state.refunds, row);
     row.u8(state.statements_count).i2(state.flags);

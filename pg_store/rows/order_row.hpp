@@ -30,14 +30,14 @@ void decode_order(RowReader& row, OrderState& state);
 // -----------------------
 
 /// Names of the columns, separated.
-[[nodiscard]] const std::string& taken_columns();
-/// `due_taken = <prefix>due_taken::numeric[], ...`
-[[nodiscard]] std::string taken_assignments(const char* prefix);
+[[nodiscard]] const std::string& allocation_columns();
+/// `accrual_allocated = <prefix>accrual_allocated::numeric[], ...`
+[[nodiscard]] std::string allocation_assignments(const char* prefix);
 /// `$5::text[], ...`, an array over the orders for each column.
-[[nodiscard]] std::string taken_parameters(std::size_t first);
-/// Adds the columns that encode_taken() fills.
-void add_taken_columns(std::vector<ColumnArray>& columns);
+[[nodiscard]] std::string allocation_parameters(std::size_t first);
+/// Adds the columns that encode_allocations() fills.
+void add_allocation_columns(std::vector<ColumnArray>& columns);
 /// One order's values.
-void encode_taken(const OrderState& state, std::span<ColumnArray> columns);
+void encode_allocations(const OrderState& state, std::span<ColumnArray> columns);
 
 }  // namespace sluice::pg

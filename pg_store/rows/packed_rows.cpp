@@ -9,8 +9,8 @@ std::string pack_candidates(const std::vector<Candidate>& candidates) {
         packer.number(static_cast<std::uint8_t>(candidate.type))
             .number(static_cast<std::uint8_t>(candidate.verdict))
             .number(candidate.code)
-            .number(candidate.touched_at.seconds)
-            .number(candidate.touched_at.nanos)
+            .number(candidate.clicked_at.seconds)
+            .number(candidate.clicked_at.nanos)
             .text(candidate.program.view())
             .text(candidate.creator.view());
     }
@@ -24,9 +24,9 @@ std::vector<Candidate> unpack_candidates(std::string_view bytes) {
         candidate.type = checked<AttributionType>(in.number<std::uint8_t>());
         candidate.verdict = checked<CandidateVerdict>(in.number<std::uint8_t>());
         candidate.code = in.number<std::uint32_t>();
-        candidate.touched_at.seconds = in.number<std::int64_t>();
-        candidate.touched_at.nanos = in.number<std::uint32_t>();
-        check(candidate.touched_at);
+        candidate.clicked_at.seconds = in.number<std::int64_t>();
+        candidate.clicked_at.nanos = in.number<std::uint32_t>();
+        check(candidate.clicked_at);
         candidate.program = ProgramId(in.text());
         candidate.creator = CreatorId(in.text());
     }

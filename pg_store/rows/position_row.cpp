@@ -97,7 +97,7 @@ void encode_facts(const std::vector<Position>& all, RowWriter& row) {
     });
     shorts(row, all, [](const Position& p) { return p.facts.customer; });
     texts(row, all, [](const Position& p) { return std::string_view(p.facts.group); });
-    instants(row, all, [](const Position& p) { return p.last_booked; });
+    instants(row, all, [](const Position& p) { return p.last_posted; });
     std::vector<Numbered<const Money*>> caps;
     for (std::uint32_t i = 0; i < all.size(); ++i) {
         for (const Money& cap : all[i].facts.caps) {
@@ -126,7 +126,7 @@ void decode_facts(RowReader& row, std::vector<Position>& all) {
     read_next(row, all,
               [](Position& p, const Field& f) { p.facts.customer = to_enum<CustomerKind>(f); });
     read_next(row, all, [](Position& p, const Field& f) { p.facts.group = to_text(f); });
-    read_next_instants(row, all, [](Position& p) -> Timestamp& { return p.last_booked; });
+    read_next_instants(row, all, [](Position& p) -> Timestamp& { return p.last_posted; });
     std::vector<Numbered<Money>> caps;
     read_positions(row, caps);
     read_next(row, caps, [](auto& of, const Field& f) { of.item.currency = to_currency(f); });
@@ -219,30 +219,30 @@ void decode_frozen(RowReader& row, std::vector<Position>& positions) {
     distribute(all, positions, &Position::frozen);
 }
 
-// ---- What is due, and what payouts took ---------------------------------------------------------
+// ---- Accruals and allocations -------------------------------------------------------------------
 
-void encode_dues(const std::vector<Position>& positions, RowWriter& row) {
-    const auto all = numbered(positions, &Position::dues);
+void encode_accruals(const std::vector<Position>& positions, RowWriter& row) {
+    const auto all = numbered(positions, &Position::accruals);
     write_positions(row, all);
     texts(row, all, [](const auto& of) { return of.item->line.view(); });
     texts(row, all, [](const auto& of) { return of.item->currency.code(); });
-    amounts(row, all, [](const auto& of) { return of.item->due; });
-    amounts(row, all, [](const auto& of) { return of.item->taken; });
+    amounts(row, all, [](const auto& of) { return of.item->accrued; });
+    amounts(row, all, [](const auto& of) { return of.item->allocated; });
     longs(row, all, [](const auto& of) { return of.item->first_entry; });
 }
 
-void decode_dues(RowReader& row, std::vector<Position>& positions) {
-    std::vector<Numbered<LineDue>> all;
+void decode_accruals(RowReader& row, std::vector<Position>& positions) {
+    std::vector<Numbered<LineAccrual>> all;
     read_positions(row, all);
     read_next(row, all, [](auto& of, const Field& f) { of.item.line = id_of<LineItemId>(f); });
     read_next(row, all, [](auto& of, const Field& f) { of.item.currency = to_currency(f); });
-    read_next(row, all, [](auto& of, const Field& f) { of.item.due = to_decimal(f); });
-    read_next(row, all, [](auto& of, const Field& f) { of.item.taken = to_decimal(f); });
+    read_next(row, all, [](auto& of, const Field& f) { of.item.accrued = to_decimal(f); });
+    read_next(row, all, [](auto& of, const Field& f) { of.item.allocated = to_decimal(f); });
     read_next(row, all, [](auto& of, const Field& f) { of.item.first_entry = to_count(f); });
-    distribute(all, positions, &Position::dues);
+    distribute(all, positions, &Position::accruals);
 }
 
-void encode_taken(const std::vector<Position>& positions, RowWriter& row) {
+void encode_allocations(const std::vector<Position>& positions, RowWriter& row) {
     const auto all = numbered(positions, &Position::payouts);
     write_positions(row, all);
     texts(row, all, [](const auto& of) { return std::string_view(of.item->payout_id); });
@@ -250,10 +250,10 @@ void encode_taken(const std::vector<Position>& positions, RowWriter& row) {
     amounts(row, all, [](const auto& of) { return of.item->amount; });
     amounts(row, all, [](const auto& of) { return of.item->commission; });
     flags(row, all, [](const auto& of) { return of.item->has_commission; });
-    flags(row, all, [](const auto& of) { return of.item->standing; });
+    flags(row, all, [](const auto& of) { return of.item->active; });
 }
 
-void decode_taken(RowReader& row, std::vector<Position>& positions) {
+void decode_allocations(RowReader& row, std::vector<Position>& positions) {
     std::vector<Numbered<PositionPayout>> all;
     read_positions(row, all);
     read_next(row, all, [](auto& of, const Field& f) { of.item.payout_id = to_text(f); });
@@ -261,7 +261,7 @@ void decode_taken(RowReader& row, std::vector<Position>& positions) {
     read_next(row, all, [](auto& of, const Field& f) { of.item.amount = to_decimal(f); });
     read_next(row, all, [](auto& of, const Field& f) { of.item.commission = to_decimal(f); });
     read_next(row, all, [](auto& of, const Field& f) { of.item.has_commission = to_boolean(f); });
-    read_next(row, all, [](auto& of, const Field& f) { of.item.standing = to_boolean(f); });
+    read_next(row, all, [](auto& of, const Field& f) { of.item.active = to_boolean(f); });
     distribute(all, positions, &Position::payouts);
 }
 
@@ -271,16 +271,16 @@ void encode_positions(const std::vector<Position>& positions, RowWriter& row) {
     encode_attributions(positions, row);
     encode_facts(positions, row);
     encode_frozen(positions, row);
-    encode_dues(positions, row);
-    encode_taken(positions, row);
+    encode_accruals(positions, row);
+    encode_allocations(positions, row);
 }
 
 void decode_positions(RowReader& row, std::vector<Position>& positions) {
     decode_attributions(row, positions);
     decode_facts(row, positions);
     decode_frozen(row, positions);
-    decode_dues(row, positions);
-    decode_taken(row, positions);
+    decode_accruals(row, positions);
+    decode_allocations(row, positions);
 }
 
 }  // namespace sluice::pg

@@ -80,17 +80,17 @@ void write_head(const NodeHead& node, RowWriter& row) {
 
 namespace {
 
-/// A transfer has a currency and an amount, a mark neither.
+/// A posting has a currency and an amount, a memo entry neither.
 JournalEntry entry_of(const Field& line, const Field& currency, const Field& amount,
                       const Field& reason) {
     JournalEntry entry;
     entry.line = LineItemId(to_text(line));
     entry.amount = to_decimal(amount);
     entry.reason = to_enum<JournalReason>(reason);
-    if (!is_mark(entry.reason)) {
+    if (!is_memo(entry.reason)) {
         entry.currency = to_currency(currency);
     } else if (!to_text(currency).empty() || !entry.amount.is_zero()) {
-        throw_damaged("a mark has an amount");
+        throw_damaged("a memo entry has an amount");
     }
     return entry;
 }
@@ -169,7 +169,7 @@ void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row
     row.array(Type::kText, entries,
               [](RowWriter& out, const JournalEntry& entry) { out.text(entry.line.view()); });
     row.array(Type::kText, entries, [](RowWriter& out, const JournalEntry& entry) {
-        out.text(is_mark(entry.reason) ? std::string_view() : entry.currency.code());
+        out.text(is_memo(entry.reason) ? std::string_view() : entry.currency.code());
     });
     row.array(Type::kNumeric, entries,
               [](RowWriter& out, const JournalEntry& entry) { out.numeric(entry.amount); });

@@ -75,13 +75,13 @@ const std::vector<DistributedTables>& distributed_tables() {
           "periods",
           "refunds",
           "tier_volumes",
-          "touches",
+          "clicks",
           "variants",
           "waiting",
-          "waiting_commands"}},
+          "pending_approvals"}},
         {"payout_id", {"payouts", "payout_parts", "payout_items"}},
-        {"command_id", {"money_commands", "given_orders"}},
-        {"run", {"skipped"}},
+        {"command_id", {"money_commands", "attributed_orders"}},
+        {"payout_run", {"skipped"}},
     };
     return tables;
 }

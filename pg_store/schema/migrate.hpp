@@ -4,7 +4,7 @@
 // lock: any number of programs may try at once, and each may be killed at any instant. Batches of
 // workers that run are done before it begins, and those that wait for it find the new number.
 //
-// Numbers begin with 5: 1 to 4 are the schema of an earlier format, which is refused, not migrated.
+// Numbers begin with 8: 1 to 7 are the schemas of earlier formats, which are refused, not migrated.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace sluice::pg {
 struct Migrated {
     int before = 0;  ///< 0 if there was no ledger.
     int now = 0;
-    std::vector<std::string> applied;   ///< `0005_ledger`, in order.
+    std::vector<std::string> applied;   ///< `0008_ledger`, in order.
     bool could_be_distributed = false;  ///< The database has Citus, which distribute() would use.
 };
 

@@ -1,4 +1,4 @@
-"""Writes the header with the migrations: migration_table.py OUT.hpp 0005_name.sql 0006_name.sql ..."""
+"""Writes the header with the migrations: migration_table.py OUT.hpp 0008_name.sql 0009_name.sql ..."""
 import pathlib
 import re
 import sys

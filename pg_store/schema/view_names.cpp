@@ -57,21 +57,24 @@ std::string names_of(std::string_view code) {
 }
 
 /// @param side  Of the accounts between which a posting moves its amount.
-std::string account_of(Book BooksOf::*side) {
+std::string account_of(LedgerAccount DebitCredit::*side) {
     return cases<JournalReason>("reason", [side](JournalReason reason) -> std::string {
-        const Book book = books_of(reason).*side;
-        if (book == Book::kNone) {
+        const LedgerAccount account = debit_credit_of(reason).*side;
+        if (account == LedgerAccount::kNone) {
             return {};
         }
-        return quoted(book_name(book, {})) + (book == Book::kPayout ? " || payout_id" : "");
+        return quoted(ledger_account_name(account, {})) +
+               (account == LedgerAccount::kPayout ? " || payout_id" : "");
     });
 }
 
 std::string name_functions() {
     return function("anomaly_name", "kind integer", names_of<AnomalyKind>("kind")) +
            function("reason_name", "reason integer", names_of<JournalReason>("reason")) +
-           function("from_book", "reason integer, payout_id text", account_of(&BooksOf::from)) +
-           function("to_book", "reason integer, payout_id text", account_of(&BooksOf::to)) +
+           function("debit_account", "reason integer, payout_id text",
+                    account_of(&DebitCredit::debit)) +
+           function("credit_account", "reason integer, payout_id text",
+                    account_of(&DebitCredit::credit)) +
            function("payout_state_name", "state integer", names_of<PayoutState>("state")) +
            function("item_kind_name", "kind integer", names_of<ItemKind>("kind")) +
            function("attribution_name", "type integer", names_of<AttributionType>("type"));

@@ -9,7 +9,7 @@ from harness import orders
 from harness.cli import now
 from harness.edge import Edge
 from program import sluice
-from test_ledger import ACME, HTTP, Shop, transfers, until_now
+from test_ledger import ACME, HTTP, Shop, postings, until_now
 
 WHY = ("--reason", "as agreed")
 
@@ -38,7 +38,7 @@ def apply(shop, text, status=0):
 
 
 def test_the_life_of_a_payout(sold):
-    """P3, P4: what fails is due again, once."""
+    """P3, P4: what fails is payable again, once."""
     (first,) = close(sold)
     name = first["payout_id"]
     items = sold.json("payout", "show", name, *ACME)
@@ -48,7 +48,7 @@ def test_the_life_of_a_payout(sold):
     assert f"payout {name} is APPROVED: failed is not possible" in refused.err
     sold.run("payout", "sent", name, *ACME, *WHY)
     assert "was sent by" in sold.run("payout", "sent", name, *ACME, *WHY).out
-    sold.run("payout", "failed", first["run"], *ACME, *WHY, "--bank-ref", "R-7")
+    sold.run("payout", "failed", first["payout_run"], *ACME, *WHY, "--bank-ref", "R-7")
     (row,) = sold.json("payout", "list", *ACME, "--state", "FAILED")
     assert (row["state"], row["bank_ref"]) == ("FAILED", "R-7")
     (second,) = close(sold)
@@ -62,9 +62,9 @@ def test_the_life_of_a_payout(sold):
 def test_who_is_left_out_and_why(sold):
     preview = sold.json("payout", "preview", *ACME, *until_now(), "--exclude", "ann")
     assert preview["payouts"] == []
-    assert preview["skipped"] == [{"creator_id": "ann", "currency": "USD", "amount": "16.00", "why": "EXCLUDED"}]
+    assert preview["skipped"] == [{"creator_id": "ann", "currency": "USD", "amount": "16.00", "skip_reason": "EXCLUDED"}]
     apply(sold, "[[policy]]\naccount = 'acme'\nmin_payout = ['25.00 USD']\n")
-    assert sold.json("payout", "preview", *ACME, *until_now())["skipped"][0]["why"] == "BELOW_MINIMUM"
+    assert sold.json("payout", "preview", *ACME, *until_now())["skipped"][0]["skip_reason"] == "BELOW_MINIMUM"
     assert len(close(sold, "--ignore-minimum")) == 1
 
 
@@ -102,16 +102,16 @@ def test_a_key_is_done_once(sold):
     first = sold.run(*line, "--amount", "5.00").out
     assert sold.run(*line, "--amount", "5.00").out == first
     assert "key k-1 was used by" in sold.run(*line, "--amount", "6.00", status=1).err
-    assert [e["amount"] for e in transfers(sold) if e["reason"] == "MANUAL"] == ["5.00"]
+    assert [e["amount"] for e in postings(sold) if e["reason"] == "MANUAL"] == ["5.00"]
 
 
 def test_credit_and_reverse(sold):
     sold.run("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", "12.00 USD", *WHY)
-    entry = [e for e in transfers(sold) if e["reason"] == "CREDIT"][0]
+    entry = [e for e in postings(sold) if e["reason"] == "CREDIT"][0]
     sold.run("reverse", entry["command_id"], *ACME, *WHY)
     again = sold.run("reverse", entry["command_id"], *ACME, *WHY, status=1)
     assert "reversed" in again.err
-    assert [e["amount"] for e in transfers(sold) if e["reason"] == "REVERSAL"] == ["-12.00"]
+    assert [e["amount"] for e in postings(sold) if e["reason"] == "REVERSAL"] == ["-12.00"]
     sold.run("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", "12.00", *WHY, status=2)
 
 
@@ -165,11 +165,11 @@ def test_an_import_reaches_as_far_as_it_says(shop):
     dated = shop.file("d.csv", "creator_id,program_id,code,valid_from\nben,spring,LATE,2024-01-01T00:00:00Z\n")
     (row,) = shop.json("creator", "import", dated, "--dry-run")
     assert (row["orders"], row["after"]) == (1, "8.00")
-    (row,) = shop.json("creator", "import", plain, "--reach", "2024-01-01T00:00:00Z", "--dry-run")
+    (row,) = shop.json("creator", "import", plain, "--effective-from", "2024-01-01T00:00:00Z", "--dry-run")
     assert (row["orders"], row["after"]) == (1, "8.00")
     shop.run("creator", "import", dated)
     assert shop.json("report", "orders")[0]["creator_id"] == "ben"
-    shop.run("detach", *ACME, "--cause", transfers(shop)[0]["command_id"], *WHY)
+    shop.run("detach", *ACME, "--cause", postings(shop)[0]["command_id"], *WHY)
     assert shop.json("report", "orders")[0]["status"] == "detached"
 
 
@@ -182,7 +182,7 @@ def test_profiles_of_creators(shop):
     shop.run("creator", "set", "ben", *ACME, "--name", "Benjamin", "--program", "spring", "--group", "silver")
     shop.run("creator", "rename", "ben", "benjamin", *ACME)
     shown = shop.json("creator", "show", "benjamin", *ACME)
-    assert (shown["creator_id"], shown["known_as"]) == ("benjamin", ["ben", "benjamin"])
+    assert (shown["creator_id"], shown["aliases"]) == ("benjamin", ["ben", "benjamin"])
     assert shown["programs"][0]["group"] == "silver"
     assert "was used in account acme before" in shop.run("creator", "rename", "ann", "ben", *ACME, status=1).err
     assert "has no creator eve" in shop.run("creator", "show", "eve", *ACME, status=1).err
@@ -191,10 +191,10 @@ def test_profiles_of_creators(shop):
     assert shop.json("creator", "show", "ben", *ACME)["programs"][0]["codes"][0]["valid_until"] == "2030-01-01T00:00:00Z"
 
 
-def test_touches_are_listed_by_digest(shop):
-    shop.run("touch", "import", shop.file(
+def test_clicks_are_listed_by_digest(shop):
+    shop.run("click", "import", shop.file(
         "t.csv", "svc_anon_id,creator_id,program_id,occurred_at\nd1,ann,spring,2024-03-01T00:00:00Z\n"))
-    (row,) = shop.json("touch", "list", *ACME)
+    (row,) = shop.json("click", "list", *ACME)
     assert (row["creator_id"], row["occurred_at"]) == ("ann", "2024-03-01T00:00:00Z")
     assert len(row["device_sha256"]) == 64 and "d1" not in json.dumps(row)
 
@@ -216,7 +216,7 @@ def test_four_eyes(sold):
     sold.run("withdraw", rows[0]["id"], *ACME, *WHY)
     sold.run("payout", "void", payout["payout_id"], *ACME, *WHY)
     assert sold.json("approvals", *ACME) == []
-    assert not [e for e in transfers(sold) if e["reason"] == "MANUAL"]
+    assert not [e for e in postings(sold) if e["reason"] == "MANUAL"]
 
 
 def test_a_key_of_a_command_that_waits(sold):
@@ -229,7 +229,7 @@ def test_a_key_of_a_command_that_waits(sold):
     (row,) = sold.json("approvals", *ACME)
     sold.run("withdraw", row["id"], *ACME, *WHY)
     assert f"{row['id']} was withdrawn by" in sold.run(*line, status=1).err
-    assert not [e for e in transfers(sold) if e["reason"] == "MANUAL"]
+    assert not [e for e in postings(sold) if e["reason"] == "MANUAL"]
 
 
 def test_a_closed_month_names_the_creator_as_then(sold):
@@ -271,7 +271,7 @@ HELD = """
 id = "spring"
 account = "acme"
 default_rate = "10%"
-hold_days = 14
+clearing_days = 14
 late_days = 36500
 """
 
@@ -319,7 +319,7 @@ def test_balances_as_of_a_time_that_is_over(shop):
     for payout in second:
         paid("settle", payout)
     paid("returned", second[1])
-    (credit,) = [entry["command_id"] for entry in transfers(shop) if entry["reason"] == "CREDIT"]
+    (credit,) = [entry["command_id"] for entry in postings(shop) if entry["reason"] == "CREDIT"]
     command("reverse", credit, *WHY)
     command("attribute", "--shop", "shop-1", "--order", "o2", "--creator", "ben", "--program", "spring", "--replace",
             *WHY)
@@ -378,7 +378,7 @@ def test_an_export_that_is_repeated_with_its_key(sold):
     """K1, P6: the same message, written again; another key does not send twice."""
     (payout,) = close(sold)
     sold.run("creator", "set", "ann", *ACME, "--payee", "ref-1")
-    line, out = export(sold, payout["run"], "csv", "--key", "e-1")
+    line, out = export(sold, payout["payout_run"], "csv", "--key", "e-1")
     said = sold.run(*line).out
     assert "1 payout," in said
     first, journal = out.read_bytes(), sold.json("report", "journal", *ACME)
@@ -388,7 +388,7 @@ def test_an_export_that_is_repeated_with_its_key(sold):
     assert sold.json("report", "journal", *ACME) == journal
     sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "1.00", *WHY, "--key", "a-1")
     for key, words in (("a-1", "key a-1 was used by"), ("e-2", "name it with --again")):
-        assert words in sold.run(*export(sold, payout["run"], "csv", "--key", key)[0], status=1).err
+        assert words in sold.run(*export(sold, payout["payout_run"], "csv", "--key", key)[0], status=1).err
 
 
 def test_pain_is_xml_that_a_parser_takes(shop):

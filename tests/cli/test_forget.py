@@ -41,7 +41,7 @@ SAID = [b"customer-77", b"Jane@Example.org", b"+1 555 0100", b"Jane Doe", b"devi
 def sold(shop):  # noqa: F811
     shop.send("o1", svc_anon_id="device-77", **PERSON)
     shop.send("o2", svc_anon_id="device-77", email="other@example.org")
-    shop.run("touch", "import", shop.file("t.csv", "svc_anon_id,creator_id,program_id,occurred_at\n"
+    shop.run("click", "import", shop.file("t.csv", "svc_anon_id,creator_id,program_id,occurred_at\n"
                                           "device-77,ann,spring,2024-02-29T00:00:00Z\n"))
     shop.drain()
     assert all(word in archived(shop.store) for word in SAID)
@@ -58,7 +58,7 @@ def rebuild_is_equal(shop, name="new"):  # noqa: F811
 def test_a_person_is_forgotten(sold, whom):
     before = sold.json("report", "orders")
     counts = sold.json("forget", "--shop", "shop-1", *whom, "--dry-run")
-    assert counts == {"orders": 2, "touches": 1, "dead_letters": 0, "archived_inputs": 3}
+    assert counts == {"orders": 2, "clicks": 1, "dead_letters": 0, "archived_inputs": 3}
     assert all(word in archived(sold.store) for word in SAID)  # it changes nothing
     assert sold.run("forget", "--shop", "shop-1", *whom).out == "forgotten\n"
     sold.drain()

@@ -107,7 +107,7 @@ def test_report_orders(sold):
     assert [row["order_id"] for row in rows] == ["o1", "o2"]
     assert list(rows[0]) == [
         "order_id", "shop_id", "account_id", "creator_id", "program_id", "attribution_types", "commission_amount",
-        "due", "commission_currency", "amount", "tax", "shipping", "refund_amount", "refund_tax", "currency",
+        "accrued", "commission_currency", "amount", "tax", "shipping", "refund_amount", "refund_tax", "currency",
         "cancelled_at", "ordered_at", "last_updated_at", "status", "blocked_by", "payouts", "node"]
     assert [row["status"] for row in rows] == ["payable", "waiting"]
     assert rows[0]["creator_id"] == "ann" and rows[0]["attribution_types"] == ["AFFILIATE_CODE"]
@@ -129,29 +129,29 @@ def until_now():
     return "--until", now()
 
 
-def transfers(shop, *more):
+def postings(shop, *more):
     return [e for e in shop.json("report", "journal", *ACME, *more) if e["amount"] is not None]
 
 
 def test_journal_balances_and_adjustment(sold):
-    (entry,) = transfers(sold)
+    (entry,) = postings(sold)
     assert list(entry) == [
         "node", "entry", "event_seq", "command_id", "account_id", "program_id", "creator_id", "shop_id", "order_id",
-        "line_item_id", "currency", "amount", "from", "to", "reason", "payout_id", "recorded_at", "accounting_date",
+        "line_item_id", "currency", "amount", "debit_account", "credit_account", "reason", "payout_id", "recorded_at", "accounting_date",
         "refers_to", "note", "actor", "hash"]
     assert (entry["amount"], entry["reason"], entry["line_item_id"]) == ("8.00", "ACCRUAL", "l1")
-    assert (entry["from"], entry["to"], entry["actor"]) == ("expense", "owed", None)
+    assert (entry["debit_account"], entry["credit_account"], entry["actor"]) == ("expense", "owed", None)
     sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "-1.50", "--reason", "a gift")
-    assert [(e["amount"], e["reason"], e["note"]) for e in transfers(sold)] == [
+    assert [(e["amount"], e["reason"], e["note"]) for e in postings(sold)] == [
         ("8.00", "ACCRUAL", None), ("-1.50", "MANUAL", "a gift")]
-    assert transfers(sold)[1]["actor"] and len(transfers(sold)[1]["hash"]) == 64
+    assert postings(sold)[1]["actor"] and len(postings(sold)[1]["hash"]) == 64
     for more in ([*ACME], ["--all-accounts"], [*ACME, "--creator", "ann"]):
         (balance,) = sold.json("report", "balances", *more)
         assert balance == {"account_id": "acme", "program_id": "spring", "creator_id": "ann", "currency": "USD",
                            "pending": "0.00", "blocked": "0.00", "payable": "6.50", "in_payout": "0.00",
                            "paid": "0.00", "total": "6.50"}
     (order,) = sold.json("report", "orders", "--creator", "ann")
-    assert (order["commission_amount"], order["due"]) == ("6.50", "6.50")
+    assert (order["commission_amount"], order["accrued"]) == ("6.50", "6.50")
     assert "creator bob was never in a program" in sold.run("report", "balances", *ACME, "--creator", "bob", status=1).err
     assert "there is no shop shop-9" in sold.run("report", "orders", "--shop", "shop-9", status=1).err
     assert "there is no account nope" in sold.run("report", "balances", "--account", "nope", status=1).err
@@ -182,7 +182,7 @@ def test_payout_and_statement(sold):
     (payout,) = sold.json("payout", "list", *ACME)
     assert closed["payouts"] == [payout]
     assert list(payout) == [
-        "node", "payout_id", "run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state", "until",
+        "node", "payout_id", "payout_run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state", "until",
         "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "orders", "items"]
     assert (payout["amount"], payout["state"], payout["orders"]) == ("8.00", "APPROVED", 1)
     assert sold.json("report", "payouts", *ACME) == [payout]
@@ -190,7 +190,7 @@ def test_payout_and_statement(sold):
     month = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m")
     statement = sold.json("report", "statement", *ACME, "--creator", "ann", "--month", month)
     assert list(statement) == ["account_id", "creator_id", "month", "status", "rows", "sums", "payouts"]
-    assert [(r["reason"], r["book"], r["amount"]) for r in statement["rows"]] == [
+    assert [(r["reason"], r["ledger_account"], r["amount"]) for r in statement["rows"]] == [
         ("ACCRUAL", "owed", "8.00"), ("PAYOUT", "owed", "-8.00")]
     assert statement["sums"] == [{"program_id": "spring", "currency": "USD", "opening": "0.00", "earned": "8.00",
                                   "adjusted": "0.00", "paid_out": "8.00", "closing": "0.00"}]
@@ -289,8 +289,8 @@ def test_an_import_is_all_or_nothing_and_names_its_line(sold):
         path = sold.file("bad.csv", text)
         run = sold.run("creator", "import", path, status=1)
         assert f"{path}{expected}" in run.err
-    path = sold.file("touch.csv", "svc_anon_id,creator_id,program_id,occurred_at\na1,ann,spring,yesterday\n")
-    assert f"{path}:2: occurred_at: expected a time" in sold.run("touch", "import", path, status=1).err
+    path = sold.file("click.csv", "svc_anon_id,creator_id,program_id,occurred_at\na1,ann,spring,yesterday\n")
+    assert f"{path}:2: occurred_at: expected a time" in sold.run("click", "import", path, status=1).err
     sold.send("o4", code="NEW")
     sold.drain()
     assert "was never in a program" in sold.run("report", "orders", "--creator", "bob", status=1).err
@@ -306,7 +306,7 @@ def test_an_import_is_all_or_nothing_and_names_its_line(sold):
         ("[[program]]\nid = 'a'\naccount = 'acme'\nshops = ['s']\ndefault_rate = '1%'\n", ":4: shops: there is no shop s"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1'\n", ":4: default_rate: "),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nhold = 3\n", ":5: unknown key 'hold'"),
-        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nhold_days = -1\n", ":5: hold_days: expected"),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nhold_days = -1\n", ":5: clearing_days: expected"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nbase = 'x'\n", ":5: base: expected"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\n[[program.rule]]\nmatch = 'x'\n", ":6: match: expected"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '101%'\n", ":4: default_rate: 101% is above the account's max_rate"),
@@ -330,7 +330,7 @@ def test_the_example_program_applies(store):
     assert sluice("shop", "create", "acme-us", "--account", "acme", store=store).status == 0
     assert sluice("program", "apply", ROOT / "conf" / "samples" / "program.toml", store=store).status == 0
     (row,) = sluice("program", "list", "--format", "json", store=store).json()
-    assert (row["program_id"], row["hold_days"], row["default_rate"], len(row["rules"])) == ("spring", 14, "10%", 4)
+    assert (row["program_id"], row["clearing_days"], row["default_rate"], len(row["rules"])) == ("spring", 14, "10%", 4)
 
 
 def test_a_filter_that_means_nothing_is_no_option(store):
@@ -430,15 +430,15 @@ def test_creators_and_programs_are_listed(shop):
     assert "there is no program autumn" in shop.run("program", "show", "autumn", status=1).err
 
 
-def test_a_touch_of_a_stranger_is_warned_of(shop):
+def test_a_click_of_a_stranger_is_warned_of(shop):
     file = shop.file("t.csv", "svc_anon_id,creator_id,program_id,occurred_at\n"
                      "d1,ann,spring,2024-03-01T00:00:00Z\nd2,anna,spring,2024-03-01T00:00:00Z\n"
                      "d3,anna,spring,2024-03-02T00:00:00Z\n")
-    run = sluice("touch", "import", file, "--strict", store=shop.store)
+    run = sluice("click", "import", file, "--strict", store=shop.store)
     assert run.status == 1 and f"{file}:3: creator anna is not in program spring\n" in run.err
-    assert "2 touches of creators who are in no such program; nothing was imported" in run.err
-    run = sluice("touch", "import", file, store=shop.store)
-    assert (run.status, run.out) == (0, "3 touches imported\n") and run.err.count("anna") == 1
+    assert "2 clicks of creators who are in no such program; nothing was imported" in run.err
+    run = sluice("click", "import", file, store=shop.store)
+    assert (run.status, run.out) == (0, "3 clicks imported\n") and run.err.count("anna") == 1
 
 
 def worker_finding(shop):

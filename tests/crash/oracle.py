@@ -52,7 +52,7 @@ def judge(journal, seed, sluice, shop):
     verdict.indoubt = words["I"] + words["S"]
     orders = {row["order_id"]: row for row in sluice.report("orders", "--shop", shop)}
     entries = defaultdict(list)
-    for row in sluice.transfers("--shop", shop):
+    for row in sluice.postings("--shop", shop):
         entries[row["order_id"]].append(row)
     _judge_orders(verdict, states["order"], seed, orders, entries)
     products = Counter(row["platform_product_id"] for row in sluice.report("products", "--shop", shop))

@@ -30,7 +30,7 @@ account = "acme"
 window_days = 30
 base = "net"
 precedence = ["AFFILIATE_CODE"]
-hold_days = 0
+clearing_days = 0
 default_rate = "10%"
 late_days = 36500
 """

@@ -84,7 +84,7 @@ def test_the_oracle_sees_faults(tmp_path):
                     rows += entries * (2 if name in self.twice else 1)
             return rows
 
-        def transfers(self, *arguments):
+        def postings(self, *arguments):
             return self.report("journal", *arguments)
 
         def stats(self):

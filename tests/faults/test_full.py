@@ -161,7 +161,7 @@ def test_a_worker_that_is_to_end_gives_up_on_a_full_disk(small_disk):
         for _ in range(20):
             answers.is_success(merchant.event("ORDER_CREATE", orders.order()))
         filler = fill(small_disk)
-        run = edge.sluice.run("worker", "--until-empty", "--patience", 1)
+        run = edge.sluice.run("worker", "--until-empty", "--retry-timeout", 1)
         assert run.returncode == 1, run
         assert "No space left" in run.stderr, run.stderr
         filler.unlink()

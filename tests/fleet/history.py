@@ -17,7 +17,7 @@ shops = []
 window_days = 30
 base = "net"
 precedence = ["AFFILIATE_CODE", "LANDED"]
-hold_days = 14
+clearing_days = 14
 default_rate = "10%"
 late_days = 36500
 
@@ -38,7 +38,7 @@ shops = ["shop-2"]
 window_days = 7
 base = "gross"
 precedence = ["LANDED"]
-hold_days = 0
+clearing_days = 0
 default_rate = "12.5%"
 late_days = 36500
 """
@@ -48,7 +48,7 @@ bob,codes,BOB
 bob,links,
 cid,links,
 """
-TOUCHES = """svc_anon_id,creator_id,program_id,occurred_at
+CLICKS = """svc_anon_id,creator_id,program_id,occurred_at
 phone-1,bob,links,2024-02-28T10:00:00Z
 phone-2,cid,links,2024-02-29T10:00:00Z
 phone-2,ann,codes,2024-02-20T10:00:00Z

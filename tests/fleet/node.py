@@ -144,11 +144,11 @@ class Node:
             assert answer.status == 200, answer
 
     def import_all(self):
-        """Programs, creators and touches: through this node's queue."""
+        """Programs, creators and clicks: through this node's queue."""
         for words, name, text in (
             (("program", "apply"), "programs.toml", history.PROGRAMS),
             (("creator", "import"), "creators.csv", history.CREATORS),
-            (("touch", "import"), "touches.csv", history.TOUCHES),
+            (("click", "import"), "clicks.csv", history.CLICKS),
         ):
             file = self.edge.folder / name
             file.write_text(text)

@@ -176,7 +176,7 @@ def orders_of(node):
 def journal_sums(text):
     sums = defaultdict(Fraction)
     for row in json.loads(text):
-        if row["amount"] is not None:  # a mark has none
+        if row["amount"] is not None:  # a memo entry has none
             sums[row["shop_id"], row["order_id"], row["currency"]] += Fraction(row["amount"])
     return {key: value for key, value in sums.items() if value}
 
@@ -198,7 +198,7 @@ def check_each_node(fleet, events):
     for node, entry, seq, shop, order, amount in rows:
         entries[node].append(int(entry))
         assert 1 <= int(seq) <= applied[node] and (shop, order) in sent
-        assert amount == "" or Fraction(amount) != 0  # a mark has none
+        assert amount == "" or Fraction(amount) != 0  # a memo entry has none
     for node, numbers in entries.items():
         assert sorted(numbers) == list(range(1, len(numbers) + 1)), f"entries of node {node}"
     kinds = set()

@@ -202,8 +202,8 @@ def check(fleet, due, payouts_sent):
     """Checks the invariants after each partition, once it has healed and every input is applied."""
     query = fleet.database.query
     check_once(query, due)
-    marks = dict(query("SELECT payout_id, count(*) FROM journal WHERE reason = 'SENT' GROUP BY 1"))
-    assert marks == {payout: "1" for payout in payouts_sent}, "each payout that was told to be sent is sent once"
+    memos = dict(query("SELECT payout_id, count(*) FROM journal WHERE reason = 'SENT' GROUP BY 1"))
+    assert memos == {payout: "1" for payout in payouts_sent}, "each payout that was told to be sent is sent once"
     paid = query(PAYOUTS)
     for member in fleet.database.members:
         paths.wait_until(lambda member=member: payouts_at(member, fleet.database.database) == paid,

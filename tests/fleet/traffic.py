@@ -8,7 +8,7 @@ from fractions import Fraction
 from fleet import history
 from harness import orders
 
-DAYS_AGO = 20  # more than the hold days of the program
+DAYS_AGO = 20  # more than the clearing days of the program
 RESENT = 0.2   # of all orders are sent twice
 
 
@@ -66,7 +66,7 @@ class Traffic(threading.Thread):
 def check_once(query, due):
     """@param query  Runs SQL on the ledger. @return orders that are in a payout, and their sum."""
     rows = query("SELECT shop_id, order_id, count(*), sum(amount) FROM journal "
-                 "WHERE order_id LIKE 'live-%' AND from_book = 'expense' GROUP BY 1, 2")
+                 "WHERE order_id LIKE 'live-%' AND debit_account = 'expense' GROUP BY 1, 2")
     posted = {(shop, order): (int(count), Fraction(amount)) for shop, order, count, amount in rows}
     lost = due.keys() - posted.keys()
     assert not lost, f"{len(lost)} orders were answered with 200 and are not in the ledger, as {sorted(lost)[:3]}"

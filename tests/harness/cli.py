@@ -94,8 +94,8 @@ class Sluice:
         rows = self.json("report", kind, *arguments, *scope)
         return [row for row in rows if kind != "anomalies" or row["kind"] != "ORDERED_LONG_AGO"]
 
-    def transfers(self, *arguments):
-        """The journal without its marks."""
+    def postings(self, *arguments):
+        """The journal without its memo entries."""
         return [row for row in self.report("journal", *arguments) if row["amount"] is not None]
 
     def stats(self):

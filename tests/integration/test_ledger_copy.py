@@ -27,7 +27,7 @@ PROGRAM = """
 [[program]]
 id = "spring"
 account = "acme"
-hold_days = 1
+clearing_days = 1
 default_rate = "{rate}"
 default_tiers = [{{ from = "300.00 EUR", rate = "12%" }}]
 late_days = 36500
@@ -39,7 +39,7 @@ value = "Alpha"
 rate = "15%"
 """
 CREATORS = "creator_id,program_id,code,group,name\nann,spring,SAVE,gold,Änn\nbob,spring,GIVE,,\n"
-TOUCHES = "svc_anon_id,creator_id,program_id,occurred_at\nphone-{turn},bob,spring,2024-03-0{turn}T00:00:00Z\n"
+CLICKS = "svc_anon_id,creator_id,program_id,occurred_at\nphone-{turn},bob,spring,2024-03-0{turn}T00:00:00Z\n"
 REPORTS = ("orders", "journal", "balances", "anomalies", "products", "payouts")
 HOT = 45  # events of one order in a turn: after two, more than its row holds
 WHY = ("--reason", "as agreed")
@@ -98,7 +98,7 @@ class Shop:
                 assert answer.status == 200, answer
         self.edge.stop()
         sluice("worker", "--until-empty")
-        sluice("touch", "import", self.file("t.csv", TOUCHES.format(turn=turn)))
+        sluice("click", "import", self.file("t.csv", CLICKS.format(turn=turn)))
         sluice("creator", "import", self.file("late.csv", f"creator_id,program_id,code\ncid-{turn},spring,LATER-{turn}\n"))
         ids = [row["order_id"] for row in sluice.report("orders") if row["creator_id"]]
         of_shop = ("--shop", "shop-1", *WHY)
@@ -195,9 +195,9 @@ def test_a_copy_there_and_back_continues_at_the_checkpoint(shop, server):
     reference, told = shop.rebuilt()
     assert "is in PostgreSQL" in told
     tables = same(shop.sluice, reference, url)
-    for table in ("orders", "events", "journal", "balances", "chains", "catalog", "touches", "waiting", "open", "codes",
-                  "payouts", "payout_items", "runs", "commands", "keys", "money_commands", "periods",
-                  "tier_volumes", "customer_orders", "given_orders", "anomalies", "program_versions", "refunds"):
+    for table in ("orders", "events", "journal", "balances", "chains", "catalog", "clicks", "waiting", "open", "codes",
+                  "payouts", "payout_items", "payout_runs", "commands", "keys", "money_commands", "periods",
+                  "tier_volumes", "customer_orders", "attributed_orders", "anomalies", "program_versions", "refunds"):
         assert tables[table]["target_rows"] > 0, f"nothing of {table} was proved"
     in_database = shop.reports()
     # The old folder is not the ledger any more, and not empty.

@@ -27,7 +27,7 @@ PROGRAM_FILE = """
 [[program]]
 id = "spring"
 account = "acme"
-hold_days = 1
+clearing_days = 1
 default_rate = "10%"
 late_days = 36500
 
@@ -248,7 +248,7 @@ def test_reports_equal_the_embedded_ledgers(cluster, twins):
     sluice = migrated(twins, cluster, "plain")
     finish(sluice, twins, cluster.url())
     assert cluster.query("SELECT sum(total) FROM balances") == cluster.query(
-        "SELECT sum(amount) FROM journal WHERE from_book = 'expense'")
+        "SELECT sum(amount) FROM journal WHERE debit_account = 'expense'")
     listed = sluice.json("report", "orders")
     viewed = cluster.query("SELECT order_id, commission_amount, refund_amount FROM orders "
                          "ORDER BY shop_id COLLATE \"C\", order_id COLLATE \"C\"")

@@ -31,7 +31,7 @@ late_days = 36500
 FILES = {
     "programs": PROGRAMS,
     "creators": "creator_id,program_id,code,payee\nann,spring,SAVE,ref-1\nbob,spring,,\n",
-    "touches": "svc_anon_id,creator_id,program_id,occurred_at\nd1,bob,spring,2024-03-01T00:00:00Z\n",
+    "clicks": "svc_anon_id,creator_id,program_id,occurred_at\nd1,bob,spring,2024-03-01T00:00:00Z\n",
 }
 REPORTS = ("orders", "journal", "balances", "payouts", "anomalies")
 
@@ -56,7 +56,7 @@ def month():
 COMMANDS = [
     ("program", "apply", ".programs"),
     ("creator", "import", ".creators"),
-    ("touch", "import", ".touches"),
+    ("click", "import", ".clicks"),
     ("creator", "set", "ann", *ACME, "--name", "Ann"),
     ("creator", "rename", "bob", "robert", *ACME),
     ("hold", *order("o1"), *WHY),

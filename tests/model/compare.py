@@ -72,7 +72,7 @@ def same_run(found, wanted, where):
     """Compares the output of a close or preview. Creators without a payout may come in any order."""
     for run in (found, wanted):
         if run is not None:
-            run["skipped"].sort(key=lambda row: (row["creator_id"], row["currency"], row["why"]))
+            run["skipped"].sort(key=lambda row: (row["creator_id"], row["currency"], row["skip_reason"]))
     same(found, wanted, where)
 
 

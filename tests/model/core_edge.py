@@ -43,7 +43,7 @@ class CoreEdge:
     """`ledger`: a folder for the embedded ledger, the URL of a PostgreSQL; None: one in memory."""
 
     IS_QUICK = True  # it says the outcome of an event at once
-    OUTCOMES = {name: name for name in ("done", "nothing", "repeated", "waiting", "refused")}
+    OUTCOMES = {name: name for name in ("done", "nothing", "repeated", "pending", "refused")}
 
     def __init__(self, ledger=None):
         command = [str(DRIVER)] + ([str(ledger)] if ledger else [])

@@ -20,7 +20,7 @@ class History(Events, Commands, Money):
     STEPS = [
         ("event", 50), ("refund", 10), ("resend", 5), ("products", 6), ("rest", 4), ("drain", 3),
         ("program_apply", 4), ("creator_import", 6), ("creator_remove", 2), ("creator_set", 1), ("creator_rename", 1),
-        ("touch_import", 6), ("attribute", 4), ("detach", 3), ("undo", 2), ("reject", 2), ("hold", 3), ("release", 3),
+        ("click_import", 6), ("attribute", 4), ("detach", 3), ("undo", 2), ("reject", 2), ("hold", 3), ("release", 3),
         ("acknowledge", 4), ("order_reset", 2), ("forget", 1),
         ("payout_close", 7), ("previewed_close", 2), ("payout_move", 12), ("approve", 5), ("withdraw", 1),
         ("adjust", 4), ("credit", 2), ("reverse", 2), ("period_close", 1), ("repeat", 4),

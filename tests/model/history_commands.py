@@ -1,4 +1,4 @@
-"""Programs, creators, touches, and what people decide about orders, in a random history."""
+"""Programs, creators, clicks, and what people decide about orders, in a random history."""
 
 from model.books.plausibility import KINDS
 from model.values import DAY, time_text
@@ -25,7 +25,7 @@ class Commands:
         if self.chance.random() < 0.3:
             step["policy"] = self.chance.choice(POLICIES)
         if self.chance.random() < 0.1:
-            step["reach"] = time_text(self.start - self.chance.randrange(60) * DAY)
+            step["effective_from"] = time_text(self.start - self.chance.randrange(60) * DAY)
         if step["programs"] or "policy" in step:
             self.command(step)
 
@@ -38,7 +38,7 @@ class Commands:
             "precedence": self.chance.choice(
                 [["AFFILIATE_CODE", "LANDED"], ["LANDED", "AFFILIATE_CODE"], ["AFFILIATE_CODE"], ["LANDED"]]
             ),
-            "hold_days": self.chance.choice([0, 0, 14, 30, 400]),
+            "clearing_days": self.chance.choice([0, 0, 14, 30, 400]),
             "late_days": self.chance.choice([0, 7, 30, 366, 36500]),
             "default_rate": self.chance.choice(RATES),
             "rules": [self.rule(chosen) for chosen in self.chance.sample(RULES, self.chance.randrange(6))],
@@ -79,7 +79,7 @@ class Commands:
             for start in self.chance.choice([["0"], ["100"], ["50", "1000"]])
         ]
 
-    # Creators and touches -------------------------------------------------------------------------
+    # Creators and clicks -------------------------------------------------------------------------
 
     def any_date(self):
         return time_text(self.start - self.chance.choice([0, 1, 9, 20, 39, 41, 500]) * DAY - self.chance.choice([0, 6]) * HOUR)
@@ -87,7 +87,7 @@ class Commands:
     def creator_import(self):
         step = {"creators": [self.member() for _ in range(self.chance.randrange(1, 4))]}
         if self.chance.random() < 0.1:
-            step["reach"] = self.any_date()
+            step["effective_from"] = self.any_date()
         self.command(step)
 
     def member(self):
@@ -139,17 +139,17 @@ class Commands:
         new = f"{self.account}-new{self.keys}"
         self.command({"rename": [self.any_creator(), self.chance.choice([new, new, *self.creators])]})
 
-    def touch_import(self):
+    def click_import(self):
         members = sorted((c, name) for name, p in self.ledger.programs.items() for c in p.members)
         if not members:
             return
-        rows = [self.touch(*self.chance.choice(members)) for _ in range(self.chance.randrange(1, 4))]
-        step = {"touches": rows}
+        rows = [self.click(*self.chance.choice(members)) for _ in range(self.chance.randrange(1, 4))]
+        step = {"clicks": rows}
         if self.chance.random() < 0.1:
-            step["reach"] = self.any_date()
+            step["effective_from"] = self.any_date()
         self.command(step)
 
-    def touch(self, creator, program):
+    def click(self, creator, program):
         at = self.start - self.chance.randrange(50) * DAY
         order = self.any_order()
         if order and self.chance.random() < 0.8:

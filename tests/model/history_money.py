@@ -7,7 +7,7 @@ from model.books.state import Input, Refused
 from model.values import DAY, time_text
 
 HOUR = 3600 * 10**9
-ANSWERS_AGAIN = ("repeated", "waiting", "refused")  # the last: what waited was withdrawn
+ANSWERS_AGAIN = ("repeated", "pending", "refused")  # the last: what waited was withdrawn
 MOVES = ("sent", "settle", "failed", "returned", "void")
 
 
@@ -23,8 +23,8 @@ class Money:
             return now
         if kind < 0.7 and earners:
             order = self.chance.choice(earners)
-            hold_end = self.ledger.matures_at(order, order.position)
-            return min(hold_end + self.chance.choice([0, -1]), now)
+            clears_at = self.ledger.clears_at(order, order.position)
+            return min(clears_at + self.chance.choice([0, -1]), now)
         if kind < 0.73:
             return now + 2 * DAY
         return now - self.chance.randrange(50) * DAY - self.chance.randrange(20) * HOUR
@@ -101,9 +101,9 @@ class Money:
 
     def waiting_id(self):
         """Mostly of what waits."""
-        waiting = [w.waiting_id for w in self.ledger.waiting.values() if w.state == "WAITING"]
+        waiting = [w.waiting_id for w in self.ledger.pending_approvals.values() if w.state == "PENDING"]
         waiting += [name for p in self.ledger.payouts.values() if p.state == "CLOSED" for name in (p.payout_id, p.run)]
-        every = sorted([*self.ledger.waiting, *self.ledger.payouts])
+        every = sorted([*self.ledger.pending_approvals, *self.ledger.payouts])
         return self.chance.choice(sorted(waiting) if waiting and self.chance.random() < 0.8 else every) if every else None
 
     # By hand --------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Money:
             self.command({"credit": credit})
 
     def reverse(self):
-        ids = sorted([*self.ledger.money, *self.ledger.waiting])
+        ids = sorted([*self.ledger.money, *self.ledger.pending_approvals])
         if ids:
             self.command({"reverse": self.chance.choice(ids)})
 

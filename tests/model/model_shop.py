@@ -31,7 +31,7 @@ class ModelStore:
             ("program", "apply"): self._programs,
             ("creator", "import"): self._creators,
             ("creator", "remove"): self._remove,
-            ("touch", "import"): self._touches,
+            ("click", "import"): self._clicks,
             ("payout", "settle"): lambda words, _: {"do": "settle", "ids": words},
             ("anomaly", "ack"): lambda _, o: {"do": "anomaly ack", **self._order(o), "kind": o["--kind"]},
             ("adjust",): lambda _, o: {"do": "adjust", **self._order(o), "amount": o["--amount"]},
@@ -95,13 +95,13 @@ class ModelStore:
             rows = [dict(zip(("creator", "program", "code"), row)) for row in list(csv.reader(file))[1:]]
         return {"do": "creator import", "rows": rows}
 
-    def _touches(self, words, _):
+    def _clicks(self, words, _):
         with open(words[0], newline="") as file:
             rows = [
                 {"device": device, "creator": creator, "program": program, "at": instant(at)}
                 for device, creator, program, at in list(csv.reader(file))[1:]
             ]
-        return {"do": "touch import", "rows": rows}
+        return {"do": "click import", "rows": rows}
 
     def _remove(self, words, options):
         end = {"at": instant(options["--at"])} if "--at" in options else {}
@@ -141,7 +141,7 @@ class ModelStore:
             return getattr(listings, kind)(self.ledger, account, time.time_ns())
         return getattr(listings, kind)(self.ledger, account)
 
-    def transfers(self, *arguments):
+    def postings(self, *arguments):
         return [row for row in self.report("journal", *arguments) if row["amount"] is not None]
 
 

@@ -11,14 +11,14 @@ from model.core_edge import Place, Sent, Taken, planned_without_node, without_no
 from model.values import instant
 
 IMPORT = ["creator_id", "program_id", "code", "group", "valid_from", "valid_until", "name", "payee"]
-OUTCOMES = {0: "done", 1: "refused", 3: "waiting"}
+OUTCOMES = {0: "done", 1: "refused", 3: "pending"}
 REPORTS = ("orders", "journal", "balances", "payouts", "anomalies", "products")
 
 
 class ProgramEdge:
     IS_QUICK = False  # the outcome of an event is seen when the queue was drained
     # By the status that the program ends with.
-    OUTCOMES = {"done": "done", "nothing": "done", "repeated": "done", "waiting": "waiting", "refused": "refused"}
+    OUTCOMES = {"done": "done", "nothing": "done", "repeated": "done", "pending": "pending", "refused": "refused"}
 
     def __init__(self, edge):
         self.edge, self.sluice = edge, edge.sluice
@@ -103,7 +103,7 @@ class ProgramEdge:
 
     def receipt(self, outcome):
         """As its entries say, or the listing of what waits; None: it is shown nowhere."""
-        if outcome == "waiting":
+        if outcome == "pending":
             return max(instant(row["received_at"]) for row in self.sluice.json("approvals", "--account", self.account))
         for row in reversed(self.sluice.json("report", "journal", "--account", self.account)):
             if row["event_seq"] == self.last_seq:
@@ -188,23 +188,23 @@ def flags(value, *names):
     return [f"--{name.replace('_', '-')}" for name in names if value.get(name)]
 
 
-def reach(step):
-    return ["--reach", step["reach"]] if "reach" in step else []
+def effective_from(step):
+    return ["--effective-from", step["effective_from"]] if "effective_from" in step else []
 
 
 def apply_words(edge, step, _):
-    return ["program", "apply", edge.file("program.toml", toml(edge.account, step)), *reach(step)]
+    return ["program", "apply", edge.file("program.toml", toml(edge.account, step)), *effective_from(step)]
 
 
 def import_words(edge, step, rows):
     names = dict(zip(IMPORT, ("creator", "program", "code", "group", "valid_from", "valid_until", "name", "payee")))
     cells = [[row.get(names[column], "") for column in IMPORT] for row in rows]
-    return ["creator", "import", table(edge, "creators.csv", IMPORT, cells), *reach(step)]
+    return ["creator", "import", table(edge, "creators.csv", IMPORT, cells), *effective_from(step)]
 
 
-def touch_words(edge, step, rows):
+def click_words(edge, step, rows):
     header = ["svc_anon_id", "creator_id", "program_id", "occurred_at"]
-    return ["touch", "import", table(edge, "touches.csv", header, rows), *reach(step)]
+    return ["click", "import", table(edge, "clicks.csv", header, rows), *effective_from(step)]
 
 
 def table(edge, name, header, rows):
@@ -270,7 +270,7 @@ def moving(verb):
 WORDS = {
     "programs": apply_words,
     "creators": import_words,
-    "touches": touch_words,
+    "clicks": click_words,
     "remove": remove_words,
     "set": lambda edge, _, v: [
         "creator", "set", v["creator"], "--account", edge.account, *options(edge, v, "name", "payee", "program", "group")],

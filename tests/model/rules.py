@@ -17,7 +17,7 @@ CONFIG = """
     }
 """
 PROGRAM = {
-    "window_days": 30, "base": "net", "precedence": '["AFFILIATE_CODE", "LANDED"]', "hold_days": 14,
+    "window_days": 30, "base": "net", "precedence": '["AFFILIATE_CODE", "LANDED"]', "clearing_days": 14,
     "default_rate": '"10%"', "late_days": 36500,
 }
 
@@ -57,9 +57,9 @@ class Shop:
     def code(self, creator, code, program=None):
         self.codes((creator, code, program))
 
-    def touch(self, anon_id, creator, at, program=None):
+    def click(self, anon_id, creator, at, program=None):
         text = f"svc_anon_id,creator_id,program_id,occurred_at\n{anon_id},{creator},{program or self.program},{at}\n"
-        self.sluice("touch", "import", self.file("t.csv", text))
+        self.sluice("click", "import", self.file("t.csv", text))
 
     def send(self, document, topic="ORDER_UPDATE"):
         answer = self.edge.post_event(self.shop, self.secret, topic, document)
@@ -83,8 +83,8 @@ class Shop:
         return [(row["line_item_id"] or "", row["amount"], row["reason"]) for row in self.rows("journal")
                 if row["amount"] is not None]
 
-    def transfers(self):
-        """The journal without its marks."""
+    def postings(self):
+        """The journal without its memo entries."""
         return [row for row in self.rows("journal") if row["amount"] is not None]
 
     def anomalies(self):
@@ -105,7 +105,7 @@ class Shop:
         scope = ("--account", self.account)
         closed = self.sluice.json("payout", "close", *scope, "--program", self.program, "--until", now())["payouts"]
         if closed:
-            self.sluice("payout", "settle", closed[0]["run"], *scope, "--reason", "the bank has paid")
+            self.sluice("payout", "settle", closed[0]["payout_run"], *scope, "--reason", "the bank has paid")
 
 
 def with_code(code="ANN", **changes):

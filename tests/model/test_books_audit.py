@@ -78,12 +78,12 @@ def edit_item(ledger):
     items[0] = replace(items[0], line="l2")
 
 
-def edit_due(ledger):
-    position(ledger).due[("l1", "USD")] += 1
+def edit_accrued(ledger):
+    position(ledger).accrued[("l1", "USD")] += 1
 
 
-def edit_taken(ledger):
-    position(ledger).taken[("l1", "USD")] -= 1
+def edit_allocated(ledger):
+    position(ledger).allocated[("l1", "USD")] -= 1
 
 
 def edit_rate(ledger):
@@ -92,7 +92,7 @@ def edit_rate(ledger):
 
 
 def edit_credit(ledger):
-    next(iter(ledger.credits.values())).due[("", "USD")] += 1
+    next(iter(ledger.credits.values())).accrued[("", "USD")] += 1
 
 
 def edit_period(ledger):
@@ -107,7 +107,7 @@ def edit_volume(ledger):
 
 EDITS = {
     edit_entry: "abcdf", edit_number: "af", edit_hash: "a", cut_the_chain: "abd", chain_anew: "bdf", edit_balance: "b",
-    edit_item: "cd", edit_due: "d", edit_taken: "d", edit_rate: "d", edit_credit: "d", edit_period: "f", edit_volume: "g",
+    edit_item: "cd", edit_accrued: "d", edit_allocated: "d", edit_rate: "d", edit_credit: "d", edit_period: "f", edit_volume: "g",
 }
 
 
@@ -119,13 +119,13 @@ def test_what_was_changed_is_seen(ledger, edit):
 
 
 @pytest.mark.parametrize("state", ["SENT", "PAID", "VOID", "FAILED", "RETURNED"])
-def test_a_state_without_its_mark_or_transfer_is_seen(ledger, state):
+def test_a_state_without_its_memo_entry_or_posting_is_seen(ledger, state):
     payout(ledger).state = state
     assert "c" in {letter for letter, _ in audit(ledger)}
 
 
 def test_a_payout_that_needed_approval_cannot_be_approved_by_an_edit(ledger):
-    """An approval is a mark; without the mark the close's own state stands."""
+    """An approval is a memo entry; without the memo entry the close's own state stands."""
     assert payout(ledger).state == "CLOSED"
     payout(ledger).state = "APPROVED"
     assert "c" in {letter for letter, _ in audit(ledger)}

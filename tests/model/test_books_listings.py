@@ -10,26 +10,26 @@ from model.books.example import Example
 COLUMNS = {
     "balances": "account_id program_id creator_id currency pending blocked payable in_payout paid total",
     "journal": "node entry event_seq command_id account_id program_id creator_id shop_id order_id line_item_id "
-               "currency amount from to reason payout_id recorded_at accounting_date refers_to note actor",
-    "payouts": "payout_id run account_id creator_id name payee currency amount state until closed_at closed_by "
+               "currency amount debit_account credit_account reason payout_id recorded_at accounting_date refers_to note actor",
+    "payouts": "payout_id payout_run account_id creator_id name payee currency amount state until closed_at closed_by "
                "approved_by sent_at ended_at bank_ref orders items",
     "items": "payout_id program_id shop_id order_id line_item_id kind amount ordered_at",
     "statement": "account_id creator_id month status rows sums",
-    "rows": "accounting_date program_id currency book reason amount shop_id order_id line_item_id refers_to payout_id",
+    "rows": "accounting_date program_id currency ledger_account reason amount shop_id order_id line_item_id refers_to payout_id",
     "sums": "program_id currency opening earned adjusted paid_out closing",
-    "orders": "order_id shop_id account_id creator_id program_id attribution_types commission_amount due "
+    "orders": "order_id shop_id account_id creator_id program_id attribution_types commission_amount accrued "
               "commission_currency amount tax shipping refund_amount refund_tax currency cancelled_at ordered_at "
               "last_updated_at status blocked_by payouts",
     "anomalies": "event_seq shop_id order_id kind count blocks acknowledged_by acknowledged_at",
     "approvals": "id command account_id amount currency actor reason received_at",
-    "skipped": "creator_id currency amount why",
+    "skipped": "creator_id currency amount skip_reason",
 }
 O1 = {"id": "o1", "codes": ["ANN"], "lines": [{"id": "l1", "amount": "100.00"}]}
 O2 = {"id": "o2", "codes": ["ANN"], "amount": "10.00", "lines": [{"id": "l1", "amount": "100.00"}]}
 
 
 STEPS = [
-    {"programs": [{"id": "spring", "default_rate": "10%", "hold_days": 10}],
+    {"programs": [{"id": "spring", "default_rate": "10%", "clearing_days": 10}],
      "policy": {"approve_payout_above": ["5.00 USD"], "approve_adjust_above": ["5.00 USD"]}},
     {"creators": [{"creator": "ann", "program": "spring", "code": "ANN", "name": "Ann", "payee": "acc-1"}]},
     {"topic": "ORDER_CREATE", "order": O1},
@@ -45,7 +45,7 @@ def example():
     made = Example({"expect": {}})
     for step in STEPS:
         made.now += 10**9
-        assert made.take(step).outcome in ("applied", "done", "waiting")
+        assert made.take(step).outcome in ("applied", "done", "pending")
     return made
 
 
@@ -82,7 +82,7 @@ def test_a_preview_has_payouts_skipped_and_digest(example):
     shown = listings.preview(example.ledger, at, command)
     assert list(shown) == ["payouts", "skipped", "digest"]
     assert names(shown["skipped"]) == COLUMNS["skipped"]
-    assert shown["skipped"] == [{"creator_id": "ann", "currency": "USD", "amount": "10.00", "why": "BLOCKED"}]
+    assert shown["skipped"] == [{"creator_id": "ann", "currency": "USD", "amount": "10.00", "skip_reason": "BLOCKED"}]
     assert shown["payouts"] == []
 
 
@@ -103,9 +103,9 @@ def test_figures(example):
     assert (anomaly["kind"], anomaly["blocks"], anomaly["event_seq"]) == ("LINES_EXCEED_AMOUNT", True, 4)
 
 
-def test_marks_have_no_amount_and_transfers_two_books(example):
+def test_memo_entries_have_no_amount_and_postings_two_accounts(example):
     for row in listings.journal(example.ledger, "acme"):
-        assert (row["amount"] is None) == (row["from"] is None) == (row["to"] is None)
+        assert (row["amount"] is None) == (row["debit_account"] is None) == (row["credit_account"] is None)
     closing = [row for row in listings.journal(example.ledger, "acme") if row["payout_id"]]
-    assert [(row["reason"], row["from"], row["to"]) for row in closing] == [
+    assert [(row["reason"], row["debit_account"], row["credit_account"]) for row in closing] == [
         ("PAYOUT", "owed", "payout:" + closing[0]["payout_id"]), ("CLOSED", None, None)]

@@ -36,12 +36,12 @@ def test_the_auditor_finds_nothing_after_any_step(history):
     for step in history:
         before = len(world.ledger.journal.entries)
         world.step(*step)
-        transfers = [e for e in world.ledger.journal.entries[before:] if not e.is_mark]
-        for currency in {e.currency for e in transfers}:
-            moved = [e for e in transfers if e.currency == currency]
-            assert sum(e.into(book) for e in moved for book in (EXPENSE, OWED, PAYOUT, PAID)) == 0
-        keys = [(e.program, e.creator, e.shop, e.order, e.line, e.currency, e.payout, e.seq, e.node) for e in transfers]
-        assert len(keys) == len(set(keys)), "J1: one transfer per line, currency and input"
+        postings = [e for e in world.ledger.journal.entries[before:] if not e.is_memo]
+        for currency in {e.currency for e in postings}:
+            moved = [e for e in postings if e.currency == currency]
+            assert sum(e.into(account) for e in moved for account in (EXPENSE, OWED, PAYOUT, PAID)) == 0
+        keys = [(e.program, e.creator, e.shop, e.order, e.line, e.currency, e.payout, e.seq, e.node) for e in postings]
+        assert len(keys) == len(set(keys)), "J1: one posting per line, currency and input"
         world.check()
 
 
@@ -80,7 +80,7 @@ def test_open_again_pays_each_amount_once(history):
     for _, unit in ledger.units("acme"):
         for currency in unit.currencies():
             if (unit.creator, currency) not in owing:
-                assert unit.taken_in(currency) == unit.due_in(currency)
+                assert unit.allocated_in(currency) == unit.accrued_in(currency)
     for (_, _, creator, currency), sums in ledger.journal.sums.items():
         if (creator, currency) not in owing:
             assert sums[OWED] == 0
@@ -91,19 +91,19 @@ def test_open_again_pays_each_amount_once(history):
 
 @settings(max_examples=200 * MORE, **COMMON)
 @given(HISTORY, st.integers(0, 60))
-def test_nothing_is_paid_that_was_not_due_at_t_or_is_not_due_now(history, days):
+def test_nothing_is_paid_that_was_not_accrued_at_t_or_is_not_accrued_now(history, days):
     world = played(history)
     until = world.now - days * 86400 * 10**9
     result = world.command({"do": "payout close", "until": until, "ignore_minimum": True})
-    taken = {}
+    allocated = {}
     for payout_id in result.payouts:
         payout = world.ledger.payouts[payout_id]
         for item in payout.items:
             unit = payouts.unit_of(world.ledger, payout, item)
-            taken[(id(unit), payout.currency)] = unit
-    for (_, currency), unit in taken.items():
+            allocated[(id(unit), payout.currency)] = unit
+    for (_, currency), unit in allocated.items():
         then = sum(unit.side(currency, until).values(), Fraction(0))
-        assert unit.taken_in(currency) == min(then, unit.due_in(currency))
+        assert unit.allocated_in(currency) == min(then, unit.accrued_in(currency))
 
 
 @settings(max_examples=100 * MORE, **COMMON)
@@ -113,7 +113,7 @@ def test_commands_replayed_with_their_keys_change_nothing(history):
     entries = list(world.ledger.journal.entries)
     for at, command in world.keyed:
         result = world.ledger.command(type(at)(**{**at.__dict__, "seq": at.seq + 10**6}), command)
-        assert result.outcome in ("repeated", "waiting", "refused")  # the last: it was withdrawn
+        assert result.outcome in ("repeated", "pending", "refused")  # the last: it was withdrawn
         other = world.ledger.command(type(at)(**{**at.__dict__, "reason": "another"}), command)
         assert other.outcome == "refused"
     assert world.ledger.journal.entries == entries
@@ -227,20 +227,20 @@ def test_the_device_id_does_not_depend_on_the_order_of_arrival(arrival, devices)
 @settings(max_examples=150 * MORE, **COMMON)
 @given(HISTORY, NUMBER)
 def test_detach_and_attribute_undo_each_other(history, which):
-    """A3: back to the creator it had, an order has its frozen rates and what was due."""
+    """A3: back to the creator it had, an order has its frozen rates and what was accrued."""
     world = played(history)
     order = world.order(which)
     if order is None or order.live is None:
         return
     program, creator = order.live
     position = order.position
-    due, frozen = dict(position.due), dict(position.frozen)
+    accrued, frozen = dict(position.accrued), dict(position.frozen)
     assert world.command({"do": "detach", "order": order.order_id}).outcome == "done"
-    assert all(not line for line, _ in position.due), "only what was posted by hand stays"
+    assert all(not line for line, _ in position.accrued), "only what was posted by hand stays"
     command = {"do": "attribute", "order": order.order_id, "creator": creator, "program": program}
     assert world.command(command).outcome == "done"
     assert order.position is position
-    assert (position.due, position.frozen) == (due, frozen)
+    assert (position.accrued, position.frozen) == (accrued, frozen)
 
 
 @settings(max_examples=150 * MORE, **COMMON)
@@ -252,11 +252,11 @@ def test_a_dry_run_equals_its_command(history, what, which, how):
          "valid_from": world.now - how % 100 * 86400 * 10**9},
     ]}
     at = world.input()
-    before, hashes = reports.dues(world.ledger), list(world.ledger.journal.hashes)
+    before, hashes = reports.accruals(world.ledger), list(world.ledger.journal.hashes)
     trial, rows = reports.dry_run(world.ledger, at, command)
-    assert world.ledger.journal.hashes == hashes and reports.dues(world.ledger) == before
+    assert world.ledger.journal.hashes == hashes and reports.accruals(world.ledger) == before
     assert world.ledger.command(at, command).outcome == trial.outcome
-    after, found = reports.dues(world.ledger), {}
+    after, found = reports.accruals(world.ledger), {}
     for key in set(before) | set(after):
         change = after.get(key, 0) - before.get(key, 0)
         if change:

@@ -50,7 +50,7 @@ def test_A1_first_code_of_the_discounts_wins(earning):
     assert earning.only_order()["creator_id"] == earning.bob
 
 
-# Touches at both ends of a window of 30 days of 24 hours before 2024-03-01T10:00:00Z.
+# Clicks at both ends of a window of 30 days of 24 hours before 2024-03-01T10:00:00Z.
 @pytest.mark.parametrize(
     "when,counts",
     [
@@ -63,26 +63,26 @@ def test_A1_first_code_of_the_discounts_wins(earning):
     ],
 )
 def test_A1_window_is_inclusive_at_both_ends(earning, when, counts):
-    earning.touch("anon", earning.ann, when)
+    earning.click("anon", earning.ann, when)
     earning.send(landed())
     row = earning.only_order()
     assert row["creator_id"] == (earning.ann if counts else None)
     assert row["attribution_types"] == (["LANDED"] if counts else [])
 
 
-def test_A1_latest_touch_wins(earning):
+def test_A1_latest_click_wins(earning):
     earning.code(earning.bob, "")
-    earning.touch("anon", earning.ann, "2024-02-20T00:00:00Z")
-    earning.touch("anon", earning.bob, "2024-02-19T00:00:00Z")
-    earning.touch("other", earning.bob, "2024-02-21T00:00:00Z")
+    earning.click("anon", earning.ann, "2024-02-20T00:00:00Z")
+    earning.click("anon", earning.bob, "2024-02-19T00:00:00Z")
+    earning.click("other", earning.bob, "2024-02-21T00:00:00Z")
     earning.send(landed())
     assert earning.only_order()["creator_id"] == earning.ann
 
 
 def test_A1_at_one_instant_the_last_imported_wins(earning):
     earning.code(earning.bob, "")
-    earning.touch("anon", earning.ann, "2024-02-20T00:00:00Z")
-    earning.touch("anon", earning.bob, "2024-02-20T00:00:00Z")
+    earning.click("anon", earning.ann, "2024-02-20T00:00:00Z")
+    earning.click("anon", earning.bob, "2024-02-20T00:00:00Z")
     earning.send(landed())
     assert earning.only_order()["creator_id"] == earning.bob
 
@@ -90,7 +90,7 @@ def test_A1_at_one_instant_the_last_imported_wins(earning):
 def both(earning, code="BOB"):
     """Ann landed; Bob owns the code."""
     earning.code(earning.bob, "BOB")
-    earning.touch("anon", earning.ann, "2024-02-20T00:00:00Z")
+    earning.click("anon", earning.ann, "2024-02-20T00:00:00Z")
     return {**with_code(code), "svc_anon_id": "anon"}
 
 
@@ -112,17 +112,17 @@ def test_A1_precedence_orders_the_types_and_leaves_out_others(earning, precedenc
 
 
 def test_A1_all_types_that_point_to_the_creator_are_recorded(earning):
-    earning.touch("anon", earning.ann, "2024-02-20T00:00:00Z")
+    earning.click("anon", earning.ann, "2024-02-20T00:00:00Z")
     earning.send({**with_code(), "svc_anon_id": "anon"})
     assert sorted(earning.only_order()["attribution_types"]) == ["AFFILIATE_CODE", "LANDED"]
 
 
-def test_A1_between_programs_a_code_beats_a_touch(earning):
-    """Whatever the programs' own precedence, and though the touch's program id is lower."""
+def test_A1_between_programs_a_code_beats_a_click(earning):
+    """Whatever the programs' own precedence, and though the click's program id is lower."""
     first = earning.program[:-1]
     earning.apply_program(program=first, precedence='["LANDED", "AFFILIATE_CODE"]')
     earning.code(earning.bob, "", first)
-    earning.touch("anon", earning.bob, "2024-02-20T00:00:00Z", first)
+    earning.click("anon", earning.bob, "2024-02-20T00:00:00Z", first)
     earning.send({**with_code(), "svc_anon_id": "anon"})
     row = earning.only_order()
     assert (row["creator_id"], row["program_id"]) == (earning.ann, earning.program)
@@ -141,14 +141,14 @@ def test_A1_between_programs_the_first_code_wins_then_the_lowest_program(earning
     assert rows["p"] == earning.program
 
 
-def test_A1_between_programs_the_latest_touch_wins_then_the_lowest_program(earning):
+def test_A1_between_programs_the_latest_click_wins_then_the_lowest_program(earning):
     second = earning.program + "-2"
     earning.apply_program(program=second)
     earning.code(earning.bob, "", second)
-    earning.touch("anon", earning.ann, "2024-02-20T00:00:00Z")
-    earning.touch("anon", earning.bob, "2024-02-20T00:00:01Z", second)
-    earning.touch("tie", earning.bob, "2024-02-20T00:00:00Z", second)
-    earning.touch("tie", earning.ann, "2024-02-20T00:00:00Z")
+    earning.click("anon", earning.ann, "2024-02-20T00:00:00Z")
+    earning.click("anon", earning.bob, "2024-02-20T00:00:01Z", second)
+    earning.click("tie", earning.bob, "2024-02-20T00:00:00Z", second)
+    earning.click("tie", earning.ann, "2024-02-20T00:00:00Z")
     earning.send(landed())
     earning.send({**landed("tie"), "platform_order_id": "p"})
     rows = {row["order_id"]: row["program_id"] for row in earning.rows("orders")}
@@ -200,17 +200,17 @@ def test_A2_late_code(earning):
     earning.code(earning.bob, "bob")
     row = earning.only_order()
     assert (row["creator_id"], row["attribution_types"]) == (earning.bob, ["AFFILIATE_CODE"])
-    (entry,) = earning.transfers()
+    (entry,) = earning.postings()
     assert (entry["amount"], entry["reason"]) == ("8.00", "ATTRIBUTION")
 
 
-def test_A2_late_touch(earning):
+def test_A2_late_click(earning):
     earning.send(landed())
-    earning.touch("other", earning.ann, "2024-02-20T00:00:00Z")
+    earning.click("other", earning.ann, "2024-02-20T00:00:00Z")
     assert earning.only_order()["creator_id"] is None
-    earning.touch("anon", earning.ann, "2024-02-20T00:00:00Z")
+    earning.click("anon", earning.ann, "2024-02-20T00:00:00Z")
     assert earning.only_order()["creator_id"] == earning.ann
-    (entry,) = earning.transfers()
+    (entry,) = earning.postings()
     assert (entry["amount"], entry["reason"]) == ("8.00", "ATTRIBUTION")
 
 
@@ -226,7 +226,7 @@ def test_A2_late_program(shop):
 def test_A2_later_event_brings_the_code(earning):
     earning.send(order("o", platform_updated_at=at(1)))
     seq = earning.send(with_code(platform_updated_at=at(2)))
-    (entry,) = earning.transfers()
+    (entry,) = earning.postings()
     assert (entry["amount"], entry["reason"], entry["event_seq"]) == ("8.00", "ACCRUAL", seq)
 
 
@@ -475,7 +475,7 @@ def test_J1_recorded_at_is_the_time_of_receipt(earning):
     earning.send(with_code())
     after = time.time_ns()
     paths.wait_until(lambda: time.time_ns() > after + 2 * 10**9, "two seconds")
-    (entry,) = earning.transfers()
+    (entry,) = earning.postings()
     # nginx's clock is cached, hence a second of slack.
     assert before - 10**9 <= instant(entry["recorded_at"]) <= after + 10**9
 
@@ -484,7 +484,7 @@ def test_J1_manual_entry(earning):
     earning.send(with_code())
     earning.sluice("adjust", "--order", "o", "--shop", earning.shop, "--amount", "2.50", "--reason", "goodwill")
     earning.sluice("adjust", "--order", "o", "--shop", earning.shop, "--amount=-1", "--reason", "typing error")
-    entries = [(row["amount"], row["reason"]) for row in earning.transfers()]
+    entries = [(row["amount"], row["reason"]) for row in earning.postings()]
     assert entries == [("8.00", "ACCRUAL"), ("2.50", "MANUAL"), ("-1.00", "MANUAL")]
     assert earning.only_order()["commission_amount"] == "9.50"
     assert earning.balance()[3] == "9.50"
@@ -493,10 +493,10 @@ def test_J1_manual_entry(earning):
 # P1 ---------------------------------------------------------------------------------------------
 
 
-def test_P1_pending_until_the_hold_ends(earning):
+def test_P1_pending_until_it_clears(earning):
     earning.send(with_code(platform_ordered_at="2024-03-01T10:00:00Z"))
     assert earning.balance() == ("0.00", "8.00", "0.00", "8.00")
-    earning.apply_program(hold_days=3650)
+    earning.apply_program(clearing_days=3650)
     assert earning.balance() == ("8.00", "0.00", "0.00", "8.00")
 
 
@@ -506,7 +506,7 @@ def test_P1_paid_amounts_are_in_the_journal(earning):
     earning.close()
     assert earning.balance() == ("0.00", "0.00", "8.00", "8.00")
     assert [(amount, reason) for _, amount, reason in earning.journal()] == [("8.00", "ACCRUAL")]
-    moves = [row["reason"] for row in earning.sluice.transfers("--account", earning.account) if row["payout_id"]]
+    moves = [row["reason"] for row in earning.sluice.postings("--account", earning.account) if row["payout_id"]]
     assert moves == ["PAYOUT", "SETTLE"]
 
 
@@ -531,7 +531,7 @@ def test_P1_change_after_payment_is_an_adjustment_payable_at_once(earning):
     earning.close()
     earning.send(with_code(platform_updated_at=at(2), refund_line_items=[refund("r", amount="50.00")]))
     order = earning.only_order()
-    assert (order["commission_amount"], order["due"]) == ("8.00", "4.00")
+    assert (order["commission_amount"], order["accrued"]) == ("8.00", "4.00")
     assert earning.balance() == ("0.00", "-4.00", "8.00", "4.00")
     earning.close()
     assert earning.balance() == ("0.00", "-4.00", "8.00", "4.00")

@@ -18,14 +18,14 @@ from model.rules import at, with_code
 def test_O1_report_shows_the_order_as_sent(earning):
     earning.send(with_code(amount="0105.00", platform_ordered_at="2024-03-01T12:00:00.500+02:00"))
     row = earning.only_order()
-    node = earning.transfers()[0]["node"]
+    node = earning.postings()[0]["node"]
     assert row.pop("node", node) == node  # the model has no word for it
     assert row == {
         "order_id": "o", "shop_id": earning.shop, "account_id": earning.account, "creator_id": earning.ann,
         "program_id": earning.program, "attribution_types": ["AFFILIATE_CODE"], "commission_amount": "8.00",
         "amount": "0105.00", "tax": "20.00", "shipping": "5.00", "refund_amount": "0", "refund_tax": "0",
         "currency": "USD", "cancelled_at": None, "ordered_at": "2024-03-01T10:00:00.5Z",
-        "last_updated_at": "2024-03-01T10:00:00Z", "due": "8.00", "commission_currency": "USD",
+        "last_updated_at": "2024-03-01T10:00:00Z", "accrued": "8.00", "commission_currency": "USD",
         "status": "payable", "blocked_by": [], "payouts": [],
     }
 
@@ -36,7 +36,7 @@ def test_O1_any_topic_creates_an_unknown_order(earning, topic):
     assert earning.only_order()["commission_amount"] == "8.00"
     assert earning.journal() == [("l1", "8.00", "ACCRUAL")]
     assert earning.anomalies() == {}
-    assert earning.transfers()[0]["event_seq"] == seq
+    assert earning.postings()[0]["event_seq"] == seq
 
 
 def test_O1_version_of_a_create_without_updated_at_is_ordered_at(earning):
@@ -99,7 +99,7 @@ def test_O1_refund_rows_of_a_gone_line_stay(earning):
 def test_O1_changed_currency_reverses_and_posts_again(earning):
     earning.send(with_code(platform_updated_at=at(1)))
     earning.send(with_code(platform_updated_at=at(2), currency_code="JPY"))
-    rows = [(r["currency"], r["amount"], r["reason"]) for r in earning.transfers()]
+    rows = [(r["currency"], r["amount"], r["reason"]) for r in earning.postings()]
     assert sorted(rows) == [("JPY", "8", "UPDATE"), ("USD", "-8.00", "UPDATE"), ("USD", "8.00", "ACCRUAL")]
     row = earning.only_order()
     assert (row["commission_amount"], row["currency"]) == ("8", "JPY")

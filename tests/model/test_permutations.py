@@ -55,7 +55,7 @@ def test_arrival_order_does_not_matter(rules_edge, seed):
             shop.send(body, topic)
         row = shop.only_order()
         sums = defaultdict(Fraction)
-        for entry in shop.transfers():
+        for entry in shop.postings():
             sums[entry["currency"]] += Fraction(entry["amount"])
         sums = {currency: value for currency, value in sums.items() if value}
         for name in ("shop_id", "account_id", "creator_id", "program_id"):

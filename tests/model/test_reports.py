@@ -60,7 +60,7 @@ def test_orders_from_and_to_are_about_ordered_at(three):
 
 def test_reports_by_creator(three):
     assert ids(three.sluice.report("orders", "--creator", three.bob)) == ["c"]
-    assert ids(three.sluice.transfers("--creator", three.bob)) == ["c"]
+    assert ids(three.sluice.postings("--creator", three.bob)) == ["c"]
     (row,) = three.sluice.report("balances", "--creator", three.bob)
     assert row["total"] == "8.00"
 
@@ -76,16 +76,16 @@ def test_journal_from_and_to_are_about_recorded_at(three):
 
 SHAPES = {
     "orders": ["order_id", "shop_id", "account_id", "creator_id", "program_id", "attribution_types", "commission_amount",
-               "due", "commission_currency", "amount", "tax", "shipping", "refund_amount", "refund_tax", "currency",
+               "accrued", "commission_currency", "amount", "tax", "shipping", "refund_amount", "refund_tax", "currency",
                "cancelled_at", "ordered_at", "last_updated_at", "status", "blocked_by", "payouts", "node"],
     "journal": ["node", "entry", "event_seq", "command_id", "account_id", "program_id", "creator_id", "shop_id",
-                "order_id", "line_item_id", "currency", "amount", "from", "to", "reason", "payout_id", "recorded_at",
+                "order_id", "line_item_id", "currency", "amount", "debit_account", "credit_account", "reason", "payout_id", "recorded_at",
                 "accounting_date", "refers_to", "note", "actor", "hash"],
     "balances": ["account_id", "program_id", "creator_id", "currency", "pending", "blocked", "payable", "in_payout",
                  "paid", "total"],
     "anomalies": ["node", "event_seq", "shop_id", "order_id", "kind", "count", "message", "blocks", "acknowledged_by",
                   "acknowledged_at"],
-    "payouts": ["node", "payout_id", "run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state",
+    "payouts": ["node", "payout_id", "payout_run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state",
                 "until", "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "orders", "items"],
 }
 
@@ -175,7 +175,7 @@ def test_forget_takes_personal_data_and_leaves_figures(earning):
 
 
 def test_rebuild_gives_the_same_ledger(three, tmp_path):
-    three.touch("anon", three.bob, "2024-02-20T00:00:00Z")
+    three.click("anon", three.bob, "2024-02-20T00:00:00Z")
     three.send(order("late", svc_anon_id="anon"))
     three.close()
     three.send(ordered("a", "2024-02-01T00:00:00Z", platform_updated_at=at(9), line_items=[line(amount="50")]))
@@ -232,9 +232,9 @@ def test_bad_creator_file_fails_as_a_whole_with_its_line(earning, rows, bad_line
         ("anon,creator_id,program_id,occurred_at", "a,{ann},{program},2024-01-01T00:00:00Z"),
     ],
 )
-def test_bad_touch_file_is_refused(earning, header, row):
+def test_bad_click_file_is_refused(earning, header, row):
     text = f"{header}\n{row.format(ann=earning.ann, program=earning.program)}\n"
-    earning.sluice.refuses("touch", "import", earning.file("bad.csv", text), code=None)
+    earning.sluice.refuses("click", "import", earning.file("bad.csv", text), code=None)
 
 
 @pytest.mark.parametrize(
@@ -242,13 +242,13 @@ def test_bad_touch_file_is_refused(earning, header, row):
     [
         {"default_rate": '"10"'}, {"default_rate": '"-1%"'}, {"default_rate": '"1.23456%"'}, {"default_rate": '"5 usd"'},
         {"default_rate": "10"}, {"base": '"brutto"'}, {"precedence": '["CODE"]'}, {"window_days": "-1"},
-        {"window_days": '"30"'}, {"hold_days": "1.5"}, {"nonsense": "1"}, {"account": '"nowhere"'},
+        {"window_days": '"30"'}, {"clearing_days": "1.5"}, {"nonsense": "1"}, {"account": '"nowhere"'},
     ],
     ids=str,
 )
 def test_bad_program_file_names_file_and_line(earning, change):
     text = f'[[program]]\nid = "{earning.program}"\n'
-    settings = {"account": f'"{earning.account}"', "window_days": 30, "base": '"net"', "hold_days": 0,
+    settings = {"account": f'"{earning.account}"', "window_days": 30, "base": '"net"', "clearing_days": 0,
                 "precedence": '["AFFILIATE_CODE"]', "default_rate": '"99%"', **change}
     text += "".join(f"{name} = {value}\n" for name, value in settings.items())
     path = earning.file("bad.toml", text)

@@ -77,8 +77,8 @@ const char* class_of(const Applied& applied) {
             return "nothing";
         case CommandOutcome::kRepeated:
             return "repeated";
-        case CommandOutcome::kWaiting:
-            return "waiting";
+        case CommandOutcome::kPending:
+            return "pending";
     }
     std::abort();
 }
@@ -166,7 +166,7 @@ void preview(Books& books, const json& request) {
         std::printf("%s\n", json{{"refused", possible.error().message}}.dump().c_str());
         return;
     }
-    cli::RunListing listing(cli::Format::kJson, *reader, kAccount, AccountId("acme"));
+    cli::PayoutRunListing listing(cli::Format::kJson, *reader, kAccount, AccountId("acme"));
     plan.visit([&](const PlannedPayout& planned) { listing.add(planned, close.until, settings); });
     listing.finish(plan.skipped(), to_hex(plan.digest()));
 }
@@ -175,20 +175,20 @@ void preview(Books& books, const json& request) {
 void run(Books& books, const json& request) {
     const auto reader = books.read();
     PayoutRun row;
-    row.run = text_at(request, "run");
+    row.payout_run = text_at(request, "run");
     if (!reader->load(row)) {
-        throw std::invalid_argument("no run " + row.run);
+        throw std::invalid_argument("no run " + row.payout_run);
     }
-    cli::RunListing listing(cli::Format::kJson, *reader, kAccount, AccountId("acme"));
+    cli::PayoutRunListing listing(cli::Format::kJson, *reader, kAccount, AccountId("acme"));
     std::vector<Payout> payouts;
-    cli::scan_run(*reader, row.run, [&payouts](const Payout& payout) {
+    cli::scan_payout_run(*reader, row.payout_run, [&payouts](const Payout& payout) {
         payouts.push_back(payout);
         return true;
     });
     for (const Payout& payout : payouts) {
         listing.add(payout);
     }
-    listing.finish(cli::skipped_of(*reader, row.run), to_hex(row.digest));
+    listing.finish(cli::skipped_of(*reader, row.payout_run), to_hex(row.digest));
 }
 
 /// The archive gives the same rows, in whichever kind of ledger.

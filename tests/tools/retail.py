@@ -221,7 +221,7 @@ class Year:
             self.lost += left > 0
         self.events += [(order.shop, order.payload(self.code_of(order))) for order in changed.values()]
 
-    def touches(self):
+    def clicks(self):
         """Every second order of customers who came by a link was within the window of 30 days of a click."""
         seen = collections.Counter()
         for order in self.orders.values():
@@ -235,7 +235,7 @@ class Year:
     def expected(self):
         """order -> (creator, program, commission)."""
         clicks = collections.defaultdict(list)
-        for device, _creator, program, at in self.touches():
+        for device, _creator, program, at in self.clicks():
             clicks[device, program].append(at)
         result = {}
         for order in self.orders.values():
@@ -332,7 +332,7 @@ def compare(shop, year):
 
 
 def pay(shop, year):
-    """Everything has matured: one close pays all of it. @return what differs, in words."""
+    """Everything has cleared: one close pays all of it. @return what differs, in words."""
     computed = collections.Counter()
     for order, (creator, _program, commission) in year.expected().items():
         computed[creator, year.orders[order].currency] += commission
@@ -343,7 +343,7 @@ def pay(shop, year):
     paid = {(row["creator_id"], row["currency"]): Decimal(row["amount"]) for row in close["payouts"]}
     wrong = [f"payout of {key}: {paid.get(key)}, computed {computed.get(key)}"
              for key in paid.keys() | computed.keys() if paid.get(key) != computed.get(key)]
-    shop.timed("payout settle", "payout", "settle", close["payouts"][0]["run"], "--account", "retail",
+    shop.timed("payout settle", "payout", "settle", close["payouts"][0]["payout_run"], "--account", "retail",
                "--reason", "the bank has paid")
     for row in shop.report("balances"):
         if Decimal(row["paid"]) != Decimal(row["total"]) or Decimal(row["pending"]) or Decimal(row["payable"]):
@@ -368,9 +368,9 @@ def go_through(shop, year):
                 for row in shop.report("orders"))
     wrong = [f"{early} orders waited still when the import was over"] if early or stats["attribution_left"] else []
     shop.send(year.events[half:], "second half")
-    clicks = "".join(f"{device},{creator},{program},{text_of(at)}\n" for device, creator, program, at in year.touches())
-    print(shop.timed("import", "touch", "import",
-                     shop.file("touches.csv", "svc_anon_id,creator_id,program_id,occurred_at\n" + clicks)))
+    clicks = "".join(f"{device},{creator},{program},{text_of(at)}\n" for device, creator, program, at in year.clicks())
+    print(shop.timed("import", "click", "import",
+                     shop.file("clicks.csv", "svc_anon_id,creator_id,program_id,occurred_at\n" + clicks)))
     stats = shop.wait_for_worker()
     differs, orders = compare(shop, year)
     print(f"{orders} orders: {len(differs)} commissions and balances differ")

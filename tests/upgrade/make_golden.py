@@ -26,7 +26,7 @@ account = "acme"
 window_days = 30
 base = "net"
 precedence = ["AFFILIATE_CODE", "LANDED"]
-hold_days = 0
+clearing_days = 0
 default_rate = "10%"
 late_days = 36500
 [[program.rule]]
@@ -42,13 +42,13 @@ def fill(edge, merchant):
     files = {
         "program.toml": PROGRAM,
         "creators.csv": "creator_id,program_id,code\nanna,spring,SAVE\nbert,spring,\n",
-        "touches.csv": "svc_anon_id,creator_id,program_id,occurred_at\nanon,bert,spring,2024-02-28T00:00:00Z\n",
+        "clicks.csv": "svc_anon_id,creator_id,program_id,occurred_at\nanon,bert,spring,2024-02-28T00:00:00Z\n",
     }
     for name, text in files.items():
         (edge.folder / name).write_text(text)
     edge.sluice("program", "apply", edge.folder / "program.toml")
     edge.sluice("creator", "import", edge.folder / "creators.csv")
-    edge.sluice("touch", "import", edge.folder / "touches.csv")
+    edge.sluice("click", "import", edge.folder / "clicks.csv")
     products = [{"platform_product_id": "p", "title": "T", "brand": "b", "variants": [{"variant_sku": "sku-1"}]}]
     merchant.catalog("PRODUCT_UPSERT", {"products": products}, "golden-key")
     merchant.event("ORDER_CREATE", orders.order("o1", discounts=SAVE))
@@ -71,7 +71,7 @@ def main():
         fill(edge, merchant)
         edge.stop()
         said = {
-            "ledger_format": 2,
+            "ledger_format": 3,
             "secret": merchant.secret,
             "reports": {kind: edge.sluice.report(kind) for kind in REPORTS},
             "stats": edge.sluice.stats(),

@@ -28,7 +28,7 @@ std::optional<AccountId> account_of(LedgerReader& ledger, const std::string& id)
     Payout payout;
     payout.payout_id = id;
     PayoutRun run;
-    run.run = id;
+    run.payout_run = id;
     MoneyCommand money;
     money.command_id = id;
     if (ledger.load(payout)) {
@@ -39,14 +39,14 @@ std::optional<AccountId> account_of(LedgerReader& ledger, const std::string& id)
         number = money.account;
     }
     for (const auto& [account, name] : accounts) {
-        WaitingCommand waiting;
+        PendingApproval waiting;
         waiting.account = account;
         waiting.command_id = id;
         if (!number && ledger.load(waiting)) {
             number = account;
         }
     }
-    ledger.scan(GivenOrder{id, {}, {}, {}}, {1, 1}, [&number](const GivenOrder& row) {
+    ledger.scan(AttributedOrder{id, {}, {}, {}}, {1, 1}, [&number](const AttributedOrder& row) {
         number = row.account;
         return false;
     });

@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kPoll{10};
 /// The command stops waiting for a worker that has retried for this long.
-constexpr std::chrono::seconds kWorkerTrouble{15};
+constexpr std::chrono::seconds kWorkerFailingMax{15};
 /// How often the client checks that it still reads the primary: one that was cut off keeps
 /// answering and never gets the result.
 constexpr std::chrono::seconds kConfirmEvery{5};
-constexpr std::uint32_t kOwnTroubleSeconds = 15;
+constexpr std::uint32_t kOwnRetrySeconds = 15;
 
 Error not_appended(store::AppendOutcome outcome) {
     switch (outcome) {
@@ -128,7 +128,7 @@ public:
             if (is_finished()) {
                 return std::move(*applied_);
             }
-            if (worker_is_in_trouble()) {
+            if (worker_is_failing()) {
                 return unfinished("the worker cannot apply now, see its log");
             }
             std::this_thread::sleep_for(kPoll);
@@ -179,13 +179,13 @@ private:
         if (unreadable_since_ == Clock::time_point{}) {
             unreadable_since_ = steady_now();
         }
-        return may_pass(error.code) && steady_now() - unreadable_since_ < kWorkerTrouble;
+        return may_pass(error.code) && steady_now() - unreadable_since_ < kWorkerFailingMax;
     }
 
     Result<CommandResult> drain() {
         reading_.reset();  // a process opens an environment once
         DrainOptions chosen = options_.drain;
-        chosen.retry_seconds_max = kOwnTroubleSeconds;
+        chosen.retry_seconds_max = kOwnRetrySeconds;
         const Drain* drain = nullptr;  // the events are called by its loop only
         DrainEvents events;
         events.heartbeat = [&] {
@@ -209,16 +209,16 @@ private:
         return std::move(*applied_);
     }
 
-    bool worker_is_in_trouble() {
+    bool worker_is_failing() {
         const auto state = queue_.control().words().worker_state.load();
         if (state != static_cast<std::uint64_t>(store::WorkerState::kRetrying)) {
-            trouble_since_ = Clock::time_point{};
+            failing_since_ = Clock::time_point{};
             return false;
         }
-        if (trouble_since_ == Clock::time_point{}) {
-            trouble_since_ = steady_now();
+        if (failing_since_ == Clock::time_point{}) {
+            failing_since_ = steady_now();
         }
-        return steady_now() - trouble_since_ > kWorkerTrouble;
+        return steady_now() - failing_since_ > kWorkerFailingMax;
     }
 
     const store::StorePaths& paths_;
@@ -228,7 +228,7 @@ private:
     const std::atomic<bool>& stop_;
     std::unique_ptr<Ledger> reading_;
     std::optional<CommandResult> applied_;  ///< As found last; its work may be unfinished.
-    Clock::time_point trouble_since_{};
+    Clock::time_point failing_since_{};
     Clock::time_point unreadable_since_{};
     Clock::time_point confirmed_ = steady_now();
 };

@@ -144,8 +144,8 @@ Status submit(const Frame& frame, const Command& command, const SubmitOptions& o
     if (!result.ok()) {
         return result.error();
     }
-    if (result->outcome == CommandOutcome::kWaiting) {
-        return Error{ErrorCode::kWaiting, result->text};
+    if (result->outcome == CommandOutcome::kPending) {
+        return Error{ErrorCode::kPending, result->text};
     }
     const std::string left = result->work_left == 0 ? "" : "; " + work_text(result->work_left);
     std::printf("%s%s\n", printable(result->text).c_str(), left.c_str());
@@ -250,11 +250,12 @@ Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
         frame, options.ledger_url,
         [&](LedgerReader& ledger) -> Status {
             options.account = account_of(ledger, id);
-            return options.account ? Status::success()
-                                   : Status(Error{ErrorCode::kNotFound,
-                                                  "the ledger knows no " + id +
-                                                      ": expected the id of a payout, a run or a "
-                                                      "command"});
+            return options.account
+                       ? Status::success()
+                       : Status(Error{ErrorCode::kNotFound,
+                                      "the ledger knows no " + id +
+                                          ": expected the id of a payout, a payout run or a "
+                                          "command"});
         },
         ReadFrom::kPrimary);
     return found.ok() ? Result<SubmitOptions>(std::move(options))

@@ -34,7 +34,7 @@ void add_no_wait(Subcommand app, bool& target);
 
 /// Appends the command to the queue, waits until it is applied and its work is done (see
 /// command_client.hpp), and prints its result. A refusal is an Error with the rule's words.
-/// Returns kWaiting if the command waits for another actor's approval; the text names its id.
+/// Returns kPending if the command waits for another actor's approval; the text names its id.
 [[nodiscard]] Status submit(const Frame& frame, const Command& command,
                             const SubmitOptions& options);
 /// Does the same without printing.

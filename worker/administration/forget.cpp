@@ -33,16 +33,16 @@ Digest256 draw_secret() {
 
 /// Counts of what a forget would change on this node.
 struct Counts {
-    std::uint64_t orders = 0, touches = 0, dead_letters = 0, archived = 0;
+    std::uint64_t orders = 0, clicks = 0, dead_letters = 0, archived = 0;
 };
 
-std::uint64_t count_touches(const ForgetJob& job, LedgerReader& ledger) {
+std::uint64_t count_clicks(const ForgetJob& job, LedgerReader& ledger) {
     std::uint64_t count = 0;
     for (const Digest256& device : job.found.devices) {
-        Touch first;
+        Click first;
         first.account = job.whom.account;
         first.anon = device;
-        ledger.scan(first, {2, 2}, [&count](const Touch&) {
+        ledger.scan(first, {2, 2}, [&count](const Click&) {
             ++count;
             return true;
         });
@@ -65,7 +65,7 @@ Result<Counts> count_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
     const ForgetJob job{{}, whom, {}, {}, {}, {}, *std::move(found)};
     ForgetEdit edit(job, ledger);
     Counts counts;
-    counts.touches = count_touches(job, ledger);
+    counts.clicks = count_clicks(job, ledger);
     visit_forgotten(whom, job.found, ledger, [&counts](const OrderState&) { ++counts.orders; });
     std::vector<SequenceNumber> letters;
     ledger.scan_dead([&letters](const DeadLetter& letter) {
@@ -111,7 +111,7 @@ Status print_counts(const Frame& frame, const ForgetCommand& command) {
                 return Status(counts.error());
             }
             write_object(command.format, {{"orders", counts->orders},
-                                          {"touches", counts->touches},
+                                          {"clicks", counts->clicks},
                                           {"dead_letters", counts->dead_letters},
                                           {"archived_inputs", counts->archived}});
             return Status::success();

@@ -19,15 +19,15 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::uint64_t kBatchMax = 1'000'000;
-constexpr std::uint64_t kPatienceMax = 86'400;
+constexpr std::uint64_t kRetryTimeoutMax = 86'400;
 /// Waits for the database after which the worker is shown as failing, and a stop signal ends it.
-constexpr std::chrono::milliseconds kTrouble{1000};
+constexpr std::chrono::milliseconds kReportAfter{1000};
 constexpr std::chrono::milliseconds kStopAfter{2000};
 
 struct WorkerCommand {
     std::string ledger;
     bool until_empty = false;
-    std::uint64_t patience_seconds = 30;
+    std::uint64_t retry_timeout_seconds = 30;
     std::uint64_t batch = worker::BatchLimits{}.records_max;
     bool no_archive = false;
     std::uint64_t archive_days = 0;
@@ -70,7 +70,7 @@ worker::DrainOptions drain_options(const WorkerCommand& command) {
     options.batch.records_max = command.batch;
     options.version = version_number();
     if (command.until_empty) {
-        options.retry_seconds_max = static_cast<std::uint32_t>(command.patience_seconds);
+        options.retry_seconds_max = static_cast<std::uint32_t>(command.retry_timeout_seconds);
     }
     if (command.no_archive) {
         options.archive.reset();
@@ -106,7 +106,7 @@ pg::LedgerOptions ledger_options(store::Queue& queue, const std::atomic<bool>& s
     options.waiting = [&queue, &stop](milliseconds waited) {
         store::ControlWords& words = queue.control().words();
         words.heartbeat_ms.store(wall_ms());
-        if (waited >= kTrouble) {
+        if (waited >= kReportAfter) {
             words.worker_error.store(1 + static_cast<std::uint64_t>(ErrorCode::kIo));
             words.worker_state.store(static_cast<std::uint64_t>(store::WorkerState::kRetrying));
         }
@@ -183,8 +183,8 @@ void declare_worker(Subcommand app) {
     add_ledger(worker, command.ledger);
     add_flag(worker, "--until-empty", command.until_empty, "Exit when everything is applied");
     add_value(
-        worker, "--patience", "SECONDS", command.patience_seconds,
-        [](std::string_view text) { return parse_count(text, 1, kPatienceMax); },
+        worker, "--retry-timeout", "SECONDS", command.retry_timeout_seconds,
+        [](std::string_view text) { return parse_count(text, 1, kRetryTimeoutMax); },
         "With --until-empty: give up when a failure lasts longer, in seconds (default: 30)");
     add_value(
         worker, "--batch", "N", command.batch,

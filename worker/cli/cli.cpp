@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
-constexpr int kExitWaiting = 3;  // for another actor's approval
+constexpr int kExitPending = 3;  // for another actor's approval
 
 bool is_positional(const CLI::Option& option) {
     return option.get_positional() && !option.nonpositional();
@@ -103,9 +103,9 @@ int report_mistake(const CLI::App& root, const CLI::ParseError& mistake) {
 int run_action(const Frame& frame) {
     const Status status = frame.action();
     const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-    if (!status.ok() && status.error().code == ErrorCode::kWaiting) {
+    if (!status.ok() && status.error().code == ErrorCode::kPending) {
         std::fprintf(stderr, "%s\n", status.error().message.c_str());
-        return kExitWaiting;
+        return kExitPending;
     }
     if (!status.ok()) {
         std::fprintf(stderr, "sluice: %s\n", status.error().message.c_str());

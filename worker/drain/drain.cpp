@@ -180,7 +180,7 @@ Status Drain::Loop::pause_after(const Error& error, const std::atomic<bool>& sto
     if (error.code == ErrorCode::kIo) {
         applying_.close_ledger();  // LMDB may have given up on its environment
     }
-    if (decision.is_trouble) {
+    if (decision.is_failure) {
         keeper_.state(store::WorkerState::kRetrying, &error);
     }
     if (decision.is_told && events_.retrying) {

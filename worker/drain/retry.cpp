@@ -37,8 +37,8 @@ Retry::Decision Retry::failed(ErrorCode code, Time now) noexcept {
         return {Next::kAtOnce, {}, false, false};
     }
     Decision decision{Next::kPause, pause_, false, false};
-    decision.is_trouble = code != ErrorCode::kBusy || now - failing_since_ >= kBusyForAWhile;
-    if (decision.is_trouble && (last_told_ == Time{} || now - last_told_ >= kTellEvery)) {
+    decision.is_failure = code != ErrorCode::kBusy || now - failing_since_ >= kBusyForAWhile;
+    if (decision.is_failure && (last_told_ == Time{} || now - last_told_ >= kTellEvery)) {
         last_told_ = now;
         decision.is_told = true;
     }

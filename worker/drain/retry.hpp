@@ -24,7 +24,7 @@ public:
     struct Decision {
         Next next = Next::kGiveUp;
         std::chrono::milliseconds pause{0};
-        bool is_trouble = false;  ///< The worker's state becomes kRetrying.
+        bool is_failure = false;  ///< The worker's state becomes kRetrying.
         bool is_told = false;     ///< The error is logged: at most once a second.
     };
 

@@ -74,7 +74,7 @@ Json memberships_of(LedgerReader& ledger, AccountNumber account, const CreatorId
             list.push_back({{"program_id", row.program.id.str()},
                             {"group", text_or_null(member->group)},
                             {"removed", member->removed},
-                            {"touches_count_from", member->reach.to_string()},
+                            {"effective_from", member->effective_from.to_string()},
                             {"codes", codes_of(ledger, row, creator)}});
         }
     }
@@ -127,7 +127,7 @@ Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
                 {"account_id", account_id.str()},
                 {"name", text_or_null(profile.name)},
                 {"payee", text_or_null(profile.payee)},
-                {"known_as", aliases_of(ledger, account, first)},
+                {"aliases", aliases_of(ledger, account, first)},
                 {"programs", memberships_of(ledger, account, first)},
                 {"holds", holds_of(ledger, account, first)}};
 }
@@ -186,7 +186,7 @@ Status add_creator(const CsvRow& row, CreatorImport& import) {
 
 Status run_import(const Frame& frame, const ImportOptions& options) {
     CreatorImport import;
-    import.reach = options.reach;
+    import.effective_from = options.effective_from;
     Status read = read_rows(options.file, creator_columns(),
                             [&](const CsvRow& row) { return add_creator(row, import); });
     return read.ok() ? submit_import(frame, options, import) : read;

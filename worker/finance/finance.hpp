@@ -11,7 +11,7 @@ namespace sluice::cli {
 void declare_program(Subcommand app);
 void declare_program_preview(Subcommand group);
 void declare_creator(Subcommand app);
-void declare_touch(Subcommand app);
+void declare_click(Subcommand app);
 void declare_order(Subcommand app);  // hold, release, reject, attribute, detach, anomaly, order
 void declare_money(Subcommand app);  // adjust, credit, reverse, approve, withdraw, approvals
 void declare_payout(Subcommand app);

@@ -31,7 +31,7 @@ std::string words_of(Topic topic) {
     return words;
 }
 
-Row row_of(const WaitingCommand& row, const AccountId& account) {
+Row row_of(const PendingApproval& row, const AccountId& account) {
     return {row.command_id,
             words_of(row.topic),
             account.str(),
@@ -64,10 +64,10 @@ Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
          {"reason"},
          {"received_at"}},
         [&](LedgerReader& ledger, Listing& listing) {
-            WaitingCommand first;
+            PendingApproval first;
             first.account = *account;
-            ledger.scan(first, {1, 1}, [&](const WaitingCommand& row) {
-                if (row.state == ApprovalState::kWaiting) {
+            ledger.scan(first, {1, 1}, [&](const PendingApproval& row) {
+                if (row.state == ApprovalState::kPending) {
                     listing.add(row_of(row, command.account));
                 }
                 return true;

@@ -64,7 +64,7 @@ Status run_preview(const Frame& frame, const CloseCommand& command) {
             if (Status possible = plan.add_up(); !possible.ok()) {
                 return possible;
             }
-            RunListing listing(command.format, ledger, *account, account_id);
+            PayoutRunListing listing(command.format, ledger, *account, account_id);
             plan.visit([&](const PlannedPayout& planned) {
                 listing.add(planned, command.close.until, settings);
             });
@@ -75,19 +75,19 @@ Status run_preview(const Frame& frame, const CloseCommand& command) {
 }
 
 /// Prints a payout run from the ledger, so that a repeated key prints the first result.
-Status print_run(const Frame& frame, const CloseCommand& command, const std::string& run) {
+Status print_payout_run(const Frame& frame, const CloseCommand& command, const std::string& run) {
     return with_snapshot(
         frame, command.submit.ledger_url,
         [&](LedgerReader& ledger) -> Status {
             PayoutRun row;
-            row.run = run;
+            row.payout_run = run;
             if (!ledger.load(row)) {
-                return Error{ErrorCode::kNotFound, "there is no run " + run};
+                return Error{ErrorCode::kNotFound, "there is no payout run " + run};
             }
             warn_unknown_ids(frame, ledger, command);
-            RunListing listing(command.format, ledger, row.account, *command.submit.account);
+            PayoutRunListing listing(command.format, ledger, row.account, *command.submit.account);
             std::vector<Payout> payouts;
-            scan_run(ledger, run, [&payouts](const Payout& payout) {
+            scan_payout_run(ledger, run, [&payouts](const Payout& payout) {
                 payouts.push_back(payout);
                 return true;
             });
@@ -108,10 +108,10 @@ Status run_close(const Frame& frame, const CloseCommand& command) {
     if (!result.ok()) {
         return result.error();
     }
-    Status printed = print_run(frame, command, result->command_id);
+    Status printed = print_payout_run(frame, command, result->command_id);
     return printed.ok() ? printed
                         : Error{printed.error().code,
-                                "run " + result->command_id +
+                                "payout run " + result->command_id +
                                     " is closed, but could not be shown (`sluice payout list`): " +
                                     printed.error().message};
 }

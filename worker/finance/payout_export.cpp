@@ -64,9 +64,9 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
             continue;
         }
         PayoutRun run;
-        run.run = id;
+        run.payout_run = id;
         if (ledger.load(run) && run.account == account) {
-            scan_run(ledger, id, [&found, &known](const Payout& payout) {
+            scan_payout_run(ledger, id, [&found, &known](const Payout& payout) {
                 known = true;
                 found.emplace(payout.payout_id, payout);
                 return true;
@@ -90,7 +90,7 @@ bool was_sent_by(LedgerReader& ledger, const Payout& payout, const std::string& 
         payout.account, payout.creator, *payout.sent_at, kEndOfTime,
         [&](const JournalGroup& group) {
             found = group.payout_id == payout.payout_id && group.command_id == command &&
-                    group.entries.front().reason == JournalReason::kMarkSent;
+                    group.entries.front().reason == JournalReason::kMemoSent;
             return !found;
         });
     return found;

@@ -14,7 +14,7 @@ namespace {
 
 struct ApplyCommand {
     std::string file;
-    std::optional<Timestamp> reach;
+    std::optional<Timestamp> effective_from;
     SubmitOptions submit;
     DryRunOptions dry_run;
 };
@@ -29,7 +29,7 @@ Status run_apply(const Frame& frame, const ApplyCommand& command) {
     if (!apply.ok()) {
         return apply.error();
     }
-    apply->reach = command.reach;
+    apply->effective_from = command.effective_from;
     return submit_or_try(frame, apply.value(), command.submit, command.dry_run);
 }
 
@@ -75,7 +75,7 @@ std::vector<Column> program_columns() {
             {"window_days", Align::kRight},
             {"base"},
             {"precedence"},
-            {"hold_days", Align::kRight},
+            {"clearing_days", Align::kRight},
             {"default_rate", Align::kRight},
             {"default_tiers", Align::kLeft, false},
             {"max_per_order", Align::kLeft, false},
@@ -103,7 +103,7 @@ Row row_of(const ProgramRow& row) {
             program.window_days,
             to_string(program.base),
             std::move(precedence),
-            program.hold_days,
+            program.clearing_days,
             to_string(program.default_rate),
             tiers_of(program.default_tiers),
             amounts_of(program.max_per_order),
@@ -170,7 +170,7 @@ void declare_program(Subcommand app) {
     add_text(apply, "FILE", "", applied.file,
              "TOML file; programs that it does not name stay unchanged")
         .required();
-    add_reach(apply, applied.reach);
+    add_effective_from(apply, applied.effective_from);
     add_dry_run(apply, applied.dry_run);
     add_command_options(apply, applied.submit, false);
     add_no_wait(apply, applied.submit.no_wait);

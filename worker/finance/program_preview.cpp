@@ -75,7 +75,7 @@ bool has(const List& list, Same same) {
 
 ProgramApply WhatIf::changed(const ProgramApply& archived) {
     ProgramApply apply;
-    apply.reach = archived.reach;
+    apply.effective_from = archived.effective_from;
     if (!began_) {
         apply.programs = file_.programs;
         apply.policies = file_.policies;

@@ -130,7 +130,7 @@ void add_filters(Subcommand app, ReportCommand& command) {
     }
     if ((options & kByPayout) != 0) {
         add_value(app, "--state", "S", filter.state, parse_state, "Only payouts in this state");
-        add_value(app, "--run", "ID", filter.run, parse_admin_id,
+        add_value(app, "--payout-run", "ID", filter.payout_run, parse_admin_id,
                   "Only payouts of this payout run");
     }
 }

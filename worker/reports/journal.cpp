@@ -12,8 +12,8 @@ namespace {
 Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& account,
                 const std::string& shop) {
     const JournalEntry& entry = group.entries[index];
-    const BooksOf books = books_of(entry.reason);
-    const bool mark = is_mark(entry.reason);
+    const DebitCredit accounts = debit_credit_of(entry.reason);
+    const bool memo = is_memo(entry.reason);
     const bool last = index + 1 == group.entries.size();
     return {group.node,
             group.first_entry + index,
@@ -25,10 +25,10 @@ Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& a
             text_or_null(shop),
             text_or_null(group.order_id.view()),
             text_or_null(entry.line.view()),
-            mark ? Json() : Json(entry.currency.code()),
-            mark ? Json() : Json(entry.amount.to_string()),
-            text_or_null(book_name(books.from, group.payout_id)),
-            text_or_null(book_name(books.to, group.payout_id)),
+            memo ? Json() : Json(entry.currency.code()),
+            memo ? Json() : Json(entry.amount.to_string()),
+            text_or_null(ledger_account_name(accounts.debit, group.payout_id)),
+            text_or_null(ledger_account_name(accounts.credit, group.payout_id)),
             to_string(entry.reason),
             text_or_null(group.payout_id),
             group.recorded_at.to_string(),
@@ -102,8 +102,8 @@ std::vector<Column> journal_columns() {
             {"line_item_id"},
             {"currency"},
             {"amount", Align::kRight},
-            {"from", Align::kLeft, false},
-            {"to", Align::kLeft, false},
+            {"debit_account", Align::kLeft, false},
+            {"credit_account", Align::kLeft, false},
             {"reason"},
             {"payout_id"},
             {"recorded_at"},

@@ -37,9 +37,10 @@ Json payouts_of(const OrderState& order) {
     return std::vector<std::string>(ids.begin(), ids.end());
 }
 
-Json due_of(const OrderState& order, Currency currency) {
+Json accrued_of(const OrderState& order, Currency currency) {
     const Position* position = order.position();
-    return (position == nullptr ? zero_amount(currency) : due_in(*position, currency)).to_string();
+    return (position == nullptr ? zero_amount(currency) : accrued_in(*position, currency))
+        .to_string();
 }
 
 struct Names {
@@ -61,7 +62,7 @@ Row order_row(LedgerReader& ledger, const Names& names, const ShopRow& shop,
         given != nullptr ? Json(given->program.str()) : Json(),
         attribution_types(order),
         commission.amount.to_string(),
-        due_of(order, commission.currency),
+        accrued_of(order, commission.currency),
         commission.currency.code(),
         order.amount,
         order.tax,
@@ -129,7 +130,7 @@ std::vector<Column> order_columns() {
             {"program_id"},
             {"attribution_types"},
             {"commission_amount", Align::kRight},
-            {"due", Align::kRight},
+            {"accrued", Align::kRight},
             {"commission_currency", Align::kLeft, false},
             {"amount", Align::kRight},
             {"tax", Align::kRight, false},

@@ -25,7 +25,7 @@ Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& accoun
     const bool is_planned = payout.payout_id.empty();
     return {is_planned ? Json() : text_or_null(nodes.of(payout.payout_id)),
             text_or_null(payout.payout_id),
-            is_planned ? Json() : Json(run_of_payout(payout.payout_id)),
+            is_planned ? Json() : Json(payout_run_of(payout.payout_id)),
             account_id.str(),
             shown.str(),
             text_or_null(profile.name),
@@ -45,12 +45,12 @@ Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& accoun
 }
 
 std::vector<Column> skipped_columns() {
-    return {{"creator_id"}, {"currency"}, {"amount", Align::kRight}, {"why"}};
+    return {{"creator_id"}, {"currency"}, {"amount", Align::kRight}, {"skip_reason"}};
 }
 
 Row skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row) {
     return {shown_id(ledger, account, row.creator).str(), row.currency.code(),
-            row.amount.to_string(), to_string(row.why)};
+            row.amount.to_string(), to_string(row.skip_reason)};
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ Row skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row)
 std::vector<Column> payout_columns() {
     return {{"node", Align::kLeft, false},
             {"payout_id"},
-            {"run", Align::kLeft, false},
+            {"payout_run", Align::kLeft, false},
             {"account_id", Align::kLeft, false},
             {"creator_id"},
             {"name", Align::kLeft, false},
@@ -84,7 +84,8 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
     const CreatorNames names(ledger);
     PayoutNodes nodes(ledger);
     const auto accounts = account_ids(ledger);
-    const std::string prefix = filter.run.empty() ? "" : "P" + filter.run.substr(1) + "-";
+    const std::string prefix =
+        filter.payout_run.empty() ? "" : "P" + filter.payout_run.substr(1) + "-";
     Payout first;
     first.payout_id = prefix;
     bool all_read = false;
@@ -140,7 +141,7 @@ void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out
     });
 }
 
-void scan_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit) {
+void scan_payout_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit) {
     const std::string prefix = "P" + run.substr(1) + "-";
     Payout first;
     first.payout_id = prefix;
@@ -152,7 +153,7 @@ void scan_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout
 std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
     std::vector<Skipped> rows;
     Skipped first;
-    first.run = run;
+    first.payout_run = run;
     ledger.scan(first, {1, 1}, [&rows](const Skipped& row) {
         rows.push_back(row);
         return true;
@@ -160,8 +161,8 @@ std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
     return rows;
 }
 
-RunListing::RunListing(Format format, LedgerReader& ledger, AccountNumber account,
-                       const AccountId& account_id)
+PayoutRunListing::PayoutRunListing(Format format, LedgerReader& ledger, AccountNumber account,
+                                   const AccountId& account_id)
     : format_(format), ledger_(ledger), nodes_(ledger), account_(account), account_id_(account_id) {
     if (format != Format::kJson) {
         payouts_ = std::make_unique<Listing>(format, payout_columns());
@@ -170,7 +171,7 @@ RunListing::RunListing(Format format, LedgerReader& ledger, AccountNumber accoun
     }
 }
 
-void RunListing::add_row(const Row& row) {
+void PayoutRunListing::add_row(const Row& row) {
     if (payouts_) {
         payouts_->add(row);
         return;
@@ -180,8 +181,8 @@ void RunListing::add_row(const Row& row) {
     first_ = false;
 }
 
-void RunListing::add(const PlannedPayout& planned, Timestamp until,
-                     const AccountSettings& settings) {
+void PayoutRunListing::add(const PlannedPayout& planned, Timestamp until,
+                           const AccountSettings& settings) {
     const bool waits =
         needs_approval(settings.policy.approve_payout_above, {planned.currency, planned.amount});
     Payout payout;
@@ -196,11 +197,11 @@ void RunListing::add(const PlannedPayout& planned, Timestamp until,
     add_row(payout_row(ledger_, nodes_, account_id_, payout));
 }
 
-void RunListing::add(const Payout& payout) {
+void PayoutRunListing::add(const Payout& payout) {
     add_row(payout_row(ledger_, nodes_, account_id_, payout));
 }
 
-void RunListing::finish(const std::vector<Skipped>& skipped, const std::string& digest) {
+void PayoutRunListing::finish(const std::vector<Skipped>& skipped, const std::string& digest) {
     if (!payouts_) {
         Json rows = Json::array();
         for (const Skipped& row : skipped) {

@@ -20,15 +20,15 @@ namespace sluice::cli {
 void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out);
 
 /// Visits the payouts of a payout run, by number.
-void scan_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit);
+void scan_payout_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit);
 [[nodiscard]] std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run);
 
 /// Output of `payout preview` and `payout close`. JSON is one object with payouts, skipped and
 /// digest. A table or CSV lists the payouts, then the skipped ones.
-class RunListing {
+class PayoutRunListing {
 public:
-    RunListing(Format format, LedgerReader& ledger, AccountNumber account,
-               const AccountId& account_id);
+    PayoutRunListing(Format format, LedgerReader& ledger, AccountNumber account,
+                     const AccountId& account_id);
     void add(const PlannedPayout& planned, Timestamp until, const AccountSettings& settings);
     void add(const Payout& payout);
     void finish(const std::vector<Skipped>& skipped, const std::string& digest);

@@ -29,7 +29,7 @@ struct ReportFilter {
     std::optional<Timestamp> to;       ///< Exclusive.
     std::optional<Timestamp> as_of;    ///< Date of the amounts; absent means now.
     std::optional<PayoutState> state;
-    std::string run;  ///< A payout run; empty means any.
+    std::string payout_run;  ///< Empty means any.
 
     [[nodiscard]] bool covers(Timestamp time) const noexcept {
         return (!from || *from <= time) && (!to || time < *to);
@@ -49,7 +49,7 @@ enum ReportOption : unsigned {
     kByCreator = 8,     ///< --creator
     kByTime = 16,       ///< --from, --to
     kAsOf = 32,         ///< --as-of
-    kByPayout = 64,     ///< --state, --run
+    kByPayout = 64,     ///< --state, --payout-run
     kAsOfPast = 128,    ///< --as-of may lie in the past.
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<Column> row_columns() {
     return {{"accounting_date"}, {"program_id"},
-            {"currency"},        {"book"},
+            {"currency"},        {"ledger_account"},
             {"reason"},          {"amount", Align::kRight},
             {"shop_id"},         {"order_id"},
             {"line_item_id"},    {"refers_to", Align::kRight},
@@ -117,13 +117,13 @@ private:
     /// is.
     void add(const JournalGroup& group, std::size_t index) {
         const JournalEntry& entry = group.entries[index];
-        const Decimal owed = into(entry, Book::kOwed);
+        const Decimal owed = into(entry, LedgerAccount::kOwed);
         const bool moves_owed = !owed.is_zero();
         const auto shop = shops_.find(group.shop.value);
         rows_.push_back(
             {group.accounting_date.to_string(), group.program.str(), entry.currency.code(),
              moves_owed ? "owed" : "paid", to_string(entry.reason),
-             (moves_owed ? owed : into(entry, Book::kPaid)).to_string(),
+             (moves_owed ? owed : into(entry, LedgerAccount::kPaid)).to_string(),
              shop == shops_.end() ? Json() : Json(shop->second),
              text_or_null(group.order_id.view()), text_or_null(entry.line.view()),
              entry.refers_to == 0 ? Json() : Json(entry.refers_to), text_or_null(group.payout_id)});

@@ -126,15 +126,15 @@ Result<ProgramApply> read_program_apply(const Frame& frame, const std::string& f
     return apply;
 }
 
-void add_reach(Subcommand app, std::optional<Timestamp>& target) {
-    add_value(app, "--reach", "T", target, parse_time,
+void add_effective_from(Subcommand app, std::optional<Timestamp>& target) {
+    add_value(app, "--effective-from", "T", target, parse_time,
               "Time from which it takes effect (RFC 3339; default: the program's late_days)");
 }
 
 void add_import(Subcommand app, ImportOptions& target) {
     add_text(app, "FILE", "", target.file, "CSV file; all of it is imported, or nothing")
         .required();
-    add_reach(app, target.reach);
+    add_effective_from(app, target.effective_from);
     add_dry_run(app, target.dry_run);
     add_command_options(app, target.submit, false);
     add_no_wait(app, target.submit.no_wait);

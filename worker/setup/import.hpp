@@ -20,16 +20,17 @@ namespace sluice::cli {
 [[nodiscard]] Result<ProgramApply> read_program_apply(const Frame& frame, const std::string& file,
                                                       const std::string& ledger_url);
 
-/// Adds `--reach T`.
-void add_reach(Subcommand app, std::optional<Timestamp>& target);
+/// Adds `--effective-from T`.
+void add_effective_from(Subcommand app, std::optional<Timestamp>& target);
 
 struct ImportOptions {
     std::string file;
-    std::optional<Timestamp> reach;
+    std::optional<Timestamp> effective_from;
     SubmitOptions submit;
     DryRunOptions dry_run;
 };
-/// Adds FILE, `--reach`, `--dry-run`, `--no-wait` and the options of every command that writes.
+/// Adds FILE, `--effective-from`, `--dry-run`, `--no-wait` and the options of every command that
+/// writes.
 void add_import(Subcommand app, ImportOptions& target);
 
 /// Submits the import, or performs its dry run. A refusal names the file and the line of the row.

@@ -124,7 +124,7 @@ public:
     explicit ProgramReader(const toml::node& node)
         : table_(node, "program",
                  {"id", "account", "shops", "starts_at", "ends_at", "late_days", "window_days",
-                  "base", "precedence", "hold_days", "default_rate", "default_tiers",
+                  "base", "precedence", "clearing_days", "default_rate", "default_tiers",
                   "max_per_order", "rule"}) {
         filed_.line = line_of(node);
     }
@@ -185,8 +185,8 @@ private:
         if (const toml::node* const node = table_.find("window_days")) {
             program_.window_days = days_of(*node, "window_days");
         }
-        if (const toml::node* const node = table_.find("hold_days")) {
-            program_.hold_days = days_of(*node, "hold_days");
+        if (const toml::node* const node = table_.find("clearing_days")) {
+            program_.clearing_days = days_of(*node, "clearing_days");
         }
         if (const toml::node* const node = table_.find("base")) {
             program_.base = base_of(*node);

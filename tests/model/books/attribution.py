@@ -9,19 +9,19 @@ CODE, LANDED, MANUAL = "AFFILIATE_CODE", "LANDED", "MANUAL"
 
 def candidates(ledger, order, program):
     """type -> [(rank, creator)] of one program, best first, in the program's precedence."""
-    reach = program.reach_of(order.shop)
+    effective_from = program.effective_from_of(order.shop)
     ends = program.file.get("ends_at")
     at = order.ordered_at
-    if reach is None or at < max(reach, program.starts_at) or (ends is not None and at >= ends):
+    if effective_from is None or at < max(effective_from, program.starts_at) or (ends is not None and at >= ends):
         return {}
     found = {CODE: [], LANDED: []}
     for place, discount in enumerate(order.payload.get("discounts") or []):
         creator = owner(program, discount["code"], at)
         if creator in program.members:
             found[CODE].append((place, creator))
-    touch = latest_touch(ledger, order, program)
-    if touch:
-        found[LANDED].append((-touch.at, touch.creator))
+    click = latest_click(ledger, order, program)
+    if click:
+        found[LANDED].append((-click.at, click.creator))
     return {kind: found[kind] for kind in program.file["precedence"] if found[kind]}
 
 
@@ -32,17 +32,17 @@ def owner(program, code, at):
     return None
 
 
-def latest_touch(ledger, order, program):
+def latest_click(ledger, order, program):
     """In the window, both ends included; at one instant the last imported."""
     at = order.ordered_at
     start = at - program.file["window_days"] * DAY
     counting = [
-        touch
-        for touch in ledger.touches.get(order.device, [])
-        if touch.program == program.program_id and start <= touch.at <= at and at >= touch.reach
-        and touch.creator in program.members and at >= program.members[touch.creator].reach
+        click
+        for click in ledger.clicks.get(order.device, [])
+        if click.program == program.program_id and start <= click.at <= at and at >= click.effective_from
+        and click.creator in program.members and at >= program.members[click.creator].effective_from
     ]
-    return max(counting, key=lambda touch: (touch.at, touch.number), default=None)
+    return max(counting, key=lambda click: (click.at, click.number), default=None)
 
 
 def choose(ledger, order):
@@ -83,4 +83,4 @@ def give(ledger, at, order, program, creator, types, cause):
     position.types, position.cause = types, cause
     order.live, order.barred = key, False
     rates.freeze(ledger, order, position)
-    ledger.mark(at, "ATTRIBUTED", order=order, program=program, creator=creator, line="+".join(types))
+    ledger.memo(at, "ATTRIBUTED", order=order, program=program, creator=creator, line="+".join(types))

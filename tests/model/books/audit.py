@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from model.books import payouts, periods, rates
 from model.books.journal import EXPENSE, NO_HASH, OWED, PAID, PAYOUT, REASONS, next_hash, sums_key
-from model.books.state import STANDING
+from model.books.state import ACTIVE
 
 ENDED = {"PAID": "SETTLE", "VOID": "VOID", "FAILED": "FAILED", "RETURNED": "RETURNED"}
 
@@ -34,10 +34,10 @@ def chains(ledger):
 def balances(ledger):
     sums = {}
     for entry in ledger.journal.entries:
-        if not entry.is_mark:
+        if not entry.is_memo:
             row = sums.setdefault(sums_key(entry), dict.fromkeys((EXPENSE, OWED, PAYOUT, PAID), Fraction(0)))
-            for book in row:
-                row[book] += entry.into(book)
+            for account in row:
+                row[account] += entry.into(account)
     for key in sorted({*sums, *ledger.journal.sums}):
         stored, computed = ledger.journal.sums.get(key), sums.get(key)
         if stored != computed:
@@ -49,23 +49,23 @@ def balances(ledger):
 def payouts_(ledger):
     for payout in ledger.payouts.values():
         entries = [e for e in ledger.journal.entries if e.payout == payout.payout_id]
-        moved = [e for e in entries if not e.is_mark]
+        moved = [e for e in entries if not e.is_memo]
         name = f"payout {payout.payout_id}"
         if sum(item.amount for item in payout.items) != payout.amount:
             yield f"{name}: amount {payout.amount}, items {sum(item.amount for item in payout.items)}"
         per_program = program_sums((item.program, item.amount) for item in payout.items)
         posted = program_sums((e.program, e.amount) for e in moved if e.reason == "PAYOUT")
         if per_program != posted:
-            yield f"{name}: items {per_program}, transfers {posted}"
+            yield f"{name}: items {per_program}, postings {posted}"
         digest = payouts.items_digest(payout.currency, payout.items).hex()
         closed = [e.line.split(" ") for e in entries if e.reason == "CLOSED"]
-        if [mark[0] for mark in closed] != [digest]:
-            yield f"{name}: its items are not those of its mark CLOSED"
+        if [memo[0] for memo in closed] != [digest]:
+            yield f"{name}: its items are not those of its memo entry CLOSED"
         elif payout.state != state_of(entries, closed[0][1]):
             yield f"{name}: state {payout.state}, by its entries {state_of(entries, closed[0][1])}"
         left = sum((e.into(PAYOUT) for e in moved), Fraction(0))
         if left != (0 if payout.state in ENDED else payout.amount):
-            yield f"{name}: {left} is left on its book"
+            yield f"{name}: {left} is left on its account"
 
 
 def program_sums(rows):
@@ -76,7 +76,7 @@ def program_sums(rows):
 
 
 def state_of(entries, first):
-    """By marks and transfers; `first`: what it was closed as, CLOSED or (no approval needed) APPROVED."""
+    """By memo entries and postings; `first`: what it was closed as, CLOSED or (no approval needed) APPROVED."""
     reasons = [e.reason for e in entries]
     for state, reason in (("RETURNED", "RETURNED"), ("FAILED", "FAILED"), ("VOID", "VOID"), ("PAID", "SETTLE"), ("SENT", "SENT")):
         if reason in reasons:
@@ -85,27 +85,27 @@ def state_of(entries, first):
 
 
 def positions(ledger):
-    taken, numbers = {}, {}
+    allocated, numbers = {}, {}
     for payout in ledger.payouts.values():
-        if payout.state in STANDING:
+        if payout.state in ACTIVE:
             for item in payout.items:
                 unit = payouts.unit_of(ledger, payout, item)
                 key = (id(unit), "" if item.kind == "CREDIT" else item.line, payout.currency)
-                taken[key] = taken.get(key, Fraction(0)) + item.amount
+                allocated[key] = allocated.get(key, Fraction(0)) + item.amount
                 counts = numbers.setdefault(id(unit), [0, 0])
                 counts[0] += 1
                 counts[1] += item.kind == "COMMISSION"
-    posted = posted_dues(ledger)
+    posted = posted_accruals(ledger)
     for account in ledger.registry:
         for order, unit in ledger.units(account):
             name = f"{getattr(unit, 'order', '')} {unit.creator}@{unit.program}"
-            if {k: v for k, v in unit.due.items() if v} != posted.get(unit_key(order, unit), {}):
-                yield f"position {name}: due is {unit.due}"
-            standing = {(line, c): v for (i, line, c), v in taken.items() if i == id(unit) and v}
-            if unit.taken != standing:
-                yield f"position {name}: taken is {unit.taken}, standing items say {standing}"
-            if [unit.standing, unit.commissions] != numbers.get(id(unit), [0, 0]):
-                yield f"position {name}: its standing items are miscounted"
+            if {k: v for k, v in unit.accrued.items() if v} != posted.get(unit_key(order, unit), {}):
+                yield f"position {name}: accrued is {unit.accrued}"
+            active = {(line, c): v for (i, line, c), v in allocated.items() if i == id(unit) and v}
+            if unit.allocated != active:
+                yield f"position {name}: allocated is {unit.allocated}, active items say {active}"
+            if [unit.active, unit.commissions] != numbers.get(id(unit), [0, 0]):
+                yield f"position {name}: its active items are miscounted"
             if order is not None:
                 yield from lines(order, unit, name)
 
@@ -115,9 +115,9 @@ def lines(order, position, name):
     right = {}
     if order.position is position:
         right = {(line, order.currency): v for line, v in rates.commissions(order, position).items() if v}
-    due = {key: value for key, value in position.due.items() if key[0]}
-    if due != right:
-        yield f"position {name}: due of its lines is {due}, the rules give {right}"
+    accrued = {key: value for key, value in position.accrued.items() if key[0]}
+    if accrued != right:
+        yield f"position {name}: accrued of its lines is {accrued}, the rules give {right}"
 
 
 def unit_key(order, unit):
@@ -126,10 +126,10 @@ def unit_key(order, unit):
     return order.key, unit.program, unit.creator
 
 
-def posted_dues(ledger):
+def posted_accruals(ledger):
     sums = {}
     for entry in ledger.journal.entries:
-        if entry.is_mark or REASONS[entry.reason][1] != EXPENSE:
+        if entry.is_memo or REASONS[entry.reason][1] != EXPENSE:
             continue
         key = ((entry.shop.encode(), entry.order.encode()), entry.program, entry.creator)
         if entry.reason == "CREDIT":

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from model.books import attribution, events, forget, imports, payouts, periods, plausibility, policy
 from model.books.rates import parse_money
-from model.books.state import Credit, Nothing, Refused, Result, Waiting
+from model.books.state import Credit, Nothing, PendingApproval, Refused, Result
 from model.values import digits, time_text
 
 MONEY = ("adjust", "credit", "reverse")
@@ -45,7 +45,7 @@ def accounts_of(ledger, at, command):
     if command["do"] == "program apply":
         named = {row["account"] for row in [*command["programs"], *command.get("policies", [])]}
         return sorted(named)
-    if command["do"] in ("creator import", "touch import"):
+    if command["do"] in ("creator import", "click import"):
         programs = {row["program"] for row in command["rows"]}
         return sorted({ledger.programs[p].account for p in programs if p in ledger.programs}) or [at.account]
     return [at.account]
@@ -113,7 +113,7 @@ def detach(ledger, at, command):
 
 def go_on(ledger, at, order, was, retry):
     """The order, that belonged to `was`, is barred or tried again. Who gets it back keeps it: nothing is
-    posted and marked then (J1: one transfer per line, currency and input)."""
+    posted and marked then (J1: one posting per line, currency and input)."""
     chosen = attribution.choose(ledger, order) if retry else None
     if (chosen[:2] if chosen else None) == was:
         order.live = was
@@ -131,7 +131,7 @@ def go_on(ledger, at, order, was, retry):
 
 def leave(ledger, at, order, position):
     events.clear(ledger, at, order, position, "DETACH")
-    ledger.mark(at, "DETACHED", order=order, program=position.program, creator=position.creator)
+    ledger.memo(at, "DETACHED", order=order, program=position.program, creator=position.creator)
 
 
 # Reject, hold, release, acknowledge, reset ----------------------------------------------------------------
@@ -144,7 +144,7 @@ def reject(ledger, at, command):
         raise Nothing(f"order {order.order_id} is rejected already")
     order.rejected = True
     events.post(ledger, at, order, reason="REJECT")
-    ledger.mark(at, "REJECTED", order=order)
+    ledger.memo(at, "REJECTED", order=order)
     plausibility.judge(ledger, at, order, event=False)
 
 
@@ -162,13 +162,13 @@ def hold(ledger, at, command):
         if key in ledger.held_creators:
             raise Nothing(f"creator {key[1]} is held already")
         ledger.held_creators.add(key)
-        ledger.mark(at, "HELD", account=at.account, creator=key[1], program=key[2])
+        ledger.memo(at, "HELD", account=at.account, creator=key[1], program=key[2])
         return
     order = find_order(ledger, at, command)
     if order.held:
         raise Nothing(f"order {order.order_id} is held already")
     order.held = True
-    ledger.mark(at, "HELD", order=order)
+    ledger.memo(at, "HELD", order=order)
     plausibility.judge(ledger, at, order, event=False)
 
 
@@ -179,7 +179,7 @@ def release(ledger, at, command):
         if key not in ledger.held_creators:
             raise Nothing(f"creator {key[1]} is not held")
         ledger.held_creators.remove(key)
-        ledger.mark(at, "RELEASED", account=at.account, creator=key[1], program=key[2])
+        ledger.memo(at, "RELEASED", account=at.account, creator=key[1], program=key[2])
         return
     order = find_order(ledger, at, command)
     of = command.get("of") or ("hold" if order.held else "reject")
@@ -192,7 +192,7 @@ def release(ledger, at, command):
     else:
         order.rejected = False
         events.post(ledger, at, order, reason="RELEASE")
-    ledger.mark(at, "RELEASED", order=order, line=of)
+    ledger.memo(at, "RELEASED", order=order, line=of)
     plausibility.judge(ledger, at, order, event=False)
 
 
@@ -201,7 +201,7 @@ def acknowledge(ledger, at, command):
     order = find_order(ledger, at, command)
     if not plausibility.acknowledge(ledger, at, order, command["kind"]):
         raise Nothing(f"nothing of {command['kind']} is left to acknowledge for order {order.order_id}")
-    ledger.mark(at, "ACKNOWLEDGED", order=order, line=command["kind"])
+    ledger.memo(at, "ACKNOWLEDGED", order=order, line=command["kind"])
     plausibility.judge(ledger, at, order, event=False)
 
 
@@ -211,7 +211,7 @@ def reset(ledger, at, command):
     order = find_order(ledger, at, command)
     version = command.get("version")
     if version is None:
-        version = order.ordered_at if order.sane_version is None else order.sane_version
+        version = order.ordered_at if order.plausible_version is None else order.plausible_version
     if version >= order.version:
         raise Refused(f"{time_text(version)} is not below {time_text(order.version)}, the order's version")
     order.version = version
@@ -225,7 +225,7 @@ def reset(ledger, at, command):
     anomaly = order.anomalies.get("VERSION_IN_FUTURE")
     if anomaly and anomaly.acknowledged_by is None:
         anomaly.acknowledged_by, anomaly.acknowledged_at = at.actor, at.received
-    ledger.mark(at, "RESET", order=order, line=time_text(version))
+    ledger.memo(at, "RESET", order=order, line=time_text(version))
     plausibility.judge(ledger, at, order, event=False)
 
 
@@ -238,8 +238,8 @@ def money(ledger, at, command):
     checked = CHECKS[command["do"]](ledger, at, command)
     amount, currency = checked["amount"], checked["currency"]
     if payouts.needs_approval(ledger, at.account, "approve_adjust_above", amount, currency):
-        ledger.waiting[at.command_id] = Waiting(at.command_id, command, at, amount, currency, checked.get("live"))
-        return Result("waiting", f"{at.command_id} waits for another actor's approve")
+        ledger.pending_approvals[at.command_id] = PendingApproval(at.command_id, command, at, amount, currency, checked.get("live"))
+        return Result("pending", f"{at.command_id} waits for another actor's approve")
     return Result("done", post_money(ledger, at, at, command, checked))
 
 
@@ -267,7 +267,7 @@ def check_adjust(ledger, at, command):
 def post_adjust(ledger, at, asked, command, checked):
     order = checked["order"]
     position = order.position
-    ledger.transfer(at, position, "", checked["currency"], checked["amount"], "MANUAL", order.shop, order.order_id)
+    ledger.posting(at, position, "", checked["currency"], checked["amount"], "MANUAL", order.shop, order.order_id)
     ledger.money[asked.command_id] = (position, order, checked["currency"], checked["amount"])
     plausibility.judge(ledger, at, order, event=False)
 
@@ -292,7 +292,7 @@ def post_credit(ledger, at, asked, command, checked):
         order=command.get("order", ""), sale_at=command.get("sale_at", at.received),
         amount=checked["amount"], currency=checked["currency"],
     )
-    ledger.transfer(at, credit, "", credit.currency, credit.amount, "CREDIT", credit.shop, credit.order)
+    ledger.posting(at, credit, "", credit.currency, credit.amount, "CREDIT", credit.shop, credit.order)
     ledger.money[asked.command_id] = (credit, None, credit.currency, credit.amount)
 
 
@@ -300,7 +300,7 @@ def check_reverse(ledger, at, command):
     which = command["id"]
     if which in ledger.reversals:
         raise Refused(f"{which} was reversed by {ledger.reversals[which]}")
-    if which in ledger.waiting and ledger.waiting[which].state == "WAITING":
+    if which in ledger.pending_approvals and ledger.pending_approvals[which].state == "PENDING":
         raise Refused(f"{which} waits for an approval; withdraw it")
     posted = ledger.money.get(which)
     if posted is None or posted[0].account != at.account:
@@ -311,7 +311,7 @@ def check_reverse(ledger, at, command):
 def post_reverse(ledger, at, asked, command, checked):
     unit, order, currency, amount = ledger.money[command["id"]]
     shop, order_id = (order.shop, order.order_id) if order else (unit.shop, unit.order)
-    ledger.transfer(at, unit, "", currency, -amount, "REVERSAL", shop, order_id)
+    ledger.posting(at, unit, "", currency, -amount, "REVERSAL", shop, order_id)
     ledger.reversals[command["id"]] = asked.command_id
     touched = ledger.orders.get((shop, order_id))
     if touched:
@@ -331,28 +331,28 @@ def ended_words(waiting):
 
 def answer_again(ledger, first):
     """K1: the first result again; for a command that needed an approval, its present state."""
-    waiting = ledger.waiting.get(first.command_id) if first.outcome == "waiting" else None
+    waiting = ledger.pending_approvals.get(first.command_id) if first.outcome == "pending" else None
     if waiting is None:
         return replace(first, outcome="repeated")
-    if waiting.state == "WAITING":
+    if waiting.state == "PENDING":
         return first
     outcome = "repeated" if waiting.state == "APPROVED" else "refused"
     return replace(first, outcome=outcome, text=ended_words(waiting))
 
 
 def approve(ledger, at, command):
-    waiting = ledger.waiting.get(command["id"])
+    waiting = ledger.pending_approvals.get(command["id"])
     if waiting is None:
         return approve_payouts(ledger, at, command["id"])
     if at.account not in accounts_of(ledger, waiting.given, waiting.command):
         raise Refused(f"account {at.account} has no command {command['id']}")
-    if waiting.state != "WAITING":
+    if waiting.state != "PENDING":
         if waiting.state == "APPROVED":
             raise Nothing(ended_words(waiting))
         raise Refused(ended_words(waiting))
     check_approver(ledger, at, waiting)
-    def mark():
-        ledger.mark(at, "APPROVED", account=at.account, line=waiting.waiting_id)
+    def memo():
+        ledger.memo(at, "APPROVED", account=at.account, line=waiting.waiting_id)
 
     # Entries: the receipt and the input of the approval, the id and the actor of who asked.
     posted = replace(at, command_id=waiting.waiting_id, actor=waiting.given.actor, account=waiting.given.account,
@@ -362,9 +362,9 @@ def approve(ledger, at, command):
         if (checked["currency"], checked.get("live")) != (waiting.currency, waiting.live):
             raise Refused(f"what {waiting.waiting_id} was about has changed since; withdraw it and ask again")
         post_money(ledger, posted, waiting.given, waiting.command, checked)
-        mark()
+        memo()
     else:
-        policy.apply(ledger, posted, waiting.command, approved=mark)
+        policy.apply(ledger, posted, waiting.command, approved=memo)
     waiting.state, waiting.ended_by, waiting.ended_at = "APPROVED", at.actor, at.received
 
 
@@ -387,12 +387,12 @@ def check_approver(ledger, at, waiting):
 
 def withdraw(ledger, at, command):
     need_reason(at)
-    waiting = ledger.waiting.get(command["id"])
+    waiting = ledger.pending_approvals.get(command["id"])
     if waiting is None or at.account not in accounts_of(ledger, waiting.given, waiting.command):
         raise Refused(f"account {at.account} has no command {command['id']} that waits")
     if waiting.state == "WITHDRAWN":
         raise Nothing(ended_words(waiting))
-    if waiting.state != "WAITING":
+    if waiting.state != "PENDING":
         raise Refused(ended_words(waiting))
     waiting.state, waiting.ended_by, waiting.ended_at = "WITHDRAWN", at.actor, at.received
 
@@ -435,5 +435,5 @@ HANDLERS = {
     "creator remove": imports.remove,
     "creator set": imports.set_creator,
     "creator rename": imports.rename,
-    "touch import": imports.touches,
+    "click import": imports.clicks,
 }

@@ -1,4 +1,4 @@
-"""Order events (O1 to O5), cancellation (C1), refunds (R1 to R3), and what they book."""
+"""Order events (O1 to O5), cancellation (C1), refunds (R1 to R3), and what they post."""
 
 import hashlib
 import json
@@ -53,7 +53,7 @@ class Before:
 def note_versions(ledger, order, at, topic, payload, version, first):
     """O3, O5, and the anomalies of C1 that an event shows by itself."""
     if version <= at.received + DAY:
-        order.sane_version = max(version, order.sane_version or version)
+        order.plausible_version = max(version, order.plausible_version or version)
     elif first or version >= order.version:
         plausibility.show(ledger, at, order, "VERSION_IN_FUTURE")
     if topic == "ORDER_CANCEL" and not first:
@@ -104,17 +104,17 @@ def refund(ledger, order, at, statement, version):
 
 
 def post(ledger, at, order, before=None, reason=None):
-    """Brings the live position to what the rules give now. `reason`: of all its transfers."""
+    """Brings the live position to what the rules give now. `reason`: of all its postings."""
     position = order.position
     if position is not None:
         rates.freeze(ledger, order, position)
         target = {(line, order.currency): v for line, v in rates.commissions(order, position).items()}
-        lines = {key for key, value in position.due.items() if key[0] and value}
+        lines = {key for key, value in position.accrued.items() if key[0] and value}
         for line, currency in sorted(lines | set(target), key=encoded):
-            delta = target.get((line, currency), Fraction(0)) - position.due.get((line, currency), Fraction(0))
+            delta = target.get((line, currency), Fraction(0)) - position.accrued.get((line, currency), Fraction(0))
             if delta:
                 why = reason or cause(order, before, line)
-                ledger.transfer(at, position, line, currency, delta, why, order.shop, order.order_id)
+                ledger.posting(at, position, line, currency, delta, why, order.shop, order.order_id)
     ledger.count_volume(order)
 
 
@@ -133,7 +133,7 @@ def cause(order, before, line):
 
 
 def clear(ledger, at, order, position, reason):
-    """Takes what is due of the position's lines back; the manual part stays."""
-    for line, currency in sorted((key for key, value in position.due.items() if key[0] and value), key=encoded):
-        amount = -position.due[(line, currency)]
-        ledger.transfer(at, position, line, currency, amount, reason, order.shop, order.order_id)
+    """Takes what is accrued of the position's lines back; the manual part stays."""
+    for line, currency in sorted((key for key, value in position.accrued.items() if key[0] and value), key=encoded):
+        amount = -position.accrued[(line, currency)]
+        ledger.posting(at, position, line, currency, amount, reason, order.shop, order.order_id)

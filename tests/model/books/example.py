@@ -72,11 +72,11 @@ class Example:
             self.equal("entries", new, [])
         self.note_journal(new)
         self.name_payouts(result)
-        transfers = [entry for entry in new if not entry.is_mark]
+        postings = [entry for entry in new if not entry.is_memo]
         if self.strict:
-            self.same_rows("transfers", [self.transfer(e) for e in transfers], step.get("transfers", []))
-        if "marks" in step:
-            self.same_rows("marks", [self.mark(e) for e in new if e.is_mark], step["marks"])
+            self.same_rows("postings", [self.posting(e) for e in postings], step.get("postings", []))
+        if "memos" in step:
+            self.same_rows("memos", [self.memo(e) for e in new if e.is_memo], step["memos"])
         if "close" in step or "preview" in step:
             skipped = [[self.ledger.creator_name(self.account(step), creator), money(amount, of), why] for creator, of, amount, why in result.skipped]
             self.same_rows("skipped", skipped, step.get("skipped", []))
@@ -179,7 +179,7 @@ class Example:
     def note_journal(self, entries):
         """Rows of the files of the time before: what goes into `owed` but for payouts."""
         for entry in entries:
-            if entry.is_mark or entry.payout:
+            if entry.is_memo or entry.payout:
                 continue
             number = self.events.get((entry.node, entry.seq))
             if entry.reason == "ATTRIBUTION" and number is None:
@@ -197,18 +197,18 @@ class Example:
     def full(self, word):
         return self.payouts.get(word) or self.names.get(word) or word
 
-    def transfer(self, entry):
+    def posting(self, entry):
         what = f"{entry.order}/{entry.line}" if entry.order else ""
         if entry.payout:
             what = self.payout_name(entry.payout)
-        source, target = (LETTER[book.split(":")[0]] for book in entry.books)
+        source, target = (LETTER[ledger_account.split(":")[0]] for ledger_account in entry.accounts)
         more = {
             "accounting_date": time_text(entry.accounting_date), "refers_to": entry.refers_to or None,
         }
         who = f"{entry.creator}@{entry.program}"
         return [source + target, who, what, money(entry.amount, entry.currency), entry.reason, more]
 
-    def mark(self, entry):
+    def memo(self, entry):
         about = entry.order or (entry.payout and self.payout_name(entry.payout)) or entry.creator
         return [entry.reason, about, entry.actor]
 
@@ -242,7 +242,7 @@ class Example:
         order = self.ledger.orders[("shop-1", order_id)]
         rows = list(order.standing_rows().values())
         position = order.position
-        in_payout, paid = (sums_text(sums) for sums in reports.taken_by_state(self.ledger, order))
+        in_payout, paid = (sums_text(sums) for sums in reports.allocated_by_state(self.ledger, order))
         return {
             "creator": position and self.ledger.creator_name(order.account, position.creator),
             "program": position and position.program,
@@ -363,15 +363,15 @@ def edit_item(example, which):
 
 
 def edit_balance(example, which):
-    who, currency, book = which.split(" ")
+    who, currency, ledger_account = which.split(" ")
     creator, program = who.split("@")
-    return example.ledger.journal.sums[("acme", program, creator, currency)], book
+    return example.ledger.journal.sums[("acme", program, creator, currency)], ledger_account
 
 
-def edit_taken(example, which):
+def edit_allocated(example, which):
     order_id, who = which.split(" ")
     creator, program = who.split("@")
-    taken = example.ledger.orders[("shop-1", order_id)].positions[(program, creator)].taken
+    taken = example.ledger.orders[("shop-1", order_id)].positions[(program, creator)].allocated
     return taken, next(iter(taken))
 
 
@@ -379,5 +379,5 @@ EDITS = {
     "payout": lambda example, which: (example.ledger.payouts[example.payouts[which]], "amount"),
     "item": edit_item,
     "balance": edit_balance,
-    "taken": edit_taken,
+    "allocated": edit_allocated,
 }

@@ -54,7 +54,7 @@ def program_row(row):
         for rule in row.get("rules", [])
     ]
     return with_instants({
-        "account": "acme", "shops": [], "window_days": 30, "base": "net", "hold_days": 0, "late_days": 366,
+        "account": "acme", "shops": [], "window_days": 30, "base": "net", "clearing_days": 0, "late_days": 366,
         "precedence": [attribution.CODE, attribution.LANDED], **{k: v for k, v in row.items() if k != "rules"},
         "rule": rules,
     })
@@ -69,19 +69,19 @@ def creator_row(row):
 def apply(_, step):
     policies = [{"account": step.get("account", "acme"), **step["policy"]}] if step.get("policy") is not None else []
     programs = [program_row(row) for row in step.get("programs", [])]
-    return {"do": "program apply", "programs": programs, "policies": policies, **reach(step)}
+    return {"do": "program apply", "programs": programs, "policies": policies, **effective_from(step)}
 
 
-def reach(step):
-    return {"reach": instant(step["reach"])} if "reach" in step else {}
+def effective_from(step):
+    return {"effective_from": instant(step["effective_from"])} if "effective_from" in step else {}
 
 
-def touches(_, step):
+def clicks(_, step):
     rows = [
         {"device": device, "creator": creator, "program": program, "at": instant(at)}
-        for device, creator, program, at in step["touches"]
+        for device, creator, program, at in step["clicks"]
     ]
-    return {"do": "touch import", "rows": rows, **reach(step)}
+    return {"do": "click import", "rows": rows, **effective_from(step)}
 
 
 def close(example, step):
@@ -122,8 +122,8 @@ def named(do, verb):
 VERBS = {
     "programs": apply,
     "policy": apply,
-    "creators": lambda _, step: {"do": "creator import", "rows": [creator_row(r) for r in step["creators"]], **reach(step)},
-    "touches": touches,
+    "creators": lambda _, step: {"do": "creator import", "rows": [creator_row(r) for r in step["creators"]], **effective_from(step)},
+    "clicks": clicks,
     "remove": remove,
     "close": close,
     "preview": close,

@@ -24,8 +24,8 @@ def forget(ledger, at, command):
     for order in ledger.orders.values():
         if order.account == at.account:
             forget_order(order, at, order in own, people if order.shop == shop else set(), devices)
-    for device in sorted(devices & set(ledger.touches)):
-        ledger.touches[pseudonym(at, device)] = ledger.touches.pop(device)
+    for device in sorted(devices & set(ledger.clicks)):
+        ledger.clicks[pseudonym(at, device)] = ledger.clicks.pop(device)
 
 
 def state_ids(order, payload):

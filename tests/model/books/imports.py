@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from model.books import attribution, events, plausibility
-from model.books.state import CodeRow, Member, Nothing, Refused, Touch, ascii_lower
+from model.books.state import Click, CodeRow, Member, Nothing, Refused, ascii_lower
 from model.values import time_text
 
 
@@ -13,9 +13,9 @@ def program_of(ledger, name, line):
     return ledger.programs[name]
 
 
-def reach_of(at, command, program):
-    """A2: how far back an input counts, unless --reach says it."""
-    return command["reach"] if command.get("reach") is not None else at.received - program.late
+def effective_from_of(at, command, program):
+    """A2: how far back an input counts, unless --effective-from says it."""
+    return command["effective_from"] if command.get("effective_from") is not None else at.received - program.late
 
 
 # Creators and codes ----------------------------------------------------------------------------------------
@@ -45,11 +45,11 @@ def codes_of(order):
 
 
 def join(ledger, at, command, row):
-    """True: the creator was not in the program. Touches that are there already count from now on."""
+    """True: the creator was not in the program. Clicks that are there already count from now on."""
     program = ledger.programs[row["program"]]
     joins = row["creator"] not in program.members
     if joins:
-        program.members[row["creator"]] = Member(reach_of(at, command, program))
+        program.members[row["creator"]] = Member(effective_from_of(at, command, program))
         program.ever.add(row["creator"])
     if row.get("group"):
         program.members[row["creator"]].group = row["group"]
@@ -85,7 +85,7 @@ def import_code(codes, at, command, program, row, line):
 def default_start(at, command, program, rows):
     """receipt - late_days, but not before an earlier row ended."""
     ended = [other.valid_until for other in rows if other.valid_until is not None and other.valid_until <= at.received]
-    return max([reach_of(at, command, program), *ended])
+    return max([effective_from_of(at, command, program), *ended])
 
 
 def changed_row(at, command, program, rows, changed, asked, given_from):
@@ -140,31 +140,31 @@ def ended(row, creator, end):
     return CodeRow(creator, row.valid_from, end) if row.valid_from < end else None
 
 
-# Touches ------------------------------------------------------------------------------------------------------
+# Clicks ------------------------------------------------------------------------------------------------------
 
 
-def touches(ledger, at, command):
+def clicks(ledger, at, command):
     for line, row in enumerate(command["rows"], 2):
         program_of(ledger, row["program"], line)
     for row in command["rows"]:
         program = ledger.programs[row["program"]]
-        put_touch(ledger, row, reach_of(at, command, program))
+        put_click(ledger, row, effective_from_of(at, command, program))
     for row in command["rows"]:
         account = ledger.programs[row["program"]].account
         try_waiting(ledger, at, [account], lambda order, device=row["device"]: order.device == device)
 
 
-def put_touch(ledger, row, reach):
-    """The same touch again is the last imported, and reaches as far as it did."""
-    ledger.touch_number += 1
-    touch = Touch(row["at"], ledger.touch_number, row["creator"], row["program"], reach)
-    stored = ledger.touches.setdefault(row["device"], [])
+def put_click(ledger, row, effective_from):
+    """The same click again is the last imported, and reaches as far as it did."""
+    ledger.click_number += 1
+    click = Click(row["at"], ledger.click_number, row["creator"], row["program"], effective_from)
+    stored = ledger.clicks.setdefault(row["device"], [])
     for known in stored:
-        if (known.at, known.creator, known.program) == (touch.at, touch.creator, touch.program):
+        if (known.at, known.creator, known.program) == (click.at, click.creator, click.program):
             stored.remove(known)
-            touch = replace(touch, reach=min(reach, known.reach))
+            click = replace(click, effective_from=min(effective_from, known.effective_from))
             break
-    stored.append(touch)
+    stored.append(click)
 
 
 # Profiles -------------------------------------------------------------------------------------------------------
@@ -196,4 +196,4 @@ def rename(ledger, at, command):
         raise Refused(f"creator id {new} was used in account {at.account} before")
     ledger.aliases[(at.account, new)] = first
     ledger.called[(at.account, first)] = new
-    ledger.mark(at, "RENAMED", account=at.account, creator=first, line=new)
+    ledger.memo(at, "RENAMED", account=at.account, creator=first, line=new)

@@ -1,4 +1,4 @@
-"""The journal (J1 to J4): transfers between four books, marks, chains of hashes, sums (J2).
+"""The journal (J1 to J4): postings between four books, memo entries, chains of hashes, sums (J2).
 
 docs/record-format.md defines the canonical bytes of an entry.
 """
@@ -10,7 +10,7 @@ from fractions import Fraction
 from model.values import digits
 
 EXPENSE, OWED, PAYOUT, PAID = "expense", "owed", "payout", "paid"
-BOOKS = {"": 0, EXPENSE: 1, OWED: 2, PAYOUT: 3, PAID: 4}
+ACCOUNTS = {"": 0, EXPENSE: 1, OWED: 2, PAYOUT: 3, PAID: 4}
 # Reason -> (number in the canonical bytes, from, to). The reason implies both books.
 REASONS = {
     "ACCRUAL": (1, EXPENSE, OWED),
@@ -30,7 +30,7 @@ REASONS = {
     "FAILED": (15, PAYOUT, OWED),
     "RETURNED": (16, PAID, OWED),
 }
-MARKS = {
+MEMOS = {
     "ATTRIBUTED": 64,
     "DETACHED": 65,
     "REJECTED": 66,
@@ -51,7 +51,7 @@ NO_HASH = bytes(32)
 
 @dataclass(frozen=True)
 class Entry:
-    """A transfer, or a mark: then `amount` is None and the books are empty."""
+    """A posting, or a memo entry: then `amount` is None and the books are empty."""
 
     node: str
     number: int
@@ -76,20 +76,20 @@ class Entry:
     actor: str
 
     @property
-    def is_mark(self):
+    def is_memo(self):
         return self.amount is None
 
     @property
-    def books(self):
+    def accounts(self):
         """The full names of the books it goes from and to."""
-        if self.is_mark:
+        if self.is_memo:
             return "", ""
         return tuple(f"payout:{self.payout}" if b == PAYOUT else b for b in REASONS[self.reason][1:])
 
-    def into(self, book):
+    def into(self, account):
         """Returns the amount that it adds to a ledger account: owed, payout, paid, expense."""
         _, source, target = REASONS[self.reason]
-        return self.amount * ((target == book) - (source == book))
+        return self.amount * ((target == account) - (source == account))
 
 
 def canonical_bytes(entry):
@@ -104,8 +104,8 @@ def canonical_bytes(entry):
         seconds, rest = divmod(nanoseconds, 10**9)
         return number(seconds, 8) + number(rest, 4)
 
-    if entry.is_mark:
-        code, source, target, scale, unscaled = MARKS[entry.reason], "", "", 0, 0
+    if entry.is_memo:
+        code, source, target, scale, unscaled = MEMOS[entry.reason], "", "", 0, 0
     else:
         code, source, target = REASONS[entry.reason]
         scale = digits(entry.currency)
@@ -114,7 +114,7 @@ def canonical_bytes(entry):
         b"SLJ2", number(entry.number, 8), text(entry.node), number(entry.seq, 8), text(entry.command_id),
         number(entry.account_number, 4), number(entry.shop_number, 4), text(entry.order), text(entry.line),
         text(entry.program), text(entry.creator), text(entry.currency),
-        number(BOOKS[source], 1), number(BOOKS[target], 1), number(scale, 1), number(unscaled, 16),
+        number(ACCOUNTS[source], 1), number(ACCOUNTS[target], 1), number(scale, 1), number(unscaled, 16),
         number(code, 1), text(entry.payout), instant(entry.recorded_at), instant(entry.accounting_date),
         number(entry.refers_to, 8), text(entry.note), text(entry.actor),
     ])
@@ -130,21 +130,21 @@ class Journal:
         self.last = {}  # node -> number of its last entry
         self.heads = {}  # (account, node) -> hash
         self.hashes = []  # of each entry, as stored
-        self.sums = {}  # (account, program, creator, currency) -> {kind of book: sum}
+        self.sums = {}  # (account, program, creator, currency) -> {kind of account: sum}
 
     def append(self, **fields):
         node = fields["node"]
         entry = Entry(number=self.last.get(node, 0) + 1, **fields)
-        assert entry.is_mark or entry.amount != 0, entry
+        assert entry.is_memo or entry.amount != 0, entry
         self.last[node] = entry.number
         key = (entry.account, node)
         self.heads[key] = next_hash(self.heads.get(key, NO_HASH), entry)
         self.entries.append(entry)
         self.hashes.append(self.heads[key])
-        if not entry.is_mark:
+        if not entry.is_memo:
             row = self.sums.setdefault(sums_key(entry), dict.fromkeys((EXPENSE, OWED, PAYOUT, PAID), Fraction(0)))
-            for book in row:
-                row[book] += entry.into(book)
+            for account in row:
+                row[account] += entry.into(account)
         return entry
 
 

@@ -28,8 +28,8 @@ class Ledger:
         self.profiles = {}  # (account, creator) -> {name, payee}
         self.aliases = {}  # (account, later id of a creator) -> the first one, which entries have
         self.called = {}  # (account, first id) -> the newest, which reports show
-        self.touches = {}  # device -> [Touch]
-        self.touch_number = 0
+        self.clicks = {}  # device -> [Click]
+        self.click_number = 0
         self.catalogs = {}
         self.refund_owner = {}  # (shop, refund id) -> (order, line)
         self.arrivals = 0
@@ -40,11 +40,11 @@ class Ledger:
         self.reversals = {}  # command id -> command id of its reversal
         self.held_creators = set()  # (account, creator, program or "")
         self.keys = {}  # (account, key) -> (content, Result)
-        self.waiting = {}  # command id -> Waiting
+        self.pending_approvals = {}  # command id -> PendingApproval
         self.periods = {}  # account -> [Period]
         self.last_receipt = {}  # node -> receipt of its last applied input
         self.shown = set()
-        self.marks = []
+        self.memos = []
         self.log = []  # what was put in, for a rebuild
 
     # Inputs -----------------------------------------------------------------------------------------
@@ -84,10 +84,10 @@ class Ledger:
         try:
             result = commands.run(self, at, command)
         except Refused as refused:
-            assert len(self.journal.entries) == before and not self.marks, command
+            assert len(self.journal.entries) == before and not self.memos, command
             return Result("refused", str(refused), at.command_id)
         except Nothing as nothing:
-            assert len(self.journal.entries) == before and not self.marks, command
+            assert len(self.journal.entries) == before and not self.memos, command
             result = Result("nothing", str(nothing))
         result.command_id = at.command_id
         for account in accounts if at.key else ():
@@ -97,16 +97,16 @@ class Ledger:
     def _begin(self, at, record):
         self.log.append(record)
         self.shown.clear()
-        self.marks = []
+        self.memos = []
 
     def _end(self, at):
-        self._append_marks()
+        self._append_memos()
         self.last_receipt[at.node] = at.received
 
-    def _append_marks(self):
-        for mark in self.marks:
-            self.journal.append(**mark)
-        self.marks = []
+    def _append_memos(self):
+        for memo in self.memos:
+            self.journal.append(**memo)
+        self.memos = []
 
     def rebuilt(self):
         """A new ledger from the same inputs."""
@@ -133,15 +133,15 @@ class Ledger:
             "note": at.reason, "actor": at.actor,
         }
 
-    def transfer(self, at, unit, line, currency, amount, reason, shop="", order=""):
-        """expense -> owed, of a position or credit. Its marks are numbered after its transfers, and
+    def posting(self, at, unit, line, currency, amount, reason, shop="", order=""):
+        """expense -> owed, of a position or credit. Its memo entries are numbered after its postings, and
         before those of the next."""
         own = (("", ""), (unit.program, unit.creator))
-        later = [m for m in self.marks if (m["shop"], m["order"]) == (shop, order) and (m["program"], m["creator"]) in own]
-        if len(later) < len(self.marks):
-            self.marks = [m for m in self.marks if m not in later]
-            self._append_marks()
-            self.marks = later
+        later = [m for m in self.memos if (m["shop"], m["order"]) == (shop, order) and (m["program"], m["creator"]) in own]
+        if len(later) < len(self.memos):
+            self.memos = [m for m in self.memos if m not in later]
+            self._append_memos()
+            self.memos = later
         late = at.received < self.closed_until(unit.account)
         entry = self.journal.append(
             **self._fields(at, unit.account, shop), order=order, line=line, program=unit.program,
@@ -150,18 +150,18 @@ class Ledger:
         )
         unit.first_entry.setdefault(line, entry.number)
         unit.postings.append((entry.accounting_date, line, currency, amount))
-        add(unit.due, (line, currency), amount)
+        add(unit.accrued, (line, currency), amount)
 
-    def payout_transfer(self, at, payout, program, amount, reason):
+    def payout_posting(self, at, payout, program, amount, reason):
         self.journal.append(
             **self._fields(at, payout.account, ""), order="", line="", program=program,
             creator=payout.creator, currency=payout.currency, amount=amount, reason=reason,
             payout=payout.payout_id, refers_to=0,
         )
 
-    def mark(self, at, name, account=None, order=None, line="", program="", creator="", payout=""):
+    def memo(self, at, name, account=None, order=None, line="", program="", creator="", payout=""):
         shop, order_id = (order.shop, order.order_id) if order else ("", "")
-        self.marks.append({
+        self.memos.append({
             **self._fields(at, account or order.account, shop), "order": order_id, "line": line,
             "program": program, "creator": creator, "currency": "", "amount": None, "reason": name,
             "payout": payout, "refers_to": 0,
@@ -194,12 +194,12 @@ class Ledger:
             if self.credits[credit_id].account == account:
                 yield None, self.credits[credit_id]
 
-    def matures_at(self, order, unit):
-        hold = self.programs[unit.program].file["hold_days"] * 86400 * 10**9
+    def clears_at(self, order, unit):
+        hold = self.programs[unit.program].file["clearing_days"] * 86400 * 10**9
         return (unit.sale_at if order is None else order.ordered_at) + hold
 
-    def mature(self, order, unit, until):
-        return unit.standing > 0 or self.matures_at(order, unit) <= until
+    def is_cleared(self, order, unit, until):
+        return unit.active > 0 or self.clears_at(order, unit) <= until
 
     def count_volume(self, order):
         """Keeps the tier volumes (M4): what the order adds now in place of what it added."""

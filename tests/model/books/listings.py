@@ -35,8 +35,9 @@ def journal(ledger, account):
             "node": e.node, "entry": e.number, "event_seq": e.seq, "command_id": e.command_id or None,
             "account_id": e.account, "program_id": e.program or None, "creator_id": e.creator or None,
             "shop_id": e.shop or None, "order_id": e.order or None, "line_item_id": e.line or None,
-            "currency": e.currency or None, "amount": None if e.is_mark else amount(e.amount, e.currency),
-            "from": e.books[0] or None, "to": e.books[1] or None, "reason": e.reason, "payout_id": e.payout or None,
+            "currency": e.currency or None, "amount": None if e.is_memo else amount(e.amount, e.currency),
+            "debit_account": e.accounts[0] or None, "credit_account": e.accounts[1] or None,
+            "reason": e.reason, "payout_id": e.payout or None,
             "recorded_at": when(e.recorded_at), "accounting_date": when(e.accounting_date),
             "refers_to": e.refers_to or None, "note": e.note or None, "actor": e.actor or None,
         }
@@ -53,7 +54,7 @@ def payout_row(ledger, payout):
     profile = ledger.profiles.get((payout.account, payout.creator), {})
     ended = [payout.moves[state] for state in ("RETURNED", "FAILED", "VOID", "PAID") if state in payout.moves]
     return {
-        "payout_id": payout.payout_id, "run": payout.run, "account_id": payout.account,
+        "payout_id": payout.payout_id, "payout_run": payout.run, "account_id": payout.account,
         "creator_id": ledger.creator_name(payout.account, payout.creator), "name": profile.get("name") or None,
         "payee": profile.get("payee") or None, "currency": payout.currency, "amount": amount(payout.amount, payout.currency),
         "state": payout.state, "until": when(payout.until), "closed_at": when(payout.closed_at),
@@ -88,7 +89,7 @@ def preview(ledger, at, command):
 
 def skipped_rows(ledger, account, skipped):
     return [
-        {"creator_id": ledger.creator_name(account, creator), "currency": of, "amount": amount(value, of), "why": why}
+        {"creator_id": ledger.creator_name(account, creator), "currency": of, "amount": amount(value, of), "skip_reason": why}
         for creator, of, value, why in skipped
     ]
 
@@ -97,7 +98,7 @@ def preview_row(ledger, at, share, command):
     profile = ledger.profiles.get((at.account, share.creator), {})
     wait = payouts.needs_approval(ledger, at.account, "approve_payout_above", share.amount, share.currency)
     return {
-        "payout_id": None, "run": None, "account_id": at.account,
+        "payout_id": None, "payout_run": None, "account_id": at.account,
         "creator_id": ledger.creator_name(at.account, share.creator), "name": profile.get("name") or None,
         "payee": profile.get("payee") or None, "currency": share.currency, "amount": amount(share.amount, share.currency),
         "state": "CLOSED" if wait else "APPROVED", "until": when(command["until"]), "closed_at": None,
@@ -107,14 +108,14 @@ def preview_row(ledger, at, share, command):
 
 
 def statement(ledger, account, creator, month):
-    """`book` and `amount`: what a transfer adds to owed; one that does not touch owed, to paid."""
+    """`ledger_account` and `amount`: what a posting adds to owed; one that does not touch owed, to paid."""
     found = periods.statement(ledger, account, ledger.creator_id(account, creator), month)
     rows = []
     for e in found["rows"]:
-        book = OWED if e.into(OWED) else "paid"
+        account = OWED if e.into(OWED) else "paid"
         rows.append({
-            "accounting_date": when(e.accounting_date), "program_id": e.program, "currency": e.currency, "book": book,
-            "reason": e.reason, "amount": amount(e.into(book), e.currency), "shop_id": e.shop or None,
+            "accounting_date": when(e.accounting_date), "program_id": e.program, "currency": e.currency, "ledger_account": account,
+            "reason": e.reason, "amount": amount(e.into(account), e.currency), "shop_id": e.shop or None,
             "order_id": e.order or None, "line_item_id": e.line or None, "refers_to": e.refers_to or None,
             "payout_id": e.payout or None,
         })
@@ -157,7 +158,7 @@ def order_row(ledger, order, now):
         "program_id": position.program if position else None,
         "attribution_types": sorted(position.types) if position else [],
         "commission_amount": amount(commission, currency),
-        "due": amount(position.due_in(currency) if position else 0, currency), "commission_currency": currency,
+        "accrued": amount(position.accrued_in(currency) if position else 0, currency), "commission_currency": currency,
         "amount": order.payload["amount"], "tax": order.payload["tax"], "shipping": order.payload["shipping"],
         "refund_amount": reports.added(rows, "amount"), "refund_tax": reports.added(rows, "tax"),
         "currency": order.currency, "cancelled_at": when(order.cancelled_at), "ordered_at": when(order.ordered_at),
@@ -188,8 +189,8 @@ def approvals(ledger, account):
             "currency": waiting.currency, "actor": waiting.given.actor, "reason": waiting.given.reason or None,
             "received_at": when(waiting.given.received),
         }
-        for waiting in ledger.waiting.values()
-        if waiting.state == "WAITING" and waiting.given.account == account
+        for waiting in ledger.pending_approvals.values()
+        if waiting.state == "PENDING" and waiting.given.account == account
     ]
     rows += [
         {

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from model.books import plausibility
 from model.books.rates import parse_money
-from model.books.state import STANDING, Credit, Item, Nothing, Payout, Refused
+from model.books.state import ACTIVE, Credit, Item, Nothing, Payout, Refused
 from model.values import digits, text, time_text
 
 MOVES = {
@@ -53,15 +53,15 @@ def blocks(ledger, order, unit):
 
 
 def take(unit, currency, until):
-    """line -> amount: min(due as of T, due now) - taken, from the side with the smaller sum."""
+    """line -> amount: min(accrued as of T, accrued now) - allocated, from the side with the smaller sum."""
     now = unit.side(currency)
     side = now
     if until is not None:
         then = unit.side(currency, until)
         if sum(then.values()) < sum(now.values()):
             side = then
-    taken = {line: amount for (line, of), amount in unit.taken.items() if of == currency}
-    found = {line: side.get(line, 0) - taken.get(line, 0) for line in {*side, *taken}}
+    allocated = {line: amount for (line, of), amount in unit.allocated.items() if of == currency}
+    found = {line: side.get(line, 0) - allocated.get(line, 0) for line in {*side, *allocated}}
     return {line: amount for line, amount in found.items() if amount} if sum(found.values()) else {}
 
 
@@ -82,7 +82,7 @@ def shares(ledger, account, programs, creators, until, as_of, blocked=True):
     for order, unit in ledger.units(account):
         if programs and unit.program not in programs or creators and unit.creator not in creators:
             continue
-        if not ledger.mature(order, unit, until):
+        if not ledger.is_cleared(order, unit, until):
             continue
         for currency in unit.currencies():
             amounts = take(unit, currency, as_of)
@@ -195,7 +195,7 @@ def make(ledger, at, share, number, until, approval):
     for unit, _, items in share.takes:
         stand(unit, payout, items, 1)
     move_money(ledger, at, payout, "PAYOUT")
-    ledger.mark(
+    ledger.memo(
         at, "CLOSED", account=at.account, creator=share.creator, payout=payout_id,
         line=f"{items_digest(share.currency, share.items).hex()} {state}",
     )
@@ -205,10 +205,10 @@ def make(ledger, at, share, number, until, approval):
 def stand(unit, payout, items, sign):
     for item in items:
         key = ("" if item.kind == "CREDIT" else item.line, payout.currency)
-        unit.taken[key] = unit.taken.get(key, Fraction(0)) + sign * item.amount
-        if unit.taken[key] == 0:
-            del unit.taken[key]
-        unit.standing += sign
+        unit.allocated[key] = unit.allocated.get(key, Fraction(0)) + sign * item.amount
+        if unit.allocated[key] == 0:
+            del unit.allocated[key]
+        unit.active += sign
         unit.commissions += sign * (item.kind == "COMMISSION")
 
 
@@ -219,13 +219,13 @@ def unit_of(ledger, payout, item):
 
 
 def move_money(ledger, at, payout, reason):
-    """One transfer per program, in the direction of the reason."""
+    """One posting per program, in the direction of the reason."""
     sums = {}
     for item in payout.items:
         sums[item.program] = sums.get(item.program, Fraction(0)) + item.amount
     for program in sorted(sums, key=str.encode):
         if sums[program]:
-            ledger.payout_transfer(at, payout, program, sums[program], reason)
+            ledger.payout_posting(at, payout, program, sums[program], reason)
 
 
 def judge_orders(ledger, at, payouts):
@@ -239,7 +239,7 @@ def judge_orders(ledger, at, payouts):
 
 
 def named(ledger, at, ids):
-    """The payouts of the ids; a run's id means all its payouts."""
+    """The payouts of the ids; a payout run's id means all its payouts."""
     found = []
     for given in ids:
         of_run = [p for p in ledger.payouts.values() if given in (p.run, p.payout_id) and p.account == at.account]
@@ -265,14 +265,14 @@ def move(ledger, at, verb, ids, bank_ref=None):
         payout.state = MOVES[verb][payout.state]
         payout.moves[payout.state] = (at.actor, at.received)
         payout.bank_ref = bank_ref or payout.bank_ref
-        if payout.state not in STANDING:
+        if payout.state not in ACTIVE:
             for item in payout.items:
                 stand(unit_of(ledger, payout, item), payout, [item], -1)
         if verb in REASON:
             move_money(ledger, at, payout, REASON[verb])
         else:
             name = payout.state
-            ledger.mark(at, name, account=payout.account, creator=payout.creator, payout=payout.payout_id)
+            ledger.memo(at, name, account=payout.account, creator=payout.creator, payout=payout.payout_id)
     judge_orders(ledger, at, moving)
     return "; ".join(told)
 

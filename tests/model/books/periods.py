@@ -31,17 +31,17 @@ class Period:
 
 def compute(ledger, account, start, until):
     """The rows from the journal alone."""
-    entries = [e for e in ledger.journal.entries if e.account == account and not e.is_mark and e.accounting_date < until]
+    entries = [e for e in ledger.journal.entries if e.account == account and not e.is_memo and e.accounting_date < until]
     rows = {}
     for entry in sorted(entries, key=lambda e: (e.accounting_date, e.node, e.number)):
         key = (entry.program, entry.creator, entry.currency)
         row = rows.setdefault(key, (dict.fromkeys((OWED, PAYOUT, PAID), Fraction(0)), {}, [], {}))
         opening, reasons, inside, closing = row
         before = start is not None and entry.accounting_date < start
-        for book in (OWED, PAYOUT, PAID):
-            closing[book] = closing.get(book, Fraction(0)) + entry.into(book)
+        for ledger_account in (OWED, PAYOUT, PAID):
+            closing[ledger_account] = closing.get(ledger_account, Fraction(0)) + entry.into(ledger_account)
             if before:
-                opening[book] += entry.into(book)
+                opening[ledger_account] += entry.into(ledger_account)
         if not before:
             reasons[entry.reason] = reasons.get(entry.reason, Fraction(0)) + entry.amount
             inside.append(canonical_bytes(entry))
@@ -64,7 +64,7 @@ def close(ledger, at, until, allow_late):
     if late and not allow_late:
         raise Refused(f"node {late[0]} has applied nothing received since {time_text(until)}; or say --allow-late")
     rows = compute(ledger, at.account, start, until)
-    ledger.mark(at, "PERIOD_CLOSED", account=at.account, line=time_text(until))
+    ledger.memo(at, "PERIOD_CLOSED", account=at.account, line=time_text(until))
     ledger.periods.setdefault(at.account, []).append(Period(start, until, rows))
 
 
@@ -73,7 +73,7 @@ def statement(ledger, account, creator, month):
     start, until = rates.month_bounds(month)
     sums, rows = {}, []
     for entry in ledger.journal.entries:
-        if entry.is_mark or (entry.account, entry.creator) != (account, creator) or entry.accounting_date >= until:
+        if entry.is_memo or (entry.account, entry.creator) != (account, creator) or entry.accounting_date >= until:
             continue
         row = sums.setdefault((entry.program, entry.currency), dict.fromkeys(
             ("opening", "earned", "adjusted", "paid_out", "closing"), Fraction(0)))

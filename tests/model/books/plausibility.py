@@ -81,7 +81,7 @@ def ordered_in_future(ledger, at, order):
 def currency_changed(ledger, at, order):
     """Some allocated amount has another currency than the order."""
     return any(
-        currency != order.currency and position.taken_in(currency)
+        currency != order.currency and position.allocated_in(currency)
         for position in order.positions.values()
         for currency in position.currencies()
     )

@@ -2,7 +2,7 @@
 
 from model.books import imports, rates
 from model.books.rates import parse_money, parse_rate
-from model.books.state import Program, Refused, Result, Waiting
+from model.books.state import PendingApproval, Program, Refused, Result
 from model.values import DAY
 
 LISTS = ("min_payout", "approve_payout_above", "approve_adjust_above", "amount_limit")
@@ -19,11 +19,11 @@ def apply(ledger, at, command, approved=None):
     changed = [account for account, row in policies.items() if ledger.policy(account) != row]
     guarded = [account for account in changed if any(name in ledger.policy(account) for name in APPROVALS)]
     if guarded and not approved:
-        ledger.waiting[at.command_id] = Waiting(at.command_id, command, at)
-        return Result("waiting", f"{at.command_id} waits for another actor's approve: it changes the policy of {guarded[0]}")
+        ledger.pending_approvals[at.command_id] = PendingApproval(at.command_id, command, at)
+        return Result("pending", f"{at.command_id} waits for another actor's approve: it changes the policy of {guarded[0]}")
     for account in changed:
         ledger.policies[account] = policies[account]
-        ledger.mark(at, "POLICY_CHANGED", account=account)
+        ledger.memo(at, "POLICY_CHANGED", account=account)
     for row in command["programs"]:
         put(ledger, at, command, row)
     if approved:
@@ -35,22 +35,22 @@ def apply(ledger, at, command, approved=None):
 
 def put(ledger, at, command, row):
     program = ledger.programs.get(row["id"])
-    reach = command["reach"] if command.get("reach") is not None else at.received - row["late_days"] * DAY
+    effective_from = command["effective_from"] if command.get("effective_from") is not None else at.received - row["late_days"] * DAY
     if program is None:
-        program = ledger.programs[row["id"]] = Program(row["id"], row["account"], row, reach, {})
+        program = ledger.programs[row["id"]] = Program(row["id"], row["account"], row, effective_from, {})
         opens = row.get("starts_at") is not None
     else:
         opens = row.get("starts_at") not in (None, program.file.get("starts_at"))
-    covered = dict(program.reach)
+    covered = dict(program.effective_from)
     program.file = row
-    program.reach = {}
+    program.effective_from = {}
     for shop in row["shops"] or ["*"]:
         old = covered.get(shop, covered.get("*"))
-        program.reach[shop] = reach if old is None else old
+        program.effective_from[shop] = effective_from if old is None else old
     if not row["shops"]:  # shops that were named before keep what they had
-        program.reach.update({shop: old for shop, old in covered.items() if shop != "*"})
+        program.effective_from.update({shop: old for shop, old in covered.items() if shop != "*"})
     if opens:  # an explicit date is honoured whole: the apply that opens the interval tries it all
-        program.reach = {shop: min(old, row["starts_at"]) for shop, old in program.reach.items()}
+        program.effective_from = {shop: min(old, row["starts_at"]) for shop, old in program.effective_from.items()}
 
 
 # Refusals -----------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def check_program(ledger, row, policy):
         raise Refused(f"{where}: there is no account {row['account']}")
     if known and known.account != row["account"]:
         raise Refused(f"{where}: belongs to account {known.account}")
-    starts = known.first_reach if known and row.get("starts_at") is None else row.get("starts_at")
+    starts = known.first_effective_from if known and row.get("starts_at") is None else row.get("starts_at")
     if row.get("ends_at") is not None and starts is not None and row["ends_at"] <= starts:
         raise Refused(f"{where}: ends_at is not after starts_at")
     caps = [parse_money(text)[1] for text in row.get("max_per_order", [])]

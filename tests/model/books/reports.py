@@ -5,18 +5,18 @@ from fractions import Fraction
 
 from model.books import payouts, plausibility
 from model.books.journal import OWED, PAID, PAYOUT
-from model.books.state import STANDING
+from model.books.state import ACTIVE
 from model.values import text
 
 COLUMNS = ("owed", "in_payout", "paid", "pending", "blocked", "payable", "total")
 
 
-def standing_items(ledger, order):
+def active_items(ledger, order):
     """[(payout, item)] of the order's positions."""
     return [
         (payout, item)
         for payout in ledger.payouts.values()
-        if payout.state in STANDING
+        if payout.state in ACTIVE
         for item in payout.items
         if (item.shop, item.order) == (order.shop, order.order_id) and item.kind != "CREDIT"
     ]
@@ -29,20 +29,20 @@ def commission(ledger, order):
         return Fraction(0), order.currency
     items = [
         (payout, item)
-        for payout, item in standing_items(ledger, order)
+        for payout, item in active_items(ledger, order)
         if item.kind == "COMMISSION" and (item.program, payout.creator) == order.live
     ]
     if not items:
-        return position.due_in(order.currency), order.currency
+        return position.accrued_in(order.currency), order.currency
     currencies = [payout.currency for payout, _ in items]
     currency = order.currency if order.currency in currencies else currencies[0]
     return sum((item.amount for payout, item in items if payout.currency == currency), Fraction(0)), currency
 
 
-def taken_by_state(ledger, order):
-    """(in payout, paid): currency -> sum of the order's standing items of any kind."""
+def allocated_by_state(ledger, order):
+    """(in payout, paid): currency -> sum of the order's active items of any kind."""
     in_payout, paid = {}, {}
-    for payout, item in standing_items(ledger, order):
+    for payout, item in active_items(ledger, order):
         sums = paid if payout.state == "PAID" else in_payout
         sums[payout.currency] = sums.get(payout.currency, Fraction(0)) + item.amount
     return in_payout, paid
@@ -68,14 +68,14 @@ def status(ledger, order, now):
         return "cancelled"
     states = {
         payout.state
-        for payout, item in standing_items(ledger, order)
+        for payout, item in active_items(ledger, order)
         if item.kind == "COMMISSION" and (item.program, payout.creator) == order.live
     }
     if states:
         return "paid" if states == {"PAID"} else "in_payout"
     if blocked_by(ledger, order):
         return "blocked"
-    return "payable" if ledger.mature(order, order.position, now) else "pending"
+    return "payable" if ledger.is_cleared(order, order.position, now) else "pending"
 
 
 def balances(ledger, account, now):
@@ -88,19 +88,19 @@ def balances(ledger, account, now):
             row["total"] = sums[OWED] + sums[PAYOUT] + sums[PAID]
     for order, unit in ledger.units(account):
         for currency in unit.currencies():
-            left = unit.due_in(currency) - unit.taken_in(currency)
+            left = unit.accrued_in(currency) - unit.allocated_in(currency)
             if left > 0 and payouts.blocks(ledger, order, unit):
                 column = "blocked"
             else:
-                column = "payable" if ledger.mature(order, unit, now) else "pending"
+                column = "payable" if ledger.is_cleared(order, unit, now) else "pending"
             rows[(unit.program, unit.creator, currency)][column] += left
     return rows
 
 
-def dues(ledger):
-    """(order, program, creator, currency) -> due: what a dry run compares."""
+def accruals(ledger):
+    """(order, program, creator, currency) -> accrued: what a dry run compares."""
     return {
-        (order.key, *key, currency): order.positions[key].due_in(currency)
+        (order.key, *key, currency): order.positions[key].accrued_in(currency)
         for order in ledger.orders.values()
         for key in order.positions
         for currency in order.positions[key].currencies()
@@ -111,7 +111,7 @@ def dry_run(ledger, at, command):
     """A4: the same code over a copy. (result, {(program, creator, currency): [orders, before, after]})."""
     trial = copy.deepcopy(ledger)
     result = trial.command(at, command)
-    before, after = dues(ledger), dues(trial)
+    before, after = accruals(ledger), accruals(trial)
     rows = {}
     for key in set(before) | set(after):
         then, now = before.get(key, Fraction(0)), after.get(key, Fraction(0))

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from model.values import DAY, instant
 
-STANDING = ("CLOSED", "APPROVED", "SENT", "PAID")
+ACTIVE = ("CLOSED", "APPROVED", "SENT", "PAID")
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -21,7 +21,7 @@ class Nothing(Exception):
 
 @dataclass
 class Result:
-    outcome: str  # applied, stale, duplicate; done, nothing, repeated, waiting, refused
+    outcome: str  # applied, stale, duplicate; done, nothing, repeated, pending, refused
     text: str = ""
     command_id: str = ""
     payouts: list = field(default_factory=list)  # ids that it made
@@ -87,9 +87,9 @@ class Unit:
     program: str
     creator: str
     postings: list = field(default_factory=list)  # (accounting date, line, currency, amount)
-    due: dict = field(default_factory=dict)  # (line, currency) -> Fraction; line "" is manual
-    taken: dict = field(default_factory=dict)  # (line, currency) -> Fraction, standing items
-    standing: int = 0  # items in standing payouts
+    accrued: dict = field(default_factory=dict)  # (line, currency) -> Fraction; line "" is manual
+    allocated: dict = field(default_factory=dict)  # (line, currency) -> Fraction, active items
+    active: int = 0  # items in active payouts
     commissions: int = 0  # those of kind COMMISSION
     first_entry: dict = field(default_factory=dict)  # line -> entry number
 
@@ -97,14 +97,14 @@ class Unit:
         """All amounts ever posted, because the accrued amount as of a day may differ where now it is zero."""
         return sorted({currency for _, _, currency, _ in self.postings})
 
-    def due_in(self, currency):
-        return sum((v for (_, c), v in self.due.items() if c == currency), Fraction(0))
+    def accrued_in(self, currency):
+        return sum((v for (_, c), v in self.accrued.items() if c == currency), Fraction(0))
 
-    def taken_in(self, currency):
-        return sum((v for (_, c), v in self.taken.items() if c == currency), Fraction(0))
+    def allocated_in(self, currency):
+        return sum((v for (_, c), v in self.allocated.items() if c == currency), Fraction(0))
 
     def side(self, currency, until=None):
-        """line -> due in the currency; with `until` as it was by accounting date."""
+        """line -> accrued in the currency; with `until` as it was by accounting date."""
         sums = {}
         for date, line, posted, amount in self.postings:
             if posted == currency and (until is None or date <= until):
@@ -164,7 +164,7 @@ class Order:
     account: str
     payload: dict = None
     version: int = None
-    sane_version: int | None = None  # highest that was not more than 24 h ahead of its receipt
+    plausible_version: int | None = None  # highest that was not more than 24 h ahead of its receipt
     device: str | None = None
     device_version: int | None = None
     cancelled_at: int | None = None
@@ -266,7 +266,7 @@ class CodeRow:
 
 @dataclass
 class Member:
-    reach: int
+    effective_from: int
     group: str | None = None
 
 
@@ -275,8 +275,8 @@ class Program:
     program_id: str
     account: str
     file: dict
-    first_reach: int  # of its first apply: the default of starts_at
-    reach: dict  # shop, or * for all -> reach of the apply that added it
+    first_effective_from: int  # of its first apply: the default of starts_at
+    effective_from: dict  # shop, or * for all -> effective_from of the apply that added it
     members: dict = field(default_factory=dict)  # creator -> Member
     ever: set = field(default_factory=set)  # creators who are or were in it
     codes: dict = field(default_factory=dict)  # code in lower case -> [CodeRow]
@@ -288,30 +288,30 @@ class Program:
     @property
     def starts_at(self):
         given = self.file.get("starts_at")
-        return self.first_reach if given is None else given
+        return self.first_effective_from if given is None else given
 
-    def reach_of(self, shop):
+    def effective_from_of(self, shop):
         """None: the program does not cover the shop."""
         shops = self.file["shops"]
         if shops and shop not in shops:
             return None
-        return self.reach[shop] if shop in self.reach else self.reach["*"]
+        return self.effective_from[shop] if shop in self.effective_from else self.effective_from["*"]
 
     def covers(self, shop):
-        return self.reach_of(shop) is not None
+        return self.effective_from_of(shop) is not None
 
 
 @dataclass(frozen=True)
-class Touch:
+class Click:
     at: int
     number: int
     creator: str
     program: str
-    reach: int
+    effective_from: int
 
 
 @dataclass
-class Waiting:
+class PendingApproval:
     """A command that waits for another actor (H3)."""
 
     waiting_id: str
@@ -320,7 +320,7 @@ class Waiting:
     amount: Fraction | None = None
     currency: str | None = None
     live: tuple | None = None  # the position that an `adjust` was about
-    state: str = "WAITING"
+    state: str = "PENDING"
     ended_by: str = ""
     ended_at: int = 0
 

@@ -124,7 +124,7 @@ class World:
             self.command({"do": verbs[verb % 5], "ids": [ids[which % len(ids)]]}, actor)
 
     def approve(self, which, actor, withdraw, _):
-        ids = sorted([*self.ledger.payouts, *self.ledger.waiting])
+        ids = sorted([*self.ledger.payouts, *self.ledger.pending_approvals])
         if ids:
             do = "withdraw" if withdraw % 5 == 0 else "approve"
             self.command({"do": do, "id": ids[which % len(ids)]}, actor)
@@ -156,11 +156,11 @@ class World:
             rows[0]["valid_from"] = START - 100 * DAY
         if what % 5 == 0:
             rows[0]["group"] = "gold"
-        touch = {"device": ("d1", "d2")[how % 2], "creator": CREATORS[which % 2], "program": PROGRAMS[what % 2],
+        click = {"device": ("d1", "d2")[how % 2], "creator": CREATORS[which % 2], "program": PROGRAMS[what % 2],
                  "at": instant(ORDERED[how % 4]) - which % 3 * DAY}
         commands = (
             {"do": "creator import", "rows": rows},
-            {"do": "touch import", "rows": [touch]},
+            {"do": "click import", "rows": [click]},
             program_file(what, which, how),
             {"do": "creator remove", "creator": CREATORS[which % 2], "program": PROGRAMS[how % 2]},
             {"do": "hold", "creator": CREATORS[which % 2]},
@@ -189,7 +189,7 @@ class World:
 
 def program_file(what, which, how):
     programs = [
-        {"id": name, "hold_days": (10, 0, 30)[which % 3], "default_rate": RATES[(what + n) % 5], "late_days": 366,
+        {"id": name, "clearing_days": (10, 0, 30)[which % 3], "default_rate": RATES[(what + n) % 5], "late_days": 366,
          "default_tiers": [{"from": "100.00 USD", "rate": "15%"}] if how % 2 else [],
          "max_per_order": ["20.00 USD"] if how % 3 == 1 else []}
         for n, name in enumerate(PROGRAMS)

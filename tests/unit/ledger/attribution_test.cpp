@@ -64,28 +64,28 @@ TEST_P(AttributionRules, A1_OneCodeInTwoProgramsGoesToTheLowestProgramId) {
     EXPECT_EQ(attributed(with({"ANN"})), "ann@p1 CODE");
 }
 
-TEST_P(AttributionRules, A1_TheLatestTouchWinsAmongPrograms) {
-    books.touch("dev", "ben", "p1", "2026-01-10T00:00:00Z");
-    books.touch("dev", "cy", "p2", "2026-01-10T00:00:00.000000001Z");
+TEST_P(AttributionRules, A1_TheLatestClickWinsAmongPrograms) {
+    books.click("dev", "ben", "p1", "2026-01-10T00:00:00Z");
+    books.click("dev", "cy", "p2", "2026-01-10T00:00:00.000000001Z");
     EXPECT_EQ(attributed(with({}), "dev"), "cy@p2 LANDED");
 }
 
-TEST_P(AttributionRules, A1_TouchesAtOneInstantGoToTheLowestProgramId) {
-    books.touch("dev", "cy", "p2", "2026-01-10T00:00:00Z");
-    books.touch("dev", "ben", "p1", "2026-01-10T00:00:00Z");
+TEST_P(AttributionRules, A1_ClicksAtOneInstantGoToTheLowestProgramId) {
+    books.click("dev", "cy", "p2", "2026-01-10T00:00:00Z");
+    books.click("dev", "ben", "p1", "2026-01-10T00:00:00Z");
     EXPECT_EQ(attributed(with({}), "dev"), "ben@p1 LANDED");
 }
 
-TEST_P(AttributionRules, A1_WithinAProgramTheLatestTouchAndThenTheLastImportedWins) {
-    books.touch("dev", "ben", "p1", "2026-01-10T00:00:00Z");
-    books.touch("dev", "ann", "p1", "2026-01-09T00:00:00Z");
+TEST_P(AttributionRules, A1_WithinAProgramTheLatestClickAndThenTheLastImportedWins) {
+    books.click("dev", "ben", "p1", "2026-01-10T00:00:00Z");
+    books.click("dev", "ann", "p1", "2026-01-09T00:00:00Z");
     EXPECT_EQ(attributed(with({}), "dev"), "ben@p1 LANDED");
-    books.touch("dev2", "ben", "p1", "2026-01-10T00:00:00Z");
-    books.touch("dev2", "ann", "p1", "2026-01-10T00:00:00Z");
+    books.click("dev2", "ben", "p1", "2026-01-10T00:00:00Z");
+    books.click("dev2", "ann", "p1", "2026-01-10T00:00:00Z");
     OrderText second = with({});
     second.id = "o2";
     EXPECT_EQ(attributed(second, "dev2"), "ann@p1 LANDED");
-    books.touch("dev2", "ben", "p1", "2026-01-10T00:00:00Z");  // The same touch, imported again.
+    books.click("dev2", "ben", "p1", "2026-01-10T00:00:00Z");  // The same click, imported again.
     OrderText third = with({});
     third.id = "o3";
     EXPECT_EQ(attributed(third, "dev2"), "ben@p1 LANDED");
@@ -102,7 +102,7 @@ TEST_P(AttributionRules, A1_TheWindowIncludesBothEnds) {
         {"2026-01-31T00:00:00.000000001Z", "unattributed"},
     };
     for (const auto& [touched, expected] : cases) {
-        books.touch(touched, "ben", "p1", touched);
+        books.click(touched, "ben", "p1", touched);
         OrderText order = with({});
         order.id = touched;
         EXPECT_EQ(attributed(order, touched), expected) << touched;
@@ -113,25 +113,25 @@ TEST_P(AttributionRules, A1_AWindowOfZeroDaysTakesTheInstantOfTheOrder) {
     Program none = program("p1");
     none.window_days = 0;
     books.apply({none});
-    books.touch("dev", "ben", "p1", kOrdered);
+    books.click("dev", "ben", "p1", kOrdered);
     EXPECT_EQ(attributed(with({}), "dev"), "ben@p1 LANDED");
 }
 
-TEST_P(AttributionRules, A1_BetweenProgramsACodeBeatsATouch) {
+TEST_P(AttributionRules, A1_BetweenProgramsACodeBeatsAClick) {
     books.apply({ordered_by("p2", {kLanded, kCode})});
-    books.touch("dev", "cy", "p2", "2026-01-30T00:00:00Z");
+    books.click("dev", "cy", "p2", "2026-01-30T00:00:00Z");
     EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ben@p1 CODE");
 }
 
 TEST_P(AttributionRules, A1_WithinAProgramThePrecedenceDecides) {
     books.apply({ordered_by("p1", {kLanded, kCode})});
-    books.touch("dev", "ann", "p1", "2026-01-30T00:00:00Z");
+    books.click("dev", "ann", "p1", "2026-01-30T00:00:00Z");
     EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ann@p1 LANDED");
 }
 
 TEST_P(AttributionRules, A1_ATypeThatThePrecedenceDoesNotNameIsLeftOut) {
     books.apply({ordered_by("p1", {kCode})});
-    books.touch("dev", "ben", "p1", "2026-01-30T00:00:00Z");
+    books.click("dev", "ben", "p1", "2026-01-30T00:00:00Z");
     EXPECT_EQ(attributed(with({}), "dev"), "unattributed");
     OrderText order = with({"BEN"});
     order.id = "o2";
@@ -139,18 +139,18 @@ TEST_P(AttributionRules, A1_ATypeThatThePrecedenceDoesNotNameIsLeftOut) {
 }
 
 TEST_P(AttributionRules, A1_AllTypesThatPointToTheWinnerAreRecorded) {
-    books.touch("dev", "ben", "p1", "2026-01-30T00:00:00Z");
+    books.click("dev", "ben", "p1", "2026-01-30T00:00:00Z");
     EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ben@p1 CODE+LANDED");
 }
 
-TEST_P(AttributionRules, A1_ATouchOfTheWinnerInAnotherProgramIsNotRecorded) {
-    books.touch("dev", "ann", "p2", "2026-01-30T00:00:00Z");
+TEST_P(AttributionRules, A1_AClickOfTheWinnerInAnotherProgramIsNotRecorded) {
+    books.click("dev", "ann", "p2", "2026-01-30T00:00:00Z");
     EXPECT_EQ(attributed(with({"ANN"}), "dev"), "ann@p1 CODE");
 }
 
-TEST_P(AttributionRules, A1_OnlyTheLatestTouchOfAProgramIsACandidate) {
-    books.touch("dev", "ben", "p1", "2026-01-20T00:00:00Z");
-    books.touch("dev", "ann", "p1", "2026-01-30T00:00:00Z");
+TEST_P(AttributionRules, A1_OnlyTheLatestClickOfAProgramIsACandidate) {
+    books.click("dev", "ben", "p1", "2026-01-20T00:00:00Z");
+    books.click("dev", "ann", "p1", "2026-01-30T00:00:00Z");
     EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ben@p1 CODE");
 }
 
@@ -166,8 +166,8 @@ TEST_P(AttributionRules, A1_OnlyCoveringProgramsOfTheAccountCount) {
 }
 
 TEST_P(AttributionRules, A1_EveryLoserKeepsTheReasonWhyItLost) {
-    books.touch("dev", "ann", "p1", "2026-01-30T00:00:00Z");
-    books.touch("dev", "cy", "p2", "2026-01-30T00:00:00Z");
+    books.click("dev", "ann", "p1", "2026-01-30T00:00:00Z");
+    books.click("dev", "cy", "p2", "2026-01-30T00:00:00Z");
     books.create(with({"BEN", "CY"}), "dev");
     std::vector<std::string> verdicts;
     const OrderState order = books.order();
@@ -194,7 +194,7 @@ TEST_P(AttributionRules, A1_TheWinnerAndAtMost15LosersAreKept) {
 
 TEST_P(AttributionRules, A2_OnceAttributedAnOrderKeepsItsCreator) {
     books.create(with({"BEN"}));
-    books.touch("dev", "cy", "p2", "2026-01-30T00:00:00Z");
+    books.click("dev", "cy", "p2", "2026-01-30T00:00:00Z");
     books.update(with({"CY"}, "2026-02-01T00:00:00Z"), "dev");
     EXPECT_EQ(books.creator_of(), "ben@p1 CODE");
     books.command(CreatorRemove{CreatorId("ben"), ProgramId("p1"), std::nullopt});
@@ -217,7 +217,7 @@ TEST_P(AttributionRules, A2_ALaterEventOfTheOrderTriesAgain) {
 TEST_P(AttributionRules, J1_AnImportThatAttributesIsTheInputOfItsEntries) {
     books.create(with({}), "dev");
     books.update(with({}, "2026-01-01T00:00:00Z"), "dev");  // Stale.
-    books.touch("dev", "ben", "p1", "2026-01-30T00:00:00Z");
+    books.click("dev", "ben", "p1", "2026-01-30T00:00:00Z");
     EXPECT_EQ(books.creator_of(), "ben@p1 LANDED");
     const std::string import = std::to_string(books.last_seq().value);
     EXPECT_THAT(books.journal(), ElementsAre(import + " o1/l1 10.00 USD ATTRIBUTION"));
@@ -233,15 +233,15 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesWaitingOrders) {
     Program narrow = program("p1");
     narrow.window_days = 1;
     books.apply({narrow});
-    books.touch("dev", "ben", "p1", "2026-01-20T00:00:00Z");
+    books.click("dev", "ben", "p1", "2026-01-20T00:00:00Z");
     books.create(with({}), "dev");
     EXPECT_EQ(books.creator_of(), "unattributed");
     books.apply({program("p1")});
     EXPECT_EQ(books.creator_of(), "ben@p1 LANDED");
 }
 
-TEST_P(AttributionRules, A2_JoiningAProgramMakesEarlierTouchesCount) {
-    books.touch("dev", "eve", "p1", "2026-01-20T00:00:00Z");
+TEST_P(AttributionRules, A2_JoiningAProgramMakesEarlierClicksCount) {
+    books.click("dev", "eve", "p1", "2026-01-20T00:00:00Z");
     books.create(with({}), "dev");
     EXPECT_EQ(books.creator_of(), "unattributed");
     books.creator("eve", "p1");
@@ -250,7 +250,7 @@ TEST_P(AttributionRules, A2_JoiningAProgramMakesEarlierTouchesCount) {
 
 TEST_P(AttributionRules, A2_AFileIsJudgedAsAWhole) {
     books.create(with({}), "dev");
-    books.command(TouchImport{
+    books.command(ClickImport{
         {{2, AnonId("dev"), CreatorId("ben"), ProgramId("p1"), instant("2026-01-10T00:00:00Z")},
          {3, AnonId("dev"), CreatorId("ann"), ProgramId("p1"), instant("2026-01-20T00:00:00Z")}}});
     EXPECT_EQ(books.creator_of(), "ann@p1 LANDED");
@@ -295,7 +295,7 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesManyWaitingOrdersInSlices) {
     books.creator("dan", "p9", "LATE");
     constexpr int kOrders = 2 * static_cast<int>(kWorkInline) / 3;
     for (int i = 0; i < kOrders; ++i) {
-        books.touch("dev-" + std::to_string(i), "dan", "p9", "2026-01-20T00:00:00Z");
+        books.click("dev-" + std::to_string(i), "dan", "p9", "2026-01-20T00:00:00Z");
         OrderText touched = with({"NOBODYS-" + std::to_string(i)});
         touched.id = "t" + std::to_string(i);
         books.create(touched, "dev-" + std::to_string(i));
@@ -306,7 +306,7 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesManyWaitingOrdersInSlices) {
     for (const std::size_t slice : {std::size_t{1}, std::size_t{7}}) {
         books.work_slice = slice;
         Program wide = program("p9");
-        wide.hold_days = static_cast<std::uint32_t>(slice);
+        wide.clearing_days = static_cast<std::uint32_t>(slice);
         books.apply({wide});
         EXPECT_FALSE(work_is_pending(*ledger->begin(Books::kNode)));
         for (int i = 0; i < kOrders; ++i) {
@@ -324,13 +324,13 @@ TEST_P(AttributionRules, A2_WorkBeyondOneStepContinues) {
         books.create(order, "same");
     }
     books.work_slice = 10;
-    books.touch("same", "ben", "p1", "2026-01-30T00:00:00Z");
+    books.click("same", "ben", "p1", "2026-01-30T00:00:00Z");
     EXPECT_EQ(books.journal().size(), static_cast<std::size_t>(kOrders));
 }
 
 TEST_P(AttributionRules, RemovedCreatorsGetNothingNew) {
-    books.touch("dev", "ben", "p1", "2026-01-30T00:00:00Z");
-    books.touch("dev", "ann", "p1", "2026-01-29T00:00:00Z");
+    books.click("dev", "ben", "p1", "2026-01-30T00:00:00Z");
+    books.click("dev", "ann", "p1", "2026-01-29T00:00:00Z");
     EXPECT_FALSE(
         books.command(CreatorRemove{CreatorId("ben"), ProgramId("p1"), std::nullopt}).failed);
     EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ann@p1 LANDED");

@@ -148,12 +148,12 @@ TEST_P(AuditTest, B_EachBookOfABalance) {
     }
 }
 
-TEST_P(AuditTest, B_ABalanceWithoutTransfers) {
+TEST_P(AuditTest, B_ABalanceWithoutPostings) {
     Balance change;
     change.key = {kAcme, ProgramId("spring"), CreatorId("c9"), Currency::parse("USD").value()};
     change.owed = dec("1.00");
     EXPECT_THAT(edited_balance(change),
-                Contains(HasSubstr("creator c9, currency USD: owed is 1.00, its transfers say 0")));
+                Contains(HasSubstr("creator c9, currency USD: owed is 1.00, its postings say 0")));
 }
 
 TEST_P(AuditTest, C_TheAmountOfAPayout) {
@@ -162,37 +162,41 @@ TEST_P(AuditTest, C_TheAmountOfAPayout) {
 }
 
 TEST_P(AuditTest, C_TheStateOfAPayout) {
-    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.state = PayoutState::kPaid; }),
-                Contains(HasSubstr("its state is PAID, its marks and transfers say APPROVED")));
+    EXPECT_THAT(
+        edited_row<Payout>([](Payout& row) { row.state = PayoutState::kPaid; }),
+        Contains(HasSubstr("its state is PAID, its memo entries and postings say APPROVED")));
 }
 
 TEST_P(AuditTest, C_WhomAPayoutPays) {
     EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.creator = CreatorId("c2"); }),
-                Contains(HasSubstr("whom it pays is account 1, c2 in USD, its transfers say "
+                Contains(HasSubstr("whom it pays is account 1, c2 in USD, its postings say "
                                    "account 1, c1 in USD")));
     EXPECT_THAT(edited_row<Payout>([](Payout& row) {
                     row.creator = CreatorId("c1");
                     row.account = AccountNumber{2};
                 }),
-                Contains(HasSubstr("whom it pays is account 2, c1 in USD, its transfers say "
+                Contains(HasSubstr("whom it pays is account 2, c1 in USD, its postings say "
                                    "account 1, c1 in USD")));
 }
 
 TEST_P(AuditTest, C_ChangedActorOfAPayoutIsReported) {
     EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.closed_by = "eve"; }),
                 Contains(HasSubstr("its closing is by eve at 2026-01-02T")));
-    EXPECT_THAT(edited_row<Payout>([](Payout& row) {
-                    row.approved_by = "frank";
-                    row.approved_at = instant("2026-01-03T00:00:00Z");
-                }),
-                Contains(HasSubstr("its approval is by frank at 2026-01-03T00:00:00Z, its marks "
-                                   "and transfers say nothing")));
-    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.sent_by = "gina"; }),
-                Contains(HasSubstr("its sending is by gina, its marks and transfers say nothing")));
+    EXPECT_THAT(
+        edited_row<Payout>([](Payout& row) {
+            row.approved_by = "frank";
+            row.approved_at = instant("2026-01-03T00:00:00Z");
+        }),
+        Contains(HasSubstr("its approval is by frank at 2026-01-03T00:00:00Z, its memo entries "
+                           "and postings say nothing")));
+    EXPECT_THAT(
+        edited_row<Payout>([](Payout& row) { row.sent_by = "gina"; }),
+        Contains(HasSubstr("its sending is by gina, its memo entries and postings say nothing")));
     EXPECT_THAT(
         edited_row<Payout>([](Payout& row) { row.ended_at = instant("2026-01-03T00:00:00Z"); }),
-        Contains(HasSubstr("its end is by  at 2026-01-03T00:00:00Z, its marks and transfers say "
-                           "nothing")));
+        Contains(
+            HasSubstr("its end is by  at 2026-01-03T00:00:00Z, its memo entries and postings say "
+                      "nothing")));
 }
 
 TEST_P(AuditTest, C_TheOrdersOfAPayout) {
@@ -213,7 +217,7 @@ TEST_P(AuditTest, C_APayoutThatIsGone) {
 TEST_P(AuditTest, C_TheAmountOfAnItem) {
     const auto all = edited_row<PayoutItem>([](PayoutItem& row) { row.amount = dec("9.00"); });
     EXPECT_THAT(all, Contains(HasSubstr("its amount is 10.00, its items say 9.00")));
-    EXPECT_THAT(all, Contains(HasSubstr("the digest in its mark CLOSED is ")));
+    EXPECT_THAT(all, Contains(HasSubstr("the digest in its memo entry CLOSED is ")));
 }
 
 TEST_P(AuditTest, C_AnItemThatIsGone) {
@@ -226,20 +230,21 @@ TEST_P(AuditTest, C_ChangedAmountPerProgramIsReported) {
 }
 
 TEST_P(AuditTest, D_ChangedAccrualOfALineIsReported) {
-    EXPECT_THAT(
-        edited_order("open",
-                     [](OrderState& state) { state.positions[0].dues[0].due = dec("11.00"); }),
-        Contains(HasSubstr("order open, c1 in spring: due is line l1 11.00 USD, its "
-                           "transfers say line l1 10.00 USD")));
+    EXPECT_THAT(edited_order("open",
+                             [](OrderState& state) {
+                                 state.positions[0].accruals[0].accrued = dec("11.00");
+                             }),
+                Contains(HasSubstr("order open, c1 in spring: accrued is line l1 11.00 USD, its "
+                                   "postings say line l1 10.00 USD")));
 }
 
 TEST_P(AuditTest, D_AccrualThatTheRulesDoNotGiveIsReported) {
-    EXPECT_THAT(edited_order("open",
-                             [](OrderState& state) {
-                                 state.positions[0].frozen[0].rate.rate.value = dec("11");
-                             }),
-                Contains(HasSubstr("due of its lines is line l1 10.00 USD, the rules say line l1 "
-                                   "11.00 USD")));
+    EXPECT_THAT(
+        edited_order(
+            "open",
+            [](OrderState& state) { state.positions[0].frozen[0].rate.rate.value = dec("11"); }),
+        Contains(HasSubstr("accrued of its lines is line l1 10.00 USD, the rules say line l1 "
+                           "11.00 USD")));
 }
 
 TEST_P(AuditTest, D_ChangedCreatorOfAPositionIsReported) {
@@ -252,27 +257,27 @@ TEST_P(AuditTest, D_ChangedCreatorOfAPositionIsReported) {
 }
 
 TEST_P(AuditTest, D_ChangedAllocationIsReported) {
-    EXPECT_THAT(
-        edited_order("paid",
-                     [](OrderState& state) {
-                         state.positions[0].dues[0].taken = dec("9.00");
-                         state.positions[0].payouts[0].amount = dec("9.00");
-                     }),
-        Contains(HasSubstr("taken is line l1 9.00 USD, its standing items say line l1 10.00 USD")));
+    EXPECT_THAT(edited_order("paid",
+                             [](OrderState& state) {
+                                 state.positions[0].accruals[0].allocated = dec("9.00");
+                                 state.positions[0].payouts[0].amount = dec("9.00");
+                             }),
+                Contains(HasSubstr(
+                    "allocated is line l1 9.00 USD, its active items say line l1 10.00 USD")));
 }
 
 TEST_P(AuditTest, D_ChangedStateOfItsPayoutIsReported) {
     EXPECT_THAT(edited_order("paid",
                              [](OrderState& state) {
-                                 state.positions[0].payouts[0].standing = false;
-                                 state.positions[0].dues[0].taken = dec("0.00");
+                                 state.positions[0].payouts[0].active = false;
+                                 state.positions[0].accruals[0].allocated = dec("0.00");
                              }),
                 Contains(HasSubstr("stands, the order says otherwise")));
 }
 
 TEST_P(AuditTest, D_ACredit) {
-    const auto all = edited_row<MoneyCommand>([](MoneyCommand& row) { row.due = dec("4.00"); });
-    EXPECT_THAT(all, Contains(HasSubstr("due is 4.00, its transfers say 3.00")));
+    const auto all = edited_row<MoneyCommand>([](MoneyCommand& row) { row.accrued = dec("4.00"); });
+    EXPECT_THAT(all, Contains(HasSubstr("accrued is 4.00, its postings say 3.00")));
 }
 
 TEST_P(AuditTest, D_AnOrderThatBreaksARule) {

@@ -285,10 +285,10 @@ Applied Books::creator(std::string_view creator, std::string_view program_id,
     return creators({{2, CreatorId(creator), ProgramId(program_id), std::string(code)}});
 }
 
-Applied Books::touch(std::string_view anon, std::string_view creator, std::string_view program_id,
+Applied Books::click(std::string_view anon, std::string_view creator, std::string_view program_id,
                      std::string_view at) {
     return command(
-        TouchImport{{{2, AnonId(anon), CreatorId(creator), ProgramId(program_id), instant(at)}}});
+        ClickImport{{{2, AnonId(anon), CreatorId(creator), ProgramId(program_id), instant(at)}}});
 }
 
 Applied Books::close(std::string_view program_id, std::string_view until) {
@@ -354,7 +354,7 @@ std::vector<std::string> Books::journal() {
     std::vector<std::string> rows;
     read()->scan_journal(1, [&rows](const JournalGroup& group) {
         for (const JournalEntry& entry : group.entries) {
-            if (is_mark(entry.reason) || !group.payout_id.empty()) {
+            if (is_memo(entry.reason) || !group.payout_id.empty()) {
                 continue;
             }
             rows.push_back(std::to_string(group.event_seq.value) + " " + group.order_id.str() +

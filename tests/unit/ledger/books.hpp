@@ -117,7 +117,7 @@ public:
     Applied apply(std::vector<Program> programs);
     Applied creators(const std::vector<CreatorImport::Row>& rows);
     Applied creator(std::string_view creator, std::string_view program, std::string_view code = {});
-    Applied touch(std::string_view anon, std::string_view creator, std::string_view program,
+    Applied click(std::string_view anon, std::string_view creator, std::string_view program,
                   std::string_view at);
     /// Closes the payouts of one program without minimum, and settles them by a second command.
     Applied close(std::string_view program, std::string_view until);

@@ -40,9 +40,9 @@ void dump_order(std::ostream& out, const OrderState& state) {
     for (const Position& position : state.positions) {
         out << (&position == state.position() ? " live " : " ")
             << position.attribution.creator.view() << "@" << position.attribution.program.view();
-        for (const LineDue& due : position.dues) {
-            out << " due(" << due.line.view() << " " << due.due.to_string() << " "
-                << due.taken.to_string() << " " << due.currency.code() << ")";
+        for (const LineAccrual& accrual : position.accruals) {
+            out << " accrued(" << accrual.line.view() << " " << accrual.accrued.to_string() << " "
+                << accrual.allocated.to_string() << " " << accrual.currency.code() << ")";
         }
     }
     out << " events=" << state.events_count << " duplicates=" << state.duplicates_count << "\n";

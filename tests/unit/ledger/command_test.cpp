@@ -21,7 +21,7 @@ Program full_program() {
     full.window_days = 7;
     full.base = BaseKind::kGross;
     full.precedence = {AttributionType::kLanded};
-    full.hold_days = 30;
+    full.clearing_days = 30;
     full.rules = {rule(RuleMatch::kCollection, "sa\"le", "1.50 EUR"),
                   rule(RuleMatch::kVariantSku, "v", "0.0001%")};
     return full;
@@ -48,10 +48,10 @@ TEST(Commands, ImportsSurviveTheJourneyWhole) {
         round_trip(CreatorImport{{{7, CreatorId("c"), ProgramId("p"), "C\"\xC3\x89"}}});
     EXPECT_EQ(creators.rows.at(0).code, "C\"\xC3\x89");
     EXPECT_EQ(creators.rows.at(0).line, 7U);
-    const auto touches = round_trip(TouchImport{{{2, AnonId("a,b"), CreatorId("c"), ProgramId("p"),
-                                                  instant("2026-01-01T00:00:00.000000001Z")}}});
-    EXPECT_EQ(touches.rows.at(0).anon.view(), "a,b");
-    EXPECT_EQ(touches.rows.at(0).occurred_at, instant("2026-01-01T00:00:00.000000001Z"));
+    const auto clicks = round_trip(ClickImport{{{2, AnonId("a,b"), CreatorId("c"), ProgramId("p"),
+                                                 instant("2026-01-01T00:00:00.000000001Z")}}});
+    EXPECT_EQ(clicks.rows.at(0).anon.view(), "a,b");
+    EXPECT_EQ(clicks.rows.at(0).occurred_at, instant("2026-01-01T00:00:00.000000001Z"));
 }
 
 TEST(Commands, TheOthersSurviveTheJourneyWhole) {
@@ -90,7 +90,7 @@ TEST(Commands, TheOthersSurviveTheJourneyWhole) {
 
 TEST(Commands, OtherBodiesAreRefused) {
     for (const char* body : {"", "[]", "{}", R"({"rows":[[1,"c"]]})", R"({"programs":[{}]})"}) {
-        for (const Topic topic : {Topic::kProgramApply, Topic::kCreatorImport, Topic::kTouchImport,
+        for (const Topic topic : {Topic::kProgramApply, Topic::kCreatorImport, Topic::kClickImport,
                                   Topic::kCreatorRemove, Topic::kPayoutClose, Topic::kAdjust,
                                   Topic::kDeadReplay, Topic::kForget}) {
             EXPECT_FALSE(decode_request(topic, body).ok()) << to_string(topic) << body;
@@ -126,7 +126,7 @@ TEST(Commands, ARowOfAnotherShapeIsRefused) {
     }
     for (const char* body : {R"({"rows":[[1,"","c","p","2026-01-01T00:00:00Z"]]})",
                              R"({"rows":[[1,"a","c","p","yesterday"]]})"}) {
-        EXPECT_FALSE(decode_request(Topic::kTouchImport, body).ok()) << body;
+        EXPECT_FALSE(decode_request(Topic::kClickImport, body).ok()) << body;
     }
     EXPECT_FALSE(decode_request(Topic::kDeadReplay, R"({"seqs":["7"]})").ok());
     EXPECT_FALSE(decode_request(Topic::kForget, R"({"customer":"-"})").ok());
@@ -158,7 +158,7 @@ TEST(Programs, InvalidFilesNameTheirFault) {
     EXPECT_THAT(wrong([](Program& p) { p.shops = {"a", "a"}; }), HasSubstr("twice"));
     EXPECT_THAT(wrong([](Program& p) { p.shops = {""}; }), HasSubstr("shops:"));
     EXPECT_THAT(wrong([](Program& p) { p.window_days = 36'501; }), HasSubstr("window_days"));
-    EXPECT_THAT(wrong([](Program& p) { p.hold_days = 36'501; }), HasSubstr("hold_days"));
+    EXPECT_THAT(wrong([](Program& p) { p.clearing_days = 36'501; }), HasSubstr("clearing_days"));
     EXPECT_THAT(wrong([](Program& p) { p.precedence.clear(); }), HasSubstr("precedence:"));
     EXPECT_THAT(wrong([](Program& p) { p.precedence.push_back(p.precedence[0]); }),
                 HasSubstr("LANDED is named twice"));
@@ -205,7 +205,7 @@ TEST_P(CommandRules, AProgramFileIsAppliedAsAWholeOrNot) {
 
 TEST_P(CommandRules, ImportsNameTheLineOfAnUnknownProgram) {
     EXPECT_EQ(books.creator("c2", "nowhere").text, "line 2: there is no program nowhere");
-    EXPECT_EQ(books.touch("dev", "c1", "nowhere", "2026-01-01T00:00:00Z").text,
+    EXPECT_EQ(books.click("dev", "c1", "nowhere", "2026-01-01T00:00:00Z").text,
               "line 2: there is no program nowhere");
 }
 

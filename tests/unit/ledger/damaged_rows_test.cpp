@@ -133,10 +133,10 @@ std::vector<OwnedInput> inputs_before() {
     apply.policies = {policy};
     inputs.command(apply);
     inputs.creator("SPRING");
-    TouchImport touches;
-    touches.rows = {
+    ClickImport clicks;
+    clicks.rows = {
         {2, AnonId("device"), CreatorId("anna"), ProgramId("spring"), worker::kReceived}};
-    inputs.command(touches);
+    inputs.command(clicks);
     inputs.in_the_hour_before([&inputs] { inputs.order("a", 1); });
     inputs.order("b", 1);
     inputs.order("w", 1, "", "LATER");
@@ -180,10 +180,10 @@ std::vector<OwnedInput> inputs_after(std::uint64_t behind) {
 /// Results of the inputs after a damage.
 struct Outcome {
     std::string error;  ///< Message with which applying stopped; empty if all inputs were applied.
-    std::map<std::string, std::string> dues, taken;  ///< By order.
-    std::string dead;                                ///< Reasons of the letters.
-    std::string refused;                             ///< Results of refused commands.
-    std::string refused_close;                       ///< Error of the payout close among them.
+    std::map<std::string, std::string> accruals, allocated;  ///< By order.
+    std::string dead;                                        ///< Reasons of the letters.
+    std::string refused;                                     ///< Results of refused commands.
+    std::string refused_close;  ///< Error of the payout close among them.
 };
 
 void apply_all(Ledger& ledger, std::vector<OwnedInput> inputs, const char* node = kNode) {
@@ -234,24 +234,25 @@ std::uint64_t fill(Ledger& ledger) {
 }
 
 void note_order(LedgerReader& ledger, const std::string& id, Outcome& outcome) {
-    std::string& dues = outcome.dues[id];
-    std::string& taken = outcome.taken[id];
+    std::string& accruals = outcome.accruals[id];
+    std::string& allocated = outcome.allocated[id];
     OrderState state;
     try {
         if (!load_sound_order(ledger, {{1}, {1}, OrderId(id)}, state)) {
-            dues = "none";
+            accruals = "none";
             return;
         }
     } catch (const DamagedRow&) {
-        dues = kDamaged;
+        accruals = kDamaged;
         return;
     }
     for (const Position& position : state.positions) {
-        for (const LineDue& due : position.dues) {
-            const std::string line = due.line.str() + " " + std::string(due.currency.code()) + " ";
-            dues += line + due.due.to_string() + ";";
-            if (!due.taken.is_zero()) {
-                taken += line + due.taken.to_string() + ";";
+        for (const LineAccrual& accrual : position.accruals) {
+            const std::string line =
+                accrual.line.str() + " " + std::string(accrual.currency.code()) + " ";
+            accruals += line + accrual.accrued.to_string() + ";";
+            if (!accrual.allocated.is_zero()) {
+                allocated += line + accrual.allocated.to_string() + ";";
             }
         }
     }
@@ -294,13 +295,14 @@ Outcome run_after(Ledger& ledger, std::uint64_t behind) {
 void expect_others_unharmed(const Outcome& found, const Outcome& expected, const Outcome& before,
                             const std::string& damaged_order) {
     const std::string told = found.dead + found.refused;
-    for (const auto& [id, due] : found.dues) {
+    for (const auto& [id, due] : found.accruals) {
         const bool named = told.find("order " + id) != std::string::npos ||
                            told.find("order_id " + id) != std::string::npos;
         if (id != damaged_order && !named && due != kDamaged) {
-            EXPECT_EQ(due, expected.dues.at(id)) << "order " << id << "\n" << told;
-            const Outcome& taken = found.refused_close.empty() ? expected : before;
-            EXPECT_EQ(found.taken.at(id), taken.taken.at(id)) << "order " << id << "\n" << told;
+            EXPECT_EQ(due, expected.accruals.at(id)) << "order " << id << "\n" << told;
+            const Outcome& allocated = found.refused_close.empty() ? expected : before;
+            EXPECT_EQ(found.allocated.at(id), allocated.allocated.at(id)) << "order " << id << "\n"
+                                                                          << told;
         }
     }
     if (!found.refused_close.empty()) {
@@ -552,7 +554,7 @@ TEST_F(PostgresDamage, AnyValueOfAnyColumnIsAnErrorOrADeadLetterAndNoSignal) {
 }
 
 TEST_F(PostgresDamage, O6_AnEditedAccrualBecomesADeadLetterAndTheQueueContinues) {
-    ASSERT_TRUE(edit({"orders", "due_amounts", "_numeric"}, "'{99.00}'"));
+    ASSERT_TRUE(edit({"orders", "accrual_amounts", "_numeric"}, "'{99.00}'"));
     const Outcome found = run_after(*open(), behind_);
     EXPECT_EQ(found.error, "");
     EXPECT_THAT(found.dead, HasSubstr("DAMAGED_ROW: the ledger holds a damaged row: table orders, "

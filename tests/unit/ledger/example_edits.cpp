@@ -90,13 +90,13 @@ SetFigure balance_owed(const std::vector<std::string>& words) {
 }
 
 /// Edits the only line of the order's first position.
-SetFigure taken_of_order(const std::string& order) {
+SetFigure allocated_of_order(const std::string& order) {
     return in_txn([order](LedgerTxn& txn, const Decimal& figure) {
         OrderState state;
         EXPECT_TRUE(txn.load_order({kAccount, kShop, OrderId(order)}, state));
-        Decimal& taken = state.positions.at(0).dues.at(0).taken;
-        const Decimal before = taken;
-        taken = figure;
+        Decimal& allocated = state.positions.at(0).accruals.at(0).allocated;
+        const Decimal before = allocated;
+        allocated = figure;
         txn.put_order(state);
         return before;
     });
@@ -113,8 +113,8 @@ SetFigure figure_of(const std::string& what, const std::string& which, const Exa
     if (what == "balance" && words.back() == "owed") {
         return balance_owed(words);
     }
-    if (what == "taken") {
-        return taken_of_order(words.at(0));
+    if (what == "allocated") {
+        return allocated_of_order(words.at(0));
     }
     throw std::runtime_error("no such figure: " + what + " " + which);
 }

@@ -88,7 +88,7 @@ json ExampleExpectations::row_of(const std::string& id) {
     const auto reader = one().read();
     const StandingRefunds refunds(state.refunds);
     const Position* position = state.position();
-    const TakenOfOrder taken = taken_of_order(state, *reader);
+    const AllocatedOfOrder allocated = allocated_of_order(state, *reader);
     json row;
     row["creator"] = position != nullptr ? json(shown(position->attribution.creator)) : json();
     row["program"] = position != nullptr ? json(position->attribution.program.str()) : json();
@@ -106,8 +106,8 @@ json ExampleExpectations::row_of(const std::string& id) {
     row["cancelled"] = state.cancelled_at.has_value();
     row["status"] = std::string(order_status(state, now_, *reader));
     row["blocked_by"] = blocked_by(state, *reader);
-    row["in_payout"] = sums_text(taken.in_payout);
-    row["paid"] = sums_text(taken.paid);
+    row["in_payout"] = sums_text(allocated.in_payout);
+    row["paid"] = sums_text(allocated.paid);
     row["volume"] = position != nullptr && position->facts.volume
                         ? json(money(position->facts.volume->amount +
                                          zero_amount(position->facts.volume->currency),

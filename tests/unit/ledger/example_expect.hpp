@@ -21,7 +21,7 @@ class ExampleExpectations {
 protected:
     using json = nlohmann::json;
 
-    /// @param strict  The file states every transfer; files of the time before state the journal.
+    /// @param strict  The file states every posting; files of the time before state the journal.
     ExampleExpectations(Ledger& ledger, bool strict) : ledger_(ledger), strict_(strict) {}
 
     Books& one() { return *nodes_.begin()->second; }

@@ -69,7 +69,7 @@ Program program_of(const json& value) {
         made.account = {2};
     }
     made.window_days = value.value("window_days", made.window_days);
-    made.hold_days = value.value("hold_days", made.hold_days);
+    made.clearing_days = value.value("clearing_days", made.clearing_days);
     made.late_days = value.value("late_days", made.late_days);
     made.starts_at = instant_at(value, "starts_at");
     made.ends_at = instant_at(value, "ends_at");
@@ -124,7 +124,7 @@ ProgramApply apply_of(const json& step) {
     if (step.contains("policy") && !step.at("policy").is_null()) {
         command.policies.push_back(policy_of(step.at("policy"), text_at(step, "account", "acme")));
     }
-    command.reach = instant_at(step, "reach");
+    command.effective_from = instant_at(step, "effective_from");
     return command;
 }
 
@@ -150,19 +150,19 @@ CreatorImport import_of(const json& step) {
         }
         command.rows.push_back(std::move(row));
     }
-    command.reach = instant_at(step, "reach");
+    command.effective_from = instant_at(step, "effective_from");
     return command;
 }
 
-TouchImport touches_of(const json& step) {
-    TouchImport command;
-    for (const json& row : step.at("touches")) {
+ClickImport clicks_of(const json& step) {
+    ClickImport command;
+    for (const json& row : step.at("clicks")) {
         command.rows.push_back(
             {static_cast<std::uint32_t>(command.rows.size() + 2),
              AnonId(row.at(0).get<std::string>()), CreatorId(row.at(1).get<std::string>()),
              ProgramId(row.at(2).get<std::string>()), instant(row.at(3).get<std::string>())});
     }
-    command.reach = instant_at(step, "reach");
+    command.effective_from = instant_at(step, "effective_from");
     return command;
 }
 
@@ -356,8 +356,8 @@ Command command_of(const json& step, const ExampleNames& names, Timestamp now) {
     if (step.contains("creators")) {
         return import_of(step);
     }
-    if (step.contains("touches")) {
-        return touches_of(step);
+    if (step.contains("clicks")) {
+        return clicks_of(step);
     }
     if (step.contains("remove")) {
         return remove_of(step.at("remove"));

@@ -48,8 +48,8 @@ std::string name_of(const Applied& applied) {
             return "nothing";
         case CommandOutcome::kRepeated:
             return "repeated";
-        case CommandOutcome::kWaiting:
-            return "waiting";
+        case CommandOutcome::kPending:
+            return "pending";
     }
     return "something else";
 }
@@ -162,7 +162,7 @@ private:
             const std::string run =
                 command_id(uuids_.at(text_at(step, "node", "one")), books.last_seq(), now_);
             Skipped first;
-            first.run = run;
+            first.payout_run = run;
             books.read()->scan(first, {1, 1}, [&skipped](const Skipped& row) {
                 skipped.push_back(row);
                 return true;
@@ -304,16 +304,16 @@ private:
         return id;
     }
 
-    json transfer_of(const Entry& e) {
+    json posting_of(const Entry& e) {
         static const std::string letters = "-EOQD";
-        const BooksOf books = books_of(e.entry.reason);
+        const DebitCredit accounts = debit_credit_of(e.entry.reason);
         std::string what =
             e.group.order_id.empty() ? "" : e.group.order_id.str() + "/" + e.entry.line.str();
         if (!e.group.payout_id.empty()) {
             what = payout_name(e.group.payout_id);
         }
-        const std::string pair{letters[static_cast<std::size_t>(books.from)],
-                               letters[static_cast<std::size_t>(books.to)]};
+        const std::string pair{letters[static_cast<std::size_t>(accounts.debit)],
+                               letters[static_cast<std::size_t>(accounts.credit)]};
         return json::array(
             {pair, e.group.creator.str() + "@" + e.group.program.str(), what,
              money(e.entry.amount, e.entry.currency), std::string(to_string(e.entry.reason)),
@@ -321,7 +321,7 @@ private:
                   {"refers_to", e.entry.refers_to == 0 ? json() : json(e.entry.refers_to)}}});
     }
 
-    json mark_of(const Entry& e) {
+    json memo_of(const Entry& e) {
         std::string about = e.group.creator.str();
         if (!e.group.order_id.empty()) {
             about = e.group.order_id.str();
@@ -332,26 +332,26 @@ private:
     }
 
     void compare_entries(const json& step, const std::vector<Entry>& entries) {
-        std::vector<json> transfers, marks;
+        std::vector<json> postings, memos;
         for (const Entry& e : entries) {
-            (is_mark(e.entry.reason) ? marks : transfers)
-                .push_back(is_mark(e.entry.reason) ? mark_of(e) : transfer_of(e));
+            (is_memo(e.entry.reason) ? memos : postings)
+                .push_back(is_memo(e.entry.reason) ? memo_of(e) : posting_of(e));
             note_journal(e);
         }
         if (step.contains("refused")) {
             EXPECT_TRUE(entries.empty());
         }
         if (strict_) {
-            compare_rows("transfers", transfers, step.value("transfers", json::array()));
+            compare_rows("postings", postings, step.value("postings", json::array()));
         }
-        if (step.contains("marks")) {
-            compare_rows("marks", marks, step.at("marks"));
+        if (step.contains("memos")) {
+            compare_rows("memos", memos, step.at("memos"));
         }
     }
 
     /// Rows of the files of the time before: what goes into `owed` but for payouts.
     void note_journal(const Entry& e) {
-        if (is_mark(e.entry.reason) || !e.group.payout_id.empty()) {
+        if (is_memo(e.entry.reason) || !e.group.payout_id.empty()) {
             return;
         }
         std::size_t event = event_number("one", e.group.event_seq.value);
@@ -368,7 +368,7 @@ private:
         std::vector<json> rows;
         for (const Skipped& row : skipped) {
             rows.push_back(json::array({shown(row.creator), money(row.amount, row.currency),
-                                        std::string(to_string(row.why))}));
+                                        std::string(to_string(row.skip_reason))}));
         }
         compare_rows("skipped", rows, step.value("skipped", json::array()));
     }

@@ -34,9 +34,9 @@ OrderText order() {
 
 TEST_P(Explain, EveryStepFromEventToJournal) {
     Program held = program();
-    held.hold_days = 14;
+    held.clearing_days = 14;
     books.apply({held});
-    books.touch("dev", "c1", "spring", "2026-01-09T00:00:00Z");
+    books.click("dev", "c1", "spring", "2026-01-09T00:00:00Z");
     books.receive_at("2026-01-20T00:00:00Z");
     books.create(order(), "dev");
     books.create(order(), "dev");
@@ -67,7 +67,7 @@ Attribution
   creator c1 of program spring by AFFILIATE_CODE and LANDED, since input 5 (ORDER_CREATE) of 2026-01-20T00:00:00Z
   AFFILIATE_CODE: code save, creator c1 in program spring
       won
-  LANDED: touch of 2026-01-09T00:00:00Z, creator c1 in program spring
+  LANDED: click of 2026-01-09T00:00:00Z, creator c1 in program spring
       points to the same creator
 
 Lines
@@ -86,7 +86,7 @@ Journal
       by finance: goodwill
 
 Commission
-  due 5.00 USD to c1 in spring (-0.36 of it by hand); 5.00 open, its hold ends 2026-01-24T00:00:00Z: pending before that, payable from then on
+  accrued 5.00 USD to c1 in spring (-0.36 of it by hand); 5.00 open, it clears 2026-01-24T00:00:00Z: pending before that, payable from then on
 )");
 }
 
@@ -96,17 +96,17 @@ TEST_P(Explain, ExplainsUnattributedOrder) {
     Program codes_only = program("codes");
     codes_only.precedence = {AttributionType::kAffiliateCode};
     codes_only.window_days = 5;
-    Program touches_only = program("touches");
-    touches_only.precedence = {AttributionType::kLanded};
-    books.apply({other, codes_only, touches_only});
+    Program clicks_only = program("summer");
+    clicks_only.precedence = {AttributionType::kLanded};
+    books.apply({other, codes_only, clicks_only});
     books.creator("c2", "autumn", "NOBODYS");
-    books.creator("c3", "touches", "SAVE");
+    books.creator("c3", "summer", "SAVE");
     books.command(CreatorRemove{CreatorId("c1"), ProgramId("spring"), std::nullopt});
-    books.touch("dev", "c1", "spring", "2026-01-09T00:00:00Z");
-    books.touch("dev", "c2", "autumn", "2026-01-09T00:00:00Z");
-    books.touch("dev", "c2", "codes", "2026-01-09T00:00:00Z");
-    books.touch("dev", "c3", "touches", "2026-01-11T00:00:00Z");
-    books.touch("dev", "c3", "touches", "2025-01-11T00:00:00Z");
+    books.click("dev", "c1", "spring", "2026-01-09T00:00:00Z");
+    books.click("dev", "c2", "autumn", "2026-01-09T00:00:00Z");
+    books.click("dev", "c2", "codes", "2026-01-09T00:00:00Z");
+    books.click("dev", "c3", "summer", "2026-01-11T00:00:00Z");
+    books.click("dev", "c3", "summer", "2025-01-11T00:00:00Z");
     OrderText unattributed = order();
     unattributed.codes.push_back("UNKNOWN");
     books.create(unattributed, "dev");
@@ -119,16 +119,16 @@ TEST_P(Explain, ExplainsUnattributedOrder) {
         testing::ElementsAre(
             "code NOBODYS autumn: does not count: the program does not cover the shop",
             "code save spring: does not count: the creator is not in the program",
-            "code save touches: does not count: the program's precedence leaves AFFILIATE_CODE out",
+            "code save summer: does not count: the program's precedence leaves AFFILIATE_CODE out",
             "code UNKNOWN : does not count: no creator of the account owns it",
-            "touch of 2026-01-09T00:00:00Z autumn: does not count: the program does not cover the "
+            "click of 2026-01-09T00:00:00Z autumn: does not count: the program does not cover the "
             "shop",
-            "touch of 2026-01-09T00:00:00Z codes: does not count: the program's precedence leaves "
+            "click of 2026-01-09T00:00:00Z codes: does not count: the program's precedence leaves "
             "LANDED out",
-            "touch of 2026-01-09T00:00:00Z spring: does not count: the creator is not in the "
+            "click of 2026-01-09T00:00:00Z spring: does not count: the creator is not in the "
             "program",
-            "touch of 2026-01-11T00:00:00Z touches: does not count: after the order",
-            "touch of 2025-01-11T00:00:00Z touches: does not count: before the window of 30 "
+            "click of 2026-01-11T00:00:00Z summer: does not count: after the order",
+            "click of 2025-01-11T00:00:00Z summer: does not count: before the window of 30 "
             "days"));
     EXPECT_THAT(text(), HasSubstr("no creator yet"));
     EXPECT_THAT(text(), HasSubstr("no rate before the order has a creator"));
@@ -192,7 +192,7 @@ TEST_P(Explain, WhichRuleAndThatTheCodeWasOfThen) {
 TEST_P(Explain, DistinguishesPaidAmountAndAdjustment) {
     books.create(order());
     books.close("spring", "2026-02-01T00:00:00Z");
-    EXPECT_THAT(text(), HasSubstr("due 8.00 USD to c1 in spring, 8.00 taken by payouts\n"));
+    EXPECT_THAT(text(), HasSubstr("accrued 8.00 USD to c1 in spring, 8.00 allocated to payouts\n"));
     EXPECT_THAT(text(), ContainsRegex("P260201000000-[0-9A-Z]{6}-0001, PAID: 8.00 USD of creator "
                                       "c1\n      line l1: 8.00 COMMISSION\n"));
     OrderText refund = order();
@@ -229,7 +229,7 @@ TEST_P(Explain, TheJsonSaysTheSame) {
     EXPECT_EQ(json["journal"][0]["amount"], "5.36");
     EXPECT_EQ(json["events"][0]["decision"], "applied");
     EXPECT_EQ(json["refunds"][0]["counts"], true);
-    EXPECT_EQ(json["dues"][0]["due"], "5.36");
+    EXPECT_EQ(json["accruals"][0]["accrued"], "5.36");
 }
 
 TEST(ExplainWords, EveryVerdictHasItsReason) {
@@ -244,8 +244,8 @@ TEST(ExplainWords, EveryVerdictHasItsReason) {
           std::pair{CandidateVerdict::kSameCreator, "points to the same creator"},
           std::pair{CandidateVerdict::kLaterCode, "an earlier code"},
           std::pair{CandidateVerdict::kLowerPrecedence, "precedence puts the other type first"},
-          std::pair{CandidateVerdict::kTouchBelowCode, "a code beats a touch"},
-          std::pair{CandidateVerdict::kOlderTouch, "another program's touch is later"},
+          std::pair{CandidateVerdict::kClickBelowCode, "a code beats a click"},
+          std::pair{CandidateVerdict::kOlderClick, "another program's click is later"},
           std::pair{CandidateVerdict::kHigherProgramId, "the lowest program id"}}) {
         attribution.candidates = {
             {AttributionType::kAffiliateCode, ProgramId("p"), CreatorId("c"), 0, {}, verdict}};
@@ -264,13 +264,13 @@ TEST(ExplainWords, EveryVerdictHasItsReason) {
 }
 
 TEST_P(Explain, WhichOfTheProgramsCountFromTheNextTryOn) {
-    Program touches_only = program("touches");
-    touches_only.precedence = {AttributionType::kLanded};
+    Program clicks_only = program("summer");
+    clicks_only.precedence = {AttributionType::kLanded};
     Program codes_only = program("codes");
     codes_only.precedence = {AttributionType::kAffiliateCode};
-    books.apply({program(), touches_only, codes_only});
-    books.creator("c2", "touches", "LATE");
-    books.touch("dev", "c1", "spring", "2026-01-09T00:00:00Z");
+    books.apply({program(), clicks_only, codes_only});
+    books.creator("c2", "summer", "LATE");
+    books.click("dev", "c1", "spring", "2026-01-09T00:00:00Z");
     books.command(CreatorRemove{CreatorId("c1"), ProgramId("spring"), {}});
     OrderText late = order();
     late.codes = {"LATE"};
@@ -280,7 +280,7 @@ TEST_P(Explain, WhichOfTheProgramsCountFromTheNextTryOn) {
     EXPECT_THAT(text(), HasSubstr("the creator is not in the program"));
     late.id = "o2";
     books.create(late);
-    EXPECT_THAT(text("o2"), testing::Not(HasSubstr("touch of"))) << "it has no anonymous id";
+    EXPECT_THAT(text("o2"), testing::Not(HasSubstr("click of"))) << "it has no anonymous id";
 }
 
 TEST_P(Explain, GrossAmountsVariantsAndRatesOfAnotherCurrency) {

@@ -118,7 +118,7 @@ TEST_P(ForgetRules, ByCustomerEveryVersionOfTheOrderIsForgotten) {
     later.updated = "2026-01-02T00:00:00Z";
     books.update(later, "device-2");
     books.create(order("o2", "cust-3", "other@x.org"), "device-2");
-    books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
+    books.click("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
     const Applied applied = books.forget(ForgetBy::kCustomer, "cust-1");
     EXPECT_EQ(applied.text, "forgotten");
     expect_gone(
@@ -145,7 +145,7 @@ TEST_P(ForgetRules, ByPhoneByOrderAndByDevice) {
     books.create(order("o1", "cust-1", "", "+1 555 0100"));
     books.create(order("o2", "", "guest@x.org"));
     books.create(order("o3", ""), "device-3");
-    books.touch("device-3", "ann", "spring", "2025-12-31T00:00:00Z");
+    books.click("device-3", "ann", "spring", "2025-12-31T00:00:00Z");
     books.forget(ForgetBy::kPhone, "+1 555 0100");
     expect_gone({"+1 555 0100", "cust-1"});
     books.forget(ForgetBy::kOrder, "o2");
@@ -171,15 +171,15 @@ TEST_P(ForgetRules, AForgottenCustomerComesAgainAsANewOne) {
     EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
 }
 
-/// A waiting order is found by a touch that was imported of its forgotten device: never again; but
+/// A waiting order is found by a click that was imported of its forgotten device: never again; but
 /// what had been matched before stays matched in a rebuild.
-TEST_P(ForgetRules, DevicesAreForgottenInTouchesAndWaitingOrders) {
+TEST_P(ForgetRules, DevicesAreForgottenInClicksAndWaitingOrders) {
     books.create(order("o1", "cust-1"), "device-1");
     books.create(order("o2", ""), "device-2");
-    books.touch("device-2", "ann", "spring", "2025-12-31T00:00:00Z");
+    books.click("device-2", "ann", "spring", "2025-12-31T00:00:00Z");
     books.forget(ForgetBy::kDevice, "device-1");
     books.forget(ForgetBy::kDevice, "device-2");
-    books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
+    books.click("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
     EXPECT_EQ(books.creator_of("o1"), "unattributed");
     EXPECT_EQ(books.creator_of("o2"), "ann@spring LANDED");
     EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
@@ -250,12 +250,12 @@ TEST_P(ForgetRules, ACreatorsNameAndPayeeAreForgottenAndPayoutsStay) {
 
 TEST_P(ForgetRules, AKeyOfAnEditedImportIsStillKnown) {
     books.key = "k1";
-    books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
+    books.click("device-1", "ann", "spring", "2025-12-31T00:00:00Z");
     books.key = "";
     books.forget(ForgetBy::kDevice, "device-1");
     expect_gone({"device-1"});
     books.key = "k1";
-    EXPECT_EQ(books.touch("device-1", "ann", "spring", "2025-12-31T00:00:00Z").outcome,
+    EXPECT_EQ(books.click("device-1", "ann", "spring", "2025-12-31T00:00:00Z").outcome,
               CommandOutcome::kRepeated);
 }
 
@@ -266,7 +266,7 @@ TEST_P(ForgetRules, NoSenderCanStateAPseudonym) {
     body.replace(body.find("\"CUSTOMER\""), 10, R"({"pseudonym":")" + hex + "\"}");
     EXPECT_EQ(books.raw(Topic::kOrderCreate, body).input_class, InputClass::kDead);
     EXPECT_EQ(books
-                  .raw(Topic::kTouchImport, R"({"rows":[[2,{"pseudonym":")" + hex +
+                  .raw(Topic::kClickImport, R"({"rows":[[2,{"pseudonym":")" + hex +
                                                 R"("},"ann","spring","2026-01-01T00:00:00Z"]]})")
                   .input_class,
               InputClass::kDead);
@@ -336,7 +336,7 @@ TEST_P(ForgetRules, ARebuildFromTheEditedArchiveGivesTheSameRows) {
         }
         switch (chance() % 9) {
             case 0:
-                books.touch(one_of("device-", 5), "ann", "spring", "2025-12-31T00:00:00Z");
+                books.click(one_of("device-", 5), "ann", "spring", "2025-12-31T00:00:00Z");
                 break;
             case 1:
                 books.forget(ForgetBy::kCustomer, one_of("cust-", 4));

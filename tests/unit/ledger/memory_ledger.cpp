@@ -68,20 +68,20 @@ public:
             return event.topic == topic && event.digest == digest;
         });
     }
-    void visit_touches(AccountNumber account, const Digest256& anon, const ProgramId& program,
-                       Timestamp upto, const Visitor<Touch>& visit) override {
-        std::vector<Touch> touches;
-        Touch first;
+    void visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
+                      Timestamp upto, const Visitor<Click>& visit) override {
+        std::vector<Click> clicks;
+        Click first;
         first.account = account;
         first.anon = anon;
         first.program = program;
-        scan(first, {3, 3}, [&](const Touch& touch) {
-            if (touch.occurred_at <= upto) {
-                touches.push_back(touch);
+        scan(first, {3, 3}, [&](const Click& click) {
+            if (click.occurred_at <= upto) {
+                clicks.push_back(click);
             }
             return true;
         });
-        for (auto at = touches.rbegin(); at != touches.rend() && visit(*at); ++at) {
+        for (auto at = clicks.rbegin(); at != clicks.rend() && visit(*at); ++at) {
         }
     }
     std::optional<CatalogKey> find_variant(AccountNumber account, ShopNumber shop,

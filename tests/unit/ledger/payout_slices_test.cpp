@@ -179,7 +179,7 @@ TEST_P(PayoutSlices, P4_SlicesOfManyPayoutsAreAllocatedAndReleasedWhole) {
     EXPECT_EQ(books.close_account(kNow).text.substr(0, 9), "3 payouts");
     std::uint64_t orders = 0;
     books.read()->scan_payouts([&orders](const Payout& payout) {
-        orders += is_standing(payout.state) ? payout.orders_count : 0;
+        orders += is_active(payout.state) ? payout.orders_count : 0;
         return true;
     });
     EXPECT_EQ(orders, kOrders);

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kOrdered = "2026-01-01T00:00:00Z";
-constexpr const char* kHoldEnd = "2026-01-11T00:00:00Z";
+constexpr const char* kClearsAt = "2026-01-11T00:00:00Z";
 constexpr const char* kNow = "2026-02-01T00:00:00Z";
 
 /// Program `spring` holds for 10 days; orders of 100.00 earn c1 10.00.
@@ -26,7 +26,7 @@ protected:
     }
     void hold(std::uint32_t days) {
         Program held = program();
-        held.hold_days = days;
+        held.clearing_days = days;
         books.apply({held});
     }
     static OrderText order(std::string id = "o1", std::string amount = "100.00") {
@@ -45,11 +45,11 @@ protected:
 };
 SLUICE_FOR_EVERY_LEDGER(PayoutRules);
 
-TEST_P(PayoutRules, P1_PendingUntilTheHoldEndsThenPayable) {
+TEST_P(PayoutRules, P1_PendingUntilItClearsThenPayable) {
     books.create(order());
     EXPECT_THAT(books.balances("2026-01-10T23:59:59.999999999Z"),
                 ElementsAre("c1@spring USD pending=10.00 payable=0.00 paid=0.00 total=10.00"));
-    EXPECT_THAT(books.balances(kHoldEnd),
+    EXPECT_THAT(books.balances(kClearsAt),
                 ElementsAre("c1@spring USD pending=0.00 payable=10.00 paid=0.00 total=10.00"));
 }
 
@@ -58,7 +58,7 @@ TEST_P(PayoutRules, P1_CloseIncludesCommissionsClearedAtT) {
     books.create(order());
     books.receive_at(kNow);
     EXPECT_EQ(books.close("spring", "2026-01-10T23:59:59.999999999Z").text, "0 payouts closed");
-    EXPECT_EQ(books.close("spring", kHoldEnd).text, "1 payout closed");
+    EXPECT_EQ(books.close("spring", kClearsAt).text, "1 payout closed");
     EXPECT_THAT(books.payouts(), ElementsAre("c1@spring 10.00 USD orders=1"));
     EXPECT_THAT(books.balances(kNow),
                 ElementsAre("c1@spring USD pending=0.00 payable=0.00 paid=10.00 total=10.00"));
@@ -171,7 +171,7 @@ TEST_P(PayoutRules, P1_AnotherProgramIsLeftAlone) {
                             "c1@spring USD pending=0.00 payable=0.00 paid=10.00 total=10.00"));
 }
 
-TEST_P(PayoutRules, P1_TheHoldIsTheProgramsOfToday) {
+TEST_P(PayoutRules, P1_TheClearingDaysAreTheProgramsOfToday) {
     books.receive_at(kOrdered);
     books.create(order());
     books.receive_at(kNow);
@@ -240,7 +240,7 @@ TEST_P(PayoutRules, P3_AVoidReleasesAnOrderWithItemsAcrossASlice) {
     EXPECT_EQ(books.close_account(kNow).text.substr(0, 8), "1 payout");
 }
 
-TEST_P(PayoutRules, Manual_IsPartOfTheDueOfAnUnpaidOrder) {
+TEST_P(PayoutRules, Manual_IsPartOfTheAccrualOfAnUnpaidOrder) {
     books.create(order());
     const Applied applied = books.adjust("o1", "-2.5", "late parcel");
     EXPECT_EQ(applied.text, "order o1 adjusted by -2.50 USD as C260201000000-HPHQBY");

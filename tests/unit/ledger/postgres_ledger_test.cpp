@@ -221,7 +221,7 @@ protected:
     }
     static Program held() {
         Program held = program("held");
-        held.hold_days = 36'500;
+        held.clearing_days = 36'500;
         return held;
     }
     static OrderText order(const char* id, const char* code) {
@@ -250,16 +250,17 @@ TEST_F(PostgresViews, JournalNamesBooksAndReasonsAsTheRulesDo) {
     books.read()->scan_journal(1, [&expected](const JournalGroup& group) {
         for (std::size_t i = 0; i < group.entries.size(); ++i) {
             const JournalEntry& entry = group.entries[i];
-            const BooksOf of = books_of(entry.reason);
-            expected.push_back(
-                std::to_string(group.first_entry + i) + "|" + std::string(to_string(entry.reason)) +
-                "|" + (is_mark(entry.reason) ? "mark" : entry.amount.to_string()) + "|" +
-                book_name(of.from, group.payout_id) + "|" + book_name(of.to, group.payout_id));
+            const DebitCredit of = debit_credit_of(entry.reason);
+            expected.push_back(std::to_string(group.first_entry + i) + "|" +
+                               std::string(to_string(entry.reason)) + "|" +
+                               (is_memo(entry.reason) ? "memo" : entry.amount.to_string()) + "|" +
+                               ledger_account_name(of.debit, group.payout_id) + "|" +
+                               ledger_account_name(of.credit, group.payout_id));
         }
         return true;
     });
-    EXPECT_EQ(rows("entry, reason, coalesce(amount::text, 'mark'), coalesce(from_book, ''), "
-                   "coalesce(to_book, '')) FROM journal ORDER BY entry"),
+    EXPECT_EQ(rows("entry, reason, coalesce(amount::text, 'memo'), coalesce(debit_account, ''), "
+                   "coalesce(credit_account, '')) FROM journal ORDER BY entry"),
               expected);
 }
 
@@ -267,13 +268,14 @@ TEST_F(PostgresViews, EveryReasonAndKindHasItsName) {
     for (unsigned i = 1; i < 128; ++i) {
         const auto reason = static_cast<JournalReason>(i);
         const std::string name = is_valid(reason) ? std::string(to_string(reason)) : "";
-        const BooksOf of = is_valid(reason) ? books_of(reason) : BooksOf{};
+        const DebitCredit of = is_valid(reason) ? debit_credit_of(reason) : DebitCredit{};
         EXPECT_EQ(rows("coalesce(sluice_ledger.reason_name(" + std::to_string(i) +
-                       "), ''), coalesce(sluice_ledger.from_book(" + std::to_string(i) +
-                       ", 'P'), ''), coalesce(sluice_ledger.to_book(" + std::to_string(i) +
+                       "), ''), coalesce(sluice_ledger.debit_account(" + std::to_string(i) +
+                       ", 'P'), ''), coalesce(sluice_ledger.credit_account(" + std::to_string(i) +
                        ", 'P'), ''))")
                       .front(),
-                  name + "|" + book_name(of.from, "P") + "|" + book_name(of.to, "P"));
+                  name + "|" + ledger_account_name(of.debit, "P") + "|" +
+                      ledger_account_name(of.credit, "P"));
     }
     for (unsigned i = 1; i < kAnomalyKinds; ++i) {
         EXPECT_EQ(rows("sluice_ledger.anomaly_name(" + std::to_string(i) + "))").front(),
@@ -313,12 +315,13 @@ TEST_F(PostgresViews, OrdersHaveTheCommissionThatTheRulesSay) {
     EXPECT_EQ(rows("order_id, commission_amount, commission_currency) FROM orders ORDER BY "
                    "order_id"),
               expected);
-    EXPECT_EQ(rows("order_id, line_item_id, due, taken, open, live) FROM positions ORDER BY "
-                   "order_id"),
-              (std::vector<std::string>{"o1|l1|10.00|10.00|0.00|t", "o2|l1|10.00|0.00|10.00|t",
-                                        "o3|l1|10.00|10.00|0.00|t", "o4|l1|10.00|0.00|10.00|t",
-                                        "o5|l1|10.00|0.00|10.00|t"}));
-    EXPECT_EQ(rows("sum(taken)) FROM positions"), rows("sum(amount)) FROM payouts"));
+    EXPECT_EQ(
+        rows("order_id, line_item_id, accrued, allocated, open, live) FROM positions ORDER BY "
+             "order_id"),
+        (std::vector<std::string>{"o1|l1|10.00|10.00|0.00|t", "o2|l1|10.00|0.00|10.00|t",
+                                  "o3|l1|10.00|10.00|0.00|t", "o4|l1|10.00|0.00|10.00|t",
+                                  "o5|l1|10.00|0.00|10.00|t"}));
+    EXPECT_EQ(rows("sum(allocated)) FROM positions"), rows("sum(amount)) FROM payouts"));
     EXPECT_EQ(rows("sum(amount)) FROM payout_items"), rows("sum(amount)) FROM payouts"));
     EXPECT_EQ(rows("state, amount, orders, items) FROM payouts"),
               (std::vector<std::string>{"PAID|20.00|2|2"}));

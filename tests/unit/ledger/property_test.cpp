@@ -104,7 +104,7 @@ std::vector<Step> random_history(Chance& chance, std::size_t length) {
         } else if (kind == 15) {
             const std::string at = day(chance.below(6));
             const std::string who = chance.once_in(2) ? "ann" : "ben";
-            steps.push_back({[=](Books& books) { books.touch("dev1", who, "spring", at); }});
+            steps.push_back({[=](Books& books) { books.click("dev1", who, "spring", at); }});
         } else if (kind == 16) {
             const std::string rate = chance.once_in(2) ? "1.50 USD" : "12.5%";
             steps.push_back({[=](Books& books) { books.apply({program("autumn", rate)}); }});
@@ -129,7 +129,7 @@ std::vector<Step> random_history(Chance& chance, std::size_t length) {
 
 void begin(Books& books) {
     Program held = program("spring");
-    held.hold_days = 7;
+    held.clearing_days = 7;
     books.apply({held, program("autumn", "1.50 USD")});
     books.creators({{2, CreatorId("ann"), ProgramId("spring"), "ANN"},
                     {3, CreatorId("ben"), ProgramId("autumn"), "BEN"},
@@ -195,13 +195,13 @@ TEST_P(Properties, AnAccrualEqualsTheEarningsOfItsLines) {
                                                 state.currency);
                 }
             }
-            Decimal due = zero_amount(state.currency);
-            for (const LineDue& row : position->dues) {
+            Decimal accrued = zero_amount(state.currency);
+            for (const LineAccrual& row : position->accruals) {
                 if (row.currency == state.currency && !row.line.empty()) {
-                    due += row.due;
+                    accrued += row.accrued;
                 }
             }
-            EXPECT_EQ(due, expected) << state.key.order_id.view();
+            EXPECT_EQ(accrued, expected) << state.key.order_id.view();
             return true;
         });
     }

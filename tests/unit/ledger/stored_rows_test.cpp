@@ -33,8 +33,8 @@ protected:
 /// A ledger that many nodes share counts imports by itself.
 std::string compared(RowView row) {
     AnyRow copy(row);
-    if (row.is<Touch>()) {
-        copy.ref().as<Touch>().imported = {};
+    if (row.is<Click>()) {
+        copy.ref().as<Click>().imported = {};
     }
     return row_text(copy.view());
 }
@@ -127,7 +127,7 @@ std::string text_of(const Position& position) {
     for (const Candidate& candidate : from.candidates) {
         text += " candidate(" + candidate.program.str() + " " + candidate.creator.str() + " " +
                 std::to_string(static_cast<int>(candidate.type)) + " " +
-                std::to_string(candidate.code) + " " + RowTexts::said(candidate.touched_at) + " " +
+                std::to_string(candidate.code) + " " + RowTexts::said(candidate.clicked_at) + " " +
                 std::to_string(static_cast<int>(candidate.verdict)) + ")";
     }
     text += " facts(" + (position.facts.volume ? text_of(*position.facts.volume) : "-") + " " +
@@ -138,26 +138,26 @@ std::string text_of(const Position& position) {
     for (const FrozenLine& line : position.frozen) {
         text += " frozen(" + text_of(line) + ")";
     }
-    for (const LineDue& due : position.dues) {
-        text += " due(" + due.line.str() + " " + std::string(due.currency.code()) + " " +
-                due.due.to_string() + " " + due.taken.to_string() + " " +
-                std::to_string(due.first_entry) + ")";
+    for (const LineAccrual& accrual : position.accruals) {
+        text += " accrued(" + accrual.line.str() + " " + std::string(accrual.currency.code()) +
+                " " + accrual.accrued.to_string() + " " + accrual.allocated.to_string() + " " +
+                std::to_string(accrual.first_entry) + ")";
     }
     for (const PositionPayout& row : position.payouts) {
         text += " payout(" + row.payout_id + " " + std::string(row.currency.code()) + " " +
                 row.amount.to_string() + " " + row.commission.to_string() + " " +
-                RowTexts::said(row.has_commission) + RowTexts::said(row.standing) + ")";
+                RowTexts::said(row.has_commission) + RowTexts::said(row.active) + ")";
     }
-    return text + " booked " + RowTexts::said(position.last_booked);
+    return text + " posted " + RowTexts::said(position.last_posted);
 }
 
 std::string text_of(const OrderState& state) {
-    std::string text = RowTexts::said(state.version) + " " + RowTexts::said(state.ordered_at) +
-                       " " + RowTexts::said(state.cancelled_at) + " " + state.amount + " " +
-                       state.tax + " " + state.shipping + " " + std::string(state.currency.code()) +
-                       " device " + RowTexts::said(state.device) + " " +
-                       RowTexts::said(state.device_version) + " customer " +
-                       RowTexts::said(state.customer) + " " + RowTexts::said(state.sane_version);
+    std::string text =
+        RowTexts::said(state.version) + " " + RowTexts::said(state.ordered_at) + " " +
+        RowTexts::said(state.cancelled_at) + " " + state.amount + " " + state.tax + " " +
+        state.shipping + " " + std::string(state.currency.code()) + " device " +
+        RowTexts::said(state.device) + " " + RowTexts::said(state.device_version) + " customer " +
+        RowTexts::said(state.customer) + " " + RowTexts::said(state.plausible_version);
     for (const std::string& code : state.codes) {
         text += " code(" + code + ")";
     }
@@ -209,14 +209,14 @@ Position full_position(const char* creator) {
                             5,
                             {77},
                             "C260131140509-7KQ4M9",
-                            Topic::kTouchImport,
+                            Topic::kClickImport,
                             {1'770'000'000, 5},
                             {{AttributionType::kLanded,
                               ProgramId("p"),
                               CreatorId("c"),
                               3,
                               {1'760'000'000, 999'999'999},
-                              CandidateVerdict::kOlderTouch}}};
+                              CandidateVerdict::kOlderClick}}};
     position.facts = {Money{currency("JPY"), dec("1500")},
                       CustomerKind::kReturning,
                       "gold",
@@ -237,12 +237,12 @@ Position full_position(const char* creator) {
                              0};
     position.frozen = {
         {LineItemId("l1"), per_order}, {LineItemId("l2"), percent}, {LineItemId("gone"), percent}};
-    position.dues = {{LineItemId("l1"), currency("USD"), dec("3.34"), dec("-1.00"), 9},
-                     {LineItemId(), currency("JPY"), dec("-200"), dec("0"), 0}};
+    position.accruals = {{LineItemId("l1"), currency("USD"), dec("3.34"), dec("-1.00"), 9},
+                         {LineItemId(), currency("JPY"), dec("-200"), dec("0"), 0}};
     position.payouts = {
         {"P260131140509-7KQ4M9-0001", currency("USD"), dec("-1.00"), dec("0.00"), false, true},
         {"P260131140509-7KQ4M9-0002", currency("JPY"), dec("7"), dec("7"), true, false}};
-    position.last_booked = {1'769'000'000, 1};
+    position.last_posted = {1'769'000'000, 1};
     return position;
 }
 
@@ -260,7 +260,7 @@ OrderState full_order() {
     state.device = Digest256{1, 2, 3};
     state.device_version = {1'767'000'001, 7};
     state.customer = Digest256{9};
-    state.sane_version = Timestamp{1'768'000'000, 3};
+    state.plausible_version = Timestamp{1'768'000'000, 3};
     state.lines = {
         {LineItemId("l1"), Sku("s"), VariantSku("v"), dec("100.50"), dec("0.0"), 2, true},
         {LineItemId("gone"), Sku(""), std::nullopt, dec("1"), dec("0"), 1, false}};
@@ -312,11 +312,11 @@ TEST_P(StoredRows, AnOrderWithPositionsIsReadBackWhole) {
     changed.live.reset();
     changed.device.reset();
     changed.cancelled_at.reset();
-    changed.sane_version.reset();
+    changed.plausible_version.reset();
     changed.refunds.clear();
     changed.codes.clear();
     changed.positions.pop_back();
-    changed.positions[0].dues[0].taken = dec("2.34");
+    changed.positions[0].accruals[0].allocated = dec("2.34");
     {
         const auto txn = ledger->begin(Books::kNode);
         ASSERT_TRUE(txn->load_order(put.key, found));
@@ -353,7 +353,7 @@ TEST_P(StoredRows, O5_AnEventBeyondTheOrdersRowIsReplaced) {
 
 class StoredJournal : public StoredRows {
 protected:
-    /// A group of one transfer and a mark, as the rules post it.
+    /// A group of one posting and a memo entry, as the rules post it.
     void post(std::string_view node, const char* creator, Timestamp accounting_date,
               std::string_view amount, std::uint64_t refers_to = 0) {
         const auto txn = ledger->begin(node);
@@ -373,7 +373,7 @@ protected:
         group.entries.push_back(
             {LineItemId(), currency("USD"), dec(amount), JournalReason::kPayout, refers_to});
         group.entries.push_back(
-            {LineItemId("mark"), {}, {}, JournalReason::kMarkClosed, refers_to});
+            {LineItemId("memo"), {}, {}, JournalReason::kMemoClosed, refers_to});
         txn->mutable_head().next_entry += 2;
         txn->mutable_head().last_received = group.recorded_at;
         seal(group, txn->mutable_chain(kAcme));

@@ -1,9 +1,11 @@
 // Bytes of an archive that are not what was written: refused, or read within their limits.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/crc32c.hpp"
 #include "lmdb_store/archive/format.hpp"
 
 namespace sluice::store {
@@ -71,6 +73,22 @@ TEST(ArchiveDamage, ASegmentsHeadUnderARightChecksumIsReadWithinItsLimits) {
         std::string damaged = good;
         damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
         EXPECT_EQ(decode_segment_head(damaged).error().code, ErrorCode::kCorrupt) << at;
+    }
+}
+
+TEST(ArchiveDamage, ASegmentOfAnotherFormatIsRefusedWithBothFormats) {
+    constexpr std::size_t kFormatAt = 4;
+    for (const auto& [format, age] :
+         {std::pair{kArchiveFormat - 1, "an earlier"}, std::pair{kArchiveFormat + 1, "a later"}}) {
+        std::string bytes = encode_segment_head({1, {1}, 0, "queue"});
+        bytes[kFormatAt] = static_cast<char>(format);
+        const std::uint32_t crc = crc32c(0, std::string_view(bytes).substr(0, bytes.size() - 4));
+        std::memcpy(bytes.data() + bytes.size() - 4, &crc, sizeof(crc));
+        const Error refused = decode_segment_head(bytes).error();
+        EXPECT_EQ(refused.code, ErrorCode::kUnsupported);
+        EXPECT_EQ(refused.message, "archive: written by " + std::string(age) + " sluice (format " +
+                                       std::to_string(format) + "; this release reads " +
+                                       std::to_string(kArchiveFormat) + ")");
     }
 }
 

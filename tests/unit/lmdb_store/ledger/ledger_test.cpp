@@ -70,29 +70,29 @@ TEST_F(LedgerTest, OrdersAreScannedByIdAlsoBeyondTheCut) {
     EXPECT_EQ(scanned.size(), 3U);
 }
 
-TEST_F(LedgerTest, TouchesComeLatestFirstAndTheBoundIsInclusive) {
+TEST_F(LedgerTest, ClicksComeLatestFirstAndTheBoundIsInclusive) {
     const Digest256 anon = sha256("device");
     auto txn = ledger_->begin(kNode);
-    const auto add_touch = [&](const char* program, Timestamp at, const char* creator) {
-        txn->put(Touch{kAccount, anon, ProgramId(program), at, CreatorId(creator), {1}, 1, {}});
+    const auto add_click = [&](const char* program, Timestamp at, const char* creator) {
+        txn->put(Click{kAccount, anon, ProgramId(program), at, CreatorId(creator), {1}, 1, {}});
     };
     for (const int second : {10, 30, 20, 40}) {
-        add_touch("p", {second, 0}, "c");
+        add_click("p", {second, 0}, "c");
     }
-    add_touch("p", {30, 1}, "later");
-    add_touch("p2", {30, 0}, "other");
-    add_touch("o", {30, 0}, "other");
+    add_click("p", {30, 1}, "later");
+    add_click("p2", {30, 0}, "other");
+    add_click("o", {30, 0}, "other");
     std::vector<std::int64_t> seconds;
-    const auto collect = [&](const Touch& touch) {
-        EXPECT_EQ(touch.creator.view(), "c");
-        EXPECT_EQ(touch.imported_row, 1U);
-        seconds.push_back(touch.occurred_at.seconds);
+    const auto collect = [&](const Click& click) {
+        EXPECT_EQ(click.creator.view(), "c");
+        EXPECT_EQ(click.imported_row, 1U);
+        seconds.push_back(click.occurred_at.seconds);
         return true;
     };
-    txn->visit_touches(kAccount, anon, ProgramId("p"), {30, 0}, collect);
+    txn->visit_clicks(kAccount, anon, ProgramId("p"), {30, 0}, collect);
     EXPECT_EQ(seconds, (std::vector<std::int64_t>{30, 20, 10}));
     seconds.clear();
-    txn->visit_touches(kAccount, anon, ProgramId("p"), {9, 999'999'999}, collect);
+    txn->visit_clicks(kAccount, anon, ProgramId("p"), {9, 999'999'999}, collect);
     EXPECT_TRUE(seconds.empty());
 }
 
@@ -184,7 +184,7 @@ TEST_F(LedgerTest, TheMapGrowsAutomatically) {
         return true;
     });
     EXPECT_EQ(orders, 3000);
-    EXPECT_GT(ledger_->fill().bytes_map, 1'000'000U);
+    EXPECT_GT(ledger_->size().bytes_map, 1'000'000U);
 }
 
 TEST_F(LedgerTest, O5_AnEventWithoutDigestIsNoLongerRecognised) {

@@ -96,7 +96,7 @@ std::vector<ValueKind> kinds() {
     group.note = "n";
     group.entries = {
         {LineItemId("l"), currency_of("USD"), Decimal(5, 2), JournalReason::kRefund, 3},
-        {LineItemId("m"), {}, {}, JournalReason::kMarkHeld, 0}};
+        {LineItemId("m"), {}, {}, JournalReason::kMemoHeld, 0}};
     CatalogRecord record;
     record.key = {{1}, {2}, ProductId(kLongId), "de", ""};
     record.json = "{}";

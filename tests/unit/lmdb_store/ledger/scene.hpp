@@ -110,8 +110,8 @@ struct LedgerScene {
         rows += static_cast<int>(reader.order_journal(state).size());
         const EventTrace trace = event(number);
         rows += reader.has_event(order(number), trace.topic, trace.digest) ? 1 : 0;
-        const auto touch = row_of(table_of<Touch>(), number).ref().as<Touch>();
-        reader.visit_touches(touch.account, touch.anon, touch.program, touch.occurred_at, count);
+        const auto click = row_of(table_of<Click>(), number).ref().as<Click>();
+        reader.visit_clicks(click.account, click.anon, click.program, click.occurred_at, count);
         rows += reader.find_variant(kAccount, kShop, "always") ? 1 : 0;
         rows +=
             static_cast<int>(reader.product_copies(kAccount, kShop, ProductId(id(number))).size());

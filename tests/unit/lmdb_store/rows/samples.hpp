@@ -100,14 +100,14 @@ public:
         made.types = 3;
         made.cause = {any_number()};
         made.command_id = chance() ? "" : text(20);
-        made.cause_topic = Topic::kTouchImport;
+        made.cause_topic = Topic::kClickImport;
         made.at = instant();
         for (std::uint64_t i = number(kCandidatesMax); i > 0; --i) {
             const bool own = chance();
             made.candidates.push_back({AttributionType::kLanded,
                                        own ? made.program : ProgramId(text(128)),
                                        own ? made.creator : CreatorId(text(128)), 3, instant(),
-                                       CandidateVerdict::kOlderTouch});
+                                       CandidateVerdict::kOlderClick});
         }
         return made;
     }
@@ -144,14 +144,14 @@ public:
             const bool again = i > 0 && chance();
             made.frozen.push_back({id(chance() ? i : number(lines)),
                                    again ? made.frozen[number(i)].rate : frozen_rate(lines)});
-            made.dues.push_back({id(i), currency(), decimal(), decimal(), any_number()});
+            made.accruals.push_back({id(i), currency(), decimal(), decimal(), any_number()});
         }
-        made.dues.push_back({LineItemId(), currency(), decimal(), decimal(), any_number()});
+        made.accruals.push_back({LineItemId(), currency(), decimal(), decimal(), any_number()});
         for (std::uint64_t i = number(3); i > 0; --i) {
             made.payouts.push_back(
                 {text(30), currency(), decimal(), decimal(), chance(), chance()});
         }
-        made.last_booked = instant();
+        made.last_posted = instant();
         return made;
     }
 
@@ -174,7 +174,7 @@ public:
         }
         if (chance()) {
             made.customer = digest();
-            made.sane_version = instant();
+            made.plausible_version = instant();
         }
         for (std::uint64_t i = 1 + number(30); i > 0; --i) {
             made.lines.push_back(line());

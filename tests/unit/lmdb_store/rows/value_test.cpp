@@ -39,14 +39,15 @@ auto fields(const EventTrace& event) {
 }
 auto fields(const Candidate& candidate) {
     return std::tuple(candidate.type, candidate.program, candidate.creator, candidate.code,
-                      candidate.touched_at, candidate.verdict);
+                      candidate.clicked_at, candidate.verdict);
 }
-auto fields(const LineDue& due) {
-    return std::tuple(due.line, due.currency, exact(due.due), exact(due.taken), due.first_entry);
+auto fields(const LineAccrual& accrual) {
+    return std::tuple(accrual.line, accrual.currency, exact(accrual.accrued),
+                      exact(accrual.allocated), accrual.first_entry);
 }
 auto fields(const PositionPayout& payout) {
     return std::tuple(payout.payout_id, payout.currency, exact(payout.amount),
-                      exact(payout.commission), payout.has_commission, payout.standing);
+                      exact(payout.commission), payout.has_commission, payout.active);
 }
 auto fields(const JournalEntry& entry) {
     return std::tuple(entry.line, entry.currency, exact(entry.amount), entry.reason,
@@ -65,10 +66,10 @@ auto all_fields(const std::vector<Row>& rows) {
 void expect_equal(const Position& a, const Position& b) {
     EXPECT_EQ(std::tie(a.attribution.program, a.attribution.creator, a.attribution.types,
                        a.attribution.cause, a.attribution.command_id, a.attribution.cause_topic,
-                       a.attribution.at, a.facts.customer, a.facts.group, a.last_booked),
+                       a.attribution.at, a.facts.customer, a.facts.group, a.last_posted),
               std::tie(b.attribution.program, b.attribution.creator, b.attribution.types,
                        b.attribution.cause, b.attribution.command_id, b.attribution.cause_topic,
-                       b.attribution.at, b.facts.customer, b.facts.group, b.last_booked));
+                       b.attribution.at, b.facts.customer, b.facts.group, b.last_posted));
     EXPECT_EQ(all_fields(a.attribution.candidates), all_fields(b.attribution.candidates));
     ASSERT_EQ(a.facts.volume.has_value(), b.facts.volume.has_value());
     if (a.facts.volume) {
@@ -76,16 +77,16 @@ void expect_equal(const Position& a, const Position& b) {
     }
     EXPECT_EQ(all_fields(a.facts.caps), all_fields(b.facts.caps));
     EXPECT_EQ(all_fields(a.frozen), all_fields(b.frozen));
-    EXPECT_EQ(all_fields(a.dues), all_fields(b.dues));
+    EXPECT_EQ(all_fields(a.accruals), all_fields(b.accruals));
     EXPECT_EQ(all_fields(a.payouts), all_fields(b.payouts));
 }
 
 void expect_equal(const OrderState& a, const OrderState& b) {
     EXPECT_EQ(
         std::tie(a.key, a.version, a.ordered_at, a.cancelled_at, a.currency, a.amount, a.tax,
-                 a.shipping, a.codes, a.device, a.device_version, a.customer, a.sane_version),
+                 a.shipping, a.codes, a.device, a.device_version, a.customer, a.plausible_version),
         std::tie(b.key, b.version, b.ordered_at, b.cancelled_at, b.currency, b.amount, b.tax,
-                 b.shipping, b.codes, b.device, b.device_version, b.customer, b.sane_version));
+                 b.shipping, b.codes, b.device, b.device_version, b.customer, b.plausible_version));
     EXPECT_EQ(
         std::tie(a.statements_count, a.flags, a.anomalies_showing, a.anomalies_acknowledged, a.live,
                  a.last_applied, a.last_node, a.events_count, a.duplicates_count, a.other_groups),
@@ -195,8 +196,8 @@ OrderState order_of_five_lines() {
         FrozenLine& frozen = position.frozen.emplace_back();
         frozen.line = line.id;
         frozen.rate.rate = {RateKind::kPercent, Decimal(10, 0), {}};
-        position.dues.push_back({line.id, order.currency, Decimal(200, 2), Decimal(0, 2),
-                                 1'000'000 + static_cast<std::uint64_t>(i)});
+        position.accruals.push_back({line.id, order.currency, Decimal(200, 2), Decimal(0, 2),
+                                     1'000'000 + static_cast<std::uint64_t>(i)});
     }
     position.attribution.program = ProgramId("spring");
     position.attribution.creator = CreatorId("creator-17");
@@ -208,7 +209,7 @@ OrderState order_of_five_lines() {
                                         0,
                                         {},
                                         CandidateVerdict::kWon}};
-    position.last_booked = position.attribution.at;
+    position.last_posted = position.attribution.at;
     order.live = 0;
     EventTrace& event = order.events.emplace_back();
     event.seq = {1'000'000};
@@ -297,7 +298,7 @@ TEST(LedgerValue, AJournalGroupIsReadBack) {
                                      samples.decimal(), JournalReason::kRefund,
                                      samples.any_number()});
         }
-        group.entries.push_back({LineItemId("mark"), {}, {}, JournalReason::kMarkHeld, 0});
+        group.entries.push_back({LineItemId("memo"), {}, {}, JournalReason::kMemoHeld, 0});
         ASSERT_TRUE(RowValue::decode(kKey, std::string(value.encode(kKey, group)), back));
         EXPECT_EQ(
             std::tie(group.event_seq, group.command_id, group.account, group.shop, group.order_id,

@@ -44,7 +44,7 @@ void fill(DrainStore& store) {
     store.append_bulk(Topic::kOrderUpdate, order_body("large", 1) + std::string(300'000, ' '));
     store.append(Topic::kProductUpsert,
                  R"({"products":[{"platform_product_id":"p","title":"t"}]})");
-    store.command(TouchImport{{{2, AnonId("device"), CreatorId("anna"), ProgramId("spring"), {}}}});
+    store.command(ClickImport{{{2, AnonId("device"), CreatorId("anna"), ProgramId("spring"), {}}}});
     store.command(PayoutClose{kReceived});
     store.command(Adjust{OrderId("o1"), Decimal(-150, 2)});
     store.command(Forget{ForgetBy::kCustomer, "c-1", sha256("R")});

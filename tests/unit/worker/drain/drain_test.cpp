@@ -13,7 +13,7 @@
 namespace sluice::worker {
 namespace {
 
-std::string due_of(DrainStore& store, const std::string& order) {
+std::string accrued_of(DrainStore& store, const std::string& order) {
     OrderState state;
     const auto ledger = store.ledger();
     const auto snapshot = ledger->snapshot(store.queue().uuid());
@@ -21,8 +21,9 @@ std::string due_of(DrainStore& store, const std::string& order) {
         return "no such order";
     }
     const Position* position = state.position();
-    return position == nullptr || position->dues.empty() ? "nothing"
-                                                         : position->dues.front().due.to_string();
+    return position == nullptr || position->accruals.empty()
+               ? "nothing"
+               : position->accruals.front().accrued.to_string();
 }
 
 TEST(Drain, AppliesTheQueueInOrderAndCountsEveryInputOnce) {
@@ -45,8 +46,8 @@ TEST(Drain, AppliesTheQueueInOrderAndCountsEveryInputOnce) {
     EXPECT_EQ(head.totals.stale, 1U);
     EXPECT_EQ(head.totals.dead, 1U);
     EXPECT_EQ(head.totals.catalog, 1U);
-    EXPECT_EQ(due_of(store, "a"), "5.00");
-    EXPECT_EQ(due_of(store, "b"), "10.00");
+    EXPECT_EQ(accrued_of(store, "a"), "5.00");
+    EXPECT_EQ(accrued_of(store, "b"), "10.00");
 }
 
 /// A ledger whose disk breaks when the test says so.
@@ -210,8 +211,8 @@ TEST(Drain, A2_PendingAttributionIsFinishedBeforeItEndsAlsoOnAnEmptyQueue) {
     store.command(ProgramApply{{spring_program()}});
     store.command(CreatorImport{{{2, CreatorId("anna"), ProgramId("spring"), "SPRING"}}});
     store.drain_all();
-    EXPECT_EQ(due_of(store, "o0"), "10.00");
-    EXPECT_EQ(due_of(store, "o2999"), "10.00");
+    EXPECT_EQ(accrued_of(store, "o0"), "10.00");
+    EXPECT_EQ(accrued_of(store, "o2999"), "10.00");
     // Each order has two: that it was attributed, and what it costs.
     EXPECT_EQ(store.head().totals.journal_entries, 6000U);
 }

@@ -36,7 +36,7 @@ TEST(RetryRules, AFullMapIsTriedAtOnce) {
     Retry retry(0);
     const Retry::Decision decision = retry.failed(ErrorCode::kFull, kStart);
     EXPECT_EQ(decision.next, Retry::Next::kAtOnce);
-    EXPECT_FALSE(decision.is_trouble);
+    EXPECT_FALSE(decision.is_failure);
 }
 
 TEST(RetryRules, ACommandGivesUpWhenItsTimeIsOver) {
@@ -47,11 +47,11 @@ TEST(RetryRules, ACommandGivesUpWhenItsTimeIsOver) {
               Retry::Next::kGiveUp);
 }
 
-TEST(RetryRules, NodesThatMeetForAMomentAreNoTrouble) {
+TEST(RetryRules, NodesThatMeetForAMomentAreNoFailure) {
     Retry retry(0);
-    EXPECT_FALSE(retry.failed(ErrorCode::kBusy, kStart).is_trouble);
-    EXPECT_FALSE(retry.failed(ErrorCode::kBusy, kStart + milliseconds(999)).is_trouble);
-    EXPECT_TRUE(retry.failed(ErrorCode::kBusy, kStart + seconds(1)).is_trouble);
+    EXPECT_FALSE(retry.failed(ErrorCode::kBusy, kStart).is_failure);
+    EXPECT_FALSE(retry.failed(ErrorCode::kBusy, kStart + milliseconds(999)).is_failure);
+    EXPECT_TRUE(retry.failed(ErrorCode::kBusy, kStart + seconds(1)).is_failure);
 }
 
 TEST(RetryRules, AFailureIsReportedOnceASecond) {

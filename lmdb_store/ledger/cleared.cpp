@@ -18,7 +18,7 @@ void throw_unless(const Status& status) {
 
 using KeySize = std::uint16_t;  ///< LMDB's keys end at 511 bytes.
 
-class SortedRows final : public MaturedRows {
+class SortedRows final : public ClearedRows {
 public:
     /// Reads a row from its stored key and value.
     using Decode =
@@ -53,21 +53,21 @@ private:
 
 }  // namespace
 
-std::unique_ptr<MaturedRows> Reads::matured(AccountNumber account,
-                                            std::span<const MaturedOf> programs) {
+std::unique_ptr<ClearedRows> Reads::cleared(AccountNumber account,
+                                            std::span<const ClearedOf> programs) {
     auto sorted = std::make_unique<SortedRows>(
         rows_.folder(), [this](std::string_view key, std::string_view value, OpenAmount& row) {
             (void)decode_row(key, value, row);
         });
     std::map<ShopNumber, ShopId> shops;
-    scan_matured(account, programs, [&](const OpenAmount& row) {
+    scan_cleared(account, programs, [&](const OpenAmount& row) {
         const auto [shop, added] = shops.try_emplace(row.shop);
         if (added) {
             shop->second = shop_id(row.shop);
         }
         CutTexts cut;
         const LedgerKey key = row_key(row, cut, node_.node);
-        sorted->add(matured_key(row, shop->second.view()), key.view(),
+        sorted->add(cleared_key(row, shop->second.view()), key.view(),
                     row_value_.encode(key.view(), cut, row));
         return true;
     });

@@ -6,22 +6,22 @@
 namespace sluice::pg {
 namespace {
 
-struct TakenColumn {
+struct AllocationColumn {
     const char* name;
     const char* type;
     bool list;  ///< An array for each order: sent as its text.
 };
-constexpr std::array<TakenColumn, 10> kColumns{{
+constexpr std::array<AllocationColumn, 10> kColumns{{
     {"anomalies_showing", "integer", false},
     {"anomalies_acknowledged", "integer", false},
-    {"due_taken", "numeric[]", true},
-    {"taken_positions", "integer[]", true},
-    {"taken_payouts", "text[]", true},
-    {"taken_currencies", "text[]", true},
-    {"taken_amounts", "numeric[]", true},
-    {"taken_commissions", "numeric[]", true},
-    {"taken_has_commission", "boolean[]", true},
-    {"taken_standing", "boolean[]", true},
+    {"accrual_allocated", "numeric[]", true},
+    {"allocation_positions", "integer[]", true},
+    {"allocation_payouts", "text[]", true},
+    {"allocation_currencies", "text[]", true},
+    {"allocation_amounts", "numeric[]", true},
+    {"allocation_commissions", "numeric[]", true},
+    {"allocation_has_commission", "boolean[]", true},
+    {"allocation_active", "boolean[]", true},
 }};
 constexpr std::size_t kFirstList = 2;
 
@@ -72,39 +72,39 @@ private:
 
 }  // namespace
 
-const std::string& taken_columns() {
-    static const std::string columns =
-        joined([](const TakenColumn& column, std::size_t) { return std::string(column.name); });
+const std::string& allocation_columns() {
+    static const std::string columns = joined(
+        [](const AllocationColumn& column, std::size_t) { return std::string(column.name); });
     return columns;
 }
 
-std::string taken_assignments(const char* prefix) {
-    return joined([prefix](const TakenColumn& column, std::size_t) {
+std::string allocation_assignments(const char* prefix) {
+    return joined([prefix](const AllocationColumn& column, std::size_t) {
         return std::string(column.name) + " = " + prefix + column.name + "::" + column.type;
     });
 }
 
-std::string taken_parameters(std::size_t first) {
-    return joined([first](const TakenColumn& column, std::size_t at) {
+std::string allocation_parameters(std::size_t first) {
+    return joined([first](const AllocationColumn& column, std::size_t at) {
         return "$" + std::to_string(first + at) + (column.list ? "::text[]" : "::integer[]");
     });
 }
 
-void add_taken_columns(std::vector<ColumnArray>& columns) {
-    for (const TakenColumn& column : kColumns) {
+void add_allocation_columns(std::vector<ColumnArray>& columns) {
+    for (const AllocationColumn& column : kColumns) {
         columns.emplace_back(column.list ? Type::kText : Type::kInt4);
     }
 }
 
-void encode_taken(const OrderState& state, std::span<ColumnArray> columns) {
+void encode_allocations(const OrderState& state, std::span<ColumnArray> columns) {
     columns[0].add().u4(state.anomalies_showing);
     columns[1].add().u4(state.anomalies_acknowledged);
     std::array<ArrayText, kColumns.size() - kFirstList> lists;
-    auto& [due_taken, positions, payouts, currencies, amounts, commissions, has_commission,
-           standing] = lists;
+    auto& [accrual_allocated, positions, payouts, currencies, amounts, commissions, has_commission,
+           active] = lists;
     for (std::size_t i = 0; i < state.positions.size(); ++i) {
-        for (const LineDue& due : state.positions[i].dues) {
-            due_taken.plain(due.taken.to_string());
+        for (const LineAccrual& accrual : state.positions[i].accruals) {
+            accrual_allocated.plain(accrual.allocated.to_string());
         }
         for (const PositionPayout& payout : state.positions[i].payouts) {
             positions.plain(std::to_string(i + 1));
@@ -113,7 +113,7 @@ void encode_taken(const OrderState& state, std::span<ColumnArray> columns) {
             amounts.plain(payout.amount.to_string());
             commissions.plain(payout.commission.to_string());
             has_commission.flag(payout.has_commission);
-            standing.flag(payout.standing);
+            active.flag(payout.active);
         }
     }
     for (std::size_t i = 0; i < lists.size(); ++i) {

@@ -9,7 +9,7 @@ namespace {
 constexpr int kFetchRows = 8192;
 
 /// A cursor. Its rows are those that existed when it was declared. It ends with its transaction.
-class CursorRows final : public MaturedRows {
+class CursorRows final : public ClearedRows {
 public:
     CursorRows(Connection& connection, std::string name)
         : connection_(connection),
@@ -42,13 +42,13 @@ private:
 
 }  // namespace
 
-std::unique_ptr<MaturedRows> Reads::matured(AccountNumber account,
-                                            std::span<const MaturedOf> programs) {
+std::unique_ptr<ClearedRows> Reads::cleared(AccountNumber account,
+                                            std::span<const ClearedOf> programs) {
     static const std::string kSelect =
         "SELECT " + sql_of<OpenAmount>().columns("o.") +
         " FROM sluice_ledger.open o JOIN unnest($2::text[], $3::bigint[], $4::integer[]) "
         "AS k (program, until_s, until_ns) ON o.program = k.program AND "
-        "(o.matured OR (o.sold_s, o.sold_ns) <= (k.until_s, k.until_ns)) "
+        "(o.cleared OR (o.sold_s, o.sold_ns) <= (k.until_s, k.until_ns)) "
         "LEFT JOIN sluice_ledger.shops s ON s.shop = o.shop WHERE o.account = $1 "
         "ORDER BY o.creator, o.currency, o.program, "
         "coalesce(s.shop_id, '') COLLATE \"C\", o.order_id";
@@ -56,12 +56,12 @@ std::unique_ptr<MaturedRows> Reads::matured(AccountNumber account,
     RowWriter parameters;
     parameters.u4(account.value);
     parameters.array(Type::kText, programs,
-                     [](RowWriter& out, const MaturedOf& of) { out.text(of.program.view()); });
+                     [](RowWriter& out, const ClearedOf& of) { out.text(of.program.view()); });
     parameters.array(Type::kInt8, programs,
-                     [](RowWriter& out, const MaturedOf& of) { out.i8(of.sold_until.seconds); });
+                     [](RowWriter& out, const ClearedOf& of) { out.i8(of.sold_until.seconds); });
     parameters.array(Type::kInt4, programs,
-                     [](RowWriter& out, const MaturedOf& of) { out.u4(of.sold_until.nanos); });
-    const std::string name = "matured" + std::to_string(++cursors_count_);
+                     [](RowWriter& out, const ClearedOf& of) { out.u4(of.sold_until.nanos); });
+    const std::string name = "cleared" + std::to_string(++cursors_count_);
     connection_.send_text("DECLARE " + name + " SCROLL CURSOR FOR " + kSelect, parameters);
     return std::make_unique<CursorRows>(connection_, name);
 }

@@ -25,7 +25,7 @@ SELECT s.account_id, s.shop_id, o.order_id,
            AS attribution_types,
        o.amount, o.tax, o.shipping, o.currency,
        r.refund_amount, r.refund_tax,
-       coalesce(p.commission, d.due, 0) AS commission_amount,
+       coalesce(p.commission, d.accrued, 0) AS commission_amount,
        coalesce(p.currency, o.currency) AS commission_currency,
        o.flags & 1 <> 0 AS held, o.flags & 2 <> 0 AS rejected, o.flags & 4 <> 0 AS barred,
        sluice_ledger.instant(o.ordered_s, o.ordered_ns) AS ordered_at,
@@ -44,36 +44,36 @@ CROSS JOIN LATERAL (
                AS refund (line, version_s, version_ns, stated, amount, tax)
           ORDER BY line, version_s DESC, version_ns DESC, stated DESC) standing) r
 LEFT JOIN LATERAL (
-    SELECT sum(due) AS due
-    FROM unnest(o.due_positions, o.due_currencies, o.due_amounts) AS d (position, currency, due)
+    SELECT sum(accrued) AS accrued
+    FROM unnest(o.accrual_positions, o.accrual_currencies, o.accrual_amounts) AS d (position, currency, accrued)
     WHERE d.position = o.live AND d.currency = o.currency) d ON true
 LEFT JOIN LATERAL (
     SELECT h.currency
-    FROM unnest(o.taken_positions, o.taken_currencies, o.taken_has_commission, o.taken_standing)
-         WITH ORDINALITY AS h (position, currency, has_commission, standing, number)
-    WHERE h.position = o.live AND h.has_commission AND h.standing
+    FROM unnest(o.allocation_positions, o.allocation_currencies, o.allocation_has_commission, o.allocation_active)
+         WITH ORDINALITY AS h (position, currency, has_commission, active, number)
+    WHERE h.position = o.live AND h.has_commission AND h.active
     ORDER BY (h.currency = o.currency) DESC, h.number LIMIT 1) c ON true
 LEFT JOIN LATERAL (
-    -- While a standing payout has the commission, it is what that payout took.
+    -- While an active payout has the commission, it is what that payout took.
     SELECT t.currency, sum(t.commission) AS commission, array_agg(t.payout) AS payouts
-    FROM unnest(o.taken_positions, o.taken_payouts, o.taken_currencies, o.taken_commissions,
-                o.taken_standing)
-         AS t (position, payout, currency, commission, standing)
-    WHERE t.position = o.live AND t.standing AND t.currency = c.currency
+    FROM unnest(o.allocation_positions, o.allocation_payouts, o.allocation_currencies, o.allocation_commissions,
+                o.allocation_active)
+         AS t (position, payout, currency, commission, active)
+    WHERE t.position = o.live AND t.active AND t.currency = c.currency
     GROUP BY t.currency) p ON true;
 
--- One row for each line, or entry by hand, and currency of each position: what is due and taken.
+-- One row for each line, or entry by hand, and currency of each position.
 CREATE VIEW positions AS
 SELECT s.account_id, s.shop_id, o.order_id,
        o.position_programs[d.position] AS program_id,
        o.position_creators[d.position] AS creator_id,
        d.position IS NOT DISTINCT FROM o.live AS live,
-       nullif(d.line, '') AS line_item_id, d.currency, d.due, d.taken, d.due - d.taken AS open,
+       nullif(d.line, '') AS line_item_id, d.currency, d.accrued, d.allocated, d.accrued - d.allocated AS open,
        sluice_ledger.instant(o.ordered_s, o.ordered_ns) AS ordered_at
 FROM sluice_ledger.orders o
 JOIN sluice_ledger.shops s ON s.shop = o.shop
-CROSS JOIN LATERAL unnest(o.due_positions, o.due_lines, o.due_currencies, o.due_amounts,
-                          o.due_taken) AS d (position, line, currency, due, taken);
+CROSS JOIN LATERAL unnest(o.accrual_positions, o.accrual_lines, o.accrual_currencies, o.accrual_amounts,
+                          o.accrual_allocated) AS d (position, line, currency, accrued, allocated);
 
 CREATE VIEW commissions AS
 SELECT s.account_id, s.shop_id, o.order_id, l.line_item_id, l.sku, l.variant_sku,
@@ -82,7 +82,7 @@ SELECT s.account_id, s.shop_id, o.order_id, l.line_item_id, l.sku, l.variant_sku
        CASE o.rate_kinds[f.rate] WHEN 1 THEN 'PERCENT' WHEN 2 THEN 'FIXED' WHEN 3 THEN 'PER_ORDER'
        END AS rate_kind,
        o.rate_values[f.rate] AS rate,
-       coalesce(d.due, 0) AS commission_amount, o.currency,
+       coalesce(d.accrued, 0) AS commission_amount, o.currency,
        sluice_ledger.instant(o.ordered_s, o.ordered_ns) AS ordered_at
 FROM sluice_ledger.orders o
 JOIN sluice_ledger.shops s ON s.shop = o.shop
@@ -94,12 +94,12 @@ LEFT JOIN LATERAL (
          AS f (position, line, rate)
     WHERE f.position = o.live AND f.line = l.line_item_id) f ON true
 LEFT JOIN LATERAL (
-    SELECT d.due FROM unnest(o.due_positions, o.due_lines, o.due_currencies, o.due_amounts)
-         AS d (position, line, currency, due)
+    SELECT d.accrued FROM unnest(o.accrual_positions, o.accrual_lines, o.accrual_currencies, o.accrual_amounts)
+         AS d (position, line, currency, accrued)
     WHERE d.position = o.live AND d.line = l.line_item_id AND d.currency = o.currency) d ON true
 WHERE o.live IS NOT NULL;
 
--- Transfers and marks. A mark has neither books, amount nor currency.
+-- Postings and memo entries. A memo entry has no ledger accounts, amount and currency.
 CREATE VIEW journal AS
 SELECT h.node, j.first_entry + e.position - 1 AS entry, j.event_seq,
        nullif(j.command_id, '') AS command_id, a.account_id, s.shop_id,
@@ -107,8 +107,8 @@ SELECT h.node, j.first_entry + e.position - 1 AS entry, j.event_seq,
        nullif(j.creator, '') AS creator_id, nullif(j.program, '') AS program_id,
        nullif(e.currency, '') AS currency,
        CASE WHEN e.reason < 64 THEN e.amount END AS amount,
-       sluice_ledger.from_book(e.reason, j.payout_id) AS from_book,
-       sluice_ledger.to_book(e.reason, j.payout_id) AS to_book,
+       sluice_ledger.debit_account(e.reason, j.payout_id) AS debit_account,
+       sluice_ledger.credit_account(e.reason, j.payout_id) AS credit_account,
        sluice_ledger.reason_name(e.reason) AS reason,
        nullif(j.payout_id, '') AS payout_id,
        sluice_ledger.instant(j.recorded_s, j.recorded_ns) AS recorded_at,
@@ -122,7 +122,7 @@ LEFT JOIN (SELECT DISTINCT account, account_id FROM sluice_ledger.shops) a ON a.
 CROSS JOIN LATERAL unnest(j.line_ids, j.currencies, j.amounts, j.reasons, j.refers_to)
      WITH ORDINALITY AS e (line_id, currency, amount, reason, refers_to, position);
 
--- As of the moment of the query: a commission is pending before its hold ended.
+-- As of the moment of the query: a commission is pending until it has cleared.
 CREATE VIEW balances AS
 WITH open AS (
     SELECT o.account, o.program, o.creator, o.currency, o.amount,
@@ -131,8 +131,8 @@ WITH open AS (
                OR EXISTS (SELECT 1 FROM sluice_ledger.creator_holds c
                           WHERE c.account = o.account AND c.creator = o.creator
                             AND c.program IN ('', o.program))) AS blocked,
-           NOT o.matured AND sluice_ledger.instant(o.sold_s, o.sold_ns)
-               + make_interval(secs => (v.json::json ->> 'hold_days')::bigint * 86400.0) > now()
+           NOT o.cleared AND sluice_ledger.instant(o.sold_s, o.sold_ns)
+               + make_interval(secs => (v.json::json ->> 'clearing_days')::bigint * 86400.0) > now()
                AS pending
     FROM sluice_ledger.open o
     JOIN sluice_ledger.programs p ON p.program = o.program
@@ -160,7 +160,7 @@ LEFT JOIN sums o ON o.account = f.account AND o.program = f.program AND o.creato
 
 CREATE VIEW payouts AS
 SELECT p.payout_id, 'C' || substr(p.payout_id, 2, length(p.payout_id)
-           - length(substring(p.payout_id FROM '-[0-9]+$')) - 1) AS run,
+           - length(substring(p.payout_id FROM '-[0-9]+$')) - 1) AS payout_run,
        a.account_id, p.creator AS creator_id, nullif(c.name, '') AS name,
        nullif(c.payee, '') AS payee, p.currency, p.amount,
        sluice_ledger.payout_state_name(p.payout_state) AS state,
@@ -171,7 +171,7 @@ SELECT p.payout_id, 'C' || substr(p.payout_id, 2, length(p.payout_id)
        sluice_ledger.instant(p.ended_s, p.ended_ns) AS ended_at,
        nullif(p.bank_ref, '') AS bank_ref, p.orders, p.items, r.node_id AS node
 FROM sluice_ledger.payouts p
-LEFT JOIN sluice_ledger.runs r ON r.run = 'C' || substr(p.payout_id, 2, length(p.payout_id)
+LEFT JOIN sluice_ledger.payout_runs r ON r.payout_run = 'C' || substr(p.payout_id, 2, length(p.payout_id)
            - length(substring(p.payout_id FROM '-[0-9]+$')) - 1)
 LEFT JOIN (SELECT DISTINCT account, account_id FROM sluice_ledger.shops) a ON a.account = p.account
 LEFT JOIN sluice_ledger.creators c ON c.account = p.account AND c.creator = p.creator;

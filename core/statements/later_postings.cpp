@@ -1,4 +1,4 @@
-#include "core/statements/later_transfers.hpp"
+#include "core/statements/later_postings.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-LaterTransfers::LaterTransfers(LedgerReader& ledger, AccountNumber account, Timestamp at)
+LaterPostings::LaterPostings(LedgerReader& ledger, AccountNumber account, Timestamp at)
     : account_(account) {
     ledger.scan_account_journal(account, next_instant(at), kEndOfTime,
                                 [this](const JournalGroup& group) {
@@ -27,29 +27,29 @@ LaterTransfers::LaterTransfers(LedgerReader& ledger, AccountNumber account, Time
     }
 }
 
-const BookSums* LaterTransfers::books(const BalanceKey& key) const {
+const AccountSums* LaterPostings::books(const BalanceKey& key) const {
     const auto found = books_.find(key);
     return found == books_.end() ? nullptr : &found->second;
 }
 
-bool LaterTransfers::changed(const OpenAmount& row) const {
+bool LaterPostings::changed(const OpenAmount& row) const {
     return units_.contains({row.program, row.creator, row.shop, row.order_id});
 }
 
-const std::vector<OpenAmount>& LaterTransfers::open_then(const ProgramId& program) const {
+const std::vector<OpenAmount>& LaterPostings::open_then(const ProgramId& program) const {
     static const std::vector<OpenAmount> kNone;
     const auto found = open_.find(program);
     return found == open_.end() ? kNone : found->second;
 }
 
-void LaterTransfers::add_accrued(Change& change, const JournalEntry& entry) {
+void LaterPostings::add_accrued(Change& change, const JournalEntry& entry) {
     change.accrued.try_emplace(entry.currency, zero_amount(entry.currency)).first->second +=
-        into(entry, Book::kOwed);
+        into(entry, LedgerAccount::kOwed);
 }
 
-void LaterTransfers::add(const JournalGroup& group) {
+void LaterPostings::add(const JournalGroup& group) {
     for (const JournalEntry& entry : group.entries) {
-        if (is_mark(entry.reason)) {
+        if (is_memo(entry.reason)) {
             continue;
         }
         const BalanceKey key{account_, group.program, group.creator, entry.currency};
@@ -78,7 +78,7 @@ void LaterTransfers::add(const JournalGroup& group) {
 }
 
 /// Finds the object of each reversal: a credit, or an adjustment of a position.
-void LaterTransfers::find_credits(LedgerReader& ledger) {
+void LaterPostings::find_credits(LedgerReader& ledger) {
     for (const JournalGroup& group : credits_) {
         Unit unit{group.program, group.creator, ShopNumber{}, OrderId(group.command_id)};
         if (group.entries.front().reason == JournalReason::kReversal) {
@@ -98,7 +98,7 @@ void LaterTransfers::find_credits(LedgerReader& ledger) {
 }
 
 /// Finds the items of payouts that were closed, or ended, after the instant.
-void LaterTransfers::find_items(LedgerReader& ledger) {
+void LaterPostings::find_items(LedgerReader& ledger) {
     std::map<std::string, CreatorId> moved = closed_;
     moved.insert(reopened_.begin(), reopened_.end());
     for (const auto& [payout_id, creator] : moved) {
@@ -113,7 +113,7 @@ void LaterTransfers::find_items(LedgerReader& ledger) {
             }
             Change& change = units_[{item.program, owner, ShopNumber{}, OrderId(item.line.view())}];
             if (was_closed != was_reopened) {  // closed and ended since: not active at either time
-                change.taken += was_closed ? item.amount : -item.amount;
+                change.allocated += was_closed ? item.amount : -item.amount;
                 change.items += was_closed ? 1 : -1;
             }
             return true;
@@ -121,12 +121,12 @@ void LaterTransfers::find_items(LedgerReader& ledger) {
     }
 }
 
-bool LaterTransfers::stood_then(const PositionPayout& payout) const {
+bool LaterPostings::stood_then(const PositionPayout& payout) const {
     return !closed_.contains(payout.payout_id) &&
-           (payout.standing || reopened_.contains(payout.payout_id));
+           (payout.active || reopened_.contains(payout.payout_id));
 }
 
-void LaterTransfers::add_position(LedgerReader& ledger, const Unit& unit, const Change& change) {
+void LaterPostings::add_position(LedgerReader& ledger, const Unit& unit, const Change& change) {
     OrderState state;
     if (!ledger.load_order({account_, unit.shop, unit.order_id}, state)) {
         return;
@@ -136,12 +136,12 @@ void LaterTransfers::add_position(LedgerReader& ledger, const Unit& unit, const 
         return;
     }
     const Position& position = state.positions[*index];
-    bool matured = false;
-    std::map<Currency, Decimal> taken;
+    bool cleared = false;
+    std::map<Currency, Decimal> allocated;
     for (const PositionPayout& payout : position.payouts) {
         if (stood_then(payout)) {
-            matured = true;
-            taken.try_emplace(payout.currency, zero_amount(payout.currency)).first->second +=
+            cleared = true;
+            allocated.try_emplace(payout.currency, zero_amount(payout.currency)).first->second +=
                 payout.amount;
         }
     }
@@ -150,15 +150,16 @@ void LaterTransfers::add_position(LedgerReader& ledger, const Unit& unit, const 
             const auto found = sums.find(currency);
             return found == sums.end() ? zero_amount(currency) : found->second;
         };
-        const Decimal open = due_in(position, currency) - amount(change.accrued) - amount(taken);
+        const Decimal open =
+            accrued_in(position, currency) - amount(change.accrued) - amount(allocated);
         if (!open.is_zero()) {
             open_[unit.program].push_back(open_row(state, position, currency, open));
-            open_[unit.program].back().matured = matured;
+            open_[unit.program].back().cleared = cleared;
         }
     }
 }
 
-void LaterTransfers::add_credit(LedgerReader& ledger, const Unit& unit, const Change& change) {
+void LaterPostings::add_credit(LedgerReader& ledger, const Unit& unit, const Change& change) {
     MoneyCommand credit;
     credit.command_id = unit.order_id.str();
     if (!ledger.load(credit)) {
@@ -166,11 +167,11 @@ void LaterTransfers::add_credit(LedgerReader& ledger, const Unit& unit, const Ch
     }
     const auto accrued = change.accrued.find(credit.currency);
     if (accrued != change.accrued.end()) {
-        credit.due -= accrued->second;
+        credit.accrued -= accrued->second;
     }
-    credit.taken -= change.taken;
-    credit.standing_items =
-        static_cast<std::uint32_t>(std::int64_t{credit.standing_items} - change.items);
+    credit.allocated -= change.allocated;
+    credit.active_items =
+        static_cast<std::uint32_t>(std::int64_t{credit.active_items} - change.items);
     for (const OpenAmount& row : open_amounts(credit)) {
         open_[unit.program].push_back(row);
     }

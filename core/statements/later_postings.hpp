@@ -1,4 +1,4 @@
-// Later transfers: the postings of an account after an instant. A report takes them back to show
+// Later postings: the postings of an account after an instant. A report takes them back to show
 // the books and the open amounts as of that instant (books J2, P1: by accounting date).
 #pragma once
 
@@ -16,12 +16,12 @@
 namespace sluice {
 
 /// The constructor reads everything; it throws LedgerFailure.
-class LaterTransfers {
+class LaterPostings {
 public:
-    LaterTransfers(LedgerReader& ledger, AccountNumber account, Timestamp at);
+    LaterPostings(LedgerReader& ledger, AccountNumber account, Timestamp at);
 
     /// Returns the later change of the books, or nullptr. Valid as long as this object.
-    [[nodiscard]] const BookSums* books(const BalanceKey& key) const;
+    [[nodiscard]] const AccountSums* books(const BalanceKey& key) const;
     /// Whether the row changed since; open_then() then has the amount of the instant.
     [[nodiscard]] bool changed(const OpenAmount& row) const;
     /// Returns the amounts that were open at the instant, for all rows that changed().
@@ -38,7 +38,7 @@ private:
     };
     struct Change {
         std::map<Currency, Decimal> accrued;  ///< From expense to owed.
-        Decimal taken;                        ///< Allocated to payouts; for a credit.
+        Decimal allocated;                    ///< Allocated to payouts; for a credit.
         std::int64_t items = 0;               ///< Items in active payouts; for a credit.
     };
 
@@ -51,7 +51,7 @@ private:
     [[nodiscard]] bool stood_then(const PositionPayout& payout) const;
 
     AccountNumber account_;
-    std::map<BalanceKey, BookSums> books_;
+    std::map<BalanceKey, AccountSums> books_;
     std::map<Unit, Change> units_;
     std::map<std::string, CreatorId> closed_, reopened_;  ///< Creators by payout id.
     /// Credits and reversals, until find_credits() has found their objects.

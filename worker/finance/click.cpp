@@ -1,4 +1,4 @@
-// sluice touch import|list
+// sluice click import|list
 #include <cstdio>
 #include <map>
 
@@ -15,7 +15,7 @@
 namespace sluice::cli {
 namespace {
 
-struct TouchCommand {
+struct ClickCommand {
     ImportOptions import;
     bool strict = false;
 };
@@ -27,8 +27,8 @@ struct ListCommand {
     ListOptions list;
 };
 
-Status add_touch(const CsvRow& row, TouchImport& import) {
-    TouchImport::Row added;
+Status add_click(const CsvRow& row, ClickImport& import) {
+    ClickImport::Row added;
     added.line = static_cast<std::uint32_t>(row.line);
     if (row.fields[0].empty() || row.fields[0].size() > kWireIdBytesMax) {
         return Error{ErrorCode::kInvalid, "svc_anon_id: expected 1 to 1024 bytes"};
@@ -48,7 +48,7 @@ Status add_touch(const CsvRow& row, TouchImport& import) {
     return Status::success();
 }
 
-bool is_member(LedgerReader& ledger, const TouchImport::Row& row) {
+bool is_member(LedgerReader& ledger, const ClickImport::Row& row) {
     const auto program = ledger.program(row.program);
     if (!program) {
         return false;
@@ -62,10 +62,10 @@ bool is_member(LedgerReader& ledger, const TouchImport::Row& row) {
 /// Warns once about each creator who is not in the program, which is usually a misspelling. Their
 /// clicks count only if they join later. @return the number of these clicks.
 std::size_t warn_unknown_ids(LedgerReader& ledger, const std::string& file,
-                             const TouchImport& import) {
+                             const ClickImport& import) {
     std::map<std::pair<ProgramId, CreatorId>, bool> known;
     std::size_t unknown = 0;
-    for (const TouchImport::Row& row : import.rows) {
+    for (const ClickImport::Row& row : import.rows) {
         const auto [place, first] = known.try_emplace({row.program, row.creator}, false);
         if (first) {
             place->second = is_member(ledger, row);
@@ -80,7 +80,7 @@ std::size_t warn_unknown_ids(LedgerReader& ledger, const std::string& file,
     return unknown;
 }
 
-Status check_creators(const Frame& frame, const TouchCommand& command, const TouchImport& import) {
+Status check_creators(const Frame& frame, const ClickCommand& command, const ClickImport& import) {
     std::size_t unknown = 0;
     const ImportOptions& options = command.import;
     Status read = with_snapshot(
@@ -94,18 +94,18 @@ Status check_creators(const Frame& frame, const TouchCommand& command, const Tou
         return read;
     }
     return Error{ErrorCode::kInvalid, options.file + ": " + std::to_string(unknown) +
-                                          " touches of creators who are in no such program; "
+                                          " clicks of creators who are in no such program; "
                                           "nothing was imported"};
 }
 
-Status run_import(const Frame& frame, const TouchCommand& touches) {
-    const ImportOptions& options = touches.import;
-    TouchImport import;
-    import.reach = options.reach;
+Status run_import(const Frame& frame, const ClickCommand& clicks) {
+    const ImportOptions& options = clicks.import;
+    ClickImport import;
+    import.effective_from = options.effective_from;
     Status read =
         read_rows(options.file, {{"svc_anon_id", "creator_id", "program_id", "occurred_at"}},
-                  [&](const CsvRow& row) { return add_touch(row, import); });
-    read = read.ok() ? check_creators(frame, touches, import) : read;
+                  [&](const CsvRow& row) { return add_click(row, import); });
+    read = read.ok() ? check_creators(frame, clicks, import) : read;
     return read.ok() ? submit_import(frame, options, import) : read;
 }
 
@@ -115,48 +115,48 @@ Status run_list(const Frame& frame, const ListCommand& command) {
     if (!account.ok()) {
         return account.error();
     }
-    return list_rows(frame, command.list,
-                     {{"device_sha256"},
-                      {"program_id"},
-                      {"creator_id"},
-                      {"occurred_at"},
-                      {"counts_from"},
-                      {"event_seq", Align::kRight, false}},
-                     [&](LedgerReader& ledger, Listing& listing) {
-                         const auto creator =
-                             command.creator
-                                 ? std::optional(first_id(ledger, *account, *command.creator))
-                                 : std::nullopt;
-                         const CreatorNames names(ledger);
-                         Touch first;
-                         first.account = *account;
-                         ledger.scan(first, {1, 1}, [&](const Touch& touch) {
-                             if ((!command.program || touch.program == *command.program) &&
-                                 (!creator || touch.creator == *creator)) {
-                                 listing.add({to_hex(touch.anon), touch.program.str(),
-                                              names.shown(touch.account, touch.creator).str(),
-                                              touch.occurred_at.to_string(),
-                                              touch.reach.to_string(), touch.imported.value});
-                             }
-                             return true;
-                         });
-                         return Status::success();
-                     });
+    return list_rows(
+        frame, command.list,
+        {{"device_sha256"},
+         {"program_id"},
+         {"creator_id"},
+         {"occurred_at"},
+         {"effective_from"},
+         {"event_seq", Align::kRight, false}},
+        [&](LedgerReader& ledger, Listing& listing) {
+            const auto creator = command.creator
+                                     ? std::optional(first_id(ledger, *account, *command.creator))
+                                     : std::nullopt;
+            const CreatorNames names(ledger);
+            Click first;
+            first.account = *account;
+            ledger.scan(first, {1, 1}, [&](const Click& click) {
+                if ((!command.program || click.program == *command.program) &&
+                    (!creator || click.creator == *creator)) {
+                    listing.add({to_hex(click.anon), click.program.str(),
+                                 names.shown(click.account, click.creator).str(),
+                                 click.occurred_at.to_string(), click.effective_from.to_string(),
+                                 click.imported.value});
+                }
+                return true;
+            });
+            return Status::success();
+        });
 }
 
 }  // namespace
 
-void declare_touch(Subcommand app) {
-    const Subcommand touch =
-        app.add_group("touch", "Manage clicks: which device came through which creator's link");
-    auto [touches, imported] = add_command(
-        touch, "import", "Import clicks: columns svc_anon_id,creator_id,program_id,occurred_at",
+void declare_click(Subcommand app) {
+    const Subcommand click =
+        app.add_group("click", "Manage clicks: which device came through which creator's link");
+    auto [clicks, imported] = add_command(
+        click, "import", "Import clicks: columns svc_anon_id,creator_id,program_id,occurred_at",
         run_import);
-    add_import(touches, imported.import);
-    add_flag(touches, "--strict", imported.strict,
+    add_import(clicks, imported.import);
+    add_flag(clicks, "--strict", imported.strict,
              "Refuse the import if a creator is not in the program (default: warn)");
 
-    auto [list, listed] = add_command(touch, "list", "List the clicks of an account", run_list);
+    auto [list, listed] = add_command(click, "list", "List the clicks of an account", run_list);
     add_id(list, "--account", "A", listed.account, "Account").required();
     add_id(list, "--program", "P", listed.program, "Only clicks of this program");
     add_id(list, "--creator", "C", listed.creator, "Only clicks of this creator");

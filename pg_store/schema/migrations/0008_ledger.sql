@@ -12,7 +12,7 @@
 CREATE TABLE sluice_ledger.state (
     one                 boolean PRIMARY KEY CHECK (one),
     programs_revision   bigint NOT NULL,    -- moves with every change of a program or an account
-    imports             bigint NOT NULL     -- touch imports so far: the last imported wins
+    imports             bigint NOT NULL     -- click imports so far: the last imported wins
 );
 INSERT INTO sluice_ledger.state VALUES (true, 0, 0);
 
@@ -55,7 +55,7 @@ CREATE TABLE sluice_ledger.shops (
 
 -- Lists are arrays with one element for each item, null if there are none; those of one block belong
 -- together. A `_positions` array says whose the item is, counted from 1:
--- `position_creators[due_positions[1]]` is who has due_amounts[1].
+-- `position_creators[accrual_positions[1]]` is who has accrual_amounts[1].
 CREATE TABLE sluice_ledger.orders (
     account             integer NOT NULL,
     shop                integer NOT NULL,
@@ -77,8 +77,8 @@ CREATE TABLE sluice_ledger.orders (
     device_version_s    bigint NOT NULL,    -- of the payload that stated it
     device_version_ns   integer NOT NULL,
     customer            bytea,              -- SHA-256 of the customer
-    sane_version_s      bigint,             -- the highest that was not far ahead of its receipt
-    sane_version_ns     integer,
+    plausible_version_s bigint,             -- the highest that was not far ahead of its receipt
+    plausible_version_ns integer,
     -- Lines: those of the newest payload, and what is gone from it.
     line_ids            text[],
     line_skus           text[],
@@ -117,8 +117,8 @@ CREATE TABLE sluice_ledger.orders (
     position_volume_currencies text[],
     position_customers  smallint[],         -- 0: unknown, 1: new, 2: returning
     position_groups     text[],
-    position_booked_s   bigint[],           -- the latest accounting date
-    position_booked_ns  integer[],
+    position_posted_s   bigint[],           -- the latest accounting date
+    position_posted_ns  integer[],
     cap_positions       integer[],          -- max_per_order, frozen
     cap_currencies      text[],
     cap_amounts         numeric[],
@@ -135,21 +135,21 @@ CREATE TABLE sluice_ledger.orders (
     rate_rules          integer[],
     rate_tiers          smallint[],         -- null: the rule's own rate
     rate_shared_with    integer[],
-    -- What is due, and what standing payouts have taken of it. Line '': entered by hand.
-    due_positions       integer[],
-    due_lines           text[],
-    due_currencies      text[],
-    due_amounts         numeric[],
-    due_taken           numeric[],
-    due_entries         bigint[],           -- the first journal entry
+    -- What has accrued, and what is allocated to active payouts. Line '': entered by hand.
+    accrual_positions   integer[],
+    accrual_lines       text[],
+    accrual_currencies  text[],
+    accrual_amounts     numeric[],
+    accrual_allocated   numeric[],
+    accrual_entries     bigint[],           -- the first journal entry
     -- Payouts that took something.
-    taken_positions     integer[],
-    taken_payouts       text[],
-    taken_currencies    text[],
-    taken_amounts       numeric[],
-    taken_commissions   numeric[],          -- of these, items of kind COMMISSION
-    taken_has_commission boolean[],
-    taken_standing      boolean[],
+    allocation_positions integer[],
+    allocation_payouts  text[],
+    allocation_currencies text[],
+    allocation_amounts  numeric[],
+    allocation_commissions numeric[],          -- of these, items of kind COMMISSION
+    allocation_has_commission boolean[],
+    allocation_active   boolean[],
     -- Events.
     last_applied        bigint NOT NULL,    -- the newest event that replaced the payload,
     last_node           integer NOT NULL,   -- and the number of its node
@@ -204,8 +204,9 @@ CREATE TABLE sluice_ledger.anomalies (
 
 -- ---- Journal and sums ---------------------------------------------------------------------------
 
--- Append-only: entries of one input that have an order, creator or payout in common. Transfers,
--- then marks (currency '', amount 0). The reason implies the books: the view journal names them.
+-- Append-only: entries of one input that have an order, creator or payout in common. Postings,
+-- then memo entries (currency '', amount 0). The reason implies the ledger accounts: the view
+-- journal names them.
 CREATE TABLE sluice_ledger.journal (
     account             integer NOT NULL,
     shop                integer NOT NULL,   -- 0: none
@@ -250,11 +251,11 @@ CREATE TABLE sluice_ledger.balances (
     PRIMARY KEY (account, program, creator, currency, node)
 );
 
--- What positions and credits have open: due - taken, never 0.
+-- What positions and credits have open: accrued - allocated, never 0.
 CREATE TABLE sluice_ledger.open (
     account             integer NOT NULL,
     program             text COLLATE "C" NOT NULL,
-    matured             boolean NOT NULL,   -- by an item in a standing payout
+    cleared             boolean NOT NULL,   -- by an item in an active payout
     sold_s              bigint NOT NULL,
     sold_ns             integer NOT NULL,
     shop                integer NOT NULL,   -- 0: a credit, whose command id is in order_id
@@ -262,10 +263,10 @@ CREATE TABLE sluice_ledger.open (
     creator             text COLLATE "C" NOT NULL,
     currency            text COLLATE "C" NOT NULL,
     amount              numeric NOT NULL,
-    last_booked_s       bigint NOT NULL,
-    last_booked_ns      integer NOT NULL,
+    last_posted_s       bigint NOT NULL,
+    last_posted_ns      integer NOT NULL,
     blocks              integer NOT NULL,   -- 1: held; 1 << kind of an anomaly
-    PRIMARY KEY (account, program, matured, sold_s, sold_ns, shop, order_id, creator, currency)
+    PRIMARY KEY (account, program, cleared, sold_s, sold_ns, shop, order_id, creator, currency)
 );
 
 CREATE TABLE sluice_ledger.tier_volumes (
@@ -310,8 +311,8 @@ CREATE TABLE sluice_ledger.period_sums (
 
 -- ---- Payouts ------------------------------------------------------------------------------------
 
-CREATE TABLE sluice_ledger.runs (
-    run                 text COLLATE "C" PRIMARY KEY,   -- command id of the close
+CREATE TABLE sluice_ledger.payout_runs (
+    payout_run          text COLLATE "C" PRIMARY KEY,   -- command id of the close
     node_id             text NOT NULL,      -- UUID of the queue that it came through
     account             integer NOT NULL,
     until_s             bigint NOT NULL,
@@ -373,14 +374,14 @@ CREATE TABLE sluice_ledger.payout_items (
     PRIMARY KEY (payout_id, program, shop_id, order_id, line_id, item_kind)
 );
 
--- Who got nothing, or less, in a run.
+-- Who got nothing, or less, in a payout run.
 CREATE TABLE sluice_ledger.skipped (
-    run                 text COLLATE "C" NOT NULL,
+    payout_run          text COLLATE "C" NOT NULL,
     creator             text COLLATE "C" NOT NULL,
     currency            text COLLATE "C" NOT NULL,
-    why                 smallint NOT NULL,
+    skip_reason         smallint NOT NULL,
     amount              numeric NOT NULL,
-    PRIMARY KEY (run, creator, currency, why)
+    PRIMARY KEY (payout_run, creator, currency, skip_reason)
 );
 
 -- ---- Commands -----------------------------------------------------------------------------------
@@ -426,12 +427,12 @@ CREATE TABLE sluice_ledger.money_commands (
     reverses            text COLLATE "C" NOT NULL,
     sale_s              bigint NOT NULL,
     sale_ns             integer NOT NULL,
-    due                 numeric NOT NULL,
-    taken               numeric NOT NULL,
-    last_booked_s       bigint NOT NULL,
-    last_booked_ns      integer NOT NULL,
+    accrued             numeric NOT NULL,
+    allocated           numeric NOT NULL,
+    last_posted_s       bigint NOT NULL,
+    last_posted_ns      integer NOT NULL,
     first_entry         bigint NOT NULL,
-    standing_items      integer NOT NULL
+    active_items        integer NOT NULL
 );
 
 CREATE TABLE sluice_ledger.credits_of_orders (
@@ -443,7 +444,7 @@ CREATE TABLE sluice_ledger.credits_of_orders (
 );
 
 -- Commands that need, or needed, another actor's approval.
-CREATE TABLE sluice_ledger.waiting_commands (
+CREATE TABLE sluice_ledger.pending_approvals (
     account             integer NOT NULL,
     command_id          text COLLATE "C" NOT NULL,
     topic               smallint NOT NULL,
@@ -458,7 +459,7 @@ CREATE TABLE sluice_ledger.waiting_commands (
     amount              numeric NOT NULL,
     program             text COLLATE "C" NOT NULL,
     creator             text COLLATE "C" NOT NULL,
-    approval_state      smallint NOT NULL,  -- 1: waiting, 2: approved, 3: withdrawn
+    approval_state      smallint NOT NULL,  -- 1: pending, 2: approved, 3: withdrawn
     ended_by            text NOT NULL,
     ended_s             bigint,
     ended_ns            integer,
@@ -466,7 +467,7 @@ CREATE TABLE sluice_ledger.waiting_commands (
 );
 
 -- Orders that a command gave out.
-CREATE TABLE sluice_ledger.given_orders (
+CREATE TABLE sluice_ledger.attributed_orders (
     command_id          text COLLATE "C" NOT NULL,
     account             integer NOT NULL,
     shop                integer NOT NULL,
@@ -553,17 +554,17 @@ CREATE TABLE sluice_ledger.program_versions (
     applied_by          bigint NOT NULL,
     applied_s           bigint NOT NULL,
     applied_ns          integer NOT NULL,
-    first_reach_s       bigint NOT NULL,
-    first_reach_ns      integer NOT NULL,
+    first_effective_from_s bigint NOT NULL,
+    first_effective_from_ns integer NOT NULL,
     json                text NOT NULL,      -- the program as its file states it
     PRIMARY KEY (program, version)
 );
 
-CREATE TABLE sluice_ledger.shop_reaches (
+CREATE TABLE sluice_ledger.program_shops (
     program             text COLLATE "C" NOT NULL,
     shop_name           text COLLATE "C" NOT NULL,  -- shop id, or *
-    reach_s             bigint NOT NULL,
-    reach_ns            integer NOT NULL,
+    effective_from_s    bigint NOT NULL,
+    effective_from_ns   integer NOT NULL,
     PRIMARY KEY (program, shop_name)
 );
 
@@ -614,12 +615,12 @@ CREATE TABLE sluice_ledger.memberships (
     removed             boolean NOT NULL,
     changed_by          bigint NOT NULL,
     member_group        text NOT NULL,
-    reach_s             bigint NOT NULL,
-    reach_ns            integer NOT NULL,
+    effective_from_s    bigint NOT NULL,
+    effective_from_ns   integer NOT NULL,
     PRIMARY KEY (account, program, creator)
 );
 
-CREATE TABLE sluice_ledger.touches (
+CREATE TABLE sluice_ledger.clicks (
     account             integer NOT NULL,
     anon                bytea NOT NULL,
     program             text COLLATE "C" NOT NULL,
@@ -628,15 +629,15 @@ CREATE TABLE sluice_ledger.touches (
     creator             text COLLATE "C" NOT NULL,
     import              bigint NOT NULL,    -- of state.imports
     import_row          integer NOT NULL,
-    reach_s             bigint NOT NULL,
-    reach_ns            integer NOT NULL,
+    effective_from_s    bigint NOT NULL,
+    effective_from_ns   integer NOT NULL,
     PRIMARY KEY (account, anon, program, occurred_s, occurred_ns, creator)
 );
 
 -- Orders without a creator, by what they wait for.
 CREATE TABLE sluice_ledger.waiting (
     account             integer NOT NULL,
-    kind                smallint NOT NULL,  -- 1: a touch, 2: a code
+    kind                smallint NOT NULL,  -- 1: a click, 2: a code
     digest              bytea NOT NULL,
     ordered_s           bigint NOT NULL,
     ordered_ns          integer NOT NULL,
