@@ -306,7 +306,7 @@ def test_an_import_is_all_or_nothing_and_names_its_line(sold):
         ("[[program]]\nid = 'a'\naccount = 'acme'\nshops = ['s']\ndefault_rate = '1%'\n", ":4: shops: there is no shop s"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1'\n", ":4: default_rate: "),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nhold = 3\n", ":5: unknown key 'hold'"),
-        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nhold_days = -1\n", ":5: clearing_days: expected"),
+        ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nclearing_days = -1\n", ":5: clearing_days: expected"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\nbase = 'x'\n", ":5: base: expected"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '1%'\n[[program.rule]]\nmatch = 'x'\n", ":6: match: expected"),
         ("[[program]]\nid = 'a'\naccount = 'acme'\ndefault_rate = '101%'\n", ":4: default_rate: 101% is above the account's max_rate"),

@@ -420,7 +420,7 @@ def test_running_worker_applies_within_moments_and_stops_on_term(start_edge, new
         # Commands go through the queue and wait for their result from that very worker.
         program = edge.folder / "p.toml"
         program.write_text('[[program]]\nid = "p"\naccount = "acme"\nwindow_days = 30\nbase = "net"\n'
-                           'precedence = ["AFFILIATE_CODE"]\nhold_days = 0\ndefault_rate = "10%"\nlate_days = 36500\n')
+                           'precedence = ["AFFILIATE_CODE"]\nclearing_days = 0\ndefault_rate = "10%"\nlate_days = 36500\n')
         edge.sluice("program", "apply", program)
         assert edge.sluice.stats()["commands"] == 1
     finally:

@@ -112,10 +112,11 @@ def statement(ledger, account, creator, month):
     found = periods.statement(ledger, account, ledger.creator_id(account, creator), month)
     rows = []
     for e in found["rows"]:
-        account = OWED if e.into(OWED) else "paid"
+        ledger_account = OWED if e.into(OWED) else "paid"
         rows.append({
-            "accounting_date": when(e.accounting_date), "program_id": e.program, "currency": e.currency, "ledger_account": account,
-            "reason": e.reason, "amount": amount(e.into(account), e.currency), "shop_id": e.shop or None,
+            "accounting_date": when(e.accounting_date), "program_id": e.program, "currency": e.currency,
+            "ledger_account": ledger_account,
+            "reason": e.reason, "amount": amount(e.into(ledger_account), e.currency), "shop_id": e.shop or None,
             "order_id": e.order or None, "line_item_id": e.line or None, "refers_to": e.refers_to or None,
             "payout_id": e.payout or None,
         })

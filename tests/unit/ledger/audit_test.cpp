@@ -272,7 +272,7 @@ TEST_P(AuditTest, D_ChangedStateOfItsPayoutIsReported) {
                                  state.positions[0].payouts[0].active = false;
                                  state.positions[0].accruals[0].allocated = dec("0.00");
                              }),
-                Contains(HasSubstr("stands, the order says otherwise")));
+                Contains(HasSubstr("is active, the order says otherwise")));
 }
 
 TEST_P(AuditTest, D_ACredit) {
