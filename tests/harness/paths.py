@@ -1,7 +1,9 @@
 """Where the build put things, and where tests may write (a real disk, never tmpfs)."""
 
+import fcntl
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -45,11 +47,25 @@ def alive(pid):
         return False
 
 
+_ports = []  # open lock files: a port belongs to this process until it ends
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port below those of outgoing connections, so that it stays free while a test restarts its server."""
+    ephemeral = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.SystemRandom().randrange(min(10_000, ephemeral // 2), ephemeral)
+        lock = open(pathlib.Path(tempfile.gettempdir()) / f"sluice-test-port-{port}", "w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(("127.0.0.1", port))
+        except OSError:
+            lock.close()
+            continue
+        _ports.append(lock)
+        return port
 
 
 def make_folder():
