@@ -1,4 +1,4 @@
-// Code book: who owns a code of a program, and when. Rows of one code never overlap (books A1, A2).
+// Code book: who owns a code of a program, and when. Rows of one code never overlap (rules A1, A2).
 //
 // Pure: changes are planned on copies; the caller writes them when every row of a file fits.
 #pragma once

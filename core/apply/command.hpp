@@ -1,4 +1,4 @@
-// Commands of people, applied: the entry with its idempotency keys (books K1), and a function for
+// Commands of people, applied: the entry with its idempotency keys (rule K1), and a function for
 // each verb. A verb returns an Error if it refuses, and has then changed nothing.
 #pragma once
 
@@ -22,8 +22,7 @@ using Replay = std::function<Result<std::string>(const DeadReplay&)>;
 /// Makes the result of a command that cannot even be tried; the caller stores it.
 [[nodiscard]] CommandRow refused_row(const CommandContext& context, std::string why);
 
-// ---- Money by hand (J1, H3): posted now, or by the approval of another actor (reply kPending)
-// -----
+// ---- Money by hand (J1, H3): posted now, or by the approval of another actor (reply kPending) ---
 
 [[nodiscard]] Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
                                          ProgramCache& programs, LedgerTxn& txn);
@@ -32,8 +31,7 @@ using Replay = std::function<Result<std::string>(const DeadReplay&)>;
 [[nodiscard]] Result<Reply> reverse_money(const Reverse& command, const CommandContext& context,
                                           ProgramCache& programs, LedgerTxn& txn);
 
-// ---- Attribution by hand (A3)
-// ---------------------------------------------------------------------
+// ---- Attribution by hand (A3) -------------------------------------------------------------------
 
 [[nodiscard]] Result<Reply> attribute_order(const Attribute& command, const CommandContext& context,
                                             ProgramCache& programs, LedgerTxn& txn);
@@ -45,8 +43,7 @@ using Replay = std::function<Result<std::string>(const DeadReplay&)>;
 bool detach_attributed(const OrderKey& order, const std::string& cause, bool retry,
                        const Source& source, ProgramCache& programs, LedgerTxn& txn);
 
-// ---- Holds, rejection, anomalies, version reset (H1, H2, O5)
-// --------------------------------------
+// ---- Holds, rejection, anomalies, version reset (H1, H2, O5) ------------------------------------
 
 [[nodiscard]] Result<Reply> hold(const Hold& command, const CommandContext& context,
                                  ProgramCache& programs, LedgerTxn& txn);
@@ -60,8 +57,7 @@ bool detach_attributed(const OrderKey& order, const std::string& cause, bool ret
 [[nodiscard]] Result<Reply> reset_order(const OrderReset& command, const CommandContext& context,
                                         ProgramCache& programs, LedgerTxn& txn);
 
-// ---- Programs, creators, clicks (A1, A2, H3, section 12)
-// ------------------------------------------
+// ---- Programs, creators, clicks (A1, A2, H3) ----------------------------------------------------
 
 /// A change of a policy that has approvals waits for another actor (reply kPending).
 [[nodiscard]] Result<Reply> apply_programs(const ProgramApply& command,
@@ -79,8 +75,7 @@ bool detach_attributed(const OrderKey& order, const std::string& cause, bool ret
                                            const CommandContext& context, ProgramCache& programs,
                                            LedgerTxn& txn);
 
-// ---- Periods, forgetting
-// --------------------------------------------------------------------------
+// ---- Periods, forgetting ------------------------------------------------------------------------
 
 /// Closes the months of an account before `until` (S2). There is no reopening.
 [[nodiscard]] Result<Reply> close_period(const PeriodClose& command, const CommandContext& context,

@@ -1,5 +1,5 @@
 // Dead letters: inputs that could not be applied, each with its first fault. The input counts as
-// done; a person corrects the cause and replays it (books section 1).
+// done; a person corrects the cause and replays it.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Dry run: what a command would change, without changing it (books A4).
+// Dry run: what a command would change, without changing it (rule A4).
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@ namespace sluice {
 /// A row of the command, without its subject.
 [[nodiscard]] MoneyCommand money_command(const CommandContext& context);
 
-/// Posts an amount into the `owed` book of the credit's creator, which no position has. Writes the
-/// credit and its index.
+/// Posts an amount to the ledger account `owed` of the credit's creator, without a position. Writes
+/// the credit and its index.
 void post_credit(MoneyCommand& credit, const Decimal& amount, JournalReason reason,
                  const CommandContext& context, ProgramCache& programs, LedgerTxn& txn);
 /// Reverses what post_credit() wrote, and judges the order that the credit names.

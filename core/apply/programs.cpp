@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::string_view kEveryShop = "*";
 
-// ---- Checks
-// ---------------------------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 
 /// Returns the policy that will apply once the command is applied.
 Policy policy_after(const ProgramApply& command, AccountNumber account, LedgerTxn& txn) {
@@ -100,8 +99,7 @@ Status check(const ProgramApply& command, LedgerTxn& txn) {
     return {};
 }
 
-// ---- Policies
-// -------------------------------------------------------------------------------------
+// ---- Policies -----------------------------------------------------------------------------------
 
 std::vector<Policy> changed_policies(const ProgramApply& command, LedgerTxn& txn) {
     std::vector<Policy> changed;
@@ -126,8 +124,7 @@ void store_policy(const Policy& policy, const CommandContext& context, ProgramCa
     post_group(txn, std::move(group));
 }
 
-// ---- Programs
-// -------------------------------------------------------------------------------------
+// ---- Programs -----------------------------------------------------------------------------------
 
 using ShopDates = std::map<std::string, Timestamp>;
 

@@ -1,4 +1,4 @@
-// Anomalies that a person has checked, and versions that a person corrects (books H2, O5).
+// Anomalies that a person has checked, and versions that a person corrects (rules H2, O5).
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
 // Work: what an import, a program file, a `detach --cause` or a FORGET leaves to be done to many
-// orders, in slices (books A2, A3, F2).
+// orders, in slices (rules A2, A3, F2).
 #pragma once
 
 #include <cstddef>

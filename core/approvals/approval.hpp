@@ -1,5 +1,5 @@
 // Approvals: a pending command is run once another actor approves it, or ends when it is withdrawn
-// (books H3, P3).
+// (rules H3, P3).
 #pragma once
 
 #include <functional>

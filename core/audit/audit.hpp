@@ -5,11 +5,10 @@
 //   a  Chains are unbroken, and entry numbers dense.
 //   b  Every balance is the sum of its postings.
 //   c  Every payout equals its items, its PAYOUT postings and its memo entry CLOSED. Its state
-//   follows
-//      from its memo entries and postings. Its book is empty once it has ended.
-//   d  Every position has accrued its postings, which are what the rules give for its lines, and
-//   has
-//      allocated its items in active payouts. Every entry and item has an order.
+//      follows from its memo entries and postings. Its ledger account is 0 once it has ended.
+//   d  The accrued amounts of every position are the sums of its postings, and equal the earnings
+//      of its lines by the rules. Its allocated amounts are the sums of its items in active
+//      payouts. Every entry and item has an order.
 //   e  The index of open amounts is accrued - allocated.
 //   f  Sums of closed periods are the sums of their entries.
 //   g  Tier volumes are the sums of the orders.

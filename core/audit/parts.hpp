@@ -22,7 +22,7 @@ struct PayoutEntries {
     std::string pays;  ///< payee_text() of its postings; several are joined by `; `.
     std::optional<PayoutMover> closed_by, approved_by, sent_by, ended_by;
     std::map<ProgramId, Decimal> posted;  ///< PAYOUT postings, none of them 0.
-    Decimal left;                         ///< Balance of its book now.
+    Decimal left;                         ///< Balance of its ledger account now.
     std::string closed;                   ///< Text of the memo entry CLOSED: digest, first state.
     std::uint32_t reasons = 0;            ///< Bits of bit_of().
 };

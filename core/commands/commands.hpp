@@ -23,7 +23,7 @@ using Command = std::variant<ProgramApply, CreatorImport, CreatorRemove, ClickIm
                              Release, Reject, Attribute, Detach, Credit, Reverse, AnomalyAck,
                              OrderReset, PeriodClose, CreatorSet, CreatorRename>;
 
-/// A command with what every command has (books K1).
+/// A command with what every command has (rule K1).
 struct Request {
     std::string key;     ///< Up to 128 id characters; empty means no key.
     std::string reason;  ///< Up to 1000 bytes; some commands require one.

@@ -1,4 +1,4 @@
-// Ids that sluice makes: of commands, and of the payouts that a close makes (books section 1, P2).
+// Ids that sluice makes: of commands, and of the payouts that a close makes (rule P2).
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ namespace sluice {
 /// `C260131140509-`, with which every id of that second begins.
 [[nodiscard]] std::string command_id_prefix(Timestamp received_at);
 
-// A payout id holds the command id of its run, so it is unique over all nodes.
+// A payout id contains the command id of its payout run, so it is unique over all nodes.
 
 /// `P260131140509-7KQ4M9-0001`.
-/// @param run  The command id of the close.
-/// @param number  1, 2, ... within the run.
+/// @param run  The payout run: the command id of the close.
+/// @param number  1, 2, ... within the payout run.
 [[nodiscard]] std::string payout_id(std::string_view run, std::uint64_t number);
-/// `P260131140509-7KQ4M9-`, with which every payout id of the run begins.
+/// `P260131140509-7KQ4M9-`, with which every payout id of the payout run begins.
 [[nodiscard]] std::string payout_id_prefix(std::string_view run);
-/// The command id of the close that made the payout.
+/// Returns the command id of the close that made the payout.
 [[nodiscard]] std::string payout_run_of(std::string_view payout_id);
-/// Whether the payout was made by the run. False for an empty `run`.
+/// Returns true if the payout was made by the payout run; false for an empty `run`.
 [[nodiscard]] bool is_of_payout_run(std::string_view payout_id, std::string_view run) noexcept;
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Commands that move money, or decide which creator gets it (books A3, H1 to H3, O5, P1 to P6, S2).
+// Commands that move money, or decide which creator gets it (rules A3, H1 to H3, O5, P1 to P6, S2).
 #pragma once
 
 #include <cstdint>

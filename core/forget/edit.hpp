@@ -1,4 +1,4 @@
-// Forget edit: replaces the personal data of an input in an archive or a dead letter (books F2).
+// Forget edit: replaces the personal data of an input in an archive or a dead letter (rule F2).
 //
 // Archive and dead letters use the same code, so that a rebuild finds the same bytes. Editing an
 // edited input again changes nothing.

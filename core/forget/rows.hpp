@@ -1,4 +1,4 @@
-// Forget rows: replaces the ids that a forget found in the ledger's rows, and keeps its task (books
+// Forget rows: replaces the ids that a forget found in the ledger's rows, and keeps its task (rule
 // F2).
 //
 // Throws LedgerFailure.

@@ -1,5 +1,5 @@
 // Forget search: finds the orders of a person, and the digests that the ledger has of the person
-// (books F1).
+// (rule F1).
 //
 // It reads the inputs as they came, from the archive and the dead letters, and the orders of the
 // ledger, which hold customers and devices as digests only.

@@ -1,4 +1,4 @@
-// Forget task: the ledger's row of a forget that some node has not done yet (books F2).
+// Forget task: the ledger's row of a forget that some node has not done yet (rule F2).
 //
 // It holds R, and digests in place of ids. It is erased once every node has done its part.
 #pragma once

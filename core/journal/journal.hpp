@@ -1,5 +1,5 @@
-// Journal: the books that a posting moves money between, and the hash chain that shows whether an
-// entry was ever altered (books J1 to J3).
+// Journal: the ledger accounts that a posting moves money between, and the hash chain that shows
+// whether an entry was ever altered (rules J1 to J3).
 //
 // Hash of an entry = SHA-256(hash of the account's entry before it on this node, canonical bytes of
 // the entry). docs/record-format.md lists the canonical bytes.
@@ -16,18 +16,18 @@
 
 namespace sluice {
 
-/// The books that a reason implies; kNone twice for a memo entry.
+/// The ledger accounts that a reason implies; kNone twice for a memo entry.
 struct DebitCredit {
     LedgerAccount debit = LedgerAccount::kNone, credit = LedgerAccount::kNone;
 };
 [[nodiscard]] DebitCredit debit_credit_of(JournalReason reason) noexcept;
 /// expense, owed, payout:ID, paid; empty for kNone.
 [[nodiscard]] std::string ledger_account_name(LedgerAccount account, std::string_view payout_id);
-/// The change of one book: amount, minus amount or 0.
+/// Returns the entry's change of one ledger account: its amount, minus its amount, or 0.
 [[nodiscard]] Decimal into(const JournalEntry& entry, LedgerAccount account) noexcept;
-/// The change of each of the creator's books; 0 for a memo entry.
+/// Returns the entry's change of each of the creator's ledger accounts; 0 for a memo entry.
 [[nodiscard]] AccountSums change_by(const JournalEntry& entry) noexcept;
-/// 0 in each book, with the currency's digits.
+/// Returns 0 for each ledger account, with the currency's digits.
 [[nodiscard]] AccountSums zero_books(Currency currency) noexcept;
 
 [[nodiscard]] std::string_view to_string(JournalReason reason) noexcept;  // ACCRUAL, ...

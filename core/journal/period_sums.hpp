@@ -1,4 +1,4 @@
-// Period sums: the rows of a closed period, from the journal (books S2).
+// Period sums: the rows of a closed period, from the journal (rule S2).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Account rows: policy, periods, holds, profiles of creators, programs (books H1, H3, S1 to S3).
+// Account rows: policy, periods, holds, profiles of creators, programs (rules H1, H3, S1 to S3).
 //
 // Plain values without behaviour; they own their bytes.
 #pragma once

@@ -1,4 +1,4 @@
-// Command rows: commands and their results, idempotency keys, pending approvals (books K1, H3, A3).
+// Command rows: commands and their results, idempotency keys, pending approvals (rules K1, H3, A3).
 //
 // Plain values without behaviour; they own their bytes.
 #pragma once

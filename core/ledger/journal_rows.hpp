@@ -1,4 +1,4 @@
-// The journal: entries, their groups, and the balances of the ledger accounts (books J1, J2).
+// The journal: entries, their groups, and the balances of the ledger accounts (rules J1, J2).
 //
 // Plain values without behaviour; they own their bytes.
 #pragma once

@@ -1,4 +1,4 @@
-// Overlay: changes in memory on top of a reader, so that a command can be tried (books A4).
+// Overlay: changes in memory on top of a reader, so that a command can be tried (rule A4).
 //
 // Reads give the reader's state with the changes in it. Nothing is written: commit() throws.
 // Overlays may lie on one another: an overlay is a reader.

@@ -1,4 +1,4 @@
-// Payout rows: open amounts, payout runs, payouts and their items (books P1 to P6).
+// Payout rows: open amounts, payout runs, payouts and their items (rules P1 to P6).
 //
 // Plain values without behaviour; they own their bytes.
 #pragma once

@@ -1,4 +1,4 @@
-// Position: one creator's share of one order under one program (books J1, A3, M3, P1).
+// Position: one creator's share of one order under one program (rules J1, A3, M3, P1).
 //
 // Plain values without behaviour; they own their bytes. Money that is owed is a Decimal with
 // exactly the currency's minor digits.

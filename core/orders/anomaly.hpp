@@ -1,4 +1,4 @@
-// Anomalies: writes those that an event showed, and judges those that last (books H2).
+// Anomalies: writes those that an event showed, and judges those that last (rule H2).
 #pragma once
 
 #include <optional>

@@ -37,8 +37,8 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
 /// of the first entry, or 0 if the group is empty.
 std::uint64_t post_group(LedgerTxn& txn, JournalGroup group);
 
-/// Posts into the book `owed` of a position of the order, then memo entries, as one group. Returns
-/// what post_group() returns.
+/// Appends one group: postings to the ledger account `owed` of a position of the order, then memo
+/// entries. Returns as post_group() does.
 std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, const Source& source,
                         const std::optional<Timestamp>& closed_until,
                         std::vector<JournalEntry> postings, std::vector<JournalEntry> memos = {});

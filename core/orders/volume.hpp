@@ -1,4 +1,4 @@
-// Volume: facts that are frozen with an order, and the counts that they come from (books M3, M4).
+// Volume: facts that are frozen with an order, and the counts that they come from (rules M3, M4).
 //
 // Tier volumes are counted for programs with tiers, customers for accounts with a rule that asks
 // for them: programs without either cost nothing.

@@ -1,5 +1,5 @@
 // Allocation: assigns items of positions and credits to payouts, and releases the items when a
-// payout is void, failed or returned (books P2, P4).
+// payout is void, failed or returned (rules P2, P4).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Payout items: reading those of many payouts at once, counting their orders, and the digests that
-// prove that a payout still has the items that it was closed with (books P2, P5, section 14).
+// prove that a payout still has the items that it was closed with (rules P2, P5).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Payout commands: closing what has cleared into payouts, and moving payouts from state to state
-// (books P1 to P4).
+// (rules P1 to P4).
 #pragma once
 
 #include "core/commands/commands.hpp"

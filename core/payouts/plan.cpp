@@ -31,8 +31,7 @@ PayoutPlan::PayoutPlan(const PlanRequest& request, const AccountSettings& settin
 
 PayoutPlan::~PayoutPlan() = default;
 
-// ---- Input of the plan
-// ---------------------------------------------------------------------------
+// ---- Input of the plan --------------------------------------------------------------------------
 
 Status PayoutPlan::check_programs() {
     for (ProgramRow& row : ledger_.programs(request_.account)) {
@@ -111,8 +110,7 @@ void PayoutPlan::expect(std::span<const OpenAmount> rows) {
     ledger_.expect_journals(journals);
 }
 
-// ---- One position or credit
-// ----------------------------------------------------------------------
+// ---- One position or credit ---------------------------------------------------------------------
 
 LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
     MoneyCommand credit;
@@ -224,8 +222,7 @@ std::optional<SkipReason> PayoutPlan::block_of(const OpenAmount& row, const Deci
                                                   : std::nullopt;
 }
 
-// ---- Creators that get a payout
-// ------------------------------------------------------------------
+// ---- Creators that get a payout -----------------------------------------------------------------
 
 /// Reads the order only if something was posted after `until`; else the row has the amount.
 void PayoutPlan::add_shares() {

@@ -1,5 +1,5 @@
 // Payout plan: what a close would pay, by creator and currency over the programs of an account
-// (books P1, P2, P5). Preview and close execute the same plan.
+// (rules P1, P2, P5). Preview and close execute the same plan.
 //
 // The plan reads what has cleared twice, each time in the order of the payouts: first to add up,
 // then to allocate. Memory: sums by creator and currency, a slice of rows, and what was posted

@@ -1,5 +1,5 @@
 // Open amounts: what positions and credits have accrued, what payouts have allocated of it, and
-// what is open: accrued but not allocated (books P1).
+// what is open: accrued but not allocated (rule P1).
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Policy: limits of an account, and who must approve (books H1, H3, section 8).
+// Policy: limits of an account, and who must approve (rules H1, H3).
 #pragma once
 
 #include <cstdint>

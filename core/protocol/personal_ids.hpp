@@ -1,5 +1,5 @@
 // Personal ids: the digests by which the ledger knows a person, their replacements once the person
-// is forgotten (books F2), and the redaction of stored order bodies (books F1, F2).
+// is forgotten (rule F2), and the redaction of stored order bodies (rules F1, F2).
 //
 // The ledger keeps and compares ids of persons only as these digests.
 #pragma once

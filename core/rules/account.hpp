@@ -1,4 +1,4 @@
-// Account: its settings, the ids of its creators, and what blocks its orders' payouts (books H1,
+// Account: its settings, the ids of its creators, and what blocks its orders' payouts (rules H1,
 // H2, J4).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Attribution: selects the creator and program of an order (books A1, A2).
+// Attribution: selects the creator and program of an order (rules A1, A2).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Owed changes: the postings that take an order's position from its accrued amount to the amount
-// that it earns now, after an update, a refund, a cancellation or a rejection (books J1; rules R3).
+// that it earns now, after an update, a refund, a cancellation or a rejection (rules J1, R3).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Plausibility: anomalies of an order that last until something changes (books section 8, H2).
+// Plausibility: anomalies of an order that last until something changes (rule H2).
 #pragma once
 
 #include <cstdint>

@@ -99,7 +99,7 @@ std::vector<Program> programs_of(LedgerReader& ledger,
     return programs;
 }
 
-/// The books of `row` without later postings.
+/// Returns the balance `row` without later postings.
 Balance books_then(const Balance& row, const LaterByAccount& later) {
     const auto found = later.find(row.key.account);
     const AccountSums* came_later = found == later.end() ? nullptr : found->second.books(row.key);

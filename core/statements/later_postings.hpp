@@ -1,5 +1,5 @@
-// Later postings: the postings of an account after an instant. A report takes them back to show
-// the books and the open amounts as of that instant (books J2, P1: by accounting date).
+// Later postings: the postings of an account after an instant. A report subtracts them to show the
+// balances and the open amounts as of that instant (rules J2, P1: by accounting date).
 #pragma once
 
 #include <compare>
@@ -20,7 +20,7 @@ class LaterPostings {
 public:
     LaterPostings(LedgerReader& ledger, AccountNumber account, Timestamp at);
 
-    /// Returns the later change of the books, or nullptr. Valid as long as this object.
+    /// Returns the later change of a balance, or nullptr. Valid as long as this object.
     [[nodiscard]] const AccountSums* books(const BalanceKey& key) const;
     /// Whether the row changed since; open_then() then has the amount of the instant.
     [[nodiscard]] bool changed(const OpenAmount& row) const;

@@ -1,5 +1,5 @@
 // Statements: a creator's balance and month, and the state of an order's commission, now or as of
-// an instant (books sections 3, J2, H1, P1, S3).
+// an instant (rules J2, H1, P1, S3).
 #pragma once
 
 #include <map>
@@ -11,8 +11,7 @@
 
 namespace sluice {
 
-// ---- Balances
-// ------------------------------------------------------------------------------------
+// ---- Balances -----------------------------------------------------------------------------------
 
 /// pending + blocked + payable == owed; owed + in_payout + paid == total.
 struct BalanceAt {
@@ -26,16 +25,15 @@ void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& accou
                  const Visitor<BalanceAt>& visit);
 
 /// Visits the balances of a past instant: takes back postings and payouts with a later accounting
-/// date, and leaves out balances that were 0 in every book. Clearing days and blocks are those of
-/// now, because the ledger keeps no history of them.
+/// date, and omits balances whose ledger accounts were all 0. Clearing days and blocks are those
+/// of now, because the ledger keeps no history of them.
 void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
                     const Visitor<BalanceAt>& visit);
 
-// ---- A month of one creator, by accounting date
-// --------------------------------------------------
+// ---- A month of one creator, by accounting date -------------------------------------------------
 
-/// Sums of the book `owed`, per program and currency: opening + earned + adjusted - paid_out =
-/// closing.
+/// Sums of the ledger account `owed`, per program and currency: opening + earned + adjusted -
+/// paid_out = closing.
 struct StatementSums {
     Decimal opening, earned, adjusted, paid_out, closing;
 };
@@ -54,8 +52,7 @@ struct Statement {
     LedgerReader& ledger, AccountNumber account, const CreatorId& creator, Timestamp from,
     Timestamp until, const Visitor<std::pair<const JournalGroup*, std::size_t>>& visit);
 
-// ---- One order
-// -----------------------------------------------------------------------------------
+// ---- One order ----------------------------------------------------------------------------------
 
 /// Returns the first that applies of detached, waiting, rejected, cancelled, paid, in_payout,
 /// blocked, pending and payable. `paid` and `in_payout` refer to COMMISSION items in active

@@ -26,8 +26,7 @@ void encode_order(const OrderState& state, RowWriter& row);
 /// Reads them into `state`, whose key must be set. Throws DamagedRow.
 void decode_order(RowReader& row, OrderState& state);
 
-// ---- The columns that payouts change, for an update of many orders at once
-// -----------------------
+// ---- The columns that payouts change, for an update of many orders at once ----------------------
 
 /// Names of the columns, separated.
 [[nodiscard]] const std::string& allocation_columns();

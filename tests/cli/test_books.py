@@ -69,7 +69,7 @@ def test_who_is_left_out_and_why(sold):
 
 
 def test_an_order_that_two_programs_pay_is_one(sold):
-    """P2, section 14: its items are two, one of each program."""
+    """P2: its items are two, one of each program."""
     close(sold)
     apply(sold, "[[program]]\nid = 'summer'\naccount = 'acme'\ndefault_rate = '25%'\nlate_days = 36500\n")
     sold.run("creator", "import", sold.file("s.csv", "creator_id,program_id\nann,summer\n"))

@@ -1,4 +1,4 @@
-"""Forgetting people through the real nginx, queue, worker, archive and ledger (books F1, F2)."""
+"""Forgetting people through the real nginx, queue, worker, archive and ledger (rules F1, F2)."""
 import ctypes
 import signal
 import struct

@@ -1,5 +1,5 @@
 // Payees: bank accounts of creators and of the debtor. They are in files of their own and never in
-// the ledger (books P6).
+// the ledger (rule P6).
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Payment: instructions to a bank, and their file: CSV, JSON or ISO 20022 pain.001.001.09 (books
+// Payment: instructions to a bank, and their file: CSV, JSON or ISO 20022 pain.001.001.09 (rule
 // P6).
 //
 // The bytes of a file depend only on the ledger and the payout destinations, so a repeated message

@@ -70,8 +70,7 @@ using store::TableDigest;
 
 constexpr std::size_t kFindingsMax = 10;
 
-// ---- The two ends
-// ---------------------------------------------------------------------------------
+// ---- The two ends -------------------------------------------------------------------------------
 
 /// A reader with the ledger that it reads.
 struct Source {
@@ -152,8 +151,7 @@ Result<Target> begin_target(const LedgerPlace& from, const LedgerPlace& to,
     return target;
 }
 
-// ---- What may be copied
-// ---------------------------------------------------------------------------
+// ---- What may be copied -------------------------------------------------------------------------
 
 std::vector<LedgerHead> heads_of(LedgerReader& ledger) {
     std::vector<LedgerHead> heads;
@@ -260,8 +258,7 @@ Status check_source(const LedgerPlace& from, Source& source) {
                                           ". Nothing was copied; `sluice doctor` says more"};
 }
 
-// ---- The proof
-// ------------------------------------------------------------------------------------
+// ---- The proof ----------------------------------------------------------------------------------
 
 std::vector<ComparedTable> compared(const std::vector<TableDigest>& source,
                                     const std::vector<TableDigest>& target) {

@@ -1,4 +1,4 @@
-// Forget archive: an archive read and edited for a forget (books F2).
+// Forget archive: an archive read and edited for a forget (rule F2).
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Forget part: one node's part of a forget, outside its ledger (books F2).
+// Forget part: one node's part of a forget, outside its ledger (rule F2).
 //
 // Before a FORGET is applied, this node searches its archive, which holds every earlier input, and
 // the ledger. Once the FORGET is applied, the archive is edited before the command is archived.

@@ -87,7 +87,7 @@ struct StatementOf {
     Month month;
 };
 
-/// Writes the statement, one creator's month by accounting date (books S3), to standard output.
+/// Writes the statement, one creator's month by accounting date (rule S3), to standard output.
 /// JSON is one object: rows, sums, payouts. A table has the sums and payouts below the rows. CSV
 /// has the rows; for each program and currency, those of `owed` lie between a row OPENING and a row
 /// CLOSING. Throws LedgerFailure.

@@ -1,4 +1,4 @@
-"""Anomalies (H2, section 8): momentary ones show by an event, lasting ones are judged."""
+"""Anomalies (H2): momentary ones show by an event, lasting ones are judged."""
 
 from fractions import Fraction
 

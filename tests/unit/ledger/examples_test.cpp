@@ -278,8 +278,7 @@ private:
         compare_skipped(step, plan.skipped());
     }
 
-    // ---- After a step
-    // ------------------------------------------------------------------------------
+    // ---- After a step ---------------------------------------------------------------------------
 
     void compare_words(const json& step, const Applied& applied) {
         const json refused = step.value("refused", json());

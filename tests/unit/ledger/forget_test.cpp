@@ -1,4 +1,4 @@
-// Forgetting people (books F1, F2): what goes, what stays, and that a rebuild gives the same rows.
+// Forgetting people (rules F1, F2): what goes, what stays, and that a rebuild gives the same rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

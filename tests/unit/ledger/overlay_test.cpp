@@ -1,4 +1,4 @@
-// Overlay and dry run (books A4): the same code over a reader, with changes in memory alone.
+// Overlay and dry run (rule A4): the same code over a reader, with changes in memory alone.
 #include "core/ledger/overlay.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Program file (books sections 12 and 15): what it reads, and that a mistake names its line and
+// Program file (rules A2, M1, H3): what it reads, and that a mistake names its line and
 // field.
 #include "worker/setup/program_file.hpp"
 
