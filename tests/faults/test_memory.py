@@ -6,7 +6,6 @@ SLUICE_MEMORY_STRIDE: every how many allocations one fails (make torture: 1, all
 import itertools
 import os
 import random
-import signal
 import subprocess
 
 import pytest
@@ -88,26 +87,24 @@ def test_sluice_worker(here):
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_command(here, command):
-    """It ends with 1 and a sentence, or does what it does without trouble.
+    """It ends with 1 and a sentence, or does what it does with enough memory.
 
-    nlohmann-json allocates in its destructor: where it holds what is to be printed, the command may be
-    aborted at that moment. It has only read. (doctor loads OpenSSL's ciphers, which crash without memory.)"""
+    (doctor is not among them: it loads OpenSSL's ciphers, which crash without memory.)"""
     scenario = Scenario(here)
     here.edge.start()
     scenario.all()
     here.sluice.drain()
     scenario.order()
     right = here.sluice.run(*command)
-    met = aborted = 0
+    met = 0
     for n in steps():
         code, injected, said = run(here, n, *command)
-        assert code in {1, right.returncode, -signal.SIGABRT}, f"allocation {n}: {code} {said}"
+        assert code in {1, right.returncode}, f"allocation {n}: {code} {said}"
         assert code == right.returncode or said.strip(), f"allocation {n}: not a word"
-        aborted += code == -signal.SIGABRT
         if not injected:
             break
         met += 1
-    print(f"{' '.join(command)}: injected={met} aborted {aborted} stride {STRIDE}")
+    print(f"{' '.join(command)}: injected={met} stride {STRIDE}")
     if command[0] != "queue":
         assert here.sluice.run(*command).stdout == right.stdout, "it changed something"
     assert met > 0, "no fault was injected"
