@@ -1,4 +1,4 @@
-// Description: how tables.cpp writes down a table. Inner header of the room.
+// Description: how tables.cpp writes down a table. Internal to core.
 #pragma once
 
 #include <initializer_list>

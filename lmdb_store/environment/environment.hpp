@@ -1,4 +1,4 @@
-// Environment: LMDB environments, transactions and cursors with owners. Internal to this room, and
+// Environment: LMDB environments, transactions and cursors with owners. Internal to lmdb_store, and
 // the only header that includes lmdb.h.
 //
 // A process opens each folder once, because LMDB loses its locks when a process opens the same file

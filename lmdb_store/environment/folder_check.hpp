@@ -1,5 +1,5 @@
 // Folder check: the conditions that an environment's files must meet before LMDB opens them.
-// Internal to this room.
+// Internal to lmdb_store.
 //
 // LMDB maps data.mdb and trusts it. It opens a file that is shorter than its last page without an
 // error, and the process dies of SIGBUS later; it creates a missing file.

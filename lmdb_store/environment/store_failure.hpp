@@ -1,4 +1,5 @@
-// StoreFailure: an Error on its way to the border of the room, where attempt() returns it.
+// StoreFailure: an Error on its way to the public interface of lmdb_store, where attempt() returns
+// it.
 #pragma once
 
 #include <exception>

@@ -1,8 +1,8 @@
-// Table access: rows of an environment by key, and the numbers in keys. Internal to this room.
+// Table access: rows of an environment by key, and the numbers in keys. Internal to lmdb_store.
 //
 // Functions with a Txn throw StoreFailure. They are for code off the hot path, where a check after
-// each call would hide what the code does. At the room's border attempt() turns the exception into
-// a Status or Result.
+// each call would hide what the code does. At lmdb_store's public interface attempt() turns the
+// exception into a Status or Result.
 #pragma once
 
 #include <array>

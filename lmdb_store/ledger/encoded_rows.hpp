@@ -1,5 +1,5 @@
 // Encoded rows: a sink that turns every row into the keys and values that the embedded ledger
-// stores. Internal to this room.
+// stores. Internal to lmdb_store.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
 // Read once: a cache of rows that a transaction reads for one order after the other.
 //
 // LMDB has one writer at a time, so a value stays true until the transaction itself writes to the
-// table. Internal to this room.
+// table. Internal to lmdb_store.
 #pragma once
 
 #include <cstddef>

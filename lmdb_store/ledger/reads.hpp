@@ -1,5 +1,5 @@
-// The reading half of the embedded ledger, for snapshots and for the writer alike. Internal to this
-// room.
+// The reading half of the embedded ledger, for snapshots and for the writer alike. Internal to
+// lmdb_store.
 #pragma once
 
 #include <map>

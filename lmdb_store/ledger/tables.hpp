@@ -1,4 +1,4 @@
-// The embedded ledger's environment on disk. Internal to this room; docs/record-format.md has the
+// The embedded ledger's environment on disk. Internal to lmdb_store; docs/record-format.md has the
 // values.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The writing half of the embedded ledger. Internal to this room.
+// The writing half of the embedded ledger. Internal to lmdb_store.
 #pragma once
 
 #include <functional>

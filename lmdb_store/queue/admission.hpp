@@ -1,4 +1,4 @@
-// Admission: decides when the queue rejects records (backpressure). Internal to this room.
+// Admission: decides when the queue rejects records (backpressure). Internal to lmdb_store.
 //
 // LMDB copies pages on write, so deleting needs free pages as well. Admission therefore stops at
 // the high-water mark, well below the map's size, and leaves the pages above it to the worker's

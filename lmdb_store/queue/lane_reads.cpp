@@ -1,4 +1,5 @@
-// Reads the records of lanes for people, without moving them and without a lock.
+// Reads the records of lanes for people, without moving them and without a lock; and drops lanes
+// whose files are missing (`sluice queue drop-lanes`).
 #include <unistd.h>
 
 #include <algorithm>

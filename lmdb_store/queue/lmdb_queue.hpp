@@ -1,4 +1,4 @@
-// LmdbQueue: the queue on LMDB. Internal to this room; the rest of the program sees queue.hpp.
+// LmdbQueue: the queue on LMDB. Internal to lmdb_store; the rest of the program sees queue.hpp.
 //
 // lmdb_queue.cpp opens, reads, trims and latches; append.cpp appends; lane_moves.cpp moves,
 // recovers and claims lanes; lane_reads.cpp reads lanes without moving them.

@@ -1,4 +1,4 @@
-// The queue's environment on disk, and its idempotency rows. Internal to this room;
+// The queue's environment on disk, and its idempotency rows. Internal to lmdb_store;
 // docs/record-format.md is for readers.
 //
 //   main table          "format" u32 LE | "uuid" 36 bytes | "next_seq" u64 BE | "store" 36 bytes

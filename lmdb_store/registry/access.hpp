@@ -1,5 +1,5 @@
 // RegistryAccess: transactions and rows, from which all changes of a registry are built. Internal
-// to this room. Throws StoreFailure; attempt() at the registry's border catches it.
+// to lmdb_store. Throws StoreFailure; attempt() at the registry's border catches it.
 #pragma once
 
 #include <functional>

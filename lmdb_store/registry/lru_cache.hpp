@@ -1,5 +1,5 @@
-// LruCache: a cache with text keys that evicts the least recently used entry. Internal to this
-// room. Threads: one at a time.
+// LruCache: a cache with text keys that evicts the least recently used entry. Internal to
+// lmdb_store. Threads: one at a time.
 #pragma once
 
 #include <cstddef>

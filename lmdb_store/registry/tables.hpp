@@ -1,4 +1,4 @@
-// The registry's environment on disk. Internal to this room.
+// The registry's environment on disk. Internal to lmdb_store.
 //
 //   main table      "format" u32 LE | "next_account" | "next_shop" u32 BE | "key_check" sealed
 //                   "follows" u64 BE revision and UUID of the store that this registry follows

@@ -1,4 +1,4 @@
-// The fields of an event's trace, for both directions. Inner header of the room.
+// The fields of an event's trace, for both directions. Internal to lmdb_store.
 #pragma once
 
 #include "core/ledger/order_state.hpp"

@@ -1,5 +1,5 @@
 // Field forms that only orders need, next to those of FieldWriter and FieldReader: names of lines,
-// frozen rates and entry numbers that repeat. Inner header of the room.
+// frozen rates and entry numbers that repeat. Internal to lmdb_store.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The value of an order. Inner header of the room.
+// The value of an order. Internal to lmdb_store.
 //
 // Compact, because an order of five lines should take a quarter of a page: numbers take the bytes
 // that they need, positions name lines by their places, and equal frozen rates are stored once.

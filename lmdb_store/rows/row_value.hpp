@@ -1,4 +1,4 @@
-// The values of every table but the orders'. Inner header of the room.
+// The values of every table but the orders'. Internal to lmdb_store.
 //
 // encode(): the result is valid until the next call. decode(): returns false if the value is
 // damaged. The values that the key holds (numbers, ids that it did not cut) must already be in the

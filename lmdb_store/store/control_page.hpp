@@ -127,7 +127,7 @@ private:
 /// Returns a key that ties the page to its queue, so that a page of another queue is ignored.
 [[nodiscard]] std::uint64_t queue_key(std::string_view queue_uuid) noexcept;
 
-/// The page's file, mapped. Internal to this room.
+/// The page's file, mapped. Internal to lmdb_store.
 class ControlFile {
 public:
     /// Creates a file without any hints.

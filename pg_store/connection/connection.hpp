@@ -1,5 +1,5 @@
 // Connection: one session of libpq, driven without blocking, always in pipeline mode. Internal to
-// this room.
+// pg_store.
 //
 // Statements are queued and sent on; results come with the next sync(), in order. So a transaction
 // costs a handful of round trips however many rows it writes, and a statement sees what those

@@ -1,5 +1,5 @@
 // Error: what a failure of PostgreSQL means for the drain, and libpq's words in one line. Internal
-// to this room.
+// to pg_store.
 #pragma once
 
 #include <string>

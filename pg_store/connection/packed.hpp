@@ -1,4 +1,4 @@
-// Packed: numbers and short texts as bytes, big endian. Internal to this room.
+// Packed: numbers and short texts as bytes, big endian. Internal to pg_store.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Servers: the addresses behind a URL, in the order in which they are asked. Internal to this room.
+// Servers: the addresses behind a URL, in the order in which they are asked. Internal to pg_store.
 //
 // libpq tries several hosts by itself, but not with a limit for each when it is driven without
 // blocking: one silent host would hold it until the kernel gives up. So each address is an attempt

@@ -1,4 +1,4 @@
-// Session: a connection with the settings that the ledger relies on. Internal to this room.
+// Session: a connection with the settings that the ledger relies on. Internal to pg_store.
 #pragma once
 
 #include <chrono>

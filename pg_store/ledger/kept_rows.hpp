@@ -1,5 +1,5 @@
 // Kept rows: what a transaction knows of the described tables, in front of the server. Changed rows
-// are written together, each table in the order of its keys. Internal to this room.
+// are written together, each table in the order of its keys. Internal to pg_store.
 #pragma once
 
 #include <array>

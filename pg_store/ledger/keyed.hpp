@@ -1,4 +1,4 @@
-// Keyed: a statement about rows of any accounts, by a list of their keys. Internal to this room.
+// Keyed: a statement about rows of any accounts, by a list of their keys. Internal to pg_store.
 //
 // One server takes all keys in one statement. If the ledger is distributed over Citus nodes by
 // account (Connection::is_distributed), only a statement with the account as a value can lock rows,

@@ -1,6 +1,6 @@
 // Quiesced ledger: stops commits while a reader's snapshot is taken on every Citus node. Citus has
 // no snapshot of all nodes, so no batch may commit between the first and the last. On one server
-// there is nothing to do. Internal to this room.
+// there is nothing to do. Internal to pg_store.
 #pragma once
 
 #include "pg_store/connection/connection.hpp"

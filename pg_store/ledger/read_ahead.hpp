@@ -1,5 +1,5 @@
 // Read ahead: finds the rows that inputs will need, so that a batch reads them together. Internal
-// to this room.
+// to pg_store.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The reading half of the PostgreSQL ledger, for snapshots and for the writer alike. Internal to
-// this room.
+// pg_store.
 //
 // Everything here asks the server. The writer puts its caches in front.
 #pragma once

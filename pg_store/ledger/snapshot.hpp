@@ -1,5 +1,5 @@
 // The reader of the PostgreSQL ledger: one consistent state, in a transaction that only reads.
-// Internal to this room.
+// Internal to pg_store.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,5 @@
 // The writing half of the PostgreSQL ledger: caches in front of the server, and rows that are
-// written together (kept_rows.hpp has those of the described tables). Internal to this room.
+// written together (kept_rows.hpp has those of the described tables). Internal to pg_store.
 //
 // Locks, always in this order, so that no two nodes wait for each other:
 //   1. the node's head, so that another process of the same node has ended before this one reads

@@ -1,5 +1,5 @@
 // The described tables (core/ledger/table.hpp) in SQL: their statements, rows and keys. Internal to
-// this room; pure.
+// pg_store; pure.
 //
 // An absent value is null. Of an absent instant both columns are.
 #pragma once

@@ -1,5 +1,5 @@
 // List columns: lists of an order as arrays, an array for each field of the items; null if there
-// are no items, which costs a bit where an empty array costs 16 bytes. Internal to this room; pure.
+// are no items, which costs a bit where an empty array costs 16 bytes. Internal to pg_store; pure.
 #pragma once
 
 #include <cstdint>

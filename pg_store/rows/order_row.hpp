@@ -1,4 +1,4 @@
-// Order row: an order as columns of sluice_ledger.orders. Internal to this room; pure.
+// Order row: an order as columns of sluice_ledger.orders. Internal to pg_store; pure.
 //
 // Lists are parallel arrays, so that every amount is a numeric that SQL can read. Only events and
 // candidates are packed, because they hold no money and only `sluice explain` reads them.

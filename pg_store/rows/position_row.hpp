@@ -1,4 +1,4 @@
-// Position row: positions of an order as columns of sluice_ledger.orders. Internal to this room;
+// Position row: positions of an order as columns of sluice_ledger.orders. Internal to pg_store;
 // pure.
 //
 // They are arrays in the order's own row, not a table of positions: an order is read, locked,

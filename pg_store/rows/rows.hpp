@@ -1,5 +1,5 @@
 // Rows of the tables that are not described (core/ledger/table.hpp): the columns, one writer and
-// one reader for each. Readers throw DamagedRow. Internal to this room; pure.
+// one reader for each. Readers throw DamagedRow. Internal to pg_store; pure.
 #pragma once
 
 #include <string>

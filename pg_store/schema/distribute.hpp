@@ -26,11 +26,11 @@ struct Distributed {
 
 /// Returns whether the database has Citus and the ledger is on the coordinator alone.
 [[nodiscard]] bool could_be_distributed(Connection& session);
-/// Distributes the remaining tables in the transaction of the session. Internal to this room.
+/// Distributes the remaining tables in the transaction of the session. Internal to pg_store.
 [[nodiscard]] Distributed distribute_rest(Connection& session);
 
 /// Tables with the column whose value places a row. Tables of one column are placed together. All
-/// others are reference tables. Internal to this room.
+/// others are reference tables. Internal to pg_store.
 struct DistributedTables {
     const char* column;
     std::vector<const char*> tables;

@@ -1,6 +1,6 @@
 // The schema's version. A program checks it before it opens a ledger, and every batch checks it
 // under the writer lock, so that nothing is written into a schema that was changed meanwhile.
-// Internal to this room except schema_version().
+// Internal to pg_store except schema_version().
 #pragma once
 
 #include <string>

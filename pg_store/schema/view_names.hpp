@@ -1,5 +1,5 @@
 // View names: what the views call the numbers in the tables, from the tables of core. Internal to
-// this room; pure.
+// pg_store; pure.
 #pragma once
 
 #include <string>

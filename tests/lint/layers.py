@@ -1,4 +1,4 @@
-"""The rooms and their folders, from the ground up. An arrow (an include) never runs upwards."""
+"""The rooms (top folders) and their folders, from the ground up. An include never points upwards."""
 import pathlib
 import re
 
@@ -23,7 +23,7 @@ FOLDERS = {
     "worker": ["system", "cli", "drain", "access", "copy", "reports", "bank", "setup", "doctor", "send", "finance", "administration"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
-DOOR = re.compile(r"`([a-z0-9_]+\.hpp)`")
+HEADER = re.compile(r"`([a-z0-9_]+\.hpp)`")
 
 
 def sources(room):
@@ -58,10 +58,10 @@ def folders():
                 yield room, path.name
 
 
-def doors(room, folder):
+def public_headers(room, folder):
     """The headers that other folders may include, as the folder's README lists them."""
     readme = (ROOT / room / folder / "README.md").read_text()
-    return set(DOOR.findall(readme[readme.index("\nDoors"):]))
+    return set(HEADER.findall(readme[readme.index("\nPublic headers"):]))
 
 
 def unit_of(name):

@@ -2,8 +2,8 @@
 import re
 
 import pytest
-from layers import (FOLDERS, ROOMS, ROOT, circles_in, doors, folder_of, folders, includes, own_includes,
-                    sources, unit_includes)
+from layers import (FOLDERS, ROOMS, ROOT, circles_in, folder_of, folders, includes, own_includes,
+                    public_headers, sources, unit_includes)
 
 FOREIGN = {
     "core": ("ngx_", "lmdb.h", "libpq", "CLI/", "spdlog", "nlohmann", "curl/"),
@@ -66,7 +66,7 @@ def test_each_folder_has_a_readme():
     for room, folder in folders():
         assert folder in FOLDERS.get(room, [folder]), f"{room}/{folder} has no place in tests/lint/layers.py"
         readme = (ROOT / room / folder / "README.md").read_text()
-        assert len(readme.splitlines()) <= 16 and "\nDoors" in readme, f"{room}/{folder}/README.md"
+        assert len(readme.splitlines()) <= 16 and "\nPublic headers" in readme, f"{room}/{folder}/README.md"
         units = {path.stem for path in (ROOT / room / folder).glob("*.[ch]pp")}
         assert len(units) <= UNITS_MAX, f"{room}/{folder}: {len(units)} units"
 
@@ -99,7 +99,7 @@ def test_the_page_draws_the_folders():
     assert not wrong, "\n".join(wrong)
 
 
-def test_others_come_in_by_the_doors():
+def test_other_folders_include_public_headers_only():
     """A header that its README does not list is private to its folder; a listed header must be used."""
     used = {place: set() for place in folders()}
     for room in ROOMS:
@@ -109,9 +109,9 @@ def test_others_come_in_by_the_doors():
                     used[place].add(name.rsplit("/", 1)[1])
     wrong = []
     for (room, folder), names in used.items():
-        listed = doors(room, folder)
-        wrong += [f"{room}/{folder}/{name}: included from outside, and no door" for name in sorted(names - listed)]
-        wrong += [f"{room}/{folder}/{name}: a door that nobody uses" for name in sorted(listed - names)]
+        listed = public_headers(room, folder)
+        wrong += [f"{room}/{folder}/{name}: included from outside, and not listed as public" for name in sorted(names - listed)]
+        wrong += [f"{room}/{folder}/{name}: listed as public, and included by no other folder" for name in sorted(listed - names)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -165,15 +165,15 @@ CLOCKS = re.compile(r"\bclock_gettime\b|\bgettimeofday\b|\btimespec_get\b|(?<![\
 NGINX_CLOCKS = re.compile(r"\bngx_(time|timeofday|current_msec|cached_\w*time\w*|monotonic_time|gettimeofday|time_update)\b")
 
 
-def test_one_door_to_the_clock():
+def test_one_header_reads_the_clock():
     """Everything asks os/clock, but nginx's event loop: it has the time at hand."""
-    doors = {CLOCKS: {"os/clock/clock.hpp", "os/clock/clock.cpp"}, NGINX_CLOCKS: {"ngx_module/nginx/event_loop.hpp"}}
+    allowed_in = {CLOCKS: {"os/clock/clock.hpp", "os/clock/clock.cpp"}, NGINX_CLOCKS: {"ngx_module/nginx/event_loop.hpp"}}
     wrong = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for room in ROOMS
         for path in sources(room)
         for number, line in enumerate(path.read_text().splitlines(), 1)
-        for clock, allowed in doors.items()
+        for clock, allowed in allowed_in.items()
         if clock.search(line.split("//")[0]) and str(path.relative_to(ROOT)) not in allowed
     ]
     assert not wrong, "\n".join(wrong)
