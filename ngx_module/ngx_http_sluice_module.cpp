@@ -79,8 +79,7 @@ static ngx_int_t preconfiguration(ngx_conf_t* cf) noexcept {
 static ngx_int_t postconfiguration(ngx_conf_t* cf) noexcept {
     finish_configuration(cf);
     if (main_conf(cf).ingest_locations > 0) {
-        install_late_error_filter();
-        return install_refusal_counter(cf) ? NGX_OK : NGX_ERROR;
+        install_refusal_filter();
     }
     return NGX_OK;
 }

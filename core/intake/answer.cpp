@@ -42,12 +42,17 @@ constexpr std::array<std::string_view, kReasons> kReasonNames{"",
                                                               "idempotency_conflict",
                                                               "zone_too_small",
                                                               "not_servable",
+                                                              "method",
+                                                              "address_limited",
+                                                              "body_refused",
                                                               "limited_before",
                                                               "refused_before"};
 static_assert(!kReasonNames.back().empty());
 
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kText = "text/plain";
+constexpr std::string_view kEventLimited = R"({"error":"Rate limit exceeded"})";
+constexpr std::string_view kCatalogLimited = R"({"code":429,"message":"Rate limit exceeded"})";
 constexpr std::size_t kBytesPerError = 160;  // An estimate, to reserve once.
 
 Answer empty_answer(std::uint16_t status, Outcome outcome, Reason reason) {
@@ -89,7 +94,7 @@ Answer event_internal_error(std::optional<RateVerdict> rate) {
 }
 
 Answer event_method_not_allowed() {
-    Answer answer = empty_answer(405, Outcome::kMethodNotAllowed, Reason::kNone);
+    Answer answer = empty_answer(405, Outcome::kMethodNotAllowed, Reason::kMethod);
     answer.allow_post = true;
     return answer;
 }
@@ -101,8 +106,15 @@ Answer event_unauthorized(Reason reason) {
 Answer event_limited(const RateVerdict& rate) {
     Answer answer = empty_answer(429, Outcome::kLimited, Reason::kRateLimited);
     answer.content_type = kJson;
-    answer.static_body = R"({"error":"Rate limit exceeded"})";
-    answer.retry_after_limit = true;
+    answer.static_body = kEventLimited;
+    answer.retry_after = rate.retry_after;
+    answer.rate = rate;
+    return answer;
+}
+
+Answer event_too_large(std::optional<RateVerdict> rate) {
+    Answer answer = empty_answer(413, Outcome::kTooLarge, Reason::kTooLarge);
+    answer.nginx_page = true;
     answer.rate = rate;
     return answer;
 }
@@ -143,16 +155,18 @@ Answer catalog_error(std::uint16_t status, Outcome outcome, Reason reason, std::
 }
 
 Answer catalog_method_not_allowed() {
-    Answer answer = catalog_error(405, Outcome::kMethodNotAllowed, Reason::kNone,
+    Answer answer = catalog_error(405, Outcome::kMethodNotAllowed, Reason::kMethod,
                                   "Method not allowed: use POST", std::nullopt);
     answer.allow_post = true;
     return answer;
 }
 
 Answer catalog_limited(const RateVerdict& rate) {
-    Answer answer =
-        catalog_error(429, Outcome::kLimited, Reason::kRateLimited, "Rate limit exceeded", rate);
-    answer.retry_after_limit = true;
+    Answer answer = empty_answer(429, Outcome::kLimited, Reason::kRateLimited);
+    answer.content_type = kJson;
+    answer.static_body = kCatalogLimited;
+    answer.retry_after = rate.retry_after;
+    answer.rate = rate;
     return answer;
 }
 
@@ -190,6 +204,81 @@ Answer catalog_success(std::uint32_t processed_count, bool replayed,
     JsonWriter json(answer.body);
     json.begin_object().field("success", true).field("message", "Accepted for processing");
     json.field("processedCount", processed_count).end_object();
+    return answer;
+}
+
+// -- Both endpoints -------------------------------------------------------------------------------
+
+std::string_view to_string(Endpoint endpoint) noexcept {
+    return endpoint == Endpoint::kEvents ? "events" : "catalog";
+}
+
+Answer address_limited(Endpoint endpoint, std::uint32_t retry_after) noexcept {
+    Answer answer;
+    answer.status = 429;
+    answer.outcome = Outcome::kLimited;
+    answer.reason = Reason::kAddressLimited;
+    answer.content_type = kJson;
+    answer.static_body = endpoint == Endpoint::kEvents ? kEventLimited : kCatalogLimited;
+    answer.retry_after = retry_after;
+    return answer;
+}
+
+Outcome outcome_of_status(std::uint64_t status) noexcept {
+    switch (status) {
+        case 401:
+            return Outcome::kUnauthorized;
+        case 403:
+            return Outcome::kForbidden;
+        case 404:
+            return Outcome::kNotFound;
+        case 405:
+            return Outcome::kMethodNotAllowed;
+        case 413:
+            return Outcome::kTooLarge;
+        case 429:
+            return Outcome::kLimited;
+        case 503:
+            return Outcome::kUnavailable;
+        default:
+            return status < 500 ? Outcome::kBadRequest : Outcome::kError;
+    }
+}
+
+namespace {
+
+std::string_view refusal_of(std::uint16_t status) noexcept {
+    switch (status) {
+        case 413:
+            return "Request body is too large";
+        case 503:
+            return "Service is temporarily unavailable";
+        default:
+            return status < 500 ? "The server refused the request" : "Internal server error";
+    }
+}
+
+/// Returns true for the statuses of events whose body docs/protocol.md promises: empty or JSON.
+bool has_event_body(std::uint16_t status) noexcept {
+    return status == 401 || status == 405 || status == 429 || status >= 500;
+}
+
+}  // namespace
+
+Answer refused_by_nginx(Endpoint endpoint, std::uint16_t status, Reason reason,
+                        std::uint32_t retry_after) {
+    const Outcome outcome = outcome_of_status(status);
+    const Reason told = outcome == Outcome::kTooLarge ? Reason::kTooLarge : reason;
+    Answer answer;
+    if (status == 429) {
+        answer = address_limited(endpoint, retry_after);
+        answer.reason = told;
+    } else if (endpoint == Endpoint::kCatalog) {
+        answer = catalog_error(status, outcome, told, refusal_of(status), std::nullopt);
+    } else {
+        answer = empty_answer(status, outcome, told);
+        answer.nginx_page = !has_event_body(status);
+    }
     return answer;
 }
 

@@ -62,9 +62,12 @@ enum class Reason : std::uint8_t {
     kIdempotencyConflict,
     kZoneTooSmall,  ///< The account is beyond the shared zone, so that its limit cannot be held.
     kNotServable,   ///< Another part of the configuration led the request here incomplete.
-    // Refused by nginx or another module before sluice was called; only counted.
+    kMethod,
+    kAddressLimited,  ///< Its address failed to authenticate too often.
+    kBodyRefused,     ///< nginx refused the body while it arrived: malformed or too slow.
+    // Refused by nginx or another module before sluice was called.
     kLimitedBefore,  ///< 429 or 503: limit_req, limit_conn.
-    kRefusedBefore,  ///< Another status: deny, auth_basic, client_max_body_size, a malformed head.
+    kRefusedBefore,  ///< Another status: deny, auth_basic, client_max_body_size.
 };
 inline constexpr std::size_t kReasons = static_cast<std::size_t>(Reason::kRefusedBefore) + 1;
 [[nodiscard]] std::string_view to_string(Reason reason) noexcept;
@@ -77,8 +80,9 @@ struct Answer {
     std::string_view content_type;  ///< Empty without a body.
     std::string_view static_body;   ///< Used if `body` is empty.
     std::string body;
+    bool nginx_page = false;          ///< nginx sends its own page for `status`.
     bool allow_post = false;          ///< `Allow: POST`
-    bool retry_after_limit = false;   ///< 429: Retry-After from `rate`
+    std::uint32_t retry_after = 0;    ///< 429: seconds
     std::optional<RateVerdict> rate;  ///< X-RateLimit-* when set
 
     [[nodiscard]] std::string_view text() const noexcept {
@@ -91,6 +95,7 @@ struct Answer {
 [[nodiscard]] Answer event_method_not_allowed();
 [[nodiscard]] Answer event_unauthorized(Reason reason);
 [[nodiscard]] Answer event_limited(const RateVerdict& rate);
+[[nodiscard]] Answer event_too_large(std::optional<RateVerdict> rate);
 [[nodiscard]] Answer event_bad_request(Reason reason, std::span<const FieldError> errors,
                                        std::optional<RateVerdict> rate);
 [[nodiscard]] Answer event_success(std::optional<RateVerdict> rate);
@@ -109,5 +114,27 @@ struct Answer {
 [[nodiscard]] Answer catalog_unavailable(Reason reason, std::optional<RateVerdict> rate);
 [[nodiscard]] Answer catalog_error(std::uint16_t status, Outcome outcome, Reason reason,
                                    std::string_view message, std::optional<RateVerdict> rate);
+
+// -- Both endpoints -------------------------------------------------------------------------------
+
+enum class Endpoint : std::uint8_t { kEvents, kCatalog };
+[[nodiscard]] std::string_view to_string(Endpoint endpoint) noexcept;  // events, catalog
+
+/// Returns true if the sender was not authenticated.
+[[nodiscard]] constexpr bool is_authentication_failure(Outcome outcome) noexcept {
+    return outcome == Outcome::kUnauthorized || outcome == Outcome::kForbidden ||
+           outcome == Outcome::kNotFound;
+}
+/// Replaces the answer to an authentication failure. Allocates nothing.
+[[nodiscard]] Answer address_limited(Endpoint endpoint, std::uint32_t retry_after) noexcept;
+
+/// Returns the outcome of a status that nginx or another module has set. Requires: 400 or above.
+[[nodiscard]] Outcome outcome_of_status(std::uint64_t status) noexcept;
+/// Returns the answer for a request that nginx or another module has refused, with the body that
+/// the endpoint promises for the status.
+/// @param reason       kBodyRefused, kLimitedBefore or kRefusedBefore.
+/// @param retry_after  For 429.
+[[nodiscard]] Answer refused_by_nginx(Endpoint endpoint, std::uint16_t status, Reason reason,
+                                      std::uint32_t retry_after);
 
 }  // namespace sluice

@@ -37,6 +37,12 @@ HistoryPoint SharedHistory::since_last(const MetricsSnapshot& metrics) noexcept 
     point.refused =
         exchange_for_difference(totals_.requests[2], refused(events) + refused(catalog));
     point.failed = exchange_for_difference(totals_.requests[3], failed(events) + failed(catalog));
+    point.address_limited =
+        exchange_for_difference(totals_.requests[4], events.of(Reason::kAddressLimited) +
+                                                         catalog.of(Reason::kAddressLimited));
+    point.limited_before =
+        exchange_for_difference(totals_.requests[5], events.of(Reason::kLimitedBefore) +
+                                                         catalog.of(Reason::kLimitedBefore));
 
     HistogramValues commits = metrics.commit_us;
     commits.count = 0;

@@ -23,8 +23,10 @@ struct HistoryPoint {
     std::uint64_t span_ms = 0;  ///< The time that the counts cover; 0 for the first point.
     std::uint64_t accepted_events = 0;
     std::uint64_t accepted_catalog = 0;
-    std::uint64_t refused = 0;  ///< Answered with 4xx.
-    std::uint64_t failed = 0;   ///< Answered with 5xx.
+    std::uint64_t refused = 0;          ///< Answered with 4xx.
+    std::uint64_t failed = 0;           ///< Answered with 5xx.
+    std::uint64_t address_limited = 0;  ///< Refused by sluice_failure_limit.
+    std::uint64_t limited_before = 0;   ///< Refused by limit_req, limit_conn.
     std::uint64_t commits = 0;
     std::uint64_t commit_p50_us = 0;
     std::uint64_t commit_p99_us = 0;
@@ -51,7 +53,7 @@ private:
     using Words = std::array<Counter, kFields>;
     /// The totals at the newest point.
     struct Totals {
-        std::array<Counter, 4> requests;
+        std::array<Counter, 6> requests;
         std::array<Counter, kCommitBoundsUs.size() + 1> commit_buckets;
     };
 

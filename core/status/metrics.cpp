@@ -44,14 +44,6 @@ void MetricsBlock::count_request(Endpoint endpoint, Outcome outcome, Reason reas
     metrics.request_ms.observe(request_ms);
 }
 
-void MetricsBlock::count_refused_before(Endpoint endpoint, std::uint64_t status) noexcept {
-    constexpr std::uint64_t kTooManyRequests = 429;
-    constexpr std::uint64_t kUnavailable = 503;
-    const bool limited = status == kTooManyRequests || status == kUnavailable;
-    const Reason reason = limited ? Reason::kLimitedBefore : Reason::kRefusedBefore;
-    of(endpoint).reasons[static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
-}
-
 double HistogramValues::quantile(double percent) const noexcept {
     const double wanted = static_cast<double>(count) * percent / 100;
     double below = 0;
@@ -85,10 +77,6 @@ MetricsSnapshot sum_metrics(std::span<const MetricsBlock> blocks) noexcept {
         sum.offloaded += read(block.offloaded);
     }
     return sum;
-}
-
-std::string_view to_string(Endpoint endpoint) noexcept {
-    return endpoint == Endpoint::kEvents ? "events" : "catalog";
 }
 
 }  // namespace sluice

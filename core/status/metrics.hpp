@@ -18,12 +18,11 @@
 
 namespace sluice {
 
-inline constexpr std::uint32_t kMetricsLayout = 1;
+inline constexpr std::uint32_t kMetricsLayout = 2;
 
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
 
-enum class Endpoint : std::uint8_t { kEvents, kCatalog };
 inline constexpr std::size_t kEndpoints = 2;
 inline constexpr std::size_t kOutcomes = static_cast<std::size_t>(Outcome::kError) + 1;
 /// Includes space for future reasons, so that a new one does not change the layout.
@@ -79,8 +78,6 @@ struct alignas(64) MetricsBlock {
     /// Counts a finished request. `reason` is kNone unless it was refused.
     void count_request(Endpoint endpoint, Outcome outcome, Reason reason,
                        std::uint64_t request_ms) noexcept;
-    /// Counts a request that was refused before this module ran.
-    void count_refused_before(Endpoint endpoint, std::uint64_t status) noexcept;
     void count_commit(std::uint64_t microseconds, std::uint64_t requests) noexcept {
         commit_us.observe(microseconds);
         commit_requests.observe(requests);
@@ -116,6 +113,9 @@ struct EndpointValues {
     [[nodiscard]] std::uint64_t of(Outcome outcome) const noexcept {
         return results[static_cast<std::size_t>(outcome)];
     }
+    [[nodiscard]] std::uint64_t of(Reason reason) const noexcept {
+        return reasons[static_cast<std::size_t>(reason)];
+    }
 };
 
 struct MetricsSnapshot {
@@ -131,7 +131,5 @@ struct MetricsSnapshot {
 
 /// Adds the blocks up. Reads some hundred words per block; allocates nothing.
 [[nodiscard]] MetricsSnapshot sum_metrics(std::span<const MetricsBlock> blocks) noexcept;
-
-[[nodiscard]] std::string_view to_string(Endpoint endpoint) noexcept;  // events, catalog
 
 }  // namespace sluice

@@ -89,6 +89,37 @@ void check_worker(const WorkerFigures& worker, std::uint64_t now_ms, Problems& p
     }
 }
 
+/// How far back refusals are a present problem.
+constexpr std::uint64_t kRefusalsMs = 5 * 60 * 1000;
+
+/// Reports refusals that no account's figures show.
+void check_refusals(const std::vector<HistoryPoint>& history, std::uint64_t now_ms,
+                    Problems& problems) {
+    std::uint64_t addresses = 0;
+    std::uint64_t before = 0;
+    for (const HistoryPoint& point : history) {
+        if (point.time_ms + kRefusalsMs >= now_ms) {
+            addresses += point.address_limited;
+            before += point.limited_before;
+        }
+    }
+    if (addresses != 0) {
+        problems.push_back({Severity::kWarning, "address_limited",
+                            "In the last five minutes " + std::to_string(addresses) +
+                                " requests got 429, because too many from the same address had "
+                                "failed to authenticate. The access log has the addresses (reason "
+                                "address_limited), and the shops and reasons of the first ones."});
+    }
+    if (before != 0) {
+        problems.push_back({Severity::kWarning, "limited_before",
+                            "In the last five minutes another module (limit_req, limit_conn) "
+                            "refused " +
+                                std::to_string(before) +
+                                " requests with 429 or 503. nginx's error log names the limit; "
+                                "sluice needs none of them."});
+    }
+}
+
 }  // namespace
 
 std::string_view worker_state(const WorkerFigures& worker, std::uint64_t now_ms) {
@@ -106,6 +137,7 @@ std::vector<Problem> find_problems(const StatusReport& report) {
     if (report.worker) {
         check_worker(*report.worker, now_ms, problems);
     }
+    check_refusals(report.history, now_ms, problems);
     std::stable_sort(problems.begin(), problems.end(),
                      [](const Problem& a, const Problem& b) { return a.severity > b.severity; });
     return problems;

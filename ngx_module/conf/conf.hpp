@@ -65,6 +65,11 @@ struct MainConf {
     ngx_uint_t share_nodes;  ///< Nodes that share each limit; 0 without sharing.
     ngx_uint_t share_index;  ///< This node's number among them, from 1; 0 if not given.
 
+    ngx_flag_t failure_limit_given;
+    ngx_uint_t failure_requests;  ///< 0 does not limit failures.
+    ngx_uint_t failure_window_seconds;
+    ngx_http_complex_value_t* failure_key;  ///< nullptr means the client's address.
+
     time_t idempotency_ttl;
     off_t large_memory;
     ngx_int_t request_id_index;  ///< $request_id, or NGX_ERROR where nothing else uses it.

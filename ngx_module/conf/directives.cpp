@@ -151,8 +151,8 @@ bool check_share(ngx_conf_t* cf, const MainConf& conf) noexcept {
     return true;
 }
 
-/// Reads "N WINDOW" of sluice_rate_limit.
-char* read_requests(ngx_conf_t* cf, MainConf& conf) noexcept {
+/// Reads "N WINDOW" of sluice_rate_limit or sluice_failure_limit.
+char* read_requests(ngx_conf_t* cf, ngx_uint_t& limit, ngx_uint_t& window_seconds) noexcept {
     const ngx_str_t& first = *argument(cf, 1);
     if (cf->args->nelts == 2) {
         return refuse(cf, first, "expected \"off\", or N WINDOW as in \"600 60s\"");
@@ -166,8 +166,8 @@ char* read_requests(ngx_conf_t* cf, MainConf& conf) noexcept {
     if (!window || *window > kWindowMax) {
         return refuse(cf, second, "expected a window of 1s to 366d, in whole seconds");
     }
-    conf.limit_requests = static_cast<ngx_uint_t>(requests);
-    conf.limit_window_seconds = static_cast<ngx_uint_t>(*window);
+    limit = static_cast<ngx_uint_t>(requests);
+    window_seconds = static_cast<ngx_uint_t>(*window);
     return NGX_CONF_OK;
 }
 
@@ -177,7 +177,7 @@ char* read_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
     }
     conf.limit_given = 1;
     const bool off = to_view(*argument(cf, 1)) == "off";
-    if (!off && read_requests(cf, conf) != NGX_CONF_OK) {
+    if (!off && read_requests(cf, conf.limit_requests, conf.limit_window_seconds) != NGX_CONF_OK) {
         return kConfFailed;
     }
     for (ngx_uint_t i = off ? 2 : 3; i < cf->args->nelts; ++i) {
@@ -186,6 +186,50 @@ char* read_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
         }
     }
     return check_share(cf, conf) ? NGX_CONF_OK : kConfFailed;
+}
+
+/// Reads `key=VALUE` of sluice_failure_limit, which may contain variables.
+char* read_failure_key(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter) noexcept {
+    const std::string_view text = to_view(parameter);
+    if (!starts_with(text, "key=") || text.size() == 4) {
+        return refuse(cf, parameter, "expected key=VALUE, as in \"key=$http_x_client\"");
+    }
+    if (conf.failure_key != nullptr) {
+        return refuse(cf, parameter, "it is given twice");
+    }
+    conf.failure_key = static_cast<ngx_http_complex_value_t*>(
+        ngx_pcalloc(cf->pool, sizeof(ngx_http_complex_value_t)));
+    if (conf.failure_key == nullptr) {
+        return kConfFailed;
+    }
+    ngx_str_t value = to_ngx(text.substr(4));
+    ngx_http_compile_complex_value_t compile{};
+    compile.cf = cf;
+    compile.value = &value;
+    compile.complex_value = conf.failure_key;
+    return ngx_http_compile_complex_value(&compile) == NGX_OK ? NGX_CONF_OK : kConfFailed;
+}
+
+char* read_failure_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
+    if (conf.failure_limit_given) {
+        return refuse_duplicate();
+    }
+    conf.failure_limit_given = 1;
+    const bool off = to_view(*argument(cf, 1)) == "off";
+    if (off) {
+        return cf->args->nelts == 2
+                   ? NGX_CONF_OK
+                   : refuse(cf, *argument(cf, 2), "\"off\" takes no further parameter");
+    }
+    if (read_requests(cf, conf.failure_requests, conf.failure_window_seconds) != NGX_CONF_OK) {
+        return kConfFailed;
+    }
+    for (ngx_uint_t i = 3; i < cf->args->nelts; ++i) {
+        if (read_failure_key(cf, conf, *argument(cf, i)) != NGX_CONF_OK) {
+            return kConfFailed;
+        }
+    }
+    return NGX_CONF_OK;
 }
 
 /// Returns true for a prefix such as X-SVC-, which begins the names of headers and of the anonymous
@@ -293,6 +337,10 @@ static char* set_rate_limit(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept
     return read_rate_limit(cf, *static_cast<MainConf*>(conf));
 }
 
+static char* set_failure_limit(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
+    return read_failure_limit(cf, *static_cast<MainConf*>(conf));
+}
+
 static char* set_ingest(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
     return read_ingest(cf, *static_cast<LocConf*>(conf));
 }
@@ -328,6 +376,8 @@ ngx_command_t ngx_http_sluice_commands[] = {
     {ngx_string("sluice_zone"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_conf_set_off_slot,
      NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, zone_bytes), &zone_post},
     {ngx_string("sluice_rate_limit"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE, set_rate_limit,
+     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_failure_limit"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE, set_failure_limit,
      NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
     {ngx_string("sluice_idempotency_ttl"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1,
      ngx_conf_set_sec_slot, NGX_HTTP_MAIN_CONF_OFFSET, offsetof(MainConf, idempotency_ttl),

@@ -115,6 +115,7 @@ char* init_main(ngx_conf_t* cf, MainConf& conf) {
     if (conf.store_path.data == nullptr) {
         return NGX_CONF_OK;
     }
+    set_defaults(conf);
     if (ngx_process == NGX_PROCESS_SIGNALLER) {
         return NGX_CONF_OK;  // `nginx -s` reads the configuration only to find the pid file
     }
@@ -124,7 +125,6 @@ char* init_main(ngx_conf_t* cf, MainConf& conf) {
                       "stop and start nginx");
         return kConfFailed;
     }
-    set_defaults(conf);
     if (!request_default_pool(cf, conf.commit_pool_name) ||
         !request_default_pool(cf, conf.offload_pool_name) || !load_key(cf, conf)) {
         return kConfFailed;

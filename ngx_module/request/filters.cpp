@@ -1,15 +1,14 @@
-// Filters that make an answer the module's own, whatever else is configured, and the counter of
-// requests that never reach the module.
+// Filters that make an answer the module's own, whatever else is configured.
 //
-// Late errors: while nginx reads a body for the module, it may find the body too long or fail to
-// spool it. It would send its own page, but the endpoints' 413 and 500 look different. What nginx
-// refuses before it calls any module stays nginx's.
-// Guard: a sender recognizes success by the exact body. Modules that add to bodies or rewrite them
+// Refusals: nginx and other modules refuse requests at an ingest location before the handler runs
+// (limit_req, deny, client_max_body_size), or while the body arrives (too long, malformed). A
+// sender gets the body and the headers that the protocol promises for that status, and log and
+// metrics show the request. What nginx refuses before it knows the location stays nginx's. Guard: a
+// sender recognizes success by the exact body. Modules that add to bodies or rewrite them
 // (sub_filter, add_after_body, a script) must not change it. A module that replaces the whole
 // answer with another status, such as a firewall, may.
 #include <string_view>
 
-#include "core/status/metrics.hpp"
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/nginx/response.hpp"
@@ -19,21 +18,40 @@
 namespace sluice::ngx {
 namespace {
 
-ngx_http_output_header_filter_pt after_late_error = nullptr;
+ngx_http_output_header_filter_pt after_refusal = nullptr;
 ngx_http_output_header_filter_pt next_header_filter = nullptr;
 ngx_http_output_body_filter_pt next_body_filter = nullptr;
 
-/// Settles a request that nginx has refused. Returns false if nginx's own page stays.
-bool settle_late(IngestRequest& request, ngx_uint_t status) {
-    if (status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE && !request.is_events()) {
-        settle_too_large(request);
-        return true;
+bool is_refusal(const ngx_http_request_t* r) noexcept {
+    return r->headers_out.status >= NGX_HTTP_BAD_REQUEST;
+}
+
+/// Returns the request of `r` if it needs an answer: one that is refused while its body arrives, or
+/// a new one if the handler did not run. Returns nullptr if nothing is to be done.
+IngestRequest* unanswered(ngx_http_request_t* r) {
+    if (r != r->main || !is_refusal(r)) {
+        return nullptr;
     }
-    if (status == NGX_HTTP_INTERNAL_SERVER_ERROR) {
-        settle_internal_error(request);
-        return true;
+    if (IngestRequest* request = request_of(r)) {
+        return request->answer ? nullptr : request;
     }
-    return false;
+    RequestPool* pool = main_conf(r)->requests;
+    if (loc_conf(r)->ingest == kIngestNone || pool == nullptr || RequestPool::find(r) != nullptr) {
+        return nullptr;
+    }
+    IngestRequest& request = pool->acquire(r);
+    request.refused_before = true;
+    return &request;
+}
+
+Reason reason_of_refusal(const IngestRequest& request, ngx_uint_t status) noexcept {
+    constexpr ngx_uint_t kTooManyRequests = 429;
+    if (!request.refused_before) {
+        return status < NGX_HTTP_INTERNAL_SERVER_ERROR ? Reason::kBodyRefused : Reason::kNone;
+    }
+    return status == kTooManyRequests || status == NGX_HTTP_SERVICE_UNAVAILABLE
+               ? Reason::kLimitedBefore
+               : Reason::kRefusedBefore;
 }
 
 void describe_body(ngx_http_request_t* r, const Answer& answer) noexcept {
@@ -53,6 +71,23 @@ void consume(ngx_chain_t* chain) noexcept {
         link->buf->pos = link->buf->last;
         link->buf->file_pos = link->buf->file_last;
     }
+}
+
+/// Gives a request that nginx or another module refused the endpoint's answer for that status.
+/// Returns false without memory.
+bool answer_refusal(ngx_http_request_t* r) {
+    IngestRequest* request = unanswered(r);
+    if (request == nullptr) {
+        return true;
+    }
+    const ngx_uint_t status = r->headers_out.status;
+    settle_refused(*request, status, reason_of_refusal(*request, status));
+    if (request->answer->nginx_page) {
+        return true;
+    }
+    request->guarded = true;
+    describe_body(r, *request->answer);
+    return add_answer_headers(*request);
 }
 
 bool is_own(const ngx_http_request_t* r, const IngestRequest* request) noexcept {
@@ -75,20 +110,12 @@ void restore_head(ngx_http_request_t* r, const Answer& answer) noexcept {
 }
 
 extern "C" {
-static ngx_int_t filter_late_error(ngx_http_request_t* r) noexcept {
-    IngestRequest* request = r == r->main ? request_of(r) : nullptr;
-    if (request != nullptr) {
+static ngx_int_t filter_refusal(ngx_http_request_t* r) noexcept {
+    if (IngestRequest* request = r == r->main ? request_of(r) : nullptr) {
         request->deadline.stop();  // the rest of the body is read and discarded
     }
-    if (request != nullptr && !request->answer) {
-        const bool settled = guarded(r->connection->log, false,
-                                     [&] { return settle_late(*request, r->headers_out.status); });
-        if (settled) {
-            request->guarded = true;
-            describe_body(r, *request->answer);
-        }
-    }
-    return after_late_error(r);
+    const bool done = guarded(r->connection->log, false, [&] { return answer_refusal(r); });
+    return done ? after_refusal(r) : NGX_ERROR;
 }
 
 static ngx_int_t guard_header(ngx_http_request_t* r) noexcept {
@@ -114,29 +141,13 @@ static ngx_int_t guard_body(ngx_http_request_t* r, ngx_chain_t* in) noexcept {
     ngx_chain_t* own = text_chain(r, request->answer->text());
     return own != nullptr ? next_body_filter(r, own) : NGX_ERROR;
 }
-
-/// Counts what nginx or another module refuses at an ingest location, so that the status page shows
-/// a sender that gets 503 from limit_req.
-static ngx_int_t count_refused_before(ngx_http_request_t* r) noexcept {
-    const LocConf* conf = loc_conf(r);
-    const ngx_uint_t status = r->err_status != 0 ? r->err_status : r->headers_out.status;
-    const MainConf* main = main_conf(r);
-    const bool refused = status >= NGX_HTTP_BAD_REQUEST && request_of(r) == nullptr;
-    if (r == r->main && conf->ingest != kIngestNone && refused &&
-        main->zone_view.header != nullptr) {
-        const Endpoint endpoint =
-            conf->ingest == kIngestEvents ? Endpoint::kEvents : Endpoint::kCatalog;
-        main->zone_view.block_of(ngx_worker).count_refused_before(endpoint, status);
-    }
-    return NGX_OK;
-}
 }
 
 }  // namespace
 
-void install_late_error_filter() noexcept {
-    after_late_error = ngx_http_top_header_filter;
-    ngx_http_top_header_filter = filter_late_error;
+void install_refusal_filter() noexcept {
+    after_refusal = ngx_http_top_header_filter;
+    ngx_http_top_header_filter = filter_refusal;
 }
 
 void install_guard_filters() noexcept {
@@ -144,18 +155,6 @@ void install_guard_filters() noexcept {
     ngx_http_top_header_filter = guard_header;
     next_body_filter = ngx_http_top_body_filter;
     ngx_http_top_body_filter = guard_body;
-}
-
-bool install_refusal_counter(ngx_conf_t* cf) noexcept {
-    auto* core = static_cast<ngx_http_core_main_conf_t*>(
-        ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module));
-    auto* handler = static_cast<ngx_http_handler_pt*>(
-        ngx_array_push(&core->phases[NGX_HTTP_LOG_PHASE].handlers));
-    if (handler == nullptr) {
-        return false;
-    }
-    *handler = count_refused_before;
-    return true;
 }
 
 }  // namespace sluice::ngx

@@ -54,13 +54,10 @@ private:
 // In postconfiguration.
 
 /// Installs the filter that every answer passes first.
-void install_late_error_filter() noexcept;
+void install_refusal_filter() noexcept;
 /// Installs filters below all that rewrite bodies and above those that compress and frame them. The
 /// position follows from the module whose postconfiguration calls this.
 void install_guard_filters() noexcept;
-/// Counts what nginx refuses at an ingest location before the handler runs. Returns false without
-/// memory.
-[[nodiscard]] bool install_refusal_counter(ngx_conf_t* cf) noexcept;
 
 }  // namespace sluice::ngx
 

@@ -83,6 +83,7 @@ struct IngestRequest {
     std::optional<Answer> answer;  ///< Set once the request is settled.
     bool committed = false;        ///< The store set job.item.outcome.
     bool counted = false;          ///< The metrics contain this request.
+    bool refused_before = false;   ///< nginx or another module refused it before the handler ran.
     bool guarded = false;          ///< The client must receive exactly `answer`; see filters.cpp.
     bool body_sent = false;        ///< The guarded answer's body was sent.
     std::string_view diagnosis;    ///< Static text; empty until worked out, or if inconclusive.
@@ -92,6 +93,9 @@ struct IngestRequest {
     store::Queue* queue = nullptr;  ///< The open queue while the thread runs; nullptr if closed.
 
     [[nodiscard]] bool is_events() const noexcept { return conf->ingest == kIngestEvents; }
+    [[nodiscard]] Endpoint endpoint() const noexcept {
+        return is_events() ? Endpoint::kEvents : Endpoint::kCatalog;
+    }
 };
 
 /// Returns nullptr if the module has not seen this request, or if a redirect took the request to

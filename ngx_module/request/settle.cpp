@@ -10,32 +10,6 @@
 namespace sluice::ngx {
 namespace {
 
-bool add_headers(const IngestRequest& request, const Answer& answer) noexcept {
-    ngx_http_request_t* r = request.r;
-    bool added = true;
-    if (answer.rate) {
-        added = add_header(r, "X-RateLimit-Limit", answer.rate->limit) &&
-                add_header(r, "X-RateLimit-Remaining", answer.rate->remaining) &&
-                add_header(r, "X-RateLimit-Reset", answer.rate->reset_second);
-    }
-    if (answer.status == NGX_HTTP_SERVICE_UNAVAILABLE) {
-        added = added && add_header(r, "Retry-After", request.conf->retry_after);
-    } else if (answer.retry_after_limit && answer.rate) {
-        added = added && add_header(r, "Retry-After", answer.rate->retry_after);
-    }
-    if (answer.allow_post) {
-        added = added && add_header(r, "Allow", "POST");
-    }
-    if (request.conf->dry_run != 0) {
-        added = added && add_header(r, "X-Sluice-Dry-Run", "1");
-    }
-    return added;
-}
-
-Endpoint endpoint_of(const IngestRequest& request) noexcept {
-    return request.is_events() ? Endpoint::kEvents : Endpoint::kCatalog;
-}
-
 std::uint64_t elapsed_ms(const ngx_http_request_t* r) noexcept {
     const Timestamp now = loop_time();
     const std::int64_t ms = (now.seconds - r->start_sec) * 1000 +
@@ -44,17 +18,9 @@ std::uint64_t elapsed_ms(const ngx_http_request_t* r) noexcept {
     return ms > 0 ? static_cast<std::uint64_t>(ms) : 0;
 }
 
-std::optional<Outcome> outcome_of_status(ngx_uint_t status) noexcept {
-    switch (status) {
-        case NGX_HTTP_BAD_REQUEST:
-            return Outcome::kBadRequest;
-        case NGX_HTTP_REQUEST_ENTITY_TOO_LARGE:
-            return Outcome::kTooLarge;
-        case NGX_HTTP_INTERNAL_SERVER_ERROR:
-            return Outcome::kError;
-        default:
-            return std::nullopt;
-    }
+/// Returns true if nginx closed the connection because the body came too slowly.
+bool is_timed_out(const IngestRequest& request) noexcept {
+    return !request.answer && request.r->headers_out.status == NGX_HTTP_REQUEST_TIME_OUT;
 }
 
 /// Reports in the log when admission stops and when it resumes.
@@ -84,13 +50,14 @@ void on_committed(CommitJob& job) noexcept {
 /// Sends the answer. @return the result for ngx_http_finalize_request().
 ngx_int_t send(IngestRequest& request) noexcept {
     ngx_http_request_t* r = request.r;
+    limit_failures(request);
     const Answer& answer = *request.answer;
     count_once(request);
-    if (!add_headers(request, answer)) {
+    if (!add_answer_headers(request)) {
         return NGX_ERROR;
     }
-    if (answer.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE && request.is_events()) {
-        return NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;  // nginx's own page
+    if (answer.nginx_page) {
+        return answer.status;
     }
     request.guarded = true;
     return send_text(r, answer.status, answer.content_type, answer.text());
@@ -120,9 +87,15 @@ void settle_unavailable(IngestRequest& request, Reason reason) {
 }
 
 void settle_too_large(IngestRequest& request) {
-    Answer answer = catalog_error(NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, Outcome::kTooLarge,
-                                  Reason::kTooLarge, "Request body is too large", request.rate);
-    settle(request, std::move(answer));
+    settle(request, request.is_events() ? event_too_large(request.rate)
+                                        : catalog_error(NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
+                                                        Outcome::kTooLarge, Reason::kTooLarge,
+                                                        "Request body is too large", request.rate));
+}
+
+void settle_refused(IngestRequest& request, ngx_uint_t status, Reason reason) {
+    settle(request, refused_by_nginx(request.endpoint(), static_cast<std::uint16_t>(status), reason,
+                                     static_cast<std::uint32_t>(request.conf->retry_after)));
 }
 
 void settle_not_servable(IngestRequest& request) {
@@ -220,9 +193,41 @@ Step send_early_answer(IngestRequest& request) noexcept {
     return request.ending == NGX_OK ? send_answer(request) : Step::kEnd;
 }
 
+bool add_answer_headers(const IngestRequest& request) noexcept {
+    ngx_http_request_t* r = request.r;
+    const Answer& answer = *request.answer;
+    bool added = true;
+    if (answer.rate) {
+        added = add_header(r, "X-RateLimit-Limit", answer.rate->limit) &&
+                add_header(r, "X-RateLimit-Remaining", answer.rate->remaining) &&
+                add_header(r, "X-RateLimit-Reset", answer.rate->reset_second);
+    }
+    if (answer.status == NGX_HTTP_SERVICE_UNAVAILABLE) {
+        added = added && add_header(r, "Retry-After", request.conf->retry_after);
+    } else if (answer.retry_after != 0) {
+        added = added && add_header(r, "Retry-After", answer.retry_after);
+    }
+    if (answer.allow_post) {
+        added = added && add_header(r, "Allow", "POST");
+    }
+    if (request.conf->dry_run != 0) {
+        added = added && add_header(r, "X-Sluice-Dry-Run", "1");
+    }
+    return added;
+}
+
 std::optional<Outcome> outcome_of(const IngestRequest& request) noexcept {
-    return request.answer ? request.answer->outcome
-                          : outcome_of_status(request.r->headers_out.status);
+    if (request.answer) {
+        return request.answer->outcome;
+    }
+    return is_timed_out(request) ? std::optional(Outcome::kBadRequest) : std::nullopt;
+}
+
+Reason reason_of(const IngestRequest& request) noexcept {
+    if (request.answer) {
+        return request.answer->reason;
+    }
+    return is_timed_out(request) ? Reason::kBodyRefused : Reason::kNone;
 }
 
 void count_once(IngestRequest& request) noexcept {
@@ -232,14 +237,13 @@ void count_once(IngestRequest& request) noexcept {
     }
     request.counted = true;
     MetricsBlock& metrics = request.tools.metrics;
-    note_admission(request, *outcome, request.answer ? request.answer->reason : Reason::kNone);
-    metrics.count_request(endpoint_of(request), *outcome,
-                          request.answer ? request.answer->reason : Reason::kNone,
-                          elapsed_ms(request.r));
+    const Reason reason = reason_of(request);
+    note_admission(request, *outcome, reason);
+    metrics.count_request(request.endpoint(), *outcome, reason, elapsed_ms(request.r));
     if (outcome != Outcome::kAccepted) {
         return;
     }
-    metrics.of(endpoint_of(request))
+    metrics.of(request.endpoint())
         .records.fetch_add(request.records_count, std::memory_order_relaxed);
     if (request.cell != nullptr) {
         request.cell->accepted.fetch_add(1, std::memory_order_relaxed);

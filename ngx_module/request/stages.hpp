@@ -88,14 +88,27 @@ void settle_not_servable(IngestRequest& request);
 void settle_store_error(IngestRequest& request, const Error& error, Reason reason);
 /// Answers 413: on the events endpoint with nginx's own page.
 void settle_too_large(IngestRequest& request);
+/// Answers with a status that nginx or another module has set.
+/// @param reason  kBodyRefused, kLimitedBefore or kRefusedBefore.
+void settle_refused(IngestRequest& request, ngx_uint_t status, Reason reason);
 /// Answers 500.
 void settle_internal_error(IngestRequest& request) noexcept;
 
-/// Returns $sluice_result, also for a request that nginx refused while it read the body. Returns
-/// nothing if the client left before there was an answer.
+/// Adds the headers of the settled answer. Returns false without memory.
+[[nodiscard]] bool add_answer_headers(const IngestRequest& request) noexcept;
+/// Returns $sluice_result, also for a request whose body was so slow that nginx closed the
+/// connection without an answer. Returns nothing if the client left before there was an answer.
 [[nodiscard]] std::optional<Outcome> outcome_of(const IngestRequest& request) noexcept;
+/// Returns $sluice_reason as far as it is known at once, or kNone.
+[[nodiscard]] Reason reason_of(const IngestRequest& request) noexcept;
 /// Adds a finished request to the metrics; a second call does nothing.
 void count_once(IngestRequest& request) noexcept;
+
+// -- limit_failures.cpp ---------------------------------------------------------------------------
+
+/// Counts a request that was not authenticated in the window of its address, and answers 429
+/// instead if the window is used up. Ignores all other requests. Event loop.
+void limit_failures(IngestRequest& request) noexcept;
 
 // -- handler.cpp ----------------------------------------------------------------------------------
 

@@ -132,8 +132,12 @@ std::string_view diagnose(const IngestRequest& request) {
 
 /// Returns the reason for the operator. It is worked out after the answer was sent, and never sent.
 Text reason(IngestRequest& request) {
-    if (!request.r->header_sent || !request.answer || request.answer->reason == Reason::kNone) {
+    const bool is_done = request.r->header_sent || !request.answer;
+    if (!is_done || reason_of(request) == Reason::kNone) {
         return std::nullopt;
+    }
+    if (!request.answer) {
+        return to_string(reason_of(request));
     }
     if (is_undiagnosed(request) && request.tools.diagnoses.allow(loop_time().seconds)) {
         request.diagnosis = diagnose(request);
@@ -215,11 +219,6 @@ Text without_request(ngx_http_request_t* r, uintptr_t variable) {
     if (loc_conf(r)->ingest == kIngestNone) {
         return std::nullopt;
     }
-    // nginx refuses a body that is too long before it calls the module.
-    const bool too_large = r->headers_out.status == NGX_HTTP_REQUEST_ENTITY_TOO_LARGE;
-    if (variable == kResult && too_large) {
-        return Text(to_string(Outcome::kTooLarge));
-    }
     return variable == kShop || variable == kTopic ? value_of_head(r, variable) : std::nullopt;
 }
 
@@ -235,7 +234,10 @@ Text text_of(ngx_http_request_t* r, uintptr_t variable) {
         return std::nullopt;
     }
     IngestRequest* request = RequestPool::find(r->main);
-    return request != nullptr ? value_of(*request, variable) : without_request(r, variable);
+    const bool is_head = variable == kShop || variable == kTopic;
+    return request == nullptr || (request->refused_before && is_head)
+               ? without_request(r, variable)
+               : value_of(*request, variable);
 }
 
 extern "C" {

@@ -9,17 +9,19 @@ namespace sluice::ngx {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x31656e6f7a6c5321;  // "!Slzone1"
-constexpr std::uint32_t kLayout = 2;
+constexpr std::uint32_t kLayout = 3;
 constexpr std::size_t kBlocks = 32;
 
 constexpr std::size_t kHeaderBytes = (sizeof(ZoneHeader) + 63) / 64 * 64;
 constexpr std::size_t kHistoryBytes = (sizeof(SharedHistory) + 63) / 64 * 64;
 constexpr std::size_t kSampleAt = kHeaderBytes + kHistoryBytes;
 constexpr std::size_t kBlocksAt = kSampleAt + sizeof(SharedSample);
-constexpr std::size_t kFixedBytes = kBlocksAt + kBlocks * sizeof(MetricsBlock);
+constexpr std::size_t kFailuresAt = kBlocksAt + kBlocks * sizeof(MetricsBlock);
+constexpr std::size_t kFixedBytes = kFailuresAt + sizeof(FailureWords);
 
 static_assert(std::is_trivially_destructible_v<AccountCell> &&
-              std::is_trivially_destructible_v<SharedSample>);
+              std::is_trivially_destructible_v<SharedSample> &&
+              std::is_trivially_destructible_v<FailureWords>);
 static_assert(kSampleAt % 64 == 0 && kFixedBytes % 64 == 0 && sizeof(AccountCell) == 64);
 static_assert(std::is_standard_layout_v<AccountCell> && std::is_standard_layout_v<ZoneHeader>);
 
@@ -29,6 +31,7 @@ void set_view(ZoneHeader* header, ZoneView& view) noexcept {
     view.history = reinterpret_cast<SharedHistory*>(bytes + kHeaderBytes);
     view.sample = reinterpret_cast<SharedSample*>(bytes + kSampleAt);
     view.blocks = reinterpret_cast<MetricsBlock*>(bytes + kBlocksAt);
+    view.failures = reinterpret_cast<FailureWords*>(bytes + kFailuresAt);
     view.cells = reinterpret_cast<AccountCell*>(bytes + kFixedBytes);
     view.cells_count = header->cells_count;
 }

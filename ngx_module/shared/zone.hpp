@@ -1,7 +1,8 @@
 // The shared zone: rate words and counters of all worker processes. No lock; survives reload.
 //
-// The layout (ZoneHeader, history, sample, one MetricsBlock per worker number, account cells) is
-// fixed when the zone is created, because workers of two configurations use it at the same time.
+// The layout (ZoneHeader, history, sample, one MetricsBlock per worker number, failure words,
+// account cells) is fixed when the zone is created, because workers of two configurations use it at
+// the same time.
 #pragma once
 
 #include <array>
@@ -43,6 +44,18 @@ struct SampledQueue {
     QueueFigures figures;
 };
 
+/// Rate words (core/intake/rate_window.hpp) of the addresses that fail to authenticate, by the hash
+/// of the address. Addresses with the same hash share a window. That only answers a failure with
+/// 429 earlier, because a request that authenticates is not counted and not limited here; so
+/// nothing is searched, evicted or locked.
+struct FailureWords {
+    static constexpr std::size_t kWords = std::size_t{1} << 14;
+
+    [[nodiscard]] Counter& of(std::uint32_t hash) noexcept { return words[hash % kWords]; }
+
+    std::array<Counter, kWords> words;
+};
+
 /// Figures that one worker samples for all workers.
 struct alignas(64) SharedSample {
     Lease lease;  ///< Which one.
@@ -65,6 +78,7 @@ struct ZoneView {
     SharedHistory* history;
     SharedSample* sample;
     MetricsBlock* blocks;
+    FailureWords* failures;
     AccountCell* cells;
     std::uint64_t cells_count;
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import orders, paths, sign
+from harness import answers, orders, paths, sign
 
 CONFIG = """
     sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
@@ -125,7 +125,7 @@ def test_every_request_is_counted_once_under_its_result(edge, new_merchant):
     assert results == {"accepted": 3, "bad_request": 1, "unauthorized": 1, "method_not_allowed": 1}
     assert report["events"]["requests"] == 6
     assert report["events"]["records"] == 3
-    assert report["events"]["reasons"] == {"fields": 1, "shop_unknown": 1}
+    assert report["events"]["reasons"] == {"fields": 1, "shop_unknown": 1, "method": 1}
     results = {name: n for name, n in report["catalog"]["results"].items() if n}
     assert results == {"accepted": 1, "replayed": 1}
     assert report["catalog"]["records"] == 7
@@ -236,15 +236,17 @@ def test_a_broken_store_is_shown_and_said(edge, new_merchant):
 
 
 def test_what_other_modules_refuse_is_counted(start_edge, new_merchant):
-    """limit_req's 503 never reaches this module: without this count no page would show it."""
+    """limit_req's 503 never reaches the handler: without this count no page would show it."""
     limited = CONFIG.replace("sluice_ingest events;", "sluice_ingest events; limit_req zone=address;").replace(
         "sluice_ingest catalog;", "sluice_ingest catalog; deny all;")
     edge = start_edge("limit_req_zone $binary_remote_addr zone=address:1m rate=1r/m;\n" + limited)
     merchant = new_merchant(edge, "acme")
-    answers = [merchant.event("ORDER_CREATE", orders.order()).status for _ in range(4)]
-    assert answers == [200, 503, 503, 503]
+    paths.wait_until(lambda: status(edge)["history"], "the first point")
+    got = [merchant.event("ORDER_CREATE", orders.order()) for _ in range(4)]
+    assert [answer.status for answer in got] == [200, 503, 503, 503]
+    assert all(answer.body == b"" and answer.header("Retry-After") == "1" for answer in got[1:])
     batch = {"products": [{"platform_product_id": "p", "title": "t"}]}
-    assert merchant.catalog("PRODUCT_UPSERT", batch, "k").status == 403
+    answers.catalog_error(merchant.catalog("PRODUCT_UPSERT", batch, "k"), 403)
     assert edge.request("POST", sign.EVENTS + "/other", [], b"{}").status == 404  # no location of ours
     found = metrics(edge)
     assert found['sluice_refusals_total{endpoint="events",reason="limited_before"}'] == 3
@@ -252,4 +254,8 @@ def test_what_other_modules_refuse_is_counted(start_edge, new_merchant):
     assert found['sluice_refusals_total{endpoint="catalog",reason="refused_before"}'] == 1
     assert status(edge)["events"]["reasons"] == {"limited_before": 3}
     assert found['sluice_requests_total{endpoint="events",result="accepted"}'] == 1
-    assert status(edge)["events"]["requests"] == 1
+    assert found['sluice_requests_total{endpoint="events",result="unavailable"}'] == 3
+    assert found['sluice_requests_total{endpoint="catalog",result="forbidden"}'] == 1
+    assert status(edge)["events"]["requests"] == 4
+    wait_for(edge, lambda report: any(p["code"] == "limited_before" and " 3 requests " in p["message"]
+                                      for p in report["problems"]), "the problem")

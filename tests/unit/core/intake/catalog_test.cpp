@@ -164,7 +164,7 @@ TEST(CatalogIntakeRules, Check4AUsedUpWindowIs429) {
     world.gate.verdict = RateVerdict{false, 600, 0, kNow.seconds + 5, 5};
     EXPECT_EQ(status(world, batch_request("not json")), 429);
     const Outcomes got = send(world, batch_request());
-    EXPECT_TRUE(got.answer->retry_after_limit);
+    EXPECT_EQ(got.answer->retry_after, got.answer->rate->retry_after);
     EXPECT_TRUE(got.answer->rate);
 }
 

@@ -240,7 +240,7 @@ TEST(EventIntakeRules, AUsedUpWindowIs429BeforeAnythingElseIsSaid) {
     EXPECT_EQ(got.answer->status, 429);
     EXPECT_EQ(got.answer->text(), R"({"error":"Rate limit exceeded"})");
     EXPECT_EQ(got.answer->content_type, "application/json");
-    EXPECT_TRUE(got.answer->retry_after_limit);
+    EXPECT_EQ(got.answer->retry_after, got.answer->rate->retry_after);
     ASSERT_TRUE(got.answer->rate);
     EXPECT_EQ(got.answer->rate->retry_after, 5U);
 }
