@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-/// Takes the order away from its creator: posts what has accrued back.
+/// Detaches the order from its creator: posts the reversal of its accrued amounts, and a memo
+/// entry.
 void leave(OrderChange& change) {
     OrderState& state = change.state();
     Position& position = *state.position();

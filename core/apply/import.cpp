@@ -18,7 +18,7 @@ Error at_line(std::uint32_t line, const std::string& what) {
     return {ErrorCode::kConflict, "line " + std::to_string(line) + ": " + what};
 }
 
-/// How far back an input counts (A2).
+/// Returns the effective date of an input: orders before it are not affected (A2).
 Timestamp effective_from_of(const Program& program, const std::optional<Timestamp>& effective_from,
                             const CommandContext& context) {
     return effective_from.value_or(program.default_effective_from(context.source.received_at));
@@ -62,7 +62,7 @@ private:
     std::map<std::pair<std::string, Digest256>, CodeBook> books_;
 };
 
-/// Every row against the ledger and against the rows before it: nothing is written before all fit.
+/// Checks each row against the ledger and the rows before it. Writes nothing unless all rows fit.
 Status claim_codes(const CreatorImport& command, const CommandContext& context,
                    ProgramsByName& programs, CodeBooks& books, LedgerTxn& txn) {
     for (const CreatorImport::Row& row : command.rows) {
@@ -180,7 +180,7 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
         }
     }
     leave_work(keys, context, txn);
-    for (const AccountNumber account : joined) {  // Clicks that are there already count now.
+    for (const AccountNumber account : joined) {  // stored clicks of the new members count now
         leave_account_work(account, context, txn);
     }
     return Reply{CommandOutcome::kDone, counted(command.rows.size(), "row", "rows") + " imported"};

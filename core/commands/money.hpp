@@ -20,7 +20,7 @@ struct PayoutClose {
     std::vector<CreatorId> creators{};  ///< Empty means all.
     std::vector<CreatorId> excluded{};
     bool ignore_minimum = false;
-    std::string expect{};  ///< Digest of a preview, hexadecimal; empty: none.
+    std::string expect{};  ///< Digest of a preview, hexadecimal; empty means none.
 };
 
 enum class PayoutVerb : std::uint8_t {
@@ -51,7 +51,7 @@ struct Withdraw {
 /// The order (its shop is in the record's metadata), or a creator of the account.
 struct HoldTarget {
     std::optional<OrderId> order;
-    CreatorId creator;  ///< Empty with an order.
+    CreatorId creator;  ///< Empty if `order` is set.
     ProgramId program;  ///< Empty means all.
 };
 struct Hold {

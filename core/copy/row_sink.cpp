@@ -61,7 +61,7 @@ private:
             from_.scan_rows(first.view(), {}, add);
         }
     }
-    /// Ledgers have them in different orders.
+    /// Sorts the chains, because ledgers have them in different orders.
     void walk_chains() {
         std::vector<NodeChain> chains;
         from_.scan_chains([&chains](const NodeChain& chain) {
@@ -110,7 +110,7 @@ private:
                              order.key);
         }
     }
-    /// Orders are found by way of their shops: one whose shop is gone would be passed over.
+    /// The walk finds orders through their shops, so it would miss an order whose shop row is gone.
     void check_counts() const {
         std::uint64_t orders = 0;
         std::uint64_t entries = 0;

@@ -1,4 +1,4 @@
-// Row sink: takes every row of a ledger, table by table. WholeReader gives them all.
+// Row sink: receives every row of a ledger, table by table, from a WholeReader.
 //
 // One walk (walk_ledger()) feeds the fill of another ledger and the comparison of two ledgers,
 // so neither can know of a table that the other one forgets.
@@ -23,7 +23,7 @@ struct NodeBalance {
 /// One consistent state, of all nodes.
 class WholeReader : public virtual LedgerReader {
 public:
-    /// Makes head(), chain() and rows that belong to one node those of `node` from here on.
+    /// Selects the node whose head(), chain() and per-node rows the following calls return.
     virtual void turn_to(std::string_view node) = 0;
     /// By key, then by node.
     virtual void scan_balance_parts(const Visitor<NodeBalance>& visit) = 0;
@@ -40,7 +40,7 @@ public:
     virtual void add_row(RowView row) = 0;
     /// Heads come first, by node.
     virtual void add(const LedgerHead& head) = 0;
-    /// Makes rows of tables that are kept per node this node's from here on.
+    /// Selects the node to which the following rows of per-node tables belong.
     virtual void turn_to(std::string_view node) = 0;
     virtual void add(const NodeChain& chain) = 0;
     virtual void add(const NodeBalance& balance) = 0;
@@ -65,7 +65,7 @@ public:
     virtual void flush() = 0;
     /// Returns a reader of the rows stored so far. Requires: flush().
     [[nodiscard]] virtual std::unique_ptr<WholeReader> written() = 0;
-    /// Removes the mark, so that it is a ledger like any other. Requires: flush().
+    /// Removes the mark, so that programs open the ledger. Requires: flush().
     virtual void finish() = 0;
     /// Returns the form in which this kind of ledger stores a text from people or damaged records.
     [[nodiscard]] virtual std::string as_stored(const std::string& text) const { return text; }
@@ -76,7 +76,7 @@ public:
 /// than the heads account for, or fewer.
 void walk_ledger(WholeReader& from, RowSink& to);
 
-/// The same rows to two sinks, in one walk.
+/// Feeds two sinks with the same rows, in one walk.
 void walk_ledger(WholeReader& from, RowSink& to, RowSink& also);
 
 }  // namespace sluice

@@ -17,7 +17,7 @@
 namespace sluice {
 
 struct EditedInput {
-    std::string record;       ///< With the body inside, unless `keeps_bulk`.
+    std::string record;       ///< Contains the body, unless `keeps_bulk`.
     Digest256 body_sha256{};  ///< Digest of the body as it was sent.
     bool keeps_bulk = false;  ///< The body is missing, and the record still names it.
 };

@@ -50,7 +50,7 @@ bool is_whose(const ForgetWhom& whom, const SeenEvent& event) {
     return false;
 }
 
-/// The same by an order's row, which holds digests only.
+/// Returns true if the order's row, which has digests only, belongs to the person.
 bool is_whose(const ForgetWhom& whom, const OrderState& state) {
     switch (whom.by) {
         case ForgetBy::kCustomer:

@@ -29,7 +29,7 @@ struct ForgetWhom {
 struct ForgetJob {
     std::string command_id;
     ForgetWhom whom;
-    Digest256 secret{};     ///< R
+    Digest256 secret{};     ///< R, the key of the pseudonyms: random, one for each FORGET.
     Timestamp received_at;  ///< Receipt of the command.
     std::string node;       ///< Queue of the command.
     SequenceNumber seq;     ///< Sequence number of the command there.

@@ -11,12 +11,13 @@
 
 namespace sluice {
 
-/// Only ever grows. Customers and orders are those of the forget's shop, devices those of its
-/// account.
+/// The ids that a forget has found; none is ever removed. Customers and orders are those of the
+/// forget's shop, devices those of its account.
 struct ForgetFound {
-    std::set<OrderId> orders;  ///< The person's: their bodies lose what the ledger does not read.
-    std::set<Digest256> customers;   ///< Stated by these orders, in any version.
-    std::set<Digest256> devices;     ///< Likewise.
+    /// The person's orders. Their bodies keep only the fields that the ledger reads.
+    std::set<OrderId> orders;
+    std::set<Digest256> customers;   ///< Customer ids that these orders stated, in any version.
+    std::set<Digest256> devices;     ///< Device ids that these orders stated.
     std::set<CreatorId> creators{};  ///< Every id that a forgotten creator had.
     friend bool operator==(const ForgetFound&, const ForgetFound&) = default;
 
@@ -39,8 +40,8 @@ struct Input {
     std::string_view record;  ///< decode_record() reads it.
     /// The body stored outside the queue, already compared with its SHA-256.
     std::string_view bulk_body;
-    /// Set if it cannot be applied, whatever it says: no body, no memory. It goes to the dead
-    /// letters with this reason.
+    /// Set if the input cannot be applied, whatever its record says: its body is missing, or memory
+    /// does not suffice. The input becomes a dead letter with this reason.
     std::optional<std::string> dead_reason;
     /// SHA-256 of the body as it was sent, if `record` no longer holds those bytes (forgotten
     /// customers); duplicates are recognised by it.

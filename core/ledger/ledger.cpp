@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-/// Looks at the clock this often are enough for a ledger that reads nothing ahead.
+/// Inputs between two checks of the time, for a ledger that reads nothing ahead.
 constexpr std::size_t kInputsAtOnce = 16;
 
 template <class Row>

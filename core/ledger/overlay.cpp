@@ -6,8 +6,8 @@
 namespace sluice {
 namespace {
 
-/// Visits rows of both in the order of `key_of`: `below` scans one, `own` is sorted; of two with
-/// one key the own one.
+/// Visits the rows that `below` scans and those of `own`, which is sorted, in the order of
+/// `key_of`. Of two rows with the same key, visits the one of `own`.
 template <class Row, class Own, class KeyOf, class Below>
 void scan_both(const Own& own, KeyOf key_of, const Visitor<Row>& visit, Below below) {
     auto at = own.begin();

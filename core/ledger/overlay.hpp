@@ -1,7 +1,7 @@
 // Overlay: changes in memory on top of a reader, so that a command can be tried (rule A4).
 //
 // Reads give the reader's state with the changes in it. Nothing is written: commit() throws.
-// Overlays may lie on one another: an overlay is a reader.
+// An overlay is a reader, so another overlay may use it.
 //
 // Memory: the rows that were changed. Rows that are put while a scan of their table runs may or may
 // not be visited by it. Products cannot be changed: put_catalog() and delete_catalog() throw.

@@ -64,7 +64,8 @@ struct PayoutRun {
 };
 
 struct Payout {
-    std::string payout_id;  ///< The run's with `P` for `C`, `-`, the number within the run.
+    std::string payout_id;  ///< The payout run's id with `P` for `C`, then `-` and the number
+                            ///< within the run.
     AccountNumber account;
     CreatorId creator;
     Currency currency;

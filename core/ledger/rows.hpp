@@ -118,7 +118,7 @@ struct Membership {
     Timestamp effective_from;  ///< Clicks count for orders from here on (A2).
 };
 
-/// Unique by account, anon, program, occurred_at, creator; a re-import moves `imported` on.
+/// Unique by account, anon, program, occurred_at, creator. A repeated import raises `imported`.
 struct Click {
     AccountNumber account;
     Digest256 anon{};

@@ -26,7 +26,7 @@ class KeyColumns {
 public:
     explicit KeyColumns(KeySink& sink) : sink_(sink) {}
 
-    /// Ends the text that the last column was.
+    /// Ends the last column, if that was a text.
     void begin_column() {
         if (text_is_open_) {
             sink_.bytes(std::string_view("\0", 1));
@@ -66,7 +66,7 @@ private:
     bool text_is_open_ = false;
 };
 
-/// A sink that keeps everything whole.
+/// Collects a key without cutting any text.
 class WholeKey final : public KeySink {
 public:
     void bytes(std::string_view raw) override { text.append(raw); }

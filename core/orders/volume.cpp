@@ -25,8 +25,8 @@ void add(TierVolume volume, bool minus, LedgerTxn& txn) {
     }
 }
 
-/// An earlier order of the same customer is in the ledger. The order's own row is as it was before
-/// the input.
+/// Returns kReturning if the ledger has an earlier order of the same customer. Requires: the
+/// order's own row is as it was before the input.
 CustomerKind customer_kind(const OrderState& state, LedgerReader& ledger) {
     if (!state.customer) {
         return CustomerKind::kUnknown;

@@ -132,7 +132,7 @@ private:
     const AccountSettings& settings_;
     LedgerTxn& txn_;
     PayoutAllocation allocation_;
-    Payout payout_;  ///< The payout that is being made; no id: none is.
+    Payout payout_;  ///< The payout that is being made; its id is empty if there is none.
     std::map<ProgramId, Decimal> sums_;
     std::vector<Made> made_;
 };

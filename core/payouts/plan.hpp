@@ -50,7 +50,7 @@ struct PlanRequest {
     AccountId account_id;
     const PayoutClose& close;
     Timestamp received_at;
-    std::string payout_run{};  ///< Command id of the close; empty: a preview.
+    std::string payout_run{};  ///< Command id of the close; empty means a preview.
 };
 
 class PayoutPlan {

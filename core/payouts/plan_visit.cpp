@@ -106,7 +106,7 @@ private:
         ItemsInOrder items;
     };
 
-    /// @param row  nullptr: adds all that are left.
+    /// @param row  nullptr means all that are left.
     void add_later_before(const OpenAmount* row) {
         if (later_ == plan_.later_.end()) {
             return;

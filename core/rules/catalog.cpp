@@ -35,7 +35,7 @@ std::vector<std::string> variant_skus_in(std::string_view variants) {
     return skus;
 }
 
-/// Members of both, in the stored order, new ones behind.
+/// Returns the members of both, in the stored order, followed by the new ones.
 std::vector<JsonMember> merged_members(std::vector<JsonMember> stored,
                                        std::vector<JsonMember> sent) {
     std::unordered_map<std::string, std::size_t> index;

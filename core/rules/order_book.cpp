@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-/// Whether `row` is effective rather than `other` of the same line.
+/// Returns true if `row` takes precedence over `other`, a row of the same line (rule R2).
 bool stands_before(const RefundRow& row, const RefundRow& other) noexcept {
     return std::pair(row.version, row.stated) > std::pair(other.version, other.stated);
 }

@@ -70,7 +70,7 @@ private:
         }
     }
 
-    /// Returns the accrued amount of a line in the order's currency, and memos its row as matched.
+    /// Returns the accrued amount of a line in the order's currency, and marks its row as matched.
     Decimal accrued_of(const LineItemId& line, std::size_t likely) {
         const std::vector<LineAccrual>& accruals = position_.accruals;
         if (likely < accruals.size() && is_row(accruals[likely], line)) {
@@ -135,7 +135,7 @@ private:
     std::vector<JournalEntry> postings_;
 };
 
-/// Enters a position's first postings: each makes a row.
+/// Adds a position's first postings to its accruals. Each posting makes a row.
 void enter_first(Position& position, const std::vector<JournalEntry>& postings,
                  std::uint64_t first_entry) {
     position.accruals.reserve(postings.size());

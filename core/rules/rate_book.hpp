@@ -38,12 +38,12 @@ public:
     RateBook(const RateBook&) = delete;  // The indexes point into program_.
     RateBook& operator=(const RateBook&) = delete;
 
-    /// Whether some rule asks for the product; else find_product() is not needed.
+    /// Returns false if no rule asks for the product, so that find_product() is not needed.
     [[nodiscard]] bool needs_product() const noexcept { return needs_product_; }
     [[nodiscard]] const Program& program() const noexcept { return program_; }
-    /// Rule M1: the most specific item; of one level the rule with more qualifiers, then the first
-    /// in the file. An amount in another currency does not match.
-    /// @param product  nullptr: not in the catalog. `shared_with` is left to the caller.
+    /// Returns the rate by rule M1: of the most specific item; at one level the rule with more
+    /// qualifiers, then the first in the file. An amount in another currency does not match.
+    /// @param product  nullptr if the catalog lacks it. The caller sets `shared_with`.
     [[nodiscard]] FrozenRate rate_for(const OrderLine& line, const CatalogRecord* product,
                                       const RateQuestion& question) const;
 
@@ -51,12 +51,12 @@ private:
     using Index = std::unordered_map<std::string_view, std::vector<std::uint32_t>>;
 
     [[nodiscard]] bool matches(const Rule& rule, const RateQuestion& question) const;
-    /// The rule of one level that wins, if any matches one of `values`.
+    /// Returns the index of the rule that wins at one level, if any rule matches one of `values`.
     [[nodiscard]] std::optional<std::uint32_t> best_rule(
         RuleMatch level, const std::vector<std::string_view>& values,
         const RateQuestion& question) const;
 
-    Program program_;  ///< Its texts are what the indexes' keys point to.
+    Program program_;  ///< Owns the texts to which the keys of the indexes point.
     std::uint32_t version_;
     bool needs_product_ = false;
     std::unordered_map<RuleMatch, Index> rules_;  ///< Indexes sorted: the winner first.

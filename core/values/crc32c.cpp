@@ -26,8 +26,8 @@ std::uint32_t crc_of_long(std::uint32_t crc, std::string_view bytes) noexcept {
 
 #ifdef __x86_64__
 
-/// Up to here eight bytes at a time are faster than ISA-L, which folds 16 and more of them at once
-/// but needs as long for one byte as for a hundred.
+/// Up to this size, eight bytes at a time are faster than ISA-L, which folds 16 or more at once but
+/// takes as long for one byte as for a hundred.
 constexpr std::size_t kShortBytesMax = 192;
 
 template <class Word>
@@ -73,7 +73,7 @@ std::uint32_t crc_of_short(std::uint32_t crc, std::string_view bytes) noexcept {
 }  // namespace
 
 std::uint32_t crc32c(std::uint32_t seed, std::string_view bytes) noexcept {
-    // The usual CRC is inverted on both sides.
+    // The standard CRC inverts the register before and after.
     return ~(is_short(bytes) ? crc_of_short(~seed, bytes) : crc_of_long(~seed, bytes));
 }
 

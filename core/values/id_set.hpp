@@ -1,4 +1,4 @@
-// Id set: which of a list's ids came before in the same list, and whether an id is in it.
+// Id set: finds repeated ids in a list, and tells whether an id is in it.
 //
 // Sorting, not hashing: no choice of ids makes it slower than n log n.
 // Memory: keeps its buffers; assign() of an ordinary order's few ids allocates nothing.
@@ -17,7 +17,7 @@ public:
     void assign(std::span<const std::string_view> ids);
 
     [[nodiscard]] bool has_repeats() const noexcept { return has_repeats_; }
-    /// Whether an equal id came earlier in the list. False beyond its end.
+    /// Returns true if an equal id came earlier in the list; false beyond its end.
     [[nodiscard]] bool is_repeat(std::size_t position) const noexcept {
         return position < repeats_.size() && repeats_[position] != 0;
     }
@@ -25,7 +25,7 @@ public:
     void clear() noexcept { assign({}); }
 
 private:
-    static constexpr std::size_t kSmall = 16;  ///< Up to here comparing all pairs is fastest.
+    static constexpr std::size_t kSmall = 16;  ///< Up to this size, comparing all pairs is fastest.
 
     std::span<const std::string_view> ids_;
     std::vector<std::uint32_t> sorted_;  ///< Positions by id; empty if the list is small.

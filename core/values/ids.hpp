@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// A text identifier of any type: what code needs that handles ids whatever they name.
+/// A text identifier of any type, for code that treats all ids alike.
 class AnyTextId {
 public:
     [[nodiscard]] std::string_view view() const noexcept { return text_; }

@@ -16,7 +16,7 @@ struct ArchiveReader::State {
     Result<bool> go_to(std::string_view queue_uuid, SequenceNumber seq);
 
     std::map<std::uint64_t, std::filesystem::path> segments;
-    std::map<std::uint64_t, std::filesystem::path>::const_iterator segment;  ///< The open one.
+    std::map<std::uint64_t, std::filesystem::path>::const_iterator segment;  ///< The open segment.
     std::optional<OpenFile> file;
     SegmentHead head;
     std::optional<BlockCursor> cursor;

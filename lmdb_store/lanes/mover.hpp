@@ -47,7 +47,7 @@ private:
     class Source final : public LaneSource {
     public:
         Source(LaneSet& lanes, const LaneRow& row) : lanes_(lanes), row_(row) {}
-        /// Reads this file, which outlives the source.
+        /// Makes the source read `file`, which must outlive it.
         void use(const LaneFile& file) { from_.emplace(file, lanes_.buffers()); }
         void expect_end(std::uint64_t end) noexcept { expected_end_ = end; }
         void read_ahead(std::uint64_t bytes) noexcept { read_ahead_ = bytes; }

@@ -1,7 +1,7 @@
 // Fill: the folder that a copied ledger goes to.
 //
-// The mark that the copy is unfinished is in the first transaction that writes to the folder, and
-// goes with the last one. begin() empties a copy that was killed in between, and starts again.
+// The first transaction that writes to the folder sets the mark of an unfinished copy, and the last
+// one removes it. begin() empties a copy that was interrupted, and starts again.
 #pragma once
 
 #include <filesystem>

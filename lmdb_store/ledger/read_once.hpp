@@ -34,7 +34,7 @@ public:
         last_ = &*known;
         return last_->second;
     }
-    /// Call it whenever a row of the table is written.
+    /// Discards the cached values. Call this when the transaction writes a row of the table.
     void forget() noexcept {
         last_ = nullptr;
         values_.clear();
@@ -48,7 +48,7 @@ private:
     };
     std::unordered_map<std::string, Value, Hash, std::equal_to<>> values_;
     const std::pair<const std::string, Value>* last_ =
-        nullptr;  ///< In `values_`. Often asked for again.
+        nullptr;  ///< The last value returned, which is often wanted again.
 };
 
 }  // namespace sluice::store

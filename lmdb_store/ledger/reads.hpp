@@ -71,7 +71,7 @@ protected:
     void decode_group(std::string_view key, std::string_view value, JournalGroup& group);
 
 private:
-    /// Decodes the value of `key`, if there is one, into `row`.
+    /// Decodes the value of `key` into `row`, if the key exists.
     template <class Row>
     std::optional<Row> find(Table table, const LedgerKey& key, Row row);
     [[nodiscard]] bool find_group(std::uint32_t node, std::uint64_t entry, JournalGroup& group);

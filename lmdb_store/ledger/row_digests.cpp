@@ -84,7 +84,8 @@ private:
         std::uint64_t rows = 0;
         Sha256 hash;
     };
-    /// Gives texts the form in which the other ledger has them. Returns whether one changed.
+    /// Converts the row's texts to the form in which the other ledger stores them. Returns true if
+    /// one changed.
     bool give_form(RowRef row) const {
         bool changed = false;
         for (const std::vector<Column>* columns : {&row.table().key, &row.table().rest}) {

@@ -134,7 +134,7 @@ int KeptCursor::put(MDB_val key, MDB_val value) noexcept {
 
 std::optional<std::string_view> RowAccess::get(Table table, std::string_view key) const {
     if (key.empty()) {
-        return std::nullopt;  // LMDB has no such keys, and complains
+        return std::nullopt;  // LMDB has no such keys, and returns an error
     }
     MDB_val key_val = to_val(key);
     MDB_val value{};

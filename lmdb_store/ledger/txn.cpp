@@ -43,7 +43,7 @@ void EmbeddedTxn::write(Table table, std::string_view key, std::string_view valu
 
 void EmbeddedTxn::remove(Table table, const LedgerKey& key) {
     if (key.size() == 0) {
-        return;  // LMDB has no such keys, and complains
+        return;  // LMDB has no such keys, and returns an error
     }
     // The cursor may stand on the deleted row, or on its page.
     cursors_[static_cast<std::size_t>(table)].cursor().close();

@@ -6,7 +6,7 @@
 
 namespace sluice::store {
 
-/// @param fields  A FieldWriter and a const trace, or a FieldReader and one to fill in.
+/// @param fields  A FieldWriter for a const trace, or a FieldReader for a trace to fill in.
 void event_fields(auto& fields, auto& event) {
     fields(event.seq);
     fields(event.topic);

@@ -26,7 +26,7 @@ std::uint64_t FieldReader::long_number() noexcept {
         rest_.remove_prefix(1);
         value |= bits << shift;
         if (byte < 0x80) {
-            // One way to write a number: no zeros in front, no bit beyond 64.
+            // Each number has one encoding: no leading zeros, and no bit beyond 64.
             expect((byte != 0 || shift == 0) && (bits << shift) >> shift == bits);
             return ok_ ? value : 0;
         }

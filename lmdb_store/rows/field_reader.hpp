@@ -60,7 +60,8 @@ public:
         expect(is_valid(taken));
         value = ok_ ? taken : value;
     }
-    /// Likewise, an enum as its byte.
+    /// Reads an enum from its byte.
+    /// @param is_one  Returns true for a byte that is a value of the enum.
     void one_of(std::uint8_t& value, bool (*is_one)(std::uint8_t)) noexcept {
         const auto taken = small<std::uint8_t>();
         expect(is_one(taken));

@@ -27,7 +27,7 @@ inline constexpr std::size_t kSealBytes = sizeof(std::uint32_t);
     return crc32c(crc32c(0, key), fields);
 }
 
-/// Small numbers of either sign become small numbers.
+/// Maps small numbers of either sign to small unsigned numbers.
 [[nodiscard]] constexpr std::uint64_t zigzag(std::int64_t value) noexcept {
     return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
@@ -79,7 +79,7 @@ public:
         }
         size_ += size;
     }
-    /// One 0x00 is the currency of nothing.
+    /// An absent currency is one 0x00.
     void operator()(const Currency& currency) {
         const std::string_view code = currency.code();
         raw(code.front() == '\0' ? code.substr(0, 1) : code);

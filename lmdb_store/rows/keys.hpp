@@ -41,7 +41,7 @@ public:
     LedgerKey& digest(const Digest256& digest) noexcept;
     /// Two bytes. An empty code is 0x00 0x00.
     LedgerKey& code2(std::string_view code) noexcept;
-    /// Without the 0x00 behind it.
+    /// Does not write the 0x00 that ends the id.
     LedgerKey& id(std::string_view id, std::size_t whole_max) noexcept;
     LedgerKey& end() noexcept { return u8(0); }
 

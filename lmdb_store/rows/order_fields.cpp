@@ -3,9 +3,9 @@
 namespace sluice::store {
 namespace {
 
-/// Equal rates stand side by side, so a short look back finds nearly all of them.
+/// Lines with equal rates are mostly adjacent, so a search of this length finds nearly all.
 constexpr std::size_t kRatesLookBack = 8;
-/// Up to here looking at each line is faster than an index.
+/// Up to this number of lines, a linear search is faster than an index.
 constexpr std::size_t kFewLines = 16;
 
 /// To the last digit: 1.50 is not 1.500.

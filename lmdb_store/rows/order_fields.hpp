@@ -36,10 +36,10 @@ public:
         rates_.clear();
         entry_ = 0;
     }
-    /// From here on ids are named by their place in `lines`, if they have one.
+    /// Lets line() write a line that is in `lines` as its place there.
     void use_lines(std::span<const OrderLine> lines) { lines_ = lines; }
 
-    /// 0 and the id, or its place from 1 on.
+    /// Writes the line's place in use_lines(), counted from 1, or 0 and the id.
     void line(const LineItemId& id) {
         const std::size_t place = place_of(id);
         number(place);
@@ -49,9 +49,9 @@ public:
             guess_ = place;
         }
     }
-    /// 0 and the rate, or how far back the same one stands.
+    /// Writes the distance back to an equal rate, or 0 and the rate.
     void rate(const FrozenRate& rate);
-    /// Numbers that follow each other take a byte.
+    /// Writes the difference from the last number, so that consecutive numbers take a byte.
     void entry(std::uint64_t number) {
         this->number(zigzag(static_cast<std::int64_t>(number - entry_)));
         entry_ = number;
@@ -67,7 +67,7 @@ private:
     std::uint64_t entry_ = 0;
 };
 
-/// Kept by who reads many orders.
+/// Buffers that a reader of many orders keeps.
 struct OrderReaderBuffers {
     std::vector<FrozenRate> rates;
 };

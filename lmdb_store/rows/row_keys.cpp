@@ -5,14 +5,14 @@
 namespace sluice::store {
 namespace {
 
-/// Behind the bytes of a text that are kept: a mark and a SHA-256.
+/// Bytes that replace the end of a cut text: a mark and a SHA-256.
 constexpr std::size_t kCutBytes = 1 + 32;
 constexpr std::size_t kNodeBytes = 4;
 /// Bytes of a text that are whole in every key.
 constexpr std::size_t kWholeSure = 48;
 constexpr std::size_t kTextBytesSure = kWholeSure + kCutBytes + 1;
 
-/// Where text n must end at the latest to stay whole, from the beginning of the key.
+/// For each text, the offset in the key up to which it stays whole.
 using KeyPlan = std::array<std::size_t, kKeyTextsMax>;
 
 bool is_text(const Column& column) noexcept {
@@ -74,7 +74,7 @@ const KeyPlan& key_plan(const DescribedTable& table) {
     return plans[table.number];
 }
 
-/// Cuts texts where what follows them might not fit.
+/// Cuts a text if the columns after it might not fit the key.
 class CuttingSink final : public KeySink {
 public:
     CuttingSink(LedgerKey& key, const KeyPlan& plan, CutTexts& cut)
@@ -153,7 +153,7 @@ private:
     const KeyPlan& plan_;
     CutTexts& cut_;
     std::size_t text_ = 0;
-    bool sound_ = true;  ///< Every value is one that its type has.
+    bool sound_ = true;  ///< All values read so far are values of their types.
 };
 
 }  // namespace

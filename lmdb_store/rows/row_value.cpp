@@ -77,7 +77,7 @@ void write_cut(FieldWriter& fields, std::string_view id, std::size_t whole_max) 
         fields.text(id);
     }
 }
-/// `id` is empty if only the key is known, and that had to cut it.
+/// @param id  Empty if only the key is known, and the key cuts the id.
 template <class Tag>
 void read_cut(FieldReader& fields, TextId<Tag>& id, std::size_t whole_max) {
     if (!id.empty() && !id_is_cut(id.view(), whole_max)) {

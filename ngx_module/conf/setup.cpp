@@ -77,8 +77,8 @@ bool load_key(ngx_conf_t* cf, MainConf& conf) {
                "the store's master key: " + key.error().message);
         return false;
     }
-    prepare_json();                      // here, and not in a worker that has no memory left
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // the master has seen the key: no core dump of it
+    prepare_json();                      // now, because a worker may lack the memory
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // no core dump, because the master has read the key
     return keep_key_open(cf, conf);
 }
 

@@ -62,7 +62,7 @@ void become(const Identity& identity) {
 
 bool allowed(const fs::path& path, int mode) {
     // AT_EACCESS uses the file system ids of this thread, with ACLs and capabilities. A kernel
-    // before 5.8 does not have this call; then the workers find out.
+    // before 5.8 lacks this call; the workers then report a denied access at their start.
     return syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0 ||
            errno == ENOSYS;
 }

@@ -220,7 +220,7 @@ ngx_int_t serve(ngx_http_request_t* r) {
 using namespace sluice::ngx;
 
 ngx_int_t ngx_http_sluice_status_handler(ngx_http_request_t* r) noexcept {
-    r->disable_not_modified = 1;  // figures of now: no condition of the client is about them
+    r->disable_not_modified = 1;  // If-None-Match and the like do not apply to live figures
     if (!(r->method & (NGX_HTTP_GET | NGX_HTTP_HEAD))) {
         static_cast<void>(add_header(r, "Allow", "GET, HEAD"));
         return NGX_HTTP_NOT_ALLOWED;

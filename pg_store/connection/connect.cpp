@@ -47,7 +47,7 @@ public:
     Search(const Servers& servers, const Waiting& waiting, const Connection::Suits& suits)
         : servers_(servers), waiting_(waiting), suits_(suits) {}
 
-    /// Null: none; failures() says why.
+    /// Returns nullptr if no server answered and suited; failures() has the reasons.
     [[nodiscard]] std::unique_ptr<Connection> ask_all(const std::string& wanted);
     [[nodiscard]] const std::vector<Error>& failures() const noexcept { return failures_; }
 
@@ -115,7 +115,8 @@ std::unique_ptr<Connection> Search::ask(const Server& address, const std::string
     return made;
 }
 
-/// A pooler takes connections for a server that does not answer: the limit is for both.
+/// Applies one time limit to connecting and to the check, because a pooler accepts connections for
+/// a server that does not answer.
 void Search::look_at(Connection& made) const {
     if (!made.within(servers_.patience, [&] { suits_(made, servers_.patience); })) {
         throw silent(servers_.patience);
@@ -129,7 +130,7 @@ std::unique_ptr<Connection> Connection::open(const Url& url, const Waiting& wait
         throw LedgerFailure(servers.error());
     }
     Search search(*servers, waiting, suits);
-    // With one address in each attempt, "prefer" is ours to do.
+    // Each attempt has one address, so this code implements "prefer-standby" instead of libpq.
     const bool prefers = !suits && servers->wanted == "prefer-standby";
     std::unique_ptr<Connection> found;
     if (prefers) {

@@ -16,7 +16,7 @@ namespace sluice::pg {
 namespace {
 
 constexpr int kPollMs = 100;
-/// Between two looks at what the server answers, while statements are queued.
+/// Statements that are queued between two checks for answers of the server.
 constexpr std::size_t kSendStride = 64;
 
 std::atomic<std::uint64_t> all_round_trips{0};
@@ -34,7 +34,7 @@ Error error_of(const pg_result* result) {
 /// How Citus reports rows of a COPY that a Citus node refused: in words only.
 constexpr std::string_view kNoReason("(SQLSTATE XX000)");
 
-/// The number in the first `size` bytes.
+/// Returns the number in the first `size` bytes.
 std::uint32_t number(std::string_view bytes, std::size_t size) {
     std::uint32_t value = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -193,7 +193,7 @@ void Connection::queue(int sent, Pending pending) {
     }
 }
 
-/// The server works while the rest is still being made.
+/// Sends what is queued, so that the server works while further statements are prepared.
 void Connection::flush_some() {
     if (PQflush(conn_) < 0 || PQconsumeInput(conn_) != 1) {
         throw no_connection(PQerrorMessage(conn_));
@@ -401,7 +401,8 @@ void Connection::copy_in(const std::string& sql, std::string_view rows) {
     }
 }
 
-/// `COPY table (columns) FROM ...` as `INSERT INTO table (columns) VALUES ...`.
+/// Executes `COPY table (columns) FROM ...` as one `INSERT INTO table (columns) VALUES ...` per
+/// row.
 void Connection::insert_each(const std::string& copy, std::string_view rows) {
     constexpr std::string_view kCopy("COPY ");
     const std::string into =

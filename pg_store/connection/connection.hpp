@@ -3,7 +3,8 @@
 //
 // Statements are queued and sent on; results come with the next sync(), in order. So a transaction
 // costs a handful of round trips however many rows it writes, and a statement sees what those
-// before it wrote. After a failure the session's transaction is lost; reset() or let it go.
+// before it wrote. After a failure the session's transaction is lost: call reset(), or destroy the
+// connection.
 //
 // Errors:  LedgerFailure. A connection that is gone is kIo, see broken(). Waiting calls `waiting`
 //          a few times a second; if that returns false, the wait ends with kBusy and the connection
@@ -39,7 +40,7 @@ struct Statement {
     const char* sql;
 };
 
-/// Result of one statement.
+/// The result of one statement.
 class Rows {
 public:
     explicit Rows(pg_result* result) noexcept : result_(result) {}
@@ -74,14 +75,14 @@ public:
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Queues a statement; `handler` sees its result during the sync() that follows.
+    /// Queues a statement. The sync() that follows calls `handler` with its result.
     void send(const Statement& statement, const RowWriter& parameters, Handler handler = {});
     void send(const Statement& statement) { send(statement, RowWriter{}); }
-    /// Queues a statement that is not prepared: its text may be made up.
+    /// Queues a statement without preparing it, because its text was composed for this call.
     void send_text(const std::string& sql, const RowWriter& parameters = {}, Handler handler = {});
     /// Sends all that is queued and takes all results.
     void sync();
-    /// send() and sync() in one; the statement's result.
+    /// Calls send() and sync(). Returns the statement's result.
     [[nodiscard]] Rows query(const Statement& statement, const RowWriter& parameters = {});
     [[nodiscard]] Rows query_text(const std::string& sql, const RowWriter& parameters = {});
     /// Rows that begin_copy_row() began, into `COPY ... FROM STDIN (FORMAT binary)`. Where the
@@ -148,11 +149,11 @@ private:
     std::set<const char*> prepared_;
     Clock::time_point wait_began_{};
     std::string warning_;
-    std::exception_ptr failure_;  ///< The first one of what is being taken.
+    std::exception_ptr failure_;  ///< The first failure of the results that sync() takes.
     std::size_t queued_ = 0;
     bool given_up_ = false;
     bool is_distributed_ = false;
-    bool inserts_ = false;  ///< In place of COPY.
+    bool inserts_ = false;  ///< Insert row by row instead of COPY.
     bool in_pipeline_ = false;
 };
 

@@ -12,10 +12,10 @@ struct Meaning {
     ErrorCode code;
 };
 
-/// The first that fits counts.
+/// The first entry that is a prefix of the SQLSTATE applies.
 constexpr std::array<Meaning, 27> kMeanings{{
     {"40", ErrorCode::kBusy},     // serialization failure, deadlock
-    {"55P03", ErrorCode::kBusy},  // a lock was not to be had in time
+    {"55P03", ErrorCode::kBusy},  // a lock was not granted in time
     {"23505", ErrorCode::kBusy},  // another node's row came first
     {"0A000", ErrorCode::kUnsupported},
     {"08", ErrorCode::kIo},           // connection
@@ -115,7 +115,7 @@ Error refusal(const char* verbose) {
         told += '\n';
     }
     Error error = no_connection(told.c_str()).error();
-    // libpq refuses the value of a parameter before it asks anyone, without a SQLSTATE.
+    // libpq rejects the value of a parameter without a SQLSTATE, before it contacts a server.
     error.code = told.starts_with("invalid ") ? ErrorCode::kInvalid : code;
     return error;
 }

@@ -10,23 +10,23 @@
 
 namespace sluice::pg {
 
-/// By SQLSTATE:
-/// kBusy     another transaction was in the way (serialization, deadlock, a row that came first)
-/// kIo       the server or the connection is gone, starts, is a standby, or has no room left in
-///           memory or connections: the same again can succeed
-/// kNoSpace  its disk is full
-/// kInvalid  a value that it does not take: an input is at fault, not the server
-/// kCorrupt, kPermission, kUnsupported: a person must look
+/// Returns the meaning of a SQLSTATE:
+/// kBusy     a conflict with another transaction (serialization, deadlock, a row that came first)
+/// kIo       the server or the connection is gone, or the server starts, is a standby, or lacks
+///           memory or connections; the same operation can succeed later
+/// kNoSpace  the server's disk is full
+/// kInvalid  the server rejects a value, so the input is at fault
+/// kCorrupt, kPermission, kUnsupported  a person must correct the cause
 [[nodiscard]] ErrorCode code_of(std::string_view sqlstate) noexcept;
 
 /// @param text  May be null.
 [[nodiscard]] std::string one_line(const char* text);
 
-/// kIo.
+/// Returns a kIo failure.
 [[nodiscard]] LedgerFailure no_connection(const char* why);
 
-/// Why an attempt to connect failed: libpq's words at PQERRORS_VERBOSE, where SQLSTATEs stand, and
-/// what they mean: is it worth trying again?
+/// Returns why an attempt to connect failed, and whether another attempt makes sense.
+/// @param verbose  libpq's message at PQERRORS_VERBOSE, which contains SQLSTATEs.
 [[nodiscard]] Error refusal(const char* verbose);
 
 }  // namespace sluice::pg

@@ -12,7 +12,7 @@ std::string lock_of_this_process(const char* function) {
     return "SELECT " + std::string(function) + "(1397511492, " + std::to_string(::getpid()) + ")";
 }
 
-/// SQLSTATE 55P03: it was not to be had in time.
+/// Returns true if the lock was not granted in time (SQLSTATE 55P03).
 bool waits_for(Connection& session, const std::string& lock) {
     session.script("BEGIN; SET LOCAL lock_timeout = '200ms'");
     bool waited = false;
@@ -28,7 +28,8 @@ bool waits_for(Connection& session, const std::string& lock) {
     return waited;
 }
 
-/// Both ways in which batches take the writer lock.
+/// Returns true if a lock that `holder` has makes `other` wait, shared and exclusively, as batches
+/// take the writer lock.
 bool lock_blocks(Connection& holder, Connection& other) {
     const std::string alone = lock_of_this_process("pg_advisory_xact_lock");
     const std::string shared = lock_of_this_process("pg_advisory_xact_lock_shared");

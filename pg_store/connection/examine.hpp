@@ -10,10 +10,10 @@
 namespace sluice::pg {
 
 struct Examined {
-    /// Proved with two sessions: while one holds an advisory lock, the other waits for it. Where it
-    /// does not, the nodes of a fleet do not shut each other out.
+    /// Proved with two sessions: while one holds an advisory lock, the other waits for it. If it
+    /// does not wait, the nodes of a fleet do not exclude each other.
     bool lock_blocks = false;
-    bool standby = false;             ///< The server that answered is one.
+    bool standby = false;             ///< The server that answered is a standby.
     std::string synchronous_names;    ///< `synchronous_standby_names`.
     std::int64_t standbys = 0;        ///< Standbys that stream from it now.
     std::int64_t synchronous = 0;     ///< Synchronous ones among them, as far as this user may see.

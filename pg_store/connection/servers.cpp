@@ -17,8 +17,8 @@ namespace {
 
 using Known = std::map<std::string, std::string, std::less<>>;
 
-/// For what the URL, a service file and the environment leave open. A peer that vanished is noticed
-/// within 15 s.
+/// Defaults of settings that the URL, a service file and the environment leave open. A peer that
+/// vanished is noticed within 15 s.
 constexpr std::array<std::pair<const char*, const char*>, 5> kDefaults{{
     {"fallback_application_name", "sluice"},
     {"keepalives_idle", "5"},
@@ -26,13 +26,13 @@ constexpr std::array<std::pair<const char*, const char*>, 5> kDefaults{{
     {"keepalives_count", "2"},
     {"tcp_user_timeout", "15000"},
 }};
-/// These say which servers there are, and for how long to try.
+/// Settings that name the servers and limit the attempts. They differ from attempt to attempt.
 constexpr std::array<std::string_view, 6> kOfTheAttempt{
     "host", "hostaddr", "port", "target_session_attrs", "connect_timeout", "client_encoding"};
-/// Two lost packets are sent again within this.
+/// Long enough for the kernel to repeat two lost packets.
 constexpr std::chrono::seconds kConnectTimeout{5};
 constexpr std::chrono::seconds kConnectTimeoutMax{25};
-/// libpq refuses it as a value of sslmode.
+/// A value of sslmode that libpq rejects.
 constexpr std::string_view kRefused = "ask nobody";
 
 struct Finish {
@@ -79,7 +79,7 @@ Result<Known> ask_libpq(const Url& url) {
     return known;
 }
 
-/// Elements between commas; none for an empty text.
+/// Splits a text at its commas. An empty text has no elements.
 std::vector<std::string> list_of(std::string_view text) {
     std::vector<std::string> elements;
     for (std::size_t at = 0; !text.empty() && at <= text.size();) {

@@ -21,7 +21,7 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 /// One host of a URL, as libpq understands it together with service file and environment.
 struct Server {
     std::string host;     ///< Name, address or folder of a Unix socket; empty: libpq's default.
-    std::string address;  ///< `hostaddr`; empty: the name is looked up.
+    std::string address;  ///< `hostaddr`; empty means that the name is resolved.
     std::string port;     ///< Empty means 5432.
 };
 
@@ -29,19 +29,19 @@ struct Servers {
     std::vector<Server> all;  ///< At least one.
     /// The settings that all attempts have in common, with defaults for those missing in the URL.
     Parameters common;
-    /// `target_session_attrs`: `any` unless it is given.
+    /// `target_session_attrs`; default `any`.
     std::string wanted;
     std::chrono::seconds patience{};  ///< For each address: 1 to 25 s.
 };
 
-/// kInvalid: libpq cannot make sense of it; the message names what is wrong, never a password.
+/// Returns kInvalid if libpq rejects the URL. The message names the mistake, never a password.
 [[nodiscard]] Result<Servers> servers_of(const Url& url);
 
-/// The addresses of one server. A name that cannot be looked up is kIo. Blocks as long as the
-/// system's resolver does.
+/// Resolves the addresses of one server. Returns kIo if the name cannot be resolved. Blocks as long
+/// as the system's resolver does.
 [[nodiscard]] Result<std::vector<Server>> addresses_of(const Server& server);
 
-/// For libpq: `common`, and this address alone.
+/// Returns libpq's parameters: `common`, and this address alone.
 [[nodiscard]] Parameters parameters_of(const Servers& servers, const Server& address);
 
 /// `server at "db1" (10.0.0.1), port 5432`

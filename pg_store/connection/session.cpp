@@ -47,9 +47,9 @@ std::string show(Connection& session, const char* setting) {
     return rows.empty() ? std::string() : rows.row(0).string();
 }
 
-/// The catalogue of Citus says whether the ledger is distributed: the extension may exist, and the
-/// ledger's tables not be distributed. To look whether there is such a catalogue costs nothing: it
-/// goes with what follows.
+/// Reads from Citus's catalogue whether the ledger is distributed: the extension may exist without
+/// the ledger's tables being distributed. The check costs no round trip, because it is sent with
+/// the statements that follow.
 void read_distribution(Connection& session) {
     session.send_text("SELECT to_regclass('pg_dist_partition') IS NOT NULL", {},
                       [&session](Rows rows) { session.set_distributed(rows.row(0).boolean()); });
@@ -104,7 +104,8 @@ void check_replicated(const Connection& session) {
     }
 }
 
-/// A transaction of its own with a record in it; its COMMIT comes after all others in the log.
+/// Commits a transaction with a record. Its COMMIT follows all others in the log, so that a standby
+/// which confirms it has them.
 void await_standbys(Connection& session, std::chrono::seconds patience) {
     bool confirmed = true;
     try {
@@ -130,8 +131,8 @@ void await_standbys(Connection& session, std::chrono::seconds patience) {
 
 std::unique_ptr<Connection> open_session(const Url& url, Access access, const Waiting& waiting) {
     const bool writes = access == Access::kWrite;
-    // The server is asked itself: what a pooler remembers of it may be from before a failover. A
-    // former primary that is cut off still accepts writes; the next host may be the new one.
+    // Asks the server itself, because a pooler's knowledge of it may be older than a failover. A
+    // former primary that is cut off still accepts writes; the next host may be the new primary.
     const Connection::Suits primary = [](Connection& session, std::chrono::seconds patience) {
         check_writable(session);
         await_standbys(session, patience);

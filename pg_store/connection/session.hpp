@@ -10,9 +10,9 @@
 namespace sluice::pg {
 
 enum class Access : std::uint8_t {
-    kRead,  ///< From the first server that answers, or the one that the URL wants.
-    /// From the server that accepts writes, and whose standbys have all its commits. A standby, or
-    /// a server that was cut off from its standbys, is kIo.
+    kRead,  ///< The first server that answers, or the kind that the URL requires.
+    /// The server that accepts writes, and whose standbys have all its commits. A standby, or a
+    /// server that was cut off from its standbys, is kIo.
     kReadPrimary,
     /// As kReadPrimary. Commits are durable when they are acknowledged, on the standbys too if the
     /// server is set up so.
@@ -29,7 +29,7 @@ enum class Access : std::uint8_t {
 /// no standby has, after a crash or a cancelled wait of a COMMIT. kIo: no standby confirmed in
 /// time. Engines without such standbys return at once.
 void await_standbys(Connection& session, std::chrono::seconds patience);
-/// kIo: the server warned during a COMMIT, so that it may be on this server only.
+/// Throws kIo if the server warned during a COMMIT that the commit may be on this server only.
 void check_replicated(const Connection& session);
 
 /// Checks a pooler between this program and the server. The ledger prepares statements and changes

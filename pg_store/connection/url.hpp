@@ -11,17 +11,18 @@
 
 namespace sluice::pg {
 
+/// A ledger's address:
 /// postgres://[USER[:PASSWORD]@][HOST[:PORT]][,...][/DATABASE][?PARAMETER=VALUE&...], as libpq
-/// reads it; PGPASSFILE, `service=` and the PG* variables count for what it leaves out.
+/// reads it. PGPASSFILE, `service=` and the PG* variables set what it omits.
 class Url {
 public:
-    /// kInvalid; the message repeats nothing of the text.
+    /// Returns kInvalid if the text is no URL of a ledger. The message repeats nothing of the text.
     [[nodiscard]] static Result<Url> parse(std::string_view text);
     [[nodiscard]] static bool is_one(std::string_view text) noexcept;
 
-    /// Without the password: for people, logs and files.
+    /// Returns the URL without the password, for people, logs and files.
     [[nodiscard]] const std::string& shown() const noexcept { return shown_; }
-    /// Keywords and values for libpq, the password included.
+    /// Returns keywords and values for libpq, the password included.
     [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& parameters() const {
         return parameters_;
     }

@@ -5,10 +5,10 @@
 namespace sluice::pg {
 namespace {
 
-/// Rows that are kept of one table. More are written in pieces.
+/// Rows of one table that are kept at most. Beyond it, changes are written and others are dropped.
 constexpr std::size_t kRowsMax = 5000;
 constexpr std::size_t kBulkBytesMax = 4U << 20;
-/// From so many rows on COPY is worth the end of the pipeline that it costs.
+/// From this number of rows on, COPY saves more time than the end of the pipeline costs.
 constexpr std::size_t kCopiedFrom = 256;
 
 }  // namespace
@@ -126,7 +126,7 @@ void KeptTables::flush_table(const DescribedTable& table) {
 
 void KeptTables::write(const DescribedTable& table, const std::vector<RowView>& put) {
     const TableSql& sql = sql_of(table);
-    // Citus would make a COPY of such an INSERT itself.
+    // Citus turns such an INSERT into a COPY anyway.
     if (table.write_once && (put.size() >= kCopiedFrom || connection_.is_distributed())) {
         RowWriter rows;
         for (const RowView row : put) {

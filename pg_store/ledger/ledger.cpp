@@ -13,7 +13,7 @@
 namespace sluice::pg {
 namespace {
 
-/// For confirm(): longer than a standby needs that is connected.
+/// Time limit of confirm(): longer than a connected standby needs.
 constexpr std::chrono::seconds kConfirmPatience{5};
 
 Access access_of(PostgresLedger::Mode mode) {
@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    /// An idle session may have died meanwhile. Then a new session is tried.
+    /// Retries in a new session, because an idle session may have died.
     template <class Use>
     auto with_session(Use&& use) -> decltype(use(BorrowedConnection())) {
         if (!pool_->idle.empty()) {

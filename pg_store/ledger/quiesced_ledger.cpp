@@ -14,8 +14,8 @@ constexpr Statement kTakeLock{"SELECT pg_advisory_lock(1397511491, 1)"};
 constexpr Statement kReleaseLock{"SELECT pg_advisory_unlock(1397511491, 1)"};
 /// Few rows on every machine.
 constexpr Statement kReadEachNode{"SELECT count(*) FROM sluice_ledger.chains"};
-/// Transactions of two phases that lack the second one. Of those that sluice began there is none
-/// under way while the gate is held; another program's only make this wait.
+/// Prepared transactions that are not finished. While the writer lock is held exclusively, none of
+/// them is sluice's; those of other programs only prolong the wait.
 constexpr Statement kUnfinished{
     "SELECT coalesce(bool_or(NOT success), false), coalesce(string_agg(result, '; ') FILTER "
     "(WHERE NOT success), ''), coalesce(bool_or(success AND result <> '0'), false) "

@@ -11,8 +11,8 @@
 namespace sluice::pg {
 namespace {
 
-/// Then another server may be the primary by now. Giving up does no harm: the outcome is looked at
-/// by the next session.
+/// Time limit of a COMMIT: by then another server may be the primary. Giving up is safe, because
+/// the next session reads the outcome.
 constexpr std::chrono::seconds kCommitPatience{20};
 constexpr Statement kBegin{"BEGIN"};
 constexpr Statement kCommit{"COMMIT"};

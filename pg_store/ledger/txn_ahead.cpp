@@ -24,7 +24,7 @@ KeyList source_list(const std::vector<WaitKey>& keys, const Connection& connecti
 
 }  // namespace
 
-// ---- Orders and what hangs on them --------------------------------------------------------------
+// ---- Orders and the rows that belong to them ----------------------------------------------------
 
 void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
     static const std::string kText =
@@ -123,7 +123,7 @@ void PgTxn::fetch_chains(const UpcomingKeys& keys) {
     });
 }
 
-// ---- What attributes ----------------------------------------------------------------------------
+// ---- Codes, clicks and members ------------------------------------------------------------------
 
 /// Reads the owner's membership from the columns after a code or click. It may be missing.
 void PgTxn::know_member(const ProgramId& program, const CreatorId& creator, AccountNumber account,
@@ -232,7 +232,7 @@ void PgTxn::fetch(const UpcomingKeys& keys) {
 }
 
 /// Programs with tiers, or that ask for new customers, read the results of other orders, so their
-/// batches run one at a time (N2). Which programs these are is known from the batch before; if that
+/// batches run one at a time. Which programs these are is known from the batch before; if that
 /// has changed, the lock is taken again.
 void PgTxn::serialize(const UpcomingKeys& keys) {
     std::set<AccountNumber> accounts;
@@ -301,7 +301,7 @@ bool PgTxn::load_order(const OrderKey& key, OrderState& state) {
     return order.exists;
 }
 
-/// An order that is new has no anomalies.
+/// A new order has no anomalies, so the server is not asked.
 bool PgTxn::load_row(RowRef row) {
     if (row.is<Anomaly>()) {
         const auto order = orders_.find(row.as<Anomaly>().order);

@@ -32,7 +32,7 @@ void PgTxn::fetch_products(const std::vector<ShopKey>& keys) {
     });
 }
 
-/// Which product a text of a line means: as a variant's first, then as the product's id.
+/// Finds the product that a line's text names: first as a variant's SKU, then as a product id.
 void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
     static const Keyed kSelect(
         shop_text_key(),

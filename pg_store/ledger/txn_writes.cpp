@@ -38,7 +38,7 @@ void PgTxn::put_allocated(const OrderState& state) {
     order.changed = true;
 }
 
-/// Counts by itself what the entries move, so that commit() finds a wrong balance.
+/// Adds up the entries separately, so that commit() detects a wrong balance.
 void PgTxn::append_journal(const JournalGroup& group) {
     forget_journal(group);
     if (journal_.view().size() > kJournalBytesMax) {
@@ -63,7 +63,7 @@ void PgTxn::add_to_balance(const Balance& change) {
 
 // ---- Described tables --------------------------------------------
 
-/// Two nodes may learn of a shop at the same time. They must mean the same one.
+/// Two nodes may insert a shop at the same time. Both must have the same ids for its number.
 void PgTxn::put_shop(const ShopRow& row) {
     static const Statement kInsert =
         kept_statement(sql_of<ShopRow>().insert_new() + " ON CONFLICT DO NOTHING");

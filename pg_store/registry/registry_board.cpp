@@ -23,7 +23,7 @@ constexpr const char* kFetch =
     "CASE WHEN source = $1 AND revision = $2 AND digest = $3 THEN ''::bytea ELSE file END "
     "FROM sluice_ledger.registry";
 
-/// Runs `use` in a session of its own. What it throws becomes an error.
+/// Runs `use` in a new session. Returns a failure that it throws as an error.
 template <class Use>
 auto in_session(const Url& url, Access access, Use&& use)
     -> decltype(use(*open_session(url, access, {}))) {

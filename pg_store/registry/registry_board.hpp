@@ -1,4 +1,4 @@
-// Registry board: where the source of a fleet publishes its registry, and the other nodes look.
+// Registry board: a row in which the source of a fleet publishes its registry for the other nodes.
 //
 // The text is opaque here: it was encrypted and sealed before it came, and the key is never in the
 // database. One registry is published at a time.
@@ -26,14 +26,14 @@ struct PublishedRegistry {
     std::string text;  ///< Empty if it is the known one.
 };
 
-/// Whether what is published may give way. Else an Error that says why not.
+/// Returns success if the published registry may be replaced, or an Error with the reason why not.
 using GivesWay = std::function<Status(const RegistryMark&)>;
 
 /// Returns the status of `gives_way`, or kConflict if another program published meanwhile.
 [[nodiscard]] Status publish_registry(const Url& url, const PublishedRegistry& registry,
                                       const GivesWay& gives_way);
-/// kNotFound: nothing is published there. A standby will do.
-/// @param known  Its text is not fetched again.
+/// Returns kNotFound if no registry is published. May read from a standby.
+/// @param known  A registry whose text is not fetched again.
 [[nodiscard]] Result<PublishedRegistry> fetch_registry(const Url& url,
                                                        const std::optional<RegistryMark>& known);
 

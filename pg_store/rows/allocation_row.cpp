@@ -38,7 +38,7 @@ std::string joined(Item&& item) {
 /// The text of an array, element by element. Null if there are none, as in the order's row.
 class ArrayText {
 public:
-    /// Without anything that has a meaning in an array's text.
+    /// Appends an element without characters that have a meaning in an array's text.
     void plain(std::string_view element) { begin().append(element); }
     void quoted(std::string_view element) {
         begin().push_back('"');

@@ -38,7 +38,8 @@ public:
     [[nodiscard]] std::string select_page(KeyRange range, bool behind) const;
     /// Inserts rows from an array for each column. Replaces rows unless they never change.
     [[nodiscard]] const std::string& insert_many() const noexcept { return insert_many_; }
-    /// Likewise, without a clause for rows that exist.
+    /// Inserts rows as insert_many() does, without a clause for rows that exist. A caller may add
+    /// one.
     [[nodiscard]] std::string insert_new() const;
     [[nodiscard]] const std::string& erase_many() const noexcept { return erase_many_; }
     /// `COPY`: many new rows, each as copy_row() writes it.

@@ -57,7 +57,7 @@ void distribute(std::vector<Numbered<Item>>& all, std::vector<Position>& positio
     }
 }
 
-// ---- Who has it, since when ---------------------------------------------------------------------
+// ---- Attribution --------------------------------------------------------------------------------
 
 void encode_attributions(const std::vector<Position>& all, RowWriter& row) {
     texts(row, all, [](const Position& p) { return p.attribution.program.view(); });
@@ -136,7 +136,7 @@ void decode_facts(RowReader& row, std::vector<Position>& all) {
     }
 }
 
-// ---- Rates: each is written once, lines say which -----------------------------------------------
+// ---- Rates: each is written once, and lines refer to it -----------------------------------------
 
 bool has_currency(const Rate& rate) noexcept {
     return rate.kind == RateKind::kFixed || rate.kind == RateKind::kPerOrder;

@@ -1,8 +1,8 @@
 // Migrate: the schema of the PostgreSQL ledger, brought up to date step by step.
 //
 // Migrations are numbered files (pg_store/schema/migrations), applied in one transaction under a
-// lock: any number of programs may try at once, and each may be killed at any instant. Batches of
-// workers that run are done before it begins, and those that wait for it find the new number.
+// lock: any number of programs may try at once, and each may be killed at any instant. A migration
+// begins when the running batches have ended; batches that wait for it find the new number.
 //
 // Numbers begin with 8: 1 to 7 are the schemas of earlier formats, which are refused, not migrated.
 #pragma once

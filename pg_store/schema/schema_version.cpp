@@ -6,14 +6,14 @@
 namespace sluice::pg {
 namespace {
 
-/// The first number of this format: those before it count the schema of an earlier one.
+/// The first number of this format. Lower numbers belong to the schemas of earlier formats.
 constexpr int kFirstNumber = kMigrations.front().number;
 
 bool is_earlier_format(int stored) noexcept {
     return stored != 0 && stored < kFirstNumber;
 }
 
-/// It is never changed into this one, and never read as if it were this one.
+/// The error of a schema of an earlier format, which is neither migrated nor read.
 Error earlier_format() {
     return {ErrorCode::kUnsupported,
             "ledger: written by an earlier sluice (format 1); rebuild it in an empty database: "

@@ -11,8 +11,8 @@ inline constexpr Statement kLockShared{"SELECT pg_advisory_xact_lock_shared(1397
 inline constexpr Statement kLockExclusive{"SELECT pg_advisory_xact_lock(1397511491, 1)"};
 /// Migrations and copies hold it.
 inline constexpr Statement kLockMigrations{"SELECT pg_advisory_xact_lock(1397511491, 2)"};
-/// The node's own lock if the ledger is distributed over Citus nodes; otherwise its head is. Nodes
-/// whose numbers happen to be the same only wait for each other.
+/// Locks a node if the ledger is distributed over Citus nodes; otherwise the node's head is locked.
+/// Two nodes whose numbers are equal by chance only wait for each other.
 inline constexpr Statement kLockNode{
     "SELECT pg_advisory_xact_lock(1397511493, ('x' || left(md5($1), 8))::bit(32)::integer)"};
 

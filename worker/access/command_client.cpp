@@ -21,8 +21,8 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{10};
 /// The command stops waiting for a worker that has retried for this long.
 constexpr std::chrono::seconds kWorkerFailingMax{15};
-/// How often the client checks that it still reads the primary: one that was cut off keeps
-/// answering and never gets the result.
+/// Interval of checks whether the client still reads the primary. A former primary that was cut off
+/// keeps answering, and never has the result.
 constexpr std::chrono::seconds kConfirmEvery{5};
 constexpr std::uint32_t kOwnRetrySeconds = 15;
 

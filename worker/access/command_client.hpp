@@ -49,10 +49,11 @@ struct CommandOptions {
 /// The embedded ledger of a store.
 [[nodiscard]] CommandOptions embedded_commands(const store::StorePaths& paths);
 
-/// Appends the command to the queue and waits until it is applied and the orders that waited for it
-/// were tried again (rule A2); with no worker running it takes the worker's lock and does so
-/// itself. Blocks; `stop` ends the waiting (the rest is done later). kFull, kNoSpace: not stored.
-/// kBusy: stored, not applied or not finished yet (stopped, or the worker cannot apply now); the
+/// Appends the command to the queue. Waits until it is applied and the orders that waited for it
+/// were tried again (rule A2). If no worker runs, takes the worker's lock and applies the queue
+/// itself. Blocks until then or until `stop`; the worker does the rest later.
+/// Returns kFull or kNoSpace if the command was not stored, and kBusy if it was stored and is not
+/// applied or not finished yet, because of `stop` or because the worker cannot apply now. The
 /// message says which.
 [[nodiscard]] Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& queue,
                                                 const Request& request, const CommandSender& sender,

@@ -61,7 +61,8 @@ Status check_store(const store::StorePaths& paths, Ledger& ledger) {
     }
 }
 
-/// @param writer  The store whose worker writes it, which remembers it; nothing: it is only read.
+/// @param writer  The store whose worker writes the ledger; it records the URL. Empty if the ledger
+/// is only read.
 Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
                                              pg::PostgresLedger::Mode mode,
                                              const pg::LedgerOptions& options,

@@ -1,4 +1,4 @@
-// Receipt search: from what an event's answer was logged with (`$sluice_receipt`) to its record.
+// Receipt search: finds the record that a receipt (`$sluice_receipt`) in nginx's log names.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,8 @@ namespace sluice::cli {
 
 namespace {
 
-/// Waits for the database after which the command shows progress, and a stop signal ends it.
+/// Durations of a wait for the database after which the command shows progress, and after which a
+/// stop signal ends it.
 constexpr std::chrono::milliseconds kTellAfter{1000};
 constexpr std::chrono::milliseconds kStopAfter{2000};
 

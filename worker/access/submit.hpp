@@ -21,10 +21,11 @@ struct SubmitOptions {
     std::optional<ShopId> shop;  ///< The shop that the command names; it must be in the registry.
     std::string ledger_url;      ///< --ledger
     bool no_wait = false;        ///< --no-wait
-    std::optional<AccountId> account = {};  ///< The account that it names; likewise.
-    std::string key = {};                   ///< --key; empty means a random one.
-    std::string reason = {};                ///< --reason
-    bool needs_reason = false;              ///< An empty reason is refused.
+    std::optional<AccountId> account =
+        {};                     ///< The account that the command names; it must be in the registry.
+    std::string key = {};       ///< --key; empty means a random one.
+    std::string reason = {};    ///< --reason
+    bool needs_reason = false;  ///< An empty reason is refused.
 };
 /// Adds `--key`, `--ledger` and `--reason` to a command that writes.
 void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reason);
@@ -58,12 +59,13 @@ struct DryRunOptions {
 /// Adds `--dry-run`, and `--format` for what it prints.
 void add_dry_run(Subcommand app, DryRunOptions& target);
 
-/// Per program, creator and currency: orders, commission before, after, difference. A refusal is
-/// an Error with the words of the rule.
+/// Prints, per program, creator and currency, the number of orders that would change, their
+/// commission before and after, and the difference. A refusal is an Error with the words of the
+/// rule.
 [[nodiscard]] Status print_dry_run(const Frame& frame, const Command& command,
                                    const SubmitOptions& options, Format format);
 
-/// submit(), or print_dry_run() if it was asked for.
+/// Calls submit(), or print_dry_run() if the options ask for it.
 [[nodiscard]] Status submit_or_try(const Frame& frame, const Command& command,
                                    const SubmitOptions& options, const DryRunOptions& dry_run);
 

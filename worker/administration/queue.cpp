@@ -114,7 +114,7 @@ Row record_row(const store::StorePaths& paths, const Json& seq, std::string_view
             std::move(body)};
 }
 
-/// Calls `visit` for each record of the queue from `from` on until it says false.
+/// Calls `visit` for each record of the queue from `from` on, until it returns false.
 Status visit_queue(Queue& queue, std::uint64_t from,
                    const std::function<bool(const store::QueuedRecord&)>& visit) {
     for (;;) {

@@ -308,7 +308,7 @@ Counts read_head(element line, RegistrySnapshot& all) {
             number_of(line, "tokens", kMany)};
 }
 
-/// kInvalid or kUnsupported, before anything else is looked at.
+/// Returns kInvalid or kUnsupported. Called first, because the format decides how the rest is read.
 Status check_format(std::string_view text) {
     JsonDocument json;
     std::string_view format;
@@ -332,7 +332,7 @@ Status check_format(std::string_view text) {
     return Status::success();
 }
 
-/// Whether the last line seals those before it. `text` loses that line.
+/// Removes the last line from `text`. Returns true if that line seals the lines before it.
 bool take_seal(std::string_view& text, const std::string& source, const store::MasterKey& key) {
     if (text.empty() || text.back() != '\n') {
         return false;

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::uint64_t kBatchMax = 1'000'000;
 constexpr std::uint64_t kRetryTimeoutMax = 86'400;
-/// Waits for the database after which the worker is shown as failing, and a stop signal ends it.
+/// Durations of a wait for the database after which the worker is reported as failing, and after
+/// which a stop signal ends the wait.
 constexpr std::chrono::milliseconds kReportAfter{1000};
 constexpr std::chrono::milliseconds kStopAfter{2000};
 

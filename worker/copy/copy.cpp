@@ -78,7 +78,7 @@ struct Source {
     std::unique_ptr<WholeReader> reader;
 };
 
-/// @param alone  Keep every node from writing it while it is open.
+/// @param alone  Locks out every node's writes while the source is open.
 Result<Source> open_source(const LedgerPlace& from, bool alone) {
     Source source;
     if (from.url) {
@@ -108,7 +108,7 @@ std::vector<std::string> findings_of(std::vector<std::string> damage, WholeReade
     return damage;
 }
 
-/// One of both kinds.
+/// A folder or a database that receives the copy.
 struct Target {
     std::unique_ptr<EmbeddedFill> folder;
     std::unique_ptr<pg::PostgresFill> database;

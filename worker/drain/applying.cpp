@@ -136,8 +136,8 @@ Status Applying::search(const ForgetNotSearched& wanted) {
     return Status::success();
 }
 
-/// Smaller batches first; an input that alone needs more memory than there is, time after time,
-/// goes to the dead letters.
+/// Retries with smaller batches. An input that lacks memory repeatedly although it is alone in its
+/// batch becomes a dead letter.
 Error Applying::no_memory() {
     if (limits_.records_max == 1 && ++no_memory_count_ >= kNoMemoryMax && next_ < inputs_.size()) {
         no_memory_count_ = 0;

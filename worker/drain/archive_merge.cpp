@@ -24,8 +24,8 @@ Error ArchiveMerge::named(const Source& source, const Error& error) const {
                                 : Error{error.code, source.folder.string() + ": " + error.message};
 }
 
-/// Gives an unreadable record the time of receipt of the one before it, so that it follows that
-/// one.
+/// Reads the next input if the last one was returned. An unreadable record gets the time of receipt
+/// of its predecessor, so that it follows it.
 Status ArchiveMerge::fill(Source& source) {
     if (!source.is_spent) {
         return Status::success();

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kCatchUpInputs = 2000;
 constexpr std::size_t kCatchUpBytes = 8U << 20;
-/// A sync every so often: the queue is trimmed only up to the last one.
+/// Inputs, and time, between two syncs. The queue is trimmed only up to the last sync.
 constexpr std::uint64_t kFlushInputs = 20'000;
 constexpr std::chrono::milliseconds kFlushAfter{200};
 
@@ -78,8 +78,9 @@ Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
                                                           : writer_->add(archived(input), now);
 }
 
-/// A FORGET is archived only after the archive before it is clean, so that one that is durable here
-/// was obeyed, whenever the process died; and without what it is about.
+/// Archives a FORGET without the person and the identifier, after its data was removed from the
+/// archive before it. So a FORGET that is durable in the archive was performed there, whenever the
+/// process died.
 Status Archiver::add_forget(const OwnedInput& input, Timestamp now) {
     const std::unique_ptr<LedgerReader> ledger = snapshot_();
     const std::optional<CommandRow> row = ledger->command(input.seq);

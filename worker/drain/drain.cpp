@@ -19,18 +19,20 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A wake-up that got lost costs at most this.
+/// Longest delay after a lost wake-up.
 constexpr std::uint32_t kPollMs = 50;
-constexpr milliseconds kStopLook{50};  ///< How late a stop is seen during a pause.
+constexpr milliseconds kStopLook{50};  ///< Interval of checks for a stop during a pause.
 
-/// Delay of a batch after the last one while many events keep coming. Each batch costs two syncs of
-/// the disk, for which appending processes wait as well, and a large batch writes fewer pages.
+/// Interval between the beginnings of two batches while many events arrive. Each batch costs two
+/// syncs of the disk, for which appending processes wait as well, and a large batch writes fewer
+/// pages.
 constexpr milliseconds kBatchEvery{200};
-constexpr milliseconds kComing{10};     ///< After such a pause events do not keep coming.
-constexpr std::size_t kManyInputs = 8;  ///< Inputs of one batch.
+constexpr milliseconds kComing{10};  ///< If no event arrives for this long, gather() ends.
+constexpr std::size_t kManyInputs =
+    8;  ///< A batch with at least this many inputs shows that many events arrive.
 
 constexpr milliseconds kHeartbeat{250};
-constexpr milliseconds kFinishTime{2000};  ///< For cleaning, when the loop ends.
+constexpr milliseconds kFinishTime{2000};  ///< Time limit of the cleaning when the loop ends.
 
 /// The condition on which the loop ends by itself.
 struct Goal {
@@ -48,7 +50,8 @@ struct Goal {
 
 }  // namespace
 
-/// One step after the other: apply a batch, follow with the archive, publish, keep house.
+/// The loop. Each pass applies a batch, archives it, publishes the checkpoint and performs the
+/// periodic work.
 class Drain::Loop {
 public:
     Loop(const store::StorePaths& paths, store::Queue& queue, LedgerOpener opener,
@@ -90,7 +93,7 @@ private:
             events_.warning(text);
         }
     }
-    /// Called while an archive is read, which may take long.
+    /// Sends signs of life while an archive is read, which may take long.
     void alive() {
         if (steady_now() - last_heartbeat_ >= kHeartbeat) {
             last_heartbeat_ = steady_now();
@@ -145,7 +148,7 @@ Status Drain::Loop::open() {
     return Status::success();
 }
 
-/// One batch. @return whether there was anything to do.
+/// Applies one batch. Returns true if there was anything to do.
 Result<bool> Drain::Loop::step() {
     const auto step = applying_.step();
     if (!step) {
@@ -170,7 +173,8 @@ Result<bool> Drain::Loop::step() {
     return step->worked;
 }
 
-/// Waits before the next try. An error that does not pass, or not in time, is given back.
+/// Waits before the next attempt. Returns the error if it is permanent, or was retried for too
+/// long.
 Status Drain::Loop::pause_after(const Error& error, const std::atomic<bool>& stop) {
     const Clock::time_point now = steady_now();
     const Retry::Decision decision = retry_.failed(error.code, now);
@@ -194,7 +198,7 @@ Status Drain::Loop::pause_after(const Error& error, const std::atomic<bool>& sto
     return Status::success();
 }
 
-/// Lets more inputs come together, unless there are more already.
+/// Waits for more inputs while many arrive, unless more are known to wait.
 void Drain::Loop::gather() {
     bool coming = !applying_.has_backlog() && applying_.inputs().size() >= kManyInputs;
     while (coming && steady_now() < applying_.batch_began() + kBatchEvery) {
@@ -300,16 +304,16 @@ void Drain::Loop::finish_forgets() {
     }
 }
 
-/// @param trims  Not for a person's command: a person waits for its result.
+/// @param trims  False for a command of a person, who waits for its result.
 Status Drain::Loop::finish(bool trims) {
     const Clock::time_point end = steady_now() + kFinishTime;
-    if (applying_.has_ledger()) {  // a stop may come while it is closed after an I/O error
+    if (applying_.has_ledger()) {  // the ledger is closed after an I/O error
         do {
             follow_and_publish(true);
         } while (archive_.is_behind() && steady_now() < end);
     }
     finish_forgets();
-    // Appending may have stopped at the high-water mark: then only this makes room for it again.
+    // If admission stopped at the high-water mark, only this trimming lets nginx append again.
     while (trims && steady_now() < end) {
         const auto more = keeper_.trim_slice();
         if (!more || !*more) {

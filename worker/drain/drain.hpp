@@ -1,6 +1,6 @@
 // Drain: the loop that applies the queue to the ledger, exactly once.
 //
-// Effects and checkpoint are one transaction of the ledger. Publishing the position, trimming,
+// Effects and checkpoint are one transaction of the ledger. Publishing the checkpoint, trimming,
 // unlinking and archiving follow, and can be repeated. After a crash at any instant, the next drain
 // resumes after the checkpoint. Used by `sluice worker`, and by commands that apply their own
 // record when no worker runs. Not thread-safe.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kTrimSlice = 1000;
 constexpr std::uint64_t kIdleMs = 100;
-/// A body is written before its record: younger ones may still get one.
+/// A bulk file is written before its record, so a younger file may still get a record.
 constexpr std::int64_t kOrphanSeconds = 3600;
 constexpr std::chrono::milliseconds kSweepSlice{20};
 
@@ -68,8 +68,8 @@ void Housekeeping::heartbeat() {
     set(words_.heartbeat_ms, wall_ms());
 }
 
-/// The files go first: once the position is published their records may be trimmed at any moment,
-/// and with them the names of files that a kill in between would have left.
+/// Removes the files first, because nginx may trim their records as soon as the checkpoint is
+/// published. A process that is killed in between would otherwise leave files that no record names.
 void Housekeeping::publish(SequenceNumber durable) {
     while (!bulk_.empty() && bulk_.front().seq <= durable) {
         store::remove_bulk(paths_, bulk_.front().name);
@@ -122,7 +122,7 @@ void Housekeeping::figures(const LedgerHead& head, std::uint64_t work_pieces) {
     set(words_.stale, totals.stale);
     set(words_.duplicate, totals.duplicate);
     set(words_.dead, totals.dead);
-    set(words_.dead_open, totals.dead);  // one that was replayed counts as what it became
+    set(words_.dead_open, totals.dead);  // a replayed letter counts in its new class
     set(words_.catalog, totals.catalog);
     set(words_.commands, totals.commands);
     set(words_.orders, totals.orders);

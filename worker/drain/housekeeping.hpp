@@ -1,6 +1,6 @@
 // Housekeeping: the drain's work that correctness does not depend on.
 //
-// Publishes the position (which lets nginx trim) and the figures, trims when no process appends,
+// Publishes the checkpoint (which lets nginx trim) and the figures, trims when no process appends,
 // unlinks the bodies of applied inputs, frees the slots of dead readers. Not thread-safe.
 #pragma once
 

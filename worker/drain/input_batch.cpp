@@ -21,13 +21,14 @@ constexpr std::size_t kWorkSlice = 1000;
 /// few enough for the time of a batch.
 constexpr std::size_t kInputsExpected = 1000;
 
-/// Thrown by the applier at one input; what it did is undone with the transaction.
+/// Thrown for an input that cannot be applied. The transaction is aborted, and the input with it.
 struct PoisonFound {
     SequenceNumber seq;
     Poison poison;
 };
 
-/// A few at a time: they are applied while they are still in the processor's cache.
+/// Makes views of the next few inputs, which are applied while the views are in the processor's
+/// cache.
 void view_next(std::span<const OwnedInput> inputs, std::vector<Input>& views) {
     views.clear();
     for (const OwnedInput& input : inputs.first(std::min(kInputsExpected, inputs.size()))) {
@@ -35,7 +36,8 @@ void view_next(std::span<const OwnedInput> inputs, std::vector<Input>& views) {
     }
 }
 
-/// Its head and the beginning of its body: they were read so long ago that only memory has them.
+/// Prefetches a record's head and the beginning of its body, because they were read so long ago
+/// that the processor's cache has lost them.
 void fetch_ahead(const std::string& record) {
     constexpr std::size_t kCacheLine = 64;
     constexpr std::size_t kBytes = 8 * kCacheLine;
@@ -73,7 +75,7 @@ InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
         return applier_.apply(view, txn).input_class;
     } catch (const DamagedRow& damaged) {
         if (!damaged.order() || view.damage) {
-            throw;  // in the way of more than this input
+            throw;  // the row affects other inputs as well
         }
         throw PoisonFound{input.seq, {damaged.error().message, true}};
     } catch (const LedgerFailure&) {
@@ -90,7 +92,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
                                 const BatchLimits& limits, BatchOutcome& outcome) {
     const Clock::time_point end = steady_now() + limits.time_max;
     const std::size_t last = first + std::min(limits.records_max, inputs.size() - first);
-    std::vector<Input> views;  // of inputs[viewed] and what follows it
+    std::vector<Input> views;  // of inputs[viewed] and its successors
     std::size_t viewed = first;
     std::size_t expected = first;
     for (std::size_t at = first; at < last; ++at) {
@@ -124,14 +126,14 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
     }
 }
 
-/// The ledger does not take something of this batch: half of it is tried, down to the one input
-/// that is at fault, which goes to the dead letters.
+/// Halves the batch after the ledger rejected an input of it, down to the rejected input itself,
+/// which becomes a dead letter.
 std::size_t BatchApplier::narrow(const BatchOutcome& outcome, const LedgerFailure& failure) {
     if (outcome.inputs_tried > 1) {
         return outcome.inputs_tried / 2;
     }
     if (!poison_.try_emplace(outcome.first_tried, Poison{failure.error().message, false}).second) {
-        throw failure;  // not even as a dead letter
+        throw failure;  // the ledger rejects the dead letter as well
     }
     return 1;
 }
@@ -176,7 +178,7 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
             if (outcome.inputs_tried > 1) {
                 narrowed.records_max = outcome.inputs_tried - 1;
             } else if (!work_only && work_was_pending) {
-                work_only = true;  // an earlier forget may be among it
+                work_only = true;  // the pending work may belong to an earlier forget
             } else {
                 outcome.search = wanted;
                 outcome.work = {};

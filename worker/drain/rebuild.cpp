@@ -14,7 +14,7 @@ namespace sluice::worker {
 namespace {
 
 constexpr std::size_t kBatchBytesMax = 64U << 20;
-/// The worker makes its archive durable several times a second.
+/// Time limit of waits for the worker, which syncs its archive several times a second.
 constexpr std::chrono::seconds kArchivePatience{10};
 constexpr std::chrono::milliseconds kArchivePoll{100};
 
@@ -30,7 +30,8 @@ OwnedInput owned(const store::ArchivedInput& input) {
     return made;
 }
 
-/// A forget that is applied and not done is on its way out of ledger and archive (F2).
+/// Returns true if a forget is applied and not finished, so that its data may still be in the
+/// ledger or the archive (F2).
 bool is_forgetting(store::EmbeddedLedger& ledger, const std::string& node) {
     bool found = false;
     ledger.snapshot(node)->scan(ForgetTask{}, {}, [&found](const ForgetTask&) {
@@ -40,7 +41,7 @@ bool is_forgetting(store::EmbeddedLedger& ledger, const std::string& node) {
     return found;
 }
 
-/// The worker does it within a second or two. @return false: it does not.
+/// Waits until the worker has finished its forgets. Returns false after the time limit.
 bool waits_for_forgets(store::EmbeddedLedger& ledger, const std::string& node) {
     for (const auto end = steady_now() + kArchivePatience; is_forgetting(ledger, node);) {
         if (steady_now() >= end) {
@@ -51,7 +52,8 @@ bool waits_for_forgets(store::EmbeddedLedger& ledger, const std::string& node) {
     return true;
 }
 
-/// The map grows with the next try; the other node that was in the way is through by then.
+/// Returns true if another attempt can succeed: the map grows with it, and another node's
+/// transaction has ended by then.
 bool passes(ErrorCode code) {
     return code == ErrorCode::kFull || code == ErrorCode::kBusy;
 }
@@ -86,7 +88,7 @@ Status make_folder(const std::filesystem::path& into) {
 Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::path> archives,
                                                 const std::filesystem::path& into,
                                                 const RebuildOptions& options) {
-    // Looked at first: a wrong name should not leave an empty ledger behind.
+    // Opened first, so that a wrong name leaves no empty ledger.
     const auto reader = ArchiveMerge::open(archives);
     if (!reader) {
         return reader.error();

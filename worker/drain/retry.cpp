@@ -6,7 +6,8 @@ namespace sluice::worker {
 namespace {
 
 constexpr std::chrono::seconds kTellEvery{1};
-/// Two nodes that write the same order are busy for less than this; a longer wait is a failure.
+/// Nodes that write the same order wait for each other for less than this. A longer wait is a
+/// failure.
 constexpr std::chrono::seconds kBusyForAWhile{1};
 
 }  // namespace

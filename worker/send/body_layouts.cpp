@@ -82,7 +82,7 @@ struct Container {
     }
 };
 
-/// The same with the keys of every object in the order of their bytes.
+/// Returns the tokens with the keys of every object in the order of their bytes.
 Tokens sorted(const Tokens& tokens) {
     std::vector<Container> open(1);
     for (const Token& token : tokens) {

@@ -52,9 +52,10 @@ public:
 
     /// Records were settled by this run.
     void settled(std::uint64_t records, std::uint64_t bytes) { pace_.settled(records, bytes); }
-    /// Notes that nothing is sent until then. Without a terminal, a long wait is shown at once.
+    /// Records that nothing is sent until `until`. Without a terminal, a long wait is shown at
+    /// once.
     void waits(Clock::time_point until, const std::string& why);
-    /// Notes how the run is held back from now on. Without a terminal, it is shown once.
+    /// Records the limit of the run's rate from now on. Without a terminal, it is shown once.
     void holds_back(const std::string& how);
     void show(const Figures& figures);
     void clear() { progress_.clear(); }

@@ -46,7 +46,8 @@ std::optional<std::int64_t> number_of(CURL* easy, const char* name) {
     return whole && !text->empty() && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-/// By the server's clock, if it tells the time; ours may stand elsewhere.
+/// Computes the window by the server's clock (its Date), if it sends one, because the local clock
+/// may differ.
 std::optional<RateWindow> window_of(CURL* easy) {
     const auto limit = number_of(easy, "X-RateLimit-Limit");
     const auto remaining = number_of(easy, "X-RateLimit-Remaining");

@@ -18,7 +18,7 @@ public:
     void add(JobId job, const std::vector<std::string>& keys);
     /// Takes the earliest job that depends on no unfinished one; false if there is none now.
     [[nodiscard]] bool take_ready(JobId& job);
-    /// The job is over, with or without success: the jobs behind it may follow.
+    /// Ends a job, successful or not. Jobs that depend on it may start.
     void finish(JobId job);
     /// Jobs that were added and not yet finished.
     [[nodiscard]] std::size_t unfinished() const noexcept { return jobs_.size(); }

@@ -27,18 +27,20 @@ struct RateWindow {
 
 class LimitShare {
 public:
-    /// @param percent  1 to 100; 100: as fast as the server takes them, to the last request.
+    /// @param percent  1 to 100. 100 sends as fast as the server accepts, up to the whole limit.
     explicit LimitShare(unsigned percent) : percent_(percent) {}
 
     /// Returns the time when the next request may start, which is at once if it is not after `now`;
     /// or nothing if an answer must come first.
     [[nodiscard]] std::optional<Clock::time_point> next_start(Clock::time_point now) const;
     void started(Clock::time_point now);
-    /// A request ended.
-    /// @param accepted  With the status 200: without headers there is no limit.
+    /// Records the end of a request.
+    /// @param accepted  The status was 200: an accepted request without headers means that there is
+    /// no limit.
     void answered(const std::optional<RateWindow>& window, bool accepted, Clock::time_point now);
 
-    /// `takes 300 of 600 requests a window`; nothing while no limit is known or none is kept.
+    /// Returns `takes 300 of 600 requests a window`, or nothing if no limit is known or none
+    /// applies.
     [[nodiscard]] std::optional<std::string> text() const;
 
 private:
@@ -50,7 +52,7 @@ private:
 
     unsigned percent_;
     Known known_ = Known::kNothing;
-    RateWindow window_{};            ///< As told last.
+    RateWindow window_{};            ///< From the last answer.
     Clock::time_point seen_{};       ///< The first answer of this window, and
     std::uint64_t others_then_ = 0;  ///< what others had used at that time.
     Clock::time_point ends_{};       ///< End of this window.

@@ -77,7 +77,8 @@ public:
     }
 
 private:
-    /// As given; else what the payload says: ORDER_CANCEL needs both times, ORDER_CREATE none.
+    /// Returns the given topic. Without one, an order with both platform_cancelled_at and
+    /// platform_updated_at is an ORDER_CANCEL, any other an ORDER_CREATE.
     Topic topic_of(const std::string& body) {
         if (credentials_.topic) {
             return *credentials_.topic;
@@ -104,7 +105,8 @@ std::string batch_body(std::span<const SendRecord> records) {
     return body + "]}";
 }
 
-/// The same for the same batch of one run, and for no other: a UUID (version 8) of its digest.
+/// Returns a UUID (version 8) of a digest, which is the same for the same batch of one run, and for
+/// no other batch.
 std::string idempotency_key(const std::string& run_id, std::uint64_t line,
                             const Digest256& body_digest) {
     std::string hex =

@@ -305,7 +305,7 @@ void Sender::State::try_later(std::uint64_t id, Job& job, const HttpResponse& re
     retries.push_back({at, id});
 }
 
-/// Something of the job was settled, or its request changes.
+/// Continues a job after records of it were settled or its request changed. Removes a finished job.
 void Sender::State::go_on(std::uint64_t id, Job& job) {
     job.waits = 0;
     job.failures = 0;

@@ -32,7 +32,7 @@ Result<std::string> read_body(const SignCommand& command) {
     return read_to_end(command.file == "-" ? "/dev/stdin" : command.file, kBodyBytesMax);
 }
 
-/// A shop with the one token in the file, as the diagnosis wants to see it.
+/// Returns a shop with the one token in the file, in the form that the diagnosis needs.
 Result<std::shared_ptr<const ShopView>> shop_of_file(const std::string& token_file) {
     auto secret = read_secret(token_file);
     if (!secret.ok()) {
@@ -131,8 +131,8 @@ bool is_signed_by(const ShopView& shop, std::string_view body, const Digest256& 
     return false;
 }
 
-/// @param is_signed  Was this what was signed?
-/// @param otherwise  If no likely layout was.
+/// @param is_signed  Returns true if its argument is the text that was signed.
+/// @param otherwise  The result if no likely layout was signed.
 Error layout_mismatch(std::string_view body, Error otherwise,
                       const std::function<bool(const std::string&)>& is_signed) {
     const std::string layout = find_signed_layout(body, is_signed);
