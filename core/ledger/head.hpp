@@ -87,7 +87,7 @@ struct Work {
     std::optional<OrderId> after_order;
     SequenceNumber cause;
     Topic cause_topic = Topic::kClickImport;
-    std::string command_id, actor, reason;  ///< Of the input that left the work.
+    std::string command_id, actor, reason;  ///< The same of the input that left the work.
     Timestamp received_at;
 };
 

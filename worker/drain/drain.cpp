@@ -304,7 +304,7 @@ void Drain::Loop::finish_forgets() {
     }
 }
 
-/// @param trims  False for a command of a person, who waits for its result.
+/// @param trims  False for a person's command, because the person waits for its result.
 Status Drain::Loop::finish(bool trims) {
     const Clock::time_point end = steady_now() + kFinishTime;
     if (applying_.has_ledger()) {  // the ledger is closed after an I/O error
