@@ -17,8 +17,8 @@ namespace sluice {
 
 /// Returns the letter's input, to be applied again. Points into the letter.
 [[nodiscard]] Input input_of(const DeadLetter& letter);
-/// Whether the letter is never replayed: a command that acts on other inputs would find them
-/// changed.
+/// Returns true if the letter is never replayed, because its command acts on other inputs, which
+/// have changed by then.
 [[nodiscard]] bool is_final(const DeadLetter& letter) noexcept;
 /// Stores the letter again with one attempt more and the new reason.
 void put_back(DeadLetter letter, std::string reason, LedgerTxn& txn);

@@ -10,10 +10,10 @@ namespace sluice {
 
 /// Returns the amount with the currency's digits, or kInvalid if it is 0 or has more digits.
 [[nodiscard]] Result<Decimal> checked_amount(const Decimal& amount, Currency currency);
-/// Whether the policy wants another actor's approval, and the command does not have it yet.
+/// Returns true if the policy requires another actor's approval that the command does not have yet.
 [[nodiscard]] bool must_wait(const CommandContext& context, const Money& amount,
                              ProgramCache& programs, LedgerTxn& txn);
-/// A row of the command, without its subject.
+/// Makes a row of the command, without its subject.
 [[nodiscard]] MoneyCommand money_command(const CommandContext& context);
 
 /// Posts an amount to the ledger account `owed` of the credit's creator, without a position. Writes

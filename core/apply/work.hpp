@@ -26,7 +26,7 @@ std::uint64_t leave_forget_work(const CommandContext& context, LedgerTxn& txn);
 /// Does about `steps_max` orders of the queued work. Returns true if some is left.
 bool do_work(OrderApplier& orders, LedgerTxn& txn, std::size_t steps_max);
 
-/// Whether some work is queued.
+/// Returns true if some work is queued.
 [[nodiscard]] bool work_is_pending(LedgerTxn& txn);
 /// The queued work of this node.
 struct WorkLeft {
@@ -34,7 +34,7 @@ struct WorkLeft {
     SequenceNumber cause;      ///< The input that left the first of them.
 };
 [[nodiscard]] WorkLeft work_left(LedgerReader& ledger);
-/// `waiting orders of 3 codes, devices or programs are still to be tried again`
+/// Returns `waiting orders of 3 codes, devices or programs are still to be tried again`
 [[nodiscard]] std::string work_text(std::uint64_t pieces);
 
 }  // namespace sluice

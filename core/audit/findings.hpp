@@ -18,14 +18,14 @@ struct AuditFinding {
     std::string wrong;  ///< The disagreement, with the stored and the computed value.
 };
 
-/// `c: table payouts, payout_id P...: its amount is 9.00, its items say 10.00`
+/// Returns `c: table payouts, payout_id P...: its amount is 9.00, its items say 10.00`
 [[nodiscard]] std::string to_string(const AuditFinding& finding);
 
 class Findings {
 public:
     explicit Findings(std::size_t max) : max_(max) {}
 
-    /// Whether the bound is not reached yet.
+    /// Returns true until the bound is reached.
     [[nodiscard]] bool wanted() const noexcept { return found_.size() < max_; }
     void add(char rule, std::string row, std::string wrong) {
         if (wanted()) {

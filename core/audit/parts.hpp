@@ -26,10 +26,10 @@ struct PayoutEntries {
     std::string closed;                   ///< Text of the memo entry CLOSED: digest, first state.
     std::uint32_t reasons = 0;            ///< Bits of bit_of().
 };
-/// `account 1, ann in USD`
+/// Returns `account 1, ann in USD`
 [[nodiscard]] std::string payee_text(AccountNumber account, const CreatorId& creator,
                                      const Currency& currency);
-/// A bit for each reason that moves a payout; 0 for the others.
+/// Returns a bit for each reason that moves a payout; 0 for the others.
 [[nodiscard]] std::uint32_t bit_of(JournalReason reason) noexcept;
 
 /// Facts that one pass over the journal gathers for the other parts.

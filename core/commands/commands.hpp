@@ -34,8 +34,8 @@ struct Request {
 inline constexpr std::size_t kReasonBytesMax = 1000;
 
 [[nodiscard]] Topic topic_of(const Command& command) noexcept;
-/// Digest of the request that a key names: SHA-256 of topic, account, shop and the request without
-/// its key; or the request's `content`.
+/// Returns the digest of the request that a key names: SHA-256 of topic, account, shop and the
+/// request without its key; or the request's `content`.
 [[nodiscard]] Digest256 content_of(const Request& request, Topic topic, AccountNumber account,
                                    ShopNumber shop);
 /// JSON, one line.

@@ -10,20 +10,20 @@
 
 namespace sluice {
 
-/// `C260131140509-7KQ4M9`: receipt as YYMMDDhhmmss (UTC), and the first 30 bits of SHA-256(queue
-/// UUID, sequence number as 8 bytes big endian) in Crockford's base 32.
+/// Returns `C260131140509-7KQ4M9`: receipt as YYMMDDhhmmss (UTC), and the first 30 bits of
+/// SHA-256(queue UUID, sequence number as 8 bytes big endian) in Crockford's base 32.
 [[nodiscard]] std::string command_id(std::string_view node, SequenceNumber seq,
                                      Timestamp received_at);
-/// `C260131140509-`, with which every id of that second begins.
+/// Returns `C260131140509-`, with which every id of that second begins.
 [[nodiscard]] std::string command_id_prefix(Timestamp received_at);
 
 // A payout id contains the command id of its payout run, so it is unique over all nodes.
 
-/// `P260131140509-7KQ4M9-0001`.
+/// Returns `P260131140509-7KQ4M9-0001`.
 /// @param run  The payout run: the command id of the close.
 /// @param number  1, 2, ... within the payout run.
 [[nodiscard]] std::string payout_id(std::string_view run, std::uint64_t number);
-/// `P260131140509-7KQ4M9-`, with which every payout id of the payout run begins.
+/// Returns `P260131140509-7KQ4M9-`, with which every payout id of the payout run begins.
 [[nodiscard]] std::string payout_id_prefix(std::string_view run);
 /// Returns the command id of the close that made the payout.
 [[nodiscard]] std::string payout_run_of(std::string_view payout_id);

@@ -90,9 +90,9 @@ struct Explanation {
                                                              std::string_view shop_id,
                                                              LedgerReader& ledger);
 
-/// For a terminal: lines of text, each ended by a newline.
+/// Returns the explanation as text for a terminal, each line ended by a newline.
 [[nodiscard]] std::string explanation_text(const Explanation& explanation);
-/// One JSON object with the same content.
+/// Returns one JSON object with the same content.
 [[nodiscard]] std::string explanation_json(const Explanation& explanation);
 
 }  // namespace sluice

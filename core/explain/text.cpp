@@ -31,7 +31,8 @@ std::string number(std::uint64_t value) {
     return std::to_string(value);
 }
 
-/// Numbers count within a node: which one, if there are several.
+/// Returns the words that name the node of a number, if there are several nodes, because numbers
+/// count within a node.
 std::string through(const Explanation& e, const std::string& node) {
     return e.many_nodes && !node.empty() ? " of node " + node : std::string();
 }

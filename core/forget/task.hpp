@@ -35,8 +35,8 @@ struct ForgetJob {
     SequenceNumber seq;     ///< Sequence number of the command there.
     ForgetFound found;
 
-    /// Whether the input came before the command: later inputs are not forgotten. In other queues
-    /// than the command's, the times of receipt decide.
+    /// Returns true if the input came before the command, so that it is forgotten as well. In
+    /// queues other than the command's, the times of receipt decide.
     [[nodiscard]] bool is_before(std::string_view queue, SequenceNumber input,
                                  Timestamp received) const noexcept {
         return queue == node ? input < seq : received <= received_at;

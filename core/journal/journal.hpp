@@ -32,7 +32,7 @@ struct DebitCredit {
 
 [[nodiscard]] std::string_view to_string(JournalReason reason) noexcept;  // ACCRUAL, ...
 
-/// The bytes that are hashed for `group.entries[index]`, without the hash before it.
+/// Returns the bytes that are hashed for `group.entries[index]`, without the hash before it.
 [[nodiscard]] std::string canonical_bytes(const JournalGroup& group, std::size_t index);
 
 /// Sets the group's hash, and advances the chain by all of its entries.
@@ -50,7 +50,7 @@ void seal(JournalGroup& group, ChainHead& chain);
     return closed_until && received_at < *closed_until;
 }
 
-/// The receipt, or for a late input the first open instant.
+/// Returns the receipt, or for a late input the first open instant.
 [[nodiscard]] inline Timestamp accounting_date(
     Timestamp received_at, const std::optional<Timestamp>& closed_until) noexcept {
     return is_late(received_at, closed_until) ? *closed_until : received_at;

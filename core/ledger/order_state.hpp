@@ -103,7 +103,7 @@ struct OrderState {
     /// Bits 1 << AnomalyKind: what shows now, and what of that was acknowledged (H2).
     std::uint32_t anomalies_showing = 0, anomalies_acknowledged = 0;
     std::vector<Position> positions;  ///< In the order in which they were made; none is removed.
-    /// Index of the live position; nothing: the order has no creator.
+    /// Index of the live position, or no value if the order has no creator.
     std::optional<std::uint32_t> live;
     SequenceNumber last_applied;     ///< The newest event that was neither stale nor duplicate,
     std::uint32_t last_node = 0;     ///< and LedgerHead::number of its queue.

@@ -99,7 +99,7 @@ private:
     const void* row_;
 };
 
-/// Likewise, a row that may be changed.
+/// A row of some described table that may be changed.
 class RowRef : public RowView {
 public:
     RowRef(const DescribedTable& table, void* row) noexcept : RowView(table, row), row_(row) {}
@@ -159,9 +159,9 @@ struct KeyRange {
     unsigned from = 0;
 };
 
-/// `table codes, account 1, digest 2c26..., program spring`: a row as an error names it.
+/// Returns `table codes, account 1, digest 2c26..., program spring`: a row as an error names it.
 [[nodiscard]] std::string row_name(RowView row);
-/// Likewise, a row of a table that is not described, by its order.
+/// Names a row of a table that is not described, by its order.
 [[nodiscard]] std::string row_name(const char* table, const OrderKey& order);
 /// Returns the one order that the row belongs to, or nothing.
 [[nodiscard]] std::optional<OrderKey> order_of(RowView row);
@@ -180,7 +180,7 @@ protected:
 };
 /// Writes the key of a row, or its first `columns`.
 void write_key(RowView row, unsigned columns, KeySink& sink);
-/// The same as bytes, which sort as the columns do, one after the other.
+/// Returns the key as bytes, which sort as the columns do, one after the other.
 [[nodiscard]] std::string sort_key(RowView row, unsigned columns = ~0U);
 
 }  // namespace sluice

@@ -60,8 +60,8 @@ namespace sluice {
 [[nodiscard]] constexpr bool is_valid(WorkKind kind) noexcept {
     return kind >= WorkKind::kTryKey && kind <= WorkKind::kForget;
 }
-/// In the years 0000 to 9999, which is all that RFC 3339 can say, and a day more on either side: an
-/// offset can lead there.
+/// Returns true in the years 0000 to 9999, the range of RFC 3339, and for a day more on either
+/// side, which an offset can produce.
 [[nodiscard]] constexpr bool is_valid(const Timestamp& at) noexcept {
     constexpr std::int64_t kYear0000 = -62'167'219'200;
     constexpr std::int64_t kYear10000 = 253'402'300'800;
@@ -69,9 +69,9 @@ namespace sluice {
     return at.seconds >= kYear0000 - kDay && at.seconds < kYear10000 + kDay &&
            at.nanos < 1'000'000'000;
 }
-/// Less than 10^25, which is beyond every amount and sum of amounts that inputs can state (the
-/// largest quantity of the dearest line earns 10^24); two of them add up and meet at any scale
-/// without leaving 128 bits.
+/// Returns true below 10^25, which exceeds every amount and sum of amounts that inputs can state
+/// (the largest quantity at the highest fixed rate earns 10^24). Two such values can be added and
+/// compared at any scale within 128 bits.
 [[nodiscard]] constexpr bool is_valid(const Decimal& value) noexcept {
     constexpr std::uint8_t kScaleMax = 12;
     if (value.scale() > kScaleMax) {

@@ -22,7 +22,7 @@ void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
 /// Judges the lasting kinds, and returns the bits of those that hold. The caller writes `state`.
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event);
-/// The same, for a caller that knows whether a credit names the order.
+/// As above, for a caller that knows whether a credit names the order.
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event,
                               bool is_credited);

@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-/// The net sales of an order (M4): amount - tax - (refunded amount - refunded tax) of each line,
-/// not below 0. A line that is fully refunded or gone adds 0, and so does an order that earns
+/// Returns the net sales of an order (M4): amount - tax - (refunded amount - refunded tax) of each
+/// line, not below 0. A line that is fully refunded or gone adds 0, and so does an order that earns
 /// nothing.
 [[nodiscard]] Decimal net_sales(const OrderState& state);
 

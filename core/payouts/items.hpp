@@ -19,7 +19,7 @@ namespace sluice {
 /// over many payouts.
 inline constexpr std::size_t kPayoutSlice = 8192;
 
-/// Whether the items are of one payout, and of one order in one program.
+/// Returns true if both items belong to one payout, and to one order in one program.
 [[nodiscard]] bool is_of_one_order(const PayoutItem& a, const PayoutItem& b);
 
 /// The items of payouts, by payout id and key. Payouts whose ids follow one another, as those of a
@@ -48,7 +48,7 @@ private:
 using PartsOf = std::map<std::string, std::vector<PayoutPart>>;
 [[nodiscard]] PartsOf parts_of(std::span<const Payout> payouts, LedgerReader& ledger);
 
-/// The number of distinct orders; a credit without an order is none.
+/// Returns the number of distinct orders; a credit without an order is none.
 /// @param items  All items of one payout, in the order of their keys.
 [[nodiscard]] std::uint64_t orders_of(const std::vector<PayoutItem>& items);
 

@@ -65,13 +65,13 @@ public:
     [[nodiscard]] Status add_up();
     /// Ordered by creator and currency; `payout_run` is empty. Valid after add_up().
     [[nodiscard]] const std::vector<Skipped>& skipped() const noexcept { return skipped_; }
-    /// The number of payouts. Valid after add_up().
+    /// Returns the number of payouts. Valid after add_up().
     [[nodiscard]] std::size_t payouts() const noexcept { return paid_.size(); }
     /// Throws LedgerFailure if an order disagrees with its open amounts.
     void visit(PayoutTaker& taker);
     /// Visits the payouts without their items.
     void visit(const std::function<void(const PlannedPayout&)>& finished);
-    /// Digest over all payouts, as `payout preview` prints it. Valid after visit().
+    /// Returns the digest over all payouts, as `payout preview` prints it. Valid after visit().
     [[nodiscard]] const Digest256& digest() const noexcept { return digest_; }
 
 private:

@@ -14,25 +14,26 @@ namespace sluice {
 
 [[nodiscard]] Decimal accrued_in(const Position& position, Currency currency);
 [[nodiscard]] Decimal allocated_in(const Position& position, Currency currency);
-/// Currencies of the position's accruals, sorted.
+/// Returns currencies of the position's accruals, sorted.
 [[nodiscard]] std::vector<Currency> currencies_of(const Position& position);
-/// Value of OpenAmount::blocks: kBlockedByHold, unacknowledged anomalies.
+/// Returns the value of OpenAmount::blocks: kBlockedByHold, unacknowledged anomalies.
 [[nodiscard]] std::uint32_t blocks_of(const OrderState& state) noexcept;
-/// Whether an active payout has an item of the position. The rest of it is then payable at once.
+/// Returns true if an active payout has an item of the position. The rest of the position is then
+/// payable at once.
 [[nodiscard]] bool has_active_payout(const Position& position) noexcept;
-/// Whether an active payout of another payout run has an item of kind COMMISSION: the position's
-/// lines then give items of kind ADJUSTMENT (P2).
+/// Returns true if an active payout of another payout run has an item of kind COMMISSION. The
+/// position's lines then give items of kind ADJUSTMENT (P2).
 [[nodiscard]] bool has_commission(const Position& position, std::string_view run) noexcept;
 
-/// Index row of an amount that a position has open, as of now.
+/// Returns the index row of an amount that a position has open, as of now.
 [[nodiscard]] OpenAmount open_row(const OrderState& state, const Position& position,
                                   Currency currency, const Decimal& amount);
 [[nodiscard]] OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount);
-/// All index rows of an order, those of earlier positions included.
+/// Returns all index rows of an order, those of earlier positions included.
 [[nodiscard]] std::vector<OpenAmount> open_amounts(const OrderState& state);
-/// The index row of a credit, if anything of it is open.
+/// Returns the index row of a credit, if anything of it is open.
 [[nodiscard]] std::vector<OpenAmount> open_amounts(const MoneyCommand& credit);
-/// Whether the row is of a credit, not of a position.
+/// Returns true for a row of a credit, false for one of a position.
 [[nodiscard]] inline bool is_credit(const OpenAmount& row) noexcept {
     return row.shop.value == 0;
 }
@@ -46,14 +47,15 @@ struct CommissionAmount {
 [[nodiscard]] CommissionAmount commission_amount(const OrderState& state);
 
 using LineAmounts = std::map<LineItemId, Decimal>;
-/// The sum, with the currency's digits.
+/// Returns the sum, with the currency's digits.
 [[nodiscard]] Decimal sum_of(const LineAmounts& amounts, Currency currency);
-/// The amounts that a close as of T pays of a position, by line: min(accrued as of T, accrued now)
+/// Returns the amounts that a close as of T pays of a position, by line: min(accrued as of T,
+/// accrued now)
 /// - allocated, from the side with the smaller sum (P1). Empty if the sum is 0.
 /// @param as_of  Accrued as of T; nullptr means the same as now.
 [[nodiscard]] LineAmounts take_of(const Position& position, Currency currency,
                                   const LineAmounts* as_of);
-/// The amounts that the position had accrued at `until`, by line.
+/// Returns the amounts that the position had accrued at `until`, by line.
 [[nodiscard]] LineAmounts accrued_as_of(const std::vector<JournalGroup>& journal,
                                         const Position& position, Currency currency,
                                         Timestamp until);

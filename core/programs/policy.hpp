@@ -40,7 +40,7 @@ struct Policy {
 
 /// Returns the amount of a currency in a list, or nullptr.
 [[nodiscard]] const Decimal* amount_in(const std::vector<Money>& list, Currency currency) noexcept;
-/// Whether `amount` (its absolute value) needs another actor's approval under `above`.
+/// Returns true if `amount` (its absolute value) needs another actor's approval under `above`.
 [[nodiscard]] bool needs_approval(const std::optional<std::vector<Money>>& above,
                                   const Money& amount) noexcept;
 

@@ -51,7 +51,7 @@ struct Rate {
     Currency currency;  ///< kFixed, kPerOrder only.
     friend bool operator==(const Rate&, const Rate&) = default;
 };
-/// kInvalid; the message says what was expected.
+/// Returns kInvalid for a malformed rate. The message says what was expected.
 [[nodiscard]] Result<Rate> parse_rate(std::string_view text);
 [[nodiscard]] std::string to_string(const Rate& rate);
 
@@ -78,9 +78,9 @@ struct Rule {
     std::optional<Money> min_order_amount{};
     friend bool operator==(const Rule&, const Rule&) = default;
 
-    /// How many qualifiers it has; `from` and `until` count as one.
+    /// Returns the number of qualifiers; `from` and `until` count as one.
     [[nodiscard]] unsigned qualifiers() const noexcept;
-    /// The same rule over versions of a file: same item, same qualifiers.
+    /// Returns true for the same rule in another version of the file: same item, same qualifiers.
     [[nodiscard]] bool same_as(const Rule& other) const noexcept;
 };
 
@@ -88,7 +88,7 @@ struct Program {
     ProgramId id;
     AccountId account_id;
     AccountNumber account;
-    std::vector<std::string> shops;  ///< Shop ids; empty: every shop of the account.
+    std::vector<std::string> shops;  ///< Shop ids; empty means every shop of the account.
     std::uint32_t window_days = 30;
     BaseKind base = BaseKind::kNet;
     std::vector<AttributionType> precedence{AttributionType::kAffiliateCode,
@@ -106,13 +106,13 @@ struct Program {
     [[nodiscard]] bool uses(AttributionType type) const noexcept;
     [[nodiscard]] bool has_tiers() const noexcept;
     [[nodiscard]] bool asks_for_customer() const noexcept;
-    /// The instant at which a commission clears: it is payable from then on.
+    /// Returns the instant at which a commission clears: it is payable from then on.
     [[nodiscard]] Timestamp clears_at(Timestamp ordered_at) const noexcept;
     /// clears_at(t) <= at is the same as t <= cleared_until(at).
     [[nodiscard]] Timestamp cleared_until(Timestamp at) const noexcept;
     /// Receipt - late_days: the earliest order that an input of then counts for (A2).
     [[nodiscard]] Timestamp default_effective_from(Timestamp received_at) const noexcept;
-    /// The earliest click that counts.
+    /// Returns the earliest click that counts.
     [[nodiscard]] Timestamp window_start(Timestamp ordered_at) const noexcept;
 };
 

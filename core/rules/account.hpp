@@ -20,7 +20,7 @@ struct AccountSettings {
 };
 /// Throws LedgerFailure if the stored policy is damaged.
 [[nodiscard]] AccountSettings account_settings(LedgerReader& ledger, AccountNumber account);
-/// Bits of the anomaly kinds that block under a policy.
+/// Returns bits of the anomaly kinds that block under a policy.
 [[nodiscard]] std::uint32_t blocking_kinds(const Policy& policy);
 
 // A creator that was renamed has several ids. Rows name the first one; commands accept all.
@@ -36,7 +36,7 @@ struct AccountSettings {
 [[nodiscard]] CreatorId shown_id_until(LedgerReader& ledger, AccountNumber account,
                                        const CreatorId& first, Timestamp until);
 
-/// Whether a hold on the creator applies in the program.
+/// Returns true if a hold on the creator applies in the program.
 [[nodiscard]] bool is_held(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
                            const ProgramId& program);
 /// Returns what blocks the order now: HOLD, CREATOR_HOLD, and kinds of anomalies.

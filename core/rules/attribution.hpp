@@ -31,7 +31,8 @@ struct Covering {
 [[nodiscard]] std::string fold_code(std::string_view code);
 [[nodiscard]] Digest256 code_digest(std::string_view code);
 
-/// The keys that an order without a creator waits for; sorted, unique. Empty for other orders.
+/// Returns the keys that an order without a creator waits for; sorted, unique. Empty for other
+/// orders.
 [[nodiscard]] std::vector<WaitKey> wait_keys(const OrderState& state);
 
 /// Finds the candidates of rule A1 in the ledger as it is now: codes with an owner at the time of
@@ -57,7 +58,7 @@ struct Covering {
                                                          const ProgramId& program,
                                                          const CreatorId& creator);
 
-/// The types joined by `+`, sorted, as the memo entry ATTRIBUTED has them.
+/// Returns the types joined by `+`, sorted, as the memo entry ATTRIBUTED has them.
 [[nodiscard]] std::string type_names(std::uint8_t types);
 
 }  // namespace sluice

@@ -23,8 +23,8 @@ struct ProductName {
 /// Names the records of all elements. Requires: `body` is a valid batch.
 [[nodiscard]] std::vector<ProductName> product_names(std::string_view body);
 
-/// The record after an upsert: an absent field keeps its stored value, null clears it, anything
-/// else replaces. A record that is created without parent_id gets its own id.
+/// Returns the record after an upsert: an absent field keeps its stored value, null clears it,
+/// anything else replaces. A record that is created without parent_id gets its own id.
 /// @param stored  nullptr if there is none yet.
 [[nodiscard]] CatalogRecord merge_product(const CatalogKey& key, const CatalogRecord* stored,
                                           std::string_view element);

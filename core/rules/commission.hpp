@@ -44,7 +44,7 @@ template <class Integer>
     return result;
 }
 
-/// The part of a line's commission that its refund leaves: (amount - refunded) / amount. Returns
+/// Returns the part of a line's commission that its refund leaves, (amount - refunded) / amount, or
 /// nullopt if the refund disqualifies the line.
 [[nodiscard]] std::optional<Fraction> part_left(const Decimal& line_amount,
                                                 const Decimal& refunded);
@@ -54,7 +54,8 @@ template <class Integer>
 [[nodiscard]] std::optional<Fraction> exact_commission(const FrozenRate& frozen,
                                                        const OrderLine& line,
                                                        const Decimal& refunded, Currency currency);
-/// The amount that one line earns while it is in the payload and the order is not cancelled.
+/// Returns the amount that one line earns while it is in the payload and the order is not
+/// cancelled.
 /// @return scale() == currency.minor_units().
 [[nodiscard]] Decimal line_commission(const FrozenRate& frozen, const OrderLine& line,
                                       const Decimal& refunded, Currency currency);

@@ -60,9 +60,10 @@ struct EventArrival {
 class StandingRefunds {
 public:
     explicit StandingRefunds(const std::vector<RefundRow>& rows);
-    /// The refunded amount of a line; 0 if nothing was refunded.
+    /// Returns the refunded amount of a line; 0 if nothing was refunded.
     [[nodiscard]] Decimal amount(const LineItemId& line) const;
-    /// Sums as sent: not capped, lines that are gone included; scale 0 if there are no rows.
+    /// Return the sums as sent: not capped, and including lines that are gone; scale 0 if there are
+    /// no rows.
     [[nodiscard]] const Decimal& amount_sum() const noexcept { return amount_sum_; }
     [[nodiscard]] const Decimal& tax_sum() const noexcept { return tax_sum_; }
 

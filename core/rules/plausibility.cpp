@@ -17,7 +17,7 @@ Decimal amount_of(const std::string& text) {
     return Decimal::parse(text).value_or(Decimal());
 }
 
-/// Whether value x 100 > of x percent.
+/// Returns true if `value` exceeds `percent` percent of `of`.
 bool exceeds(const Decimal& value, const Decimal& of, const Decimal& percent) {
     const std::uint8_t digits = std::max(value.scale(), of.scale());
     const Int128 left = value.rescaled(digits).unscaled() * kHundred;
@@ -89,7 +89,7 @@ bool currency_changed(const OrderState& state) {
     return false;
 }
 
-/// Holds for ever if it held at the first event.
+/// Returns true if the order was too old at its first event. That never changes.
 bool long_ago(const OrderState& state, const PlausibilityContext& context) {
     return (state.anomalies_showing & bit(AnomalyKind::kOrderedLongAgo)) != 0 ||
            (context.is_first_event &&

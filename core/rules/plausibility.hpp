@@ -24,10 +24,11 @@ inline constexpr std::uint32_t kMomentaryKinds =
     bit(AnomalyKind::kCancelNotLater) | bit(AnomalyKind::kCancellationWithdrawn) |
     bit(AnomalyKind::kDuplicateRefundId) | bit(AnomalyKind::kRefundIdReused);
 
-/// Bits 1 << AnomalyKind of the lasting conditions that hold.
+/// Returns bits 1 << AnomalyKind of the lasting conditions that hold.
 [[nodiscard]] std::uint32_t lasting_anomalies(const OrderState& state,
                                               const PlausibilityContext& context);
-/// For people; ids and amounts, no customer data. Requires: the condition holds.
+/// Returns the message of an anomaly for people: ids and amounts, no customer data. Requires: the
+/// condition holds.
 [[nodiscard]] std::string lasting_message(AnomalyKind kind, const OrderState& state,
                                           const PlausibilityContext& context);
 

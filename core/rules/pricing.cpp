@@ -30,7 +30,7 @@ cpp_rational exact(const Fraction& fraction) {
     return {product<cpp_int>(fraction.numerator), product<cpp_int>(fraction.denominator)};
 }
 
-/// Half to even, in units of 10^-digits. Requires: value >= 0.
+/// Returns the value in units of 10^-digits, rounded half to even. Requires: value >= 0.
 cpp_int units_of(const cpp_rational& value, std::uint8_t digits) {
     return divide_half_even<cpp_int>(boost::multiprecision::numerator(value) * ten_to_the(digits),
                                      boost::multiprecision::denominator(value));
@@ -89,7 +89,8 @@ Decimal sum_alone(const std::vector<PricedLine>& lines, Currency currency) {
     return sum;
 }
 
-/// Whether each line earns by itself: no amount per order, and no cap that is exceeded.
+/// Returns true if each line earns by itself: the order has no amount per order, and no cap that it
+/// exceeds.
 bool earns_alone(const std::vector<PricedLine>& lines, const Position& position,
                  Currency currency) {
     const Decimal* cap = cap_of(position, currency);
@@ -209,7 +210,7 @@ private:
     std::vector<const Decimal*> shared_;
 };
 
-/// The share with the part that the line's refund leaves, rounded half to even.
+/// Returns the share with the part that the line's refund leaves, rounded half to even.
 Decimal after_refund(const cpp_rational& share, const OrderLine& line, const Decimal& refunded,
                      std::uint8_t digits) {
     const std::optional<Fraction> left = part_left(line.amount, refunded);

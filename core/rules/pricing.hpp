@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-/// The commission of each of state.lines, in their order; 0 for a line that is gone. Ignores
-/// cancellation and rejection.
+/// Returns the commission of each of state.lines, in their order; 0 for a line that is gone.
+/// Ignores cancellation and rejection.
 /// @return scale() == the currency's digits. Requires: every present line is frozen.
 [[nodiscard]] std::vector<Decimal> line_commissions(const OrderState& state,
                                                     const Position& position,
@@ -28,10 +28,12 @@ struct OrderBases {
 };
 [[nodiscard]] OrderBases order_bases(const OrderState& state, const Position& position);
 
-/// Half to even, to `digits` behind the point. @param percent  100 is all of it.
+/// Returns `percent` percent of the amount, rounded half to even to `digits` digits after the
+/// point.
 [[nodiscard]] Decimal part_of(const Decimal& amount, const Decimal& percent, std::uint8_t digits);
 
-/// The line's share of an amount per order or a cap, for people: `13.33 of 20.00`; else empty.
+/// Returns the line's share of an amount per order or a cap, for people: `13.33 of 20.00`; else
+/// empty.
 [[nodiscard]] std::string shared_words(const OrderState& state, const Position& position,
                                        std::size_t line);
 

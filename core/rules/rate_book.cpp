@@ -24,7 +24,7 @@ const Rate& rate_of(const Rate& rate, const std::vector<Tier>& tiers,
     return tier ? tiers[*tier].rate : rate;
 }
 
-/// The values that a line can match at one level.
+/// Returns the values that a line can match at one level.
 std::vector<std::string_view> values_at(RuleMatch level, const OrderLine& line,
                                         const CatalogRecord* product) {
     if (level == RuleMatch::kSku) {

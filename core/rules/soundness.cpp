@@ -12,13 +12,13 @@
 namespace sluice {
 namespace {
 
-/// Whether a payload can state the amount: 15 digits before the point and 6 after it.
+/// Returns true if a payload can state the amount: 15 digits before the point and 6 after it.
 bool is_stated(const Decimal& amount) noexcept {
     return !amount.is_negative() && amount.scale() <= Decimal::kFractionDigitsMax &&
            amount < Decimal(Int128{1'000'000'000'000'000}, 0);
 }
 
-/// An amount that is owed has exactly its currency's digits. 18 digits before the point are more
+/// Returns true if the amount has exactly the currency's digits and is below 10^24, which is more
 /// than any quantity of any line can earn.
 bool is_owed(const Decimal& amount, Currency currency) noexcept {
     const Decimal most(Int128{1'000'000'000} * 1'000'000'000'000'000, 0);

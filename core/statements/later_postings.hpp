@@ -22,7 +22,8 @@ public:
 
     /// Returns the later change of a balance, or nullptr. Valid as long as this object.
     [[nodiscard]] const AccountSums* books(const BalanceKey& key) const;
-    /// Whether the row changed since; open_then() then has the amount of the instant.
+    /// Returns true if the row changed since the instant; open_then() has the amount of the
+    /// instant.
     [[nodiscard]] bool changed(const OpenAmount& row) const;
     /// Returns the amounts that were open at the instant, for all rows that changed().
     [[nodiscard]] const std::vector<OpenAmount>& open_then(const ProgramId& program) const;

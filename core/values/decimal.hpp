@@ -22,8 +22,8 @@ public:
     constexpr Decimal() = default;
     constexpr Decimal(Int128 unscaled, std::uint8_t scale) : unscaled_(unscaled), scale_(scale) {}
 
-    /// The wire form `digits[.digits]`: no sign, exponent, spaces or separators; 1 to 15 digits
-    /// before the point, 1 to 6 after it. Nothing else is accepted.
+    /// Parses the wire form `digits[.digits]`: no sign, exponent, spaces or separators; 1 to 15
+    /// digits before the point, 1 to 6 after it. Accepts nothing else.
     [[nodiscard]] static std::optional<Decimal> parse(std::string_view text) noexcept;
     /// As parse(), with an optional leading '-' (people's input: adjustments).
     [[nodiscard]] static std::optional<Decimal> parse_signed(std::string_view text) noexcept;
@@ -33,7 +33,7 @@ public:
     [[nodiscard]] constexpr bool is_zero() const noexcept { return unscaled_ == 0; }
     [[nodiscard]] constexpr bool is_negative() const noexcept { return unscaled_ < 0; }
 
-    /// The same value with `scale` digits after the point.
+    /// Returns the same value with `scale` digits after the point.
     /// Requires: scale >= this->scale(), scale <= 12.
     [[nodiscard]] Decimal rescaled(std::uint8_t scale) const noexcept;
     /// Sum and difference have the larger scale of the two.
@@ -46,7 +46,8 @@ public:
     friend std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept;
     friend bool operator==(const Decimal& a, const Decimal& b) noexcept;
 
-    /// Canonical text: `-12.50` for unscaled -1250, scale 2. All `scale` digits are written.
+    /// Returns canonical text: `-12.50` for unscaled -1250, scale 2. All `scale` digits are
+    /// written.
     [[nodiscard]] std::string to_string() const;
 
 private:
@@ -54,7 +55,7 @@ private:
     std::uint8_t scale_ = 0;
 };
 
-/// Decimal digits of an integer, with `digits_after_point` of them behind the point.
+/// Returns decimal digits of an integer, with `digits_after_point` of them behind the point.
 [[nodiscard]] std::string format_scaled(Int128 unscaled, unsigned digits_after_point);
 
 /// numerator / denominator as a whole number. A quotient that lies exactly between two whole

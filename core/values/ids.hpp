@@ -75,8 +75,8 @@ struct SequenceNumber {
     friend constexpr auto operator<=>(SequenceNumber, SequenceNumber) = default;
 };
 
-/// Ids that people choose (account, shop, program, creator): 1 to 128 of `A-Z a-z 0-9 . _ - : @ + /
-/// =`.
+/// Returns true for an id that people may choose (account, shop, program, creator): 1 to 128 of
+/// `A-Z a-z 0-9 . _ - : @ + / =`.
 [[nodiscard]] bool is_admin_id(std::string_view text) noexcept;
 inline constexpr std::size_t kAdminIdBytesMax = 128;
 /// Ids from outside (order, line, refund, product, variant, sku).

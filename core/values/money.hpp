@@ -42,7 +42,7 @@ struct Money {
 [[nodiscard]] std::optional<Money> parse_money(std::string_view text) noexcept;
 [[nodiscard]] std::string to_string(const Money& money);
 
-/// 0 with the currency's digits.
+/// Returns 0 with the currency's digits.
 [[nodiscard]] inline Decimal zero_amount(Currency currency) noexcept {
     return {0, currency.minor_units()};
 }

@@ -37,7 +37,7 @@ public:
         throw "no seed separates these names";
     }
 
-    /// The only position whose name can equal `key`, or kNone. The caller compares.
+    /// Returns the only position whose name can equal `key`, or kNone. The caller compares.
     [[nodiscard]] constexpr std::size_t candidate(std::string_view key) const noexcept {
         return slots_[slot_of(key)];
     }

@@ -17,12 +17,12 @@ struct Timestamp {
 
     friend constexpr auto operator<=>(const Timestamp&, const Timestamp&) = default;
 
-    /// RFC 3339 with seconds, 0 to 9 fraction digits, `Z` or an offset, `T`/`Z` in either case; no
-    /// offset means UTC. 23:59:60 UTC is the next second. Not accepted: a space for `T`, `+0200`,
-    /// 24:00:00, a date alone, an instant outside the years 0000 to 9999.
+    /// Parses RFC 3339 with seconds, 0 to 9 fraction digits, `Z` or an offset, `T`/`Z` in either
+    /// case; no offset means UTC. 23:59:60 UTC is the next second. Not accepted: a space for `T`,
+    /// `+0200`, 24:00:00, a date alone, an instant outside the years 0000 to 9999.
     [[nodiscard]] static std::optional<Timestamp> parse(std::string_view text) noexcept;
 
-    /// `YYYY-MM-DDTHH:MM:SS[.fraction]Z`, the fraction without trailing zeros.
+    /// Returns `YYYY-MM-DDTHH:MM:SS[.fraction]Z`, the fraction without trailing zeros.
     [[nodiscard]] std::string to_string() const;
 
     [[nodiscard]] constexpr Timestamp plus_seconds(std::int64_t delta) const noexcept {
@@ -36,13 +36,13 @@ struct Timestamp {
 inline constexpr Timestamp kFirstInstant{-62'167'219'200, 0};  ///< Year 0000.
 inline constexpr Timestamp kEndOfTime{253'402'300'800, 0};     ///< Year 10000, after every instant.
 
-/// The earliest instant after `at`: turns an inclusive bound into an exclusive one.
+/// Returns the earliest instant after `at`: turns an inclusive bound into an exclusive one.
 [[nodiscard]] constexpr Timestamp next_instant(Timestamp at) noexcept {
     constexpr std::uint32_t kLastNano = 999'999'999;
     return at.nanos == kLastNano ? Timestamp{at.seconds + 1, 0}
                                  : Timestamp{at.seconds, at.nanos + 1};
 }
-/// The calendar month (UTC) as a number: 202601.
+/// Returns the calendar month (UTC) as a number: 202601.
 [[nodiscard]] std::uint32_t month_of(Timestamp at);
 
 }  // namespace sluice

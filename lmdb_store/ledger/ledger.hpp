@@ -28,9 +28,9 @@ class EmbeddedLedger : public Ledger {
 public:
     enum class Mode : std::uint8_t { kReadOnly, kReadWrite };
 
-    /// kNotFound, kPermission, kCorrupt (missing, empty or short files; names the path),
-    /// kUnsupported.
-    /// @param map_bytes_first  Where the map begins to grow from; it doubles. Sparse.
+    /// Opens a ledger. Returns kNotFound, kPermission, kCorrupt (missing, empty or short files;
+    /// names the path) or kUnsupported.
+    /// @param map_bytes_first  The map's first size, from which it doubles. Sparse.
     [[nodiscard]] static Result<std::unique_ptr<EmbeddedLedger>> open(
         const std::filesystem::path& folder, Mode mode,
         std::uint64_t map_bytes_first = std::uint64_t{1} << 30);

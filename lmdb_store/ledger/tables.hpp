@@ -35,7 +35,7 @@ inline constexpr std::array<const char*, 11> kOwnTables = {
 static_assert(kOwnTables.size() == static_cast<std::size_t>(Table::kVariants) + 1);
 
 inline constexpr std::size_t kLedgerTables = kOwnTables.size() + kDescribedTables;
-/// The names of all tables, in the order of `Table`.
+/// Returns the names of all tables, in the order of `Table`.
 [[nodiscard]] const std::array<const char*, kLedgerTables>& ledger_tables();
 /// Returns the table that holds the described rows.
 [[nodiscard]] inline Table stored_in(const DescribedTable& table) noexcept {

@@ -39,7 +39,7 @@ public:
     LedgerKey& instant(Timestamp at) noexcept;
     LedgerKey& bytes(std::string_view raw) noexcept;
     LedgerKey& digest(const Digest256& digest) noexcept;
-    /// Two bytes. An empty code is 0x00 0x00.
+    /// Adds a code of two bytes. An empty code is 0x00 0x00.
     LedgerKey& code2(std::string_view code) noexcept;
     /// Does not write the 0x00 that ends the id.
     LedgerKey& id(std::string_view id, std::size_t whole_max) noexcept;
@@ -47,8 +47,8 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
-    /// The key up to the first id that was cut, without that id's digest: what all keys that were
-    /// cut there share.
+    /// Returns the key up to the first id that was cut, without that id's digest: the part that all
+    /// keys cut at this place have in common.
     [[nodiscard]] std::string_view uncut() const noexcept {
         return {bytes_.data(), uncut_ == 0 ? size_ : uncut_};
     }
@@ -75,7 +75,7 @@ public:
     /// Returns the id if the key holds it whole, or no value if the value does. Takes the 0x00, if
     /// any.
     [[nodiscard]] std::optional<std::string_view> id(std::size_t whole_max) noexcept;
-    /// A text of at most 128 bytes and the 0x00 behind it.
+    /// Takes a text of at most 128 bytes, and the 0x00 that ends it.
     [[nodiscard]] std::string_view text() noexcept;
 
     [[nodiscard]] bool ok() const noexcept { return ok_; }
@@ -101,12 +101,12 @@ private:
 [[nodiscard]] LedgerKey event_key(const OrderKey& order, const EventTrace& event) noexcept;
 [[nodiscard]] LedgerKey event_digest_key(const OrderKey& order, Topic topic,
                                          const EventDigest& digest) noexcept;
-/// Prefix of the parts of a balance. A node's part has the node's number behind it.
+/// Returns the prefix of the parts of a balance. A node's part has the node's number behind it.
 [[nodiscard]] LedgerKey balance_prefix(const BalanceKey& balance) noexcept;
 [[nodiscard]] LedgerKey account_prefix(AccountNumber account) noexcept;
 [[nodiscard]] LedgerKey journal_key(std::uint32_t node, std::uint64_t entry) noexcept;
 [[nodiscard]] LedgerKey creator_prefix(AccountNumber account, const CreatorId& creator) noexcept;
-/// Key of a group that names a creator, in the index by accounting date.
+/// Returns the key of a group that names a creator, in the index by accounting date.
 [[nodiscard]] LedgerKey dated_key(const JournalGroup& group, std::uint32_t node) noexcept;
 [[nodiscard]] LedgerKey click_program_prefix(AccountNumber account, const Digest256& anon,
                                              const ProgramId& program) noexcept;

@@ -23,7 +23,8 @@ struct NodeHead {
 /// Reusable; keeps its buffer. One per transaction.
 class RowValue {
 public:
-    /// A described row: texts that the key had to cut, then the columns that are not in the key.
+    /// Encodes a described row: texts that the key had to cut, then the columns that are not in the
+    /// key.
     [[nodiscard]] std::string_view encode(std::string_view key, const CutTexts& cut, RowView row);
     [[nodiscard]] static bool decode(std::string_view key, const CutTexts& cut,
                                      std::string_view value, RowRef row);
@@ -49,7 +50,7 @@ public:
                                      CatalogRecord& record);
     [[nodiscard]] static bool decode(std::string_view key, std::string_view value,
                                      ChainHead& chain);
-    /// The queue's UUID is the key's.
+    /// Decodes a head. The queue's UUID is in the key.
     [[nodiscard]] static bool decode(std::string_view key, std::string_view value, NodeHead& head);
 
 private:

@@ -48,7 +48,7 @@ private:
     Slot* free_ = nullptr;
 };
 
-/// In preconfiguration.
+/// Adds the variables. Called in preconfiguration.
 [[nodiscard]] ngx_int_t add_variables(ngx_conf_t* cf) noexcept;
 
 // In postconfiguration.

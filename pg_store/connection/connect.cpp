@@ -22,7 +22,8 @@ LedgerFailure silent(std::chrono::seconds patience) {
     return no_connection(text.c_str());
 }
 
-/// An error that may pass by itself counts more, because another attempt may succeed.
+/// Joins the errors of all attempts. A temporary error takes precedence, because another attempt
+/// may succeed.
 Error joined(const std::vector<Error>& failures) {
     constexpr std::string_view kBeginning = "PostgreSQL: ";
     Error all = failures.front();

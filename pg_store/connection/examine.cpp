@@ -7,7 +7,7 @@
 namespace sluice::pg {
 namespace {
 
-/// A lock of this process's own, not the writers', so that the proof delays no batch.
+/// Returns the statement that takes a lock of this process only, so that the proof delays no batch.
 std::string lock_of_this_process(const char* function) {
     return "SELECT " + std::string(function) + "(1397511492, " + std::to_string(::getpid()) + ")";
 }

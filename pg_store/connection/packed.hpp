@@ -23,7 +23,7 @@ public:
         bytes_.append(raw);
         return *this;
     }
-    /// Up to 255 bytes.
+    /// Adds a text of up to 255 bytes.
     Packer& text(std::string_view text) {
         return number(static_cast<std::uint8_t>(text.size())).bytes(text);
     }

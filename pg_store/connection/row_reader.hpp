@@ -68,7 +68,7 @@ template <class Bytes>
     return bytes;
 }
 
-/// The elements of an array; null is an empty one.
+/// Returns the elements of an array; null is an empty one.
 [[nodiscard]] std::vector<Field> to_elements(const Field& field);
 
 /// Fields from left to right.

@@ -43,12 +43,13 @@ public:
     }
     RowWriter& numeric(const Decimal& value);
     RowWriter& null();
-    /// Two fields: seconds, nanoseconds.
+    /// Writes two fields: seconds, nanoseconds.
     RowWriter& instant(const Timestamp& at);
     RowWriter& instant(const std::optional<Timestamp>& at);
     RowWriter& text_or_null(const std::optional<std::string>& value);
 
-    /// One field: an array. `write(*this, element)` writes exactly one field for each element.
+    /// Writes one field, an array. `write(*this, element)` writes exactly one field for each
+    /// element.
     template <class Range, class Write>
     RowWriter& array(Type type, const Range& range, Write&& write) {
         const std::size_t at = begin_array(type, range.size());
@@ -58,7 +59,7 @@ public:
         end_array(at);
         return *this;
     }
-    /// Elements that were written as fields before.
+    /// Writes an array of elements that were written as fields before.
     RowWriter& array_of_fields(Type type, std::size_t count, std::string_view fields);
 
     [[nodiscard]] const std::string& view() const noexcept { return buffer_; }
@@ -81,7 +82,7 @@ private:
 class ColumnArray {
 public:
     explicit ColumnArray(Type type) : type_(type) {}
-    /// The next row's value: write exactly one field.
+    /// Begins the next row's value, for which the caller writes exactly one field.
     RowWriter& add() {
         ++count_;
         return fields_;

@@ -20,7 +20,7 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 /// One host of a URL, as libpq understands it together with service file and environment.
 struct Server {
-    std::string host;     ///< Name, address or folder of a Unix socket; empty: libpq's default.
+    std::string host;  ///< Name, address or folder of a Unix socket; empty means libpq's default.
     std::string address;  ///< `hostaddr`; empty means that the name is resolved.
     std::string port;     ///< Empty means 5432.
 };
@@ -44,7 +44,7 @@ struct Servers {
 /// Returns libpq's parameters: `common`, and this address alone.
 [[nodiscard]] Parameters parameters_of(const Servers& servers, const Server& address);
 
-/// `server at "db1" (10.0.0.1), port 5432`
+/// Returns `server at "db1" (10.0.0.1), port 5432`
 [[nodiscard]] std::string shown(const Server& address);
 
 }  // namespace sluice::pg

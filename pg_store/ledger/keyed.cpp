@@ -5,7 +5,7 @@
 namespace sluice::pg {
 namespace {
 
-/// `text` with `what` in place of every `name`.
+/// Returns `text` with `what` in place of every `name`.
 std::string filled(std::string_view text, std::string_view name, const std::string& what) {
     std::string result;
     for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name)) {

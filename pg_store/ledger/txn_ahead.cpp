@@ -301,7 +301,7 @@ bool PgTxn::load_order(const OrderKey& key, OrderState& state) {
     return order.exists;
 }
 
-/// A new order has no anomalies, so the server is not asked.
+/// Treats the anomalies of a new order as missing, without asking the server.
 bool PgTxn::load_row(RowRef row) {
     if (row.is<Anomaly>()) {
         const auto order = orders_.find(row.as<Anomaly>().order);

@@ -20,9 +20,9 @@ struct SqlColumn {
     Type type = Type::kText;
     unsigned described = 0;  ///< Its place among the described columns of key or rest.
 };
-/// `a, b, c`
+/// Returns `a, b, c`
 [[nodiscard]] std::string names(const std::vector<SqlColumn>& columns);
-/// `unnest($1::integer[], $2::text[])`: rows from an array for each column.
+/// Returns `unnest($1::integer[], $2::text[])`: rows from an array for each column.
 /// @param first  The number of the first parameter.
 [[nodiscard]] std::string unnested(const std::vector<SqlColumn>& columns, std::size_t first = 1);
 
@@ -34,7 +34,7 @@ public:
     /// Returns the columns that read_row() reads: all but the node.
     [[nodiscard]] std::string columns(const char* prefix = "") const;
     [[nodiscard]] const std::string& select_one() const noexcept { return select_one_; }
-    /// A page of a scan: rows at or behind a key's first columns, or behind a whole key.
+    /// Selects a page of a scan: rows at or behind a key's first columns, or behind a whole key.
     [[nodiscard]] std::string select_page(KeyRange range, bool behind) const;
     /// Inserts rows from an array for each column. Replaces rows unless they never change.
     [[nodiscard]] const std::string& insert_many() const noexcept { return insert_many_; }
@@ -42,7 +42,7 @@ public:
     /// one.
     [[nodiscard]] std::string insert_new() const;
     [[nodiscard]] const std::string& erase_many() const noexcept { return erase_many_; }
-    /// `COPY`: many new rows, each as copy_row() writes it.
+    /// Copies many new rows (`COPY`), each as copy_row() writes it.
     [[nodiscard]] const std::string& copy_in() const noexcept { return copy_in_; }
 
     [[nodiscard]] const std::vector<SqlColumn>& key() const noexcept { return key_; }
@@ -100,7 +100,8 @@ public:
     }
 
 private:
-    /// Where the next field goes: behind the last column comes the first one of the next row.
+    /// Returns the writer of the next field. The last column is followed by the first column of the
+    /// next row.
     RowWriter& next() {
         RowWriter& field = arrays_[at_].add();
         at_ = at_ + 1 == arrays_.size() ? 0 : at_ + 1;

@@ -22,7 +22,7 @@ void list(Type type, RowWriter& row, const Range& range, Write&& write) {
     }
 }
 
-// Likewise: get(item) of every item.
+// Writes one array of get(item) for every item.
 template <class Range, class Get>
 void texts(RowWriter& row, const Range& range, Get&& get) {
     list(Type::kText, row, range, [&](RowWriter& out, const auto& item) { out.text(get(item)); });
@@ -61,7 +61,7 @@ void instants(RowWriter& row, const Range& range, Get&& get) {
 [[nodiscard]] inline std::uint32_t u4_of(const Field& field) {
     return static_cast<std::uint32_t>(to_integer(field));
 }
-/// A number that fits into a byte.
+/// Reads a number that fits into a byte.
 [[nodiscard]] inline std::uint8_t u1_of(const Field& field) {
     const std::int64_t value = to_integer(field);
     if (value < 0 || value > 0xFF) {

@@ -17,7 +17,7 @@
 
 namespace sluice::pg {
 
-/// The columns behind account, shop, order_id and revision, separated by commas.
+/// Returns the columns behind account, shop, order_id and revision, separated by commas.
 [[nodiscard]] const std::string& order_columns();
 [[nodiscard]] std::size_t order_columns_count();
 
@@ -28,11 +28,11 @@ void decode_order(RowReader& row, OrderState& state);
 
 // ---- The columns that payouts change, for an update of many orders at once ----------------------
 
-/// Names of the columns, separated.
+/// Returns names of the columns, separated.
 [[nodiscard]] const std::string& allocation_columns();
-/// `accrual_allocated = <prefix>accrual_allocated::numeric[], ...`
+/// Returns `accrual_allocated = <prefix>accrual_allocated::numeric[], ...`
 [[nodiscard]] std::string allocation_assignments(const char* prefix);
-/// `$5::text[], ...`, an array over the orders for each column.
+/// Returns `$5::text[], ...`, an array over the orders for each column.
 [[nodiscard]] std::string allocation_parameters(std::size_t first);
 /// Adds the columns that encode_allocations() fills.
 void add_allocation_columns(std::vector<ColumnArray>& columns);

@@ -13,7 +13,7 @@ bool is_earlier_format(int stored) noexcept {
     return stored != 0 && stored < kFirstNumber;
 }
 
-/// The error of a schema of an earlier format, which is neither migrated nor read.
+/// Returns the error of a schema of an earlier format, which is neither migrated nor read.
 Error earlier_format() {
     return {ErrorCode::kUnsupported,
             "ledger: written by an earlier sluice (format 1); rebuild it in an empty database: "

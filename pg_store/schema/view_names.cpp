@@ -12,7 +12,7 @@
 namespace sluice::pg {
 namespace {
 
-/// `CREATE FUNCTION sluice_ledger.NAME(PARAMETERS)`, an expression of them.
+/// Returns `CREATE FUNCTION sluice_ledger.NAME(PARAMETERS)` with an expression as its body.
 std::string function(std::string_view name, std::string_view parameters, std::string_view result) {
     return std::string("CREATE FUNCTION sluice_ledger.")
         .append(name)

@@ -20,7 +20,7 @@ inline constexpr Statement kLockNode{
 /// the nodes, then the writer lock. Writes each head, so that a serializable batch that began
 /// before must begin again.
 void lock_out_batches(Connection& session);
-/// Likewise batches, migrations and copies.
+/// Locks out batches, migrations and copies until the transaction ends.
 void lock_out_writers(Connection& session);
 
 }  // namespace sluice::pg

@@ -10,7 +10,7 @@
 
 namespace sluice::cli {
 
-/// Ids of all accounts of the ledger.
+/// Returns ids of all accounts of the ledger.
 [[nodiscard]] std::map<AccountNumber, AccountId> account_ids(LedgerReader& ledger);
 
 /// Returns the account of a payout, a payout run, or a command that posted money, is pending or

@@ -46,7 +46,7 @@ struct CommandOptions {
     /// Receives the pieces of work that are left, many times a second. May be empty.
     std::function<void(std::uint64_t work_left)> progress = {};
 };
-/// The embedded ledger of a store.
+/// Returns the options for the embedded ledger of a store.
 [[nodiscard]] CommandOptions embedded_commands(const store::StorePaths& paths);
 
 /// Appends the command to the queue. Waits until it is applied and the orders that waited for it

@@ -23,8 +23,8 @@ Result<std::string> parse_ledger_url(std::string_view text) {
     return std::string(text);
 }
 
-/// The file that names the ledger of this store's worker, if it is not the store's own. Without it,
-/// a command that drains the queue itself would apply it to another ledger.
+/// Returns the file that names the ledger of this store's worker, if it is not the store's own.
+/// Without that file, a command that drains the queue itself would apply it to another ledger.
 std::string bound_file(const store::StorePaths& paths) {
     return paths.root / "ledger.url";
 }

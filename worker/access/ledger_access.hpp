@@ -20,7 +20,8 @@ namespace sluice::cli {
 /// a PostgreSQL ledger is first opened for writing), else the store's own.
 Option add_ledger(Subcommand app, std::string& target);
 
-/// How this program opens the queue: it never decides how long idempotency keys live.
+/// Returns the options with which this program opens the queue. It never decides how long
+/// idempotency keys live.
 [[nodiscard]] store::QueueOptions queue_options();
 
 /// Which server of a PostgreSQL cluster is read.

@@ -69,7 +69,7 @@ void add_dry_run(Subcommand app, DryRunOptions& target);
 [[nodiscard]] Status submit_or_try(const Frame& frame, const Command& command,
                                    const SubmitOptions& options, const DryRunOptions& dry_run);
 
-/// Columns and rows of a dry run or a program preview.
+/// Returns columns and rows of a dry run or a program preview.
 [[nodiscard]] std::vector<Column> difference_columns();
 [[nodiscard]] Row difference_row(const DryRunRow& row);
 

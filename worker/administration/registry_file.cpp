@@ -104,7 +104,7 @@ void write_token(JsonWriter& json, const store::SealedToken& token) {
     json.field("sealed_secret", hex(token.sealed_secret)).end_object();
 }
 
-/// The seal: a digest of all lines before the last one, made with the key.
+/// Returns the seal: a digest of all lines before the last one, made with the key.
 std::string digest_of(std::string_view lines) {
     return to_hex(sha256(lines));
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kListedMax = 10;
 
-/// The most that one SEPA credit transfer carries: 999999999.99.
+/// Returns the most that one SEPA credit transfer carries: 999999999.99.
 Decimal most() {
     return {99'999'999'999, 2};
 }

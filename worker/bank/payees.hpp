@@ -19,9 +19,10 @@ struct BankAccount {
 /// Keyed by the payee reference of creators.
 using Payees = std::map<std::string, BankAccount, std::less<>>;
 
-/// Columns payee,name,iban and, if wanted, bic. kInvalid: `file:line: column: expected`.
+/// Reads a file with the columns payee,name,iban and optionally bic. Returns kInvalid as
+/// `file:line: column: expected`.
 [[nodiscard]] Result<Payees> read_payees(const std::string& file);
-/// Columns name,iban and, if wanted, bic; one row.
+/// Reads a file of one row with the columns name,iban and optionally bic.
 [[nodiscard]] Result<BankAccount> read_debtor(const std::string& file);
 
 /// ISO 13616: two letters, two check digits, up to 30 letters and digits; the remainder is 1.

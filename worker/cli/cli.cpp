@@ -43,7 +43,7 @@ std::string subcommand_names(const CLI::App& app) {
     return names;
 }
 
-/// `shop create ID --account A`: how `app` is called, worked out from its options.
+/// Returns the usage of `app`, `shop create ID --account A`, from its options.
 std::string synopsis(const CLI::App& app) {
     std::string line = app.get_name();
     for (const CLI::App* up = app.get_parent(); up != nullptr; up = up->get_parent()) {

@@ -17,21 +17,21 @@ namespace sluice::cli {
 
 /// Account, shop, program and creator ids.
 [[nodiscard]] Result<std::string> parse_admin_id(std::string_view text);
-/// Ids from outside: orders, customers. 1 to 1024 bytes.
+/// Parses an id from outside (an order, a customer): 1 to 1024 bytes.
 [[nodiscard]] Result<std::string> parse_wire_id(std::string_view text);
 [[nodiscard]] Result<OrderId> parse_order_id(std::string_view text);
 [[nodiscard]] Result<Timestamp> parse_time(std::string_view text);
-/// RFC 3339, or a span from now on: 90d, 12h, 30m, 45s.
+/// Parses RFC 3339, or a span from now on: 90d, 12h, 30m, 45s.
 [[nodiscard]] Result<Timestamp> parse_expiry(std::string_view text);
-/// N/SECONDS
+/// Parses `N/SECONDS`.
 [[nodiscard]] Result<RateLimit> parse_rate_limit(std::string_view text);
-/// `N/SECONDS`, or nothing for `default`.
+/// Parses `N/SECONDS`. Returns nullopt for `default`.
 [[nodiscard]] Result<std::optional<RateLimit>> parse_rate_limit_or_default(std::string_view text);
 [[nodiscard]] std::string to_string(const RateLimit& limit);
-/// `write_orders,write_products` -> bits of Scope.
+/// Parses `write_orders,write_products` into bits of Scope.
 [[nodiscard]] Result<std::uint8_t> parse_scopes(std::string_view text);
 [[nodiscard]] std::vector<std::string> scope_names(std::uint8_t scopes);
-/// A signed amount with a point: -12.50
+/// Parses a signed amount with a point: -12.50.
 [[nodiscard]] Result<Decimal> parse_amount(std::string_view text);
 
 /// A calendar month in UTC.
@@ -41,10 +41,10 @@ struct Month {
     std::string name;
 };
 [[nodiscard]] Result<Month> parse_month(std::string_view text);
-/// Decimal digits only, `min` to `max`.
+/// Parses decimal digits, `min` to `max`.
 [[nodiscard]] Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min,
                                                 std::uint64_t max);
-/// A size in bytes, at least 1 MB: 500m, 20g.
+/// Parses a size in bytes, at least 1 MB: 500m, 20g.
 [[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
 
 /// Adds the option or positional `name` for an id that people choose.

@@ -27,7 +27,7 @@ public:
 
     /// @return false at the end of the file, or kInvalid as `name:line: expectation`.
     [[nodiscard]] Result<bool> next(CsvRow& row);
-    /// `name:line: what`
+    /// Returns `name:line: what`
     [[nodiscard]] Error error_at(std::uint64_t line, const std::string& what) const;
 
 private:

@@ -30,7 +30,7 @@ void append_ascii(std::string& out, char c, JsonEscapes escapes) {
     }
 }
 
-/// The bytes of the character at the start of `text`, or 0 if there is no valid one.
+/// Returns the number of bytes of the character at the start of `text`, or 0 if it is not valid.
 std::size_t character_size(std::string_view text) {
     const auto lead = static_cast<unsigned char>(text.front());
     const std::size_t size = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -70,7 +70,7 @@ public:
         ++at_;
         skip_space();
     }
-    /// A string, number or word.
+    /// Takes a string, number or word.
     std::string_view scalar() {
         const std::size_t begin = at_;
         at_ = peek() == '"' ? end_of_string() : end_of_word();

@@ -43,17 +43,17 @@ public:
     /// The member `name` of an object, added as null if the object lacks it.
     [[nodiscard]] Json& operator[](std::string_view name);
 
-    /// The items of a list, or the members of an object, in order.
+    /// Returns the items of a list, or the members of an object, in order.
     [[nodiscard]] const std::vector<Json>& items() const noexcept { return items_; }
-    /// The names of an object's members, in the order of items().
+    /// Returns the names of an object's members, in the order of items().
     [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
 
     /// JSON text on one line, without spaces.
     [[nodiscard]] std::string compact() const;
     /// JSON text as indented() lays it out.
     [[nodiscard]] std::string pretty() const;
-    /// The text of a cell of a table or CSV file, not yet quoted: null is empty, a list of words is
-    /// joined by `;`, other lists and objects are compact JSON.
+    /// Returns the text of a cell of a table or CSV file, not yet quoted: null is empty, a list of
+    /// words is joined by `;`, other lists and objects are compact JSON.
     [[nodiscard]] std::string cell() const;
 
 private:
@@ -83,13 +83,13 @@ enum class JsonEscapes : std::uint8_t {
     kNeeded,    ///< Quotes, backslashes and control characters.
     kNonAscii,  ///< Those, and every character beyond ASCII.
 };
-/// A JSON string, in its quotes.
+/// Returns a JSON string, in its quotes.
 [[nodiscard]] std::string json_quoted(std::string_view text,
                                       JsonEscapes escapes = JsonEscapes::kNeeded);
 
-/// The same JSON with a member or element on each line and two spaces for each level, without a
-/// final newline. Numbers stay as they were written. `level` is that of the line on which it
-/// begins. Requires: valid JSON.
+/// Returns the same JSON with a member or element on each line and two spaces for each level,
+/// without a final newline. Numbers stay as they were written. `level` is that of the line on which
+/// it begins. Requires: valid JSON.
 [[nodiscard]] std::string indented(std::string_view json, unsigned level);
 
 }  // namespace sluice::cli

@@ -68,14 +68,15 @@ private:
     std::string line_;
 };
 
-/// A field of a CSV file, quoted if RFC 4180 demands it.
+/// Returns a field of a CSV file, quoted if RFC 4180 demands it.
 [[nodiscard]] std::string csv_field(std::string_view text);
 /// Groups the digits: 1234567 becomes 1,234,567.
 [[nodiscard]] std::string grouped(std::uint64_t number);
 /// Makes text safe for a terminal: control characters become \xNN.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// The row as an object with a member for each column. Columns beyond the row's end are null.
+/// Returns the row as an object with a member for each column. Columns beyond the row's end are
+/// null.
 [[nodiscard]] Json object_of(const std::vector<Column>& columns, const Row& row);
 
 /// One object: `name  value` lines, a JSON object, or a CSV file of one row.

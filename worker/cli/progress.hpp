@@ -39,7 +39,7 @@ private:
     Clock::time_point drawn_ = steady_now();
 };
 
-/// `[####......]  40%  1,234 sent  0 rejected  617/s  0:03 left  (why it waits)`
+/// Returns `[####......]  40%  1,234 sent  0 rejected  617/s  0:03 left  (why it waits)`
 [[nodiscard]] std::string progress_line(const ProgressFigures& figures, bool with_bar);
 
 }  // namespace sluice::cli

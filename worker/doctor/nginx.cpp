@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kNginx = "/usr/sbin/nginx";
 
-/// The last line that nginx marks as an error; it names the cause.
+/// Returns the last line that nginx marks as an error; it names the cause.
 std::string first_complaint(const std::string& output) {
     for (std::size_t begin = 0; begin < output.size();) {
         const std::size_t end = std::min(output.find('\n', begin), output.size());
@@ -34,7 +34,7 @@ std::string remedy_for(const std::string& complaint) {
                             : "run doctor as root";
 }
 
-/// The first argument of `sluice_store`, if the configuration has one.
+/// Returns the first argument of `sluice_store`, if the configuration has one.
 std::string configured_store(const std::string& configuration) {
     constexpr std::string_view kName = "sluice_store";
     for (std::size_t at = configuration.find(kName); at != std::string::npos;

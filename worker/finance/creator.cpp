@@ -143,7 +143,7 @@ struct ListCommand {
     ListOptions list;
 };
 
-/// Columns of creators.csv, in this order.
+/// Returns columns of creators.csv, in this order.
 CsvColumns creator_columns() {
     return {{"creator_id", "program_id"},
             {"code", "group", "valid_from", "valid_until", "name", "payee"}};

@@ -18,7 +18,7 @@ void write_products(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
     }
 }
 
-/// The fields of a product record; a table has room for the first few.
+/// Returns the fields of a product record; a table has room for the first few.
 std::vector<Column> product_columns() {
     std::vector<Column> columns{{"shop_id"}};
     for (const ProductField& field : product_table().fields) {

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kNameMax = 40;
 constexpr std::size_t kShortName = 6;
 
-/// In lower case, without separators: `listPrice`, `List-Price` and `list_price` are one.
+/// Returns the name in lower case without separators: `listPrice`, `List-Price` and `list_price`
+/// are equal then.
 std::string letters_of(std::string_view name) {
     std::string letters;
     for (const char c : name) {

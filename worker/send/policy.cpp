@@ -20,13 +20,13 @@ bool is_temporary(long status) {
 
 using Element = simdjson::dom::element;
 
-/// The text member `name`, or an empty text if there is none.
+/// Returns the text member `name`, or an empty text if there is none.
 std::string text_member(Element object, const char* name) {
     std::string_view text;
     return object[name].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
 }
 
-/// `field: CODE: message`, without the parts that are not there.
+/// Returns `field: CODE: message`, without the parts that are not there.
 std::string problem_text(Element problem) {
     std::string text;
     for (const char* const name : {"field", "code", "message"}) {

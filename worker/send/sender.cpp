@@ -202,7 +202,7 @@ void Sender::State::start_requests() {
     }
 }
 
-/// An answer ends the waiting earlier; without one, nothing can start before this.
+/// Returns the time until the next request can start. An answer ends the wait earlier.
 int Sender::State::wait_ms() const {
     const auto now = steady_now();
     const auto longest = now + milliseconds(kWaitMsMax);

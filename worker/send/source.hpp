@@ -39,7 +39,8 @@ public:
     }
 };
 
-/// kNotFound, kPermission, kIo; for CSV also kInvalid (the header).
+/// Opens a file. Returns kNotFound, kPermission or kIo; for CSV also kInvalid, if the header is
+/// wrong.
 [[nodiscard]] Result<std::unique_ptr<RecordSource>> open_ndjson(const std::string& path);
 [[nodiscard]] Result<std::unique_ptr<RecordSource>> open_product_csv(const std::string& path);
 

@@ -19,7 +19,7 @@ std::string joined(std::initializer_list<std::string_view> names) {
     return text;
 }
 
-/// RFC 3339, as Timestamp::parse() reads it.
+/// Returns the instant as RFC 3339, as Timestamp::parse() reads it.
 std::string rfc3339(const toml::date_time& at) {
     const int offset = at.offset->minutes;
     const int minutes = offset < 0 ? -offset : offset;

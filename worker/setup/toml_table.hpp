@@ -60,7 +60,7 @@ private:
 
 [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key,
                                   std::string_view example);
-/// Text that is not empty.
+/// Reads a text that is not empty.
 [[nodiscard]] std::string word_of(const toml::node& node, std::string_view key,
                                   std::string_view example);
 [[nodiscard]] std::string id_of(const toml::node& node, std::string_view key,
@@ -70,13 +70,13 @@ private:
 [[nodiscard]] std::uint32_t days_of(const toml::node& node, std::string_view key);
 [[nodiscard]] bool flag_of(const toml::node& node, std::string_view key);
 [[nodiscard]] Rate rate_of(const toml::node& node, std::string_view key);
-/// 2026-03-01T00:00:00Z, with any offset.
+/// Reads an instant: 2026-03-01T00:00:00Z, with any offset.
 [[nodiscard]] Timestamp instant_of(const toml::node& node, std::string_view key);
-/// "25.00 EUR", not below 0.
+/// Reads an amount: "25.00 EUR", not below 0.
 [[nodiscard]] Money money_of(const toml::node& node, std::string_view key);
-/// A list of amounts, at most one per currency, with no more digits than the currency has.
+/// Reads a list of amounts, at most one per currency, with no more digits than the currency has.
 [[nodiscard]] std::vector<Money> amounts_of(const toml::node& node, std::string_view key);
-/// "40%", as a number of percent.
+/// Reads "40%" as a number of percent.
 [[nodiscard]] Decimal percent_of(const toml::node& node, std::string_view key);
 
 }  // namespace sluice::cli
