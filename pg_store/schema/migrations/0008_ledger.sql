@@ -1,22 +1,22 @@
 -- The tables of the ledger, in the schema sluice_ledger. docs/postgresql.md describes them.
 --
--- Numbers 1 to 4 are the schema of releases before double entry, which is refused: this one is made
--- in a database that has no ledger.
+-- The first migration of this format. migrate() refuses a database with a schema of an earlier
+-- format (numbers 1 to 7).
 --
 -- An instant is two columns: seconds since 1970-01-01T00:00:00Z, and nanoseconds (timestamptz would
 -- round them). Amounts that were sent keep their scale; amounts that are owed have their currency's
--- digits. Ids compare by their bytes. A text that is empty says none, unless it says otherwise.
--- Everything that grows is keyed by account first, then shop.
+-- digits. Ids compare by their bytes. An empty text means none, unless its comment differs. Tables
+-- that grow are keyed by account first, then shop.
 
--- One row, written under the exclusive gate only.
+-- One row, written only by a session that holds the writer lock exclusively.
 CREATE TABLE sluice_ledger.state (
     one                 boolean PRIMARY KEY CHECK (one),
-    programs_revision   bigint NOT NULL,    -- moves with every change of a program or an account
-    imports             bigint NOT NULL     -- click imports so far: the last imported wins
+    programs_revision   bigint NOT NULL,    -- increases with every change of a program or an account
+    imports             bigint NOT NULL     -- click imports so far; of equal clicks the last imported wins
 );
 INSERT INTO sluice_ledger.state VALUES (true, 0, 0);
 
--- How far each node is: written in the transaction that holds the effects.
+-- The checkpoint of each node, written in the transaction that contains the effects.
 CREATE TABLE sluice_ledger.heads (
     node                text COLLATE "C" PRIMARY KEY,   -- UUID of the queue
     number              integer NOT NULL UNIQUE,
@@ -54,8 +54,8 @@ CREATE TABLE sluice_ledger.shops (
 -- ---- Orders -----------------------------------------------------------------------------------
 
 -- Lists are arrays with one element for each item, null if there are none; those of one block belong
--- together. A `_positions` array says whose the item is, counted from 1:
--- `position_creators[accrual_positions[1]]` is who has accrual_amounts[1].
+-- together. A `_positions` array contains the position to which an item belongs, counted from 1:
+-- `position_creators[accrual_positions[1]]` is the creator of accrual_amounts[1].
 CREATE TABLE sluice_ledger.orders (
     account             integer NOT NULL,
     shop                integer NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE sluice_ledger.orders (
     customer            bytea,              -- SHA-256 of the customer
     plausible_version_s bigint,             -- the highest that was not far ahead of its receipt
     plausible_version_ns integer,
-    -- Lines: those of the newest payload, and what is gone from it.
+    -- Lines: those of the newest payload, and earlier ones that it lacks.
     line_ids            text[],
     line_skus           text[],
     line_variant_skus   text[],
@@ -102,8 +102,8 @@ CREATE TABLE sluice_ledger.orders (
     flags               smallint NOT NULL,  -- 1: held, 2: rejected, 4: barred
     anomalies_showing   integer NOT NULL,   -- bits 1 << kind
     anomalies_acknowledged integer NOT NULL,
-    -- Positions: what each creator has of the order.
-    live                integer,            -- which position counts, from 1; null: no creator
+    -- Positions: the share of each creator in the order.
+    live                integer,            -- the live position, from 1; null means no creator
     position_programs   text[],
     position_creators   text[],
     position_types      smallint[],
@@ -135,14 +135,14 @@ CREATE TABLE sluice_ledger.orders (
     rate_rules          integer[],
     rate_tiers          smallint[],         -- null: the rule's own rate
     rate_shared_with    integer[],
-    -- What has accrued, and what is allocated to active payouts. Line '': entered by hand.
+    -- Accrued amounts, and the amounts allocated to active payouts. Line '' means entered by hand.
     accrual_positions   integer[],
     accrual_lines       text[],
     accrual_currencies  text[],
     accrual_amounts     numeric[],
     accrual_allocated   numeric[],
     accrual_entries     bigint[],           -- the first journal entry
-    -- Payouts that took something.
+    -- Payouts to which items of the order were allocated.
     allocation_positions integer[],
     allocation_payouts  text[],
     allocation_currencies text[],
@@ -166,7 +166,7 @@ CREATE TABLE sluice_ledger.events (
     shop                integer NOT NULL,
     order_id            text COLLATE "C" NOT NULL,
     seq                 bigint NOT NULL,
-    received_s          bigint NOT NULL,    -- with seq: which event, though it counts within a node
+    received_s          bigint NOT NULL,    -- identifies the event together with seq, which counts within a node
     received_ns         integer NOT NULL,
     topic               smallint NOT NULL,
     digest              bytea NOT NULL,
@@ -190,7 +190,7 @@ CREATE TABLE sluice_ledger.anomalies (
     order_id            text COLLATE "C" NOT NULL,
     kind                smallint NOT NULL,
     node_id             text NOT NULL,      -- UUID of the queue whose input showed it first
-    first_seq           bigint NOT NULL,    -- of that input; 0: a command's
+    first_seq           bigint NOT NULL,    -- of that input; 0 means a command
     recorded_s          bigint NOT NULL,
     recorded_ns         integer NOT NULL,
     count               bigint NOT NULL,
@@ -233,12 +233,12 @@ CREATE TABLE sluice_ledger.journal (
     PRIMARY KEY (account, shop, order_id, node, first_entry)
 );
 CREATE INDEX journal_by_entry ON sluice_ledger.journal (node, first_entry);
--- What statements and periods are made of.
+-- Statements and periods are read from this index.
 CREATE INDEX journal_by_creator ON sluice_ledger.journal
     (account, creator, accounting_s, accounting_ns, node, first_entry) WHERE creator <> '';
 
--- A part for each node, so that nodes do not wait for each other at a busy creator. expense is minus
--- the sum of the others.
+-- A part for each node, so that nodes do not wait for each other if a creator has many orders.
+-- expense is minus the sum of the others.
 CREATE TABLE sluice_ledger.balances (
     account             integer NOT NULL,
     program             text COLLATE "C" NOT NULL,
@@ -251,7 +251,7 @@ CREATE TABLE sluice_ledger.balances (
     PRIMARY KEY (account, program, creator, currency, node)
 );
 
--- What positions and credits have open: accrued - allocated, never 0.
+-- Open amounts of positions and credits: accrued - allocated, never 0.
 CREATE TABLE sluice_ledger.open (
     account             integer NOT NULL,
     program             text COLLATE "C" NOT NULL,
@@ -374,7 +374,7 @@ CREATE TABLE sluice_ledger.payout_items (
     PRIMARY KEY (payout_id, program, shop_id, order_id, line_id, item_kind)
 );
 
--- Who got nothing, or less, in a payout run.
+-- Creators who got nothing, or less, in a payout run.
 CREATE TABLE sluice_ledger.skipped (
     payout_run          text COLLATE "C" NOT NULL,
     creator             text COLLATE "C" NOT NULL,
@@ -455,7 +455,7 @@ CREATE TABLE sluice_ledger.pending_approvals (
     reason              text NOT NULL,
     received_s          bigint NOT NULL,
     received_ns         integer NOT NULL,
-    currency            text,               -- null: it is about no amount
+    currency            text,               -- null if the command has no amount
     amount              numeric NOT NULL,
     program             text COLLATE "C" NOT NULL,
     creator             text COLLATE "C" NOT NULL,
@@ -466,7 +466,7 @@ CREATE TABLE sluice_ledger.pending_approvals (
     PRIMARY KEY (account, command_id)
 );
 
--- Orders that a command gave out.
+-- Orders that a command attributed.
 CREATE TABLE sluice_ledger.attributed_orders (
     command_id          text COLLATE "C" NOT NULL,
     account             integer NOT NULL,
@@ -493,7 +493,7 @@ CREATE TABLE sluice_ledger.dead (
     PRIMARY KEY (node, seq)
 );
 
--- What an input left to be done before the next one: attribution that is to be tried again.
+-- Work that an input left to be done before the next one: attribution that is to be tried again.
 CREATE TABLE sluice_ledger.work (
     node                integer NOT NULL,
     number              bigint NOT NULL,
@@ -634,7 +634,7 @@ CREATE TABLE sluice_ledger.clicks (
     PRIMARY KEY (account, anon, program, occurred_s, occurred_ns, creator)
 );
 
--- Orders without a creator, by what they wait for.
+-- Orders without a creator, by the click or code that they wait for.
 CREATE TABLE sluice_ledger.waiting (
     account             integer NOT NULL,
     kind                smallint NOT NULL,  -- 1: a click, 2: a code
@@ -657,7 +657,7 @@ CREATE TABLE sluice_ledger.customer_orders (
     PRIMARY KEY (account, shop, customer, ordered_s, ordered_ns, order_id)
 );
 
--- What some node has not forgotten yet.
+-- Forgets that some node has not performed yet.
 CREATE TABLE sluice_ledger.forgets (
     command_id          text COLLATE "C" PRIMARY KEY,
     account             integer NOT NULL,

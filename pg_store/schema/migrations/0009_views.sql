@@ -1,11 +1,11 @@
--- What people and BI tools read. The views are made in the first schema of the search path.
+-- Views for people and BI tools, in the first schema of the search path.
 
 CREATE FUNCTION sluice_ledger.instant(seconds bigint, nanoseconds integer) RETURNS timestamptz
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT timestamptz '1970-01-01 00:00:00Z' + make_interval(secs => seconds)
                + make_interval(secs => nanoseconds / 1000 / 1000000.0) $$;
 
--- What the codes of the tables are called: migrate() puts the functions here.
+-- migrate() inserts functions here that name the codes of the tables.
 @names@
 -- Bits of the kinds of anomaly that block: those that the policy names, else the default set.
 CREATE FUNCTION sluice_ledger.blocking_kinds(policy text) RETURNS bigint
@@ -36,7 +36,7 @@ FROM sluice_ledger.orders o
 JOIN sluice_ledger.shops s ON s.shop = o.shop
 LEFT JOIN sluice_ledger.heads h ON h.number = o.last_node
 CROSS JOIN LATERAL (
-    -- Of several ids of one line the newest statement stands.
+    -- Of several refund ids of one line the newest statement counts (R2).
     SELECT coalesce(sum(amount), 0) AS refund_amount, coalesce(sum(tax), 0) AS refund_tax
     FROM (SELECT DISTINCT ON (line) amount, tax
           FROM unnest(o.refund_lines, o.refund_versions_s, o.refund_versions_ns, o.refund_stated,
@@ -54,7 +54,7 @@ LEFT JOIN LATERAL (
     WHERE h.position = o.live AND h.has_commission AND h.active
     ORDER BY (h.currency = o.currency) DESC, h.number LIMIT 1) c ON true
 LEFT JOIN LATERAL (
-    -- While an active payout has the commission, it is what that payout took.
+    -- While an active payout has COMMISSION items, the commission is their sum (P2).
     SELECT t.currency, sum(t.commission) AS commission, array_agg(t.payout) AS payouts
     FROM unnest(o.allocation_positions, o.allocation_payouts, o.allocation_currencies, o.allocation_commissions,
                 o.allocation_active)
