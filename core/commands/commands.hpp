@@ -42,7 +42,7 @@ inline constexpr std::size_t kReasonBytesMax = 1000;
 [[nodiscard]] std::string encode_request(const Request& request);
 /// Returns kInvalid for a body that encode_request() does not write for this topic. Requires:
 /// is_command(topic).
-/// @param pseudonyms  kRead: the input was edited after it was stored.
+/// @param pseudonyms  kRead for an input that was edited after it was stored.
 [[nodiscard]] Result<Request> decode_request(Topic topic, std::string_view body,
                                              Pseudonyms pseudonyms = Pseudonyms::kRefused);
 

@@ -79,7 +79,7 @@ enum class WorkKind : std::uint8_t {
 struct Work {
     std::uint64_t number = 0;
     WorkKind kind = WorkKind::kTryKey;
-    WaitKey key;          ///< kTryKey: the key. kCollect: the one that it has got to.
+    WaitKey key;          ///< The key of kTryKey, or the key that kCollect has reached.
     std::string subject;  ///< kDetach, kRetry: command id of the cause.
     /// The last order that was done, in the order of the rows it goes through; all or none.
     std::optional<Timestamp> after_ordered;

@@ -73,7 +73,7 @@ struct Rule {
     Rate rate;
     std::vector<Tier> tiers{};                       ///< At most one per currency and volume.
     std::string creator{}, group{};                  ///< Empty means any.
-    CustomerKind customer = CustomerKind::kUnknown;  ///< kUnknown: any.
+    CustomerKind customer = CustomerKind::kUnknown;  ///< kUnknown means any.
     std::optional<Timestamp> from{}, until{};        ///< For platform_ordered_at; end excluded.
     std::optional<Money> min_order_amount{};
     friend bool operator==(const Rule&, const Rule&) = default;

@@ -16,11 +16,12 @@ namespace sluice::store {
 
 class EmbeddedFill : public LedgerFill {
 public:
-    /// Returns whether the folder holds a finished ledger with at least one row. kConflict:
-    /// something else is there.
+    /// Returns whether the folder holds a finished ledger with at least one row, or kConflict if it
+    /// holds anything else.
     [[nodiscard]] static Result<bool> holds_ledger(const std::filesystem::path& folder);
     /// Makes the folder, or takes an empty one, a ledger without rows, or an unfinished copy, which
-    /// is emptied. kConflict: it holds something else; kBusy: another copy goes there.
+    /// is emptied. Returns kConflict if the folder holds anything else, kBusy if another copy
+    /// writes to it.
     /// @param from  The text of the mark.
     [[nodiscard]] static Result<std::unique_ptr<EmbeddedFill>> begin(
         const std::filesystem::path& folder, const std::string& from, const FillOptions& options);

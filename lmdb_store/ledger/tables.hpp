@@ -50,9 +50,9 @@ using LedgerHandles = std::array<MDB_dbi, kLedgerTables>;
 
 /// Creates the tables in a new environment. Returns LMDB's code.
 [[nodiscard]] int create_ledger_tables(MDB_txn* txn);
-/// kUnsupported: another format. The message says how to rebuild the ledger. kConflict: a copy that
-/// was not finished.
-/// @param takes_unfinished  For the program that makes that copy.
+/// Returns kUnsupported for another format, with a message that says how to rebuild the ledger, and
+/// kConflict for an unfinished copy.
+/// @param takes_unfinished  Accept an unfinished copy, for the program that makes the copy.
 [[nodiscard]] Status check_ledger_format(Environment& env, bool takes_unfinished = false);
 
 /// Returns the name of the ledger that is being copied here, or an empty text. LMDB's code in `rc`.

@@ -66,8 +66,9 @@ public:
     using Suits = std::function<void(Connection&, std::chrono::seconds patience)>;
 
     /// Connects to the first server of the URL that answers and suits; each address has its own
-    /// limit of time (connect_timeout, 5 s by default). kIo: none now (also: starting up, too many
-    /// connections). kPermission, kNotFound, kUnsupported, kInvalid: will not pass by itself.
+    /// limit of time (connect_timeout, 5 s by default). Throws kIo if no server answers and suits
+    /// now, for example because it starts up or has too many connections. Throws kPermission,
+    /// kNotFound, kUnsupported or kInvalid for a permanent error.
     /// @param suits  May be empty: then `target_session_attrs` of the URL decides.
     [[nodiscard]] static std::unique_ptr<Connection> open(const Url& url, const Waiting& waiting,
                                                           const Suits& suits = {});

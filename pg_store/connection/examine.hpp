@@ -20,7 +20,7 @@ struct Examined {
     bool may_see_replication = true;  ///< Rights of pg_monitor.
 };
 
-/// Opens two sessions, and leaves nothing behind. kIo: not reachable.
+/// Opens two sessions, and changes nothing. Returns kIo if no server can be reached.
 [[nodiscard]] Result<Examined> examine(const Url& url);
 
 }  // namespace sluice::pg

@@ -19,15 +19,15 @@ enum class Access : std::uint8_t {
     kWrite,
 };
 
-/// Connects. A standby that is asked to write is kIo, since after a failover the primary may be
-/// elsewhere. kUnsupported: the database's encoding is not UTF8, or its isolation level is one in
-/// which locks do not show what others committed.
+/// Connects. Throws kIo if only a standby answers a request to write, since after a failover the
+/// primary may be elsewhere. Throws kUnsupported if the database's encoding is not UTF8, or if its
+/// isolation level hides the commits of other sessions after a lock was granted.
 [[nodiscard]] std::unique_ptr<Connection> open_session(const Url& url, Access access,
                                                        const Waiting& waiting);
 
 /// Waits until the synchronous standbys have all commits so far. PostgreSQL may show commits that
-/// no standby has, after a crash or a cancelled wait of a COMMIT. kIo: no standby confirmed in
-/// time. Engines without such standbys return at once.
+/// no standby has, after a crash or a cancelled wait of a COMMIT. Throws kIo if no standby
+/// confirmed in time. Returns at once on engines without such standbys.
 void await_standbys(Connection& session, std::chrono::seconds patience);
 /// Throws kIo if the server warned during a COMMIT that the commit may be on this server only.
 void check_replicated(const Connection& session);

@@ -1,8 +1,8 @@
 // Fill: the database that a copied ledger goes to.
 //
-// Rows go by COPY, in transactions of bounded size. The mark that the copy is unfinished is in the
-// first transaction and goes with the last one; the session holds a lock that keeps other copies
-// away. begin() empties an interrupted copy and starts again.
+// Rows are written by COPY, in transactions of bounded size. The first transaction sets the mark of
+// an unfinished copy, and the last one removes it. The session holds a lock that excludes other
+// copies. begin() empties an interrupted copy and starts again.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,12 @@ namespace sluice::pg {
 
 class PostgresFill : public LedgerFill {
 public:
-    /// Returns whether there is a finished ledger with at least one row. kNotFound: it is not
-    /// migrated.
+    /// Returns whether there is a finished ledger with at least one row, or kNotFound if the
+    /// database is not migrated.
     [[nodiscard]] static Result<bool> holds_ledger(const Url& url);
     /// Takes a migrated database without rows, or an unfinished copy, which is emptied. The user
-    /// must own the schema. kConflict: it holds a ledger; kBusy: another copy goes there.
+    /// must own the schema. Returns kConflict if the database holds a ledger, kBusy if another copy
+    /// writes to it.
     /// @param from  The text of the mark.
     [[nodiscard]] static Result<std::unique_ptr<PostgresFill>> begin(const Url& url,
                                                                      const std::string& from,

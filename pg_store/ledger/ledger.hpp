@@ -4,8 +4,8 @@
 // effects and its node's checkpoint are one transaction. The next begin() settles a commit whose
 // outcome is unknown: it waits for the end of the old session and reads the checkpoint.
 //
-// Errors: LedgerFailure as in core/ledger/ledger.hpp. kBusy: another node was in the way. kIo: the
-// database is away. kInvalid: it does not take a value of these inputs.
+// Errors: LedgerFailure as in core/ledger/ledger.hpp. kBusy after a conflict with another node, kIo
+// if the database is unreachable, kInvalid if it rejects a value of these inputs.
 #pragma once
 
 #include <chrono>
@@ -58,8 +58,8 @@ public:
 };
 
 /// Returns one state of the ledger, of all nodes, as the primary has it.
-/// Errors: as PostgresLedger::open(). kBusy: a session that may write is connected.
-/// @param locks_writers  No node commits while the reader lives.
+/// Errors: as PostgresLedger::open(), and kBusy if a session that may write is connected.
+/// @param locks_writers  Lock out the commits of all nodes while the reader lives.
 [[nodiscard]] Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool locks_writers);
 
 }  // namespace sluice::pg

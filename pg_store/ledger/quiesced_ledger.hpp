@@ -10,8 +10,8 @@ namespace sluice::pg {
 class QuiescedLedger {
 public:
     /// Takes the writer lock exclusively, and waits until all commits are finished on every Citus
-    /// node. Requires: no transaction. kBusy: a batch did not end for 30 s. kIo: a Citus node is
-    /// away, or has not finished within 5 s.
+    /// node. Requires: no transaction. Throws kBusy if a batch did not end for 30 s, kIo if a Citus
+    /// node is unreachable or has not finished within 5 s.
     explicit QuiescedLedger(Connection& session);
     /// Gives up a session without fix(), and the lock with it.
     ~QuiescedLedger();
@@ -27,7 +27,7 @@ private:
     bool holds_lock_ = false;
 };
 
-/// Waits until all commits are finished, as the constructor does. kIo: see there.
+/// Waits until all commits are finished, as the constructor does. Throws kIo as it does.
 void await_finished(Connection& session);
 
 }  // namespace sluice::pg

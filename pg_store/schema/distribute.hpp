@@ -20,8 +20,8 @@ struct Distributed {
 };
 
 /// Distributes the tables that are not distributed yet, with their rows, in one transaction that
-/// waits for running batches. Requires: migrate() has run. kUnsupported: the database has no Citus.
-/// kConflict: its coordinator is not named, or the ledger is an unfinished copy.
+/// waits for running batches. Requires: migrate() has run. Returns kUnsupported if the database has
+/// no Citus, kConflict if its coordinator is not named or the ledger is an unfinished copy.
 [[nodiscard]] Result<Distributed> distribute(const Url& url);
 
 /// Returns whether the database has Citus and the ledger is on the coordinator alone.

@@ -22,8 +22,8 @@ struct Migrated {
     bool could_be_distributed = false;  ///< The database has Citus, which distribute() would use.
 };
 
-/// kUnsupported: the schema is newer than this program, or of an earlier format. kPermission: the
-/// user may not.
+/// Creates or upgrades the schema. Returns kUnsupported if the schema is newer than this program or
+/// of an earlier format, kPermission if the user lacks the right.
 [[nodiscard]] Result<Migrated> migrate(const Url& url);
 
 }  // namespace sluice::pg

@@ -17,13 +17,13 @@ class Connection;
 /// Returns 0 if there is no ledger. The mark of a copy is not a version.
 [[nodiscard]] int stored_version(Connection& session);
 
-/// kUnsupported: a ledger that is newer than this program, or of an earlier format, which is never
-/// changed into this one. kConflict: a copy that was not finished.
+/// Returns kUnsupported for a ledger that is newer than this program or of an earlier format, which
+/// is never migrated, and kConflict for an unfinished copy.
 /// @param stored            stored_version().
-/// @param takes_unfinished  For the program that makes that copy.
+/// @param takes_unfinished  Accept an unfinished copy, for the program that makes the copy.
 [[nodiscard]] Status check_known(Connection& session, int stored, bool takes_unfinished = false);
-/// As check_known(). kNotFound: there is no ledger. kUnsupported also for one that is older.
-/// Throws LedgerFailure if the server cannot be asked.
+/// Returns an error as check_known() does, kNotFound if there is no ledger, and kUnsupported also
+/// for an older one. Throws LedgerFailure if the server cannot be asked.
 [[nodiscard]] Status check_schema(Connection& session, bool takes_unfinished = false);
 
 /// Queues the check of the schema's number that every batch makes under the writer lock, which
@@ -32,8 +32,8 @@ class Connection;
 void send_fence(Connection& session);
 
 // An unfinished copy is marked by a row of the table of migrations with a number that no migration
-// will have. So every program refuses it, one that does not know of copies too, and a worker that
-// was connected before the copy began finds it in the fence of its next batch.
+// will have. So every program refuses the copy, even one without this check, and a worker that was
+// connected before the copy began finds the number in the fence of its next batch.
 inline constexpr int kCopyMark = 2'147'483'647;
 /// Returns the name of the ledger that is being copied here, or an empty text.
 [[nodiscard]] std::string copy_mark(Connection& session);
