@@ -87,7 +87,7 @@ Status claim_codes(const CreatorImport& command, const CommandContext& context,
     return {};
 }
 
-/// @return true if the creator was not in the program before.
+/// Makes the creator a member of the program. Returns true if the creator was not in it before.
 bool join(const CreatorImport& command, const CreatorImport::Row& row, const Program& program,
           const CreatorId& creator, const CommandContext& context, LedgerTxn& txn) {
     std::optional<Membership> member = txn.membership(program.account, program.id, creator);

@@ -36,7 +36,7 @@ struct CreatorImport {
     std::optional<Timestamp> effective_from{};
 };
 
-/// Takes a code away, or without a code removes the creator with all codes.
+/// Removes a code; without a code, removes the creator with all codes.
 struct CreatorRemove {
     CreatorId creator;
     ProgramId program;

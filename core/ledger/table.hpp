@@ -151,8 +151,8 @@ template <class Row>
 using Visitor = std::function<bool(const Row&)>;
 using RowVisitor = std::function<bool(RowView)>;
 
-/// Which rows a scan visits, in the order of their keys: those whose first `same` key columns are
-/// those of the given row, from the place on that its first `from` columns name.
+/// The rows that a scan visits, in the order of their keys. They have the first `same` key columns
+/// of the given row. The scan begins at the row's first `from` key columns.
 /// Requires: same <= from <= the number of the key's columns.
 struct KeyRange {
     unsigned same = 0;

@@ -73,8 +73,9 @@ private:
     static constexpr unsigned kPutsBetweenMax = 255;
 
     Cursor cursor_;
-    unsigned puts_between_ = 0;  ///< Puts before the next append, after one that failed.
-    unsigned puts_left_ = 0;     ///< How many of these are left.
+    unsigned puts_between_ = 0;  ///< Number of inserts to perform before append is tried again.
+                                 ///< Grows after each failure.
+    unsigned puts_left_ = 0;     ///< Inserts that are left of that number.
 };
 /// Requires: destroyed before the transaction ends.
 using KeptCursors = std::array<KeptCursor, kLedgerTables>;

@@ -47,8 +47,9 @@ std::string_view value_of(const Known& known, std::string_view keyword) {
     return found == known.end() ? std::string_view() : found->second;
 }
 
-/// Only libpq knows what a service file and the environment add to a URL. It is asked with a value
-/// that it refuses once it has read all of them, so that it does not connect.
+/// Asks libpq for the settings of a URL, because only libpq knows what a service file and the
+/// environment add. A value that libpq rejects after it has read all settings keeps it from
+/// connecting.
 Result<Known> ask_libpq(const Url& url) {
     std::vector<const char*> keywords;
     std::vector<const char*> values;

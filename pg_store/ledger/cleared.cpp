@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kFetchRows = 8192;
 
-/// A cursor. Its rows are those that existed when it was declared. It ends with its transaction.
+/// Rows of a cursor, which sees the rows that existed when it was declared, and ends with its
+/// transaction.
 class CursorRows final : public ClearedRows {
 public:
     CursorRows(Connection& connection, std::string name)

@@ -66,7 +66,7 @@ public:
     }
     void turn_to(std::string_view node) override { node_ = number_of(std::string(node)); }
     void add_row(RowView row) override {
-        if (row.is<Click>()) {  // the next import comes behind all of these
+        if (row.is<Click>()) {  // the next import has a higher number than all of these
             imports_ = std::max(imports_, row.as<Click>().imported.value);
         }
         RowWriter& rows = rows_[sql_of(row.table()).copy_in()];
