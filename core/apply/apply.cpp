@@ -234,8 +234,9 @@ bool Applier::replay(DeadLetter letter, LedgerTxn& txn) {
     return true;
 }
 
-/// Numbers come from the registry, so nodes that share a ledger must share a registry: else one
-/// shop's orders would be posted to another's.
+/// Checks that a shop's number belongs to the shop in this ledger. Numbers come from the registry,
+/// so nodes that share a ledger must share a registry; otherwise one shop's orders would be posted
+/// to another's.
 void Applier::learn_shop(const RecordMeta& meta, LedgerTxn& txn) {
     if (known_shops_.contains(meta.shop_number.value)) {
         return;

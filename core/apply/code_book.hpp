@@ -35,7 +35,7 @@ public:
     void end(const CreatorId& creator, Timestamp at);
 
     [[nodiscard]] const std::vector<CodeRow>& rows() const noexcept { return rows_; }
-    /// Returns the rows that the constructor got and that are gone now, by key.
+    /// Returns the rows that the constructor received and that claims removed, by key.
     [[nodiscard]] std::vector<CodeRow> gone() const;
 
 private:

@@ -1,5 +1,5 @@
-// Lane recovery: finds the end of a lane, and tells a torn tail from damage. Pure; a LaneSource
-// reads the bytes. Rule: L4.
+// Lane recovery: finds the end of a lane, and distinguishes a torn tail from damage. Pure; a
+// LaneSource reads the bytes. Rule: L4.
 //
 // A power cut leaves a torn tail: the bytes after the last valid batch, of batches that were never
 // reported durable. Any other invalid batch is damage.
@@ -50,7 +50,7 @@ struct LaneKnown {
     std::optional<std::uint64_t> durable;
 };
 
-/// Returns a kCorrupt error that continues the file's name and tells the offset in lane and file.
+/// Returns a kCorrupt error that continues the file's name and names the offset in lane and file.
 [[nodiscard]] Error lane_damage(const LaneKnown& known, std::uint64_t offset, const char* what);
 
 /// Checks that the batch that was moved last is still there. Returns kCorrupt if the file is an

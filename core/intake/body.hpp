@@ -14,8 +14,8 @@
 
 namespace sluice {
 
-/// Memory that must be readable behind a body: the JSON parser reads beyond the end, and would copy
-/// the body without it.
+/// Memory that must be readable after a body, because the JSON parser reads beyond the end. Without
+/// it the parser would copy the body.
 inline constexpr std::size_t kBodySpareBytes = 64;
 
 /// A body as accept_event() and accept_catalog() need it: first what was computed from its bytes,

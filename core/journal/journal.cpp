@@ -89,7 +89,7 @@ private:
     char* at_;
 };
 
-/// The canonical bytes of a group's entries, one at a time, behind the hash of the entry before.
+/// The canonical bytes of a group's entries, one at a time, after the hash of the previous entry.
 /// The fields that all entries share are written once.
 class Canonical {
 public:

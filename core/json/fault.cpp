@@ -45,7 +45,7 @@ std::size_t utf8_size(std::string_view text, std::size_t at) noexcept {
     return 0;
 }
 
-/// Reads the body token by token. A read_ function that returns true has moved behind its token;
+/// Reads the body token by token. A read_ function that returns true has moved past its token;
 /// otherwise the cursor is at the wrong byte, and `expected` is set.
 class FaultFinder {
 public:
@@ -78,7 +78,7 @@ private:
         return false;
     }
 
-    /// Reads a value, and the brackets and commas behind it, up to the next value.
+    /// Reads a value, and the brackets and commas after it, up to the next value.
     bool read_value() {
         bool whole = true;
         if (peek() == '{' || peek() == '[') {

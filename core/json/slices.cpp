@@ -23,7 +23,7 @@ public:
         skip_space();
     }
 
-    /// Returns the value here and moves behind it and its white space.
+    /// Returns the value here and moves past it and its white space.
     std::string_view value() {
         const std::size_t begin = at_;
         if (at('"')) {
@@ -110,7 +110,7 @@ void append_utf8(std::string& text, std::uint32_t code) {
     }
 }
 
-/// Decodes the `\uXXXX` at `at`, with the low surrogate after a high one, and moves `at` behind it.
+/// Decodes the `\uXXXX` at `at`, with the low surrogate after a high one, and moves `at` past it.
 std::uint32_t unicode_escape(std::string_view text, std::size_t& at) {
     std::uint32_t code = hex4(text.substr(at + 2, 4));
     at += 6;

@@ -18,7 +18,7 @@ enum class ColumnKind : std::uint8_t {
     kNumber32,
     kNumber64,
     kBool,
-    kEnum,  ///< One byte; Column::is_valid tells which values the type has.
+    kEnum,  ///< One byte; Column::is_valid knows the values of the type.
     kId,
     kText,
     kBytes,  ///< A std::string of any bytes.

@@ -46,8 +46,8 @@ struct Input {
     /// SHA-256 of the body as it was sent, if `record` no longer holds those bytes (forgotten
     /// customers); duplicates are recognised by it.
     std::optional<Digest256> body_sha256;
-    /// Set if it met a damaged row of an order (O6): an event goes to the dead letters with this
-    /// reason, a command is refused with it.
+    /// Set if the input met a damaged row of an order (O6). An event becomes a dead letter with
+    /// this reason; a command is refused with it.
     std::optional<std::string> damage;
     /// For a FORGET: the orders and digests found in the archive and the ledger. nullptr means that
     /// they were not searched.

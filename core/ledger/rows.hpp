@@ -25,7 +25,7 @@
 
 namespace sluice {
 
-/// The names behind the numbers, learned from the first record of a shop.
+/// The ids for the numbers of a shop and its account, stored with the first record of the shop.
 struct ShopRow {
     AccountNumber account;
     ShopNumber shop;

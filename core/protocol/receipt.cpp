@@ -25,7 +25,7 @@ std::uint32_t crc_of(const Stored& stored) noexcept {
     return crc32c(0, {reinterpret_cast<const char*>(&stored), offsetof(Stored, crc)});
 }
 
-/// Parses a number and the dash behind it. Returns nullptr if there is none.
+/// Parses a number and the dash after it. Returns nullptr if there is none.
 template <class Number>
 const char* parse_part(const char* from, const char* end, Number& number, int base) noexcept {
     const auto [stop, error] = std::from_chars(from, end, number, base);

@@ -34,7 +34,7 @@ int bit_width(const std::array<Int128, 4>& factors) noexcept {
     return bits;
 }
 
-/// Returns the fraction times 10^digits, rounded: an amount with `digits` behind the point.
+/// Returns the fraction times 10^digits, rounded: an amount with `digits` after the point.
 Decimal rounded(Fraction fraction, std::uint8_t digits) {
     constexpr int kFastBits = 126;
     fraction.numerator[3] *= power_of_ten(digits);

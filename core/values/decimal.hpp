@@ -55,7 +55,7 @@ private:
     std::uint8_t scale_ = 0;
 };
 
-/// Returns decimal digits of an integer, with `digits_after_point` of them behind the point.
+/// Returns decimal digits of an integer, with `digits_after_point` of them after the point.
 [[nodiscard]] std::string format_scaled(Int128 unscaled, unsigned digits_after_point);
 
 /// numerator / denominator as a whole number. A quotient that lies exactly between two whole

@@ -19,8 +19,8 @@
 namespace sluice::store {
 
 inline constexpr std::size_t kKeyBytesMax = 511;  ///< LMDB takes no longer key.
-/// Longest id that stays whole in the key of a table that is not described: as the only id, or next
-/// to another one.
+/// Longest id that stays whole in the key of a table that is not described, as the only id or
+/// together with another one.
 inline constexpr std::size_t kIdBytesWhole = 390;
 inline constexpr std::size_t kIdBytesWholeVariant = 150;
 
@@ -101,7 +101,7 @@ private:
 [[nodiscard]] LedgerKey event_key(const OrderKey& order, const EventTrace& event) noexcept;
 [[nodiscard]] LedgerKey event_digest_key(const OrderKey& order, Topic topic,
                                          const EventDigest& digest) noexcept;
-/// Returns the prefix of the parts of a balance. A node's part has the node's number behind it.
+/// Returns the prefix of the parts of a balance. A node's part has the node's number after it.
 [[nodiscard]] LedgerKey balance_prefix(const BalanceKey& balance) noexcept;
 [[nodiscard]] LedgerKey account_prefix(AccountNumber account) noexcept;
 [[nodiscard]] LedgerKey journal_key(std::uint32_t node, std::uint64_t entry) noexcept;

@@ -38,8 +38,8 @@ std::unique_ptr<Connection> neighbour(const Url& url) {
     }
 }
 
-/// While a neighbour holds the session that was used last, a session of its own still answers under
-/// the same number.
+/// Checks that the session is the program's own: while a neighbour holds the session that was used
+/// last, it still answers under the same number.
 void check_is_own(const Url& url, Connection& session) {
     const std::int64_t before = number_of(session);
     const auto other = neighbour(url);
@@ -53,7 +53,7 @@ void check_is_own(const Url& url, Connection& session) {
     }
 }
 
-/// A client's settings must be gone when the next client gets the session.
+/// Checks that a client's settings are gone when the next client gets the session.
 void check_is_clean(const Url& url) {
     for (const char* visit : {kMark, kUnmark}) {
         const auto guest = Connection::open(url, {});

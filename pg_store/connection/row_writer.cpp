@@ -109,7 +109,7 @@ RowWriter& RowWriter::text_or_null(const std::optional<std::string>& value) {
 
 RowWriter& RowWriter::numeric(const Decimal& value) {
     NumericDigits split_up = split(value);
-    // Without the zeros at both ends; the scale says how many digits behind the point are shown.
+    // Without the zeros at both ends; the scale says how many digits after the point are shown.
     std::size_t first = 0;
     while (first < split_up.count && split_up.digits[first] == 0) {
         ++first;

@@ -43,7 +43,7 @@ void Reads::scan_sql(const std::string& sql, const RowWriter& parameters,
     }
 }
 
-/// Page by page, each behind the last row of the one before: bounded memory, and `visit` may run
+/// Page by page, each after the last row of the previous page: bounded memory, and `visit` may run
 /// other statements meanwhile.
 void Reads::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
     settle();

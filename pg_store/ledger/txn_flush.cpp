@@ -72,8 +72,9 @@ void PgTxn::flush_orders() {
     copy_orders(added);
 }
 
-/// The comparison holds whatever locks the engine knows: the row is the one that was read, and no
-/// older version of the order replaces a newer one, unless a command says so (O5).
+/// Updates an order if its row is unchanged since it was read, and if no older version replaces a
+/// newer one, unless a command requires it (O5). The comparison does not depend on the locks of the
+/// engine.
 void PgTxn::update_order(const OrderKey& key, CachedOrder& order) {
     static const std::string kText = [] {
         std::string values;

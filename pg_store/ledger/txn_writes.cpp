@@ -79,8 +79,8 @@ void PgTxn::put_shop(const ShopRow& row) {
     know(stored, true);
 }
 
-/// `imported` counts within one node only: the ledger has numbers of its own for imports, which are
-/// those of the node as long as there is one, so that such a ledger can be copied.
+/// Gives the click the ledger's own import number, because `imported` counts within one node only.
+/// With a single node both numbers are equal, so that such a ledger can be copied.
 void PgTxn::put_click(const Click& click) {
     const auto [import, added] = imports_.try_emplace(click.imported.value);
     if (added) {

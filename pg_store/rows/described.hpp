@@ -34,7 +34,7 @@ public:
     /// Returns the columns that read_row() reads: all but the node.
     [[nodiscard]] std::string columns(const char* prefix = "") const;
     [[nodiscard]] const std::string& select_one() const noexcept { return select_one_; }
-    /// Selects a page of a scan: rows at or behind a key's first columns, or behind a whole key.
+    /// Selects a page of a scan: rows at or after a key's first columns, or after a whole key.
     [[nodiscard]] std::string select_page(KeyRange range, bool behind) const;
     /// Inserts rows from an array for each column. Replaces rows unless they never change.
     [[nodiscard]] const std::string& insert_many() const noexcept { return insert_many_; }

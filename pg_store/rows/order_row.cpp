@@ -13,7 +13,7 @@
 namespace sluice::pg {
 namespace {
 
-/// Before and behind the columns of the positions.
+/// Columns before and after those of the positions.
 constexpr std::array kColumnsBefore{
     "version_s",
     "version_ns",

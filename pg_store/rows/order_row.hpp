@@ -17,7 +17,7 @@
 
 namespace sluice::pg {
 
-/// Returns the columns behind account, shop, order_id and revision, separated by commas.
+/// Returns the columns after account, shop, order_id and revision, separated by commas.
 [[nodiscard]] const std::string& order_columns();
 [[nodiscard]] std::size_t order_columns_count();
 

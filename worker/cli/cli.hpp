@@ -65,8 +65,8 @@ public:
     /// usage error. `type` names the value in the help of an option.
     Option add(const std::string& name, const std::string& type,
                std::function<Status(const std::string&)> take, const std::string& help) const;
-    /// Adds one whose every value goes to `take`. A positional takes all words that are left, an
-    /// option one word each time.
+    /// Adds an option or positional that may occur several times; each value goes to `take`. A
+    /// positional takes all words that are left, an option one word each time.
     Option add_repeated(const std::string& name, const std::string& type,
                         std::function<Status(const std::string&)> take,
                         const std::string& help) const;

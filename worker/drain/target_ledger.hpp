@@ -19,9 +19,9 @@ using LedgerOpener = std::function<Result<std::unique_ptr<Ledger>>()>;
 /// Opens the embedded ledger of a store for writing.
 [[nodiscard]] LedgerOpener embedded_ledger(const store::StorePaths& paths);
 
-/// Returns kConflict if the ledger has applied inputs that this queue never assigned, or if inputs
-/// that it has not applied are gone. Then one of the two is from elsewhere, and applying more would
-/// lose or repeat inputs.
+/// Returns kConflict if the ledger has applied inputs that this queue never assigned, or if the
+/// queue lacks inputs that the ledger has not applied. One of the two is then from elsewhere, and
+/// applying more would lose or repeat inputs.
 [[nodiscard]] Status check_position(const store::QueueFill& queue, SequenceNumber applied);
 
 /// Returns kConflict if a shop of this store has another number in the ledger, or its number

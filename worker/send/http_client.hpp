@@ -27,7 +27,7 @@ struct HttpResponse {
     std::optional<RateWindow> window;           ///< The answer's X-RateLimit headers.
 };
 
-/// Certificates are checked, redirects are not followed. Thread: the one that made it.
+/// Checks certificates, and follows no redirects. Thread: the one that made it.
 class HttpClient {
 public:
     static constexpr std::size_t kResponseBytesMax = 16u << 20;
