@@ -62,6 +62,11 @@ ErrorCode code_of(int rc) noexcept {
 }
 
 const char* remedy_of(int rc) noexcept {
+    if (rc == EAGAIN) {  // LMDB could not register this process as a reader
+        return "; a process of another PID namespace has the same process id: repeat the command, "
+               "in "
+               "the container of nginx if there is one";
+    }
     switch (code_of(rc)) {
         case ErrorCode::kIo:
             return "; check the disk, then restart this process";
