@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# Sourced by the tests of the packages: functions, and a machine that is put back at the end. Debian
+# as root; nothing of sluice installed before. DEBS is the folder of the packages.
+export DEBIAN_FRONTEND=noninteractive
+work=$(mktemp -d /var/tmp/sluice-package-XXXXXX)
+worker_pid=
+
+say() { echo "== $*"; }
+fail() { echo "test-package: $*" >&2; tail -n 20 /var/log/nginx/error.log "$work"/*.log >&2 2> /dev/null; exit 1; }
+wait_for() { # SECONDS WHAT COMMAND...
+    local until=$((SECONDS + $1)) what=$2
+    shift 2
+    until "$@"; do
+        [ $SECONDS -lt $until ] || fail "this did not happen in time: $what"
+        sleep 0.2
+    done
+}
+nginx_pid() { cat /run/nginx.pid 2> /dev/null; }
+gone() { ! kill -0 "$1" 2> /dev/null; }
+
+start_worker() {
+    # The unit's ExecStart as the unit's user; there is no systemd here.
+    local command
+    command=$(sed -n 's/^ExecStart=//p' /lib/systemd/system/sluice.service | sed 's/ \$SLUICE_WORKER_OPTIONS//')
+    # shellcheck disable=SC2086
+    setpriv --reuid sluice --regid sluice --init-groups $command > "$work/worker.log" 2>&1 &
+    worker_pid=$!
+}
+stop_worker() {
+    [ -n "$worker_pid" ] || return 0
+    kill -TERM "$worker_pid" 2> /dev/null || true
+    wait "$worker_pid" 2> /dev/null || true
+    worker_pid=
+}
+start_nginx() {
+    /etc/init.d/nginx start > "$work/start.log" 2>&1 || fail "nginx does not start"
+}
+stop_nginx() {
+    local pid
+    pid=$(nginx_pid) || return 0
+    /etc/init.d/nginx stop > /dev/null 2>&1 || true
+    wait_for 30 "nginx to stop" gone "$pid"
+}
+put_back() {
+    stop_worker
+    stop_nginx
+    dpkg --purge libnginx-mod-http-sluice sluice > "$work/cleanup.log" 2>&1 || true
+    rm -f /etc/nginx/conf.d/sluice*.conf /etc/nginx/modules-enabled/60-sluice-threads.conf
+    [ ! -e /usr/sbin/policy-rc.d.sluice-test ] || mv /usr/sbin/policy-rc.d.sluice-test /usr/sbin/policy-rc.d
+    [ -z "${made_default:-}" ] || ln -sf /etc/nginx/sites-available/default /etc/nginx/sites-enabled/default
+    rm -rf /var/lib/sluice
+    rm -rf "$work"
+}
+
+[ "$(id -u)" -eq 0 ] || { echo "test-package: needs root" >&2; exit 1; }
+[ ! -e /var/lib/sluice ] || { echo "test-package: /var/lib/sluice exists; not on a machine that is in use" >&2; exit 1; }
+[ ! -e /run/nginx.pid ] || gone "$(nginx_pid)" || { echo "test-package: Debian's nginx runs; not on a machine that is in use" >&2; exit 1; }
+trap put_back EXIT
+
+# Build machines deny every start of a service; the upgrade of a running nginx is tested.
+if [ -e /usr/sbin/policy-rc.d ]; then
+    mv /usr/sbin/policy-rc.d /usr/sbin/policy-rc.d.sluice-test
+fi
+if [ -L /etc/nginx/sites-enabled/default ]; then # it listens on port 80
+    rm /etc/nginx/sites-enabled/default
+    made_default=1
+fi
