@@ -32,7 +32,7 @@ struct OpenAmount {
     CreatorId creator;
     Currency currency;
     Decimal amount;
-    Timestamp last_posted;     ///< Accrued as of this instant or later is accrued now.
+    Timestamp last_posted;     ///< Accrued before a later instant is accrued now.
     std::uint32_t blocks = 0;  ///< The order's: kBlockedByHold, unacknowledged anomalies.
 };
 
@@ -61,6 +61,14 @@ struct PayoutRun {
     std::string closed_by;
     std::uint64_t payouts_count = 0;
     Digest256 digest{};  ///< As `payout preview` prints it.
+};
+
+/// A payout run by its cut-off, which later closes of the same programs must not precede (K7).
+struct RunUntil {
+    AccountNumber account;
+    Timestamp until;
+    std::string payout_run;
+    std::string programs;  ///< Ids with a space between; empty means all of the account.
 };
 
 struct Payout {

@@ -106,7 +106,7 @@ struct Position {
     std::vector<LineAccrual>
         accruals;  ///< At most one per line and currency, in the order of posting.
     std::vector<PositionPayout> payouts;
-    /// The latest accounting date of its postings. Accrued as of a later instant is accrued now.
+    /// The latest accounting date of its postings. Accrued before a later instant is accrued now.
     Timestamp last_posted;
 };
 

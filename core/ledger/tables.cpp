@@ -147,6 +147,12 @@ void describe(Description& table, PayoutRun& row) {
 
 void describe(Description& table, Payout& row) {
     table.named("payouts");
+void describe(Description& table, RunUntil& row) {
+    table.named("runs_until", kWriteOnce);
+    table.key({{"account", row.account}, {"until", row.until}, {"payout_run", row.payout_run}});
+    table.rest({{"programs", row.programs}});
+}
+
     table.key({{"payout_id", row.payout_id}});
     table.rest({{"account", row.account},
                 {"creator", row.creator},

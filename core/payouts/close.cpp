@@ -20,6 +20,14 @@ struct Made {
     std::vector<PayoutPart> parts;
 };
 
+std::string joined(const std::vector<ProgramId>& programs) {
+    std::string text;
+    for (const ProgramId& program : programs) {
+        text += (text.empty() ? "" : " ") + program.str();
+    }
+    return text;
+}
+
 class Closing final : public PayoutTaker {
 public:
     Closing(const PayoutClose& command, const CommandContext& context,
@@ -38,6 +46,8 @@ public:
         txn_.put(PayoutRun{context_.source.command_id, txn_.head().node, context_.account,
                            command_.until, context_.source.received_at, context_.actor(),
                            made_.size(), plan.digest()});
+        txn_.put(RunUntil{context_.account, command_.until, context_.source.command_id,
+                          joined(command_.programs)});
         for (const Skipped& row : plan.skipped()) {
             txn_.put(row);
         }

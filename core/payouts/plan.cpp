@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/commands/ids.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/payouts/items.hpp"
@@ -53,6 +54,52 @@ Status PayoutPlan::check_programs() {
     return {};
 }
 
+bool PayoutPlan::pays_program_of(const RunUntil& run) const {
+    const std::vector<ProgramId>& named = request_.close.programs;
+    const std::string ids = " " + run.programs + " ";
+    return run.programs.empty() || named.empty() ||
+           std::any_of(named.begin(), named.end(), [&ids](const ProgramId& program) {
+               return ids.find(" " + program.str() + " ") != std::string::npos;
+           });
+}
+
+/// Whether no payout of the run is left that is not void.
+bool PayoutPlan::is_void(const std::string& payout_run) {
+    const std::string prefix = payout_id_prefix(payout_run);
+    Payout first;
+    first.payout_id = prefix;
+    bool all_void = true;
+    ledger_.scan(first, {0, 1}, [&](const Payout& payout) {
+        if (!std::string_view(payout.payout_id).starts_with(prefix)) {
+            return false;
+        }
+        all_void = payout.state == PayoutState::kVoid;
+        return all_void;
+    });
+    return all_void;
+}
+
+/// Closes run forward (K7). Later runs are few: as a rule there is none.
+Status PayoutPlan::check_forward() {
+    const Timestamp until = request_.close.until;
+    std::vector<RunUntil> later;
+    ledger_.scan(RunUntil{request_.account, until, {}, {}}, {1, 2}, [&](const RunUntil& run) {
+        if (run.until > until && pays_program_of(run)) {
+            later.push_back(run);
+        }
+        return true;
+    });
+    for (auto run = later.rbegin(); run != later.rend(); ++run) {
+        if (!is_void(run->payout_run)) {
+            return Error{ErrorCode::kConflict,
+                         "--until " + until.to_string() + " lies before " + run->until.to_string() +
+                             ", until which payout run " + run->payout_run +
+                             " was closed: use that time or a later one, or void the run first"};
+        }
+    }
+    return {};
+}
+
 bool PayoutPlan::wants(const CreatorId& creator) const {
     return creators_.empty() || creators_.contains(creator);
 }
@@ -70,6 +117,9 @@ Status PayoutPlan::add_up() {
     }
     if (Status known = check_programs(); !known) {
         return known;
+    }
+    if (Status forward = check_forward(); !forward) {
+        return forward;
     }
     std::vector<ClearedOf> programs;
     for (const Program& program : programs_) {
@@ -91,7 +141,7 @@ const ShopId& PayoutPlan::shop_id_of(ShopNumber shop) {
 }
 
 bool PayoutPlan::has_later_postings(const OpenAmount& row) const {
-    return row.last_posted > request_.close.until;
+    return row.last_posted >= request_.close.until;
 }
 
 void PayoutPlan::expect(std::span<const OpenAmount> rows) {
@@ -119,12 +169,12 @@ LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
         throw damaged(row);
     }
     Decimal accrued = credit.accrued;
-    if (credit.last_posted > request_.close.until) {
+    if (credit.last_posted >= request_.close.until) {
         // A credit has one posting and at most one reversal, so before its last entry it did not
         // exist or was not reversed.
         Decimal then = zero_amount(credit.currency);
         ledger_.scan_creator_journal(
-            row.account, row.creator, kFirstInstant, next_instant(request_.close.until),
+            row.account, row.creator, kFirstInstant, request_.close.until,
             [&](const JournalGroup& group) {
                 if (group.command_id == credit.command_id ||
                     (!credit.reversed_by.empty() && group.command_id == credit.reversed_by)) {
@@ -152,7 +202,7 @@ LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
         throw damaged(row);
     }
     const Position& position = state_.positions[*index];
-    if (position.last_posted <= request_.close.until) {
+    if (position.last_posted < request_.close.until) {
         return take_of(position, row.currency, nullptr);
     }
     const LineAmounts then =
@@ -224,7 +274,7 @@ std::optional<SkipReason> PayoutPlan::block_of(const OpenAmount& row, const Deci
 
 // ---- Creators that get a payout -----------------------------------------------------------------
 
-/// Reads the order only if something was posted after `until`; else the row has the amount.
+/// Reads the order only if something was posted from `until` on; else the row has the amount.
 void PayoutPlan::add_shares() {
     std::vector<OpenAmount> slice;
     const auto add_slice = [&] {
@@ -254,9 +304,20 @@ void PayoutPlan::add_shares() {
     }
 }
 
+void PayoutPlan::note_credited_order(const OpenAmount& credit) {
+    MoneyCommand row;
+    row.command_id = credit.order_id.str();
+    if (ledger_.load(row) && !row.order_id.empty()) {
+        credited_orders_.emplace(row.shop_id, row.order_id);
+    }
+}
+
 void PayoutPlan::add_share(const OpenAmount& row, const Decimal& take) {
     if (take.is_zero()) {
         return;
+    }
+    if (is_credit(row)) {
+        note_credited_order(row);
     }
     const Decimal zero = zero_amount(row.currency);
     Share& share =

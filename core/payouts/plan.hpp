@@ -3,7 +3,7 @@
 //
 // The plan reads what has cleared twice, each time in the order of the payouts: first to add up,
 // then to allocate. Memory: sums by creator and currency, a slice of rows, and what was posted
-// after `until` on positions that have nothing open; the number of positions does not matter.
+// from `until` on, on positions that have nothing open; the number of positions does not matter.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,8 @@ struct PlannedPayout {
     Decimal amount;
     // Known once all items were visited:
     std::uint64_t orders_count = 0, items_count = 0;
-    Digest256 digest{};  ///< ItemsDigest of the items.
+    Digest256 digest{};                 ///< ItemsDigest of the items.
+    std::vector<ProgramId> programs{};  ///< Programs of the items, sorted.
 };
 
 /// Receives the planned items, one position at a time, ordered by creator and currency.
@@ -61,7 +62,8 @@ public:
     PayoutPlan& operator=(const PayoutPlan&) = delete;
 
     /// Adds up what there is to pay. Returns kInvalid if `until` lies in the future, kNotFound if
-    /// the account has no program of a name.
+    /// the account has no program of a name, kConflict if a payout run paid one of the programs
+    /// until a later instant (K7).
     [[nodiscard]] Status add_up();
     /// Ordered by creator and currency; `payout_run` is empty. Valid after add_up().
     [[nodiscard]] const std::vector<Skipped>& skipped() const noexcept { return skipped_; }
@@ -85,6 +87,9 @@ private:
     class Visit;
 
     [[nodiscard]] Status check_programs();
+    [[nodiscard]] Status check_forward();
+    [[nodiscard]] bool pays_program_of(const RunUntil& run) const;
+    [[nodiscard]] bool is_void(const std::string& payout_run);
     [[nodiscard]] bool wants(const CreatorId& creator) const;
     [[nodiscard]] const Program* program_of(const ProgramId& id) const;
     /// Announces the orders that are read next, and those whose journal is read.
@@ -93,7 +98,7 @@ private:
     [[nodiscard]] bool has_later_postings(const OpenAmount& row) const;
 
     // plan_later.cpp
-    /// Finds positions and credits that have nothing open now, but had accrued less at `until`.
+    /// Finds positions and credits that have nothing open now, but had accrued less before `until`.
     void find_posted_later();
     void add_later_orders(const std::set<LaterOrder>& orders);
     void add_later_order(const LaterOrder& order);
@@ -109,6 +114,11 @@ private:
     [[nodiscard]] bool is_held(const CreatorId& creator, const ProgramId& program);
 
     void add_shares();
+    void note_credited_order(const OpenAmount& credit);
+    [[nodiscard]] bool is_credited(const PayoutItem& item) const {
+        return !credited_orders_.empty() &&
+               credited_orders_.contains({item.shop_id, item.order_id});
+    }
     void add_share(const OpenAmount& row, const Decimal& take);
     void decide();
     [[nodiscard]] std::optional<SkipReason> skip_reason(const Key& key, const Decimal& amount);
@@ -126,6 +136,8 @@ private:
     /// Holds on creators of the account, once they were read; an empty program means all.
     std::optional<std::set<std::pair<CreatorId, ProgramId>>> holds_;
     std::map<ShopNumber, ShopId> shop_ids_;
+    /// Orders that credits of the plan name. Their own items count the same order (P2).
+    std::set<std::pair<ShopId, OrderId>> credited_orders_;
     Digest256 digest_{};
     OrderState state_;
 };

@@ -1,4 +1,5 @@
-// Amounts of a plan that the index of open amounts lacks, because of postings after its `until`.
+// Amounts of a plan that the index of open amounts lacks, because of postings dated from its
+// `until` on (K8).
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -18,8 +19,7 @@ void PayoutPlan::find_posted_later() {
     std::set<LaterOrder> orders;
     std::set<std::string> commands;
     ledger_.scan_account_journal(
-        request_.account, next_instant(request_.close.until), kEndOfTime,
-        [&](const JournalGroup& group) {
+        request_.account, request_.close.until, kEndOfTime, [&](const JournalGroup& group) {
             if (!wants(group.creator) || program_of(group.program) == nullptr ||
                 group.entries.empty() ||
                 into(group.entries.front(), LedgerAccount::kExpense).is_zero()) {
@@ -76,7 +76,7 @@ void PayoutPlan::add_later_orders(const std::set<LaterOrder>& orders) {
 bool PayoutPlan::was_posted_later(const Position& position) {
     const Program& program = *program_of(position.attribution.program);
     const std::vector<Currency> currencies = currencies_of(position);
-    return position.last_posted > request_.close.until &&
+    return position.last_posted >= request_.close.until &&
            (has_active_payout(position) ||
             state_.ordered_at <= program.cleared_until(request_.close.until)) &&
            std::any_of(currencies.begin(), currencies.end(), [&position](Currency currency) {

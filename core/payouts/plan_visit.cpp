@@ -27,7 +27,7 @@ class ItemsInOrder {
 public:
     explicit ItemsInOrder(Currency currency) : currency_(currency) {}
 
-    /// @param recurs  Whether items of the order may follow in another program.
+    /// @param recurs  Whether items of the order may follow in another program, or of a credit.
     void add(const PayoutItem& item, bool recurs) {
         const bool is_credit = item.kind == ItemKind::kCredit;
         if (recurs || is_credit) {
@@ -48,6 +48,7 @@ public:
             count(credit);
         }
         payout.items_count = items_count_;
+        payout.programs = {programs_.begin(), programs_.end()};
         payout.orders_count = orders_count_;
         payout.digest = digest_.digest();
     }
@@ -61,6 +62,7 @@ private:
         digest_.add(item, currency_);
         if (!same_order) {
             last_ = item;
+            programs_.insert(item.program);
         }
     }
 
@@ -72,6 +74,7 @@ private:
     Currency currency_;
     std::set<PayoutItem, ByKey> credits_;
     std::map<std::pair<ShopId, OrderId>, bool> counted_;  ///< Orders that may come again.
+    std::set<ProgramId> programs_;
     PayoutItem last_;
     std::uint64_t orders_count_ = 0, items_count_ = 0;
     ItemsDigest digest_;
@@ -161,7 +164,8 @@ private:
         }
         begin(row);
         payout_->sum += sum;
-        const bool recurs = !is_credit(row) && plan_.state_.positions.size() > 1;
+        const bool recurs = !is_credit(row) &&
+                            (plan_.state_.positions.size() > 1 || plan_.is_credited(items.front()));
         for (const PayoutItem& item : items) {
             payout_->items.add(item, recurs);
         }

@@ -132,15 +132,15 @@ Decimal sum_of(const LineAmounts& amounts, Currency currency) {
     return sum;
 }
 
-LineAmounts take_of(const Position& position, Currency currency, const LineAmounts* as_of) {
+LineAmounts take_of(const Position& position, Currency currency, const LineAmounts* before) {
     LineAmounts now;
     for (const LineAccrual& accrual : position.accruals) {
         if (accrual.currency == currency) {
             now.emplace(accrual.line, accrual.accrued);
         }
     }
-    const bool was_less = as_of != nullptr && sum_of(*as_of, currency) < sum_of(now, currency);
-    LineAmounts found = was_less ? *as_of : now;
+    const bool was_less = before != nullptr && sum_of(*before, currency) < sum_of(now, currency);
+    LineAmounts found = was_less ? *before : now;
     for (const LineAccrual& accrual : position.accruals) {
         if (accrual.currency == currency) {
             found.try_emplace(accrual.line, zero_amount(currency)).first->second -=
@@ -158,7 +158,7 @@ LineAmounts accrued_as_of(const std::vector<JournalGroup>& journal, const Positi
                           Currency currency, Timestamp until) {
     LineAmounts accrued;
     for (const JournalGroup& group : journal) {
-        if (group.accounting_date > until || group.program != position.attribution.program ||
+        if (group.accounting_date >= until || group.program != position.attribution.program ||
             group.creator != position.attribution.creator) {
             continue;
         }

@@ -49,13 +49,13 @@ struct CommissionAmount {
 using LineAmounts = std::map<LineItemId, Decimal>;
 /// Returns the sum, with the currency's digits.
 [[nodiscard]] Decimal sum_of(const LineAmounts& amounts, Currency currency);
-/// Returns the amounts that a close as of T pays of a position, by line: min(accrued as of T,
-/// accrued now)
-/// - allocated, from the side with the smaller sum (P1). Empty if the sum is 0.
-/// @param as_of  Accrued as of T; nullptr means the same as now.
+/// Returns the amounts that a close until T pays of a position, by line: min(accrued before T,
+/// accrued now) - allocated, from the side with the smaller sum (P1). Empty if the sum is 0.
+/// @param before  Accrued before T; nullptr means the same as now.
 [[nodiscard]] LineAmounts take_of(const Position& position, Currency currency,
-                                  const LineAmounts* as_of);
-/// Returns the amounts that the position had accrued at `until`, by line.
+                                  const LineAmounts* before);
+/// Returns the amounts that the position had accrued before `until`, by line and accounting date
+/// (K8).
 [[nodiscard]] LineAmounts accrued_as_of(const std::vector<JournalGroup>& journal,
                                         const Position& position, Currency currency,
                                         Timestamp until);

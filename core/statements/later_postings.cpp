@@ -11,11 +11,10 @@ namespace sluice {
 
 LaterPostings::LaterPostings(LedgerReader& ledger, AccountNumber account, Timestamp at)
     : account_(account) {
-    ledger.scan_account_journal(account, next_instant(at), kEndOfTime,
-                                [this](const JournalGroup& group) {
-                                    add(group);
-                                    return true;
-                                });
+    ledger.scan_account_journal(account, at, kEndOfTime, [this](const JournalGroup& group) {
+        add(group);
+        return true;
+    });
     find_credits(ledger);
     find_items(ledger);
     for (const auto& [unit, change] : units_) {

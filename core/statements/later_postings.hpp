@@ -1,5 +1,5 @@
-// Later postings: the postings of an account after an instant. A report subtracts them to show the
-// balances and the open amounts as of that instant (rules J2, P1: by accounting date).
+// Later postings: the postings of an account from an instant on, by accounting date. A report
+// subtracts them to show the balances and the open amounts before that instant (rules J2, K8).
 #pragma once
 
 #include <compare>

@@ -24,9 +24,9 @@ struct BalanceAt {
 void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
                  const Visitor<BalanceAt>& visit);
 
-/// Visits the balances of a past instant: takes back postings and payouts with a later accounting
-/// date, and omits balances whose ledger accounts were all 0. Clearing days and blocks are those
-/// of now, because the ledger keeps no history of them.
+/// Visits the balances of a past instant: subtracts postings and payouts whose accounting date is
+/// not before it (K8), and omits balances whose ledger accounts were all 0. Clearing days and
+/// blocks are those of now, because the ledger keeps no history of them.
 void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
                     const Visitor<BalanceAt>& visit);
 

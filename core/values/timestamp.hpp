@@ -36,12 +36,6 @@ struct Timestamp {
 inline constexpr Timestamp kFirstInstant{-62'167'219'200, 0};  ///< Year 0000.
 inline constexpr Timestamp kEndOfTime{253'402'300'800, 0};     ///< Year 10000, after every instant.
 
-/// Returns the earliest instant after `at`: turns an inclusive bound into an exclusive one.
-[[nodiscard]] constexpr Timestamp next_instant(Timestamp at) noexcept {
-    constexpr std::uint32_t kLastNano = 999'999'999;
-    return at.nanos == kLastNano ? Timestamp{at.seconds + 1, 0}
-                                 : Timestamp{at.seconds, at.nanos + 1};
-}
 /// Returns the calendar month (UTC) as a number: 202601.
 [[nodiscard]] std::uint32_t month_of(Timestamp at);
 

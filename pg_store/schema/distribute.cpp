@@ -77,6 +77,7 @@ const std::vector<DistributedTables>& distributed_tables() {
           "tier_volumes",
           "clicks",
           "variants",
+          "runs_until",
           "waiting",
           "pending_approvals"}},
         {"payout_id", {"payouts", "payout_parts", "payout_items"}},

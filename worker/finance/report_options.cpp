@@ -88,6 +88,13 @@ Result<std::optional<PayoutState>> parse_state(std::string_view text) {
     return state;
 }
 
+Result<bool> parse_date_kind(std::string_view text) {
+    if (text != "accounting" && text != "receipt") {
+        return Error{ErrorCode::kInvalid, "expected accounting or receipt"};
+    }
+    return text == "receipt";
+}
+
 /// Adds `--account`, which may be required, because equal ids in two accounts are two creators.
 void add_scope(Subcommand app, ReportCommand& command, bool required) {
     const Option account =
@@ -120,13 +127,18 @@ void add_filters(Subcommand app, ReportCommand& command) {
         add_value(app, "--to", "T", filter.to, parse_time,
                   "End of the period, exclusive (RFC 3339)");
     }
+    if ((options & kByDate) != 0) {
+        add_value(app, "--by", "accounting|receipt", filter.by_receipt, parse_date_kind,
+                  "Date that --from and --to refer to (default: accounting)");
+    }
     if ((options & kAsOf) != 0) {
-        add_value(app, "--as-of", "T", filter.as_of, parse_time,
-                  (options & kAsOfPast) != 0
-                      ? "Date of the balances, by accounting date; for a future date, the amounts "
-                        "that will be pending and payable (RFC 3339; default: now)"
-                      : "Future date for which pending and payable amounts are computed (RFC 3339; "
-                        "default: now)");
+        add_value(
+            app, "--as-of", "T", filter.as_of, parse_time,
+            (options & kAsOfPast) != 0
+                ? "Report what was dated before T, by accounting date; for a future T, the amounts "
+                  "that will be pending and payable (RFC 3339; default: now)"
+                : "Future date for which pending and payable amounts are computed (RFC 3339; "
+                  "default: now)");
     }
     if ((options & kByPayout) != 0) {
         add_value(app, "--state", "S", filter.state, parse_state, "Only payouts in this state");

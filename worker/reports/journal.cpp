@@ -63,7 +63,7 @@ private:
         return (!filter_.account || *filter_.account == account) &&
                (!filter_.shop || filter_.shop->str() == shop_of(group)) &&
                filter_.covers(names_, group.account, group.creator) &&
-               filter_.covers(group.recorded_at);
+               filter_.covers(filter_.by_receipt ? group.recorded_at : group.accounting_date);
     }
 
     /// Returns the shop's id, or an empty text for payouts, periods and credits without an order.
@@ -106,8 +106,8 @@ std::vector<Column> journal_columns() {
             {"credit_account", Align::kLeft, false},
             {"reason"},
             {"payout_id"},
-            {"recorded_at"},
-            {"accounting_date", Align::kLeft, false},
+            {"recorded_at", Align::kLeft, false},
+            {"accounting_date"},
             {"refers_to", Align::kRight, false},
             {"note", Align::kLeft, false},
             {"actor"},

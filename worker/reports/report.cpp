@@ -50,7 +50,7 @@ const std::vector<Report>& reports() {
         {"orders", "List orders with creator and commission", order_columns(), write_orders,
          kByAccount | kByShop | kByCreator | kByTime | kAsOf},
         {"journal", "List postings between ledger accounts, and memo entries", journal_columns(),
-         write_journal, kNeedsAccount | kByShop | kByCreator | kByTime},
+         write_journal, kNeedsAccount | kByShop | kByCreator | kByTime | kByDate},
         {"balances", "List pending, blocked, payable, closed and paid amounts", balance_columns(),
          write_balances, kNeedsAccount | kByCreator | kAsOf | kAsOfPast},
         {"payouts", "List payouts in the order of closing", payout_columns(), write_payouts,

@@ -27,6 +27,7 @@ struct ReportFilter {
     std::optional<CreatorId> creator;  ///< Any of the creator's ids.
     std::optional<Timestamp> from;     ///< Inclusive.
     std::optional<Timestamp> to;       ///< Exclusive.
+    bool by_receipt = false;           ///< The journal's dates are receipts, not accounting dates.
     std::optional<Timestamp> as_of;    ///< Date of the amounts; absent means now.
     std::optional<PayoutState> state;
     std::string payout_run;  ///< Empty means any.
@@ -52,6 +53,7 @@ enum ReportOption : unsigned {
     kByPayout = 64,     ///< --state, --payout-run
     kAsOfPast = 128,    ///< --as-of may lie in the past.
 };
+    kByDate = 256,      ///< --by
 
 /// A report: its columns, and the function that writes its rows.
 struct Report {

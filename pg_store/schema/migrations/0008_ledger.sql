@@ -326,6 +326,15 @@ CREATE TABLE sluice_ledger.payout_runs (
 
 CREATE TABLE sluice_ledger.payouts (
     payout_id           text COLLATE "C" PRIMARY KEY,
+CREATE TABLE sluice_ledger.runs_until (     -- by account and cut-off: closes run forward
+    account             integer NOT NULL,
+    until_s             bigint NOT NULL,
+    until_ns            integer NOT NULL,
+    payout_run          text COLLATE "C" NOT NULL,
+    programs            text NOT NULL,      -- ids with a space between; empty: all
+    PRIMARY KEY (account, until_s, until_ns, payout_run)
+);
+
     account             integer NOT NULL,
     creator             text COLLATE "C" NOT NULL,
     currency            text NOT NULL,

@@ -35,6 +35,7 @@ class Ledger:
         self.arrivals = 0
         self.volumes = {}  # (program, creator, month, currency) -> net sales
         self.payouts = {}  # id -> Payout
+        self.runs = []  # (run, account, until, programs) of each close; no programs: all
         self.credits = {}  # command id -> Credit
         self.money = {}  # command id of adjust, credit, reverse -> what it posted
         self.reversals = {}  # command id -> command id of its reversal

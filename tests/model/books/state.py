@@ -104,10 +104,10 @@ class Unit:
         return sum((v for (_, c), v in self.allocated.items() if c == currency), Fraction(0))
 
     def side(self, currency, until=None):
-        """line -> accrued in the currency; with `until` as it was by accounting date."""
+        """line -> accrued in the currency; with `until` what was dated before it (K8)."""
         sums = {}
         for date, line, posted, amount in self.postings:
-            if posted == currency and (until is None or date <= until):
+            if posted == currency and (until is None or date < until):
                 sums[line] = sums.get(line, Fraction(0)) + amount
         return sums
 
@@ -155,6 +155,8 @@ class Anomaly:
     showing: bool = False
     acknowledged_by: str | None = None
     acknowledged_at: int | None = None
+    value: object = None  # what raised it: (amount, currency), or an instant
+    acknowledged_value: object = None
 
 
 @dataclass
@@ -246,6 +248,7 @@ class Payout:
     closed_by: str
     state: str
     bank_ref: str | None = None
+    paid_at: int | None = None
     moves: dict = field(default_factory=dict)  # state -> (actor, instant)
 
 

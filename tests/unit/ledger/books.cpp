@@ -291,12 +291,30 @@ Applied Books::click(std::string_view anon, std::string_view creator, std::strin
         ClickImport{{{2, AnonId(anon), CreatorId(creator), ProgramId(program_id), instant(at)}}});
 }
 
+/// A close until the present takes what was posted at the present: the close is received one
+/// nanosecond later, because `until` is excluded (K8).
+Applied Books::close_until(PayoutClose close, std::string_view until) {
+    const Timestamp present = received_at_;
+    close.until = instant(until);
+    const Timestamp next{present.seconds, present.nanos + 1};
+    bool posted = false;
+    read()->scan_account_journal(account_, present, next, [&posted](const JournalGroup&) {
+        posted = true;
+        return false;
+    });
+    if (close.until == present && posted) {
+        close.until = received_at_ = next;
+    }
+    const Applied closed = command(close);
+    received_at_ = present;
+    return closed;
+}
+
 Applied Books::close(std::string_view program_id, std::string_view until) {
     PayoutClose close;
-    close.until = instant(until);
     close.programs = {ProgramId(program_id)};
     close.ignore_minimum = true;
-    Applied closed = command(close);
+    Applied closed = close_until(close, until);
     const std::size_t run = closed.text.find(", run ");
     if (closed.failed || run == std::string::npos) {
         return closed;
@@ -315,9 +333,7 @@ Applied Books::close(std::string_view program_id, std::string_view until) {
 }
 
 Applied Books::close_account(std::string_view until) {
-    PayoutClose close;
-    close.until = instant(until);
-    return command(close);
+    return close_until({}, until);
 }
 
 Applied Books::adjust(std::string_view order, std::string_view amount, std::string_view why) {

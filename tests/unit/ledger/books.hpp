@@ -165,6 +165,7 @@ public:
     std::function<void()> before_commit;
 
 private:
+    Applied close_until(PayoutClose close, std::string_view until);
     Applied apply_and_commit(const Kept& input);
     [[nodiscard]] ScanInputs scan_archive() const;
     void finish_forget(Kept command);

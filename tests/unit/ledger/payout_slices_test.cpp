@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kOrdered = "2026-01-01T00:00:00Z";
 constexpr const char* kNow = "2026-02-01T00:00:00Z";
+constexpr const char* kLater = "2026-02-01T00:00:01Z";  // after all postings
 constexpr std::uint64_t kSlice = 8192;
 
 std::string creator_no(std::uint64_t number) {
@@ -77,9 +78,9 @@ std::uint64_t trips_of(Step step) {
 
 void preview(Books& books, std::uint64_t payouts) {
     const auto reader = books.read();
-    const PayoutClose close{instant(kNow)};
+    const PayoutClose close{instant(kLater)};
     const AccountSettings settings = account_settings(*reader, {1});
-    const PlanRequest request{{1}, AccountId("acme"), close, instant(kNow), {}};
+    const PlanRequest request{{1}, AccountId("acme"), close, instant(kLater), {}};
     PayoutPlan plan(request, settings, *reader);
     ASSERT_TRUE(plan.add_up().ok());
     std::uint64_t seen = 0;
@@ -154,9 +155,9 @@ TEST_P(PayoutSlices, P1_TheIndexIsWalkedOnceHoweverManySlicesAndPayoutsThereAre)
     fill(*ledger, books, kOrders, kCreators);
     const auto reader = books.read();
     CountingReader counting(*reader);
-    const PayoutClose close{instant(kNow)};
+    const PayoutClose close{instant(kLater)};
     const AccountSettings settings = account_settings(counting, {1});
-    const PlanRequest request{{1}, AccountId("acme"), close, instant(kNow), {}};
+    const PlanRequest request{{1}, AccountId("acme"), close, instant(kLater), {}};
     PayoutPlan plan(request, settings, counting);
     ASSERT_TRUE(plan.add_up().ok());
     std::uint64_t orders = 0;
