@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/apply/command.hpp"
+#include "core/rules/plausibility.hpp"
 
 namespace sluice {
 namespace {
@@ -42,10 +43,8 @@ void acknowledge(LedgerTxn& txn, OrderState& state, AnomalyKind kind,
     if (!row || !row->acknowledged_by.empty()) {
         return;
     }
-    row->acknowledged_by = context.actor();
-    row->acknowledged_at = context.source.received_at;
+    acknowledge_anomaly(state, *row, context.source);
     txn.put(*row);
-    state.anomalies_acknowledged |= bit(kind);
 }
 
 /// Lowers newer refund rows to `version`. Each line keeps its effective row, so a reset posts
@@ -93,7 +92,9 @@ Result<Reply> acknowledge_anomaly(const AnomalyAck& command, const CommandContex
     acknowledge(txn, state, *kind, context);
     change.post_memo(JournalReason::kMemoAcknowledged, command.kind);
     change.finish();
-    return Reply{CommandOutcome::kDone, command.kind + " of order " + order + " is acknowledged"};
+    const std::string value = lasting_value(*kind, state);
+    return Reply{CommandOutcome::kDone, command.kind + " of order " + order + " is acknowledged" +
+                                            (value.empty() ? "" : " at " + value)};
 }
 
 Result<Reply> reset_order(const OrderReset& command, const CommandContext& context,

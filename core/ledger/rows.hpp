@@ -78,6 +78,10 @@ struct Anomaly {
     bool showing = true;
     std::string acknowledged_by;  ///< Empty if it is not acknowledged.
     std::optional<Timestamp> acknowledged_at;
+    /// The cause of a lasting kind when it was last judged: an amount with its currency, or an
+    /// instant. Empty for the other kinds.
+    std::string value;
+    std::string acknowledged_value;  ///< The value that was last acknowledged (K6), or empty.
 };
 
 /// The event that an order without a creator waits for: a click of its anonymous id, or a code.

@@ -33,7 +33,9 @@ void describe(Description& table, Anomaly& row) {
                 {"message", row.message},
                 {"showing", row.showing},
                 {"acknowledged_by", row.acknowledged_by},
-                {"acknowledged", row.acknowledged_at}});
+                {"acknowledged", row.acknowledged_at},
+                {"value", row.value},
+                {"acknowledged_value", row.acknowledged_value}});
 }
 
 void describe(Description& table, WaitingOrder& row) {
@@ -145,14 +147,14 @@ void describe(Description& table, PayoutRun& row) {
                 {"digest", row.digest}});
 }
 
-void describe(Description& table, Payout& row) {
-    table.named("payouts");
 void describe(Description& table, RunUntil& row) {
     table.named("runs_until", kWriteOnce);
     table.key({{"account", row.account}, {"until", row.until}, {"payout_run", row.payout_run}});
     table.rest({{"programs", row.programs}});
 }
 
+void describe(Description& table, Payout& row) {
+    table.named("payouts");
     table.key({{"payout_id", row.payout_id}});
     table.rest({{"account", row.account},
                 {"creator", row.creator},

@@ -45,10 +45,42 @@ void end_anomaly(LedgerTxn& txn, OrderState& state, AnomalyKind kind) {
         row->showing = false;
         row->acknowledged_by.clear();
         row->acknowledged_at.reset();
+        row->acknowledged_value.clear();
         txn.put(*row);
     }
     state.anomalies_showing &= ~bit(kind);
     state.anomalies_acknowledged &= ~bit(kind);
+}
+
+/// Counts and describes a lasting kind that holds. A value beyond the acknowledged one blocks again
+/// (K6).
+void keep_showing(LedgerTxn& txn, OrderState& state, AnomalyKind kind, const Source& source,
+                  const PlausibilityContext& context, std::optional<JudgedEvent> event) {
+    const bool begins = (state.anomalies_showing & bit(kind)) == 0;
+    const bool counts = begins || (event && kind != AnomalyKind::kOrderedLongAgo);
+    const bool acknowledged = (state.anomalies_acknowledged & bit(kind)) != 0;
+    if (!counts && !acknowledged) {
+        return;
+    }
+    Anomaly row = row_of(txn, state, kind, source, event.has_value());
+    const std::string value = lasting_value(kind, state);
+    const bool blocks_again = acknowledged && goes_beyond(kind, value, row.acknowledged_value);
+    if (!counts && !blocks_again) {
+        return;
+    }
+    if (row.count == 0 || row.value != value) {
+        row.message = lasting_message(kind, state, context);
+        row.value = value;
+    }
+    row.count += counts ? 1U : 0U;
+    row.showing = true;
+    state.anomalies_showing |= bit(kind);
+    if (blocks_again) {
+        row.acknowledged_by.clear();
+        row.acknowledged_at.reset();
+        state.anomalies_acknowledged &= ~bit(kind);
+    }
+    txn.put(row);
 }
 
 }  // namespace
@@ -91,20 +123,16 @@ std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSe
             }
             continue;
         }
-        const bool begins = (before & bit(kind)) == 0;
-        if (!begins && (!event || kind == AnomalyKind::kOrderedLongAgo)) {
-            continue;
-        }
-        Anomaly row = row_of(txn, state, kind, source, event.has_value());
-        if (row.count == 0) {
-            row.message = lasting_message(kind, state, context);
-        }
-        ++row.count;
-        row.showing = true;
-        txn.put(row);
-        state.anomalies_showing |= bit(kind);
+        keep_showing(txn, state, kind, source, context, event);
     }
     return holds;
+}
+
+void acknowledge_anomaly(OrderState& state, Anomaly& row, const Source& source) {
+    row.acknowledged_by = source.actor;
+    row.acknowledged_at = source.received_at;
+    row.value = row.acknowledged_value = lasting_value(row.kind, state);
+    state.anomalies_acknowledged |= bit(row.kind);
 }
 
 }  // namespace sluice

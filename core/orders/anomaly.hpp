@@ -27,4 +27,7 @@ std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSe
                               const Source& source, std::optional<JudgedEvent> event,
                               bool is_credited);
 
+/// Acknowledges the anomaly for what raised it now (K6). The caller writes `state` and `row`.
+void acknowledge_anomaly(OrderState& state, Anomaly& row, const Source& source);
+
 }  // namespace sluice

@@ -1,5 +1,6 @@
 #include "core/orders/volume.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -79,7 +80,7 @@ Decimal net_sales(const OrderState& state) {
             refund == nullptr ? RefundEffect::kNone : refund_effect(line.amount, refund->amount);
         Decimal net = line.amount - line.tax;
         if (effect == RefundEffect::kPartial) {
-            net -= refund->amount - refund->tax;
+            net -= std::max(Decimal(), refund->amount - refund->tax);
         }
         if (effect == RefundEffect::kNone || effect == RefundEffect::kPartial) {
             sum = net.is_negative() ? sum : sum + net;

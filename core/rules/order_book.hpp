@@ -62,6 +62,12 @@ public:
     explicit StandingRefunds(const std::vector<RefundRow>& rows);
     /// Returns the refunded amount of a line; 0 if nothing was refunded.
     [[nodiscard]] Decimal amount(const LineItemId& line) const;
+    /// Returns the effective rows by line, in no order. Valid as long as the rows of the
+    /// constructor.
+    [[nodiscard]] const std::unordered_map<std::string_view, const RefundRow*>& rows()
+        const noexcept {
+        return rows_;
+    }
     /// Return the sums as sent: not capped, and including lines that are gone; scale 0 if there are
     /// no rows.
     [[nodiscard]] const Decimal& amount_sum() const noexcept { return amount_sum_; }

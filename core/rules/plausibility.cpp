@@ -51,13 +51,6 @@ Decimal sum_of_lines(const OrderState& state) {
     return sum;
 }
 
-bool tax_exceeds(const OrderState& state, const Decimal& amount) {
-    return amount_of(state.tax) > amount ||
-           std::any_of(state.lines.begin(), state.lines.end(), [](const OrderLine& line) {
-               return line.present && line.tax > line.amount;
-           });
-}
-
 bool commission_exceeds(const OrderState& state, const Policy& policy) {
     const Position* position = state.position();
     if (position == nullptr || !state.earns()) {
@@ -96,6 +89,44 @@ bool long_ago(const OrderState& state, const PlausibilityContext& context) {
             state.ordered_at < context.received_at.plus_days(-kLongAgoDays));
 }
 
+/// The largest tax above its amount; 0 if there is none.
+Decimal exceeding_tax(const OrderState& state) {
+    Decimal largest;
+    const auto consider = [&largest](const Decimal& tax, const Decimal& amount) {
+        largest = tax > amount ? std::max(largest, tax) : largest;
+    };
+    consider(amount_of(state.tax), amount_of(state.amount));
+    for (const OrderLine& line : state.lines) {
+        if (line.present) {
+            consider(line.tax, line.amount);
+        }
+    }
+    if (!state.refunds.empty()) {
+        const StandingRefunds refunds(state.refunds);
+        for (const auto& [line, refund] : refunds.rows()) {
+            consider(refund->tax, refund->amount);
+        }
+    }
+    return largest;
+}
+
+/// How much more than their lines the refunds are, in sum.
+Decimal refunded_beyond(const OrderState& state) {
+    const StandingRefunds refunds(state.refunds);
+    Decimal sum;
+    for (const OrderLine& line : state.lines) {
+        const Decimal refunded = refunds.amount(line.id);
+        if (line.present && refund_effect(line.amount, refunded) == RefundEffect::kExceeds) {
+            sum += refunded - line.amount;
+        }
+    }
+    return sum;
+}
+
+std::string money_text(const OrderState& state, const Decimal& amount) {
+    return to_string(Money{state.currency, amount});
+}
+
 }  // namespace
 
 std::uint32_t lasting_anomalies(const OrderState& state, const PlausibilityContext& context) {
@@ -107,7 +138,7 @@ std::uint32_t lasting_anomalies(const OrderState& state, const PlausibilityConte
     judge(AnomalyKind::kRefundExceedsLine, refunded_line(state) != nullptr);
     judge(AnomalyKind::kLinesExceedAmount,
           exceeds(sum_of_lines(state), amount, Decimal(kHundred, 0) + context.policy.lines_over));
-    judge(AnomalyKind::kTaxExceedsAmount, tax_exceeds(state, amount));
+    judge(AnomalyKind::kTaxExceedsAmount, !exceeding_tax(state).is_zero());
     judge(AnomalyKind::kCommissionExceedsBase, commission_exceeds(state, context.policy));
     judge(AnomalyKind::kAmountAboveLimit, above_limit(state, amount, context.policy));
     judge(AnomalyKind::kOrderedInFuture,
@@ -131,7 +162,8 @@ std::string lasting_message(AnomalyKind kind, const OrderState& state,
             return "the lines sum to " + sum_of_lines(state).to_string() + ", the order to " +
                    state.amount;
         case AnomalyKind::kTaxExceedsAmount:
-            return "the tax of the order or of a line is above its amount";
+            return "a tax of " + exceeding_tax(state).to_string() +
+                   " of the order, a line or a refund is above its amount";
         case AnomalyKind::kCommissionExceedsBase: {
             const OrderBases bases = order_bases(state, *state.position());
             return "commission " + bases.commission.to_string() + " before refunds is above " +
@@ -153,6 +185,41 @@ std::string lasting_message(AnomalyKind kind, const OrderState& state,
         default:
             return {};
     }
+}
+
+std::string lasting_value(AnomalyKind kind, const OrderState& state) {
+    switch (kind) {
+        case AnomalyKind::kRefundExceedsLine:
+            return money_text(state, refunded_beyond(state));
+        case AnomalyKind::kLinesExceedAmount:
+            return money_text(state, sum_of_lines(state) - amount_of(state.amount));
+        case AnomalyKind::kTaxExceedsAmount:
+            return money_text(state, exceeding_tax(state));
+        case AnomalyKind::kCommissionExceedsBase:
+            return state.live ? money_text(state, order_bases(state, *state.position()).commission)
+                              : std::string();
+        case AnomalyKind::kAmountAboveLimit:
+        case AnomalyKind::kCurrencyChanged:
+        case AnomalyKind::kCreditedOrder:
+            return money_text(state, amount_of(state.amount));
+        case AnomalyKind::kOrderedInFuture:
+        case AnomalyKind::kOrderedLongAgo:
+            return state.ordered_at.to_string();
+        default:
+            return {};
+    }
+}
+
+bool goes_beyond(AnomalyKind kind, const std::string& value, const std::string& acknowledged) {
+    if (kind == AnomalyKind::kOrderedInFuture || kind == AnomalyKind::kOrderedLongAgo) {
+        const std::optional<Timestamp> now = Timestamp::parse(value);
+        const std::optional<Timestamp> seen = Timestamp::parse(acknowledged);
+        return !now || !seen ||
+               (kind == AnomalyKind::kOrderedInFuture ? *now > *seen : *now < *seen);
+    }
+    const std::optional<Money> now = parse_money(value);
+    const std::optional<Money> seen = parse_money(acknowledged);
+    return !now || !seen || now->currency != seen->currency || now->amount > seen->amount;
 }
 
 }  // namespace sluice

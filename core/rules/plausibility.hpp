@@ -32,4 +32,12 @@ inline constexpr std::uint32_t kMomentaryKinds =
 [[nodiscard]] std::string lasting_message(AnomalyKind kind, const OrderState& state,
                                           const PlausibilityContext& context);
 
+/// Returns the cause of a lasting kind: an amount with its currency, or an instant. Returns an
+/// empty text for other kinds.
+[[nodiscard]] std::string lasting_value(AnomalyKind kind, const OrderState& state);
+/// Whether `value` goes beyond what was acknowledged: a larger amount, one in another currency, a
+/// time further from the receipt (K6). Both are of lasting_value().
+[[nodiscard]] bool goes_beyond(AnomalyKind kind, const std::string& value,
+                               const std::string& acknowledged);
+
 }  // namespace sluice

@@ -116,7 +116,8 @@ void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp
                      shop.shop_id.str(), anomaly.order.order_id.str(), to_string(anomaly.kind),
                      anomaly.count, anomaly.message,
                      anomaly.showing && !acknowledged && (blocking & bit(anomaly.kind)) != 0,
-                     text_or_null(anomaly.acknowledged_by), anomaly.acknowledged_at});
+                     text_or_null(anomaly.acknowledged_by), anomaly.acknowledged_at,
+                     text_or_null(anomaly.value), text_or_null(anomaly.acknowledged_value)});
             return true;
         });
     }
@@ -157,7 +158,9 @@ std::vector<Column> anomaly_columns() {
             {"message"},
             {"blocks"},
             {"acknowledged_by"},
-            {"acknowledged_at", Align::kLeft, false}};
+            {"acknowledged_at", Align::kLeft, false},
+            {"value"},
+            {"acknowledged_value"}};
 }
 
 }  // namespace sluice::cli

@@ -199,6 +199,8 @@ CREATE TABLE sluice_ledger.anomalies (
     acknowledged_by     text NOT NULL,
     acknowledged_s      bigint,
     acknowledged_ns     integer,
+    value               text NOT NULL,      -- what raised it: an amount with its currency, or an instant
+    acknowledged_value  text NOT NULL,
     PRIMARY KEY (account, shop, order_id, kind)
 );
 
@@ -324,8 +326,6 @@ CREATE TABLE sluice_ledger.payout_runs (
     digest              bytea NOT NULL
 );
 
-CREATE TABLE sluice_ledger.payouts (
-    payout_id           text COLLATE "C" PRIMARY KEY,
 CREATE TABLE sluice_ledger.runs_until (     -- by account and cut-off: closes run forward
     account             integer NOT NULL,
     until_s             bigint NOT NULL,
@@ -335,6 +335,8 @@ CREATE TABLE sluice_ledger.runs_until (     -- by account and cut-off: closes ru
     PRIMARY KEY (account, until_s, until_ns, payout_run)
 );
 
+CREATE TABLE sluice_ledger.payouts (
+    payout_id           text COLLATE "C" PRIMARY KEY,
     account             integer NOT NULL,
     creator             text COLLATE "C" NOT NULL,
     currency            text NOT NULL,

@@ -190,7 +190,8 @@ SELECT n.node_id AS node, n.first_seq AS event_seq, s.account_id, s.shop_id, n.o
        n.showing AND n.acknowledged_by = ''
            AND (1 << n.kind) & sluice_ledger.blocking_kinds(coalesce(a.policy, '')) <> 0 AS blocks,
        nullif(n.acknowledged_by, '') AS acknowledged_by,
-       sluice_ledger.instant(n.acknowledged_s, n.acknowledged_ns) AS acknowledged_at
+       sluice_ledger.instant(n.acknowledged_s, n.acknowledged_ns) AS acknowledged_at,
+       nullif(n.value, '') AS value, nullif(n.acknowledged_value, '') AS acknowledged_value
 FROM sluice_ledger.anomalies n
 JOIN sluice_ledger.shops s ON s.shop = n.shop
 LEFT JOIN sluice_ledger.accounts a ON a.account = n.account;

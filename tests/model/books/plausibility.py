@@ -35,12 +35,28 @@ def judge(ledger, at, order, event):
         if not holds:
             if anomaly:
                 anomaly.showing, anomaly.acknowledged_by, anomaly.acknowledged_at = False, None, None
+                anomaly.acknowledged_value = None
             continue
         begins = anomaly is None or not anomaly.showing
         if anomaly is None:
             anomaly = order.anomalies[kind] = Anomaly(at.seq if event else 0)
-        anomaly.count += begins or (event and kind != "ORDERED_LONG_AGO")
+        counts = begins or (event and kind != "ORDERED_LONG_AGO")
+        value = VALUES[kind](ledger, order)
+        if anomaly.acknowledged_by is not None and goes_beyond(kind, value, anomaly.acknowledged_value):
+            anomaly.acknowledged_by, anomaly.acknowledged_at, anomaly.value = None, None, value
+        if counts:
+            anomaly.value = value
+        anomaly.count += counts
         anomaly.showing = True
+
+
+def goes_beyond(kind, value, seen):
+    """K6: more than what was acknowledged, of another currency, or further from the receipt."""
+    if kind == "ORDERED_LONG_AGO":
+        return value < seen
+    if kind == "ORDERED_IN_FUTURE":
+        return value > seen
+    return value[1] != seen[1] or value[0] > seen[0]
 
 
 def exceeded_lines(order):
@@ -54,8 +70,24 @@ def lines_exceed_amount(ledger, at, order):
     return lines > Fraction(order.payload["amount"]) * (1 + over)
 
 
-def tax_exceeds_amount(ledger, at, order):
-    return any(Fraction(row["tax"]) > Fraction(row["amount"]) for row in [order.payload, *order.lines.values()])
+def exceeding_tax(order):
+    sent = [(Fraction(row["tax"]), Fraction(row["amount"])) for row in [order.payload, *order.lines.values()]]
+    refunds = [(row.tax, row.amount) for row in order.standing_rows().values()]
+    return max([tax for tax, amount in sent + refunds if tax > amount], default=Fraction(0))
+
+
+def beyond_amount(order):
+    return sum(Fraction(line["amount"]) for line in order.lines.values()) - Fraction(order.payload["amount"])
+
+
+def refunded_beyond(order):
+    refunded = order.refunded()
+    return sum((refunded[i] - Fraction(order.lines[i]["amount"]) for i in exceeded_lines(order)), Fraction(0))
+
+
+def commission_before_refunds(order):
+    places = digits(order.currency)
+    return sum((half_even(v, places) for v in rates.before_refunds(order, order.position).values()), Fraction(0))
 
 
 def commission_exceeds_base(ledger, at, order):
@@ -65,8 +97,7 @@ def commission_exceeds_base(ledger, at, order):
         return False
     places = digits(order.currency)
     share = rates.parse_rate(ledger.policy(order.account).get("max_share", "100%")).value
-    before = rates.before_refunds(order, position).values()
-    return sum(half_even(v, places) for v in before) > half_even(rates.bases(order, position) * share, places)
+    return commission_before_refunds(order) > half_even(rates.bases(order, position) * share, places)
 
 
 def amount_above_limit(ledger, at, order):
@@ -97,7 +128,7 @@ def credited_order(ledger, at, order):
 LASTING = {
     "REFUND_EXCEEDS_LINE": lambda ledger, at, order: bool(exceeded_lines(order)),
     "LINES_EXCEED_AMOUNT": lines_exceed_amount,
-    "TAX_EXCEEDS_AMOUNT": tax_exceeds_amount,
+    "TAX_EXCEEDS_AMOUNT": lambda ledger, at, order: bool(exceeding_tax(order)),
     "COMMISSION_EXCEEDS_BASE": commission_exceeds_base,
     "AMOUNT_ABOVE_LIMIT": amount_above_limit,
     "ORDERED_IN_FUTURE": ordered_in_future,
@@ -106,6 +137,23 @@ LASTING = {
     "CREDITED_ORDER": credited_order,
 }
 KINDS = (*MOMENTARY, *LASTING)
+
+
+def amount_of(ledger, order):
+    return Fraction(order.payload["amount"]), order.currency
+
+
+VALUES = {  # K6: what raised a lasting kind
+    "REFUND_EXCEEDS_LINE": lambda ledger, order: (refunded_beyond(order), order.currency),
+    "LINES_EXCEED_AMOUNT": lambda ledger, order: (beyond_amount(order), order.currency),
+    "TAX_EXCEEDS_AMOUNT": lambda ledger, order: (exceeding_tax(order), order.currency),
+    "COMMISSION_EXCEEDS_BASE": lambda ledger, order: (commission_before_refunds(order), order.currency),
+    "AMOUNT_ABOVE_LIMIT": amount_of,
+    "CURRENCY_CHANGED": amount_of,
+    "CREDITED_ORDER": amount_of,
+    "ORDERED_IN_FUTURE": lambda ledger, order: order.ordered_at,
+    "ORDERED_LONG_AGO": lambda ledger, order: order.ordered_at,
+}
 
 
 def blocking_kinds(ledger, account):
@@ -134,4 +182,6 @@ def acknowledge(ledger, at, order, kind):
     if not anomaly.showing or anomaly.acknowledged_by is not None:
         return False
     anomaly.acknowledged_by, anomaly.acknowledged_at = at.actor, at.received
+    if kind in VALUES:
+        anomaly.value = anomaly.acknowledged_value = VALUES[kind](ledger, order)
     return True
