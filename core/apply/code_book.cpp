@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 namespace sluice {
@@ -15,6 +16,10 @@ bool overlaps(const CodeRow& a, const CodeRow& b) noexcept {
 bool contains(const std::vector<CodeRow>& rows, const CodeRow& row) {
     return std::any_of(rows.begin(), rows.end(),
                        [&row](const CodeRow& other) { return other.valid_from == row.valid_from; });
+}
+
+bool has_dates(const CodeClaim& claim) noexcept {
+    return claim.valid_from || claim.valid_until;
 }
 
 }  // namespace
@@ -79,18 +84,25 @@ Status CodeBook::replace(const std::vector<CodeRow>& changed, CodeRow row, const
     return {};
 }
 
-Status CodeBook::claim(const CodeClaim& claim) {
+std::vector<CodeRow> CodeBook::rows_of(const CreatorId& creator) const {
     std::vector<CodeRow> own;
-    for (const CodeRow& row : rows_) {
-        if (row.creator == claim.creator) {
-            own.push_back(row);
-        }
-    }
-    if (!claim.valid_from && !claim.valid_until) {
-        const bool has_one = std::any_of(own.begin(), own.end(), [&claim](const CodeRow& row) {
-            return !row.valid_until || *row.valid_until > claim.received_at;
-        });
-        return has_one ? Status::success() : replace({}, changed_row(claim, {}), claim);
+    std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(own),
+                 [&creator](const CodeRow& row) { return row.creator == creator; });
+    return own;
+}
+
+bool CodeBook::leaves_ended(const CodeClaim& claim) const {
+    const std::vector<CodeRow> own = rows_of(claim.creator);
+    return !has_dates(claim) && !own.empty() &&
+           std::all_of(own.begin(), own.end(), [&claim](const CodeRow& row) {
+               return row.valid_until && *row.valid_until <= claim.received_at;
+           });
+}
+
+Status CodeBook::claim(const CodeClaim& claim) {
+    std::vector<CodeRow> own = rows_of(claim.creator);
+    if (!has_dates(claim)) {
+        return own.empty() ? replace({}, changed_row(claim, {}), claim) : Status::success();
     }
     CodeRow asked;
     asked.valid_from = claim.valid_from.value_or(Timestamp{INT64_MIN, 0});

@@ -27,10 +27,13 @@ class CodeBook {
 public:
     CodeBook(AccountNumber account, ProgramId program, Digest256 digest, std::vector<CodeRow> rows);
 
-    /// Gives the creator the code. A claim without dates keeps a row that the creator has; one with
-    /// dates changes it. Returns kConflict or kInvalid, and changes nothing, if the row does not
-    /// fit.
+    /// Gives the creator the code. A claim without dates changes no row that the creator has, also
+    /// if it has ended; one with dates changes it. Returns kConflict or kInvalid, and changes
+    /// nothing, if the row does not fit.
     [[nodiscard]] Status claim(const CodeClaim& claim);
+    /// Whether the claim leaves a code ended, because it has no dates: an import of the full list
+    /// must not undo a removal (A2).
+    [[nodiscard]] bool leaves_ended(const CodeClaim& claim) const;
     /// Ends the creator's rows at `at`, and removes those that begin later.
     void end(const CreatorId& creator, Timestamp at);
 
@@ -39,6 +42,7 @@ public:
     [[nodiscard]] std::vector<CodeRow> gone() const;
 
 private:
+    [[nodiscard]] std::vector<CodeRow> rows_of(const CreatorId& creator) const;
     [[nodiscard]] Timestamp default_start(const CodeClaim& claim) const;
     [[nodiscard]] CodeRow changed_row(const CodeClaim& claim,
                                       const std::vector<CodeRow>& changed) const;

@@ -62,9 +62,14 @@ private:
     std::map<std::pair<std::string, Digest256>, CodeBook> books_;
 };
 
+/// Rows whose codes stay removed, because they have no dates (A2). Such a row does not bring its
+/// creator back into the program either.
+using EndedRows = std::vector<const CreatorImport::Row*>;  // In the order of the file.
+
 /// Checks each row against the ledger and the rows before it. Writes nothing unless all rows fit.
-Status claim_codes(const CreatorImport& command, const CommandContext& context,
-                   ProgramsByName& programs, CodeBooks& books, LedgerTxn& txn) {
+Result<EndedRows> claim_codes(const CreatorImport& command, const CommandContext& context,
+                              ProgramsByName& programs, CodeBooks& books, LedgerTxn& txn) {
+    EndedRows ended;
     for (const CreatorImport::Row& row : command.rows) {
         const ProgramRow* found = programs.find(row.program);
         if (found == nullptr) {
@@ -80,11 +85,38 @@ Status claim_codes(const CreatorImport& command, const CommandContext& context,
                               row.valid_until,
                               context.source.received_at,
                               effective_from_of(program, command.effective_from, context)};
-        if (Status fits = books.of(program, code_digest(row.code)).claim(claim); !fits) {
+        CodeBook& book = books.of(program, code_digest(row.code));
+        if (book.leaves_ended(claim)) {
+            ended.push_back(&row);
+        } else if (Status fits = book.claim(claim); !fits) {
             return at_line(row.line, fits.error().message);
         }
     }
-    return {};
+    return ended;
+}
+
+/// Lists the rows whose codes stay removed; empty if there are none.
+std::string ended_text(const EndedRows& ended) {
+    constexpr std::size_t kShownMax = 20;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(ended.size(), kShownMax); ++i) {
+        text += (i == 0 ? "" : ", ") + std::string("line ") + std::to_string(ended[i]->line) + " " +
+                ended[i]->code;
+    }
+    if (ended.size() > kShownMax) {
+        text += " and " + std::to_string(ended.size() - kShownMax) + " more";
+    }
+    return text.empty() ? text
+                        : "; " +
+                              counted(ended.size(), "code that was removed or has ended stays so",
+                                      "codes that were removed or have ended stay so") +
+                              " without dates: " + text;
+}
+
+bool is_member(const Program& program, const CreatorId& creator, LedgerReader& ledger) {
+    const std::optional<Membership> member =
+        ledger.membership(program.account, program.id, creator);
+    return member && !member->removed;
 }
 
 /// Makes the creator a member of the program. Returns true if the creator was not in it before.
@@ -162,8 +194,9 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
                               LedgerTxn& txn) {
     ProgramsByName programs(txn);
     CodeBooks books(txn);
-    if (Status fits = claim_codes(command, context, programs, books, txn); !fits) {
-        return fits.error();
+    const Result<EndedRows> ended = claim_codes(command, context, programs, books, txn);
+    if (!ended) {
+        return ended.error();
     }
     books.write();
     std::vector<WaitKey> keys;
@@ -171,7 +204,9 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
     for (const CreatorImport::Row& row : command.rows) {
         const Program& program = programs.find(row.program)->program;
         const CreatorId creator = first_id(txn, program.account, row.creator);
-        if (join(command, row, program, creator, context, txn)) {
+        const bool is_ended = std::binary_search(ended->begin(), ended->end(), &row);
+        const bool stays_out = is_ended && !is_member(program, creator, txn);
+        if (!stays_out && join(command, row, program, creator, context, txn)) {
             joined.insert(program.account);
         }
         update_profile(row, program.account, creator, txn);
@@ -183,7 +218,8 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
     for (const AccountNumber account : joined) {  // stored clicks of the new members count now
         leave_account_work(account, context, txn);
     }
-    return Reply{CommandOutcome::kDone, counted(command.rows.size(), "row", "rows") + " imported"};
+    return Reply{CommandOutcome::kDone,
+                 counted(command.rows.size(), "row", "rows") + " imported" + ended_text(*ended)};
 }
 
 Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext& context,

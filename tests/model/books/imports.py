@@ -24,34 +24,46 @@ def effective_from_of(at, command, program):
 def creators(ledger, at, command):
     """All rows or none. Line 1 is the header."""
     codes = {name: {code: list(rows) for code, rows in p.codes.items()} for name, p in ledger.programs.items()}
+    ended = {}  # line -> code
     for line, row in enumerate(command["rows"], 2):
         program = program_of(ledger, row["program"], line)
         if row.get("code"):
+            if leaves_ended(codes[program.program_id], at, row):
+                ended[line] = row["code"]
             import_code(codes[program.program_id], at, command, program, row, line)
     for name, program in ledger.programs.items():
         program.codes = codes[name]
     joined = {
-        ledger.programs[row["program"]].account for row in command["rows"] if join(ledger, at, command, row)
+        ledger.programs[row["program"]].account
+        for line, row in enumerate(command["rows"], 2) if join(ledger, at, command, row, line in ended)
     }
     for row in command["rows"]:
         if row.get("code"):
             account = ledger.programs[row["program"]].account
             try_waiting(ledger, at, [account], lambda order, code=ascii_lower(row["code"]): code in codes_of(order))
     try_waiting(ledger, at, joined, lambda order: True)
+    return ", ".join(f"line {line} {code}" for line, code in ended.items())
 
 
 def codes_of(order):
     return [ascii_lower(discount["code"]) for discount in order.payload.get("discounts") or []]
 
 
-def join(ledger, at, command, row):
+def leaves_ended(codes, at, row):
+    """A2: an import of the full list undoes no removal."""
+    own = [other for other in codes.get(ascii_lower(row["code"]), []) if other.creator == row["creator"]]
+    dated = row.get("valid_from") is not None or row.get("valid_until") is not None
+    return not dated and own and all(o.valid_until is not None and o.valid_until <= at.received for o in own)
+
+
+def join(ledger, at, command, row, ended):
     """True: the creator was not in the program. Clicks that are there already count from now on."""
     program = ledger.programs[row["program"]]
-    joins = row["creator"] not in program.members
+    joins = row["creator"] not in program.members and not ended
     if joins:
         program.members[row["creator"]] = Member(effective_from_of(at, command, program))
         program.ever.add(row["creator"])
-    if row.get("group"):
+    if row.get("group") and row["creator"] in program.members:
         program.members[row["creator"]].group = row["group"]
     profile = ledger.profiles.setdefault((program.account, row["creator"]), {})
     profile.update({name: row[name] for name in ("name", "payee") if row.get(name)})
@@ -59,13 +71,13 @@ def join(ledger, at, command, row):
 
 
 def import_code(codes, at, command, program, row, line):
-    """Rows of one code never overlap. Without dates a row that is there stays; with dates it changes."""
+    """Rows of one code never overlap. Without dates a row that is there stays, also if it has ended; with dates it changes."""
     code, creator = ascii_lower(row["code"]), row["creator"]
     given_from, given_until = row.get("valid_from"), row.get("valid_until")
     rows = codes.setdefault(code, [])
     own = [other for other in rows if other.creator == creator]
     if given_from is None and given_until is None:
-        if any(other.valid_until is None or other.valid_until > at.received for other in own):
+        if own:
             return
         changed, new = [], CodeRow(creator, default_start(at, command, program, rows), None)
     else:

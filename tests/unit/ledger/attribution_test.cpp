@@ -334,9 +334,14 @@ TEST_P(AttributionRules, RemovedCreatorsGetNothingNew) {
     EXPECT_FALSE(
         books.command(CreatorRemove{CreatorId("ben"), ProgramId("p1"), std::nullopt}).failed);
     EXPECT_EQ(attributed(with({"BEN"}), "dev"), "ann@p1 LANDED");
-    books.creator("ben", "p1", "BEN");
+    books.creator("ben", "p1", "BEN");  // the full list again
     OrderText back = with({"BEN"});
     back.id = "o2";
+    EXPECT_EQ(attributed(back, "dev"), "ann@p1 LANDED");
+    CreatorImport::Row dated{2, CreatorId("ben"), ProgramId("p1"), "BEN"};
+    dated.valid_from = instant("2026-01-01T00:00:00Z");
+    books.creators({dated});
+    back.id = "o3";
     EXPECT_EQ(attributed(back, "dev"), "ben@p1 CODE+LANDED");
 }
 
