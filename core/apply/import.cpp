@@ -334,6 +334,7 @@ Result<Reply> rename_creator(const CreatorRename& command, const CommandContext&
     txn.put(CreatorAlias{context.account, command.new_name, first});
     profile.shown_as = command.new_name;
     txn.put(profile);
+    ++txn.mutable_head().programs_revision;  // rules may name the creator by any id
     JournalGroup group = group_of(context.source, context.account,
                                   programs.settings(txn, context.account).row.closed_until);
     group.creator = first;

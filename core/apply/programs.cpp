@@ -8,6 +8,7 @@
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/programs/differences.hpp"
 #include "core/programs/program.hpp"
 
 namespace sluice {
@@ -101,6 +102,20 @@ Status check(const ProgramApply& command, LedgerTxn& txn) {
 
 // ---- Policies -----------------------------------------------------------------------------------
 
+/// Names the programs in force, other than those of the file, that have a rate above the policy's
+/// `max_rate`. They stay as they are until they are applied again.
+std::string rates_above(const Policy& policy, const ProgramApply& command, LedgerTxn& txn) {
+    std::string text;
+    for (const ProgramRow& row : txn.programs(policy.account)) {
+        const bool in_file =
+            std::any_of(command.programs.begin(), command.programs.end(),
+                        [&row](const Program& program) { return program.id == row.program.id; });
+        const Status fits = in_file ? Status() : check_rates(row.program, policy);
+        text += fits ? "" : "; " + fits.error().message + ", and stays in force";
+    }
+    return text;
+}
+
 std::vector<Policy> changed_policies(const ProgramApply& command, LedgerTxn& txn) {
     std::vector<Policy> changed;
     for (const Policy& policy : command.policies) {
@@ -124,7 +139,21 @@ void store_policy(const Policy& policy, const CommandContext& context, ProgramCa
     post_group(txn, std::move(group));
 }
 
+/// The policy's changes, old and new; without a policy the defaults apply.
+std::string policy_text(const Policy& policy, LedgerTxn& txn) {
+    const AccountSettings settings = account_settings(txn, policy.account);
+    return "; policy of " + policy.account_id.str() + ": " +
+           differences_text(encode_policy(settings.policy), encode_policy(policy));
+}
+
 // ---- Programs -----------------------------------------------------------------------------------
+
+std::string program_text(const Program& program, LedgerTxn& txn) {
+    const std::optional<ProgramRow> stored = txn.program(program.id);
+    return "; program " + program.id.str() + ": " +
+           (stored ? differences_text(encode_program(stored->program), encode_program(program))
+                   : "new");
+}
 
 using ShopDates = std::map<std::string, Timestamp>;
 
@@ -222,7 +251,9 @@ Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& 
         named.account = policies.front().account;
         return wait_for_approval(named, {}, txn);
     }
+    std::string details;
     for (const Policy& policy : policies) {
+        details += policy_text(policy, txn) + rates_above(policy, command, txn);
         store_policy(policy, context, programs, txn);
     }
     std::size_t changed = 0;
@@ -233,7 +264,11 @@ Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& 
         }
     }
     for (const Program& program : command.programs) {
-        changed += store_program(program, command, context, txn) ? std::size_t{1} : std::size_t{0};
+        const std::string difference = program_text(program, txn);
+        if (store_program(program, command, context, txn)) {
+            ++changed;
+            details += difference;
+        }
         accounts.insert(program.account);
     }
     for (const AccountNumber account : accounts) {
@@ -243,7 +278,8 @@ Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& 
         leave_account_work(account, context, txn);
     }
     return Reply{CommandOutcome::kDone, counted(command.programs.size(), "program", "programs") +
-                                            " applied, " + std::to_string(changed) + " changed"};
+                                            " applied, " + std::to_string(changed) + " changed" +
+                                            details};
 }
 
 }  // namespace sluice

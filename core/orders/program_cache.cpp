@@ -40,7 +40,7 @@ const RateBook& ProgramCache::rates(LedgerReader& ledger, const OrderKey& order,
     }
     for (const ProgramRow& row : cached.rows) {
         if (row.program.id == program) {
-            book = std::make_unique<RateBook>(row);
+            book = std::make_unique<RateBook>(row, ledger);
             break;
         }
     }

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "core/rules/account.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice {
@@ -141,10 +142,13 @@ std::optional<std::uint8_t> tier_for(const std::vector<Tier>& tiers,
     return best;
 }
 
-RateBook::RateBook(const ProgramRow& program)
+RateBook::RateBook(const ProgramRow& program, LedgerReader& ledger)
     : program_(program.program), version_(program.version) {
     for (std::size_t i = 0; i < program_.rules.size(); ++i) {
         const Rule& rule = program_.rules[i];
+        creators_.push_back(rule.creator.empty()
+                                ? CreatorId()
+                                : first_id(ledger, program_.account, CreatorId(rule.creator)));
         rules_[rule.match][rule.value].push_back(static_cast<std::uint32_t>(i));
         needs_product_ |= rule.match >= RuleMatch::kProduct && rule.match <= RuleMatch::kTag;
     }
@@ -157,9 +161,10 @@ RateBook::RateBook(const ProgramRow& program)
     }
 }
 
-bool RateBook::matches(const Rule& rule, const RateQuestion& question) const {
+bool RateBook::matches(std::uint32_t number, const RateQuestion& question) const {
+    const Rule& rule = program_.rules[number];
     const FrozenFacts& facts = question.facts;
-    if ((!rule.creator.empty() && rule.creator != question.creator) ||
+    if ((!rule.creator.empty() && creators_[number].view() != question.creator) ||
         (!rule.group.empty() && rule.group != facts.group) ||
         (rule.customer != CustomerKind::kUnknown && rule.customer != facts.customer) ||
         (rule.from && question.ordered_at < *rule.from) ||
@@ -186,7 +191,7 @@ std::optional<std::uint32_t> RateBook::best_rule(RuleMatch level,
             continue;
         }
         for (const std::uint32_t rule : found->second) {
-            if (!matches(program_.rules[rule], question)) {
+            if (!matches(rule, question)) {
                 continue;
             }
             const unsigned more = program_.rules[rule].qualifiers();

@@ -34,7 +34,8 @@ struct RateQuestion {
 /// The rules of one program version. Immutable.
 class RateBook {
 public:
-    explicit RateBook(const ProgramRow& program);
+    /// @param ledger  Knows the ids of the creators that rules name; read now only.
+    RateBook(const ProgramRow& program, LedgerReader& ledger);
     RateBook(const RateBook&) = delete;  // The indexes point into program_.
     RateBook& operator=(const RateBook&) = delete;
 
@@ -50,13 +51,14 @@ public:
 private:
     using Index = std::unordered_map<std::string_view, std::vector<std::uint32_t>>;
 
-    [[nodiscard]] bool matches(const Rule& rule, const RateQuestion& question) const;
+    [[nodiscard]] bool matches(std::uint32_t number, const RateQuestion& question) const;
     /// Returns the index of the rule that wins at one level, if any rule matches one of `values`.
     [[nodiscard]] std::optional<std::uint32_t> best_rule(
         RuleMatch level, const std::vector<std::string_view>& values,
         const RateQuestion& question) const;
 
-    Program program_;  ///< Owns the texts to which the keys of the indexes point.
+    Program program_;                  ///< Owns the texts to which the keys of the indexes point.
+    std::vector<CreatorId> creators_;  ///< First ids of the creators that the rules name (M1).
     std::uint32_t version_;
     bool needs_product_ = false;
     std::unordered_map<RuleMatch, Index> rules_;  ///< Indexes sorted: the winner first.

@@ -21,6 +21,7 @@ def apply(ledger, at, command, approved=None):
     if guarded and not approved:
         ledger.pending_approvals[at.command_id] = PendingApproval(at.command_id, command, at)
         return Result("pending", f"{at.command_id} waits for another actor's approve: it changes the policy of {guarded[0]}")
+    above = [text for account in changed for text in rates_above(ledger, policies[account], command)]
     for account in changed:
         ledger.policies[account] = policies[account]
         ledger.memo(at, "POLICY_CHANGED", account=account)
@@ -30,7 +31,18 @@ def apply(ledger, at, command, approved=None):
         approved()
     accounts = {row["account"] for row in command["programs"]}
     imports.try_waiting(ledger, at, accounts, lambda order: True)
-    return None
+    return "; ".join(above)
+
+
+def rates_above(ledger, policy, command):
+    """Programs in force, other than those of the file, with a rate above max_rate."""
+    named = {row["id"] for row in command["programs"]}
+    for name, program in sorted(ledger.programs.items()):
+        if program.account == policy["account"] and name not in named:
+            try:
+                check_rates(f"program {name}", program.file, policy)
+            except Refused as refused:
+                yield f"{refused}, {parse_rate(policy['max_rate']).value * 100}%, and stays in force"
 
 
 def put(ledger, at, command, row):
@@ -79,6 +91,10 @@ def check_program(ledger, row, policy):
     caps = [parse_money(text)[1] for text in row.get("max_per_order", [])]
     if len(set(caps)) != len(caps):
         raise Refused(f"{where}: max_per_order has two amounts of one currency")
+    check_rates(where, row, policy)
+
+
+def check_rates(where, row, policy):
     limit = parse_rate(policy.get("max_rate", "100%"))
     check_rate(where, "default_rate", row["default_rate"], limit)
     check_tiers(where, "default_tiers", row.get("default_tiers", []), limit)

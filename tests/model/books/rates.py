@@ -46,7 +46,7 @@ def choose(ledger, order, position, line):
     for place, rule in enumerate(file["rule"]):
         level = LEVELS.index(rule["match"]) if "match" in rule else len(LEVELS)
         item = "match" not in rule or rule["value"] in values[rule["match"]]
-        if item and qualified(order, position, rule):
+        if item and qualified(ledger, order, position, rule):
             matching.append((level, -qualifiers(rule), place, rule))
     for *_, rule in sorted(matching, key=lambda found: found[:3]):
         rate = tier(position, order, rule.get("tiers", []), rule["rate"])
@@ -75,9 +75,9 @@ def qualifiers(rule):
     return dates + sum(name in rule for name in ("creator", "group", "customer", "min_order_amount"))
 
 
-def qualified(order, position, rule):
+def qualified(ledger, order, position, rule):
     checks = {
-        "creator": lambda value: value == position.creator,
+        "creator": lambda value: ledger.creator_id(order.account, value) == position.creator,
         "group": lambda value: value == position.group,
         "customer": lambda value: value == position.customer,
         "from": lambda value: value <= order.ordered_at,
@@ -167,7 +167,7 @@ def net_sales(order):
         if row and row.amount:
             if row.amount >= amount:
                 continue
-            amount, tax = amount - row.amount, tax - row.tax
+            amount -= max(row.amount - row.tax, Fraction(0))
         total += max(amount - tax, Fraction(0))
     return total
 

@@ -185,7 +185,8 @@ TEST_P(CommandRules, AreRecordedWithActorAndResult) {
 TEST_P(CommandRules, ProgramsAreVersionedAndUnchangedOnesAreNot) {
     EXPECT_EQ(books.apply({program()}).text, "1 program applied, 0 changed");
     EXPECT_EQ(books.apply({program("spring", "20%"), program("autumn")}).text,
-              "2 programs applied, 2 changed");
+              "2 programs applied, 2 changed; program spring: default_rate \"10%\" -> \"20%\"; "
+              "program autumn: new");
     const auto reader = books.read();
     EXPECT_EQ(reader->program(ProgramId("spring"))->version, 2U);
     EXPECT_EQ(to_string(reader->program_version(ProgramId("spring"), 1)->program.default_rate),

@@ -27,7 +27,7 @@ TEST(CommandClient, WithoutAWorkerItAppliesTheQueueUpToItsCommand) {
     ASSERT_TRUE(result.ok()) << result.error().message;
     EXPECT_TRUE(result->ok) << result->text;
     EXPECT_EQ(result->seq.value, 31U);
-    EXPECT_EQ(result->text, "1 program applied, 1 changed");
+    EXPECT_EQ(result->text, "1 program applied, 1 changed; program spring: new");
     EXPECT_EQ(store.head().totals.applied, 30U);
 }
 

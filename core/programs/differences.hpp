@@ -1,0 +1,15 @@
+// Differences: what a program file changes, in words (books H3).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+/// Names the members whose values differ, with both values: `clearing_days 0 -> 14, max_rate 40 ->
+/// not set`. Long values are cut. Returns an empty text if there is no difference.
+/// @param before  As encode_program() or encode_policy() wrote it, or empty if there was none.
+/// @param after   Likewise, never empty.
+[[nodiscard]] std::string differences_text(std::string_view before, std::string_view after);
+
+}  // namespace sluice
