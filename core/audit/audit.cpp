@@ -7,13 +7,13 @@ namespace sluice {
 std::vector<AuditFinding> audit_ledger(LedgerReader& ledger, std::size_t findings_max) {
     Findings findings(findings_max);
     JournalFacts facts;
-    std::uint64_t items_count = 0;
+    ItemFacts items;
     findings.guard('a', [&] { facts = audit_journal(ledger, findings); });
     if (findings.wanted()) {
-        findings.guard('c', [&] { items_count = audit_payouts(ledger, facts, findings); });
+        findings.guard('c', [&] { items = audit_payouts(ledger, facts, findings); });
     }
     if (findings.wanted()) {
-        findings.guard('d', [&] { audit_orders(ledger, facts, items_count, findings); });
+        findings.guard('d', [&] { audit_orders(ledger, facts, items, findings); });
     }
     if (findings.wanted()) {
         findings.guard('f', [&] { audit_periods(ledger, findings); });

@@ -76,17 +76,18 @@ LineSums accrued_of(const Position& position, bool by_hand) {
 
 class OrderAudit {
 public:
-    OrderAudit(LedgerReader& ledger, const JournalFacts& facts, Findings& findings)
-        : ledger_(ledger), facts_(facts), findings_(findings) {}
+    OrderAudit(LedgerReader& ledger, const JournalFacts& facts, const ItemFacts& items,
+               Findings& findings)
+        : ledger_(ledger), facts_(facts), items_(items), findings_(findings) {}
 
-    void run(std::uint64_t items_count) {
+    void run() {
         visit_orders();
         visit_credits();
         if (!findings_.wanted()) {
             return;
         }
         findings_.compare('d', "table payout_items", "its number of active and ended items",
-                          items_count, "orders and credits", items_count_);
+                          items_.count, "orders and credits", items_count_);
         findings_.compare('d', "table journal", "its number of groups that name an order",
                           facts_.order_groups, "the orders", order_groups_);
         check_open_count();
@@ -248,38 +249,12 @@ private:
         for (const OpenAmount& open : open_amounts(credit)) {
             check_open(open);
         }
-        Decimal allocated = zero_amount(credit.currency);
-        for (const auto& [payout_id, entries] : facts_.payouts) {
-            allocated += allocated_of(credit, payout_id, entries);
-        }
-        findings_.compare('d', name, "allocated", credit.allocated, "its active items", allocated);
-    }
-
-    /// Returns the amount that an active payout has of the credit. Counts the item of any payout.
-    Decimal allocated_of(const MoneyCommand& credit, const std::string& payout_id,
-                         const PayoutEntries& entries) {
-        Decimal allocated = zero_amount(credit.currency);
-        if (!entries.posted.contains(credit.program)) {
-            return allocated;
-        }
-        constexpr unsigned kWholeKey = 6;
-        PayoutItem item;
-        item.payout_id = payout_id;
-        item.program = credit.program;
-        item.shop_id = credit.shop_id;
-        item.order_id = credit.order_id;
-        item.line = LineItemId(credit.command_id);
-        item.kind = ItemKind::kCredit;
-        Payout payout;
-        payout.payout_id = payout_id;
-        ledger_.scan(item, {kWholeKey, kWholeKey}, [&](const PayoutItem& row) {
-            ++items_count_;
-            if (ledger_.load(payout) && is_active(payout.state)) {
-                allocated += row.amount;
-            }
-            return true;
-        });
-        return allocated;
+        const auto items = items_.credits.find(
+            {credit.program, credit.shop_id, credit.order_id, LineItemId(credit.command_id)});
+        const CreditItems found = items == items_.credits.end() ? CreditItems() : items->second;
+        items_count_ += found.count;
+        findings_.compare('d', name, "allocated", credit.allocated, "its active items",
+                          found.allocated);
     }
 
     /// Every expected row was loaded before, so a higher count means an unexpected row.
@@ -333,6 +308,7 @@ private:
 
     LedgerReader& ledger_;
     const JournalFacts& facts_;
+    const ItemFacts& items_;
     Findings& findings_;
     std::uint64_t order_groups_ = 0, items_count_ = 0, open_count_ = 0;
     std::map<ProgramId, bool> has_tiers_;
@@ -341,9 +317,9 @@ private:
 
 }  // namespace
 
-void audit_orders(LedgerReader& ledger, const JournalFacts& facts, std::uint64_t items_count,
+void audit_orders(LedgerReader& ledger, const JournalFacts& facts, const ItemFacts& items,
                   Findings& findings) {
-    OrderAudit(ledger, facts, findings).run(items_count);
+    OrderAudit(ledger, facts, items, findings).run();
 }
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "core/audit/findings.hpp"
 #include "core/ledger/ledger.hpp"
@@ -39,15 +40,27 @@ struct JournalFacts {
     std::uint64_t order_groups = 0;                ///< Groups that belong to an order.
 };
 
+/// Items of a credit, whose command id is in `line`.
+struct CreditItems {
+    std::uint64_t count = 0;
+    Decimal allocated;  ///< The sum of those in active payouts.
+};
+using CreditKey = std::tuple<ProgramId, ShopId, OrderId, LineItemId>;
+
+/// Facts that one pass over the items gathers.
+struct ItemFacts {
+    std::uint64_t count = 0;
+    std::map<CreditKey, CreditItems> credits;
+};
+
 /// Checks chains and balances (a, b). Reads every node's journal.
 [[nodiscard]] JournalFacts audit_journal(LedgerReader& ledger, Findings& findings);
-/// Checks payouts against their items, postings and memo entries (c). Returns the number of all
-/// items.
-[[nodiscard]] std::uint64_t audit_payouts(LedgerReader& ledger, const JournalFacts& facts,
-                                          Findings& findings);
+/// Checks payouts against their items, postings and memo entries (c).
+[[nodiscard]] ItemFacts audit_payouts(LedgerReader& ledger, const JournalFacts& facts,
+                                      Findings& findings);
 /// Checks orders and credits against journal, items, open index and tier volumes (d, e, g).
-/// @param items_count  Items of all payouts: each belongs to an order or a credit.
-void audit_orders(LedgerReader& ledger, const JournalFacts& facts, std::uint64_t items_count,
+/// @param items  Items of all payouts: each belongs to an order or a credit.
+void audit_orders(LedgerReader& ledger, const JournalFacts& facts, const ItemFacts& items,
                   Findings& findings);
 /// Checks closed periods against the entries that they sum up (f).
 void audit_periods(LedgerReader& ledger, Findings& findings);

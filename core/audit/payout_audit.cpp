@@ -64,7 +64,7 @@ public:
     PayoutAudit(LedgerReader& ledger, const JournalFacts& facts, Findings& findings)
         : ledger_(ledger), facts_(facts), findings_(findings) {}
 
-    std::uint64_t run() {
+    ItemFacts run() {
         std::set<std::string> seen;
         ledger_.scan_payouts([&](const Payout& payout) {
             seen.insert(payout.payout_id);
@@ -77,7 +77,7 @@ public:
                               "the row is missing, though the journal has entries");
             }
         }
-        return items_count_;
+        return std::move(item_facts_);
     }
 
 private:
@@ -115,6 +115,15 @@ private:
                           text_of(entries.ended_by));
     }
 
+    void note_credit(const Payout& payout, const PayoutItem& item) {
+        if (item.kind == ItemKind::kCredit) {
+            CreditItems& credit =
+                item_facts_.credits[{item.program, item.shop_id, item.order_id, item.line}];
+            ++credit.count;
+            credit.allocated += is_active(payout.state) ? item.amount : Decimal();
+        }
+    }
+
     void check_items(const Payout& payout, const std::string& name, const PayoutEntries& entries) {
         PayoutItem first;
         first.payout_id = payout.payout_id;
@@ -130,8 +139,9 @@ private:
             items_digest.add(item, payout.currency);
             by_program[item.program] += item.amount;
             sum += item.amount;
+            note_credit(payout, item);
         }
-        items_count_ += items.size();
+        item_facts_.count += items.size();
         findings_.compare('c', name, "its amount", payout.amount, "its items", sum);
         findings_.compare('c', name, "its number of items", payout.items_count, "the items",
                           std::uint64_t{items.size()});
@@ -162,12 +172,12 @@ private:
     LedgerReader& ledger_;
     const JournalFacts& facts_;
     Findings& findings_;
-    std::uint64_t items_count_ = 0;
+    ItemFacts item_facts_;
 };
 
 }  // namespace
 
-std::uint64_t audit_payouts(LedgerReader& ledger, const JournalFacts& facts, Findings& findings) {
+ItemFacts audit_payouts(LedgerReader& ledger, const JournalFacts& facts, Findings& findings) {
     return PayoutAudit(ledger, facts, findings).run();
 }
 
