@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/explain/explain.hpp"
+#include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
 
 namespace sluice {
@@ -109,7 +110,7 @@ void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order
                     owned = true;
                     out.push_back(
                         {AttributionType::kAffiliateCode, code_source(code), owner.program.str(),
-                         owner.creator.str(), false,
+                         shown_id(ledger, owner.account, owner.creator).str(), false,
                          code_verdict_now(order, owner, row.program,
                                           covering_of(covering, row.program.id), ledger)});
                 }
@@ -167,7 +168,8 @@ void add_clicks_now(std::vector<ExplainedCandidate>& out, const OrderState& orde
                             });
         for (const Click& click : clicks) {
             out.push_back({AttributionType::kLanded, click_source(click.occurred_at),
-                           click.program.str(), click.creator.str(), false,
+                           click.program.str(),
+                           shown_id(ledger, click.account, click.creator).str(), false,
                            click_verdict_now(order, click, row.program,
                                              covering_of(covering, row.program.id), ledger)});
         }
@@ -176,7 +178,7 @@ void add_clicks_now(std::vector<ExplainedCandidate>& out, const OrderState& orde
 
 }  // namespace
 
-std::vector<ExplainedCandidate> candidates_then(const OrderState& order) {
+std::vector<ExplainedCandidate> candidates_then(const OrderState& order, LedgerReader& ledger) {
     std::vector<ExplainedCandidate> out;
     for (const Candidate& candidate : order.position()->attribution.candidates) {
         std::string source = click_source(candidate.clicked_at);
@@ -184,7 +186,8 @@ std::vector<ExplainedCandidate> candidates_then(const OrderState& order) {
             source = code_source_then(order, candidate.code);
         }
         out.push_back({candidate.type, std::move(source), candidate.program.str(),
-                       candidate.creator.str(), candidate.verdict == CandidateVerdict::kWon,
+                       shown_id(ledger, order.key.account, candidate.creator).str(),
+                       candidate.verdict == CandidateVerdict::kWon,
                        verdict_words(candidate.verdict)});
     }
     return out;

@@ -107,14 +107,14 @@ void explain_attribution(Explanation& out, LedgerReader& ledger) {
         return;
     }
     const Attribution& attribution = out.order.position()->attribution;
-    out.attribution = "creator " + attribution.creator.str() + " of program " +
-                      attribution.program.str() + " by " + types_of(attribution.types) +
-                      ", since " +
+    out.creator = shown_id(ledger, out.order.key.account, attribution.creator).str();
+    out.attribution = "creator " + out.creator + " of program " + attribution.program.str() +
+                      " by " + types_of(attribution.types) + ", since " +
                       (attribution.command_id.empty() ? input_words(out, attribution)
                                                       : "command " + attribution.command_id) +
                       " (" + std::string(to_string(attribution.cause_topic)) + ") of " +
                       attribution.at.to_string();
-    out.candidates = candidates_then(out.order);
+    out.candidates = candidates_then(out.order, ledger);
 }
 
 // ---- Lines ------------------------------------------------------------------------------------
@@ -328,7 +328,8 @@ void explain_accruals(Explanation& out, LedgerReader& ledger) {
         for (const Currency currency : currencies_of(position)) {
             ExplainedAccrual accrual;
             accrual.program = position.attribution.program.str();
-            accrual.creator = position.attribution.creator.str();
+            accrual.creator =
+                shown_id(ledger, out.order.key.account, position.attribution.creator).str();
             accrual.currency = currency;
             accrual.accrued = accrued_in(position, currency);
             accrual.manual = accrued_of_line(position, LineItemId(), currency);
@@ -352,7 +353,8 @@ void explain_payouts(Explanation& out, LedgerReader& ledger) {
             payout.state = ledger.load(stored) ? to_string(stored.state) : "MISSING";
             payout.node = nodes.of(allocated.payout_id);
             payout.program = position.attribution.program.str();
-            payout.creator = position.attribution.creator.str();
+            payout.creator =
+                shown_id(ledger, out.order.key.account, position.attribution.creator).str();
             payout.currency = allocated.currency;
             payout.amount = allocated.amount;
             PayoutItem first;

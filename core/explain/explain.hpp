@@ -68,7 +68,8 @@ struct Explanation {
     bool many_nodes = false;  ///< With several nodes a sequence number alone is ambiguous.
     std::vector<ExplainedEvent> events;
     std::vector<ExplainedRefund> refunds;
-    std::string attribution;  ///< The order's creator, and the input and rule that attributed it.
+    std::string creator;  ///< The order's creator, under the id that reports show; may be empty.
+    std::string attribution;  ///< The creator, and the input and rule that attributed the order.
     /// As they were at the attribution; for an order without a creator, as they are now.
     std::vector<ExplainedCandidate> candidates;
     std::vector<ExplainedLine> lines;
@@ -83,7 +84,8 @@ struct Explanation {
 [[nodiscard]] Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key);
 
 /// Returns the candidates of an attributed order, as they were when it was attributed.
-[[nodiscard]] std::vector<ExplainedCandidate> candidates_then(const OrderState& order);
+[[nodiscard]] std::vector<ExplainedCandidate> candidates_then(const OrderState& order,
+                                                              LedgerReader& ledger);
 /// Returns every code and the latest clicks of an order without a creator, each with the reason why
 /// it does not count.
 [[nodiscard]] std::vector<ExplainedCandidate> candidates_now(const OrderState& order,

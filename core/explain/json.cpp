@@ -80,8 +80,7 @@ void write_refunds(JsonWriter& json, const Explanation& e) {
 void write_attribution(JsonWriter& json, const Explanation& e) {
     json.key("attribution").begin_object();
     const Position* position = e.order.position();
-    text_or_null(json, "creator_id",
-                 position != nullptr ? position->attribution.creator.view() : "");
+    text_or_null(json, "creator_id", e.creator);
     text_or_null(json, "program_id",
                  position != nullptr ? position->attribution.program.view() : "");
     json.field("explanation", e.attribution).key("candidates").begin_array();

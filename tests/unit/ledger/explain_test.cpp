@@ -232,7 +232,8 @@ TEST_P(Explain, TheJsonSaysTheSame) {
     EXPECT_EQ(json["accruals"][0]["accrued"], "5.36");
 }
 
-TEST(ExplainWords, EveryVerdictHasItsReason) {
+TEST_P(Explain, EveryVerdictHasItsReason) {
+    const auto reader = books.read();
     OrderState state;
     state.codes = {"SAVE"};
     state.positions.emplace_back();
@@ -249,17 +250,17 @@ TEST(ExplainWords, EveryVerdictHasItsReason) {
           std::pair{CandidateVerdict::kHigherProgramId, "the lowest program id"}}) {
         attribution.candidates = {
             {AttributionType::kAffiliateCode, ProgramId("p"), CreatorId("c"), 0, {}, verdict}};
-        const auto told = candidates_then(state);
+        const auto told = candidates_then(state, *reader);
         ASSERT_EQ(told.size(), 1U);
         EXPECT_THAT(told[0].words, HasSubstr(words));
         EXPECT_EQ(told[0].source, "code SAVE");
         EXPECT_EQ(told[0].won, verdict == CandidateVerdict::kWon);
     }
     attribution.candidates[0].code = 1;
-    EXPECT_EQ(candidates_then(state)[0].source, "code no. 2 of the order as it was then");
+    EXPECT_EQ(candidates_then(state, *reader)[0].source, "code no. 2 of the order as it was then");
     attribution.candidates[0].code = 0;
     state.last_applied = {attribution.cause.value + 1};
-    EXPECT_EQ(candidates_then(state)[0].source,
+    EXPECT_EQ(candidates_then(state, *reader)[0].source,
               "code no. 1 of the order as it was then (the newest payload has SAVE there)");
 }
 
