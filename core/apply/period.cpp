@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,42 +8,18 @@
 namespace sluice {
 namespace {
 
-bool is_first_of_month(Timestamp at) {
-    return at.to_string().ends_with("-01T00:00:00Z");
-}
-
-/// Returns a node whose last applied receipt lies before `until`; empty if there is none.
-std::string late_node(const CommandContext& context, Timestamp until, LedgerTxn& txn) {
-    std::string late;
-    const std::string own = txn.head().node;
-    txn.scan_heads([&](const LedgerHead& head) {
-        const Timestamp received = head.node == own
-                                       ? std::max(head.last_received, context.source.received_at)
-                                       : head.last_received;
-        late = late.empty() && received < until ? head.node : late;
-        return true;
-    });
-    return late;
-}
-
 Status check(const PeriodClose& command, const CommandContext& context,
              const std::optional<Timestamp>& closed_until, LedgerTxn& txn) {
-    const std::string until = command.until.to_string();
-    if (!is_first_of_month(command.until)) {
-        return Error{ErrorCode::kInvalid,
-                     "--until " + until + " is not the first instant of a month (UTC)"};
+    const Timestamp received_at = context.source.received_at;
+    if (Status fits =
+            check_period_end(command.until, received_at, context.account_id, closed_until);
+        !fits) {
+        return fits;
     }
-    if (command.until > context.source.received_at) {
-        return Error{ErrorCode::kInvalid, "--until " + until + " lies in the future"};
-    }
-    if (closed_until && command.until <= *closed_until) {
-        return refused("--until " + until + " is not after " + closed_until->to_string() +
-                       ", until which account " + context.account_id.str() + " is closed");
-    }
-    const std::string late =
-        command.allow_late ? std::string() : late_node(context, command.until, txn);
-    if (!late.empty()) {
-        return refused("node " + late + " has applied nothing received since " + until +
+    const std::vector<LedgerHead> late = late_nodes(txn, command.until, received_at);
+    if (!command.allow_late && !late.empty()) {
+        return refused("node " + late.front().node + " has applied nothing received since " +
+                       command.until.to_string() +
                        ": its events would be dated late; wait for the node, or use --allow-late");
     }
     return {};

@@ -1,5 +1,6 @@
 #include "core/journal/period_sums.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -157,6 +158,38 @@ void period_sums(LedgerReader& ledger, AccountNumber account, const std::optiona
                                     return true;
                                 });
     book.finish();
+}
+
+Status check_period_end(Timestamp end, Timestamp received_at, const AccountId& account,
+                        const std::optional<Timestamp>& closed_until) {
+    const std::string until = end.to_string();
+    if (!until.ends_with("-01T00:00:00Z")) {
+        return Error{ErrorCode::kInvalid,
+                     "--until " + until + " is not the first instant of a month (UTC)"};
+    }
+    if (end > received_at) {
+        return Error{ErrorCode::kInvalid, "--until " + until + " lies in the future"};
+    }
+    if (closed_until && end <= *closed_until) {
+        return Error{ErrorCode::kConflict,
+                     "--until " + until + " is not after " + closed_until->to_string() +
+                         ", until which account " + account.str() + " is closed"};
+    }
+    return {};
+}
+
+std::vector<LedgerHead> late_nodes(LedgerReader& ledger, Timestamp until, Timestamp received_at) {
+    const std::string own = ledger.head().node;
+    std::vector<LedgerHead> late;
+    ledger.scan_heads([&](const LedgerHead& head) {
+        const Timestamp received =
+            head.node == own ? std::max(head.last_received, received_at) : head.last_received;
+        if (received < until) {
+            late.push_back(head);
+        }
+        return true;
+    });
+    return late;
 }
 
 }  // namespace sluice

@@ -15,7 +15,20 @@ StatementSums& sums_of(Statement& statement, const ProgramId& program, Currency 
         .first->second;
 }
 
-/// Returns the end of the last period that was closed at or before `at`.
+void open_with(Statement& statement, LedgerReader& ledger, Timestamp period) {
+    PeriodSum first;
+    first.account = statement.account;
+    first.until = period;
+    first.creator = statement.creator;
+    ledger.scan(first, {3, 3}, [&statement](const PeriodSum& row) {
+        StatementSums& sums = sums_of(statement, row.program, row.currency);
+        sums.opening = sums.closing = row.closing_owed;
+        return true;
+    });
+}
+
+}  // namespace
+
 std::optional<Timestamp> last_period(LedgerReader& ledger, AccountNumber account, Timestamp at) {
     std::optional<Timestamp> last;
     Period first;
@@ -30,21 +43,7 @@ std::optional<Timestamp> last_period(LedgerReader& ledger, AccountNumber account
     return last;
 }
 
-void open_with(Statement& statement, LedgerReader& ledger, Timestamp period) {
-    PeriodSum first;
-    first.account = statement.account;
-    first.until = period;
-    first.creator = statement.creator;
-    ledger.scan(first, {3, 3}, [&statement](const PeriodSum& row) {
-        StatementSums& sums = sums_of(statement, row.program, row.currency);
-        sums.opening = sums.closing = row.closing_owed;
-        return true;
-    });
-}
-
-/// ACCRUAL and ATTRIBUTION count as earned, payouts and their releases as paid out, the rest as
-/// adjusted.
-void add(StatementSums& sums, const JournalEntry& entry, bool in_month) {
+void add_to(StatementSums& sums, const JournalEntry& entry, bool in_month) {
     const Decimal owed = into(entry, LedgerAccount::kOwed);
     sums.closing += owed;
     if (!in_month) {
@@ -67,8 +66,6 @@ void add(StatementSums& sums, const JournalEntry& entry, bool in_month) {
             break;
     }
 }
-
-}  // namespace
 
 Statement read_statement(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
                          Timestamp from, Timestamp until,
@@ -93,7 +90,7 @@ Statement read_statement(LedgerReader& ledger, AccountNumber account, const Crea
                 if (is_memo(entry.reason)) {
                     continue;
                 }
-                add(sums_of(statement, group.program, entry.currency), entry, in_month);
+                add_to(sums_of(statement, group.program, entry.currency), entry, in_month);
                 if (in_month && !visit({&group, i})) {
                     return false;
                 }

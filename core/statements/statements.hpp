@@ -38,6 +38,14 @@ struct StatementSums {
     Decimal opening, earned, adjusted, paid_out, closing;
 };
 
+/// Adds a posting to the sums. ACCRUAL and ATTRIBUTION count as earned, payouts and their releases
+/// as paid out, the rest as adjusted.
+/// @param in_month  False for a posting before the interval, which the opening balance contains.
+void add_to(StatementSums& sums, const JournalEntry& entry, bool in_month);
+/// Returns the end of the last period that was closed at or before `at`.
+[[nodiscard]] std::optional<Timestamp> last_period(LedgerReader& ledger, AccountNumber account,
+                                                   Timestamp at);
+
 struct Statement {
     AccountNumber account;
     CreatorId creator;

@@ -1,5 +1,11 @@
 // sluice period close|list
+#include <cstdio>
+
+#include "core/journal/period_sums.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/rules/account.hpp"
+#include "core/statements/account_month.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
@@ -35,18 +41,117 @@ Status run_list(const Frame& frame, const ListCommand& command) {
         });
 }
 
+struct CloseCommand {
+    PeriodClose close;
+    SubmitOptions submit;
+    bool preview = false;
+    Format format = Format::kTable;
+};
+
+std::vector<Column> preview_columns() {
+    return {{"program_id"},
+            {"currency"},
+            {"opening", Align::kRight},
+            {"earned", Align::kRight},
+            {"adjusted", Align::kRight},
+            {"paid_out", Align::kRight},
+            {"closing", Align::kRight},
+            {"in_payout", Align::kRight},
+            {"paid", Align::kRight},
+            {"postings", Align::kRight},
+            {"late_postings", Align::kRight}};
+}
+
+Row preview_row(const ProgramId& program, Currency currency, const ProgramMonth& month) {
+    return {program.str(),
+            currency.code(),
+            month.sums.opening.to_string(),
+            month.sums.earned.to_string(),
+            month.sums.adjusted.to_string(),
+            month.sums.paid_out.to_string(),
+            month.sums.closing.to_string(),
+            (-month.in_payout.closing).to_string(),
+            (-month.paid.closing).to_string(),
+            month.postings,
+            month.late_postings};
+}
+
+/// Names what would be dated in the next period although it was received in this one.
+void print_late(const std::vector<LedgerHead>& late, std::uint64_t dead) {
+    for (const LedgerHead& head : late) {
+        std::printf("late: node %s has applied inputs received until %s only\n", head.node.c_str(),
+                    head.last_received.to_string().c_str());
+    }
+    if (dead != 0) {
+        std::printf(
+            "late: %llu dead letter%s received before the end would be dated after it if "
+            "replayed\n",
+            static_cast<unsigned long long>(dead), dead == 1 ? "" : "s");
+    }
+}
+
+Status preview(const CloseCommand& command, AccountNumber account, LedgerReader& ledger) {
+    const AccountId& account_id = *command.submit.account;
+    const Timestamp at = now();
+    const Timestamp until = command.close.until;
+    const auto closed_until = account_settings(ledger, account).row.closed_until;
+    if (Status fits = check_period_end(until, at, account_id, closed_until); !fits.ok()) {
+        return fits;
+    }
+    Listing listing(command.format, preview_columns());
+    const AccountMonth months =
+        read_account_month(ledger, account, closed_until.value_or(kFirstInstant), until);
+    for (const auto& [key, month] : months) {
+        listing.add(preview_row(key.first, key.second, month));
+    }
+    listing.finish();
+    if (command.format != Format::kTable) {
+        return Status::success();
+    }
+    std::uint64_t dead = 0;
+    ledger.scan_dead([&](const DeadLetter& letter) {
+        dead += letter.account == account && letter.received_at < until ? 1U : 0U;
+        return true;
+    });
+    print_late(late_nodes(ledger, until, at), dead);
+    std::printf("preview, nothing was changed: account %s would be closed until %s\n",
+                account_id.str().c_str(), until.to_string().c_str());
+    return Status::success();
+}
+
+Status run_close(const Frame& frame, const CloseCommand& command) {
+    if (!command.preview) {
+        return submit(frame, command.close, command.submit);
+    }
+    const auto account = account_number(frame, *command.submit.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    return with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) { return preview(command, *account, ledger); },
+        ReadFrom::kPrimary);
+}
+
 }  // namespace
 
 void declare_period(Subcommand app) {
     const Subcommand group = app.add_group("period", "Close accounting periods");
-    auto [close, closed] = add_command(
-        group, "close", "Close the months before a time, permanently", run_written<PeriodClose>);
+    auto [close, closed] =
+        add_command(group, "close", "Close the months before a time, permanently", run_close);
     add_id(close, "--account", "A", closed.submit.account.emplace(), "Account").required();
-    add_value(close, "--until", "T", closed.command.until, parse_time,
+    add_value(close, "--until", "T", closed.close.until, parse_time,
               "First instant of a month in UTC (RFC 3339)")
         .required();
-    add_flag(close, "--allow-late", closed.command.allow_late,
+    add_flag(close, "--allow-late", closed.close.allow_late,
              "Close although a node has not applied all of the period yet");
+    const Option preview =
+        add_flag(close, "--preview", closed.preview,
+                 "Change nothing; print what would be closed by program and currency, and what "
+                 "is late");
+    add_value(close, "--format", "table|json|csv", closed.format, parse_format,
+              "Output format of --preview (default: table)")
+        .needs(preview);
     add_command_options(close, closed.submit, false);
 
     auto [list, listed] =

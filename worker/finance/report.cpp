@@ -1,5 +1,9 @@
-// sluice report orders|journal|balances|payouts|anomalies|products|statement
+// sluice report orders|journal|balances|payouts|anomalies|products|statement|statements|
+// trial-balance
 #include "worker/reports/report.hpp"
+
+#include <cstdio>
+#include <filesystem>
 
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
@@ -35,6 +39,54 @@ Status run_statement(const Frame& frame, const StatementCommand& command) {
     });
 }
 
+/// Options of the reports on all creators of an account.
+struct MonthCommand {
+    AccountId account;
+    Month month;
+    std::string into;
+    ListOptions list;
+};
+
+Status run_statements(const Frame& frame, const MonthCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    std::error_code failed;
+    std::filesystem::create_directories(command.into, failed);
+    if (failed) {
+        return Error{ErrorCode::kIo, command.into + ": " + failed.message()};
+    }
+    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
+        const auto written = write_statements(ledger, {*account, command.account, command.month},
+                                              command.list.format, command.into);
+        if (!written.ok()) {
+            return written.error();
+        }
+        std::printf("%zu statement%s of account %s, %s, written to %s\n", *written,
+                    *written == 1 ? "" : "s", command.account.str().c_str(),
+                    command.month.name.c_str(), printable(command.into).c_str());
+        return Status::success();
+    });
+}
+
+Status run_trial_balance(const Frame& frame, const MonthCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
+        write_trial_balance(ledger, {*account, command.account, command.month},
+                            command.list.format);
+        return Status::success();
+    });
+}
+
+void add_month(Subcommand app, MonthCommand& command) {
+    add_id(app, "--account", "A", command.account, "Account").required();
+    add_value(app, "--month", "YYYY-MM", command.month, parse_month, "Month in UTC").required();
+}
+
 }  // namespace
 
 void declare_report(Subcommand app) {
@@ -49,6 +101,25 @@ void declare_report(Subcommand app) {
     add_value(statement, "--month", "YYYY-MM", command.month, parse_month, "Month in UTC")
         .required();
     add_list_options(statement, command.list);
+
+    auto [statements, all] = add_command(
+        group, "statements", "Write the month of every creator of an account to files, in one pass",
+        run_statements);
+    all.list.format = Format::kCsv;
+    add_month(statements, all);
+    add_text(statements, "--into", "DIR", all.into,
+             "Folder of the files, one per creator; existing files are replaced")
+        .required();
+    add_ledger(statements, all.list.ledger);
+    add_value(statements, "--format", "table|json|csv", all.list.format, parse_format,
+              "Format of the files (default: csv)");
+
+    auto [balance, balanced] =
+        add_command(group, "trial-balance",
+                    "Print every ledger account's opening, debit, credit and closing of a month",
+                    run_trial_balance);
+    add_month(balance, balanced);
+    add_list_options(balance, balanced.list);
 }
 
 }  // namespace sluice::cli

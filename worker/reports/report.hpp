@@ -31,6 +31,7 @@ struct ReportFilter {
     std::optional<Timestamp> as_of;    ///< Date of the amounts; absent means now.
     std::optional<PayoutState> state;
     std::string payout_run;  ///< Empty means any.
+    std::optional<Currency> currency;
 
     [[nodiscard]] bool covers(Timestamp time) const noexcept {
         return (!from || *from <= time) && (!to || time < *to);
@@ -50,10 +51,10 @@ enum ReportOption : unsigned {
     kByCreator = 8,     ///< --creator
     kByTime = 16,       ///< --from, --to
     kAsOf = 32,         ///< --as-of
-    kByPayout = 64,     ///< --state, --payout-run
+    kByPayout = 64,     ///< --state, --payout-run, --currency
     kAsOfPast = 128,    ///< --as-of may lie in the past.
-};
     kByDate = 256,      ///< --by
+};
 
 /// A report: its columns, and the function that writes its rows.
 struct Report {
@@ -92,7 +93,22 @@ struct StatementOf {
 /// Writes the statement, one creator's month by accounting date (rule S3), to standard output.
 /// JSON is one object: rows, sums, payouts. A table has the sums and payouts below the rows. CSV
 /// has the rows; for each program and currency, those of `owed` lie between a row OPENING and a row
-/// CLOSING. Throws LedgerFailure.
+/// CLOSING, which has the sums. Throws LedgerFailure.
 void write_statement(LedgerReader& ledger, const StatementOf& of, Format format);
+
+struct StatementsOf {
+    AccountNumber account;
+    AccountId account_id;
+    Month month;
+};
+
+/// Writes the statement of every creator who has one to a file of its own: `<creator id>.csv`, with
+/// `%2F` for a slash. Returns the number of files. Throws LedgerFailure.
+[[nodiscard]] Result<std::size_t> write_statements(LedgerReader& ledger, const StatementsOf& of,
+                                                   Format format, const std::string& folder);
+
+/// Writes the trial balance of an account's month (S2): every ledger account by program and
+/// currency. Throws LedgerFailure.
+void write_trial_balance(LedgerReader& ledger, const StatementsOf& of, Format format);
 
 }  // namespace sluice::cli

@@ -34,15 +34,23 @@ std::vector<Column> payout_sum_columns() {
     return {{"payout_id"}, {"currency"}, {"amount", Align::kRight}};
 }
 
+using ShopNames = std::unordered_map<std::uint32_t, std::string>;
+
+ShopNames shop_names(LedgerReader& ledger) {
+    ShopNames names;
+    ledger.scan_shops([&names](const ShopRow& shop) {
+        names.emplace(shop.shop.value, shop.shop_id.str());
+        return true;
+    });
+    return names;
+}
+
 /// One creator's month, held in memory.
 class StatementPage {
 public:
-    StatementPage(LedgerReader& ledger, const StatementOf& of) : of_(of) {
+    StatementPage(LedgerReader& ledger, const ShopNames& shops, const StatementOf& of)
+        : of_(of), shops_(shops) {
         const CreatorId creator = first_id(ledger, of.account, of.creator);
-        ledger.scan_shops([this](const ShopRow& shop) {
-            shops_.emplace(shop.shop.value, shop.shop_id.str());
-            return true;
-        });
         statement_ = read_statement(ledger, of.account, creator, of.month.from, of.month.to,
                                     [this](const std::pair<const JournalGroup*, std::size_t>& at) {
                                         add(*at.first, at.second);
@@ -55,7 +63,23 @@ public:
                                       : shown_id(ledger, of.account, creator);
     }
 
-    void write_json() const {
+    /// False if the creator has no entries up to the end of the month.
+    [[nodiscard]] bool has_sums() const noexcept { return !statement_.sums.empty(); }
+    [[nodiscard]] const CreatorId& shown() const noexcept { return shown_; }
+
+    void write(Format format, std::FILE* out) const {
+        switch (format) {
+            case Format::kJson:
+                return write_json(out);
+            case Format::kCsv:
+                return write_csv(out);
+            case Format::kTable:
+                return write_table(out);
+        }
+    }
+
+private:
+    void write_json(std::FILE* out) const {
         const Json statement{{"account_id", of_.account_id.str()},
                              {"creator_id", shown_.str()},
                              {"month", of_.month.name},
@@ -63,42 +87,62 @@ public:
                              {"rows", objects(row_columns(), rows_)},
                              {"sums", objects(sum_columns(), sums_)},
                              {"payouts", objects(payout_sum_columns(), payouts())}};
-        std::printf("%s\n", statement.pretty().c_str());
+        std::fprintf(out, "%s\n", statement.pretty().c_str());
     }
 
-    void write_table() const {
-        std::printf("creator %s, account %s, %s: %s\n\n", shown_.str().c_str(),
-                    of_.account_id.str().c_str(), of_.month.name.c_str(), status());
-        print(Format::kTable, row_columns(), rows_);
-        std::printf("\n");
-        print(Format::kTable, sum_columns(), sums_);
+    void write_table(std::FILE* out) const {
+        std::fprintf(out, "creator %s, account %s, %s: %s\n\n", shown_.str().c_str(),
+                     of_.account_id.str().c_str(), of_.month.name.c_str(), status());
+        print(out, row_columns(), rows_);
+        std::fputs("\n", out);
+        print(out, sum_columns(), sums_);
         if (!payouts_.empty()) {
-            std::printf("\n");
-            print(Format::kTable, payout_sum_columns(), payouts());
+            std::fputs("\n", out);
+            print(out, payout_sum_columns(), payouts());
         }
     }
 
-    void write_csv() const {
-        Listing listing(Format::kCsv, row_columns());
+    /// The rows CLOSING have the sums, and every row names the statement, so that the files of many
+    /// creators can be read as one.
+    void write_csv(std::FILE* out) const {
+        std::vector<Column> columns = row_columns();
+        for (const char* name : {"opening", "earned", "adjusted", "paid_out", "account_id",
+                                 "creator_id", "month", "status"}) {
+            columns.push_back({name});
+        }
+        Listing listing(Format::kCsv, std::move(columns), out);
         for (const auto& [key, sums] : statement_.sums) {
-            listing.add(boundary(key.first, key.second, "OPENING", of_.month.from, sums.opening));
+            listing.add(named(
+                boundary(key.first, key.second, "OPENING", of_.month.from, sums.opening), {}));
         }
         for (const Row& row : rows_) {
-            listing.add(row);
+            listing.add(named(row, {}));
         }
         for (const auto& [key, sums] : statement_.sums) {
-            listing.add(boundary(key.first, key.second, "CLOSING", of_.month.to, sums.closing));
+            listing.add(
+                named(boundary(key.first, key.second, "CLOSING", of_.month.to, sums.closing),
+                      {sums.opening.to_string(), sums.earned.to_string(), sums.adjusted.to_string(),
+                       sums.paid_out.to_string()}));
         }
         listing.finish();
     }
 
-private:
+    /// @param sums  Opening, earned, adjusted and paid out, or nothing.
+    [[nodiscard]] Row named(Row row, Row sums) const {
+        constexpr std::size_t kSums = 4;
+        row.resize(row_columns().size());
+        sums.resize(kSums);
+        row.insert(row.end(), sums.begin(), sums.end());
+        row.insert(row.end(), {of_.account_id.str(), shown_.str(), of_.month.name, status()});
+        return row;
+    }
+
     [[nodiscard]] const char* status() const {
         return statement_.is_closed ? "closed" : "open: may change";
     }
 
-    static void print(Format format, std::vector<Column> columns, const std::vector<Row>& rows) {
-        Listing listing(format, std::move(columns));
+    static void print(std::FILE* out, std::vector<Column> columns, const std::vector<Row>& rows) {
+        Listing listing(Format::kTable, std::move(columns), out);
         for (const Row& row : rows) {
             listing.add(row);
         }
@@ -159,23 +203,58 @@ private:
     const StatementOf& of_;
     CreatorId shown_;
     Statement statement_;
-    std::unordered_map<std::uint32_t, std::string> shops_;
+    const ShopNames& shops_;
     std::vector<Row> rows_, sums_;
     std::map<std::string, std::pair<Currency, Decimal>> payouts_;
 };
 
+/// A creator id is a file name but for its slashes; a leading dot would hide the file.
+std::string file_name(const CreatorId& creator) {
+    std::string name;
+    for (const char c : creator.str()) {
+        const bool escaped = c == '/' || (c == '.' && name.empty());
+        name += escaped ? (c == '/' ? "%2F" : "%2E") : std::string(1, c);
+    }
+    return name;
+}
+
+const char* extension(Format format) {
+    return format == Format::kJson ? ".json" : format == Format::kCsv ? ".csv" : ".txt";
+}
+
 }  // namespace
 
 void write_statement(LedgerReader& ledger, const StatementOf& of, Format format) {
-    const StatementPage page(ledger, of);
-    switch (format) {
-        case Format::kJson:
-            return page.write_json();
-        case Format::kCsv:
-            return page.write_csv();
-        case Format::kTable:
-            return page.write_table();
+    StatementPage(ledger, shop_names(ledger), of).write(format, stdout);
+}
+
+Result<std::size_t> write_statements(LedgerReader& ledger, const StatementsOf& of, Format format,
+                                     const std::string& folder) {
+    std::vector<CreatorId> creators;
+    ledger.scan(CreatorRow{of.account, {}, {}, {}, {}}, {1, 1}, [&creators](const CreatorRow& row) {
+        creators.push_back(row.creator);
+        return true;
+    });
+    const ShopNames shops = shop_names(ledger);
+    std::size_t written = 0;
+    for (const CreatorId& creator : creators) {
+        const StatementOf one{of.account, of.account_id, creator, of.month};
+        const StatementPage page(ledger, shops, one);
+        if (!page.has_sums()) {
+            continue;
+        }
+        const std::string path = folder + "/" + file_name(page.shown()) + extension(format);
+        std::FILE* const out = std::fopen(path.c_str(), "we");
+        if (out != nullptr) {
+            page.write(format, out);
+        }
+        const bool complete = out != nullptr && std::ferror(out) == 0;
+        if ((out != nullptr && std::fclose(out) != 0) || !complete) {
+            return Error{ErrorCode::kIo, path + ": could not be written completely"};
+        }
+        ++written;
     }
+    return written;
 }
 
 }  // namespace sluice::cli
