@@ -121,19 +121,31 @@ std::string already(const Payout& payout, const Move& move) {
            " at " + at.value_or(Timestamp()).to_string();
 }
 
-/// Payouts that move, and a note on those that were moved before.
+/// Payouts that move, and a note on those that were moved before or are passed over.
 struct Moving {
     std::vector<Payout> payouts;
     std::string note;
 };
 
-Result<Moving> select_movable(std::vector<Payout> payouts, const Move& move) {
+/// Whether a move passes over the payout: the settlement of a payout run leaves out payouts that
+/// have ended (K11).
+bool is_passed_over(const Payout& payout, const Move& move, const std::set<std::string>& by_id) {
+    return move.to == PayoutState::kPaid && !is_active(payout.state) &&
+           !by_id.contains(payout.payout_id);
+}
+
+/// @param by_id  Ids that the command names; other payouts belong to a run that it names.
+Result<Moving> select_movable(std::vector<Payout> payouts, const Move& move,
+                              const std::set<std::string>& by_id) {
     Moving moving;
     for (Payout& payout : payouts) {
         if (std::find(move.from.begin(), move.from.end(), payout.state) != move.from.end()) {
             moving.payouts.push_back(std::move(payout));
         } else if (payout.state == move.to) {
             moving.note += (moving.note.empty() ? "" : "; ") + already(payout, move);
+        } else if (is_passed_over(payout, move, by_id)) {
+            moving.note += (moving.note.empty() ? "payout " : "; payout ") + payout.payout_id +
+                           " is passed over: it is " + std::string(to_string(payout.state));
         } else {
             return refused("payout " + payout.payout_id + " is " +
                            std::string(to_string(payout.state)) + ": " + std::string(move.verb) +
@@ -223,7 +235,8 @@ Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& cont
         return payouts.error();
     }
     const Move& move = move_of(command.verb);
-    Result<Moving> moving = select_movable(*std::move(payouts), move);
+    Result<Moving> moving =
+        select_movable(*std::move(payouts), move, {command.ids.begin(), command.ids.end()});
     if (!moving) {
         return moving.error();
     }
@@ -254,7 +267,7 @@ Result<Reply> approve_payouts(const Approve& command, const CommandContext& cont
             }
         }
     }
-    Result<Moving> moving = select_movable(*std::move(payouts), approve_move());
+    Result<Moving> moving = select_movable(*std::move(payouts), approve_move(), {command.id});
     if (!moving) {
         return moving.error();
     }

@@ -182,8 +182,8 @@ def test_payout_and_statement(sold):
     (payout,) = sold.json("payout", "list", *ACME)
     assert closed["payouts"] == [payout]
     assert list(payout) == [
-        "node", "payout_id", "payout_run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state", "until",
-        "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "orders", "items"]
+        "node", "payout_id", "payout_run", "account_id", "creator_id", "name", "payee", "programs", "currency", "amount", "state", "until",
+        "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "paid_at", "orders", "items"]
     assert (payout["amount"], payout["state"], payout["orders"]) == ("8.00", "APPROVED", 1)
     assert sold.json("report", "payouts", *ACME) == [payout]
     assert sold.json(*close)["payouts"] == [], "closing again pays nothing twice"

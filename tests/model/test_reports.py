@@ -84,9 +84,9 @@ SHAPES = {
     "balances": ["account_id", "program_id", "creator_id", "currency", "pending", "blocked", "payable", "in_payout",
                  "paid", "total"],
     "anomalies": ["node", "event_seq", "shop_id", "order_id", "kind", "count", "message", "blocks", "acknowledged_by",
-                  "acknowledged_at"],
-    "payouts": ["node", "payout_id", "payout_run", "account_id", "creator_id", "name", "payee", "currency", "amount", "state",
-                "until", "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "orders", "items"],
+                  "acknowledged_at", "value", "acknowledged_value"],
+    "payouts": ["node", "payout_id", "payout_run", "account_id", "creator_id", "name", "payee", "programs", "currency", "amount", "state",
+                "until", "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "paid_at", "orders", "items"],
 }
 
 

@@ -168,6 +168,14 @@ std::vector<std::string> scope_names(std::uint8_t scopes) {
     return names;
 }
 
+Result<std::optional<Currency>> parse_currency(std::string_view text) {
+    const std::optional<Currency> currency = Currency::parse(text);
+    if (!currency) {
+        return invalid("expected an ISO 4217 code, such as EUR");
+    }
+    return currency;
+}
+
 Result<Decimal> parse_amount(std::string_view text) {
     const auto amount = Decimal::parse_signed(text);
     if (!amount) {

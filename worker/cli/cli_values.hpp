@@ -9,6 +9,7 @@
 #include "core/intake/rate_window.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "worker/cli/cli.hpp"
@@ -33,6 +34,8 @@ namespace sluice::cli {
 [[nodiscard]] std::vector<std::string> scope_names(std::uint8_t scopes);
 /// Parses a signed amount with a point: -12.50.
 [[nodiscard]] Result<Decimal> parse_amount(std::string_view text);
+/// An ISO 4217 code.
+[[nodiscard]] Result<std::optional<Currency>> parse_currency(std::string_view text);
 
 /// A calendar month in UTC.
 struct Month {

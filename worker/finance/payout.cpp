@@ -68,7 +68,13 @@ Status run_preview(const Frame& frame, const CloseCommand& command) {
             plan.visit([&](const PlannedPayout& planned) {
                 listing.add(planned, command.close.until, settings);
             });
+            if (plan.payouts() == 0 && command.format == Format::kTable) {
+                std::printf("nothing to pay until %s\n", command.close.until.to_string().c_str());
+            }
             listing.finish(plan.skipped(), to_hex(plan.digest()));
+            if (command.format == Format::kTable) {
+                print_left_for_later(ledger, *account, command.close);
+            }
             return Status::success();
         },
         ReadFrom::kPrimary);

@@ -24,6 +24,7 @@ struct ExportCommand {
     std::vector<std::string> ids;
     std::string again;  ///< Id of an earlier message; empty means a new one.
     PaymentForm form = PaymentForm::kCsv;
+    std::optional<Currency> currency;  ///< Other payouts of the named runs are left out.
     std::string payees, debtor, out;
     SubmitOptions submit;
 };
@@ -66,9 +67,11 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
         PayoutRun run;
         run.payout_run = id;
         if (ledger.load(run) && run.account == account) {
-            scan_payout_run(ledger, id, [&found, &known](const Payout& payout) {
+            scan_payout_run(ledger, id, [&](const Payout& payout) {
                 known = true;
-                found.emplace(payout.payout_id, payout);
+                if (!command.currency || payout.currency == *command.currency) {
+                    found.emplace(payout.payout_id, payout);
+                }
                 return true;
             });
         }
@@ -80,6 +83,10 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
     std::vector<Payout> payouts;
     for (auto& [id, payout] : found) {
         payouts.push_back(std::move(payout));
+    }
+    if (payouts.empty()) {
+        return Error{ErrorCode::kNotFound,
+                     "none of the payouts is in " + std::string(command.currency->code())};
     }
     return payouts;
 }
@@ -177,7 +184,8 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
             return Error{ErrorCode::kInvalid,
                          "expected payouts of one currency: " + payouts.front().payout_id +
                              " is in " + std::string(message.currency.code()) + ", " +
-                             payout.payout_id + " in " + std::string(payout.currency.code())};
+                             payout.payout_id + " in " + std::string(payout.currency.code()) +
+                             "; use --currency for one file per currency"};
         }
         CreatorRow profile{payout.account, payout.creator, {}, {}, {}};
         const std::string creator = names.shown(payout.account, payout.creator).str();
@@ -304,6 +312,8 @@ void declare_export(Subcommand group) {
     const Option ids =
         add_texts(app, "ID", "", command.ids, "Payouts, or payout runs for all of their payouts");
     add_id(app, "--account", "A", command.submit.account.emplace(), "Account").required();
+    add_value(app, "--currency", "CUR", command.currency, parse_currency,
+              "Only the payouts in this currency of the payout runs (ISO 4217)");
     add_value(app, "--form", "csv|json|pain.001", command.form, parse_payment_form,
               "File format; pain.001 means pain.001.001.09, EUR only")
         .required();

@@ -144,6 +144,8 @@ void add_filters(Subcommand app, ReportCommand& command) {
         add_value(app, "--state", "S", filter.state, parse_state, "Only payouts in this state");
         add_value(app, "--payout-run", "ID", filter.payout_run, parse_admin_id,
                   "Only payouts of this payout run");
+        add_value(app, "--currency", "CUR", filter.currency, parse_currency,
+                  "Only payouts in this currency (ISO 4217)");
     }
 }
 

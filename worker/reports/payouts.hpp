@@ -23,8 +23,13 @@ void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out
 void scan_payout_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit);
 [[nodiscard]] std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run);
 
+/// Prints what a preview leaves for later, by currency: amounts that clear after its cut-off, and
+/// amounts that cleared but are dated from the cut-off on, such as those of back-dated orders.
+void print_left_for_later(LedgerReader& ledger, AccountNumber account, const PayoutClose& close);
+
 /// Output of `payout preview` and `payout close`. JSON is one object with payouts, skipped and
-/// digest. A table or CSV lists the payouts, then the skipped ones.
+/// digest. A table lists the payouts with totals, then the skipped ones. CSV is one table: a
+/// skipped row has skip_reason and skipped_amount, and the last row has the digest alone.
 class PayoutRunListing {
 public:
     PayoutRunListing(Format format, LedgerReader& ledger, AccountNumber account,
@@ -34,7 +39,14 @@ public:
     void finish(const std::vector<Skipped>& skipped, const std::string& digest);
 
 private:
+    struct Total {
+        Decimal amount;
+        std::uint64_t payouts = 0, waiting = 0;
+    };
+
     void add_row(const Row& row);
+    void add_total(const Payout& payout);
+    void finish_csv(const std::vector<Skipped>& skipped, const std::string& digest);
 
     Format format_;
     LedgerReader& ledger_;
@@ -42,6 +54,7 @@ private:
     AccountNumber account_;
     AccountId account_id_;
     bool first_ = true;
+    std::map<Currency, Total> totals_;
     std::unique_ptr<Listing> payouts_;
 };
 

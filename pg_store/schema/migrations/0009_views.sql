@@ -169,7 +169,8 @@ SELECT p.payout_id, 'C' || substr(p.payout_id, 2, length(p.payout_id)
        nullif(p.approved_by, '') AS approved_by,
        sluice_ledger.instant(p.sent_s, p.sent_ns) AS sent_at,
        sluice_ledger.instant(p.ended_s, p.ended_ns) AS ended_at,
-       nullif(p.bank_ref, '') AS bank_ref, p.orders, p.items, r.node_id AS node
+       nullif(p.bank_ref, '') AS bank_ref,
+       sluice_ledger.instant(p.paid_s, p.paid_ns) AS paid_at, p.orders, p.items, r.node_id AS node
 FROM sluice_ledger.payouts p
 LEFT JOIN sluice_ledger.payout_runs r ON r.payout_run = 'C' || substr(p.payout_id, 2, length(p.payout_id)
            - length(substring(p.payout_id FROM '-[0-9]+$')) - 1)

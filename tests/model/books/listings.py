@@ -56,11 +56,12 @@ def payout_row(ledger, payout):
     return {
         "payout_id": payout.payout_id, "payout_run": payout.run, "account_id": payout.account,
         "creator_id": ledger.creator_name(payout.account, payout.creator), "name": profile.get("name") or None,
-        "payee": profile.get("payee") or None, "currency": payout.currency, "amount": amount(payout.amount, payout.currency),
+        "payee": profile.get("payee") or None, "programs": sorted({i.program for i in payout.items}, key=str.encode),
+        "currency": payout.currency, "amount": amount(payout.amount, payout.currency),
         "state": payout.state, "until": when(payout.until), "closed_at": when(payout.closed_at),
         "closed_by": payout.closed_by, "approved_by": payout.moves.get("APPROVED", (None,))[0],
         "sent_at": when(payout.moves.get("SENT", (None, None))[1]), "ended_at": when(ended[0][1]) if ended else None,
-        "bank_ref": payout.bank_ref, "orders": len({(i.shop, i.order) for i in payout.items if i.order}),
+        "bank_ref": payout.bank_ref, "paid_at": when(payout.paid_at), "orders": len({(i.shop, i.order) for i in payout.items if i.order}),
         "items": len(payout.items),
     }
 
@@ -100,9 +101,11 @@ def preview_row(ledger, at, share, command):
     return {
         "payout_id": None, "payout_run": None, "account_id": at.account,
         "creator_id": ledger.creator_name(at.account, share.creator), "name": profile.get("name") or None,
-        "payee": profile.get("payee") or None, "currency": share.currency, "amount": amount(share.amount, share.currency),
+        "payee": profile.get("payee") or None, "programs": sorted({i.program for i in share.items}, key=str.encode),
+        "currency": share.currency, "amount": amount(share.amount, share.currency),
         "state": "CLOSED" if wait else "APPROVED", "until": when(command["until"]), "closed_at": None,
         "closed_by": None, "approved_by": None, "sent_at": None, "ended_at": None, "bank_ref": None,
+        "paid_at": None,
         "orders": len({(i.shop, i.order) for i in share.items if i.order}), "items": len(share.items),
     }
 
@@ -168,12 +171,18 @@ def order_row(ledger, order, now):
     }
 
 
+def raised(value):
+    """The value of an anomaly: an instant, or [amount as a fraction, currency]."""
+    return [str(value[0]), value[1]] if isinstance(value, tuple) else when(value)
+
+
 def anomalies(ledger, account):
     return [
         {
             "event_seq": found.first or None, "shop_id": order.shop, "order_id": order.order_id, "kind": kind,
             "count": found.count, "blocks": kind in plausibility.blocking(ledger, order),
             "acknowledged_by": found.acknowledged_by, "acknowledged_at": when(found.acknowledged_at),
+            "value": raised(found.value), "acknowledged_value": raised(found.acknowledged_value),
         }
         for order in sorted(ledger.orders.values(), key=lambda order: order.key)
         if order.account == account

@@ -53,7 +53,7 @@ def blocks(ledger, order, unit):
 
 
 def take(unit, currency, until):
-    """line -> amount: min(accrued as of T, accrued now) - allocated, from the side with the smaller sum."""
+    """line -> amount: min(accrued before T, accrued now) - allocated, from the side with the smaller sum (K8)."""
     now = unit.side(currency)
     side = now
     if until is not None:
@@ -117,6 +117,7 @@ def plan(ledger, at, command):
     until = command["until"]
     if until > at.received:
         raise Refused(f"--until {time_text(until)} lies in the future")
+    check_forward(ledger, at, command)
     for program in command.get("programs", []):
         if program not in ledger.programs or ledger.programs[program].account != at.account:
             raise Refused(f"account {at.account} has no program {program}")
@@ -171,6 +172,17 @@ def needs_approval(ledger, account, name, amount, currency):
     return currency not in limits or abs(amount) > limits[currency]
 
 
+def check_forward(ledger, at, command):
+    """K7: not before a run of the same programs that is not void as a whole."""
+    programs = set(command.get("programs", []))
+    for run, account, until, of in ledger.runs:
+        states = {payout.state for payout in ledger.payouts.values() if payout.run == run}
+        if account == at.account and until > command["until"] and states - {"VOID"} and (
+            not of or not programs or of & programs
+        ):
+            raise Refused(f"--until {time_text(command['until'])} lies before {time_text(until)} of run {run}")
+
+
 def close(ledger, at, command):
     paid, skipped = plan(ledger, at, command)
     digest = run_digest(paid)
@@ -179,6 +191,7 @@ def close(ledger, at, command):
     payouts = [
         make(ledger, at, share, number, command["until"], approval=True) for number, share in enumerate(paid, 1)
     ]
+    ledger.runs.append((at.command_id, at.account, command["until"], set(command.get("programs", []))))
     judge_orders(ledger, at, payouts)
     return payouts, skipped, digest
 
@@ -257,6 +270,8 @@ def move(ledger, at, verb, ids, bank_ref=None):
             moving.append(payout)
         elif payout.state == TARGET[verb]:
             told.append(already(payout, verb))
+        elif verb == "settle" and payout.state not in ACTIVE and payout.payout_id not in ids:
+            told.append(f"payout {payout.payout_id} is passed over: it is {payout.state}")  # K11
         else:
             raise Refused(f"payout {payout.payout_id} is {payout.state}: {verb} is not possible")
     if not moving:
