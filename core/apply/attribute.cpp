@@ -168,15 +168,16 @@ Result<Reply> detach(const Detach& command, const CommandContext& context, Progr
     }
     const AttributedOrders attributed = orders_attributed_by(command, context, programs, txn);
     if (attributed.count == 0) {
-        return nothing("no change: no order is still attributed to the creator that " +
-                       command.cause + " set");
+        return nothing("no change: no order of account " + context.account_id.str() +
+                       " is still attributed to the creator that " + command.cause + " set");
     }
     if (!attributed.changes) {
-        return nothing("no change: each order that " + command.cause +
-                       " attributed stays with its creator");
+        return nothing("no change: each order of account " + context.account_id.str() + " that " +
+                       command.cause + " attributed stays with its creator");
     }
     leave_detach_work(command.cause, command.retry, context, txn);
-    return Reply{CommandOutcome::kDone, "the orders that " + command.cause + " attributed are " +
+    return Reply{CommandOutcome::kDone, "the orders of account " + context.account_id.str() +
+                                            " that " + command.cause + " attributed are " +
                                             (command.retry ? "tried again" : "detached")};
 }
 

@@ -23,10 +23,21 @@ def test_help_is_not_a_failure(line):
     assert run.err == ""
 
 
+@pytest.mark.parametrize("words", [[], ["payout"], ["payout", "close"], ["tax"]])
+def test_help_prints_the_help_of_a_command(words):
+    run = sluice("help", *words)
+    assert (run.status, run.err) == (0, "")
+    assert run.out == sluice(*words, "--help").out
+
+
 @pytest.mark.parametrize(
     "line, expected",
     [
         (["bogus"], "'bogus' is not a command; expected one of: "),
+        (["payot"], "'payot' is not a command; did you mean 'payout'? Expected one of: "),
+        (["payout", "clsoe"], "'clsoe' is not a command; did you mean 'close'? Expected one of: "),
+        (["help", "payout", "prev"], "'prev' is not a command; did you mean 'preview'?"),
+        (["help", "tax", "more"], "'tax' has no command 'more'"),
         (["tax"], "AMOUNT is required"),
         (["tax", "1.00"], "RATE is required"),
         (["tax", "1.00", "0.2", "more"], "more"),

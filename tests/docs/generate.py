@@ -170,7 +170,7 @@ def cell(text):
 def command_page(program):
     lines = []
     for command in walk(program):
-        if command.subcommands:
+        if " COMMAND ..." in command.usage:
             continue
         lines += [f"### {command.name}", "", command.description + ".", "", f"    {command.usage}", ""]
         rows = [*command.positionals, *command.options]

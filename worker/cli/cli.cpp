@@ -3,8 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string_view>
 #include <vector>
+
+#include "worker/cli/spelling.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -35,12 +38,28 @@ bool is_global(const CLI::Option& option) {
     return name == "--help" || name == "--version" || name == "--store";
 }
 
-std::string subcommand_names(const CLI::App& app) {
-    std::string names;
+std::vector<std::string> subcommands_of(const CLI::App& app) {
+    std::vector<std::string> names;
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-        names += (names.empty() ? "" : ", ") + sub->get_name();
+        names.push_back(sub->get_name());
     }
     return names;
+}
+
+std::string subcommand_names(const CLI::App& app) {
+    std::string names;
+    for (const std::string& name : subcommands_of(app)) {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return names;
+}
+
+/// `'payot' is not a command; did you mean 'payout'?`, and the commands that `app` has.
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+    const std::optional<std::string> nearest = nearest_name(subcommands_of(app), word);
+    return "'" + word + "' is not a command; " +
+           (nearest ? "did you mean '" + *nearest + "'? E" : "e") +
+           "xpected one of: " + subcommand_names(app);
 }
 
 /// Returns the usage of `app`, `shop create ID --account A`, from its options.
@@ -56,7 +75,7 @@ std::string synopsis(const CLI::App& app) {
             }
         }
     }
-    return subcommand_names(app).empty() ? line : line + " COMMAND ...";
+    return app.get_require_subcommand_min() == 0 ? line : line + " COMMAND ...";
 }
 
 class HelpFormatter : public CLI::Formatter {
@@ -83,14 +102,12 @@ const CLI::App& innermost(const CLI::App& app) {
 /// CLI11's sentence about the mistake, or a clearer one of ours.
 std::string explain_mistake(const CLI::App& root, const CLI::App& inner,
                             const CLI::ParseError& mistake) {
-    const std::string names = subcommand_names(inner);
-    if (names.empty()) {
+    if (inner.get_require_subcommand_min() == 0) {
         return mistake.what();
     }
     const std::vector<std::string> extras = root.remaining(true);
-    const std::string word =
-        extras.empty() ? "a command is missing" : "'" + extras.front() + "' is not a command";
-    return word + "; expected one of: " + names;
+    return extras.empty() ? "a command is missing; expected one of: " + subcommand_names(inner)
+                          : unknown_command(inner, extras.front());
 }
 
 int report_mistake(const CLI::App& root, const CLI::ParseError& mistake) {
@@ -132,9 +149,65 @@ void declare_globals(CLI::App& app, Frame& frame) {
         });
 }
 
-int parse_and_run(CLI::App& app, Frame& frame, int argc, const char* const* argv) {
+/// `help`, whose words name a command.
+struct Help {
+    const CLI::App* command = nullptr;
+    std::vector<std::string> words;
+};
+
+void declare_help(CLI::App& app, Help& help) {
+    CLI::App& command = *app.add_subcommand("help", "Print the help of a command");
+    command.add_option("COMMAND", help.words, "Words of the command, such as `payout close`")
+        ->type_name("");
+    help.command = &command;
+}
+
+int print_help(CLI::App& app, const Help& help) {
+    CLI::App* at = &app;
+    for (const std::string& word : help.words) {
+        const auto named =
+            at->get_subcommands([&word](const CLI::App* sub) { return sub->get_name() == word; });
+        if (named.empty()) {
+            const std::string mistake =
+                subcommands_of(*at).empty()
+                    ? "'" + at->get_name() + "' has no command '" + word + "'"
+                    : unknown_command(*at, word);
+            std::fprintf(stderr, "sluice: %s\nusage: %s\n", mistake.c_str(), synopsis(*at).c_str());
+            return kExitUsage;
+        }
+        at = named.front();
+    }
+    // App::help() would print that of `help`, which is the command that was parsed.
+    std::fputs(at->get_formatter()->make_help(at, "", CLI::AppFormatMode::Normal).c_str(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : kExitFailed;
+}
+
+/// `hold list` needs none of what `hold` requires: relaxes the commands above the one that the
+/// first words name.
+void relax_outer_commands(CLI::App& app, int argc, const char* const* argv) {
+    CLI::App* at = &app;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        const auto named =
+            at->get_subcommands([word](const CLI::App* sub) { return sub->get_name() == word; });
+        if (named.empty()) {
+            return;
+        }
+        for (CLI::Option* option : at->get_options([](const CLI::Option*) { return true; })) {
+            option->required(false);
+        }
+        at = named.front();
+    }
+}
+
+int parse_and_run(CLI::App& app, Frame& frame, const Help& help, int argc,
+                  const char* const* argv) {
     try {
+        relax_outer_commands(app, argc, argv);
         app.parse(argc, argv);
+        if (help.command->parsed()) {
+            return print_help(app, help);
+        }
     } catch (const CLI::Success& help_or_version) {
         return app.exit(help_or_version);
     } catch (const CLI::ParseError& mistake) {
@@ -188,8 +261,10 @@ Subcommand Subcommand::add_command(const std::string& name, const std::string& h
                                    std::function<Status(const Frame&)> run) const {
     CLI::App& command = *app_->add_subcommand(name, help);
     command.fallthrough();
-    command.callback([frame = frame_, run = std::move(run)] {
-        frame->action = [frame, run] { return run(*frame); };
+    command.callback([frame = frame_, &command, run = std::move(run)] {
+        if (command.get_subcommands().empty()) {
+            frame->action = [frame, run] { return run(*frame); };
+        }
     });
     return {command, *frame_};
 }
@@ -229,8 +304,9 @@ Option Subcommand::add_flag(const std::string& name, std::function<void()> set,
 }
 
 void Subcommand::require(std::function<std::string()> missing) const {
-    app_->parse_complete_callback([missing = std::move(missing)] {
-        if (const std::string named = missing(); !named.empty()) {
+    app_->parse_complete_callback([app = app_, missing = std::move(missing)] {
+        if (const std::string named = app->get_subcommands().empty() ? missing() : "";
+            !named.empty()) {
             throw CLI::RequiredError(named);
         }
     });
@@ -270,12 +346,14 @@ int run(int argc, const char* const* argv, void (*declare)(Subcommand)) {
                      "sluice");
         declare_globals(app, frame);
         declare({app, frame});
+        Help help;
+        declare_help(app, help);
         app.require_subcommand(1);
         if (argc < 2) {
             std::fputs(app.help().c_str(), stderr);
             return kExitUsage;
         }
-        return parse_and_run(app, frame, argc, argv);
+        return parse_and_run(app, frame, help, argc, argv);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "sluice: %s\n", error.what());
         return kExitFailed;

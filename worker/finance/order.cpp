@@ -1,11 +1,17 @@
-// sluice hold, release, reject, attribute, detach, anomaly ack, order reset
+// sluice hold, hold list, release, reject, attribute, detach, anomaly ack, order reset
 #include <cstdio>
 
+#include "core/ledger/account_rows.hpp"
+#include "core/ledger/command_rows.hpp"
+#include "core/rules/account.hpp"
+#include "worker/access/accounts.hpp"
 #include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/finance/finance.hpp"
+#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -22,13 +28,79 @@ Status run_tried(const Frame& frame, const Tried<What>& tried) {
     return submit_or_try(frame, tried.command, tried.submit, tried.dry_run);
 }
 
+/// Whether an order of the account is still attributed as the command set it.
+bool has_attributed(LedgerReader& ledger, AccountNumber account, const std::string& cause) {
+    constexpr std::size_t kAtOnce = 256;
+    AttributedOrder from{cause, account, {}, {}};
+    OrderState order;
+    std::vector<AttributedOrder> rows(kAtOnce);
+    while (rows.size() == kAtOnce) {
+        rows.clear();
+        ledger.scan(from, {2, 4}, [&rows](const AttributedOrder& row) {
+            rows.push_back(row);
+            return rows.size() < kAtOnce;
+        });
+        for (const AttributedOrder& row : rows) {
+            if (ledger.load_order({row.account, row.shop, row.order_id}, order) && order.live &&
+                order.position()->attribution.command_id == cause) {
+                return true;
+            }
+        }
+        from = rows.empty() ? from : rows.back();
+    }
+    return false;
+}
+
+bool is_command(LedgerReader& ledger, const std::string& id) {
+    bool found = false;
+    ledger.scan_commands([&](const CommandRow& row) {
+        found = row.command_id == id;
+        return !found;
+    });
+    return found;
+}
+
+/// Finds the account of the orders that the cause attributed. A command belongs to one account, so
+/// orders of several accounts are detached account by account (K11).
+Status find_account_of_cause(LedgerReader& ledger, const std::string& cause,
+                             SubmitOptions& options) {
+    const std::optional<AccountId> known = account_of(ledger, cause);
+    if (!known && !is_command(ledger, cause)) {
+        return Error{ErrorCode::kNotFound, "the ledger knows no command " + cause};
+    }
+    if (options.account) {
+        return Status::success();
+    }
+    std::string names;
+    std::size_t count = 0;
+    for (const auto& [number, id] : account_ids(ledger)) {
+        if (has_attributed(ledger, number, cause)) {
+            names += (names.empty() ? "" : ", ") + id.str();
+            ++count;
+        }
+    }
+    if (count > 1) {
+        return Error{ErrorCode::kConflict, cause + " attributed orders of accounts " + names +
+                                               ": name one with --account, then the next"};
+    }
+    options.account = count == 0 ? known : AccountId(names);
+    return options.account ? Status::success()
+                           : Status(Error{ErrorCode::kNotFound,
+                                          cause + " attributed no order: name an --account"});
+}
+
 Status run_detach(const Frame& frame, const Tried<Detach>& tried) {
     if (tried.command.order) {
         return run_tried<Detach>(frame, tried);
     }
-    const auto options = with_account_of(frame, tried.command.cause, tried.submit);
-    return options.ok() ? submit_or_try(frame, tried.command, *options, tried.dry_run)
-                        : Status(options.error());
+    SubmitOptions options = tried.submit;
+    const Status found = with_snapshot(
+        frame, options.ledger_url,
+        [&](LedgerReader& ledger) {
+            return find_account_of_cause(ledger, tried.command.cause, options);
+        },
+        ReadFrom::kPrimary);
+    return found.ok() ? submit_or_try(frame, tried.command, options, tried.dry_run) : found;
 }
 
 /// Warns about an unknown creator id. It is held as well, because a hold may come before its
@@ -67,6 +139,87 @@ Status run_hold(const Frame& frame, const Written<Hold>& held) {
     return run_written<Hold>(frame, held);
 }
 
+struct HoldListCommand {
+    AccountId account;
+    ListOptions list;
+};
+
+std::vector<Column> hold_columns() {
+    return {{"account_id", Align::kLeft, false},
+            {"shop_id"},
+            {"order_id"},
+            {"creator_id"},
+            {"program_id"},
+            {"held_by"},
+            {"held_at"},
+            {"reason"}};
+}
+
+void list_held_creators(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                        Listing& out) {
+    std::vector<CreatorHold> holds;
+    CreatorHold first;
+    first.account = account;
+    ledger.scan(first, {1, 1}, [&holds](const CreatorHold& hold) {
+        holds.push_back(hold);
+        return true;
+    });
+    for (const CreatorHold& hold : holds) {
+        out.add({account_id.str(), Json(), Json(), shown_id(ledger, account, hold.creator).str(),
+                 text_or_null(hold.program.view()), hold.actor, hold.held_at.to_string(),
+                 hold.reason});
+    }
+}
+
+/// The memo entry of the hold has who, when and why.
+Row held_order_row(LedgerReader& ledger, const ShopRow& shop, const OrderState& order) {
+    Row row{shop.account_id.str(), shop.shop_id.str(), order.key.order_id.str()};
+    row.resize(hold_columns().size());
+    for (const JournalGroup& group : ledger.order_journal(order)) {
+        for (const JournalEntry& entry : group.entries) {
+            if (entry.reason == JournalReason::kMemoHeld) {
+                row[5] = group.actor;
+                row[6] = group.recorded_at.to_string();
+                row[7] = group.note;
+            }
+        }
+    }
+    return row;
+}
+
+void list_held_orders(LedgerReader& ledger, const AccountId& account_id, Listing& out) {
+    ReportFilter filter;
+    filter.account = account_id;
+    for (const ShopRow& shop : shops_of(ledger, filter)) {
+        std::vector<OrderKey> held;
+        ledger.scan_orders(shop.account, shop.shop, [&held](const OrderState& order) {
+            if (order.has(kOrderHeld)) {
+                held.push_back(order.key);
+            }
+            return true;
+        });
+        OrderState order;
+        for (const OrderKey& key : held) {
+            if (ledger.load_order(key, order)) {
+                out.add(held_order_row(ledger, shop, order));
+            }
+        }
+    }
+}
+
+Status run_hold_list(const Frame& frame, const HoldListCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    return list_rows(frame, command.list, hold_columns(),
+                     [&](LedgerReader& ledger, Listing& listing) {
+                         list_held_creators(ledger, *account, command.account, listing);
+                         list_held_orders(ledger, command.account, listing);
+                         return Status::success();
+                     });
+}
+
 void add_order(Subcommand app, OrderId& order, SubmitOptions& target) {
     add_id(app, "--shop", "S", target.shop.emplace(), "Shop of the order").required();
     add_value(app, "--order", "O", order, parse_order_id, "Order").required();
@@ -96,6 +249,11 @@ void declare_holds(Subcommand app) {
         app, "hold", "Block payouts of an order or a creator; refunds still count", run_hold);
     add_target(hold, held.command.target, held.submit);
     add_command_options(hold, held.submit, true);
+
+    auto [list, listed] =
+        add_command(hold, "list", "List the holds on creators and orders", run_hold_list);
+    add_id(list, "--account", "A", listed.account, "Account").required();
+    add_list_options(list, listed.list);
 
     auto [release, released] = add_command(
         app, "release", "Release a hold, or the rejection of an order", run_written<Release>);

@@ -1,17 +1,16 @@
 #include "worker/send/misspelling.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>
+
+#include "worker/cli/spelling.hpp"
 
 namespace sluice::cli {
 
 namespace {
 
-/// Longer names are not compared, which would take time.
-constexpr std::size_t kNameMax = 40;
 constexpr std::size_t kShortName = 6;
 
 /// Returns the name in lower case without separators: `listPrice`, `List-Price` and `list_price`
@@ -24,29 +23,6 @@ std::string letters_of(std::string_view name) {
         }
     }
     return letters;
-}
-
-/// Returns the number of letters that must be inserted, deleted, replaced or swapped with their
-/// neighbour to turn one into the other. Requires: both are at most kNameMax long.
-std::size_t distance(std::string_view a, std::string_view b) {
-    using Row = std::array<std::size_t, kNameMax + 1>;
-    Row before_last{}, last{}, row{};
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-        last[j] = j;
-    }
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-            row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                row[j] = std::min(row[j], before_last[j - 2] + 1);
-            }
-        }
-        before_last = last;
-        last = row;
-    }
-    return last[b.size()];
 }
 
 const ProductField* field_of(const ProductTable& table, std::string_view name) {
@@ -100,13 +76,13 @@ private:
 
 std::optional<std::string_view> resembled_field(const ProductTable& table, std::string_view name) {
     const std::string letters = letters_of(name);
-    if (letters.empty() || letters.size() > kNameMax) {
+    if (letters.empty() || letters.size() > kComparedNameMax) {
         return std::nullopt;
     }
     std::optional<std::string_view> nearest;
     std::size_t nearest_distance = letters.size() < kShortName ? 2 : 3;  // one more than may be
     for (const ProductField& field : table.fields) {
-        const std::size_t far = distance(letters, letters_of(field.name));
+        const std::size_t far = spelling_distance(letters, letters_of(field.name));
         if (far < nearest_distance) {
             nearest = field.name;
             nearest_distance = far;
