@@ -34,6 +34,28 @@ def test_each_directive_has_syntax_default_and_words(name):
     assert len(text.split("|")[-1].strip()) > 40
 
 
+def keys_of_the_program_file():
+    """(table, key) for each key that the reader knows."""
+    source = facts.read("worker/setup/program_file.cpp")
+    tables = re.findall(r'"(policy|program|program\.rule)",\s*\{("[^}]+")\}', source)
+    return [(table, key) for table, keys in tables for key in re.findall(r'"(\w+)"', keys)]
+
+
+@pytest.mark.parametrize("table, key", keys_of_the_program_file())
+def test_each_key_of_the_program_file_has_a_row_and_is_in_the_sample(table, key):
+    if (table, key) in [("program", "policy"), ("program", "program")]:
+        return  # the file itself
+    title = {"policy": "Policy", "program": "Program", "program.rule": "Rule"}[table]
+    assert re.search(rf"^\| .*`{key}`.* \|", section("docs/program-file.md", title), re.M)
+    shown = re.escape("[[program.rule]]") if key == "rule" else rf"{key} ="
+    assert re.search(rf"^(# )?{shown}", facts.read("conf/samples/program.toml"), re.M)
+
+
+def test_the_program_file_has_keys():
+    tables = [table for table, _ in keys_of_the_program_file()]
+    assert min(tables.count(table) for table in ("policy", "program", "program.rule")) > 9
+
+
 def test_variables():
     documented = set(re.findall(r"^`\$(sluice_\w+)`$", facts.read(DIRECTIVES), re.M))
     assert documented == facts.variables()
