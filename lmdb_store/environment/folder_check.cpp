@@ -48,11 +48,11 @@ std::string owner_text(const struct stat& info) {
 
 Status check_file(const fs::path& path, bool writable, std::uint64_t bytes_min) {
     struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) {
+    if (::lstat(path.c_str(), &info) != 0) {
         return errno == ENOENT ? damaged(path, "is missing") : system_error(errno, "inspect", path);
     }
-    if (!S_ISREG(info.st_mode)) {
-        return damaged(path, "is not a file");
+    if (Status plain = check_plain(path); !plain) {
+        return plain;
     }
     if (static_cast<std::uint64_t>(info.st_size) < bytes_min) {
         return damaged(path, info.st_size == 0 ? "is empty" : "is cut off");

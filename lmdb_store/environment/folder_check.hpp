@@ -14,9 +14,10 @@
 
 namespace sluice::store {
 
-/// Checks that folder, data.mdb and lock.mdb exist, are not empty, may be read and written as far
-/// as needed, and lie on a local file system. Opens no file, because closing lock.mdb would drop
-/// the locks of an environment that this process has open.
+/// Checks that folder, data.mdb and lock.mdb exist, are not empty, are regular files of the
+/// folder's owner, may be read and written as far as needed, and lie on a local file system. Opens
+/// no file, because closing lock.mdb would drop the locks of an environment that this process has
+/// open.
 [[nodiscard]] Status check_folder(const std::filesystem::path& folder, bool read_only);
 
 /// Refuses network file systems, because their maps and locks are not shared between machines.

@@ -36,7 +36,7 @@ bool is_supported(const std::filesystem::path& folder) noexcept {
 
 Preallocation::Preallocation(const std::filesystem::path& folder)
     : fd_(is_supported(folder)
-              ? ::open((folder / "data.mdb").c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC)
+              ? ::open((folder / "data.mdb").c_str(), O_WRONLY | O_DIRECT | O_NOFOLLOW | O_CLOEXEC)
               : -1) {}
 
 void Preallocation::prepare(const Environment& env, std::uint64_t bytes) noexcept {

@@ -1,7 +1,6 @@
 // `sluice init`: creates a store. docs/operations.md lists owners and modes.
 #include <fcntl.h>
 #include <grp.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,10 +27,12 @@ namespace fs = std::filesystem;
 
 /// Modes of folders and files. Without a group, only the owner has access.
 struct Modes {
-    mode_t root, shared_folder, queue_folder, queue_file, read_file, lock_file;
+    mode_t folder;         ///< The group may enter and list it.
+    mode_t shared_folder;  ///< The group creates files, and no member removes another's.
+    mode_t queue_file, read_file, lock_file;
 };
-constexpr Modes kWithGroup{0750, 0750, 02770, 0660, 0640, 0660};
-constexpr Modes kAlone{0700, 0700, 0700, 0600, 0600, 0600};
+constexpr Modes kWithGroup{0750, 03770, 0660, 0640, 0660};
+constexpr Modes kAlone{0700, 0700, 0600, 0600, 0600};
 constexpr mode_t kPrivateFolder = 0700;
 constexpr mode_t kPrivateFile = 0600;
 
@@ -45,12 +46,6 @@ struct Owners {
 
 Result<Owners> choose_owners(const InitOptions& options) {
     Owners owners{::geteuid(), ::getegid(), options.group ? kWithGroup : kAlone};
-    if (owners.user == 0) {
-        if (const passwd* sluice = ::getpwnam("sluice")) {
-            owners.user = sluice->pw_uid;
-            owners.group = sluice->pw_gid;
-        }
-    }
     if (options.group) {
         const group* found = ::getgrnam(options.group->c_str());
         if (found == nullptr) {
@@ -77,14 +72,16 @@ public:
     [[nodiscard]] Status run(std::uint32_t max_accounts) {
         const Modes& modes = owners_.modes;
         Status ok = root_folder();
-        ok = ok ? folder(paths_.registry, modes.shared_folder) : ok;
-        ok = ok ? folder(paths_.queue, modes.queue_folder) : ok;
-        ok = ok ? folder(paths_.bulk, modes.queue_folder) : ok;
+        ok = ok ? folder(paths_.registry, modes.folder) : ok;
+        ok = ok ? folder(paths_.queue, modes.folder) : ok;
+        ok = ok ? folder(paths_.bulk, modes.shared_folder) : ok;
         ok = ok ? folder(paths_.ledger, kPrivateFolder) : ok;
         ok = ok ? folder(paths_.archive, kPrivateFolder) : ok;
         ok = ok ? environments() : ok;
         ok = ok ? files() : ok;
         ok = ok ? format_file(max_accounts) : ok;
+        // Last, so that no member of the group meets a folder or file that is not complete.
+        ok = ok ? set_owner(paths_.root, owners_.with(owners_.modes.folder)) : ok;
         if (ok) {
             made_.clear();
         }
@@ -106,9 +103,9 @@ private:
             if (!is_empty) {
                 return occupied();
             }
-            return set_owner(paths_.root, owners_.with(owners_.modes.root));
+            return set_owner(paths_.root, owners_.with(kPrivateFolder));
         }
-        return folder(paths_.root, owners_.modes.root);
+        return folder(paths_.root, kPrivateFolder);
     }
 
     [[nodiscard]] Error occupied() const {
@@ -152,7 +149,7 @@ private:
         Status ok = key_.save(paths_.master_key);
         ok = ok ? replace_file(paths_.worker_lock, "", owners_.with(kPrivateFile)) : ok;
         ok = ok ? ControlFile::create(paths_, owners_.with(owners_.modes.queue_file)) : ok;
-        return ok ? LaneSet::create(paths_, owners_.with(owners_.modes.queue_folder),
+        return ok ? LaneSet::create(paths_, owners_.with(owners_.modes.shared_folder),
                                     owners_.with(owners_.modes.queue_file))
                   : ok;
     }

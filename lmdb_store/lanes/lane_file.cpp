@@ -90,17 +90,16 @@ Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
 
 Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
     for (const bool direct : {true, false}) {
-        Fd fd(open_retrying(path.c_str(), O_RDWR | O_NOFOLLOW | sync_flag(direct, sync)));
-        if (!fd.ok()) {
-            if (direct && errno == EINVAL) {
+        Result<Fd> fd = open_plain(path, O_RDWR | sync_flag(direct, sync));
+        if (!fd) {
+            if (direct && fd.error().code == ErrorCode::kInternal) {
                 continue;
             }
-            if (errno == ENOENT) {
-                return Error{ErrorCode::kNotFound, "\"" + path.string() + "\" is missing"};
-            }
-            return system_error(errno, "write", path);
+            return fd.error().code == ErrorCode::kNotFound
+                       ? Error{ErrorCode::kNotFound, "\"" + path.string() + "\" is missing"}
+                       : fd.error();
         }
-        LaneFile file(std::move(fd), path, direct, sync);
+        LaneFile file(std::move(*fd), path, direct, sync);
         Status read = file.read_head();
         if (read) {
             return file;

@@ -157,8 +157,8 @@ Status BulkFile::read_back(char* to) const {
 }
 
 bool is_in_use(const fs::path& file) noexcept {
-    const Fd fd(open_retrying(file.c_str(), O_RDONLY));
-    return !fd.ok() || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0;
+    const Result<Fd> fd = open_plain(file, O_RDONLY);
+    return !fd || ::flock(fd->get(), LOCK_EX | LOCK_NB) != 0;
 }
 
 BulkRef BulkFile::ref() const noexcept {
@@ -170,7 +170,7 @@ Result<std::string> read_bulk(const StorePaths& paths, const BulkRef& ref) {
         return Error{ErrorCode::kCorrupt, "the record names no bulk file"};
     }
     const fs::path path = paths.bulk / ref.file_name;
-    Result<std::string> body = read_file(path, ref.bytes);
+    Result<std::string> body = read_plain_file(path, ref.bytes);
     if (!body.ok()) {
         return body.error().code == ErrorCode::kInvalid
                    ? Error{ErrorCode::kCorrupt, "\"" + path.string() + "\" is too long"}

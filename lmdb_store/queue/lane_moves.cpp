@@ -66,10 +66,11 @@ Status LmdbQueue::open_lanes() {
     }
     lanes_ = std::move(*lanes);
     latch_boot_ = cell_key({}, lanes_->boot());
-    mover_lock_ = Fd(open_retrying(paths_.lane_cells.c_str(), O_RDWR));
-    if (!mover_lock_.ok()) {
-        return system_error(errno, "write", paths_.lane_cells);
+    Result<Fd> cells = open_plain(paths_.lane_cells, O_RDWR);
+    if (!cells) {
+        return cells.error();
     }
+    mover_lock_ = std::move(*cells);
     const Result<std::vector<LaneRow>> rows = lane_rows();
     if (!rows) {
         return rows.error();

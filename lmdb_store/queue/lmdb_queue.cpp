@@ -62,7 +62,7 @@ LmdbQueue::LmdbQueue(const StorePaths& paths, const QueueOptions& options, Contr
       options_(options),
       control_file_(std::move(control)),
       page_(&control_file_.words(), 0),
-      admission_(paths.queue),
+      admission_(paths.lanes),
       store_uuid_(std::move(store_uuid)) {}
 
 Status LmdbQueue::open_environment(std::uint64_t map_bytes) {

@@ -98,7 +98,7 @@ StorePaths::StorePaths(fs::path store_root)
       worker_lock(root / "worker.lock") {}
 
 Result<StoreFormat> read_store_format(const StorePaths& paths) {
-    Result<std::string> text = read_file(paths.format, kFormatBytesMax);
+    Result<std::string> text = read_plain_file(paths.format, kFormatBytesMax);
     if (!text) {
         if (text.error().code == ErrorCode::kNotFound) {
             return Error{ErrorCode::kNotFound, "\"" + paths.root.string() +

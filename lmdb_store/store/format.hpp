@@ -49,9 +49,9 @@ struct InitOptions {
     std::uint32_t max_accounts = kAccountsMaxDefault;
 };
 /// Creates a store: the master key and empty environments for registry, queue and ledger, with the
-/// owners and modes of docs/operations.md. If root runs it, everything belongs to the user
-/// `sluice`, if that exists. kConflict if the folder is a store or not empty. Writes the format
-/// file last, because a folder without one is no store.
+/// owners and modes of docs/operations.md. Everything belongs to the user that runs it.
+/// kConflict if the folder is a store or not empty. Writes the format file last, because a folder
+/// without one is no store.
 [[nodiscard]] Status init_store(const StorePaths& paths, const InitOptions& options);
 
 }  // namespace sluice::store

@@ -53,8 +53,13 @@ MasterKey::~MasterKey() {
 }
 
 Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
+    const Result<Fd> fd = open_plain(path, O_RDONLY);
+    return fd ? load(fd->get(), path) : fd.error();
+}
+
+Result<MasterKey> MasterKey::load(int fd, const std::filesystem::path& path) {
     struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) {
+    if (::fstat(fd, &info) != 0) {
         return system_error(errno, "read", path);
     }
     if ((info.st_mode & 077U) != 0) {
@@ -62,8 +67,7 @@ Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
                                                  "\" may be read by group or others: make it "
                                                  "readable by its owner only (chmod 0400)"};
     }
-    const Fd fd(open_retrying(path.c_str(), O_RDONLY));
-    return fd.ok() ? read(fd.get(), path) : system_error(errno, "read", path);
+    return read(fd, path);
 }
 
 Result<MasterKey> MasterKey::read(int fd, const std::filesystem::path& path) {
@@ -110,14 +114,21 @@ Status MasterKey::save(const std::filesystem::path& path) const {
 
 Status MasterKey::overwrite(const std::filesystem::path& path) const {
     // If its owner is not root, 0400 keeps the owner from writing.
-    if (::chmod(path.c_str(), 0600) != 0) {
+    const Result<Fd> readable = open_plain(path, O_RDONLY);
+    if (!readable) {
+        return readable.error();
+    }
+    if (::fchmod(readable->get(), 0600) != 0) {
         return system_error(errno, "write", path);
     }
-    const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    const Result<Fd> writable = open_plain(path, O_WRONLY);
+    if (!writable) {
+        return writable.error();
+    }
+    const Fd& fd = *writable;
     std::string text = to_hex(key_) + "\n";
     // One write of less than a sector, so that a reader sees the old key or the new one.
     const bool written =
-        fd.ok() &&
         ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
         ::ftruncate(fd.get(), static_cast<off_t>(text.size())) == 0 && ::fsync(fd.get()) == 0 &&
         ::fchmod(fd.get(), 0400) == 0;

@@ -56,6 +56,76 @@ int open_retrying(const char* path, int flags, mode_t mode) noexcept {
     return fd;
 }
 
+namespace {
+
+const char* kind_of(mode_t mode) noexcept {
+    switch (mode & S_IFMT) {
+        case S_IFLNK:
+            return "a symbolic link";
+        case S_IFDIR:
+            return "a folder";
+        case S_IFIFO:
+            return "a FIFO";
+        case S_IFSOCK:
+            return "a socket";
+        case S_IFREG:
+            return "a file with several names (hard links)";
+        default:
+            return "a device";
+    }
+}
+
+Error foreign_file(const std::filesystem::path& path, mode_t mode) {
+    const std::string name = "\"" + path.string() + "\"";
+    return {ErrorCode::kCorrupt,
+            name + " is " + kind_of(mode) +
+                " and should be a regular file with one name: it was not opened. Find out who "
+                "made it, move it away (mv -T " +
+                name + " \"" + path.string() +
+                ".refused\", which follows no link), and restore the file from a backup"};
+}
+
+}  // namespace
+
+Result<Fd> open_plain(const std::filesystem::path& path, int flags) {
+    struct stat info {};
+    Fd fd(open_retrying(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    const int error = errno;
+    if (!fd.ok()) {
+        // A link, a socket, or a FIFO without a reader.
+        const bool is_foreign = (error == ELOOP || error == ENXIO || error == EISDIR) &&
+                                ::lstat(path.c_str(), &info) == 0;
+        return is_foreign ? foreign_file(path, info.st_mode) : system_error(error, "open", path);
+    }
+    if (::fstat(fd.get(), &info) != 0) {
+        return system_error(errno, "inspect", path);
+    }
+    if (!S_ISREG(info.st_mode) || info.st_nlink > 1) {
+        return foreign_file(path, info.st_mode);
+    }
+    return fd;
+}
+
+Status check_plain(const std::filesystem::path& path) {
+    struct stat info {};
+    struct stat folder {};
+    if (::lstat(path.c_str(), &info) != 0 || ::stat(path.parent_path().c_str(), &folder) != 0) {
+        return system_error(errno, "inspect", path);
+    }
+    if (!S_ISREG(info.st_mode) || info.st_nlink > 1) {
+        return foreign_file(path, info.st_mode);
+    }
+    if (info.st_uid != folder.st_uid) {
+        const std::string owner = std::to_string(folder.st_uid);
+        return Error{ErrorCode::kPermission,
+                     "\"" + path.string() + "\" belongs to user " + std::to_string(info.st_uid) +
+                         " and should belong to the owner of its folder, user " + owner +
+                         ": it was not opened. If it is the right file: chown -h " + owner + " \"" +
+                         path.string() + "\""};
+    }
+    return Status::success();
+}
+
 Fd::~Fd() {
     if (fd_ >= 0) {
         ::close(fd_);
@@ -148,11 +218,8 @@ std::int64_t read_at(int fd, void* buffer, std::size_t bytes_count, std::uint64_
 }
 
 Result<OpenFile> OpenFile::open(const std::filesystem::path& path, Mode mode) {
-    Fd fd(open_retrying(path.c_str(), mode == Mode::kRead ? O_RDONLY : O_RDWR));
-    if (!fd.ok()) {
-        return system_error(errno, "open", path);
-    }
-    return OpenFile(std::move(fd), path);
+    Result<Fd> fd = open_plain(path, mode == Mode::kRead ? O_RDONLY : O_RDWR);
+    return fd ? Result<OpenFile>(OpenFile(std::move(*fd), path)) : Result<OpenFile>(fd.error());
 }
 
 Result<std::string> OpenFile::read_at(std::uint64_t offset, std::size_t bytes) const {
@@ -189,8 +256,10 @@ Result<std::uint64_t> OpenFile::size() const {
     return static_cast<std::uint64_t>(status.st_size);
 }
 
-Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max) {
-    const Fd fd(open_retrying(path.c_str(), O_RDONLY));
+namespace {
+
+Result<std::string> read_opened(const Fd& fd, const std::filesystem::path& path,
+                                std::size_t bytes_max) {
     struct stat info {};
     if (!fd.ok() || ::fstat(fd.get(), &info) != 0) {
         return system_error(errno, "read", path);
@@ -206,6 +275,17 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t byt
     }
     bytes.resize(static_cast<std::size_t>(got));
     return bytes;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max) {
+    return read_opened(Fd(open_retrying(path.c_str(), O_RDONLY | O_NONBLOCK)), path, bytes_max);
+}
+
+Result<std::string> read_plain_file(const std::filesystem::path& path, std::size_t bytes_max) {
+    const Result<Fd> fd = open_plain(path, O_RDONLY);
+    return fd ? read_opened(*fd, path, bytes_max) : Result<std::string>(fd.error());
 }
 
 Result<std::string> read_proc(const std::filesystem::path& path) {

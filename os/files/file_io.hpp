@@ -35,6 +35,8 @@ public:
 
     [[nodiscard]] int get() const noexcept { return fd_; }
     [[nodiscard]] bool ok() const noexcept { return fd_ >= 0; }
+    /// Returns the descriptor, which the caller closes from now on.
+    [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
 private:
     int fd_ = -1;
@@ -48,6 +50,14 @@ private:
 
 /// Calls open() with O_CLOEXEC, again after EINTR. Returns the descriptor, or -1 and sets errno.
 [[nodiscard]] int open_retrying(const char* path, int flags, mode_t mode = 0) noexcept;
+/// Opens an existing file that other processes may have replaced, such as one of a store: follows
+/// no link at `path` itself and never blocks. Returns kCorrupt, with the remedy, for everything
+/// that is no regular file or has further names (hard links).
+/// @param flags  As for open(), without O_CREAT.
+[[nodiscard]] Result<Fd> open_plain(const std::filesystem::path& path, int flags);
+/// Checks the same of a file that another library opens by its name, and that it belongs to the
+/// owner of its folder. Requires a folder where only its owner may rename files.
+[[nodiscard]] Status check_plain(const std::filesystem::path& path);
 /// Writes all of `bytes`, again after EINTR and partial writes. Returns 0 or an errno.
 [[nodiscard]] int write_all(int fd, std::string_view bytes) noexcept;
 /// Writes all of `bytes` at `offset`, wherever the descriptor stands. Returns 0 or an errno.
@@ -63,7 +73,7 @@ class OpenFile {
 public:
     enum class Mode : std::uint8_t { kRead, kReadWrite };
 
-    /// Opens an existing file. Use replace_file() to create one.
+    /// Opens an existing file by open_plain(). Use replace_file() to create one.
     [[nodiscard]] static Result<OpenFile> open(const std::filesystem::path& path, Mode mode);
 
     /// Returns `bytes` bytes from `offset` on, fewer only at the end of the file.
@@ -87,6 +97,9 @@ private:
 /// Returns the contents of a file. kInvalid if it is no regular file or longer than `bytes_max`.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t bytes_max);
+/// The same, by open_plain().
+[[nodiscard]] Result<std::string> read_plain_file(const std::filesystem::path& path,
+                                                  std::size_t bytes_max);
 /// Returns up to 4 KB of a file of /proc, whose length is unknown before it is read.
 [[nodiscard]] Result<std::string> read_proc(const std::filesystem::path& path);
 

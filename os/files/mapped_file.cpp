@@ -41,10 +41,14 @@ void release_if_of(const char* line, std::string_view path) noexcept {
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path, std::size_t bytes) {
-    const Fd fd(open_retrying(path.c_str(), O_RDWR));
+    const Result<Fd> opened = open_plain(path, O_RDWR);
+    if (!opened) {
+        return opened.error();
+    }
+    const Fd& fd = *opened;
     struct stat info {};
-    if (!fd.ok() || ::fstat(fd.get(), &info) != 0) {
-        return system_error(errno, "write", path);
+    if (::fstat(fd.get(), &info) != 0) {
+        return system_error(errno, "inspect", path);
     }
     if (static_cast<std::size_t>(info.st_size) < bytes) {
         return Error{ErrorCode::kInvalid, "\"" + path.string() + "\" is too short"};

@@ -34,7 +34,7 @@ Result<std::string> ledger_url_of(const Frame& frame, const std::string& given) 
     if (!given.empty() || ::access(file.c_str(), F_OK) != 0) {
         return given;
     }
-    auto text = read_file(file, kUrlBytesMax);
+    auto text = read_plain_file(file, kUrlBytesMax);
     if (!text.ok()) {
         return text.error();
     }
@@ -44,7 +44,7 @@ Result<std::string> ledger_url_of(const Frame& frame, const std::string& given) 
 /// Stores the URL without its password.
 Status bind_store(const std::string& file, const pg::Url& url) {
     const std::string wanted = url.shown() + "\n";
-    const auto stored = read_file(file, kUrlBytesMax);
+    const auto stored = read_plain_file(file, kUrlBytesMax);
     return stored.ok() && *stored == wanted ? Status::success() : replace_file(file, wanted);
 }
 

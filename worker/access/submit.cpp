@@ -1,12 +1,8 @@
 #include "worker/access/submit.hpp"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 
 #include "core/apply/work.hpp"
 #include "core/protocol/signature.hpp"
@@ -20,6 +16,7 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/progress.hpp"
+#include "worker/system/identity.hpp"
 #include "worker/system/process.hpp"
 
 namespace sluice::cli {
@@ -30,14 +27,6 @@ namespace {
 /// stop signal ends it.
 constexpr std::chrono::milliseconds kTellAfter{1000};
 constexpr std::chrono::milliseconds kStopAfter{2000};
-
-/// Returns the user who logged in, or nothing for a service.
-std::optional<uid_t> login_user() {
-    constexpr uid_t kUnset = static_cast<uid_t>(-1);
-    std::ifstream file("/proc/self/loginuid");
-    uid_t user = kUnset;
-    return file >> user && user != kUnset ? std::optional(user) : std::nullopt;
-}
 
 Status check_reason(const SubmitOptions& options) {
     if ((options.needs_reason && options.reason.empty()) ||
@@ -118,9 +107,6 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
             progress.show(work_text(left));
         }
     };
-    if (Status became = become_store_owner(paths); !became.ok()) {
-        return became.error();
-    }
     auto queue = store::Queue::open(paths, queue_options());
     if (!queue.ok()) {
         return queue.error();
@@ -170,12 +156,6 @@ void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reaso
 void add_no_wait(Subcommand app, bool& target) {
     add_flag(app, "--no-wait", target,
              "Return before orders are attributed again, and report how many are left");
-}
-
-std::string current_user() {
-    const uid_t user = login_user().value_or(::getuid());
-    const passwd* const entry = ::getpwuid(user);
-    return entry != nullptr ? entry->pw_name : "uid " + std::to_string(user);
 }
 
 void add_dry_run(Subcommand app, DryRunOptions& target) {

@@ -48,10 +48,6 @@ void add_no_wait(Subcommand app, bool& target);
 [[nodiscard]] Result<worker::CommandSender> sender_of(const Frame& frame,
                                                       const SubmitOptions& options);
 
-/// Returns the user for the audit trail: the user who logged in (/proc/self/loginuid, which
-/// survives sudo), else the real user. No option sets it.
-[[nodiscard]] std::string current_user();
-
 struct DryRunOptions {
     bool wanted = false;  ///< --dry-run
     Format format = Format::kTable;

@@ -14,7 +14,7 @@ struct DoctorCommand {
     Format format = Format::kTable;
 };
 
-Findings look(const Frame& frame, const std::string& nginx_conf) {
+Findings look(const Frame& frame, const NginxDump& nginx) {
     const store::StorePaths paths = frame.paths();
     Findings findings;
     check_format(paths, findings);
@@ -28,14 +28,18 @@ Findings look(const Frame& frame, const std::string& nginx_conf) {
         check_queue(paths, now(), findings);
         check_ledger(frame, findings);
     }
-    check_nginx(paths, nginx_conf, findings);
+    check_nginx(paths, nginx, findings);
     return findings;
 }
 
 Status run_doctor(const Frame& frame, const DoctorCommand& command) {
+    const NginxDump nginx = dump_nginx(command.nginx_conf);
+    if (Status became = become_store_owner(frame); !became.ok()) {
+        return became;
+    }
     std::size_t problems = 0;
     Listing listing(command.format, {{"check"}, {"result"}, {"finding"}, {"remedy"}});
-    for (const Finding& finding : look(frame, command.nginx_conf)) {
+    for (const Finding& finding : look(frame, nginx)) {
         problems += finding.health == Health::kProblem ? 1u : 0u;
         listing.add({finding.check, to_string(finding.health), finding.text,
                      finding.remedy.empty() ? Json() : Json(finding.remedy)});
@@ -53,6 +57,7 @@ Status run_doctor(const Frame& frame, const DoctorCommand& command) {
 void declare_doctor(Subcommand app) {
     auto [doctor, command] =
         add_command(app, "doctor", "Check store, worker and nginx, and name remedies", run_doctor);
+    doctor.keeps_user();
     add_text(doctor, "--nginx-conf", "FILE", command.nginx_conf,
              "nginx.conf to check (default: the one that nginx reads)");
     add_format(doctor, command.format);

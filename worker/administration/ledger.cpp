@@ -191,6 +191,7 @@ void declare_ledger(Subcommand app) {
         .required();
     const Option folder = add_value(rebuild, "--into", "DIR|URL", rebuilt.into, parse_place,
                                     "New or empty folder for the ledger, or a database");
+    rebuild.uses_file(rebuilt.into, FileUse::kNewFolder);
     // No default as in add_ledger(), so that a store's own ledger is never rebuilt by accident.
     add_value(rebuild, "--ledger", "URL", rebuilt.into, parse_url,
               "Database (postgres://...) that receives the inputs it lacks")

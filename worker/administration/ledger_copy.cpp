@@ -8,7 +8,7 @@
 #include "worker/cli/progress.hpp"
 #include "worker/copy/copy.hpp"
 #include "worker/system/crash_point.hpp"
-#include "worker/system/process.hpp"
+#include "worker/system/identity.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -149,7 +149,7 @@ Status run_copy(const Frame& frame, const CopyCommand& command) {
         }
     }
     const auto owner = from.store() ? from.store() : command.to.store();
-    if (Status became = become_store_owner(owner.value_or(frame.paths())); !became.ok()) {
+    if (Status became = become_owner_of(owner.value_or(frame.paths()).root); !became.ok()) {
         return became;
     }
     const bool concerns_store = *in_use && (from.is(**in_use) || command.switches);

@@ -12,7 +12,7 @@
 #include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
-#include "worker/system/file.hpp"
+#include "worker/system/named_file.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -188,19 +188,21 @@ Status run_peek(const Frame& frame, const PeekCommand& command) {
 }
 
 Status run_export(const Frame& frame, const ExportCommand& command) {
-    auto file = command.file == "-" ? Result<UniqueFile>(UniqueFile())
-                                    : open_for_writing(command.file, Existing::kEmptied);
+    const bool to_stdout = command.file == "-";
+    auto file = OutputFile::create(to_stdout ? "/dev/stdout" : command.file);
     if (!file.ok()) {
         return file.error();
     }
-    std::FILE* const out = file.value() ? file->get() : stdout;
+    Status written = Status::success();
     Status read = visit_waiting(frame, 1, UINT64_MAX, [&](const Row& row) {
-        const std::string line = object_of(record_columns(), row).compact() + "\n";
-        std::fwrite(line.data(), 1, line.size(), out);
+        if (written) {
+            written = file->write(object_of(record_columns(), row).compact() + "\n");
+        }
     });
-    const bool written = std::fflush(out) == 0 && std::ferror(out) == 0;
-    if (read.ok() && !written) {
-        return Error{ErrorCode::kIo, command.file + ": could not be written completely"};
+    read = read ? written : read;
+    read = read ? file->place() : read;
+    if (read) {
+        file->keep();
     }
     return read;
 }
@@ -317,7 +319,8 @@ void declare_queue(Subcommand app) {
 
     auto [save, saved] = add_command(
         group, "export", "Export inputs that are not applied yet, one JSON line each", run_export);
-    add_text(save, "FILE", "", saved.file, "Output file; - means standard output").required();
+    add_file(save, "FILE", "", saved.file, FileUse::kOutput, "Output file; - means standard output")
+        .required();
 }
 
 }  // namespace sluice::cli

@@ -120,7 +120,7 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
         std::fwrite(exported->text.data(), 1, exported->text.size(), stdout);
         return Status::success();
     }
-    return replace_file(command.file, exported->text);
+    return write_output(command.file, exported->text);
 }
 
 void show_changes(Format format, const store::RegistryRevision& revision,
@@ -221,8 +221,8 @@ void declare_registry(Subcommand app) {
         app.add_group("registry", "Share accounts, shops and tokens between the nodes of a fleet");
     auto [out, exported] =
         add_command(group, "export", "Export the registry, with encrypted secrets", run_export);
-    const Option file =
-        add_text(out, "FILE", "", exported.file, "Output file; - means standard output");
+    const Option file = add_file(out, "FILE", "", exported.file, FileUse::kOutput,
+                                 "Output file; - means standard output");
     const Option to = add_text(out, "--to", "URL", exported.to,
                                "Publish the registry in this database instead (postgres://...)")
                           .excludes(file);
@@ -232,7 +232,8 @@ void declare_registry(Subcommand app) {
 
     auto [in, imported] =
         add_command(group, "import", "Import the registry of another store", run_import);
-    add_text(in, "FILE", "", imported.file, "File of `registry export`; - means standard input")
+    add_file(in, "FILE", "", imported.file, FileUse::kInput,
+             "File of `registry export`; - means standard input")
         .required();
     add_force(in, imported.from);
     add_format(in, imported.format);

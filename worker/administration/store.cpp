@@ -1,9 +1,15 @@
 // sluice init, store set, key rotate
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/system/identity.hpp"
+#include "worker/system/named_file.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -20,7 +26,32 @@ struct RotateCommand {
     std::string to;
 };
 
+/// Makes a program of root the user `sluice`, which will own the store. Root owns it if there is no
+/// such user, or if that user cannot enter the folder above.
+Status become_new_owner(const store::StorePaths& paths, const std::optional<std::string>& group) {
+    const passwd* const user = ::geteuid() == 0 ? ::getpwnam("sluice") : nullptr;
+    const std::filesystem::path above = std::filesystem::absolute(paths.root).parent_path();
+    std::error_code failure;
+    std::filesystem::create_directories(above, failure);
+    if (failure) {
+        return system_error(failure.value(), "create", above);
+    }
+    if (user == nullptr || !can_enter(above, user->pw_uid, user->pw_gid)) {
+        return Status::success();
+    }
+    const struct group* const members = group ? ::getgrnam(group->c_str()) : nullptr;
+    if (group && members == nullptr) {
+        return Error{ErrorCode::kNotFound, "there is no group \"" + *group + "\""};
+    }
+    Status made = make_folder_for(paths.root, user->pw_uid,
+                                  members != nullptr ? members->gr_gid : user->pw_gid);
+    return made ? become_owner_of(paths.root) : made;
+}
+
 Status run_init(const Frame& frame, const InitCommand& command) {
+    if (Status became = become_new_owner(frame.paths(), command.init.group); !became.ok()) {
+        return became;
+    }
     if (Status made = store::init_store(frame.paths(), command.init); !made.ok()) {
         return made;
     }
@@ -41,7 +72,11 @@ Status run_rotate(const Frame& frame, const RotateCommand& command) {
     const auto paths = frame.paths();
     std::optional<store::MasterKey> to;
     if (!command.to.empty()) {
-        auto given = store::MasterKey::load(command.to);
+        const auto file = open_input(command.to);
+        if (!file.ok()) {
+            return file.error();
+        }
+        auto given = store::MasterKey::load(file->get(), command.to);
         if (!given.ok()) {
             return given.error();
         }
@@ -71,6 +106,7 @@ Result<std::uint32_t> parse_max_accounts(std::string_view text) {
 
 void declare_store(Subcommand app) {
     auto [init, created] = add_command(app, "init", "Create the store", run_init);
+    init.keeps_user();
     add_value(
         init, "--group", "GROUP", created.init.group,
         [](const std::string& name) { return Result<std::string>(name); },
@@ -88,7 +124,7 @@ void declare_store(Subcommand app) {
     const Subcommand key = app.add_group("key", "Manage the key that encrypts the tokens' secrets");
     auto [rotate, rotated] =
         add_command(key, "rotate", "Encrypt every secret with a new key", run_rotate);
-    add_text(rotate, "--to", "KEYFILE", rotated.to,
+    add_file(rotate, "--to", "KEYFILE", rotated.to, FileUse::kInput,
              "New key, copied from another node of the fleet (default: a random key)");
 }
 

@@ -61,7 +61,7 @@ Status create_into_file(const Frame& frame, const CreateCommand& command,
     if (!request.secret) {
         request.secret = store::random_secret();
     }
-    auto file = NewSecretFile::create(command.secret_file, *request.secret);
+    auto file = write_new_secret(command.secret_file, *request.secret);
     if (!file.ok()) {
         return file.error();
     }
@@ -138,10 +138,10 @@ void declare_token(Subcommand app) {
         .required();
     add_value(create, "--expires", "WHEN", created.request.expires_at, parse_expiry,
               "Expiry: a time (RFC 3339), or a duration: 90d, 12h, 30m, 45s (default: never)");
-    add_text(create, "--secret-from", "FILE|-", created.secret_from,
+    add_file(create, "--secret-from", "FILE|-", created.secret_from, FileUse::kInput,
              "File with the secret (at least 16 bytes); - means standard input (default: a random "
              "secret)");
-    add_text(create, "--secret-file", "FILE", created.secret_file,
+    add_file(create, "--secret-file", "FILE", created.secret_file, FileUse::kNewOutput,
              "Write the secret to a new file of mode 0600 instead of printing it");
     add_format(create, created.format);
 

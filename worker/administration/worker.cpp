@@ -147,9 +147,6 @@ Result<std::unique_ptr<worker::Drain>> open_drain(const Frame& frame, const Work
 
 Status run_worker(const Frame& frame, const WorkerCommand& command) {
     const auto paths = frame.paths();
-    if (Status became = become_store_owner(paths); !became.ok()) {
-        return became;
-    }
     const std::atomic<bool>& stop = catch_stop_signals();
     auto queue = store::Queue::open(paths, queue_options());
     if (!queue.ok()) {

@@ -1,6 +1,7 @@
 #include "worker/cli/cli.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "worker/cli/spelling.hpp"
+#include "worker/system/identity.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -117,8 +119,11 @@ int report_mistake(const CLI::App& root, const CLI::ParseError& mistake) {
     return kExitUsage;
 }
 
-int run_action(const Frame& frame) {
-    const Status status = frame.action();
+int run_action(const CLI::App& command, const Frame& frame) {
+    const bool keeps_user =
+        std::find(frame.keepers.begin(), frame.keepers.end(), &command) != frame.keepers.end();
+    Status status = keeps_user ? Status::success() : become_store_owner(frame);
+    status = status ? frame.action() : status;
     const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     if (!status.ok() && status.error().code == ErrorCode::kPending) {
         std::fprintf(stderr, "%s\n", status.error().message.c_str());
@@ -213,7 +218,7 @@ int parse_and_run(CLI::App& app, Frame& frame, const Help& help, int argc,
     } catch (const CLI::ParseError& mistake) {
         return report_mistake(app, mistake);
     }
-    return run_action(frame);
+    return run_action(innermost(app), frame);
 }
 
 /// A value that `take` refuses is a usage error.
@@ -230,6 +235,24 @@ std::string shown_type(const std::string& name, const std::string& type) {
 }
 
 }  // namespace
+
+Status become_store_owner(const Frame& frame) {
+    if (!leaves_root_for(frame.store)) {
+        return Status::success();
+    }
+    for (const NamedFile& file : frame.files) {
+        const bool is_stdin = *file.path == "-" && file.use == FileUse::kInput;
+        const bool names_file =
+            !file.path->empty() && *file.path != "-" && file.path->find("://") == std::string::npos;
+        if (is_stdin || names_file) {
+            Status held = hold_file(is_stdin ? "/dev/stdin" : *file.path, file.use, frame.store);
+            if (!held.ok()) {
+                return held;
+            }
+        }
+    }
+    return become_owner_of(frame.store);
+}
 
 Option Option::required() const {
     option_->required();
@@ -303,6 +326,14 @@ Option Subcommand::add_flag(const std::string& name, std::function<void()> set,
     return Option(*app_->add_flag_callback(name, std::move(set), help));
 }
 
+void Subcommand::keeps_user() const {
+    frame_->keepers.push_back(app_);
+}
+
+void Subcommand::uses_file(const std::string& path, FileUse use) const {
+    frame_->files.push_back({&path, use});
+}
+
 void Subcommand::require(std::function<std::string()> missing) const {
     app_->parse_complete_callback([app = app_, missing = std::move(missing)] {
         if (const std::string named = app->get_subcommands().empty() ? missing() : "";
@@ -321,6 +352,12 @@ Option add_text(Subcommand app, const std::string& name, const std::string& type
             return Status::success();
         },
         help);
+}
+
+Option add_file(Subcommand app, const std::string& name, const std::string& type,
+                std::string& target, FileUse use, const std::string& help) {
+    app.uses_file(target, use);
+    return add_text(app, name, type, target, help);
 }
 
 Option add_texts(Subcommand app, const std::string& name, const std::string& type,

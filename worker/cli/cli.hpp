@@ -17,6 +17,7 @@
 
 #include "core/values/result.hpp"
 #include "lmdb_store/store/format.hpp"
+#include "worker/system/named_file.hpp"
 
 namespace CLI {
 class App;
@@ -27,13 +28,25 @@ namespace sluice::cli {
 
 inline constexpr const char* kDefaultStore = "/var/lib/sluice";
 
+/// A file that an option names, unless the text is empty or "-".
+struct NamedFile {
+    const std::string* path;
+    FileUse use;
+};
+
 /// The settings that all subcommands share, and the handler of the one that was named.
 struct Frame {
-    std::string store = kDefaultStore;  ///< --store, else SLUICE_STORE.
-    std::function<Status()> action;     ///< Set by the subcommand that was named.
+    std::string store = kDefaultStore;     ///< --store, else SLUICE_STORE.
+    std::function<Status()> action;        ///< Set by the subcommand that was named.
+    std::vector<NamedFile> files;          ///< The files of all subcommands.
+    std::vector<const CLI::App*> keepers;  ///< Subcommand::keeps_user().
 
     [[nodiscard]] store::StorePaths paths() const { return store::StorePaths(store); }
 };
+
+/// Makes a program of root the owner of the store, and holds the files that the command line names.
+/// Every subcommand begins with it, unless it declares keeps_user().
+[[nodiscard]] Status become_store_owner(const Frame& frame);
 
 /// An option or positional of a subcommand. A handle, valid as long as the program runs.
 class Option {
@@ -73,6 +86,12 @@ public:
     Option add_flag(const std::string& name, std::function<void()> set,
                     const std::string& help) const;
 
+    /// Keeps the rights of the user who started it, for a subcommand that opens no store, or that
+    /// calls become_store_owner() itself.
+    void keeps_user() const;
+    /// Names a file that the subcommand uses. `path` lives as long as the program runs.
+    void uses_file(const std::string& path, FileUse use) const;
+
     /// Calls `missing` after the line was parsed; it names what is required and absent, or returns
     /// an empty text.
     void require(std::function<std::string()> missing) const;
@@ -100,6 +119,9 @@ template <class Options>
 /// Adds a text option or positional.
 Option add_text(Subcommand app, const std::string& name, const std::string& type,
                 std::string& target, const std::string& help);
+/// Adds a text option or positional that names a file.
+Option add_file(Subcommand app, const std::string& name, const std::string& type,
+                std::string& target, FileUse use, const std::string& help);
 /// Adds a positional for all words that are left, or an option that may be repeated.
 Option add_texts(Subcommand app, const std::string& name, const std::string& type,
                  std::vector<std::string>& target, const std::string& help);

@@ -11,6 +11,7 @@
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "worker/cli/cli.hpp"
+#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 
@@ -42,8 +43,14 @@ void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findin
 // worker/doctor/ledger.cpp
 void check_ledger(const Frame& frame, Findings& findings);
 // worker/doctor/nginx.cpp
+/// The output of `nginx -T`, and whether root ran it.
+struct NginxDump {
+    Result<ChildOutput> said;
+    bool by_root = false;
+};
+/// Runs `nginx -T`. Call it before become_store_owner(), because nginx reads files of root.
 /// @param configuration  nginx.conf; empty means the one that nginx was built to read.
-void check_nginx(const store::StorePaths& paths, const std::string& configuration,
-                 Findings& findings);
+[[nodiscard]] NginxDump dump_nginx(const std::string& configuration);
+void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings& findings);
 
 }  // namespace sluice::cli

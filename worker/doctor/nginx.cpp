@@ -5,7 +5,6 @@
 
 #include "worker/cli/output.hpp"
 #include "worker/doctor/doctor.hpp"
-#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -25,13 +24,12 @@ std::string first_complaint(const std::string& output) {
     return "nginx -T failed";
 }
 
-std::string remedy_for(const std::string& complaint) {
+std::string remedy_for(const std::string& complaint, bool by_root) {
     if (complaint.find("is not binary compatible") != std::string::npos ||
         complaint.find(" instead of ") != std::string::npos) {
         return "the module was built for another nginx: install the package that fits this one";
     }
-    return ::geteuid() == 0 ? "correct the configuration; `nginx -t` says where"
-                            : "run doctor as root";
+    return by_root ? "correct the configuration; `nginx -t` says where" : "run doctor as root";
 }
 
 /// Returns the first argument of `sluice_store`, if the configuration has one.
@@ -53,23 +51,25 @@ std::string configured_store(const std::string& configuration) {
 
 }  // namespace
 
-void check_nginx(const store::StorePaths& paths, const std::string& configuration,
-                 Findings& findings) {
+NginxDump dump_nginx(const std::string& configuration) {
     const bool there = ::access(kNginx, X_OK) == 0;
     std::vector<std::string> command{there ? kNginx : "nginx", "-T"};
     if (!configuration.empty()) {
         command.insert(command.end(), {"-c", std::filesystem::absolute(configuration).string()});
     }
-    auto said = run_child(command);
+    return {run_child(command), ::geteuid() == 0};
+}
+
+void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings& findings) {
+    const Result<ChildOutput>& said = dump.said;
     if (!said.ok()) {
         findings.push_back({"nginx", Health::kNote, "no nginx is installed here", ""});
         return;
     }
     if (said->status != 0) {
         const std::string complaint = first_complaint(said->output);
-        const bool rights = ::geteuid() != 0;
-        findings.push_back(
-            {"nginx", rights ? Health::kNote : Health::kProblem, complaint, remedy_for(complaint)});
+        findings.push_back({"nginx", dump.by_root ? Health::kProblem : Health::kNote, complaint,
+                            remedy_for(complaint, dump.by_root)});
         return;
     }
     const std::string store = configured_store(said->output);

@@ -34,30 +34,68 @@ std::string user_name(uid_t user) {
     return entry != nullptr ? entry->pw_name : std::to_string(user);
 }
 
-/// Access bits that only owner and group may have, and the owner that all of them must have.
+/// Kinds, owners and access bits of the store's files and folders. No remedy follows a link.
 class PermissionCheck {
 public:
     PermissionCheck(uid_t owner, Findings& findings) : owner_(owner), findings_(findings) {}
 
-    void look(const fs::path& path, unsigned forbidden) {
+    void look(const fs::path& path, mode_t kind, unsigned forbidden) {
         struct stat info {};
-        if (::stat(path.c_str(), &info) != 0) {
-            add(system_error(errno, "look at", path).message, "run doctor as root");
+        if (!inspect(path, kind, info)) {
             return;
         }
         if ((info.st_mode & forbidden) != 0) {
-            add(path.string() + " has mode " + octal(info.st_mode),
-                "chmod " + octal(info.st_mode & ~forbidden) + " " + path.string());
+            wrong_mode(path, info.st_mode, info.st_mode & ~forbidden);
         }
         if (info.st_uid != owner_) {
-            add(path.string() + " belongs to " + user_name(info.st_uid) + ", the store to " +
-                    user_name(owner_),
-                "chown " + user_name(owner_) + " " + path.string());
+            add(path.string() + " belongs to " + user_name(info.st_uid) + " and should belong to " +
+                    user_name(owner_) + ", the owner of the store",
+                "chown -h " + user_name(owner_) + " \"" + path.string() + "\"");
+        }
+    }
+    /// Checks a folder in which nginx's workers create files, and these files.
+    void look_shared(const fs::path& path) {
+        look(path, S_IFDIR, 0007);
+        struct stat info {};
+        if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+            return;
+        }
+        constexpr unsigned kSharedBits = S_ISGID | S_ISVTX;
+        if ((info.st_mode & S_IWGRP) != 0 && (info.st_mode & kSharedBits) != kSharedBits) {
+            wrong_mode(path, info.st_mode, info.st_mode | kSharedBits);
+        }
+        const auto names = names_in(path);
+        for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+            if (inspect(path / name, S_IFREG, info) && (info.st_mode & 0007) != 0) {
+                wrong_mode(path / name, info.st_mode, info.st_mode & ~0007U);
+            }
         }
     }
     [[nodiscard]] bool clean() const noexcept { return clean_; }
 
 private:
+    bool inspect(const fs::path& path, mode_t kind, struct stat& info) {
+        if (::lstat(path.c_str(), &info) != 0) {
+            if (errno != ENOENT || kind == S_IFDIR) {  // files come and go
+                add(system_error(errno, "look at", path).message, "run doctor as root");
+            }
+            return false;
+        }
+        if ((info.st_mode & S_IFMT) == kind) {
+            return true;
+        }
+        add(path.string() +
+                (S_ISLNK(info.st_mode) ? " is a symbolic link" : " is of the wrong kind") +
+                " and should be a " + (kind == S_IFDIR ? "folder" : "regular file"),
+            "find out who made it; mv -T \"" + path.string() + "\" \"" + path.string() +
+                ".refused\"");
+        return false;
+    }
+    void wrong_mode(const fs::path& path, unsigned mode, unsigned right) {
+        add(path.string() + " has mode " + octal(mode) + " and should have " + octal(right),
+            "find \"" + path.string() + "\" -maxdepth 0 ! -type l -exec chmod " + octal(right) +
+                " {} +");
+    }
     void add(std::string text, std::string remedy) {
         clean_ = false;
         findings_.push_back({"permissions", Health::kProblem, std::move(text), std::move(remedy)});
@@ -100,21 +138,23 @@ void check_permissions(const store::StorePaths& paths, Findings& findings) {
     }
     PermissionCheck check(root.st_uid, findings);
     constexpr unsigned kOthers = 0007;
+    constexpr unsigned kNotInGroup = 0027;
     constexpr unsigned kGroupAndOthers = 0077;
-    check.look(paths.root, kOthers);
-    check.look(paths.registry, kOthers | 0020);
-    check.look(paths.registry / "data.mdb", kOthers | 0020);
-    check.look(paths.registry / "lock.mdb", kOthers);
-    check.look(paths.queue, kOthers);
-    check.look(paths.queue / "data.mdb", kOthers);
-    check.look(paths.queue / "lock.mdb", kOthers);
-    check.look(paths.bulk, kOthers);
-    check.look(paths.control, kOthers);
+    check.look(fs::canonical(paths.root), S_IFDIR, kNotInGroup);
+    check.look(paths.registry, S_IFDIR, kNotInGroup);
+    check.look(paths.registry / "data.mdb", S_IFREG, kNotInGroup);
+    check.look(paths.registry / "lock.mdb", S_IFREG, kOthers);
+    check.look(paths.queue, S_IFDIR, kNotInGroup);
+    check.look(paths.queue / "data.mdb", S_IFREG, kOthers);
+    check.look(paths.queue / "lock.mdb", S_IFREG, kOthers);
+    check.look(paths.control, S_IFREG, kOthers);
+    check.look_shared(paths.bulk);
+    check.look_shared(paths.lanes);
     for (const fs::path& path : {paths.ledger, paths.archive}) {
-        check.look(path, kGroupAndOthers);
-        std::error_code ignored;
-        for (const auto& entry : fs::directory_iterator(path, ignored)) {
-            check.look(entry.path(), kGroupAndOthers);
+        check.look(path, S_IFDIR, kGroupAndOthers);
+        const auto names = names_in(path);
+        for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+            check.look(path / name, S_IFREG, kGroupAndOthers);
         }
     }
     if (check.clean()) {
@@ -124,15 +164,17 @@ void check_permissions(const store::StorePaths& paths, Findings& findings) {
 
 void check_key(const store::StorePaths& paths, Findings& findings) {
     const auto key = store::MasterKey::load(paths.master_key);
-    if (!key.ok() && ::geteuid() != 0 && key.error().code == ErrorCode::kPermission) {
-        findings.push_back(
-            {"key", Health::kNote, "only root can look at the master key", "run doctor as root"});
+    struct stat info {};
+    const bool is_owner = ::lstat(paths.root.c_str(), &info) == 0 && info.st_uid == ::geteuid();
+    if (!key.ok() && !is_owner && key.error().code == ErrorCode::kPermission) {
+        findings.push_back({"key", Health::kNote, "only its owner can look at the master key",
+                            "run doctor as root or as the store's owner"});
         return;
     }
     if (!key.ok()) {
         findings.push_back({"key", Health::kProblem, key.error().message,
                             "restore " + paths.master_key.string() +
-                                " from the backup, owned by root, mode 0400"});
+                                " from the backup, owned by the store's owner, mode 0400"});
         return;
     }
     findings.push_back({"key", Health::kOk, "the master key is readable by its owner only", ""});

@@ -27,10 +27,11 @@ std::string holder_of(int file) {
 
 Result<std::optional<std::uint64_t>> WorkerLock::holder(const store::StorePaths& paths) {
     const std::string path = paths.worker_lock.string();
-    const Fd file(open_retrying(path.c_str(), O_RDONLY));
-    if (!file.ok()) {
-        return system_error(errno, "open", path);
+    const Result<Fd> opened = open_plain(path, O_RDONLY);
+    if (!opened) {
+        return opened.error();
     }
+    const Fd& file = *opened;
     if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
         return std::optional<std::uint64_t>();
     }
@@ -53,10 +54,11 @@ Result<WorkerLock> WorkerLock::take_soon(const store::StorePaths& paths) {
 
 Result<WorkerLock> WorkerLock::take(const store::StorePaths& paths) {
     const std::string path = paths.worker_lock.string();
-    Fd file(open_retrying(path.c_str(), O_RDWR));
-    if (!file.ok()) {
-        return system_error(errno, "open", path);
+    Result<Fd> opened = open_plain(path, O_RDWR);
+    if (!opened) {
+        return opened.error();
     }
+    Fd& file = *opened;
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) {
             return system_error(errno, "lock", path);

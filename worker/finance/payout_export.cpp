@@ -252,7 +252,7 @@ Status write_sent(const Frame& frame, const ExportCommand& command, AccountNumbe
             }
             message->message_id = id;
             message->created_at = *payouts.front().sent_at;
-            if (Status written = replace_file(command.out, payment_file(*message, command.form));
+            if (Status written = write_output(command.out, payment_file(*message, command.form));
                 !written.ok()) {
                 return Error{written.error().code,
                              written.error().message +
@@ -317,12 +317,12 @@ void declare_export(Subcommand group) {
     add_value(app, "--form", "csv|json|pain.001", command.form, parse_payment_form,
               "File format; pain.001 means pain.001.001.09, EUR only")
         .required();
-    add_text(app, "--payees", "FILE", command.payees,
+    add_file(app, "--payees", "FILE", command.payees, FileUse::kInput,
              "Payout destinations: a CSV file with columns payee,name,iban,bic")
         .required();
-    add_text(app, "--debtor", "FILE", command.debtor,
+    add_file(app, "--debtor", "FILE", command.debtor, FileUse::kInput,
              "Debtor's account, required for pain.001: a CSV file with columns name,iban,bic");
-    add_text(app, "--out", "FILE", command.out, "Output file").required();
+    add_file(app, "--out", "FILE", command.out, FileUse::kOutput, "Output file").required();
     add_value(app, "--again", "ID", command.again, parse_admin_id,
               "Write the file of this earlier message again; nothing is marked as sent")
         .excludes(ids);

@@ -167,7 +167,7 @@ void declare_program(Subcommand app) {
     const Subcommand group = app.add_group("program", "Manage programs, which define commissions");
     auto [apply, applied] =
         add_command(group, "apply", "Apply the programs and policies of a file", run_apply);
-    add_text(apply, "FILE", "", applied.file,
+    add_file(apply, "FILE", "", applied.file, FileUse::kInput,
              "TOML file; programs that it does not name stay unchanged")
         .required();
     add_effective_from(apply, applied.effective_from);

@@ -236,7 +236,7 @@ void declare_program_preview(Subcommand group) {
         group, "preview",
         "Replay archives with a changed file, in a temporary folder, and print the differences",
         run_caught);
-    add_text(app, "FILE", "", command.file,
+    add_file(app, "FILE", "", command.file, FileUse::kInput,
              "TOML file; programs that it does not name stay unchanged")
         .required();
     add_id(app, "--account", "A", command.account, "Account").required();

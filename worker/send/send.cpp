@@ -259,6 +259,7 @@ void declare_send(Subcommand app) {
         app.add_group("send", "Sign records of a file and post them to a server");
     auto [events, orders] =
         add_command(group, "events", "Send order events, one JSON payload on each line", run_send);
+    events.keeps_user();
     add_text(events, "FILE", "", orders.file, "NDJSON file").required();
     declare_target(events, orders);
     add_value(
@@ -271,6 +272,7 @@ void declare_send(Subcommand app) {
 
     auto [products, batch] =
         add_command(group, "products", "Send products, in batches of 1000", run_send);
+    products.keeps_user();
     batch.products = true;
     batch.credentials.topic = Topic::kProductUpsert;
     add_text(products, "FILE", "", batch.file,

@@ -202,9 +202,10 @@ void require_key(Subcommand app, const SignCommand& command, Option token_file,
 
 /// Adds what `sign` and `verify` share. Returns `--token-file`.
 Option add_body(Subcommand app, SignCommand& command) {
-    add_text(app, "FILE", "", command.file, "File with the body (default: standard input)");
-    const Option token_file =
-        add_text(app, "--token-file", "F", command.token_file, "File with the token's secret");
+    add_file(app, "FILE", "", command.file, FileUse::kInput,
+             "File with the body (default: standard input)");
+    const Option token_file = add_file(app, "--token-file", "F", command.token_file,
+                                       FileUse::kInput, "File with the token's secret");
     add_flag(app, "--catalog", command.catalog,
              "Use SHA-256 without a token, as for /product-data");
     return token_file;
@@ -231,6 +232,7 @@ Status run_tax(const Frame& /*frame*/, const TaxCommand& command) {
 void declare_tax(Subcommand app) {
     auto [tax, command] = add_command(
         app, "tax", "Print the tax inside a gross amount, rounded half to even", run_tax);
+    tax.keeps_user();
     add_value(tax, "AMOUNT", "AMOUNT", command.amount, parse_decimal, "Gross amount").required();
     add_value(tax, "RATE", "RATE", command.rate, parse_decimal, "Tax rate; 0.2 means 20 percent")
         .required();
@@ -241,6 +243,7 @@ void declare_tax(Subcommand app) {
 void declare_sign(Subcommand app) {
     auto [sign, signed_body] =
         add_command(app, "sign", "Print the X-Signature of a body", run_sign);
+    sign.keeps_user();
     const Option signing_file = add_body(sign, signed_body);
     require_key(sign, signed_body, signing_file, "one of --token-file, --catalog");
 

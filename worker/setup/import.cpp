@@ -132,7 +132,8 @@ void add_effective_from(Subcommand app, std::optional<Timestamp>& target) {
 }
 
 void add_import(Subcommand app, ImportOptions& target) {
-    add_text(app, "FILE", "", target.file, "CSV file; all of it is imported, or nothing")
+    add_file(app, "FILE", "", target.file, FileUse::kInput,
+             "CSV file; all of it is imported, or nothing")
         .required();
     add_effective_from(app, target.effective_from);
     add_dry_run(app, target.dry_run);

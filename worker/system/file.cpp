@@ -15,15 +15,15 @@
 namespace sluice::cli {
 
 Result<UniqueFile> open_for_reading(const std::string& path) {
-    UniqueFile file(std::fopen(path.c_str(), "rbe"));
-    if (!file) {
-        return system_error(errno, "read", path);
+    auto opened = open_input(path);
+    if (!opened.ok()) {
+        return opened.error();
     }
     struct stat info {};
-    if (::fstat(::fileno(file.get()), &info) == 0 && S_ISDIR(info.st_mode)) {
+    if (::fstat(opened->get(), &info) == 0 && S_ISDIR(info.st_mode)) {
         return system_error(EISDIR, "read", path);
     }
-    return file;
+    return UniqueFile(::fdopen(opened->release(), "rb"));
 }
 
 Result<UniqueFile> open_for_writing(const std::string& path, Existing existing) {
@@ -97,10 +97,11 @@ Result<std::string> read_secret(const std::string& file, Exposed exposed) {
     const std::string name = is_stdin ? "standard input" : file;
     Fd opened;
     if (!is_stdin) {
-        opened = Fd(open_retrying(file.c_str(), O_RDONLY));
-        if (!opened.ok()) {
-            return system_error(errno, "read", file);
+        auto input = open_input(file);
+        if (!input.ok()) {
+            return input.error();
         }
+        opened = std::move(*input);
         if (Status mode = check_mode(opened.get(), file); !mode.ok()) {
             if (exposed == Exposed::kRefuse) {
                 return mode.error();
@@ -121,31 +122,14 @@ Result<std::string> read_secret(const std::string& file, Exposed exposed) {
     return text;
 }
 
-NewSecretFile::NewSecretFile(NewSecretFile&& other) noexcept
-    : path_(std::move(other.path_)), keeps_(std::exchange(other.keeps_, true)) {}
-
-NewSecretFile::~NewSecretFile() {
-    if (!keeps_) {
-        ::unlink(path_.c_str());
+Result<OutputFile> write_new_secret(const std::string& path, const std::string& secret) {
+    auto file = OutputFile::create(path, FileUse::kNewOutput);
+    if (!file.ok()) {
+        return file;
     }
-}
-
-Result<NewSecretFile> NewSecretFile::create(const std::string& path, const std::string& secret) {
-    const Fd fd(open_retrying(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600));
-    if (!fd.ok() && errno == EEXIST) {
-        return Error{ErrorCode::kConflict, path + " exists; name a file that does not exist yet"};
-    }
-    if (!fd.ok()) {
-        return system_error(errno, "create", path);
-    }
-    NewSecretFile file(path);
-    if (const int failed = write_all(fd.get(), secret + "\n"); failed != 0) {
-        return system_error(failed, "write", path);
-    }
-    if (::fsync(fd.get()) != 0) {
-        return system_error(errno, "sync", path);
-    }
-    return file;
+    Status written = file->write(secret + "\n");
+    written = written ? file->place() : written;
+    return written ? std::move(file) : Result<OutputFile>(written.error());
 }
 
 }  // namespace sluice::cli

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "core/values/result.hpp"
+#include "worker/system/named_file.hpp"
 
 namespace sluice::cli {
 
@@ -20,7 +20,8 @@ using UniqueFile = std::unique_ptr<std::FILE, FileCloser>;
 /// Opens a file or a pipe.
 [[nodiscard]] Result<UniqueFile> open_for_reading(const std::string& path);
 enum class Existing : std::uint8_t { kEmptied, kAppendedTo };
-/// Creates files that only the owner may read, because they can hold customers' data.
+/// Opens a file that grows while a command runs. Creates files that only the owner may read,
+/// because they can hold customers' data.
 [[nodiscard]] Result<UniqueFile> open_for_writing(const std::string& path, Existing existing);
 /// Reads all of a file or a pipe. Returns kInvalid if it is larger than `bytes_max`.
 [[nodiscard]] Result<std::string> read_to_end(const std::string& path, std::size_t bytes_max);
@@ -36,28 +37,10 @@ enum class Exposed {
 [[nodiscard]] Result<std::string> read_secret(const std::string& file,
                                               Exposed exposed = Exposed::kRefuse);
 
-/// A new file for one secret, readable by its owner only. The destructor removes it unless keep()
-/// was called.
-class NewSecretFile {
-public:
-    /// Writes the secret and a newline, durably.
-    /// Returns kConflict if the file exists, or kNotFound, kPermission, kNoSpace, kIo. The message
-    /// names the path.
-    [[nodiscard]] static Result<NewSecretFile> create(const std::string& path,
-                                                      const std::string& secret);
-    NewSecretFile(NewSecretFile&& other) noexcept;
-    NewSecretFile& operator=(NewSecretFile&&) = delete;
-    NewSecretFile(const NewSecretFile&) = delete;
-    NewSecretFile& operator=(const NewSecretFile&) = delete;
-    ~NewSecretFile();
-
-    void keep() noexcept { keeps_ = true; }
-
-private:
-    explicit NewSecretFile(std::string path) noexcept : path_(std::move(path)) {}
-
-    std::string path_;
-    bool keeps_ = false;
-};
+/// Writes the secret and a newline to a new file, durably, readable by its owner only. The file
+/// goes unless keep() is called. Returns kConflict if the file exists, or kNotFound, kPermission,
+/// kNoSpace, kIo. The message names the path.
+[[nodiscard]] Result<OutputFile> write_new_secret(const std::string& path,
+                                                  const std::string& secret);
 
 }  // namespace sluice::cli

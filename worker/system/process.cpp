@@ -75,37 +75,6 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments) {
     return child;
 }
 
-namespace {
-
-/// Returns false if a folder above the store is accessible to root only. Then only root uses the
-/// store, and the process may stay root.
-bool owner_can_enter(const store::StorePaths& paths, const struct stat& owner) {
-    if (::setegid(owner.st_gid) != 0 || ::seteuid(owner.st_uid) != 0) {
-        return false;
-    }
-    const bool can = ::faccessat(AT_FDCWD, paths.format.c_str(), R_OK, AT_EACCESS) == 0;
-    return ::seteuid(0) == 0 && ::setegid(0) == 0 && can;
-}
-
-}  // namespace
-
-Status become_store_owner(const store::StorePaths& paths) {
-    struct stat info {};
-    if (::geteuid() != 0 ||
-        (::stat(paths.ledger.c_str(), &info) != 0 && ::stat(paths.root.c_str(), &info) != 0) ||
-        info.st_uid == 0 || !owner_can_enter(paths, info)) {
-        return Status::success();
-    }
-    // Its other groups too: the queue may belong to the group of the nginx workers.
-    const passwd* const owner = ::getpwuid(info.st_uid);
-    const int groups =
-        owner != nullptr ? ::initgroups(owner->pw_name, info.st_gid) : ::setgroups(0, nullptr);
-    if (groups != 0 || ::setgid(info.st_gid) != 0 || ::setuid(info.st_uid) != 0) {
-        return system_error(errno, "become the owner of", paths.ledger);
-    }
-    return Status::success();
-}
-
 void notify_service(std::string_view state) noexcept {
     const char* const path = std::getenv("NOTIFY_SOCKET");
     if (path == nullptr) {
@@ -140,6 +109,51 @@ extern "C" void on_stop_signal(int /*signal*/) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Async-signal-safe.
+void say_and_end(std::string_view sentence) noexcept {
+    static_cast<void>(::write(STDERR_FILENO, sentence.data(), sentence.size()));
+    ::_exit(1);
+}
+
+extern "C" void on_damage(int signal) {
+    switch (signal) {
+        case SIGBUS:
+            return say_and_end(
+                "sluice: a file of the store became shorter while it was in use, or its disk "
+                "failed: nothing that was acknowledged is lost by this end of the program; run "
+                "\"sluice doctor\"\n");
+        case SIGSEGV:
+            return say_and_end(
+                "sluice: memory that other processes write to is damaged, or sluice has a defect: "
+                "stop nginx and the worker, and run \"sluice doctor\"\n");
+        default:
+            return say_and_end(
+                "sluice: a check of its own state failed: run \"sluice doctor\", and report the "
+                "line above\n");
+    }
+}
+
+}  // namespace
+
+void catch_damage() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they report these themselves
+    static std::array<char, 16'384> stack;  // the thread's own may be what is damaged
+    stack_t alternative{};
+    alternative.ss_sp = stack.data();
+    alternative.ss_size = stack.size();
+    ::sigaltstack(&alternative, nullptr);
+    struct sigaction action {};
+    action.sa_handler = on_damage;
+    action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+    sigemptyset(&action.sa_mask);
+    for (const int signal : {SIGBUS, SIGSEGV, SIGABRT}) {
+        ::sigaction(signal, &action, nullptr);
+    }
+#endif
+}
 
 const std::atomic<bool>& catch_stop_signals() {
     struct sigaction action {};

@@ -1,4 +1,4 @@
-// Process: children, signals, privileges, and the service manager.
+// Process: children, signals, and the service manager.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/values/result.hpp"
-#include "lmdb_store/store/format.hpp"
 
 namespace sluice::cli {
 
@@ -21,16 +20,15 @@ struct ChildOutput {
 /// Returns kNotFound if there is no such program.
 [[nodiscard]] Result<ChildOutput> run_child(const std::vector<std::string>& arguments);
 
-/// Makes a process of root permanently that of the user and group that own the ledger (or the
-/// store, if there is no ledger), so that the service can use every file that it creates. Root
-/// stays root if the owner cannot enter the store; other users stay as they are. Read everything
-/// that only root can read before this call.
-[[nodiscard]] Status become_store_owner(const store::StorePaths& paths);
-
 /// Notifies systemd (Type=notify): `READY=1`, `WATCHDOG=1`, `STOPPING=1`, `STATUS=...`. Does
 /// nothing without NOTIFY_SOCKET. Never blocks. The protocol is one datagram, so libsystemd is not
 /// linked.
 void notify_service(std::string_view state) noexcept;
+
+/// Makes a signal of damage end the process with a sentence and status 1: SIGBUS if a mapped file
+/// of the store became shorter, SIGSEGV and SIGABRT if its contents or this program are wrong.
+/// Other processes write to these files, so that no check made before can exclude it.
+void catch_damage();
 
 /// Makes SIGINT and SIGTERM set the returned flag instead of ending the process.
 [[nodiscard]] const std::atomic<bool>& catch_stop_signals();

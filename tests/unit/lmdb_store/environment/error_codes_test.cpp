@@ -88,7 +88,7 @@ TEST(ErrorCodes, AMissingFolderAndAMissingFileAreDistinguished) {
     std::filesystem::create_directories(folder.path() / "store" / "data.mdb");
     const Status checked = check_folder(folder.path() / "store", true);
     EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
-    EXPECT_THAT(checked.error().message, HasSubstr("is not a file"));
+    EXPECT_THAT(checked.error().message, HasSubstr("is a folder and should be a regular file"));
 }
 
 TEST(ErrorCodes, AReadOnlyFileNamesItsOwner) {
@@ -105,13 +105,27 @@ TEST(ErrorCodes, AReadOnlyFileNamesItsOwner) {
 
 TEST(ErrorCodes, AnOwnerWithoutANameIsGivenByHisNumber) {
     const TempStore store;
-    const auto lock = store.paths().queue / "lock.mdb";
-    if (::chown(lock.c_str(), 54'321, 54'322) != 0) {
-        GTEST_SKIP() << "only root can give files away";
+    const auto& queue = store.paths().queue;
+    for (const auto& path : {queue, queue / "data.mdb", queue / "lock.mdb"}) {
+        if (::chown(path.c_str(), 54'321, 54'322) != 0) {
+            GTEST_SKIP() << "only root can give files away";
+        }
     }
     const FailingCall call("sys_faccessat", 1, EACCES);
     EXPECT_THAT(check_folder(store.paths().queue, false).error().message,
                 HasSubstr("it belongs to user 54321, group 54322"));
+}
+
+TEST(ErrorCodes, AFileOfAForeignOwnerIsRefusedByName) {
+    const TempStore store;
+    const auto lock = store.paths().queue / "lock.mdb";
+    if (::chown(lock.c_str(), 54'321, 54'322) != 0) {
+        GTEST_SKIP() << "only root can give files away";
+    }
+    const Status checked = check_folder(store.paths().queue, false);
+    EXPECT_EQ(checked.error().code, ErrorCode::kPermission);
+    EXPECT_THAT(checked.error().message, HasSubstr("belongs to user 54321"));
+    EXPECT_THAT(checked.error().message, HasSubstr("chown -h 0 \"" + lock.string() + "\""));
 }
 
 }  // namespace

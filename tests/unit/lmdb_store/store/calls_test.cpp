@@ -211,7 +211,7 @@ TEST(StoreCallsTest, AControlPageIsMappedOrRefused) {
                   EXPECT_EQ(opened.ok(), !call.struck()) << call.name();
                   return call.struck();
               }),
-              3);
+              4);
 }
 
 }  // namespace

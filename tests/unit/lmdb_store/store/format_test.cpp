@@ -67,8 +67,9 @@ TEST(StoreFormatRules, AGroupMayAppendAndReadTheRegistryButNotTheLedger) {
     EXPECT_EQ(mode_of(paths.registry), 0750U);
     EXPECT_EQ(mode_of(paths.registry / "data.mdb"), 0640U);
     EXPECT_EQ(mode_of(paths.registry / "lock.mdb"), 0660U);
-    EXPECT_EQ(mode_of(paths.queue), 02770U);
-    EXPECT_EQ(mode_of(paths.bulk), 02770U);
+    EXPECT_EQ(mode_of(paths.queue), 0750U);
+    EXPECT_EQ(mode_of(paths.bulk), 03770U);
+    EXPECT_EQ(mode_of(paths.lanes), 03770U);
     for (const fs::path& file :
          {paths.queue / "data.mdb", paths.queue / "lock.mdb", paths.control}) {
         EXPECT_EQ(mode_of(file), 0660U) << file;

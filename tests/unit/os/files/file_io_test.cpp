@@ -155,6 +155,35 @@ TEST(OsFiles, AFileSystemThatSyncsNoFoldersIsNoError) {
     EXPECT_TRUE(call.struck());
 }
 
+TEST(OsFiles, OnlyARegularFileWithOneNameIsOpenedPlainly) {
+    const TempFolder folder;
+    const auto path = [&](const char* name) { return folder.path() / name; };
+    write_text(path("file"), "12345");
+    EXPECT_TRUE(open_plain(path("file"), O_RDONLY).ok());
+    EXPECT_EQ(read_plain_file(path("file"), 10).value(), "12345");
+    EXPECT_EQ(open_plain(path("none"), O_RDONLY).error().code, ErrorCode::kNotFound);
+    ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+    std::filesystem::create_symlink("file", path("link"));
+    std::filesystem::create_symlink("none", path("broken"));
+    std::filesystem::create_directory(path("folder"));
+    for (const auto& [name, kind] :
+         {std::pair{"fifo", "a FIFO"}, std::pair{"link", "a symbolic link"},
+          std::pair{"broken", "a symbolic link"}, std::pair{"folder", "a folder"}}) {
+        for (const int flags : {O_RDONLY, O_WRONLY, O_RDWR}) {
+            const auto opened = open_plain(path(name), flags);
+            ASSERT_FALSE(opened.ok()) << name << flags;
+            EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt) << name << flags;
+            EXPECT_THAT(opened.error().message, HasSubstr(kind));
+            EXPECT_THAT(opened.error().message, HasSubstr("mv -T \"" + path(name).string() + "\""));
+        }
+        EXPECT_THAT(check_plain(path(name)).error().message, HasSubstr(kind));
+    }
+    EXPECT_TRUE(check_plain(path("file")).ok());
+    std::filesystem::create_hard_link(path("file"), path("second"));
+    EXPECT_THAT(open_plain(path("file"), O_RDONLY).error().message, HasSubstr("hard links"));
+    EXPECT_THAT(check_plain(path("file")).error().message, HasSubstr("hard links"));
+}
+
 TEST(OsFiles, EachCallOnAnOpenFileThatFailsNamesThePath) {
     const TempFolder folder;
     const auto path = folder.path() / "f";
@@ -181,7 +210,7 @@ TEST(OsFiles, EachCallOnAnOpenFileThatFailsNamesThePath) {
         }
         return call.struck();
     });
-    EXPECT_EQ(struck, 6);  // open, pread, fstat, pwrite, ftruncate, fdatasync
+    EXPECT_EQ(struck, 7);  // open, fstat, pread, fstat, pwrite, ftruncate, fdatasync
 }
 
 }  // namespace

@@ -54,10 +54,10 @@ TEST_F(SecretFile, EmptyLongOrMissingIsAnError) {
 
 TEST_F(SecretFile, ANewFileIsPrivateAndGoesUnlessItIsKept) {
     const std::string path = folder_ / "new";
-    { ASSERT_TRUE(NewSecretFile::create(path, "0123456789abcdef").ok()); }
+    { ASSERT_TRUE(write_new_secret(path, "0123456789abcdef").ok()); }
     EXPECT_FALSE(std::filesystem::exists(path));
     {
-        auto file = NewSecretFile::create(path, "0123456789abcdef");
+        auto file = write_new_secret(path, "0123456789abcdef");
         ASSERT_TRUE(file.ok());
         file->keep();
     }
@@ -65,7 +65,7 @@ TEST_F(SecretFile, ANewFileIsPrivateAndGoesUnlessItIsKept) {
     struct stat info {};
     ASSERT_EQ(::stat(path.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 07777U, 0600U);
-    const auto again = NewSecretFile::create(path, "another-secret-1");
+    const auto again = write_new_secret(path, "another-secret-1");
     ASSERT_FALSE(again.ok());
     EXPECT_EQ(again.error().code, ErrorCode::kConflict);
     EXPECT_EQ(read_secret(path).value(), "0123456789abcdef");
@@ -78,7 +78,7 @@ TEST_F(SecretFile, ANewFileThatCannotBeWrittenIsNotLeft) {
     const auto handler = ::signal(SIGXFSZ, SIG_IGN);
     const ::rlimit none{0, before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
-    const auto file = NewSecretFile::create(path, "0123456789abcdef");
+    const auto file = write_new_secret(path, "0123456789abcdef");
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     ::signal(SIGXFSZ, handler);
     ASSERT_FALSE(file.ok());

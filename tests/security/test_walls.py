@@ -1,0 +1,242 @@
+"""docs/security.md, Walls: what a process with the rights of an nginx worker cannot do.
+
+The store is as a package installs it: it belongs to a user of its own, and nginx's workers are in its group. Root
+works on it as a person would.
+"""
+
+import json
+import os
+import pwd
+import signal
+import subprocess
+import time
+
+import pytest
+
+from harness import cli, intruder, orders, paths
+from harness.edge import Edge
+
+CONFIG = """
+    sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
+    sluice_rate_limit off;
+    server {
+        listen 127.0.0.1:@PORT@;
+        location = /event/ecomm { sluice_ingest events; client_max_body_size 2m; }
+        location = /product-data { sluice_ingest catalog; client_max_body_size 2m; }
+    }
+"""
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes other users")
+
+# Commands that root runs on a store, and that change nothing in it.
+LOOKS = [
+    ["queue", "stats"],
+    ["queue", "peek"],
+    ["doctor"],
+    ["shop", "list"],
+    ["account", "list"],
+    ["report", "orders"],
+]
+
+
+class Walled:
+    """A store, the nginx in front of it, and root's commands."""
+
+    def __init__(self):
+        self.folder = paths.make_folder()
+        self.store = intruder.new_store(self.folder)
+        self.sluice = cli.Sluice(self.store)
+        self.edge = None
+
+    def serve(self, new_merchant):
+        self.edge = Edge(CONFIG, user=intruder.INTRUDER, store=self.store, workers=1)
+        self.edge.start()
+        merchant = new_merchant(self.edge, "acme")
+        assert merchant.event("ORDER_CREATE", orders.order()).status == 200
+        return merchant
+
+    def intrude(self, action):
+        return intruder.run_as(intruder.INTRUDER, action)
+
+    def look(self, *command, timeout=30):
+        """A command of root. It may fail with a sentence; it neither hangs nor crashes."""
+        result = self.sluice.run(*command, timeout=timeout)
+        assert result.returncode >= 0, f"{command} ended by signal {-result.returncode}: {result.stderr}"
+        assert result.returncode == 0 or result.stderr.strip(), f"{command} failed without a word"
+        return result
+
+    def close(self):
+        if self.edge is not None:
+            self.edge.kill()
+            paths.drop_folder(self.edge.folder)
+        paths.drop_folder(self.folder)
+
+
+@pytest.fixture
+def walled():
+    made = Walled()
+    yield made
+    made.close()
+
+
+# -- Attack 1: another file in the place of one of the store -------------------------------------------
+
+
+def shared_files(store):
+    return [path for part in ("queue", "registry") for path in sorted((store / part).rglob("*")) if path.is_file()]
+
+
+def test_a_link_in_the_store_leads_no_command_of_root_to_another_file(walled, new_merchant):
+    walled.serve(new_merchant)
+    victim = walled.folder / "victim"
+    victim.write_text("precious\n")
+    absent = walled.folder / "absent"
+    for path in shared_files(walled.store):
+        for target in (victim, absent):
+            away = path.with_name(path.name + ".away")
+            walled.intrude(intruder.tries(
+                lambda path=path, away=away: path.rename(away), lambda path=path, target=target: path.symlink_to(target)
+            ))
+            if path.is_symlink():
+                assert os.stat(away).st_uid == pwd.getpwnam(intruder.INTRUDER).pw_uid, f"{path} was replaced"
+            for command in LOOKS:
+                said = walled.look(*command)
+                assert str(victim) not in said.stdout + said.stderr, f"{command} names the target of {path}"
+            assert victim.read_text() == "precious\n" and not absent.exists(), f"by way of {path}"
+            assert victim.stat().st_uid == 0
+            if away.exists():
+                path.unlink(missing_ok=True)
+                away.rename(path)
+
+
+def test_neither_queue_nor_registry_can_be_rearranged(walled):
+    def rearrange(path):
+        def action():
+            path.rename(path.with_name("gone"))
+
+        return action
+
+    store = walled.store
+    for path in (store / "queue" / "lock.mdb", store / "queue" / "data.mdb", store / "queue" / "control",
+                 store / "queue" / "lanes", store / "queue" / "bulk", store / "queue" / "lanes" / "cells",
+                 store / "registry" / "lock.mdb", store / "registry" / "data.mdb", store / "queue", store / "format"):
+        assert walled.intrude(rearrange(path)) == "PermissionError", path
+        assert walled.intrude(path.unlink) in ("PermissionError", "IsADirectoryError"), path
+    for folder in (store / "queue", store / "registry", store):
+        assert walled.intrude((folder / "new").touch) == "PermissionError", folder
+    for folder in (store / "queue" / "lanes", store / "queue" / "bulk"):
+        assert walled.intrude((folder / "new").touch) is None, folder
+        assert (folder / "new").stat().st_gid == folder.stat().st_gid
+
+
+def test_every_command_of_root_works_as_the_owner_of_the_store(walled):
+    """Root without the right to pass over permissions cannot even enter the store, so a command that succeeds became
+    its owner before it opened a file."""
+    walled.sluice.account("acme")
+    walled.sluice.prefix = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+    assert subprocess.run([*walled.sluice.prefix, "ls", walled.store], capture_output=True, check=False).returncode != 0
+    for command in [*LOOKS, ["token", "list"], ["worker", "--until-empty"], ["shop", "create", "s", "--account", "acme"],
+                    ["token", "create", "--account", "acme", "--scope", "write_orders"], ["key", "rotate"],
+                    ["registry", "export", "-"], ["queue", "export", "-"], ["store", "set", "--max-accounts", "70000"]]:
+        if command == ["doctor"]:  # it reports that no worker runs
+            rows = json.loads(walled.look(*command, "--format", "json").stdout)
+            assert not [row for row in rows if "Permission denied" in row["finding"] and row["check"] != "nginx"]
+        else:
+            walled.sluice(*command)
+
+
+def test_a_process_of_root_keeps_no_right_of_root(walled):
+    worker = subprocess.Popen(
+        [paths.SLUICE, "worker"], env={**os.environ, "SLUICE_STORE": str(walled.store)}, stderr=subprocess.DEVNULL
+    )
+    try:
+        entry = pwd.getpwnam(intruder.OWNER)
+        paths.wait_until(lambda: intruder.status_of(worker.pid, "Uid")[0] == str(entry.pw_uid), "the worker's user")
+        assert intruder.status_of(worker.pid, "Uid") == [str(entry.pw_uid)] * 4
+        assert "0" not in intruder.status_of(worker.pid, "Gid") + intruder.status_of(worker.pid, "Groups")
+        for kind in ("CapPrm", "CapEff", "CapInh", "CapAmb"):
+            assert int(intruder.status_of(worker.pid, kind)[0], 16) == 0, kind
+    finally:
+        worker.terminate()
+        worker.wait(30)
+
+
+def test_files_that_root_names_are_used_with_the_rights_of_root(walled):
+    """Inputs are read, and outputs written, in a folder that the store's owner cannot enter."""
+    private = walled.folder / "private"
+    private.mkdir(mode=0o700)
+    sluice = walled.sluice
+    sluice.account("acme")
+    secret = private / "secret"
+    sluice("token", "create", "--account", "acme", "--scope", "write_orders", "--secret-file", secret)
+    assert secret.stat().st_mode & 0o777 == 0o600 and secret.stat().st_uid == 0
+    kept = secret.read_text()
+    assert "exists" in sluice.refuses("token", "create", "--account", "acme", "--scope", "write_orders",
+                                      "--secret-file", secret)
+    assert secret.read_text() == kept
+    failed = private / "none"
+    sluice.refuses("token", "create", "--account", "nobody", "--scope", "write_orders", "--secret-file", failed)
+    given = private / "given"
+    given.write_text("a secret of sixteen bytes\n")
+    given.chmod(0o600)
+    sluice("token", "create", "--account", "acme", "--scope", "write_orders", "--secret-from", given)
+    exported = private / "registry.json"
+    exported.write_text("old")
+    sluice("registry", "export", exported)
+    assert "sluice-registry" in exported.read_text() and exported.stat().st_uid == 0
+    before = exported.read_bytes()
+    sluice("key", "rotate")
+    sluice("queue", "export", private / "queue.ndjson")
+    assert (private / "queue.ndjson").read_bytes() == b""
+    program = private / "program.toml"
+    program.write_text('[[program]]\nid = "p"\naccount = "acme"\ndefault_rate = "10%"\n')
+    sluice("program", "apply", program)
+    assert "No such file" in sluice.refuses("program", "apply", private / "absent.toml")
+    assert exported.read_bytes() == before
+    assert sorted(path.name for path in private.iterdir()) == [
+        "given", "program.toml", "queue.ndjson", "registry.json", "secret"
+    ]
+    assert not [path for path in walled.store.rglob("*") if path.stat().st_uid == 0], "files of root in the store"
+
+
+def test_the_actor_is_the_user_that_started_the_command(walled):
+    program = walled.folder / "program.toml"
+    program.write_text('[[program]]\nid = "p"\naccount = "acme"\ndefault_rate = "10%"\n')
+    walled.sluice.account("acme")
+    walled.sluice("program", "apply", program)
+    with open("/proc/self/loginuid") as file:
+        login = int(file.read())
+    name = pwd.getpwuid(login).pw_name if login != 2**32 - 1 else "root"
+    rows = [row for row in walled.sluice.report("journal") if row.get("actor")]
+    assert all(row["actor"] == name for row in rows)
+
+
+# -- Attack 4: a file that blocks who opens it -----------------------------------------------------------
+
+
+def test_a_fifo_in_the_place_of_a_body_blocks_no_program(walled, new_merchant):
+    merchant = walled.serve(new_merchant)
+    large = orders.order(note="x" * 400_000)
+    assert merchant.event("ORDER_CREATE", large).status == 200
+    (body,) = (walled.store / "queue" / "bulk").glob("*.bulk")
+    swap = intruder.tries(lambda: body.unlink(), lambda: os.mkfifo(body))
+    assert walled.intrude(swap) is None and body.is_fifo()
+    stray = walled.store / "queue" / "bulk" / ("0" * 32 + ".bulk")
+    walled.intrude(lambda: (os.mkfifo(stray), os.utime(stray, (1, 1))))
+    started = time.monotonic()
+    walled.look("queue", "peek", timeout=20)
+    assert str(body) in walled.look("doctor", timeout=20).stdout
+    assert time.monotonic() - started < 20
+    worker = subprocess.Popen(
+        [paths.SLUICE, "worker"], env={**os.environ, "SLUICE_STORE": str(walled.store)}, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        paths.wait_until(lambda: walled.sluice.stats()["depth"] == 0, "the worker to pass the FIFO")
+        worker.send_signal(signal.SIGTERM)
+        said = worker.communicate(timeout=20)[1]
+        assert worker.returncode == 0, said
+    finally:
+        worker.kill()
+        worker.wait()
+    (dead,) = walled.sluice.json("dead", "list")
+    assert "FIFO" in dead["reason"] and str(body) in dead["reason"]

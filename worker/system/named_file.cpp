@@ -1,0 +1,273 @@
+#include "worker/system/named_file.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "worker/system/identity.hpp"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An input that was opened, or the errno of the attempt.
+struct HeldInput {
+    Fd fd;
+    int error = 0;
+};
+
+struct Held {
+    std::map<std::string, HeldInput> inputs;
+    std::map<std::string, OutputFile> outputs;
+};
+
+Held& held() {
+    static Held the_held;
+    return the_held;
+}
+
+constexpr const char* kStandardInput = "/dev/stdin";
+constexpr const char* kStandardOutput = "/dev/stdout";
+constexpr char kPlace = 'P';
+constexpr char kKeep = 'K';
+
+/// Opening the standard input by name would need the rights of who started the program.
+int open_by_name(const std::string& path) noexcept {
+    return path == kStandardInput ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                  : open_retrying(path.c_str(), O_RDONLY);
+}
+
+/// A file under a temporary name in the folder of its final name.
+struct Placement {
+    int folder;
+    std::string temporary, name;
+    bool must_be_new;
+
+    /// Returns 0 or an errno.
+    [[nodiscard]] int place() const noexcept {
+        const unsigned how = must_be_new ? RENAME_NOREPLACE : 0U;
+        if (::renameat2(folder, temporary.c_str(), folder, name.c_str(), how) != 0) {
+            return errno;
+        }
+        return ::fsync(folder) == 0 || errno == EINVAL ? 0 : errno;
+    }
+    void remove(bool placed) const noexcept {
+        ::unlinkat(folder, placed ? name.c_str() : temporary.c_str(), 0);
+    }
+};
+
+/// The child: keeps its rights, which its parent gives up, until the parent ends.
+[[noreturn]] void serve_placement(int socket, const Placement& file) noexcept {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+        ::signal(signal, SIG_IGN);  // the parent decides
+    }
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        ::close(fd);
+    }
+    bool placed = false;
+    for (char letter = 0; ::read(socket, &letter, 1) == 1;) {
+        if (letter == kKeep) {
+            ::_exit(0);
+        }
+        const int error = file.place();
+        placed = error == 0;
+        if (::write(socket, &error, sizeof(error)) != sizeof(error)) {
+            break;
+        }
+    }
+    file.remove(placed);
+    ::_exit(0);
+}
+
+}  // namespace
+
+struct OutputFile::State {
+    Fd fd, folder;
+    Placement file{};
+    std::string path;
+    bool is_direct = false;  ///< No regular file: written under its own name.
+    bool placed = false;
+    bool kept = false;
+    Fd socket;  ///< To the child, if there is one.
+    pid_t child = 0;
+
+    [[nodiscard]] int start_child() {
+        std::array<int, 2> ends{};
+        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+            return errno;
+        }
+        child = ::fork();
+        if (child == 0) {
+            ::close(ends[0]);
+            serve_placement(ends[1], file);
+        }
+        const int error = child < 0 ? errno : 0;
+        ::close(ends[1]);
+        socket = Fd(ends[0]);
+        return error;
+    }
+    [[nodiscard]] int place() {
+        if (child <= 0) {
+            return file.place();
+        }
+        int error = EIO;
+        return ::write(socket.get(), &kPlace, 1) == 1 &&
+                       ::read(socket.get(), &error, sizeof(error)) == sizeof(error)
+                   ? error
+                   : EIO;
+    }
+    ~State() {
+        if (is_direct || !fd.ok()) {
+            return;
+        }
+        if (child <= 0) {
+            if (!kept) {
+                file.remove(placed);
+            }
+            return;
+        }
+        if (kept) {
+            static_cast<void>(::write(socket.get(), &kKeep, 1));
+        }
+        socket = Fd();
+        while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+        }
+    }
+};
+
+OutputFile::OutputFile(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+OutputFile::OutputFile(OutputFile&&) noexcept = default;
+OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
+OutputFile::~OutputFile() = default;
+
+Result<OutputFile> OutputFile::create(const std::string& path, FileUse use) {
+    if (const auto found = held().outputs.find(path); found != held().outputs.end()) {
+        OutputFile taken = std::move(found->second);
+        held().outputs.erase(found);
+        return taken;
+    }
+    auto state = std::make_unique<State>();
+    state->path = path;
+    struct stat there {};
+    if (path ==
+        kStandardOutput) {  // opening it by name needs the rights of who started the program
+        state->is_direct = true;
+        state->fd = Fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+        return state->fd.ok() ? Result<OutputFile>(OutputFile(std::move(state)))
+                              : Result<OutputFile>(system_error(errno, "write", path));
+    }
+    const bool exists = ::stat(path.c_str(), &there) == 0;
+    if (exists && use == FileUse::kNewOutput) {
+        return Error{ErrorCode::kConflict, path + " exists; name a file that does not exist yet"};
+    }
+    if (exists && !S_ISREG(there.st_mode)) {
+        state->is_direct = true;
+        state->fd = Fd(open_retrying(path.c_str(), O_WRONLY));
+        return state->fd.ok() ? Result<OutputFile>(OutputFile(std::move(state)))
+                              : Result<OutputFile>(system_error(errno, "write", path));
+    }
+    const fs::path given(path);
+    const fs::path parent = given.has_parent_path() ? given.parent_path() : fs::path(".");
+    state->folder = Fd(open_retrying(parent.c_str(), O_RDONLY | O_DIRECTORY));
+    if (!state->folder.ok()) {
+        return system_error(errno, "write", path);
+    }
+    const std::string name = given.filename().string();
+    state->file = {state->folder.get(), name + ".new." + std::to_string(::getpid()), name,
+                   use == FileUse::kNewOutput};
+    state->fd = Fd(::openat(state->folder.get(), state->file.temporary.c_str(),
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!state->fd.ok()) {
+        return system_error(errno, "write", path);
+    }
+    return OutputFile(std::move(state));
+}
+
+Status OutputFile::hold(const std::string& path, FileUse use) {
+    auto file = create(path, use);
+    if (!file.ok()) {
+        return file.error();
+    }
+    if (const int error = file->state_->is_direct ? 0 : file->state_->start_child(); error != 0) {
+        return system_error(error, "write", path);
+    }
+    held().outputs.emplace(path, std::move(*file));
+    return Status::success();
+}
+
+Status OutputFile::write(std::string_view bytes) {
+    const int error = write_all(state_->fd.get(), bytes);
+    return error == 0 ? Status::success() : Status(system_error(error, "write", state_->path));
+}
+
+Status OutputFile::place() {
+    if (state_->is_direct) {
+        return Status::success();
+    }
+    if (::fsync(state_->fd.get()) != 0) {
+        return system_error(errno, "sync", state_->path);
+    }
+    if (const int error = state_->place(); error != 0) {
+        return system_error(error, "replace", state_->path);
+    }
+    state_->placed = true;
+    return Status::success();
+}
+
+void OutputFile::keep() noexcept {
+    state_->kept = true;
+}
+
+Status write_output(const std::string& path, std::string_view bytes) {
+    auto file = OutputFile::create(path);
+    if (!file.ok()) {
+        return file.error();
+    }
+    Status written = file->write(bytes);
+    written = written ? file->place() : written;
+    if (written) {
+        file->keep();
+    }
+    return written;
+}
+
+Status hold_file(const std::string& path, FileUse use, const std::string& store) {
+    if (use == FileUse::kInput) {
+        HeldInput input;
+        input.fd = Fd(open_by_name(path));
+        input.error = input.fd.ok() ? 0 : errno;
+        held().inputs.emplace(path, std::move(input));
+        return Status::success();
+    }
+    if (use == FileUse::kNewFolder) {
+        struct stat owner {};
+        return ::stat(store.c_str(), &owner) == 0
+                   ? make_folder_for(path, owner.st_uid, owner.st_gid)
+                   : Status(system_error(errno, "inspect", store));
+    }
+    return OutputFile::hold(path, use);
+}
+
+Result<Fd> open_input(const std::string& path) {
+    if (const auto found = held().inputs.find(path); found != held().inputs.end()) {
+        HeldInput input = std::move(found->second);
+        held().inputs.erase(found);
+        return input.fd.ok() ? Result<Fd>(std::move(input.fd))
+                             : Result<Fd>(system_error(input.error, "read", path));
+    }
+    Fd fd(open_by_name(path));
+    return fd.ok() ? Result<Fd>(std::move(fd)) : Result<Fd>(system_error(errno, "read", path));
+}
+
+}  // namespace sluice::cli
