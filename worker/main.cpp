@@ -12,6 +12,7 @@
 #include "worker/cli/cli.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/send/sender.hpp"
+#include "worker/system/process.hpp"
 
 namespace {
 
@@ -51,6 +52,7 @@ void declare_commands(sluice::cli::Subcommand app) {
 
 int main(int argc, char** argv) {
     const std::new_handler none = std::set_new_handler(&end_without_memory);
+    sluice::cli::catch_damage();
     sluice::prepare_json();
     const std::vector<std::string> words(argv, argv + argc);
     std::vector<const char*> copies;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <thread>
@@ -37,47 +39,15 @@ void note_writer_lock(const MDB_env* /*env*/) noexcept {}
 void note_writer_unlock(const MDB_txn* /*txn*/) noexcept {}
 #endif
 
-ErrorCode code_of(int rc) noexcept {
-    switch (rc) {
-        case MDB_MAP_FULL:
-        case MDB_TXN_FULL:
-            return ErrorCode::kFull;
-        case MDB_PANIC:  // a meta page could not be written; the process must restart
-            return ErrorCode::kIo;
-        case MDB_CORRUPTED:
-        case MDB_PAGE_NOTFOUND:
-        case MDB_INVALID:
-        case MDB_INCOMPATIBLE:
-            return ErrorCode::kCorrupt;
-        case MDB_VERSION_MISMATCH:
-            return ErrorCode::kUnsupported;
-        case MDB_READERS_FULL:
-        case MDB_MAP_RESIZED:
-            return ErrorCode::kBusy;
-        case MDB_NOTFOUND:
-            return ErrorCode::kNotFound;
-        default:  // an errno, or a bug of ours, such as a bad transaction
-            return code_of_errno(rc);
-    }
-}
-
-const char* remedy_of(int rc) noexcept {
-    if (rc == EAGAIN) {  // LMDB could not register this process as a reader
-        return "; a process of another PID namespace has the same process id: repeat the command, "
-               "in "
-               "the container of nginx if there is one";
-    }
-    switch (code_of(rc)) {
-        case ErrorCode::kIo:
-            return "; check the disk, then restart this process";
-        case ErrorCode::kCorrupt:
-            return "; nothing was changed: stop everything that uses it and restore it from a "
-                   "backup";
-        case ErrorCode::kUnsupported:
-            return "; it was written by another version of LMDB";
-        default:
-            return "";
-    }
+/// Ends the process, because LMDB's pages in memory are damaged: no later call may use them.
+[[noreturn]] void end_on_damage(MDB_env* env, const char* what) {
+    const char* folder = "";
+    mdb_env_get_path(env, &folder);
+    std::fprintf(stderr,
+                 "sluice: \"%s\" is damaged (%s): stop everything that uses it and restore it from "
+                 "a backup\n",
+                 folder, what);
+    std::abort();
 }
 
 /// Returns true for codes that LMDB may return while another process opens or closes the
@@ -92,11 +62,6 @@ bool same_file(const fs::path& path, dev_t device, ino_t inode) noexcept {
 }
 
 }  // namespace
-
-Error lmdb_error(int rc, std::string_view doing, const fs::path& path) {
-    return {code_of(rc), "cannot " + std::string(doing) + " \"" + path.string() +
-                             "\": " + mdb_strerror(rc) + remedy_of(rc)};
-}
 
 // -- The process's table of open environments -----------------------------------------------------
 
@@ -176,12 +141,18 @@ Status Environment::open_files(const EnvironmentOptions& options) {
     read_only_ = options.read_only;
     const unsigned flags = MDB_NOTLS | (options.read_only ? unsigned{MDB_RDONLY} : 0U) |
                            (options.sync ? 0U : unsigned{MDB_NOSYNC});
+    Result<LockFile> lock_file = LockFile::open(lock_path_);
+    if (!lock_file) {
+        return lock_file.error();
+    }
+    lock_file_ = std::move(*lock_file);
     int rc = 0;
     for (int tries = 0; tries < kTriesMax; ++tries) {
         MDB_env* env = nullptr;
         if (rc = mdb_env_create(&env); rc != 0) {
             break;
         }
+        mdb_env_set_assert(env, &end_on_damage);
         if ((rc = mdb_env_set_maxdbs(env, options.databases_max)) == 0 &&
             (rc = mdb_env_set_maxreaders(env, kReadersMax)) == 0 &&
             (rc = mdb_env_set_mapsize(env, options.map_bytes)) == 0 &&
@@ -195,6 +166,10 @@ Status Environment::open_files(const EnvironmentOptions& options) {
             break;
         }
         std::this_thread::sleep_for(kBetweenTries);
+    }
+    if (rc == 0) {
+        lock_file_.set_readers_max(readers_max());
+        rc = check_lock_file();
     }
     return rc == 0 ? check_length() : Status(error(rc, "open"));
 }
@@ -355,9 +330,13 @@ int Environment::remap(std::size_t map_bytes) noexcept {
     return rc;
 }
 
+int Environment::check_lock_file() const noexcept {
+    return lock_file_.is_sound() ? 0 : kLockFileDamaged;
+}
+
 int Environment::clear_stale_readers() noexcept {
     int dead = 0;
-    return mdb_reader_check(env_, &dead) == 0 ? dead : 0;
+    return check_lock_file() == 0 && mdb_reader_check(env_, &dead) == 0 ? dead : 0;
 }
 
 void Environment::release_pages() const {
@@ -403,7 +382,10 @@ void Txn::leave() noexcept {
 int Txn::begin(Environment& env, unsigned flags) noexcept {
     SLUICE_ASSERT(txn_ == nullptr && env.is_own());
     env_ = &env;
-    int rc = 0;
+    int rc = env.check_lock_file();
+    if (rc != 0) {
+        return rc;
+    }
     for (int tries = 0; tries < 2; ++tries) {
         if (!enter()) {
             return ENOMEM;

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "core/values/result.hpp"
+#include "lmdb_store/environment/lock_file.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
@@ -93,6 +94,8 @@ public:
     /// has no addresses left; the old map then stays.
     /// @param map_bytes  0 means what the file uses now, at least.
     [[nodiscard]] int set_map_bytes(std::size_t map_bytes) noexcept;
+    /// Returns 0, or kLockFileDamaged if another process damaged the open lock file.
+    [[nodiscard]] int check_lock_file() const noexcept;
     /// Frees the reader slots of dead processes. Returns their number, or 0 after an error.
     int clear_stale_readers() noexcept;
     /// Returns the number of slots of dead processes that open() freed.
@@ -126,6 +129,7 @@ private:
     MDB_env* env_ = nullptr;
     std::filesystem::path folder_, data_path_, lock_path_;
     FileId data_id_{}, lock_id_{};
+    LockFile lock_file_;
     std::size_t page_bytes_ = 0;
     pid_t pid_ = 0;
     bool read_only_ = false;

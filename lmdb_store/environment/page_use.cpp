@@ -50,7 +50,9 @@ int see_reader(const char* line, void* context) noexcept {
 /// its pages, and its value begins with their number. Older snapshots still read them.
 int count_free_pages(const Environment& env, const Txn& txn, std::uint64_t& pages) noexcept {
     OldestReader reader;
-    mdb_reader_list(env.get(), &see_reader, &reader);
+    if (env.check_lock_file() == 0) {
+        mdb_reader_list(env.get(), &see_reader, &reader);
+    }
     const std::uint64_t oldest =
         reader.found ? std::min(txn.id(), reader.found->snapshot) : txn.id();
     Cursor cursor;
@@ -99,7 +101,9 @@ Result<ReaderFindings> check_readers(const std::filesystem::path& folder) {
     findings.slots = (*environment)->readers_max();
     findings.slots_wanted = kReadersMax;
     OldestReader oldest{.counts_own = false};
-    mdb_reader_list((*environment)->get(), &see_reader, &oldest);
+    if ((*environment)->check_lock_file() == 0) {
+        mdb_reader_list((*environment)->get(), &see_reader, &oldest);
+    }
     const std::uint64_t last_txn = (*environment)->info().me_last_txnid;
     if (oldest.found && last_txn > oldest.found->snapshot) {
         findings.oldest_behind = last_txn - oldest.found->snapshot;

@@ -7,7 +7,10 @@ works on it as a person would.
 import json
 import os
 import pwd
+import random
+import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -211,6 +214,44 @@ def test_the_actor_is_the_user_that_started_the_command(walled):
     assert all(row["actor"] == name for row in rows)
 
 
+# -- Attack 2: memory that LMDB trusts -------------------------------------------------------------------
+
+READERS_AT = 56
+MUTEX_AT = {"readers": 8, "writer": 64}
+KIND, LIST = 16, 24  # in glibc's mutex
+ROBUST_SHARED = 0x90
+
+
+@pytest.mark.parametrize("part", ["queue", "registry"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param([(READERS_AT, struct.pack("<I", 0xFFFF_FFFF))], id="readers"),
+        pytest.param([(READERS_AT, struct.pack("<I", 5000))], id="some readers more"),
+        pytest.param([(at + KIND, struct.pack("<I", 0x20)) for at in MUTEX_AT.values()], id="kind of mutex"),
+        pytest.param([(at + LIST, struct.pack("<QQ", 0x4141_4141, 0x4242_4242)) for at in MUTEX_AT.values()],
+                     id="pointers of mutex"),
+        pytest.param([(0, b"\xff" * 4096)], id="all"),
+        pytest.param([(0, b"\0" * 4096)], id="zeros"),
+    ],
+)
+def test_a_damaged_lock_file_crashes_no_command(walled, new_merchant, part, damage):
+    walled.serve(new_merchant)
+    lock = walled.store / part / "lock.mdb"
+
+    def write():
+        with open(lock, "r+b") as file:
+            for at, bytes_there in damage:
+                file.seek(at)
+                file.write(bytes_there)
+
+    refused = walled.intrude(write)
+    assert refused in (None, "PermissionError")
+    for command in [*LOOKS, ["account", "create", "other"], ["worker", "--until-empty", "--retry-timeout", "2"]]:
+        said = walled.look(*command, timeout=60)
+        assert said.returncode == 0 or command == ["doctor"] or "lock.mdb" in said.stderr, said.stderr
+
+
 # -- Attack 4: a file that blocks who opens it -----------------------------------------------------------
 
 
@@ -240,3 +281,69 @@ def test_a_fifo_in_the_place_of_a_body_blocks_no_program(walled, new_merchant):
         worker.wait()
     (dead,) = walled.sluice.json("dead", "list")
     assert "FIFO" in dead["reason"] and str(body) in dead["reason"]
+
+
+# -- Attack 5: files that shrink or change while they are mapped -----------------------------------------
+
+
+def damage_file(chance, path):
+    """One of the ways to damage a file; most of them leave something that looks right at first."""
+    length = path.stat().st_size
+    way = chance.randrange(4)
+    if way == 0:
+        os.truncate(path, chance.choice([0, 1, 4096, length // 2 // 4096 * 4096]))
+        return
+    with open(path, "r+b") as file:
+        for _ in range(chance.choice([1, 8, 64])):
+            file.seek(chance.randrange(max(1, min(length, 65536))))
+            file.write(chance.randbytes(chance.choice([1, 8, 512])))
+        if way == 1:
+            file.truncate(length * 2)
+
+
+def damage_round(walled, seed):
+    chance = random.Random(seed)
+    worker = subprocess.Popen(
+        [paths.SLUICE, "worker"], env={**os.environ, "SLUICE_STORE": str(walled.store)}, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        time.sleep(chance.random() * 0.2)
+        files = [path for path in shared_files(walled.store) if path.is_relative_to(walled.store / "queue")]
+        victims = chance.sample(files, chance.randint(1, 3))
+        walled.intrude(intruder.tries(*[lambda path=path: damage_file(chance, path) for path in victims]))
+        for command in chance.sample(LOOKS, 2):
+            walled.look(*command, timeout=60)
+        worker.send_signal(signal.SIGTERM)
+        said = worker.communicate(timeout=30)[1]
+        assert worker.returncode >= 0, f"the worker ended by signal {-worker.returncode}: {said}"
+        assert worker.returncode == 0 or said.strip(), "the worker failed without a word"
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+def rounds_of_damage(walled, new_merchant, count):
+    merchant = walled.serve(new_merchant)
+    for size in (10, 400_000):
+        assert merchant.event("ORDER_CREATE", orders.order(note="x" * size)).status == 200
+    walled.edge.stop()
+    walled.edge = None
+    sound = walled.folder / "sound"
+    subprocess.run(["cp", "-a", walled.store, sound], check=True)
+    seed = int(os.environ.get("SLUICE_SEED", "27"))
+    for number in range(count):
+        shutil.rmtree(walled.store)
+        subprocess.run(["cp", "-a", sound, walled.store], check=True)
+        try:
+            damage_round(walled, seed + number)
+        except AssertionError as failure:
+            raise AssertionError(f"SLUICE_SEED={seed + number}: {failure}") from failure
+
+
+def test_damage_to_shared_files_ends_programs_with_a_sentence(walled, new_merchant):
+    rounds_of_damage(walled, new_merchant, 15)
+
+
+@pytest.mark.long
+def test_damage_to_shared_files_for_long(walled, new_merchant):
+    rounds_of_damage(walled, new_merchant, 300)

@@ -1,0 +1,103 @@
+#include "lmdb_store/environment/lock_file.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstddef>
+
+#include "os/files/file_io.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::uint32_t kMagic = 0xBEEFC0DE;
+constexpr std::uint64_t kCacheLine = 64;
+
+/// Returns how glibc marks a mutex as LMDB makes them: shared between processes, and robust.
+int mutex_kind() noexcept {
+    static const int kind = [] {
+        pthread_mutexattr_t shared;
+        pthread_mutex_t mutex;
+        pthread_mutexattr_init(&shared);
+        pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+        pthread_mutexattr_setrobust(&shared, PTHREAD_MUTEX_ROBUST);
+        pthread_mutex_init(&mutex, &shared);
+        const int made = mutex.__data.__kind;
+        pthread_mutex_destroy(&mutex);
+        pthread_mutexattr_destroy(&shared);
+        return made;
+    }();
+    return kind;
+}
+
+/// Returns true if another process has LMDB's lock on the file.
+bool is_in_use(int fd) noexcept {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_len = 1;
+    return ::fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+template <class Number>
+Number load(const Number& word) noexcept {
+    return __atomic_load_n(&word, __ATOMIC_RELAXED);  // other processes write to it
+}
+
+}  // namespace
+
+/// The layout of LMDB 0.9.
+struct LockFile::Head {
+    std::uint32_t magic, format;
+    pthread_mutex_t readers_mutex;
+    std::uint64_t txn_id;
+    std::uint32_t readers;
+    alignas(kCacheLine) pthread_mutex_t writer_mutex;
+};
+
+LockFile::LockFile(const Head* head, std::uint64_t bytes) noexcept
+    : head_(head), readers_max_(bytes / kCacheLine - sizeof(Head) / kCacheLine) {
+    static_assert(offsetof(Head, txn_id) == 48 && offsetof(Head, writer_mutex) == 64 &&
+                  sizeof(Head) == 2 * kCacheLine);
+}
+
+LockFile::~LockFile() {
+    if (head_ != nullptr) {
+        ::munmap(const_cast<Head*>(head_), sizeof(Head));
+    }
+}
+
+Result<LockFile> LockFile::open(const std::filesystem::path& path) {
+    const Result<Fd> fd = open_plain(path, O_RDONLY);
+    if (!fd) {
+        return fd.error();
+    }
+    struct stat info {};
+    void* head = MAP_FAILED;
+    if (::fstat(fd->get(), &info) != 0 ||
+        (head = ::mmap(nullptr, sizeof(Head), PROT_READ, MAP_SHARED, fd->get(), 0)) == MAP_FAILED) {
+        return system_error(errno, "map", path);
+    }
+    const auto bytes = static_cast<std::uint64_t>(info.st_size);
+    LockFile file(static_cast<const Head*>(head), bytes);
+    if (is_in_use(fd->get()) && (bytes < sizeof(Head) + kCacheLine || !file.is_sound())) {
+        return Error{ErrorCode::kCorrupt,
+                     "\"" + path.string() +
+                         "\" is damaged, and should be the lock file of LMDB: it was not used, and "
+                         "nothing was changed. Stop nginx, \"sluice worker\" and every other "
+                         "sluice program; the first that starts again initializes it"};
+    }
+    return file;
+}
+
+bool LockFile::is_sound() const noexcept {
+    return head_ == nullptr ||
+           (load(head_->magic) == kMagic && load(head_->readers) <= readers_max_ &&
+            load(head_->readers_mutex.__data.__kind) == mutex_kind() &&
+            load(head_->writer_mutex.__data.__kind) == mutex_kind());
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,54 @@
+// Lock file: what LMDB believes of its lock.mdb, checked before LMDB uses it. Internal to this
+// room.
+//
+// Every reader of an environment writes to this file, nginx's workers among them. LMDB trusts the
+// number of readers and the mutexes in it, and does not check them; wrong ones lead it outside the
+// file. A process that changes the file between a check and its use still ends this process, or
+// makes it wait for ever, but what it wrote before it was checked does nothing.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+
+#include "core/values/result.hpp"
+
+namespace sluice::store {
+
+/// The return code of a damaged lock file, which no code of LMDB is equal to.
+inline constexpr int kLockFileDamaged = -30'700;
+
+/// The first page of a lock file, mapped for reading. It is unmapped with the object.
+class LockFile {
+public:
+    LockFile() = default;
+    LockFile(LockFile&& other) noexcept
+        : head_(std::exchange(other.head_, nullptr)), readers_max_(other.readers_max_) {}
+    LockFile& operator=(LockFile&& other) noexcept {
+        std::swap(head_, other.head_);
+        std::swap(readers_max_, other.readers_max_);
+        return *this;
+    }
+    LockFile(const LockFile&) = delete;
+    LockFile& operator=(const LockFile&) = delete;
+    ~LockFile();
+
+    /// Checks a file before LMDB opens it. A file that no process uses may hold anything, because
+    /// LMDB initializes it again. Requires: this process does not have the environment open,
+    /// because the call would drop its locks.
+    [[nodiscard]] static Result<LockFile> open(const std::filesystem::path& path);
+
+    /// Sets the number of reader slots that LMDB mapped.
+    void set_readers_max(unsigned readers) noexcept { readers_max_ = readers; }
+    /// Returns false if LMDB must not use the file any more. Costs some loads from memory.
+    [[nodiscard]] bool is_sound() const noexcept;
+
+private:
+    struct Head;
+    LockFile(const Head* head, std::uint64_t bytes) noexcept;
+
+    const Head* head_ = nullptr;
+    std::uint64_t readers_max_ = 0;
+};
+
+}  // namespace sluice::store

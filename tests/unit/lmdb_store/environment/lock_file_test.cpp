@@ -1,0 +1,124 @@
+#include "lmdb_store/environment/lock_file.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "lmdb_store/environment/environment.hpp"
+#include "unit/lmdb_store/temp_store.hpp"
+
+namespace sluice::store {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kReadersAt = 56;
+constexpr std::array<std::uint64_t, 2> kKindsAt{24, 80};
+
+/// The lock file of a store that another process uses: it holds the lock that LMDB takes.
+class LockFileInUse : public ::testing::Test {
+protected:
+    void SetUp() override {
+        std::array<int, 2> ready{};
+        ASSERT_EQ(::pipe(ready.data()), 0);
+        child_ = ::fork();
+        if (child_ == 0) {
+            const int fd = ::open(path_.c_str(), O_RDWR);
+            struct flock lock {};
+            lock.l_type = F_RDLCK;
+            lock.l_len = 1;
+            const char held = ::fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
+            ::_exit(::write(ready[1], &held, 1) == 1 && ::pause() == 0 ? 0 : 1);
+        }
+        char held = 'n';
+        ASSERT_EQ(::read(ready[0], &held, 1), 1);
+        ASSERT_EQ(held, 'y');
+        ::close(ready[0]);
+        ::close(ready[1]);
+    }
+    void TearDown() override { end_user(); }
+    void end_user() {
+        if (child_ > 0) {
+            ::kill(child_, SIGKILL);
+            ::waitpid(child_, nullptr, 0);
+            child_ = 0;
+        }
+    }
+    template <class Number>
+    void damage(std::uint64_t at, Number value) const {
+        const int fd = ::open(path_.c_str(), O_WRONLY);
+        ASSERT_EQ(::pwrite(fd, &value, sizeof(value), static_cast<off_t>(at)),
+                  static_cast<ssize_t>(sizeof(value)));
+        ::close(fd);
+    }
+
+    TempStore store_;
+    std::string path_ = store_.paths().queue / "lock.mdb";
+    pid_t child_ = 0;
+};
+
+TEST_F(LockFileInUse, IsSoundAsLmdbWroteIt) {
+    const auto file = LockFile::open(path_);
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    EXPECT_TRUE(file->is_sound());
+}
+
+TEST_F(LockFileInUse, IsRefusedWithTooManyReaders) {
+    damage(kReadersAt, std::uint32_t{4097});
+    const auto file = LockFile::open(path_);
+    ASSERT_FALSE(file.ok());
+    EXPECT_EQ(file.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(file.error().message, HasSubstr(path_));
+    damage(kReadersAt, std::uint32_t{4096});
+    EXPECT_TRUE(LockFile::open(path_).ok());
+}
+
+TEST_F(LockFileInUse, IsRefusedWithAnotherKindOfMutex) {
+    for (const std::uint64_t at : kKindsAt) {
+        damage(at, std::uint32_t{0x20});  // priority inheritance: glibc follows its pointers
+        EXPECT_FALSE(LockFile::open(path_).ok()) << at;
+        damage(at, std::uint32_t{0x90});
+        EXPECT_TRUE(LockFile::open(path_).ok()) << at;
+    }
+}
+
+TEST_F(LockFileInUse, IsRefusedIfItIsTooShortForAReader) {
+    ASSERT_EQ(::truncate(path_.c_str(), 128), 0);
+    EXPECT_FALSE(LockFile::open(path_).ok());
+}
+
+TEST_F(LockFileInUse, MayHoldAnythingOnceNoProcessUsesIt) {
+    damage(kReadersAt, ~std::uint32_t{0});
+    damage(kKindsAt[0], ~std::uint64_t{0});
+    EXPECT_FALSE(Environment::open({.folder = store_.paths().queue}).ok());
+    end_user();
+    const auto opened = Environment::open({.folder = store_.paths().queue});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_EQ((*opened)->check_lock_file(), 0);
+}
+
+TEST_F(LockFileInUse, IsNotUsedAfterItWasDamaged) {
+    end_user();
+    const auto opened = Environment::open({.folder = store_.paths().queue});
+    ASSERT_TRUE(opened.ok());
+    damage(kReadersAt, std::uint32_t{0x7FFF'FFFF});
+    ReadTxn reader;
+    WriteTxn writer;
+    EXPECT_EQ(reader.begin(**opened), kLockFileDamaged);
+    EXPECT_EQ(writer.begin(**opened), kLockFileDamaged);
+    EXPECT_EQ((*opened)->clear_stale_readers(), 0);
+    const Error error = (*opened)->error(kLockFileDamaged, "read");
+    EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+    EXPECT_THAT(error.message, HasSubstr("lock.mdb"));
+    damage(kReadersAt, std::uint32_t{0});
+    EXPECT_EQ(reader.begin(**opened), 0);
+}
+
+}  // namespace
+}  // namespace sluice::store
