@@ -14,17 +14,18 @@ struct Open {
     std::optional<LaneBatch> next;
 };
 
-Result<std::uint64_t> find_end(LaneSource& source, const LaneProbe& probe) {
-    if (probe.unowned) {
-        if (Status there = check_lane_floor(source, probe.known); !there) {
-            return there.error();
-        }
-        return find_lane_end(source, probe.known);
+Result<std::uint64_t> find_end(LaneSource& source, const LaneKnown& known) {
+    if (known.durable) {
+        return *known.durable;
     }
     // The writer lives and its cell is unknown, so every valid batch counts. Such a batch may not
-    // be durable yet; it is once it is in the queue.
-    return probe.known.durable ? Result<std::uint64_t>(*probe.known.durable)
-                               : walk_lane(source, probe.known);
+    // be durable yet, and the row must not name a batch that a power cut takes back.
+    Result<std::uint64_t> end = walk_lane(source, known);
+    if (!end || *end == known.moved) {
+        return end;
+    }
+    Status synced = source.sync();
+    return synced ? end : Result<std::uint64_t>(synced.error());
 }
 
 Status read_next(LaneSource& source, Open& lane) {
@@ -46,12 +47,12 @@ Status read_next(LaneSource& source, Open& lane) {
 Result<std::vector<Open>> open_lanes(MoveWorld& world) {
     std::vector<Open> lanes;
     for (std::size_t i = 0; i < world.lanes(); ++i) {
-        const LaneProbe probe = world.probe(i);
-        const Result<std::uint64_t> end = find_end(world.source(i), probe);
+        const LaneKnown known = world.probe(i);
+        const Result<std::uint64_t> end = find_end(world.source(i), known);
         if (!end) {
             return world.named(i, end.error());
         }
-        lanes.push_back({probe.known, probe.known.moved, *end, std::nullopt});
+        lanes.push_back({known, known.moved, *end, std::nullopt});
         if (Status read = read_next(world.source(i), lanes.back()); !read) {
             return world.named(i, read.error());
         }
@@ -122,11 +123,8 @@ Result<Moved> move_lanes(MoveWorld& world, std::uint64_t bytes_max) {
             return world.named(*first, read.error());
         }
     }
-    for (std::size_t i = 0; i < lanes->size(); ++i) {
-        if (!(*lanes)[i].next) {
-            world.emptied(i);
-        }
-        moved.left += (*lanes)[i].end - std::min((*lanes)[i].end, (*lanes)[i].at);
+    for (const Open& lane : *lanes) {
+        moved.left += lane.end - std::min(lane.end, lane.at);
     }
     return moved;
 }

@@ -5,6 +5,9 @@
 // is durable, then moves the batches stamped up to S, in the order of their stamps. A batch that
 // was not visible when its lane was read became durable after S, and everything that is sent after
 // its answer is stamped after S. Ends that are read before the cut would break this order.
+//
+// A lane that no process writes to is moved like any other one: settle_lane() has found its end
+// before, once, and the lane's cell has it.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +21,6 @@
 
 namespace sluice {
 
-/// A lane's state, from its row and its cell.
-struct LaneProbe {
-    LaneKnown known;
-    /// No process writes to the lane while this one holds its lock, so it is read to its end. False
-    /// means that it is read up to known.durable.
-    bool unowned = false;
-};
-
 /// Lanes and queue, under the writer lock.
 class MoveWorld {
 public:
@@ -33,15 +28,14 @@ public:
     [[nodiscard]] virtual std::uint64_t now_ns() = 0;  ///< CLOCK_MONOTONIC
     [[nodiscard]] virtual const Uuid& boot() const = 0;
     [[nodiscard]] virtual std::size_t lanes() const = 0;
-    [[nodiscard]] virtual LaneProbe probe(std::size_t lane) = 0;
+    /// Returns the lane's state, from its row and its cell.
+    [[nodiscard]] virtual LaneKnown probe(std::size_t lane) = 0;
     [[nodiscard]] virtual LaneSource& source(std::size_t lane) = 0;
     /// Appends a record to the queue. `offset` and `index` are its batch and its place in it.
     [[nodiscard]] virtual Status put(std::size_t lane, std::uint64_t offset, std::uint32_t index,
                                      std::string_view record) = 0;
     /// Records that the lane is in the queue up to the end of this batch.
     virtual void moved(std::size_t lane, const LaneBatchHead& last) = 0;
-    /// Records that the lane is in the queue up to the end that was found for it.
-    virtual void emptied(std::size_t lane) = 0;
     /// Prefixes the error with the lane's name.
     [[nodiscard]] virtual Error named(std::size_t lane, const Error& error) const = 0;
 

@@ -109,6 +109,9 @@ Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known) 
     if (known.durable && end < *known.durable) {
         return lane_damage(known, end, "a batch that was durable is invalid");
     }
+    if (known.durable) {
+        return end;
+    }
     const Result<Followers> after = find_followers(source, known, end);
     if (!after) {
         return after.error();
@@ -120,6 +123,19 @@ Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known) 
         return lane_damage(known, end, "more batches follow than can have been in flight");
     }
     return end;
+}
+
+Result<std::uint64_t> settle_lane(LaneSource& source, const LaneKnown& known) {
+    if (Status there = check_lane_floor(source, known); !there) {
+        return there.error();
+    }
+    Result<std::uint64_t> end = find_lane_end(source, known);
+    if (!end || known.durable == *end) {
+        return end;
+    }
+    // The writer died between a write and its sync, or nothing is known about the lane.
+    Status synced = source.sync();
+    return synced ? end : Result<std::uint64_t>(synced.error());
 }
 
 }  // namespace sluice

@@ -24,6 +24,8 @@ public:
     /// @param bytes  A multiple of the block, at most kLaneBatchBytesMax.
     [[nodiscard]] virtual Result<std::string_view> read(std::uint64_t offset,
                                                         std::uint64_t bytes) = 0;
+    /// Makes durable what was written to the lane, also by a process that died before its own sync.
+    [[nodiscard]] virtual Status sync() = 0;
 
 protected:
     LaneSource() = default;
@@ -63,8 +65,14 @@ struct LaneKnown {
     const std::function<void(const LaneBatchHead&)>& visit = {});
 
 /// Returns the end of the last valid batch of a lane that no process writes to. Returns kCorrupt if
-/// the bytes after it are no torn tail: `durable` is above it, or they hold a batch that was
-/// written after a higher offset was answered, or more batches than can have been in flight.
+/// the bytes after it are no torn tail: `durable` is above it, or it is unknown and they hold a
+/// batch that was written after a higher offset was answered, or more batches than can have been in
+/// flight. If `durable` is known, the rest of the ring is not read, because nothing above `durable`
+/// was answered.
 [[nodiscard]] Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known);
+
+/// Returns the end of a lane that no process writes to, and makes everything below it durable.
+/// kCorrupt as check_lane_floor() and find_lane_end().
+[[nodiscard]] Result<std::uint64_t> settle_lane(LaneSource& source, const LaneKnown& known);
 
 }  // namespace sluice

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "lmdb_store/environment/reaction.hpp"
+
 namespace sluice::store {
 namespace {
 
@@ -53,7 +55,6 @@ AlignedBytes allocate_aligned(std::size_t bytes) noexcept {
 Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
                                   const FileOwner& owner, bool sync) {
     constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-    ::unlink(path.c_str());  // left by a creation that was interrupted
     const AlignedBytes bytes = allocate_aligned(kZeroBytes);
     if (bytes == nullptr) {
         return Error{ErrorCode::kBusy, "not enough memory to create a lane"};
@@ -85,7 +86,7 @@ Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
             break;
         }
     }
-    return system_error(error, "create", path);
+    return disk_error(error, "create", path);
 }
 
 Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
@@ -95,9 +96,13 @@ Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
             if (direct && fd.error().code == ErrorCode::kInternal) {
                 continue;
             }
-            return fd.error().code == ErrorCode::kNotFound
-                       ? Error{ErrorCode::kNotFound, "\"" + path.string() + "\" is missing"}
-                       : fd.error();
+            Error failed = fd.error();
+            if (failed.code == ErrorCode::kNotFound) {
+                failed.message = "\"" + path.string() + "\" is missing";
+            } else if (failed.code == ErrorCode::kInternal) {
+                failed.code = ErrorCode::kIo;  // as the disk answers a bad sector
+            }
+            return failed;
         }
         LaneFile file(std::move(*fd), path, direct, sync);
         Status read = file.read_head();
@@ -114,15 +119,18 @@ Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
 Status LaneFile::read_head() {
     struct stat info {};
     if (::fstat(fd_.get(), &info) != 0) {
-        return system_error(errno, "inspect", path_);
+        return disk_error(errno, "inspect", path_);
     }
     const AlignedBytes block = allocate_aligned(kLaneBlockBytes);
     if (block == nullptr) {
         return Error{ErrorCode::kBusy, "not enough memory to read a lane"};
     }
     const std::int64_t got = read_at(fd_.get(), block.get(), kLaneBlockBytes, 0);
+    if (got == -EINVAL && direct_) {
+        return system_error(EINVAL, "read", path_);  // open() tries again without O_DIRECT
+    }
     if (got < 0) {
-        return system_error(static_cast<int>(-got), "read", path_);
+        return disk_error(static_cast<int>(-got), "read", path_);
     }
     const Result<LaneHead> head = decode_lane_head({block.get(), static_cast<std::size_t>(got)});
     if (!head) {
@@ -173,10 +181,11 @@ int LaneFile::write(std::uint64_t offset, std::string_view bytes) noexcept {
     if (error == 0 && first < bytes.size()) {
         error = write_at(kLaneBlockBytes, bytes.substr(first));
     }
-    if (error == 0 && sync_ && !direct_ && ::fdatasync(fd_.get()) != 0) {
-        error = errno;
-    }
-    return error;
+    return error == 0 && !direct_ ? sync() : error;
+}
+
+int LaneFile::sync() const noexcept {
+    return sync_ && ::fdatasync(fd_.get()) != 0 ? errno : 0;
 }
 
 int LaneFile::read(std::uint64_t offset, char* to, std::uint64_t bytes) const noexcept {

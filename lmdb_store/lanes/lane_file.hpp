@@ -45,6 +45,8 @@ public:
     [[nodiscard]] int write(std::uint64_t offset, std::string_view bytes) noexcept;
     /// Returns 0 or an errno. `to` is aligned; `bytes` is a multiple of the block.
     [[nodiscard]] int read(std::uint64_t offset, char* to, std::uint64_t bytes) const noexcept;
+    /// Makes durable what any process wrote to the file. Returns 0 or an errno.
+    [[nodiscard]] int sync() const noexcept;
 
     [[nodiscard]] const LaneHead& head() const noexcept { return head_; }
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }

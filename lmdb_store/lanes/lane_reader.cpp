@@ -1,8 +1,11 @@
 #include "lmdb_store/lanes/lane_reader.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
+
+#include "lmdb_store/environment/reaction.hpp"
 
 namespace sluice::store {
 namespace {
@@ -46,14 +49,25 @@ Result<std::string_view> LaneFileSource::read(std::uint64_t offset, std::uint64_
         const std::uint64_t known =
             expected_end_ > offset ? std::min(read_ahead_, expected_end_ - offset) : 0;
         const std::uint64_t wanted = std::max(bytes, known);
-        from_ = to_ = 0;
-        if (const int error = file_.read(offset, buffer_.get(), wanted); error != 0) {
-            return system_error(error, "read", file_.path());
+        // The beginning of a batch whose rest was not read stays, so that each byte is read once.
+        const std::uint64_t kept = offset >= from_ && offset < to_ ? to_ - offset : 0;
+        if (kept > 0) {
+            std::memmove(buffer_.get(), buffer_.get() + (offset - from_), kept);
+        }
+        forget();
+        if (const int error = file_.read(offset + kept, buffer_.get() + kept, wanted - kept);
+            error != 0) {
+            return disk_error(error, "read", file_.path());
         }
         from_ = offset;
         to_ = offset + wanted;
     }
     return std::string_view(buffer_.get() + (offset - from_), bytes);
+}
+
+Status LaneFileSource::sync() {
+    const int error = file_.sync();
+    return error == 0 ? Status::success() : Status(disk_error(error, "sync", file_.path()));
 }
 
 }  // namespace sluice::store

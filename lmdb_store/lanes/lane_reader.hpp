@@ -34,11 +34,14 @@ public:
     LaneFileSource(const LaneFileSource&) = delete;
     LaneFileSource& operator=(const LaneFileSource&) = delete;
 
-    /// Limits reading ahead to offsets below `end`.
+    /// Limits reading ahead to offsets below `end`. Bytes below it do not change any more.
     void expect_end(std::uint64_t end) noexcept { expected_end_ = end; }
+    /// Forgets what was read ahead, because a writer may have changed it.
+    void forget() noexcept { from_ = to_ = 0; }
     /// Sets the bytes of one step, at most kReadAheadMax.
     void read_ahead(std::uint64_t bytes) noexcept { read_ahead_ = bytes; }
     [[nodiscard]] Result<std::string_view> read(std::uint64_t offset, std::uint64_t bytes) override;
+    [[nodiscard]] Status sync() override;
 
 private:
     const LaneFile& file_;

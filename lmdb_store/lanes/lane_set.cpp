@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <string>
 
 #include "os/clock/clock.hpp"
@@ -15,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".lane";
+constexpr std::string_view kUnfinished = "new.";
 constexpr std::uint64_t kKeepOpenNs = 5'000'000'000;
 constexpr const char* kRemedy =
     "; nothing was changed. The file may hold events that were answered: put the right file back, "
@@ -187,6 +189,23 @@ Status LaneSet::check_unregistered_lanes(
         }
     }
     return rows ? Status::success() : Status(rows.error());
+}
+
+fs::path LaneSet::unfinished_path() const {
+    return folder_ / (std::string(kUnfinished) + std::to_string(::getpid()));
+}
+
+void LaneSet::sweep_unfinished() const noexcept {
+    try {
+        const Result<std::vector<std::string>> names = names_in(folder_);
+        for (const std::string& name : names ? *names : std::vector<std::string>()) {
+            if (name.starts_with(kUnfinished)) {
+                ::unlink((folder_ / name).c_str());
+            }
+        }
+    } catch (const std::bad_alloc&) {
+        // The next process that claims a lane sweeps.
+    }
 }
 
 Status LaneSet::try_write() const {

@@ -38,6 +38,12 @@ public:
     [[nodiscard]] Status check_unregistered_lanes(
         const std::function<Result<std::vector<LaneRow>>()>& read_rows) const;
 
+    /// Returns the name of a lane that this process creates, until the lane has its number.
+    [[nodiscard]] std::filesystem::path unfinished_path() const;
+    /// Deletes the files that killed processes left under such names. Requires: the caller holds
+    /// the lock of the processes that create lanes.
+    void sweep_unfinished() const noexcept;
+
     /// Writes and syncs a small file, to check that the disk works.
     [[nodiscard]] Status try_write() const;
 

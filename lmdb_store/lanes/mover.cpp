@@ -20,15 +20,14 @@ void raise_cell(std::atomic<std::uint64_t>& word, std::uint64_t offset,
 
 }  // namespace
 
-LaneMover::LaneMover(LaneSet& lanes, const WriteTxn& txn, bool recovers, std::uint64_t cut_ns_max,
-                     Put put)
-    : lanes_(lanes),
-      txn_(txn),
-      recovers_(recovers),
-      cut_ns_max_(cut_ns_max),
-      put_(std::move(put)) {}
+void LaneSources::Source::expect_end(std::optional<std::uint64_t> durable) noexcept {
+    if (from_ && (!durable || !durable_)) {
+        from_->forget();
+    }
+    durable_ = durable;
+}
 
-Result<std::string_view> LaneMover::Source::read(std::uint64_t offset, std::uint64_t bytes) {
+Result<std::string_view> LaneSources::Source::read(std::uint64_t offset, std::uint64_t bytes) {
     if (!from_) {
         Result<std::shared_ptr<LaneFile>> file = lanes_.file(row_);
         if (!file) {
@@ -38,25 +37,22 @@ Result<std::string_view> LaneMover::Source::read(std::uint64_t offset, std::uint
         file_ = std::move(*file);
         from_.emplace(*file_, lanes_.buffers());
     }
-    from_->expect_end(expected_end_);
+    from_->expect_end(durable_.value_or(0));
     from_->read_ahead(read_ahead_);
     return from_->read(offset, bytes);
 }
 
-/// Runs before the cut, so that a process that claims such a lane later stamps after the cut.
-Status LaneMover::lock_unowned() {
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        Result<LaneFile> file = lanes_.open_file(rows_[i]);
-        if (!file) {
-            return file.error();
-        }
-        if (file->try_lock()) {
-            open_[i].own.emplace(std::move(*file));
-            open_[i].source->use(*open_[i].own);
-        }
+LaneSources::Source& LaneSources::of(const LaneRow& row) {
+    std::unique_ptr<Source>& source = sources_[row.number];
+    if (source == nullptr || source->lane() != row.lane) {
+        source = std::make_unique<Source>(lanes_, row);
     }
-    return Status::success();
+    return *source;
 }
+
+LaneMover::LaneMover(LaneSet& lanes, LaneSources& sources, const WriteTxn& txn,
+                     std::uint64_t cut_ns_max, Put put)
+    : lanes_(lanes), sources_(sources), txn_(txn), cut_ns_max_(cut_ns_max), put_(std::move(put)) {}
 
 void LaneMover::share_reading(std::uint64_t bytes_max) {
     const auto is_filled = [this](const LaneRow& row) {
@@ -79,10 +75,7 @@ Result<Moved> LaneMover::run(std::uint64_t bytes_max) {
     }
     open_.resize(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-        open_[i].source = std::make_unique<Source>(lanes_, rows_[i]);
-    }
-    if (Status locked = recovers_ ? lock_unowned() : Status::success(); !locked) {
-        return locked.error();
+        open_[i].source = &sources_.of(rows_[i]);
     }
     share_reading(bytes_max);
     const Result<Moved> moved = move_lanes(*this, bytes_max);
@@ -100,47 +93,22 @@ bool LaneMover::rows_changed() const noexcept {
 }
 
 void LaneMover::committed() noexcept {
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        const LaneRow& row = rows_[i];
+    for (const LaneRow& row : rows_) {
         LaneCell& cell = lanes_.cell_of(row);
         const std::uint64_t key = lanes_.key_of(row);
-        if (open_[i].own && open_[i].emptied) {
-            // No process writes to the lane, so everything durable is moved.
-            put_cell(cell.durable, row.moved, key);
-            put_cell(cell.settled, row.moved, key);
-        }
         raise_cell(cell.floor, row.floor, key);
         raise_cell(cell.moved, row.moved, key);
     }
-}
-
-std::optional<std::pair<LaneRow, LaneFile>> LaneMover::keep_one() {
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        if (open_[i].own && open_[i].emptied) {
-            std::optional<std::pair<LaneRow, LaneFile>> kept(std::in_place, rows_[i],
-                                                             std::move(*open_[i].own));
-            open_[i].own.reset();
-            return kept;
-        }
-    }
-    return std::nullopt;
 }
 
 std::uint64_t LaneMover::now_ns() {
     return std::min(monotonic_ns(), cut_ns_max_);
 }
 
-LaneProbe LaneMover::probe(std::size_t lane) {
-    const LaneRow& row = rows_[lane];
-    LaneProbe probe{lanes_.known_of(row), open_[lane].own.has_value()};
-    const bool settled = get_cell(lanes_.cell_of(row).settled, lanes_.key_of(row)) == row.moved;
-    if (probe.unowned && settled) {
-        probe.unowned = false;
-        probe.known.durable = row.moved;
-    }
-    open_[lane].source->expect_end(probe.unowned ? row.floor + row.bytes
-                                                 : probe.known.durable.value_or(0));
-    return probe;
+LaneKnown LaneMover::probe(std::size_t lane) {
+    const LaneKnown known = lanes_.known_of(rows_[lane]);
+    open_[lane].source->expect_end(known.durable);
+    return known;
 }
 
 Status LaneMover::put(std::size_t lane, std::uint64_t offset, std::uint32_t index,

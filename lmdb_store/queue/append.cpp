@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"
 #include "os/clock/clock.hpp"
 
@@ -77,6 +78,8 @@ std::uint64_t LmdbQueue::cost_of_stored(std::span<const AppendItem> part) const 
 }
 
 void LmdbQueue::append(std::span<AppendItem> batch, Timestamp now) noexcept {
+    // Every answer that a client of this batch can have seen was stamped before.
+    const std::uint64_t cut_ns = monotonic_ns();
     if (!check_in_place()) {
         set_pending(
             batch,
@@ -91,10 +94,10 @@ void LmdbQueue::append(std::span<AppendItem> batch, Timestamp now) noexcept {
     if (any_pending(batch)) {
         reject_oversized_items(batch, admission_.measure(*env_));
     }
-    if (any_pending(batch) && !prepare_lanes()) {
+    if (any_pending(batch) && !prepare_lanes(cut_ns)) {
         set_pending(batch, AppendOutcome::kUnavailable);
     }
-    store_in_parts(batch, now);
+    store_in_parts(batch, now, cut_ns);
 }
 
 void LmdbQueue::find_replay(AppendItem& item, Timestamp now) noexcept {
@@ -169,7 +172,8 @@ void LmdbQueue::reject_oversized_items(std::span<AppendItem> batch, std::uint64_
     }
 }
 
-void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now) noexcept {
+void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now,
+                               std::uint64_t cut_ns) noexcept {
     std::size_t count = batch.size();
     for (std::size_t at = 0; at < batch.size();) {
         const std::span<AppendItem> part = batch.subspan(at, std::min(count, batch.size() - at));
@@ -178,7 +182,8 @@ void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now) noexc
             continue;
         }
         AppendOutcome why = AppendOutcome::kFull;
-        const int rc = store_part(part, now, why);
+        Batch attempt{.items = part, .now_second = now.seconds, .cut_ns = cut_ns};
+        const int rc = store_part(attempt, now, why);
         if (rc == 0) {
             at += part.size();
             count *= 2;
@@ -197,19 +202,17 @@ void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now) noexc
     }
 }
 
-/// Stores `part` in one transaction. On error, returns LMDB's code, leaves the items pending, and
-/// sets `why` to the outcome that they should get.
-int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutcome& why) noexcept {
-    Batch batch{.items = part, .now_second = now.seconds, .txn = {}, .records = {}};
-    std::optional<LaneMover> mover;
+/// Stores the items in one transaction. On error, returns LMDB's code, leaves the items pending,
+/// and sets `why` to the outcome that they should get.
+int LmdbQueue::store_part(Batch& batch, Timestamp now, AppendOutcome& why) noexcept {
     int rc = batch.txn.begin(*env_);
-    rc = rc == 0 ? fill_transaction(batch, mover) : rc;
+    rc = rc == 0 ? fill_transaction(batch) : rc;
     batch.records.close();
     if (rc == 0 && batch.next_seq == batch.first_seq) {
         return 0;  // every item was answered without being stored
     }
     const bool committing = rc == 0;
-    const std::uint64_t cost = batch.moved_cost + cost_of_stored(part);
+    const std::uint64_t cost = batch.moved_cost + cost_of_stored(batch.items);
     if (committing) {
         if (preallocation_) {
             preallocation_->prepare(*env_, cost);
@@ -219,12 +222,12 @@ int LmdbQueue::store_part(std::span<AppendItem> part, Timestamp now, AppendOutco
         batch.txn.abort();
     }
     if (rc != 0) {
-        undo(part, batch.first_seq);
+        undo(batch.items, batch.first_seq);
         why = failed(rc, committing);
         return rc;
     }
-    if (mover) {
-        mover->committed();
+    if (batch.mover) {
+        batch.mover->committed();
         publish_lane_backlog(batch.moved);
     }
     stored(cost, now);
@@ -242,44 +245,28 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
     ReadTxn probe;
     const bool panicked = probe.begin(*env_) == MDB_PANIC;  // the meta page could not be written
     probe.abort();
-    if (!panicked) {
-        switch (rc) {
-            case MDB_MAP_FULL:
-            case MDB_TXN_FULL:
-                admission_.saw_map_full(*env_);
-                return AppendOutcome::kFull;
-            case ENOSPC:
-            case EDQUOT:
-            case EFBIG:
-                admission_.saw_disk_full();
-                return AppendOutcome::kNoSpace;
-            case EIO:
-                // LMDB also returns EIO for a short write, which a disk that runs full causes.
-                if (admission_.disk_is_full()) {
-                    admission_.saw_disk_full();
-                    return AppendOutcome::kNoSpace;
-                }
-                break;
-            case ENOMEM:
-            case EBUSY:
-            case EAGAIN:
-            case EINTR:  // from the first sync, before the page that commits
-            case MDB_READERS_FULL:
-            case MDB_MAP_RESIZED:
-                return AppendOutcome::kUnavailable;
-            default:  // damage, or a bug of ours; stop rather than continue
-                break;
-        }
+    // LMDB also returns EIO for a short write, which a disk that runs full causes.
+    const bool is_short = rc == EIO && !panicked && admission_.disk_is_full();
+    const Reaction reaction = panicked   ? Reaction::kLatch
+                              : is_short ? Reaction::kBackpressure
+                                         : reaction_to(rc);
+    if (reaction == Reaction::kRetry) {
+        return AppendOutcome::kUnavailable;
     }
-    const bool in_doubt = committing && (panicked || rc == EIO);
-    const bool by_disk = panicked || rc == EIO;
-    if (by_disk) {
-        latch_commit(rc);
+    if (reaction == Reaction::kBackpressure && is_full(rc)) {
+        admission_.saw_map_full(*env_);
+        return AppendOutcome::kFull;
     }
-    if (panicked || !by_disk) {  // this process must restart, even if the disk is sound
+    if (reaction == Reaction::kBackpressure) {
+        admission_.saw_disk_full();
+        return AppendOutcome::kNoSpace;
+    }
+    const bool by_disk = panicked || rc > 0;  // else a code of LMDB: damage, or a bug of ours
+    latch_commit(by_disk ? Latch::kIo : Latch::kDamage, rc);
+    if (panicked || !by_disk) {  // LMDB in this process must be opened again
         process_latch_.store(by_disk ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable);
     }
-    return in_doubt ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable;
+    return committing && by_disk ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable;
 }
 
 // -- Under the writer lock ------------------------------------------------------------------------
@@ -295,9 +282,9 @@ int LmdbQueue::read_next_seq(Batch& batch) noexcept {
     return batch.records.open(batch.txn, records_);
 }
 
-int LmdbQueue::fill_transaction(Batch& batch, std::optional<LaneMover>& mover) noexcept {
+int LmdbQueue::fill_transaction(Batch& batch) noexcept {
     int rc = read_next_seq(batch);
-    rc = rc == 0 ? move_lanes_first(batch, mover) : rc;
+    rc = rc == 0 ? move_lanes_first(batch) : rc;
     rc = rc == 0 ? idempotency(batch.txn).count(batch.rows) : rc;
     for (AppendItem& item : batch.items) {
         if (rc == 0 && is_pending(item)) {

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
+#include <cstdio>
 #include <new>
 #include <thread>
 
+#include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"
 #include "os/clock/clock.hpp"
 #include "os/random/random_bytes.hpp"
@@ -22,6 +24,10 @@ constexpr std::uint64_t kMoveBytes = 512U << 10;
 /// large backlog would take it again before the waiting processes wake up, for seconds.
 constexpr std::chrono::microseconds kPause{200};
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+/// Bytes of one transaction while the backlog is large: the lanes of killed processes, or a disk
+/// that fell behind. Then the syncs of many transactions would cost more than their bytes.
+constexpr std::uint64_t kLargeMoveBytes = 4U << 20;
+constexpr std::uint64_t kLargeBacklog = 16U << 20;
 constexpr std::uint64_t kLaneBytesMin = 64U << 10;
 constexpr std::uint64_t kLaneBytesDefault = 8U << 20;
 /// A lane has at most this part of the map.
@@ -33,30 +39,6 @@ Error no_memory() {
     return {ErrorCode::kBusy, "not enough memory to move the lanes"};
 }
 
-/// Serializes the processes that claim a lane. LMDB's writer lock is not fair: after a reload all
-/// new workers would wait for it at once, and the appends of the others would starve.
-class LaneClaimLock {
-public:
-    explicit LaneClaimLock(int cells_fd) noexcept : fd_(cells_fd) { set(F_WRLCK, F_OFD_SETLKW); }
-    ~LaneClaimLock() { set(F_UNLCK, F_OFD_SETLK); }
-    LaneClaimLock(const LaneClaimLock&) = delete;
-    LaneClaimLock& operator=(const LaneClaimLock&) = delete;
-
-private:
-    void set(short type, int command) const noexcept {
-        struct flock lock {};
-        lock.l_type = type;
-        lock.l_whence = SEEK_SET;
-        lock.l_start = 1;  // byte 0 is the movers'
-        lock.l_len = 1;
-        // A failure only makes the order of the waiting processes worse.
-        while (::fcntl(fd_, command, &lock) != 0 && errno == EINTR) {
-        }
-    }
-
-    int fd_;
-};
-
 }  // namespace
 
 Status LmdbQueue::open_lanes() {
@@ -66,11 +48,11 @@ Status LmdbQueue::open_lanes() {
     }
     lanes_ = std::move(*lanes);
     latch_boot_ = cell_key({}, lanes_->boot());
-    Result<Fd> cells = open_plain(paths_.lane_cells, O_RDWR);
-    if (!cells) {
-        return cells.error();
+    Result<Fd> locks = open_plain(paths_.lane_cells, O_RDWR);
+    if (!locks) {
+        return locks.error();
     }
-    mover_lock_ = std::move(*cells);
+    recovery_.emplace(*lanes_, std::move(*locks), [this] { return lane_rows(); });
     const Result<std::vector<LaneRow>> rows = lane_rows();
     if (!rows) {
         return rows.error();
@@ -90,27 +72,28 @@ Result<std::vector<LaneRow>> LmdbQueue::lane_rows() {
     return rows;
 }
 
-/// Records a failed move. Damage and I/O errors latch the queue; other errors are retried.
-Status LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
+/// Latches the queue if the error says that the disk is suspect or a lane damaged.
+void LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
     if (!env_->still_in_place()) {
         in_place_.store(false);  // the store was moved away with its lanes
     } else if (rc != 0) {
         static_cast<void>(failed(rc, false));
-    } else if (error.code == ErrorCode::kIo) {
-        std::array<char, 400> text{};
-        std::snprintf(text.data(), text.size(), "a move of lanes failed: %s",
-                      error.message.c_str());
-        latch(Latch::kIo, text.data());
-    } else if (error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported) {
-        latch(Latch::kDamage, error.message);
+    } else if (reaction_to(error.code) == Reaction::kLatch) {
+        if (error.code == ErrorCode::kIo) {
+            std::array<char, 400> text{};
+            std::snprintf(text.data(), text.size(), "a move of lanes failed: %s",
+                          error.message.c_str());
+            latch(Latch::kIo, text.data());
+        } else {
+            latch(Latch::kDamage, error.message);
+        }
     }
-    return error;
 }
 
 // -- Moving ---------------------------------------------------------------------------------------
 
-LaneMover LmdbQueue::mover_for(Batch& batch, bool recovers, std::uint64_t cut_ns_max) {
-    return {*lanes_, batch.txn, recovers, cut_ns_max,
+LaneMover LmdbQueue::mover_for(Batch& batch, LaneSources& sources, std::uint64_t cut_ns) {
+    return {*lanes_, sources, batch.txn, cut_ns,
             [this, &batch](std::string_view record, const Receipt& receipt) {
                 const auto bytes = encode_receipt(receipt);
                 const int rc = put_record(batch, record, {bytes.data(), bytes.size()});
@@ -121,16 +104,19 @@ LaneMover LmdbQueue::mover_for(Batch& batch, bool recovers, std::uint64_t cut_ns
             }};
 }
 
-int LmdbQueue::move_lanes_first(Batch& batch, std::optional<LaneMover>& mover) noexcept {
+int LmdbQueue::move_lanes_first(Batch& batch) noexcept {
     try {
-        mover.emplace(mover_for(batch, false, kNoLimit));
-        const Result<Moved> moved = mover->run(kNoLimit);
+        batch.sources.emplace(*lanes_);
+        batch.mover.emplace(mover_for(batch, *batch.sources, batch.cut_ns));
+        Result<Moved> moved = batch.mover->run(kNoLimit);
         if (!moved) {
-            const int rc = mover->rc();
-            static_cast<void>(rc == 0 ? lane_failure(moved.error(), 0) : Status::success());
+            const int rc = batch.mover->rc();
+            if (rc == 0) {
+                lane_failure(moved.error(), 0);
+            }
             return rc != 0 ? rc : EBUSY;
         }
-        admission_.set_reserve(lane_reserve(mover->rows()));
+        admission_.set_reserve(lane_reserve(batch.mover->rows()));
         batch.moved = *moved;
         return 0;
     } catch (const std::bad_alloc&) {
@@ -152,15 +138,13 @@ Result<std::uint64_t> LmdbQueue::lanes_backlog() {
     return bytes;
 }
 
-bool LmdbQueue::prepare_lanes() noexcept {
+bool LmdbQueue::prepare_lanes(std::uint64_t cut_ns) noexcept {
     try {
-        if (!recovered_.load()) {
-            const bool recovered = recover_lanes().ok();
-            recovered_.store(recovered);
-            return recovered;
+        if (Status settled = settle_once(); !settled) {
+            return false;
         }
         const Result<std::uint64_t> backlog = lanes_backlog();
-        return backlog.ok() && (*backlog <= kMoveBytes || move_all(false, nullptr).ok());
+        return backlog.ok() && (*backlog <= kMoveBytes || move_all(cut_ns).ok());
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -174,18 +158,21 @@ void LmdbQueue::publish_lane_backlog(const Moved& moved) noexcept {
     }
 }
 
-/// Moves in one transaction. Returns true if more is left.
-Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, ClaimedLane* claimed) {
-    Batch batch{.items = {}, .now_second = now().seconds, .txn = {}, .records = {}};
+/// Moves about `bytes_max` bytes in one transaction. Returns true if more is left.
+Result<bool> LmdbQueue::move_once(LaneSources& sources, std::uint64_t cut_ns,
+                                  std::uint64_t bytes_max) {
+    Batch batch{.items = {}, .now_second = now().seconds};
     int rc = batch.txn.begin(*env_);
     rc = rc == 0 ? read_next_seq(batch) : rc;
     if (rc != 0) {
         batch.records.close();
         batch.txn.abort();
-        return lane_failure(env_->error(rc, "write"), rc).error();
+        Error error = env_->error(rc, "write");
+        lane_failure(error, rc);
+        return error;
     }
-    LaneMover mover = mover_for(batch, recovers, cut_ns_max);
-    const Result<Moved> moved = mover.run(kMoveBytes);
+    LaneMover mover = mover_for(batch, sources, cut_ns);
+    const Result<Moved> moved = mover.run(bytes_max);
     rc = moved ? finish_transaction(batch) : 0;
     batch.records.close();
     const bool committing = moved && rc == 0 && batch.next_seq != batch.first_seq;
@@ -198,10 +185,11 @@ Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, Claim
         batch.txn.abort();
     }
     if (!moved) {
-        return lane_failure(moved.error(), mover.rc()).error();
+        lane_failure(moved.error(), mover.rc());
+        return moved.error();
     }
     if (rc != 0) {
-        const Error error = env_->error(rc, "write");
+        Error error = env_->error(rc, "write");
         static_cast<void>(failed(rc, true));
         return error;
     }
@@ -212,19 +200,18 @@ Result<bool> LmdbQueue::move_once(bool recovers, std::uint64_t cut_ns_max, Claim
         stored(batch.moved_cost, now());
         static_cast<void>(admission_.measure(*env_));
     }
-    if (!moved->more && claimed != nullptr) {
-        if (auto kept = mover.keep_one()) {
-            claimed->row = kept->first;
-            claimed->file.emplace(std::move(kept->second));
-        }
-    }
     return moved->more;
 }
 
-Status LmdbQueue::move_all(bool recovers, ClaimedLane* claimed) {
-    const std::uint64_t began_ns = monotonic_ns();
+Status LmdbQueue::move_all(std::uint64_t cut_ns) {
+    const Result<std::uint64_t> backlog = lanes_backlog();
+    if (!backlog) {
+        return backlog.error();
+    }
+    const std::uint64_t bytes_max = *backlog > kLargeBacklog ? kLargeMoveBytes : kMoveBytes;
+    LaneSources sources(*lanes_);
     for (bool more = true; more;) {
-        const Result<bool> moved = move_once(recovers, began_ns, claimed);
+        const Result<bool> moved = move_once(sources, cut_ns, bytes_max);
         if (!moved) {
             return moved.error();
         }
@@ -232,9 +219,6 @@ Status LmdbQueue::move_all(bool recovers, ClaimedLane* claimed) {
         if (more) {
             std::this_thread::sleep_for(kPause);
         }
-    }
-    if (recovers) {
-        recovered_.store(true);
     }
     return Status::success();
 }
@@ -244,54 +228,63 @@ bool LmdbQueue::takes_lanes() const noexcept {
            admission_.is_open();
 }
 
+Status LmdbQueue::settle() {
+    Status settled = recovery_->settle();
+    if (!settled) {
+        lane_failure(settled.error(), 0);
+    }
+    return settled;
+}
+
+/// Settles the lanes that earlier processes left, once in this process.
+Status LmdbQueue::settle_once() {
+    if (settled_.load()) {
+        return Status::success();
+    }
+    Status settled = settle();
+    settled_.store(settled.ok());
+    return settled;
+}
+
 Status LmdbQueue::move_lanes() {
     if (latched()) {
         return Status::success();
     }
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_len = 1;
-    if (::fcntl(mover_lock_.get(), F_OFD_SETLK, &lock) != 0) {
+    const LaneRecovery::MoverLock lock(*recovery_);
+    if (!lock.is_held()) {
         return Status::success();  // another process moves
     }
-    Status moved = Status::success();
     try {
-        moved = move_all(!recovered_.load(), nullptr);
+        Status settled = settle_once();
+        return settled ? move_all(monotonic_ns()) : settled;
     } catch (const std::bad_alloc&) {
-        moved = no_memory();
+        return no_memory();
     }
-    lock.l_type = F_UNLCK;
-    ::fcntl(mover_lock_.get(), F_OFD_SETLK, &lock);
-    return moved;
 }
 
 Status LmdbQueue::empty_lanes() {
     if (latched()) {
         return Error{ErrorCode::kIo, "no lane is moved, because " + page_.latch_text()};
     }
-    return move_all(false, nullptr);  // waits for the writer lock
+    return move_all(monotonic_ns());  // waits for the writer lock
 }
 
 Status LmdbQueue::recover_lanes() {
     if (latched()) {
         return Status::success();
     }
+    if (Status settled = settle(); !settled) {
+        return settled;
+    }
+    settled_.store(true);
     const Result<std::vector<LaneRow>> rows = lane_rows();
     if (!rows) {
         return rows.error();
     }
-    for (const LaneRow& row : *rows) {
-        const auto settled = get_cell(lanes_->cell_of(row).settled, lanes_->key_of(row));
-        if (settled == row.moved) {
-            continue;
-        }
-        const Result<std::shared_ptr<LaneFile>> file = lanes_->file(row);
-        if (!file || !(*file)->is_locked_elsewhere()) {
-            return move_all(true, nullptr);  // reports what is wrong with the file, if anything is
-        }
-    }
-    return Status::success();
+    const bool left = std::any_of(rows->begin(), rows->end(), [this](const LaneRow& row) {
+        return recovery_->is_settled(row) && lanes_->known_of(row).durable != row.moved;
+    });
+    return left ? move_all(monotonic_ns()) : Status::success();
 }
 
 // -- Claiming -------------------------------------------------------------------------------------
@@ -306,12 +299,23 @@ Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
     if (latched()) {
         return std::unique_ptr<LaneWriter>();
     }
-    const LaneClaimLock lock(mover_lock_.get());
-    ClaimedLane claimed;
-    if (Status recovered = move_all(true, &claimed); !recovered) {
+    const LaneRecovery::ClaimLock lock(*recovery_);
+    if (lock.is_held()) {
+        lanes_->sweep_unfinished();
+    }
+    if (Status recovered = recover_lanes(); !recovered) {
         return recovered.error();
     }
-    if (!claimed.file) {
+    Result<std::optional<std::pair<LaneRow, LaneFile>>> free = recovery_->claim();
+    if (!free) {
+        lane_failure(free.error(), 0);
+        return free.error();
+    }
+    ClaimedLane claimed;
+    if (*free) {
+        claimed.row = (*free)->first;
+        claimed.file.emplace(std::move((*free)->second));
+    } else {
         const std::uint64_t room = Admission::high_water_of(env_->map_bytes()) / kReservePart;
         const Result<std::vector<LaneRow>> rows = lane_rows();
         if (!rows) {
@@ -321,11 +325,13 @@ Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
             return std::unique_ptr<LaneWriter>();
         }
         if (Status made = create_lane(claimed); !made) {
-            return lane_failure(made.error(), 0).error();
+            lane_failure(made.error(), 0);
+            return made.error();
         }
     }
     if (Status begun = begin_lap(claimed); !begun) {
-        return lane_failure(begun.error(), 0).error();
+        lane_failure(begun.error(), 0);
+        return begun.error();
     }
     return std::make_unique<LaneWriter>(*lanes_, claimed.row, std::move(*claimed.file));
 }
@@ -336,7 +342,7 @@ Status LmdbQueue::create_lane(ClaimedLane& claimed) {
     claimed.is_new = true;
     claimed.row.lane = *lane;
     claimed.row.bytes = lane_bytes();
-    const auto path = lanes_->folder() / ("new." + std::to_string(::getpid()));
+    const auto path = lanes_->unfinished_path();
     Result<LaneFile> file = LaneFile::create(path, {lanes_->identity_of(claimed.row), lane_bytes()},
                                              lanes_->file_owner(), options_.sync);
     if (!file) {
@@ -375,6 +381,14 @@ Status LmdbQueue::begin_lap(ClaimedLane& claimed) {
             return synced;
         }
     }
+    const auto is_same = [&row](const LaneRow& each) {
+        return each.lane == row.lane && each.moved == row.moved;
+    };
+    if (!claimed.is_new && std::none_of(rows.begin(), rows.end(), is_same)) {
+        return Error{ErrorCode::kBusy, "\"" + claimed.file->path().string() +
+                                           "\" was dropped or claimed meanwhile: another lane "
+                                           "will be claimed"};
+    }
     LaneBatchHead head;
     head.offset = claimed.is_new ? 0 : row.moved + row.bytes;
     head.stamp_ns = monotonic_ns();
@@ -387,7 +401,7 @@ Status LmdbQueue::begin_lap(ClaimedLane& claimed) {
     LaneBatchWriter writer({block.get(), kLaneBlockBytes});
     const std::string_view bytes = writer.finish(lanes_->identity_of(row), head);
     if (const int error = claimed.file->write(head.offset, bytes); error != 0) {
-        return system_error(error, "write", claimed.file->path());
+        return disk_error(error, "write", claimed.file->path());
     }
     row.moved = head.end();
     row.floor = head.offset;

@@ -191,7 +191,10 @@ std::optional<AppendOutcome> LmdbQueue::closed_reason() const noexcept {
 }
 
 bool LmdbQueue::still_in_place() noexcept {
-    const bool in_place = env_->still_in_place();
+    // LMDB refuses everything in a process that saw a failed commit. Once the latch is gone, the
+    // caller opens the queue again.
+    const bool failed = process_latch_.load() != AppendOutcome::kPending && !latched();
+    const bool in_place = !failed && env_->still_in_place();
     in_place_.store(in_place);
     if (in_place && admission_.closed(*env_) == AppendOutcome::kFull) {
         static_cast<void>(admission_.measure(*env_));
@@ -263,14 +266,14 @@ Result<QueueFill> LmdbQueue::fill_with_lanes() {
 // -- Latch ----------------------------------------------------------------------------------------
 
 void LmdbQueue::latch(Latch latch, std::string_view text) noexcept {
-    page_.set_latch(latch, latch_boot_, text);
+    page_.set_latch(latch, latch_boot_, boot_ms(), text);
 }
 
-void LmdbQueue::latch_commit(int rc) noexcept {
+void LmdbQueue::latch_commit(Latch latch, int rc) noexcept {
     std::array<char, 400> text{};
-    std::snprintf(text.data(), text.size(), "a commit to \"%s\" failed: %s",
-                  (paths_.queue / "data.mdb").c_str(), mdb_strerror(rc));
-    latch(Latch::kIo, text.data());
+    std::snprintf(text.data(), text.size(), "a commit to \"%s/data.mdb\" failed: %s",
+                  paths_.queue.c_str(), mdb_strerror(rc));
+    this->latch(latch, text.data());
 }
 
 std::optional<Latch> LmdbQueue::latched() const noexcept {

@@ -8,6 +8,7 @@
 
 #include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/environment/preallocation.hpp"
+#include "lmdb_store/lanes/lane_recovery.hpp"
 #include "lmdb_store/lanes/lane_set.hpp"
 #include "lmdb_store/lanes/mover.hpp"
 #include "lmdb_store/queue/admission.hpp"
@@ -60,16 +61,19 @@ private:
     struct Batch {
         static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
-        std::span<AppendItem> items;
+        std::span<AppendItem> items = {};
         std::int64_t now_second = 0;
-        WriteTxn txn;
-        Cursor records;                      ///< Closed before the transaction ends.
+        std::uint64_t cut_ns = 0;  ///< Records of lanes that are stamped later may come later.
+        WriteTxn txn = {};
+        Cursor records = {};                 ///< Closed before the transaction ends.
         std::uint64_t first_seq = kUnknown;  ///< First number of this transaction.
         std::uint64_t next_seq = kUnknown;
         std::uint64_t rows = 0;         ///< Idempotency rows, those of this batch included.
         std::uint64_t rows_stored = 0;  ///< Idempotency rows of this batch.
         std::uint64_t moved_cost = 0;   ///< Cost of the records that came from lanes.
         Moved moved = {};
+        std::optional<LaneSources> sources = {};  ///< Outlives the mover.
+        std::optional<LaneMover> mover = {};
     };
     /// A lane that this process has locked.
     struct ClaimedLane {
@@ -90,15 +94,14 @@ private:
     void answer_known_claims(std::span<AppendItem> batch, Timestamp now) noexcept;
     void answer_claim(const Txn& snapshot, AppendItem& item, std::int64_t now_second) noexcept;
     void reject_oversized_items(std::span<AppendItem> batch, std::uint64_t room) noexcept;
-    void store_in_parts(std::span<AppendItem> batch, Timestamp now) noexcept;
-    [[nodiscard]] int store_part(std::span<AppendItem> part, Timestamp now,
-                                 AppendOutcome& why) noexcept;
+    void store_in_parts(std::span<AppendItem> batch, Timestamp now, std::uint64_t cut_ns) noexcept;
+    [[nodiscard]] int store_part(Batch& batch, Timestamp now, AppendOutcome& why) noexcept;
     [[nodiscard]] AppendOutcome failed(int rc, bool committing) noexcept;
     void stored(std::uint64_t cost, Timestamp now) noexcept;
-    void latch_commit(int rc) noexcept;
+    void latch_commit(Latch latch, int rc) noexcept;
 
     // under the writer lock; these return 0 or LMDB's code
-    [[nodiscard]] int fill_transaction(Batch& batch, std::optional<LaneMover>& mover) noexcept;
+    [[nodiscard]] int fill_transaction(Batch& batch) noexcept;
     [[nodiscard]] int read_next_seq(Batch& batch) noexcept;
     [[nodiscard]] int finish_transaction(Batch& batch) noexcept;
     [[nodiscard]] int store_item(Batch& batch, AppendItem& item) noexcept;
@@ -116,19 +119,21 @@ private:
     [[nodiscard]] Status open_lanes();
     [[nodiscard]] Result<std::vector<LaneRow>> lane_rows();
     [[nodiscard]] Result<LanesFill> fill_of(const std::vector<LaneRow>& rows);
-    [[nodiscard]] LaneMover mover_for(Batch& batch, bool recovers, std::uint64_t cut_ns_max);
+    [[nodiscard]] LaneMover mover_for(Batch& batch, LaneSources& sources, std::uint64_t cut_ns);
     void publish_lane_backlog(const Moved& moved) noexcept;
-    /// Moves all records of lanes before those of a batch. Returns 0 or LMDB's code.
-    [[nodiscard]] int move_lanes_first(Batch& batch, std::optional<LaneMover>& mover) noexcept;
-    /// Leaves little to move_lanes_first(), and nothing in lanes without an owner. Returns false if
-    /// the lanes cannot be moved.
-    [[nodiscard]] bool prepare_lanes() noexcept;
+    /// Moves the records that were stamped up to the batch's cut before those of the batch. Returns
+    /// 0 or LMDB's code.
+    [[nodiscard]] int move_lanes_first(Batch& batch) noexcept;
+    /// Leaves little to move_lanes_first(). Returns false if the lanes cannot be moved.
+    [[nodiscard]] bool prepare_lanes(std::uint64_t cut_ns) noexcept;
     [[nodiscard]] Result<std::uint64_t> lanes_backlog();
-    [[nodiscard]] Result<bool> move_once(bool recovers, std::uint64_t cut_ns_max,
-                                         ClaimedLane* claimed);
-    /// Moves the records that lanes hold now. Ends however many records arrive meanwhile.
-    [[nodiscard]] Status move_all(bool recovers, ClaimedLane* claimed);
-    [[nodiscard]] Status lane_failure(const Error& error, int rc) noexcept;
+    [[nodiscard]] Result<bool> move_once(LaneSources& sources, std::uint64_t cut_ns,
+                                         std::uint64_t bytes_max);
+    /// Moves the records that are stamped up to `cut_ns`. Ends however many arrive meanwhile.
+    [[nodiscard]] Status move_all(std::uint64_t cut_ns);
+    [[nodiscard]] Status settle();
+    [[nodiscard]] Status settle_once();
+    void lane_failure(const Error& error, int rc) noexcept;
     [[nodiscard]] Status create_lane(ClaimedLane& claimed);
     [[nodiscard]] Status begin_lap(ClaimedLane& claimed);
     [[nodiscard]] std::uint64_t lane_bytes() const noexcept;
@@ -149,10 +154,10 @@ private:
     std::int64_t checked_at_ms_ = 0;
     std::atomic<bool> in_place_{true};
     std::unique_ptr<LaneSet> lanes_;
-    Fd mover_lock_;                       ///< Byte 0: one process moves. Byte 1: LaneClaimLock.
-    std::atomic<bool> recovered_{false};  ///< Lanes without an owner were moved once.
+    std::optional<LaneRecovery> recovery_;
+    std::atomic<bool> settled_{false};  ///< Lanes without an owner were settled once.
     std::uint64_t latch_boot_ = 0;
-    /// Why this process may not write until it restarts; kPending means that it may.
+    /// Why this process may not write until it opens the queue again; kPending means that it may.
     std::atomic<AppendOutcome> process_latch_{AppendOutcome::kPending};
 };
 

@@ -124,7 +124,7 @@ struct QueueFill {
 /// Blocking: append() waits for LMDB's writer lock and the disk, so never call it on an event loop.
 /// closed_reason(), takes_lanes(), lanes_left() and latched() never block.
 /// Errors: an I/O error in a commit leaves the batch in doubt and latches the queue for all
-/// processes until nginx restarts or unlatch() succeeds.
+/// processes until a master of nginx that was started later opens it, or unlatch() succeeds.
 class Queue {
 public:
     /// Opens the queue of an existing store. Returns kNotFound, kPermission, kCorrupt (missing,
@@ -167,16 +167,18 @@ public:
     [[nodiscard]] virtual ControlPage& control() noexcept = 0;
     /// Frees the reader slots of dead processes. Returns their number.
     virtual int clear_stale_readers() noexcept = 0;
-    /// Returns false once the path names other files than were opened. Also checks whether a full
+    /// Returns false if the queue must be opened again: the path names other files than were
+    /// opened, or LMDB failed in this process and the latch was ended. Also checks whether a full
     /// queue has room again. Call it about once a second in processes that append seldom.
     [[nodiscard]] virtual bool still_in_place() noexcept = 0;
 
     // -- Lanes: docs/internals.md ---------------------------------------------------------------
 
     /// Claims a lane without an owner, or creates one, after moving the records of all lanes
-    /// without an owner. Returns nullptr if there is no room for another lane, or the queue is
-    /// latched; the process then works without one. kCorrupt and kUnsupported mean that a lane is
-    /// damaged and nothing may be stored.
+    /// without an owner, and deletes what killed processes left of lanes that they made. Returns
+    /// nullptr if there is no room for another lane, or the queue is latched; the process then
+    /// works without one. kCorrupt and kUnsupported mean that a lane is damaged and nothing may be
+    /// stored.
     [[nodiscard]] virtual Result<std::unique_ptr<LaneWriter>> take_lane() = 0;
     /// Returns true if records that become durable in a lane now will fit the queue.
     [[nodiscard]] virtual bool takes_lanes() const noexcept = 0;
@@ -186,8 +188,8 @@ public:
     [[nodiscard]] virtual Status move_lanes() = 0;
     /// Moves them, after waiting for another process's move.
     [[nodiscard]] virtual Status empty_lanes() = 0;
-    /// Moves the records of lanes without an owner, which are read to their end. Costs little if
-    /// all are empty.
+    /// Finds the ends of the lanes without an owner, and moves their records. Costs little if all
+    /// are empty.
     [[nodiscard]] virtual Status recover_lanes() = 0;
     /// Copies about `bytes_max` bytes of records, lane by lane, without moving them.
     [[nodiscard]] virtual Result<std::vector<LaneRecord>> read_lanes(std::size_t bytes_max) = 0;

@@ -47,7 +47,9 @@ SequenceNumber ControlPage::applied() const noexcept {
     return {words_->applied_check.load() == mix_bits(seq ^ key_) ? seq : 0};
 }
 
-void ControlPage::set_latch(Latch latch, std::uint64_t boot, std::string_view text) noexcept {
+void ControlPage::set_latch(Latch latch, std::uint64_t boot, std::uint64_t now_ms,
+                            std::string_view text) noexcept {
+    words_->latched_at_ms.store(now_ms);
     if (latched(boot)) {
         return;
     }
@@ -78,9 +80,17 @@ void ControlPage::clear_latch() noexcept {
     words_->latch.store(0);
 }
 
-void ControlPage::opened_by_master(std::uint64_t master) noexcept {
-    if (words_->nginx_master.exchange(master) != master) {
-        clear_latch();
+void ControlPage::opened_by_master(std::uint64_t started_ms) noexcept {
+    const std::uint64_t latch = words_->latch.load();
+    std::uint64_t fault_ms = words_->latched_at_ms.load();
+    if (latch == 0 || started_ms <= fault_ms ||
+        !words_->latched_at_ms.compare_exchange_strong(fault_ms, 0)) {
+        return;
+    }
+    words_->latch.store(0);
+    // A fault at this moment stores its time, and keeps the latch that it finds.
+    if (words_->latched_at_ms.load() != 0) {
+        words_->latch.store(latch);
     }
 }
 

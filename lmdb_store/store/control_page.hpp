@@ -76,9 +76,9 @@ struct ControlWords {
     /// nginx: the last log entry about admission. 8 bits: why it stopped, 0 if it did not. 56 bits:
     /// milliseconds since 1970.
     std::atomic<std::uint64_t> admission_told;
-    std::atomic<std::uint64_t> nginx_master;  ///< The master whose workers opened the store last.
-    std::atomic<std::uint64_t> latch;         ///< ControlPage::set_latch(), or 0.
-    std::array<char, 480> latch_text;         ///< Zero-terminated. Written before `latch`.
+    std::atomic<std::uint64_t> latched_at_ms;  ///< boot_ms() of the last fault; see set_latch().
+    std::atomic<std::uint64_t> latch;          ///< ControlPage::set_latch(), or 0.
+    std::array<char, 480> latch_text;          ///< Zero-terminated. Written before `latch`.
     /// Movers: bytes left in lanes by the last move, and the average batch of the last move that
     /// moved any.
     std::atomic<std::uint64_t> lanes_left, lanes_batch_bytes;
@@ -102,16 +102,21 @@ public:
     /// Appenders delete data by this hint.
     [[nodiscard]] SequenceNumber applied() const noexcept;
 
-    /// Stops all processes that store, until an administrator or a new nginx master ends it. A
-    /// latch ends with this boot of the machine, and the first one stays.
-    /// @param boot  cell_key() of the boot, or any number that is the same within it.
-    /// @param text  For people: the operation that failed, and the file.
-    void set_latch(Latch latch, std::uint64_t boot, std::string_view text) noexcept;
+    /// Stops all processes that store, until an administrator ends it, or a master of nginx that
+    /// was started after the fault. A latch ends with this boot of the machine. The first text
+    /// stays, and the last fault counts.
+    /// @param boot    cell_key() of the boot, or any number that is the same within it.
+    /// @param now_ms  boot_ms().
+    /// @param text    For people: the operation that failed, and the file.
+    void set_latch(Latch latch, std::uint64_t boot, std::uint64_t now_ms,
+                   std::string_view text) noexcept;
     [[nodiscard]] std::optional<Latch> latched(std::uint64_t boot) const noexcept;
     [[nodiscard]] std::string latch_text() const;
     void clear_latch() noexcept;
-    /// nginx: a worker of `master` opens the store. The first worker of a new master ends a latch.
-    void opened_by_master(std::uint64_t master) noexcept;
+    /// nginx: a worker opens the store. Ends a latch if the worker's master was started after the
+    /// last fault; an older master, a reload and a new worker do not end it.
+    /// @param started_ms  Start of the master, in milliseconds of boot_ms().
+    void opened_by_master(std::uint64_t started_ms) noexcept;
 
     /// Appenders, after a commit: wakes the worker if it sleeps, with one system call.
     void notify_appended(std::uint64_t now_ms) noexcept;

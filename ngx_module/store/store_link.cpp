@@ -1,5 +1,7 @@
 #include "ngx_module/store/store_link.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <utility>
 
@@ -16,16 +18,18 @@ std::uint64_t start_tick(const std::string& stat) noexcept {
     for (int field = 2; field < 22 && at != std::string::npos; ++field) {
         at = stat.find(' ', at + 1);
     }
-    constexpr std::uint64_t kMask = (std::uint64_t{1} << 40) - 1;
-    return at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at + 1, nullptr, 10) & kMask;
+    return at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at + 1, nullptr, 10);
 }
 
-/// Returns an id that all workers of a master share over its reloads, and no other master has.
-std::uint64_t master_id() {
+/// Returns when this worker's master was started, in milliseconds of boot_ms(), or 0 if the system
+/// does not tell. Reloads keep the master.
+std::uint64_t master_started_ms() {
     const pid_t master = ngx_process == NGX_PROCESS_SINGLE ? ngx_pid : ngx_parent;
-    // A process id may be reused within a boot; together with its start time it is unique.
     const Result<std::string> stat = read_proc("/proc/" + std::to_string(master) + "/stat");
-    return static_cast<std::uint64_t>(master) << 40 | (stat ? start_tick(*stat) : 0);
+    const long ticks_per_second = ::sysconf(_SC_CLK_TCK);
+    return stat && ticks_per_second > 0
+               ? start_tick(*stat) * 1000 / static_cast<std::uint64_t>(ticks_per_second)
+               : 0;
 }
 
 }  // namespace
@@ -94,7 +98,7 @@ void StoreLink::open_into(Check& check) const {
         check.problem = registry.error().message;
         return;
     }
-    (*queue)->control().opened_by_master(master_id());
+    (*queue)->control().opened_by_master(master_started_ms());
     Result<std::unique_ptr<store::LaneWriter>> lane = (*queue)->take_lane();
     // Without room for a lane, replays are still served. A latch is reported separately.
     if (!lane && !store::is_out_of_room(lane.error()) && !(*queue)->latched()) {
@@ -173,7 +177,9 @@ void StoreLink::checked() noexcept {
     if (queue_ != nullptr) {
         if (!check_.in_place && usable_) {
             usable_ = false;
-            report("the store was removed or replaced; no request is accepted until it is back");
+            report(
+                "the store was removed or replaced, or LMDB failed; no request is accepted until "
+                "the store is open again");
         }
         use_lane();
         return;

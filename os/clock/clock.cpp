@@ -45,6 +45,12 @@ std::uint64_t monotonic_us() noexcept {
     return monotonic_ns() / 1000;
 }
 
+std::uint64_t boot_ms() noexcept {
+    const timespec read = read_clock(CLOCK_BOOTTIME);
+    return static_cast<std::uint64_t>(read.tv_sec) * 1000 +
+           static_cast<std::uint64_t>(read.tv_nsec) / kNanosPerMs;
+}
+
 std::int64_t coarse_ms() noexcept {
     const timespec read = read_clock(CLOCK_MONOTONIC_COARSE);
     return static_cast<std::int64_t>(read.tv_sec) * 1000 + read.tv_nsec / kNanosPerMs;

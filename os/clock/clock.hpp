@@ -24,7 +24,10 @@ using Clock = std::chrono::steady_clock;
 /// Returns the same clock (CLOCK_MONOTONIC) as a number that processes can share.
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
 [[nodiscard]] std::uint64_t monotonic_us() noexcept;
-/// Returns the same clock at the kernel's last tick, up to 10 ms ago. Costs a few nanoseconds.
+/// Returns milliseconds since the machine was booted, its sleep included (CLOCK_BOOTTIME). The
+/// kernel tells the start of a process by this clock.
+[[nodiscard]] std::uint64_t boot_ms() noexcept;
+/// Returns the monotonic clock at the kernel's last tick, up to 10 ms ago. Costs a few nanoseconds.
 [[nodiscard]] std::int64_t coarse_ms() noexcept;
 
 }  // namespace sluice

@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -29,6 +30,7 @@ struct Plan {
 };
 Plan plan;
 std::optional<long> file_system_type;
+std::atomic<std::uint64_t> pread_bytes{0};
 
 bool strikes(std::string_view name) {
     if (!plan.armed || !name.starts_with(plan.family) || plan.countdown-- > 0 || plan.times == 0) {
@@ -116,6 +118,13 @@ int __real_statfs(const char* path, struct statfs* info);
     return rc;
 }
 
+ssize_t __real_pread(int fd, void* to, std::size_t bytes, off_t at);
+[[gnu::visibility("default")]] ssize_t __wrap_pread(int fd, void* to, std::size_t bytes, off_t at) {
+    const ssize_t got = strikes("sys_pread") ? fail(-1) : __real_pread(fd, to, bytes, at);
+    pread_bytes += got > 0 ? static_cast<std::uint64_t>(got) : 0;
+    return got;
+}
+
 WRAP_SYSTEM(access, int, -1, (const char* path, int mode), (path, mode))
 WRAP_SYSTEM(chmod, int, -1, (const char* path, mode_t mode), (path, mode))
 WRAP_SYSTEM(faccessat, int, -1, (int at, const char* path, int mode, int flags),
@@ -136,8 +145,6 @@ WRAP_SYSTEM(mmap, void*, MAP_FAILED,
             (void* at, std::size_t bytes, int access, int flags, int fd, off_t from),
             (at, bytes, access, flags, fd, from))
 WRAP_SYSTEM(opendir, DIR*, nullptr, (const char* path), (path))
-WRAP_SYSTEM(pread, ssize_t, -1, (int fd, void* to, std::size_t bytes, off_t at),
-            (fd, to, bytes, at))
 WRAP_SYSTEM(pwrite, ssize_t, -1, (int fd, const void* from, std::size_t bytes, off_t at),
             (fd, from, bytes, at))
 WRAP_SYSTEM(readdir, struct dirent*, nullptr, (DIR * folder), (folder))
@@ -192,6 +199,10 @@ std::string FailingCall::name() const {
 
 void FailingCall::disarm() {
     plan.armed = false;
+}
+
+std::uint64_t bytes_read_by_pread() {
+    return pread_bytes.load();
 }
 
 FileSystemType::FileSystemType(long type) {

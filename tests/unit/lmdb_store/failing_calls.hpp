@@ -4,6 +4,7 @@
 // what LMDB and the C++ library call by themselves is left alone.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ public:
     FileSystemType& operator=(const FileSystemType&) = delete;
     ~FileSystemType();
 };
+
+/// Bytes that the store's calls of pread() have returned.
+[[nodiscard]] std::uint64_t bytes_read_by_pread();
 
 inline constexpr int kForGood = 1'000'000;
 inline constexpr std::string_view kLmdb = "mdb_";

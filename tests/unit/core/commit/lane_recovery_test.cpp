@@ -25,10 +25,16 @@ public:
 
     Result<std::string_view> read(std::uint64_t position, std::uint64_t bytes) override {
         copy_.clear();
+        bytes_read += bytes;
         for (std::uint64_t at = 0; at < bytes; ++at) {
             copy_ += ring_[(position + at) % kSize];
         }
         return std::string_view(copy_);
+    }
+
+    Status sync() override {
+        ++syncs;
+        return sync_fails ? Status(Error{ErrorCode::kIo, "sync"}) : Status::success();
     }
 
     /// One more batch. Its position.
@@ -59,6 +65,9 @@ public:
     LaneKnown known;
     std::uint64_t end = 0;
     std::uint32_t crc = 0;
+    int syncs = 0;
+    bool sync_fails = false;
+    std::uint64_t bytes_read = 0;
 
 private:
     std::string ring_ = std::string(kSize, '\0');
@@ -111,6 +120,38 @@ TEST(LaneRecoveryRules, L4WithinABootDurableBatchesMustBeValid) {
     EXPECT_EQ(*ring.find(), ring.end);
     ring.damage(bad);
     EXPECT_NE(ring.refusal().find("durable"), std::string::npos);
+}
+
+TEST(LaneRecoveryRules, L10BatchesPastTheDurableEndAreSyncedBeforeTheyCount) {
+    Ring ring;
+    ring.append();
+    ring.known.durable = ring.end;
+    EXPECT_EQ(*settle_lane(ring, ring.known), ring.end);
+    EXPECT_EQ(ring.syncs, 0) << "nothing lies past it";
+    ring.append();
+    EXPECT_EQ(*settle_lane(ring, ring.known), ring.end);
+    EXPECT_EQ(ring.syncs, 1);
+    ring.known.durable.reset();
+    EXPECT_EQ(*settle_lane(ring, ring.known), ring.end);
+    EXPECT_EQ(ring.syncs, 2);
+    ring.sync_fails = true;
+    EXPECT_FALSE(settle_lane(ring, ring.known).ok());
+}
+
+TEST(LaneRecoveryRules, L10AnEmptyLaneOfThisBootIsNotReadToTheEndOfItsRing) {
+    Ring ring;
+    ring.known.durable = ring.end;
+    EXPECT_EQ(*settle_lane(ring, ring.known), ring.end);
+    EXPECT_LE(ring.bytes_read, 2 * kLaneBlockBytes);
+}
+
+TEST(LaneRecoveryRules, L10EachByteOfARingIsReadAtMostTwice) {
+    Ring ring;
+    for (int i = 0; i < 20; ++i) {
+        ring.append();
+    }
+    EXPECT_EQ(*settle_lane(ring, ring.known), ring.end);
+    EXPECT_LE(ring.bytes_read, kSize + kLaneBlockBytes) << "the mover reads it once more";
 }
 
 TEST(LaneRecoveryRules, L2TheLastLapCannotPassForNew) {

@@ -10,6 +10,7 @@ World::World(std::uint64_t seed) : random_(seed) {
     faults_ = {either(12), either(4), either(6), either(4), either(4), either(60)};
     slowest_us_ = std::uint64_t{1} << (4 + below(10));
     lane_bytes_ = kLaneBlockBytes * (16 + below(3) * 24);
+    cached_ = below(2) == 0;
     processes_wanted_ = 1 + below(5);
     clients_busy_.resize(1 + below(12));
     for (std::size_t i = 0; i < processes_wanted_; ++i) {
@@ -179,6 +180,7 @@ void World::finish_write(Process& process) {
     Lane& lane = *lanes_[*process.lane];
     if (write.outcome == LaneWrite::kDurable) {
         put_ring(lane, write.position, write.bytes);
+        lane.unsynced.clear();  // its sync covers the file
     } else {
         ++faults_seen_;
         tear(lane, write);
@@ -335,6 +337,11 @@ void World::tear(Lane& lane, const Write& write) {
     const std::uint64_t share = below(5) * 250;
     for (std::size_t at = 0; at < write.bytes.size(); at += kSector) {
         if (below(1000) < share) {
+            if (cached_ && write.outcome == LaneWrite::kDurable) {
+                const auto from = lane.ring.begin() + static_cast<std::ptrdiff_t>(
+                                                          (write.position + at) % lane.ring.size());
+                lane.unsynced.push_back({write.position + at, std::string(from, from + kSector)});
+            }
             put_ring(lane, write.position + at, std::string_view(write.bytes).substr(at, kSector));
         }
     }
@@ -364,6 +371,15 @@ void World::power_cut() {
     ++faults_seen_;
     for (const auto& each : processes_) {
         die(*each);
+    }
+    for (const auto& lane : lanes_) {
+        // The oldest contents of a sector that was written twice are restored last.
+        for (auto sector = lane->unsynced.rbegin(); sector != lane->unsynced.rend(); ++sector) {
+            if (below(2) == 0) {
+                put_ring(*lane, sector->position, sector->on_disk);
+            }
+        }
+        lane->unsynced.clear();
     }
     ++boot_;
     latched_ = false;

@@ -53,9 +53,16 @@ struct Cell {
     int boot = 0;
 };
 
+/// A sector that a killed process wrote and did not sync, as it is on the disk.
+struct Unsynced {
+    std::uint64_t position = 0;
+    std::string on_disk;
+};
+
 struct Lane {
     LaneHead head;
     std::vector<char> ring;
+    std::vector<Unsynced> unsynced;  ///< Visible in `ring`; a power cut may take them back.
     Row row;
     Cell cell;
     int owner = 0;  ///< A process; 0 means none.
@@ -127,6 +134,7 @@ private:
     void publish_floors(const Moving& moving);
     void start_process();
     void take_lane(Process& process);
+    [[nodiscard]] bool settle();
     [[nodiscard]] bool recover();
     void die(Process& process);
     void tear(Lane& lane, const Write& write);
@@ -141,6 +149,7 @@ private:
     Faults faults_;
     std::uint64_t now_ns_ = 1'000'000'000, step_ = 1, acked_ = 0, faults_seen_ = 0;
     std::uint64_t slowest_us_ = 0, lane_bytes_ = 0;
+    bool cached_ = false;  ///< The file system refuses O_DIRECT.
     int boot_ = 1, last_process_ = 0, last_event_ = 0, depth_ = 0;
     std::size_t processes_wanted_ = 0;
     bool locked_ = false, latched_ = false, resting_ = false;

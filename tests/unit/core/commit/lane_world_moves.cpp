@@ -10,7 +10,7 @@ constexpr std::size_t kLanesMax = 40;
 
 class RingSource final : public LaneSource {
 public:
-    explicit RingSource(const Lane& lane) : lane_(lane) {}
+    explicit RingSource(Lane& lane) : lane_(lane) {}
     Result<std::string_view> read(std::uint64_t position, std::uint64_t bytes) override {
         copy_.clear();
         for (std::uint64_t at = 0; at < bytes; at += kLaneBlockBytes) {
@@ -18,9 +18,13 @@ public:
         }
         return std::string_view(copy_);
     }
+    Status sync() override {
+        lane_.unsynced.clear();
+        return Status::success();
+    }
 
 private:
-    const Lane& lane_;
+    Lane& lane_;
     std::string copy_;
 };
 
@@ -38,10 +42,9 @@ LaneKnown known_of(const Lane& lane, int boot) {
 /// A move in its transaction; nothing of it counts before commit_move().
 class World::Moving final : public MoveWorld {
 public:
-    /// @param recovers    Unowned lanes are read to their end.
     /// @param cut_ns_max  When the first of several transactions began.
-    Moving(World& world, bool recovers, std::uint64_t cut_ns_max = ~std::uint64_t{0})
-        : world_(world), recovers_(recovers), cut_ns_max_(cut_ns_max) {
+    explicit Moving(World& world, std::uint64_t cut_ns_max = ~std::uint64_t{0})
+        : world_(world), cut_ns_max_(cut_ns_max) {
         boot_ = uuid_of(3, static_cast<std::uint64_t>(world.boot_));
         for (const auto& lane : world.lanes_) {
             sources_.push_back(std::make_unique<RingSource>(*lane));
@@ -57,14 +60,13 @@ public:
     }
     const Uuid& boot() const override { return boot_; }
     std::size_t lanes() const override { return rows_.size(); }
-    LaneProbe probe(std::size_t lane) override {
+    LaneKnown probe(std::size_t lane) override {
         world_.others_run();
-        Lane& looked = *world_.lanes_[lane];
-        LaneProbe found{known_of(looked, world_.boot_), recovers_ && looked.owner == 0};
-        found.known.moved = rows_[lane].moved;
-        found.known.floor = rows_[lane].floor;
-        found.known.floor_crc = rows_[lane].floor_crc;
-        return found;
+        LaneKnown known = known_of(*world_.lanes_[lane], world_.boot_);
+        known.moved = rows_[lane].moved;
+        known.floor = rows_[lane].floor;
+        known.floor_crc = rows_[lane].floor_crc;
+        return known;
     }
     LaneSource& source(std::size_t lane) override { return *sources_[lane]; }
     Status put(std::size_t, std::uint64_t, std::uint32_t, std::string_view record) override {
@@ -79,18 +81,15 @@ public:
         rows_[lane] = {last.end(), last.offset, last.crc};
         world_.others_run();
     }
-    void emptied(std::size_t lane) override { emptied_.insert(lane); }
     Error named(std::size_t lane, const Error& error) const override {
         return {error.code, "lane " + std::to_string(lane) + " " + error.message};
     }
 
     std::vector<int> records;
     std::vector<Row> rows_;
-    std::set<std::size_t> emptied_;
 
 private:
     World& world_;
-    bool recovers_;
     std::uint64_t cut_ns_max_;
     Uuid boot_{};
     std::vector<std::unique_ptr<RingSource>> sources_;
@@ -126,7 +125,7 @@ void World::move(Process& mover) {
     const std::uint64_t began_ns = read_clock();
     for (bool more = !locked_; more;) {
         locked_ = true;
-        Moving moving(*this, false, began_ns);
+        Moving moving(*this, began_ns);
         const Result<Moved> moved = move_lanes(moving, 1 + below(6 * lane_bytes_));
         const bool committed = boot == boot_ && commit_move(id, moving, moved);
         locked_ = false;
@@ -161,9 +160,11 @@ void World::append_directly(Process& appender) {
     events_[event.id] = std::move(owned);
     const int id = appender.id;
     const int boot = boot_;
-    for (bool more = true; more;) {
+    const std::uint64_t arrived_ns = read_clock();
+    others_run();
+    for (bool more = boot == boot_ && !locked_ && process(id) != nullptr; more;) {
         locked_ = true;
-        Moving moving(*this, false);
+        Moving moving(*this, arrived_ns);
         const Result<Moved> moved = move_lanes(moving, lane_bytes_);
         more = moved.ok() && moved->more;
         if (moved.ok() && !more) {
@@ -182,10 +183,30 @@ void World::append_directly(Process& appender) {
     }
 }
 
-/// Moves all unowned lanes before any request is answered.
+/// Finds the end of every lane without an owner, once.
+bool World::settle() {
+    for (const auto& lane : lanes_) {
+        if (lane->owner != 0) {
+            continue;
+        }
+        RingSource source(*lane);
+        const Result<std::uint64_t> end = settle_lane(source, known_of(*lane, boot_));
+        if (!end) {
+            wrong(end.error().message);
+            return false;
+        }
+        lane->cell = {*end, lane->row.floor, lane->row.moved, boot_};
+    }
+    return true;
+}
+
+/// Moves all lanes before any request is answered.
 bool World::recover() {
+    if (!settle()) {
+        return false;
+    }
     for (bool more = true; more;) {
-        Moving moving(*this, true);
+        Moving moving(*this);
         const Result<Moved> moved = move_lanes(moving, lane_bytes_);
         if (!moved) {
             if (moved.error().code == ErrorCode::kCorrupt) {
@@ -199,11 +220,6 @@ bool World::recover() {
         }
         queue_.insert(queue_.end(), moving.records.begin(), moving.records.end());
         publish_floors(moving);
-        for (const std::size_t lane : moving.emptied_) {
-            if (lanes_[lane]->owner == 0) {
-                lanes_[lane]->cell.durable = lanes_[lane]->row.moved;
-            }
-        }
     }
     return true;
 }
@@ -246,6 +262,7 @@ void World::take_lane(Process& process) {
     LaneBatchWriter writer({buffer.data(), buffer.size()});
     static_cast<void>(writer.finish(lane.head.identity, head));
     put_ring(lane, head.offset, buffer);
+    lane.unsynced.clear();
     if (!resting_ && !is_new && chance(faults_.kill * 5)) {
         die(process);  // between the opening batch and its row
         return;

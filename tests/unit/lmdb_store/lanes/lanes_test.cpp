@@ -524,12 +524,11 @@ TEST_F(LanesTest, L5ALatchStopsEveryProcessUntilAWriteTestOrANewMaster) {
     EXPECT_EQ(queue_->closed_reason(), AppendOutcome::kInDoubt);
     EXPECT_EQ(append({"no"})[0].outcome, AppendOutcome::kUnavailable);
     EXPECT_EQ(queue_->latch_text(), "the disk failed");
-    queue_->control().opened_by_master(masters_);  // a reload
     EXPECT_TRUE(queue_->latched());
     ASSERT_TRUE(queue_->unlatch().ok());
     EXPECT_EQ(append({"yes"})[0].outcome, AppendOutcome::kStored);
     queue_->latch(Latch::kIo, "again");
-    queue_->control().opened_by_master(++masters_);
+    queue_->control().opened_by_master(boot_ms() + 1);
     EXPECT_FALSE(queue_->latched());
 }
 

@@ -97,6 +97,7 @@ protected:
         AppendOutcome after = AppendOutcome::kPending;  ///< For the next batch.
         /// Once a person ended the latch that all processes share.
         std::optional<AppendOutcome> closed_unlatched;
+        bool in_place_unlatched = true;  ///< False asks for the queue to be opened again.
     };
 
     /// Appends batches, with the fault at the n-th call. Then compares the acknowledged records
@@ -128,6 +129,7 @@ protected:
         result.after = append_three();
         queue_->control().clear_latch();
         result.closed_unlatched = queue_->closed_reason();
+        result.in_place_unlatched = queue_->still_in_place();
         open({});
         const auto records = *queue_->read({1}, 100'000, 1U << 30);
         std::uint64_t expected = queue_->fill()->first_seq.value;
@@ -174,10 +176,12 @@ TEST_F(QueueFaultTest, AnIoErrorIsInDoubtAndLatchesAdmissionUntilARestart) {
 }
 
 /// LMDB in this process does not know what its last page is on the disk; it refuses everything.
-TEST_F(QueueFaultTest, AProcessWithAFailedMetaPageStaysClosedAfterUnlatch) {
+TEST_F(QueueFaultTest, AProcessWithAFailedMetaPageOpensTheQueueAgainAfterUnlatch) {
     int closed = 0;
     const int struck = strike_each(Call::kWrite, EIO, [&](const Run& result) {
-        closed += result.closed_unlatched == AppendOutcome::kInDoubt ? 1 : 0;
+        const bool failed = result.closed_unlatched == AppendOutcome::kInDoubt;
+        closed += failed ? 1 : 0;
+        EXPECT_EQ(result.in_place_unlatched, !failed);
     });
     EXPECT_GE(closed, 1);
     EXPECT_LT(closed, struck) << "after a failed write of data it goes on";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lmdb_store/queue/queue.hpp"
+#include "os/clock/clock.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
@@ -54,7 +55,7 @@ protected:
         auto opened = Queue::open(paths_, options);
         ASSERT_TRUE(opened.ok()) << opened.error().message;
         queue_ = std::move(*opened);
-        queue_->control().opened_by_master(++masters_);
+        queue_->control().opened_by_master(boot_ms() + 1);
     }
     /// Appends bodies as one batch, each with the claim of the same place if there is one.
     std::vector<AppendItem> append(std::vector<std::string> bodies,
@@ -106,7 +107,6 @@ protected:
 
     TempStore store_;
     const StorePaths& paths_ = store_.paths();
-    std::uint64_t masters_ = 0;
     std::unique_ptr<Queue> queue_;
 };
 
