@@ -27,9 +27,10 @@ public:
         : paths_(std::filesystem::path(to_view(conf.store_path))),
           metrics_(conf.zone_view.block_of(ngx_worker)),
           store_(conf, cycle->log,
-                 {[this] { return uses_queue(); }, [this] { return commits_.lane_in_flight(); },
-                  [this] { commits_.forget_lane(); }}),
-          commits_(conf.commit_pool, conf.offload_pool, cycle->log, metrics_, store_),
+                 {[this] { return requests_.is_in_use(); }, [this] { return uses_queue(); },
+                  [this] { return commits_.lane_in_flight(); }, [this] { commits_.forget_lane(); },
+                  [this] { commits_.store_opened(); }}),
+          commits_(conf.commit_pool, cycle->log, metrics_, store_),
           offload_(conf.offload_pool, static_cast<std::uint64_t>(conf.large_memory), cycle->log),
           keys_(store_, offload_),
           sampler_(conf, store_, paths_, cycle->log),
@@ -38,7 +39,7 @@ public:
           requests_(tools_),
           status_sources_{store_, sampler_} {}
 
-    /// Opens the store, waiting for the disk, and admits requests.
+    /// Begins to open the store, and admits requests.
     void start(MainConf& conf) noexcept {
         store_.start();
         sampler_.start();

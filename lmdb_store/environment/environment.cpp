@@ -18,6 +18,7 @@
 
 #include "core/values/assert.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
+#include "lmdb_store/environment/reaction.hpp"
 #include "os/files/mapped_file.hpp"
 
 namespace sluice::store {
@@ -343,6 +344,15 @@ void Environment::release_pages() const {
     release_mapped_pages(data_path_);
 }
 
+bool Environment::has_failed() noexcept {
+    ReadTxn probe;
+    return probe.begin(*this) == MDB_PANIC;
+}
+
+int Environment::write_error(int rc) noexcept {
+    return rc == EIO && !has_failed() && disk_is_full(folder_) ? ENOSPC : rc;
+}
+
 bool Environment::still_in_place() const noexcept {
     return same_file(data_path_, data_id_.device, data_id_.inode) &&
            same_file(lock_path_, lock_id_.device, lock_id_.inode);
@@ -460,7 +470,7 @@ int WriteTxn::commit() noexcept {
     note_writer_unlock(txn_);
     const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
     leave();
-    return rc;
+    return env_->write_error(rc);
 }
 
 }  // namespace sluice::store

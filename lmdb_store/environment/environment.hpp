@@ -102,6 +102,11 @@ public:
     [[nodiscard]] int dead_readers_at_open() const noexcept { return dead_at_open_; }
     /// Drops mapped pages, so that a full scan does not inflate resident memory. Views stay valid.
     void release_pages() const;
+    /// Returns true once LMDB could not write a meta page: it refuses everything until it is closed.
+    [[nodiscard]] bool has_failed() noexcept;
+    /// Returns ENOSPC in place of EIO if the disk is full, because LMDB reports a short write,
+    /// which a disk that runs full causes, as EIO. Returns other codes as they are.
+    [[nodiscard]] int write_error(int rc) noexcept;
     /// Returns false once data.mdb or lock.mdb of the folder is another file than was opened.
     [[nodiscard]] bool still_in_place() const noexcept;
     /// Returns true in the process that opened it. A child of fork() must not use it.

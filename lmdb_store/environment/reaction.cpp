@@ -1,12 +1,25 @@
 #include "lmdb_store/environment/reaction.hpp"
 
+#include <fcntl.h>
 #include <lmdb.h>
+#include <sys/statvfs.h>
 
 #include <cerrno>
 
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
+namespace {
+
+constexpr std::uint64_t kWriteRoomMin = 1U << 20;
+
+bool disk_lacks_room(const std::filesystem::path& folder) noexcept {
+    struct statvfs disk {};
+    return ::statvfs(folder.c_str(), &disk) == 0 &&
+           static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize < kWriteRoomMin;
+}
+
+}  // namespace
 
 Reaction reaction_to(int rc) noexcept {
     switch (rc) {
@@ -42,6 +55,15 @@ Reaction reaction_to(ErrorCode code) noexcept {
         default:  // a file cannot be opened or locked now
             return Reaction::kRetry;
     }
+}
+
+bool disk_is_full(const std::filesystem::path& folder) noexcept {
+    const Fd fd(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+    if (fd.ok() && ::fallocate(fd.get(), 0, 0, kWriteRoomMin) == 0) {
+        return false;
+    }
+    // Otherwise the file system may not have O_TMPFILE or fallocate().
+    return errno == ENOSPC || errno == EDQUOT || disk_lacks_room(folder);
 }
 
 Error disk_error(int error, std::string_view doing, const std::filesystem::path& path) {

@@ -21,6 +21,10 @@ enum class Reaction : std::uint8_t {
 /// Returns the reaction to an error of a lane.
 [[nodiscard]] Reaction reaction_to(ErrorCode code) noexcept;
 
+/// Returns true if the file system has no room for a write. Tells by allocating a temporary file,
+/// which waits for the disk.
+[[nodiscard]] bool disk_is_full(const std::filesystem::path& folder) noexcept;
+
 /// Returns the error of a failed read, write or sync: kBusy, kNoSpace or kIo by reaction_to().
 [[nodiscard]] Error disk_error(int error, std::string_view doing,
                                const std::filesystem::path& path);

@@ -5,41 +5,31 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/lanes/lane_reader.hpp"
 
 namespace sluice::store {
 namespace {
 
-struct flock lock_of(int byte, short type) noexcept {
-    struct flock lock {};
-    lock.l_type = type;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = byte;
-    lock.l_len = 1;
-    return lock;
-}
-
 class SettleLock : public ByteLock {
 public:
-    explicit SettleLock(int fd) noexcept : ByteLock(fd, 2, true) {}
+    explicit SettleLock(const LaneSet& lanes) noexcept : ByteLock(lanes, 2, true) {}
 };
 
 }  // namespace
 
-ByteLock::ByteLock(int fd, int byte, bool waits) noexcept : fd_(fd), byte_(byte) {
-    struct flock lock = lock_of(byte, F_WRLCK);
+ByteLock::ByteLock(const LaneSet& lanes, int byte, bool waits) noexcept
+    : file_(open_retrying(lanes.cells_path().c_str(), O_RDWR)) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = byte;
+    lock.l_len = 1;
     int rc = 0;
     do {
-        rc = ::fcntl(fd, waits ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+        rc = ::fcntl(file_.get(), waits ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
     } while (rc != 0 && errno == EINTR);
     held_ = rc == 0;
-}
-
-ByteLock::~ByteLock() {
-    if (held_) {
-        struct flock lock = lock_of(byte_, F_UNLCK);
-        ::fcntl(fd_, F_OFD_SETLK, &lock);
-    }
 }
 
 bool LaneRecovery::is_settled(const LaneRow& row) const noexcept {
@@ -55,41 +45,52 @@ Result<bool> LaneRecovery::is_unknown(const LaneRow& row) {
     return file ? Result<bool>(!(*file)->is_locked_elsewhere()) : Result<bool>(file.error());
 }
 
-Status LaneRecovery::settle() {
-    Result<std::vector<LaneRow>> rows = read_rows_();
-    bool unknown = false;
-    for (std::size_t i = 0; rows && !unknown && i < rows->size(); ++i) {
-        const Result<bool> found = is_unknown((*rows)[i]);
-        if (!found) {
-            return found.error();
-        }
-        unknown = *found;
+Result<bool> LaneRecovery::any_unknown() {
+    const Result<std::vector<LaneRow>> rows = read_rows_();
+    if (!rows) {
+        return rows.error();
     }
-    if (!rows || !unknown) {
-        return rows ? Status::success() : Status(rows.error());
-    }
-    // A process that settles a lane holds the lane's lock, and would be taken for its writer.
-    const SettleLock lock(locks_.get());
-    if (!lock.is_held()) {
-        return disk_error(errno, "lock", lanes_.folder() / "cells");
-    }
-    rows = read_rows_();
-    for (std::size_t i = 0; rows && i < rows->size(); ++i) {
-        if (Status settled = is_settled((*rows)[i]) ? Status::success() : settle_lane((*rows)[i]);
-            !settled) {
-            return settled;
+    for (const LaneRow& row : *rows) {
+        const Result<bool> unknown = is_unknown(row);
+        if (!unknown || *unknown) {
+            return unknown;
         }
     }
-    return rows ? Status::success() : Status(rows.error());
+    return false;
 }
 
-Status LaneRecovery::settle_lane(const LaneRow& seen) {
+Result<bool> LaneRecovery::settle() {
+    const Result<bool> unknown = any_unknown();
+    if (!unknown || !*unknown) {
+        return unknown;
+    }
+    // A process that settles a lane holds the lane's lock, and would be taken for its writer.
+    const SettleLock lock(lanes_);
+    if (!lock.is_held()) {
+        return disk_error(errno, "lock", lanes_.cells_path());
+    }
+    const Result<std::vector<LaneRow>> rows = read_rows_();
+    if (!rows) {
+        return rows.error();
+    }
+    bool any = false;
+    for (const LaneRow& row : *rows) {
+        const Result<bool> settled = is_settled(row) ? Result<bool>(false) : settle_lane(row);
+        if (!settled) {
+            return settled;
+        }
+        any = any || *settled;
+    }
+    return any;
+}
+
+Result<bool> LaneRecovery::settle_lane(const LaneRow& seen) {
     Result<LaneFile> file = lanes_.open_file(seen);
     if (!file) {
         return file.error();
     }
     if (!file->try_lock()) {
-        return Status::success();  // a process writes to it
+        return false;  // a process writes to it
     }
     // Its last writer may have written on after `seen` was read.
     const Result<std::vector<LaneRow>> rows = read_rows_();
@@ -99,7 +100,7 @@ Status LaneRecovery::settle_lane(const LaneRow& seen) {
     const auto row = std::find_if(rows->begin(), rows->end(),
                                   [&](const LaneRow& each) { return each.lane == seen.lane; });
     if (row == rows->end() || is_settled(*row)) {
-        return Status::success();
+        return false;
     }
     const LaneKnown known = lanes_.known_of(*row);
     LaneFileSource source(*file, lanes_.buffers());
@@ -115,7 +116,7 @@ Status LaneRecovery::settle_lane(const LaneRow& seen) {
     LaneCell& cell = lanes_.cell_of(*row);
     put_cell(cell.durable, *end, lanes_.key_of(*row));
     put_cell(cell.settled, *end, lanes_.key_of(*row));
-    return Status::success();
+    return true;
 }
 
 Result<std::optional<std::pair<LaneRow, LaneFile>>> LaneRecovery::claim() {

@@ -28,12 +28,12 @@ public:
     using ReadRows = std::function<Result<std::vector<LaneRow>>()>;
 
     /// @param lanes  Outlives the recovery.
-    /// @param locks  The file of the cells, opened separately. Its first bytes are locks.
-    LaneRecovery(LaneSet& lanes, Fd locks, ReadRows read_rows)
-        : lanes_(lanes), locks_(std::move(locks)), read_rows_(std::move(read_rows)) {}
+    LaneRecovery(LaneSet& lanes, ReadRows read_rows)
+        : lanes_(lanes), read_rows_(std::move(read_rows)) {}
 
     /// Settles every lane that no process writes to. Costs little if all are settled.
-    [[nodiscard]] Status settle();
+    /// @return whether any lane was settled
+    [[nodiscard]] Result<bool> settle();
     /// Returns a settled lane whose records are all moved, locked for the caller, or nullopt.
     [[nodiscard]] Result<std::optional<std::pair<LaneRow, LaneFile>>> claim();
 
@@ -42,46 +42,55 @@ public:
 
     /// Locks the movers' byte while it lives, so that one process moves at a time. Does not wait.
     class MoverLock;
+    /// The same lock, after waiting for another process's move.
+    class MoverTurn;
     /// Locks the claimers' byte while it lives. LMDB's writer lock is not fair: after a reload all
     /// new workers would wait for it at once, and the appends of the others would starve.
     class ClaimLock;
 
 private:
     [[nodiscard]] Result<bool> is_unknown(const LaneRow& row);
-    [[nodiscard]] Status settle_lane(const LaneRow& seen);
+    [[nodiscard]] Result<bool> any_unknown();
+    [[nodiscard]] Result<bool> settle_lane(const LaneRow& seen);
 
     LaneSet& lanes_;
-    Fd locks_;
     ReadRows read_rows_;
 };
 
-/// A lock of one byte of a file, while it lives.
+/// A lock of one of the first bytes of the cells' file, while it lives. It belongs to an open file
+/// of its own, so that it also excludes the other threads of this process.
 class ByteLock {
 public:
     ByteLock(const ByteLock&) = delete;
     ByteLock& operator=(const ByteLock&) = delete;
-    ~ByteLock();
-    /// Returns false if another process has the lock, or the system gave none.
+    /// Returns false if another thread or process has the lock, or the system gave none.
     [[nodiscard]] bool is_held() const noexcept { return held_; }
 
 protected:
-    ByteLock(int fd, int byte, bool waits) noexcept;
+    ByteLock(const LaneSet& lanes, int byte, bool waits) noexcept;
+    ~ByteLock() = default;
 
 private:
-    int fd_, byte_;
+    Fd file_;
     bool held_ = false;
 };
 
 class LaneRecovery::MoverLock : public ByteLock {
 public:
     explicit MoverLock(const LaneRecovery& recovery) noexcept
-        : ByteLock(recovery.locks_.get(), 0, false) {}
+        : ByteLock(recovery.lanes_, 0, false) {}
+};
+
+class LaneRecovery::MoverTurn : public ByteLock {
+public:
+    explicit MoverTurn(const LaneRecovery& recovery) noexcept
+        : ByteLock(recovery.lanes_, 0, true) {}
 };
 
 class LaneRecovery::ClaimLock : public ByteLock {
 public:
     explicit ClaimLock(const LaneRecovery& recovery) noexcept
-        : ByteLock(recovery.locks_.get(), 1, true) {}
+        : ByteLock(recovery.lanes_, 1, true) {}
 };
 
 }  // namespace sluice::store

@@ -74,7 +74,7 @@ Result<std::unique_ptr<LaneSet>> LaneSet::open(const StorePaths& paths, bool syn
     if (::stat(paths.lane_cells.c_str(), &info) != 0) {
         return system_error(errno, "inspect", paths.lane_cells);
     }
-    std::unique_ptr<LaneSet> lanes(new LaneSet(paths.lanes, std::move(*cells)));
+    std::unique_ptr<LaneSet> lanes(new LaneSet(paths, std::move(*cells)));
     lanes->store_ = *store;
     lanes->boot_ = *boot;
     lanes->sync_ = sync;

@@ -60,18 +60,19 @@ public:
     }
     [[nodiscard]] std::filesystem::path path_of(std::uint32_t number) const;
     [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
+    [[nodiscard]] const std::filesystem::path& cells_path() const noexcept { return cells_path_; }
     [[nodiscard]] const Uuid& boot() const noexcept { return boot_; }
     /// Returns owner and mode of new lanes, which are those of the cells.
     [[nodiscard]] const FileOwner& file_owner() const noexcept { return file_owner_; }
 
 private:
-    LaneSet(std::filesystem::path folder, LaneCells cells) noexcept
-        : folder_(std::move(folder)), cells_(std::move(cells)) {}
+    LaneSet(const StorePaths& paths, LaneCells cells)
+        : folder_(paths.lanes), cells_path_(paths.lane_cells), cells_(std::move(cells)) {}
     void close_unused(std::uint64_t now_ns);
     [[nodiscard]] Result<bool> holds_events(const std::string& name) const;
     [[nodiscard]] Status check_file(const LaneFile& file, const LaneRow& row) const;
 
-    std::filesystem::path folder_;
+    std::filesystem::path folder_, cells_path_;
     LaneCells cells_;
     Uuid store_{}, boot_{};
     bool sync_ = true;

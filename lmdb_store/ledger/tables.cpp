@@ -5,8 +5,9 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
+
+#include "lmdb_store/environment/reaction.hpp"
 
 namespace sluice::store {
 namespace {
@@ -157,17 +158,9 @@ std::uint64_t RowAccess::count(Table table) const {
     return stat.ms_entries;
 }
 
-/// LMDB reports a partial write as an I/O error.
-bool RowAccess::disk_is_full() const {
-    constexpr std::uintmax_t kNextToNothing = 4U << 20;
-    std::error_code unknown;
-    const auto room = std::filesystem::space(folder(), unknown);
-    return !unknown && room.available < kNextToNothing;
-}
-
 void RowAccess::fail(int rc, std::string_view doing, Table table) const {
-    if (rc == EIO && disk_is_full()) {
-        rc = ENOSPC;
+    if (rc == EIO && disk_is_full(folder())) {
+        rc = ENOSPC;  // LMDB reports a short write as an I/O error
     }
     throw LedgerFailure(
         env_->error(rc, std::string(doing) + " table \"" + name_of(table) + "\" in"));

@@ -128,7 +128,6 @@ public:
     }
 
 private:
-    [[nodiscard]] bool disk_is_full() const;
     [[nodiscard]] static std::string place_of(Table table, std::string_view key);
     void open_kept(Cursor& cursor, Table table) const;
 

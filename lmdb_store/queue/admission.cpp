@@ -1,14 +1,9 @@
 #include "lmdb_store/queue/admission.hpp"
 
-#include <fcntl.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
+#include "lmdb_store/environment/reaction.hpp"
 #include "os/clock/clock.hpp"
-#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 namespace {
@@ -17,9 +12,7 @@ constexpr std::int64_t kCountEveryNsMax = 20'000'000;
 constexpr std::int64_t kCountShare = 50;  ///< Counting takes at most this part of the time.
 constexpr std::int64_t kClearReadersEveryNs = 1'000'000'000;
 constexpr std::int64_t kRetryFullMs = 20;
-constexpr std::int64_t kRetryDiskMs = 100;
 constexpr std::int64_t kStaleMs = 3000;
-constexpr std::uint64_t kDiskRoomMin = 1U << 20;
 
 struct FileUse {
     std::uint64_t bytes_to_last_page = 0;
@@ -96,7 +89,7 @@ void Admission::saw_map_full(Environment& env) noexcept {
 }
 
 void Admission::saw_disk_full() noexcept {
-    close(AppendOutcome::kNoSpace, kRetryDiskMs, 0);
+    close(AppendOutcome::kNoSpace, 0, 0);  // until check_again()
 }
 
 void Admission::saw_success() noexcept {
@@ -112,25 +105,13 @@ void Admission::close(AppendOutcome reason, std::int64_t retry_after_ms,
     reason_.store(reason);
 }
 
-bool Admission::disk_is_full() const noexcept {
-    const Fd fd(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
-    if (fd.ok()) {
-        if (::fallocate(fd.get(), 0, 0, kDiskRoomMin) == 0) {
-            return false;
-        }
-        if (errno == ENOSPC || errno == EDQUOT) {
-            return true;
-        }
-    } else if (errno == ENOSPC || errno == EDQUOT) {
-        return true;
+void Admission::check_again(Environment& env) noexcept {
+    const AppendOutcome reason = reason_.load();
+    if (reason == AppendOutcome::kFull) {
+        static_cast<void>(measure(env));
+    } else if (reason == AppendOutcome::kNoSpace && !disk_is_full(folder_)) {
+        saw_success();
     }
-    return disk_lacks_room();  // the file system has no fallocate()
-}
-
-bool Admission::disk_lacks_room() const noexcept {
-    struct statvfs disk {};
-    return ::statvfs(folder_.c_str(), &disk) == 0 &&
-           static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize < kDiskRoomMin;
 }
 
 std::optional<AppendOutcome> Admission::closed(const Environment& env) const noexcept {
@@ -139,14 +120,11 @@ std::optional<AppendOutcome> Admission::closed(const Environment& env) const noe
         return std::nullopt;
     }
     const std::int64_t overdue_ms = coarse_ms() - retry_at_ms_.load();
-    if (overdue_ms < 0) {
+    if (reason != AppendOutcome::kFull || overdue_ms < 0) {
         return reason;
     }
-    if (reason == AppendOutcome::kFull) {
-        const bool unchanged = use_of(env).txn_id == closed_at_txn_.load();
-        return unchanged && overdue_ms < kStaleMs ? std::optional(reason) : std::nullopt;
-    }
-    return disk_lacks_room() ? std::optional(reason) : std::nullopt;
+    const bool unchanged = use_of(env).txn_id == closed_at_txn_.load();
+    return unchanged && overdue_ms < kStaleMs ? std::optional(reason) : std::nullopt;
 }
 
 }  // namespace sluice::store

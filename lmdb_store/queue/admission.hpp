@@ -48,20 +48,20 @@ public:
     void saw_map_full(Environment& env) noexcept;
     void saw_disk_full() noexcept;
     void saw_success() noexcept;
-    /// Checks the file system by allocating a temporary file. Blocks for the disk.
-    [[nodiscard]] bool disk_is_full() const noexcept;
+    /// Opens admission again if the disk, or the queue, has room. Blocks for the disk. Call it
+    /// about once a second.
+    void check_again(Environment& env) noexcept;
 
     /// Returns true unless admission is closed, even if it is time to retry.
     [[nodiscard]] bool is_open() const noexcept {
         return reason_.load() == AppendOutcome::kPending;
     }
-    /// Returns why admission is closed, or nullopt if a retry makes sense: another process (most
-    /// likely the worker) has committed since, or the disk has room. Never blocks.
+    /// Returns why admission is closed, or nullopt if a retry makes sense, because another process
+    /// (most likely the worker) has committed since. Never blocks.
     [[nodiscard]] std::optional<AppendOutcome> closed(const Environment& env) const noexcept;
 
 private:
     [[nodiscard]] std::uint64_t counted_room(Environment& env, std::uint64_t high_water) noexcept;
-    [[nodiscard]] bool disk_lacks_room() const noexcept;
     void close(AppendOutcome reason, std::int64_t retry_after_ms, std::uint64_t txn_id) noexcept;
 
     std::filesystem::path folder_;

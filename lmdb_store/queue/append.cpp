@@ -242,14 +242,9 @@ void LmdbQueue::stored(std::uint64_t cost, Timestamp now) noexcept {
 
 /// Returns the outcome of a failed transaction's records. Closes admission or latches the queue.
 AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
-    ReadTxn probe;
-    const bool panicked = probe.begin(*env_) == MDB_PANIC;  // the meta page could not be written
-    probe.abort();
-    // LMDB also returns EIO for a short write, which a disk that runs full causes.
-    const bool is_short = rc == EIO && !panicked && admission_.disk_is_full();
-    const Reaction reaction = panicked   ? Reaction::kLatch
-                              : is_short ? Reaction::kBackpressure
-                                         : reaction_to(rc);
+    const bool panicked = env_->has_failed();
+    rc = env_->write_error(rc);
+    const Reaction reaction = panicked ? Reaction::kLatch : reaction_to(rc);
     if (reaction == Reaction::kRetry) {
         return AppendOutcome::kUnavailable;
     }

@@ -1,7 +1,4 @@
-// The queue's lanes: moves them to the queue, recovers them, and claims one.
-#include <fcntl.h>
-#include <unistd.h>
-
+// The queue's lanes: moves them to the queue, and recovers them.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,13 +10,10 @@
 #include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"
 #include "os/clock/clock.hpp"
-#include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
 namespace {
 
-/// Bytes of one transaction. A longer one would delay the batches that wait for the same disk.
-constexpr std::uint64_t kMoveBytes = 512U << 10;
 /// Pause between transactions. LMDB's writer lock is not fair: without a pause, a mover with a
 /// large backlog would take it again before the waiting processes wake up, for seconds.
 constexpr std::chrono::microseconds kPause{200};
@@ -28,12 +22,6 @@ constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 /// that fell behind. Then the syncs of many transactions would cost more than their bytes.
 constexpr std::uint64_t kLargeMoveBytes = 4U << 20;
 constexpr std::uint64_t kLargeBacklog = 16U << 20;
-constexpr std::uint64_t kLaneBytesMin = 64U << 10;
-constexpr std::uint64_t kLaneBytesDefault = 8U << 20;
-/// A lane has at most this part of the map.
-constexpr std::uint64_t kLaneMapPart = 128;
-/// The reserve of all lanes has at most this part of the high-water mark.
-constexpr std::uint64_t kReservePart = 4;
 
 Error no_memory() {
     return {ErrorCode::kBusy, "not enough memory to move the lanes"};
@@ -48,11 +36,7 @@ Status LmdbQueue::open_lanes() {
     }
     lanes_ = std::move(*lanes);
     latch_boot_ = cell_key({}, lanes_->boot());
-    Result<Fd> locks = open_plain(paths_.lane_cells, O_RDWR);
-    if (!locks) {
-        return locks.error();
-    }
-    recovery_.emplace(*lanes_, std::move(*locks), [this] { return lane_rows(); });
+    recovery_.emplace(*lanes_, [this] { return lane_rows(); });
     const Result<std::vector<LaneRow>> rows = lane_rows();
     if (!rows) {
         return rows.error();
@@ -229,21 +213,21 @@ bool LmdbQueue::takes_lanes() const noexcept {
 }
 
 Status LmdbQueue::settle() {
-    Status settled = recovery_->settle();
+    const Result<bool> settled = recovery_->settle();
     if (!settled) {
         lane_failure(settled.error(), 0);
+        return settled.error();
     }
-    return settled;
+    settled_.store(true);
+    if (*settled) {
+        page_.words().lanes_freed.fetch_add(1);
+    }
+    return Status::success();
 }
 
 /// Settles the lanes that earlier processes left, once in this process.
 Status LmdbQueue::settle_once() {
-    if (settled_.load()) {
-        return Status::success();
-    }
-    Status settled = settle();
-    settled_.store(settled.ok());
-    return settled;
+    return settled_.load() ? Status::success() : settle();
 }
 
 Status LmdbQueue::move_lanes() {
@@ -269,6 +253,11 @@ Status LmdbQueue::empty_lanes() {
     return move_all(monotonic_ns());  // waits for the writer lock
 }
 
+Status LmdbQueue::recover_lanes_in_turn() {
+    const LaneRecovery::MoverTurn turn(*recovery_);
+    return recover_lanes();
+}
+
 Status LmdbQueue::recover_lanes() {
     if (latched()) {
         return Status::success();
@@ -276,7 +265,6 @@ Status LmdbQueue::recover_lanes() {
     if (Status settled = settle(); !settled) {
         return settled;
     }
-    settled_.store(true);
     const Result<std::vector<LaneRow>> rows = lane_rows();
     if (!rows) {
         return rows.error();
@@ -285,130 +273,6 @@ Status LmdbQueue::recover_lanes() {
         return recovery_->is_settled(row) && lanes_->known_of(row).durable != row.moved;
     });
     return left ? move_all(monotonic_ns()) : Status::success();
-}
-
-// -- Claiming -------------------------------------------------------------------------------------
-
-std::uint64_t LmdbQueue::lane_bytes() const noexcept {
-    const std::uint64_t wanted = options_.lane_bytes != 0 ? options_.lane_bytes : kLaneBytesDefault;
-    const std::uint64_t most = std::max(env_->map_bytes() / kLaneMapPart, kLaneBytesMin);
-    return std::min(wanted, most) / kLaneBlockBytes * kLaneBlockBytes;
-}
-
-Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
-    if (latched()) {
-        return std::unique_ptr<LaneWriter>();
-    }
-    const LaneRecovery::ClaimLock lock(*recovery_);
-    if (lock.is_held()) {
-        lanes_->sweep_unfinished();
-    }
-    if (Status recovered = recover_lanes(); !recovered) {
-        return recovered.error();
-    }
-    Result<std::optional<std::pair<LaneRow, LaneFile>>> free = recovery_->claim();
-    if (!free) {
-        lane_failure(free.error(), 0);
-        return free.error();
-    }
-    ClaimedLane claimed;
-    if (*free) {
-        claimed.row = (*free)->first;
-        claimed.file.emplace(std::move((*free)->second));
-    } else {
-        const std::uint64_t room = Admission::high_water_of(env_->map_bytes()) / kReservePart;
-        const Result<std::vector<LaneRow>> rows = lane_rows();
-        if (!rows) {
-            return rows.error();
-        }
-        if (rows->size() >= kLanesMax || lane_reserve(*rows) + lane_reserve(lane_bytes()) > room) {
-            return std::unique_ptr<LaneWriter>();
-        }
-        if (Status made = create_lane(claimed); !made) {
-            lane_failure(made.error(), 0);
-            return made.error();
-        }
-    }
-    if (Status begun = begin_lap(claimed); !begun) {
-        lane_failure(begun.error(), 0);
-        return begun.error();
-    }
-    return std::make_unique<LaneWriter>(*lanes_, claimed.row, std::move(*claimed.file));
-}
-
-/// Creates a lane under a temporary name, without a lock, because writing its zeros takes long.
-Status LmdbQueue::create_lane(ClaimedLane& claimed) {
-    const std::optional<Uuid> lane = parse_uuid(make_uuid());
-    claimed.is_new = true;
-    claimed.row.lane = *lane;
-    claimed.row.bytes = lane_bytes();
-    const auto path = lanes_->unfinished_path();
-    Result<LaneFile> file = LaneFile::create(path, {lanes_->identity_of(claimed.row), lane_bytes()},
-                                             lanes_->file_owner(), options_.sync);
-    if (!file) {
-        return file.error();
-    }
-    claimed.file.emplace(std::move(*file));
-    return Status::success();
-}
-
-/// Writes the opening batch, one lap after everything that was ever written to the lane, so that
-/// old bytes in the ring are not mistaken for new batches. It is durable before its row, so its
-/// absence reveals an older copy of the file.
-Status LmdbQueue::begin_lap(ClaimedLane& claimed) {
-    LaneRow& row = claimed.row;
-    WriteTxn txn;
-    int rc = txn.begin(*env_);
-    std::vector<LaneRow> rows;
-    rc = rc == 0 ? read_lane_rows(txn.get(), rows) : rc;
-    if (rc != 0) {
-        return env_->error(rc, "write");
-    }
-    if (claimed.is_new) {
-        row.number = rows.empty() ? 0 : rows.back().number + 1;
-        const auto path = lanes_->path_of(row.number);
-        if (!claimed.file->try_lock() ||
-            ::rename(claimed.file->path().c_str(), path.c_str()) != 0) {
-            return system_error(errno, "create", path);
-        }
-        claimed.file->renamed(path);
-        if (!claimed.file->still_in_place()) {
-            return Error{ErrorCode::kBusy, "\"" + path.string() +
-                                               "\" was created by two processes at once: it "
-                                               "will be created again"};
-        }
-        if (Status synced = sync_folder(lanes_->folder()); !synced) {
-            return synced;
-        }
-    }
-    const auto is_same = [&row](const LaneRow& each) {
-        return each.lane == row.lane && each.moved == row.moved;
-    };
-    if (!claimed.is_new && std::none_of(rows.begin(), rows.end(), is_same)) {
-        return Error{ErrorCode::kBusy, "\"" + claimed.file->path().string() +
-                                           "\" was dropped or claimed meanwhile: another lane "
-                                           "will be claimed"};
-    }
-    LaneBatchHead head;
-    head.offset = claimed.is_new ? 0 : row.moved + row.bytes;
-    head.stamp_ns = monotonic_ns();
-    head.answered = head.offset;
-    head.boot = lanes_->boot();
-    const AlignedBytes block = allocate_aligned(kLaneBlockBytes);
-    if (block == nullptr) {
-        return no_memory();
-    }
-    LaneBatchWriter writer({block.get(), kLaneBlockBytes});
-    const std::string_view bytes = writer.finish(lanes_->identity_of(row), head);
-    if (const int error = claimed.file->write(head.offset, bytes); error != 0) {
-        return disk_error(error, "write", claimed.file->path());
-    }
-    row.moved = head.end();
-    row.floor = head.offset;
-    row.floor_crc = head.crc;
-    rc = put_lane_row(txn.get(), row);
-    rc = rc == 0 ? txn.commit() : rc;
-    return rc == 0 ? Status::success() : Status(env_->error(rc, "write"));
 }
 
 }  // namespace sluice::store

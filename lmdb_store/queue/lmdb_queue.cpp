@@ -196,8 +196,8 @@ bool LmdbQueue::still_in_place() noexcept {
     const bool failed = process_latch_.load() != AppendOutcome::kPending && !latched();
     const bool in_place = !failed && env_->still_in_place();
     in_place_.store(in_place);
-    if (in_place && admission_.closed(*env_) == AppendOutcome::kFull) {
-        static_cast<void>(admission_.measure(*env_));
+    if (in_place) {
+        admission_.check_again(*env_);
     }
     return in_place;
 }

@@ -1,7 +1,7 @@
 // LmdbQueue: the queue on LMDB. Internal to lmdb_store; the rest of the program sees queue.hpp.
 //
-// lmdb_queue.cpp opens, reads, trims and latches; append.cpp appends; lane_moves.cpp moves,
-// recovers and claims lanes; lane_reads.cpp reads lanes without moving them.
+// lmdb_queue.cpp opens, reads, trims and latches; append.cpp appends; lane_moves.cpp moves
+// and recovers lanes; lane_claims.cpp claims one; lane_reads.cpp reads lanes without moving them.
 #pragma once
 
 #include <atomic>
@@ -49,6 +49,7 @@ public:
     [[nodiscard]] Status move_lanes() override;
     [[nodiscard]] Status empty_lanes() override;
     [[nodiscard]] Status recover_lanes() override;
+    [[nodiscard]] Status recover_lanes_in_turn() override;
     [[nodiscard]] Result<std::vector<LaneRecord>> read_lanes(std::size_t bytes_max) override;
     [[nodiscard]] Result<std::vector<std::string>> drop_missing_lanes() override;
     void latch(Latch latch, std::string_view text) noexcept override;
@@ -57,6 +58,10 @@ public:
     [[nodiscard]] Status unlatch() override;
 
 private:
+    /// Bytes that one move transaction moves. A longer one would delay the batches that wait for
+    /// the same disk.
+    static constexpr std::uint64_t kMoveBytes = 512U << 10;
+
     /// A write transaction that stores records.
     struct Batch {
         static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
@@ -134,9 +139,13 @@ private:
     [[nodiscard]] Status settle();
     [[nodiscard]] Status settle_once();
     void lane_failure(const Error& error, int rc) noexcept;
+    [[nodiscard]] Result<bool> has_room_for_lane();
+    [[nodiscard]] Status claim_empty_lane(ClaimedLane& claimed);
+    [[nodiscard]] Status claim_file(ClaimedLane& claimed);
     [[nodiscard]] Status create_lane(ClaimedLane& claimed);
     [[nodiscard]] Status begin_lap(ClaimedLane& claimed);
     [[nodiscard]] std::uint64_t lane_bytes() const noexcept;
+    [[nodiscard]] std::uint64_t lanes_room() const noexcept;
 
     StorePaths paths_;
     QueueOptions options_;

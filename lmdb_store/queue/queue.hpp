@@ -27,6 +27,9 @@ struct QueueOptions {
     /// keys, as all programs but nginx, which alone has the setting.
     std::int64_t idempotency_ttl_seconds = 0;
     std::uint64_t lane_bytes = 0;  ///< Size of lanes that this process creates. 0 means by the map.
+    /// Lanes that shall fit below the high-water mark; those that this process creates are as small
+    /// as that needs.
+    std::uint64_t lanes_wanted = 0;
 };
 
 /// Backlog of the movers, after the last move of any process.
@@ -169,16 +172,17 @@ public:
     virtual int clear_stale_readers() noexcept = 0;
     /// Returns false if the queue must be opened again: the path names other files than were
     /// opened, or LMDB failed in this process and the latch was ended. Also checks whether a full
-    /// queue has room again. Call it about once a second in processes that append seldom.
+    /// queue or disk has room again. Call it about once a second in processes that append seldom.
     [[nodiscard]] virtual bool still_in_place() noexcept = 0;
 
     // -- Lanes: docs/internals.md ---------------------------------------------------------------
 
-    /// Claims a lane without an owner, or creates one, after moving the records of all lanes
-    /// without an owner, and deletes what killed processes left of lanes that they made. Returns
-    /// nullptr if there is no room for another lane, or the queue is latched; the process then
-    /// works without one. kCorrupt and kUnsupported mean that a lane is damaged and nothing may be
-    /// stored.
+    /// Claims a lane without an owner, or creates one, after finding the ends of the lanes without
+    /// an owner. Waits for processes that do the same, and deletes what killed processes left of
+    /// lanes that they made. A large backlog of other lanes is moved first only if there is no room
+    /// for another lane. Returns nullptr if there is none then, or the queue is latched; the
+    /// process then works without one until ControlWords::lanes_freed changes. kCorrupt and
+    /// kUnsupported mean that a lane is damaged and nothing may be stored.
     [[nodiscard]] virtual Result<std::unique_ptr<LaneWriter>> take_lane() = 0;
     /// Returns true if records that become durable in a lane now will fit the queue.
     [[nodiscard]] virtual bool takes_lanes() const noexcept = 0;
@@ -191,6 +195,8 @@ public:
     /// Finds the ends of the lanes without an owner, and moves their records. Costs little if all
     /// are empty.
     [[nodiscard]] virtual Status recover_lanes() = 0;
+    /// Does so after waiting for other processes that move, so that each lane is read once.
+    [[nodiscard]] virtual Status recover_lanes_in_turn() = 0;
     /// Copies about `bytes_max` bytes of records, lane by lane, without moving them.
     [[nodiscard]] virtual Result<std::vector<LaneRecord>> read_lanes(std::size_t bytes_max) = 0;
     /// Abandons lanes whose files are missing, with their records. Returns their paths.

@@ -78,6 +78,7 @@ std::string ControlPage::latch_text() const {
 
 void ControlPage::clear_latch() noexcept {
     words_->latch.store(0);
+    words_->lanes_freed.fetch_add(1);  // a latched queue gives no lane
 }
 
 void ControlPage::opened_by_master(std::uint64_t started_ms) noexcept {
@@ -87,7 +88,7 @@ void ControlPage::opened_by_master(std::uint64_t started_ms) noexcept {
         !words_->latched_at_ms.compare_exchange_strong(fault_ms, 0)) {
         return;
     }
-    words_->latch.store(0);
+    clear_latch();
     // A fault at this moment stores its time, and keeps the latch that it finds.
     if (words_->latched_at_ms.load() != 0) {
         words_->latch.store(latch);

@@ -54,7 +54,9 @@ struct ControlWords {
     std::atomic<std::uint32_t> wake;            ///< Futex word: appenders increment it.
     std::atomic<std::uint32_t> worker_sleeps;   ///< 1 while the worker waits on `wake`.
     std::atomic<std::uint64_t> last_append_ms;  ///< Appenders. The worker trims only when idle.
-    std::array<std::uint64_t, 2> unused;
+    /// Raised when a lane becomes free, so that a process without a lane knows when to ask for one.
+    std::atomic<std::uint64_t> lanes_freed;
+    std::atomic<std::uint64_t> lane_claimer;  ///< The process that claims a lane now, or 0.
     // The worker's figures for the status page, stored after each batch, relaxed. Totals since
     // init, unless said otherwise.
     std::atomic<std::uint64_t> applied, stale, duplicate, dead, catalog, commands;

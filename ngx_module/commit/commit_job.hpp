@@ -1,6 +1,8 @@
 // CommitJob: a record to store, as a request hands it over.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "core/commit/lane_route.hpp"
@@ -18,8 +20,9 @@ struct CommitJob : Waiter {
     store::AppendItem item;               ///< In: the record. Out: the outcome.
     std::optional<store::BulkFile> bulk;  ///< In: the file that the record names, if any.
     std::optional<Receipt> receipt;       ///< Out: if stored in a lane; otherwise item.seq is set.
-    ngx_msec_t commit_ms = 0;             ///< Out: from join() to the outcome.
-    LaneRoute* route = nullptr;           ///< Counts the job as waiting, if set.
+    std::uint64_t joined_wall_ms = 0;
+    std::uint64_t commit_ms = 0;  ///< Out: from join() to the outcome, by the clock of nginx's log.
+    LaneRoute* route = nullptr;   ///< Counts the job as waiting, if set.
     void* owner = nullptr;
     /// Called on the event loop, never inside join(). The job may be gone afterwards.
     void (*completed)(CommitJob& job) noexcept = nullptr;
@@ -36,7 +39,7 @@ void for_each_job(WaiterChain chain, Visit&& visit) noexcept {
 }
 
 inline void complete_job(CommitJob& job) noexcept {
-    job.commit_ms = loop_ms() - job.joined_ms;
+    job.commit_ms = std::max(loop_wall_ms(), job.joined_wall_ms) - job.joined_wall_ms;
     if (job.route != nullptr) {
         job.route->done(job.bytes);
     }

@@ -30,9 +30,9 @@ void settle_bulk(CommitJob& job, store::AppendOutcome outcome) noexcept {
 
 }  // namespace
 
-GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
-                         MetricsBlock& metrics, StoreLink& store)
-    : pool_(pool), metrics_(metrics), store_(store), lanes_(pool, move_pool, log, metrics, store) {
+GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log, MetricsBlock& metrics,
+                         StoreLink& store)
+    : pool_(pool), metrics_(metrics), store_(store), lanes_(pool, log, metrics, store) {
     for (Batch& batch : batches_) {
         batch.items.reserve(CommitEngine::kBatchRequestsMax);
         batch.jobs.reserve(CommitEngine::kBatchRequestsMax);
@@ -83,6 +83,7 @@ void GroupCommit::perform(const CommitEngine::Actions& actions) noexcept {
 
 bool GroupCommit::join(CommitJob& job) noexcept {
     job.joined_ms = loop_ms();
+    job.joined_wall_ms = loop_wall_ms();
     job.bytes = job.item.prefix.size() + job.item.body.size();
     job.receipt.reset();
     bool taken = false;

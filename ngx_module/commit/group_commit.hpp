@@ -26,10 +26,8 @@ class StoreLink;  // store/store_link.hpp
 
 class GroupCommit {
 public:
-    /// @param pool       Writes and commits; nothing else should wait there.
-    /// @param move_pool  Moves lanes to the queue.
-    GroupCommit(ngx_thread_pool_t* pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
-                MetricsBlock& metrics, StoreLink& store);
+    /// @param pool  Writes and commits; nothing else should wait there.
+    GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log, MetricsBlock& metrics, StoreLink& store);
     GroupCommit(const GroupCommit&) = delete;
     GroupCommit& operator=(const GroupCommit&) = delete;
 
@@ -37,10 +35,13 @@ public:
     [[nodiscard]] bool join(CommitJob& job) noexcept;
 
     /// Returns true while a thread uses the queue, which must stay open.
-    [[nodiscard]] bool in_flight() const noexcept { return started_ > 0 || lanes_.in_flight(); }
+    [[nodiscard]] bool in_flight() const noexcept {
+        return started_ > 0 || lanes_.in_flight() || lanes_.is_moving();
+    }
     [[nodiscard]] bool lane_in_flight() const noexcept { return lanes_.in_flight(); }
     /// Forgets the lane, which is about to be returned. Requires: lane_in_flight() is false.
     void forget_lane() noexcept { lanes_.forget_lane(); }
+    void store_opened() noexcept { lanes_.recover(); }
 
 private:
     /// A commit, from its announcement until its jobs are completed.

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <utility>
 
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
@@ -38,17 +40,21 @@ store::AppendOutcome outcome_of(LaneWrite outcome) noexcept {
 
 }  // namespace
 
-LaneCommit::LaneCommit(ngx_thread_pool_t* write_pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
-                       MetricsBlock& metrics, StoreLink& store)
-    : write_pool_(write_pool), move_pool_(move_pool), log_(log), metrics_(metrics), store_(store) {
+LaneCommit::LaneCommit(ngx_thread_pool_t* write_pool, ngx_log_t* log, MetricsBlock& metrics,
+                       StoreLink& store)
+    : write_pool_(write_pool),
+      log_(log),
+      metrics_(metrics),
+      store_(store),
+      mover_(this, &LaneCommit::on_moved, log) {
     for (Slot& slot : slots_) {
         slot.commits = this;
         bind_task(slot.task, slot.ident, &slot, &LaneCommit::write, &LaneCommit::on_written, log);
     }
-    bind_task(move_.task, move_.ident, this, &LaneCommit::move, &LaneCommit::on_moved, log);
     bind_event(turn_end_, ident_, this, &LaneCommit::on_turn_end, log);
     bind_event(wait_timer_, ident_, this, &LaneCommit::on_overdue, log);
     bind_event(move_timer_, ident_, this, &LaneCommit::on_move_due, log);
+    bind_event(not_started_, ident_, this, &LaneCommit::on_move_not_started, log);
     move_timer_.cancelable =
         1;  // records in the lane are durable, so a quitting process leaves them
 }
@@ -133,7 +139,8 @@ void LaneCommit::perform(const LaneEngine::Actions& actions) noexcept {
                 break;
             }
             case Do::kMove:
-                start_move();
+                move_wanted_ = true;
+                start_move(MoveKind::kDurable);
                 break;
             case Do::kSetWaitTimer:
                 // Not cancelable, because a quitting process completes waiting jobs.
@@ -254,35 +261,60 @@ void LaneCommit::answer(std::size_t number) noexcept {
 
 // -- Moving ---------------------------------------------------------------------------------------
 
-void LaneCommit::start_move() noexcept {
-    move_.queue = store_.queue();
-    move_.problem.clear();
-    ++tasks_;
-    if (move_.queue == nullptr || ngx_thread_task_post(move_pool_, &move_.task) != NGX_OK) {
-        ngx_post_event(&move_.task.event, &ngx_posted_events);
-    }
+void LaneCommit::recover() noexcept {
+    start_move(MoveKind::kLeftByOthers);
 }
 
-/// Runs on a thread of the pool.
-void LaneCommit::move(void* data, ngx_log_t* log) noexcept {
-    Move& move = static_cast<LaneCommit*>(data)->move_;
-    guarded(log, [&] {
-        if (const Status moved = move.queue->move_lanes(); !moved) {
-            move.problem = moved.error().message;
-        }
+/// Starts a move, unless one runs. moved() starts the next one.
+void LaneCommit::start_move(MoveKind kind) noexcept {
+    if (mover_.is_running()) {
+        return;
+    }
+    const bool started = guarded(log_, false, [&] {
+        move_ = std::make_shared<Move>(Move{kind, store_.shared_queue(), {}});
+        return move_->queue != nullptr && mover_.start([move = move_] { move->run(); });
     });
+    if (!started) {
+        ngx_post_event(&not_started_, &ngx_posted_events);
+    }
 }
 
-void LaneCommit::on_moved(ngx_event_t* event) noexcept {
-    LaneCommit& commits = commits_of(event);
-    --commits.tasks_;
-    if (!commits.move_.problem.empty() && commits.move_problem_.allow()) {
-        ngx_log_error(NGX_LOG_ERR, event->log, 0, "sluice: %s", commits.move_.problem.c_str());
+/// Runs on the thread.
+void LaneCommit::Move::run() {
+    try {
+        const Status moved =
+            kind == MoveKind::kDurable ? queue->move_lanes() : queue->recover_lanes_in_turn();
+        if (!moved) {
+            problem = moved.error().message;
+        }
+    } catch (const std::exception& error) {
+        problem = error.what();
     }
-    commits.look_at_room();
+    queue.reset();
+}
+
+void LaneCommit::on_moved(void* commits) noexcept {
+    static_cast<LaneCommit*>(commits)->moved();
+}
+
+void LaneCommit::on_move_not_started(ngx_event_t* event) noexcept {
+    commits_of(event).moved();
+}
+
+void LaneCommit::moved() noexcept {
+    const std::shared_ptr<Move> ended = std::exchange(move_, nullptr);
+    if (ended != nullptr && !ended->problem.empty() && move_problem_.allow()) {
+        ngx_log_error(NGX_LOG_ERR, log_, 0, "sluice: %s", ended->problem.c_str());
+    }
+    look_at_room();
+    if (move_wanted_ && ended != nullptr && ended->kind == MoveKind::kLeftByOthers) {
+        start_move(MoveKind::kDurable);
+        return;
+    }
+    move_wanted_ = false;
     LaneEngine::Actions actions;
-    commits.engine_.moved(loop_ms(), actions);
-    commits.perform(actions);
+    engine_.moved(loop_ms(), actions);
+    perform(actions);
 }
 
 void LaneCommit::look_at_room() noexcept {

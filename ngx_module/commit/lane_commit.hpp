@@ -1,16 +1,18 @@
 // LaneCommit: runs the lane engine in nginx. core/commit decides; here are the event loop's events
 // and timers, the threads that write and move, and the lane.
 //
-// Thread: the event loop, except for write() and move() on threads of the pools.
+// Thread: the event loop, except for write() on a thread of the pool.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "core/commit/lane_engine.hpp"
 #include "core/status/metrics.hpp"
 #include "ngx_module/commit/commit_job.hpp"
+#include "ngx_module/nginx/blocking_task.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
@@ -25,8 +27,8 @@ public:
     /// half as much (docs/performance.md).
     static constexpr std::uint64_t kRecordBytesMax = 32U << 10;
 
-    LaneCommit(ngx_thread_pool_t* write_pool, ngx_thread_pool_t* move_pool, ngx_log_t* log,
-               MetricsBlock& metrics, StoreLink& store);
+    LaneCommit(ngx_thread_pool_t* write_pool, ngx_log_t* log, MetricsBlock& metrics,
+               StoreLink& store);
     ~LaneCommit();
     LaneCommit(const LaneCommit&) = delete;
     LaneCommit& operator=(const LaneCommit&) = delete;
@@ -37,8 +39,12 @@ public:
     [[nodiscard]] bool takes(CommitJob& job) noexcept;
     /// Queues a job for the next write. Returns false if a write hangs. Requires: takes(job).
     [[nodiscard]] bool join(CommitJob& job) noexcept;
-    /// Returns true while a thread uses the lane or the queue, or a batch is being answered.
+    /// Returns true while a thread writes to the lane, or a batch is being answered.
     [[nodiscard]] bool in_flight() const noexcept { return tasks_ > 0 || engine_.in_flight(); }
+    /// Returns true while a thread moves lanes.
+    [[nodiscard]] bool is_moving() const noexcept { return mover_.is_running(); }
+    /// Moves what earlier processes left in lanes, after the store was opened.
+    void recover() noexcept;
     /// Forgets the lane, which is about to be returned. Requires: nothing is in flight.
     void forget_lane() noexcept;
 
@@ -56,17 +62,20 @@ private:
         int error = 0;
         bool is_begun = false;  ///< A thread took the batch.
     };
+    enum class MoveKind : std::uint8_t { kDurable, kLeftByOthers };
+    /// Owned by the thread too, which may outlive this object.
     struct Move {
-        EventIdent ident;
-        ngx_thread_task_t task{};
-        store::Queue* queue = nullptr;
+        MoveKind kind = MoveKind::kDurable;
+        std::shared_ptr<store::Queue> queue;
         std::string problem;
+
+        void run();
     };
 
     static void write(void* slot, ngx_log_t* log) noexcept;
-    static void move(void* commits, ngx_log_t* log) noexcept;
     static void on_written(ngx_event_t* event) noexcept;
-    static void on_moved(ngx_event_t* event) noexcept;
+    static void on_moved(void* commits) noexcept;
+    static void on_move_not_started(ngx_event_t* event) noexcept;
     static void on_turn_end(ngx_event_t* event) noexcept;
     static void on_overdue(ngx_event_t* event) noexcept;
     static void on_move_due(ngx_event_t* event) noexcept;
@@ -75,14 +84,14 @@ private:
     [[nodiscard]] bool can_take(const CommitJob& job, const store::Queue* queue) const noexcept;
     void perform(const LaneEngine::Actions& actions) noexcept;
     void start_write(std::size_t number) noexcept;
-    void start_move() noexcept;
+    void start_move(MoveKind kind) noexcept;
+    void moved() noexcept;
     void written(Slot& slot) noexcept;
     void write_failed(const Slot& slot) noexcept;
     void answer(std::size_t number) noexcept;
     void look_at_room() noexcept;
 
     ngx_thread_pool_t* write_pool_;
-    ngx_thread_pool_t* move_pool_;
     ngx_log_t* log_;
     MetricsBlock& metrics_;
     StoreLink& store_;
@@ -90,13 +99,16 @@ private:
     LaneRoute route_;
     store::LaneWriter* lane_ = nullptr;  ///< The lane that the engine writes to.
     std::array<Slot, LaneEngine::kSlots> slots_;
-    Move move_;
-    std::size_t tasks_ = 0;  ///< Given to threads and not completed.
+    BlockingTask mover_;  ///< A move may wait for the writer lock for any time.
+    std::shared_ptr<Move> move_;
+    bool move_wanted_ = false;  ///< By the engine, since the last move began.
+    std::size_t tasks_ = 0;     ///< Writes that were given to threads and not completed.
     LogLimit move_problem_{60};
     EventIdent ident_;
     ngx_event_t turn_end_{};
     ngx_event_t wait_timer_{};
     ngx_event_t move_timer_{};
+    ngx_event_t not_started_{};
 };
 
 }  // namespace sluice::ngx

@@ -1,5 +1,7 @@
 #include "ngx_module/offload/offload.hpp"
 
+#include <new>
+#include <optional>
 #include <utility>
 
 namespace sluice::ngx {
@@ -56,6 +58,23 @@ void Offload::enqueue(OffloadJob& job) noexcept {
     *queue_end_ = &job;
     queue_end_ = &job.next;
     post_queued();
+}
+
+void Offload::discard(store::BulkFile file) noexcept {
+    struct Discard : OffloadJob {
+        explicit Discard(store::BulkFile removed) noexcept : file(std::move(removed)) {}
+        std::optional<store::BulkFile> file;
+    };
+    const bool ends_now = ngx_terminate != 0 || ngx_quit != 0;  // the pool is gone
+    auto* const job = ends_now ? nullptr : new (std::nothrow) Discard(std::move(file));
+    if (job == nullptr) {
+        return;  // `file` removes the file
+    }
+    job->run = [](OffloadJob& done, ngx_log_t*) noexcept {
+        static_cast<Discard&>(done).file.reset();
+    };
+    job->completed = [](OffloadJob& done) noexcept { delete &static_cast<Discard&>(done); };
+    enqueue(*job);
 }
 
 void Offload::post_queued() noexcept {

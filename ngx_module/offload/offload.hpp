@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/intake/intake.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
@@ -46,6 +47,8 @@ public:
     [[nodiscard]] bool start(OffloadJob& job, std::uint64_t bytes) noexcept;
     /// Queues a short job that reserves no memory; never refuses. Event loop.
     void enqueue(OffloadJob& job) noexcept;
+    /// Removes the file on a thread, because that may wait long for the disk. Event loop.
+    void discard(store::BulkFile file) noexcept;
     /// Returns true while a thread works; what it uses must stay.
     [[nodiscard]] bool in_flight() const noexcept { return tasks_ != 0; }
     /// Frees the memory that the job has reserved. Event loop.

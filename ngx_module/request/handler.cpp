@@ -32,6 +32,7 @@ IngestRequest& RequestPool::acquire(ngx_http_request_t* r) {
     slot.cleanup = cleanup;
     cleanup->data = &slot;
     cleanup->handler = &RequestPool::on_cleanup;
+    ++in_use_;
     IngestRequest& request = slot.request.emplace(r, loc_conf(r), tools_, slot.envelope);
     ngx_http_set_ctx(r, &request, ngx_http_sluice_module);
     return request;
@@ -59,6 +60,8 @@ void RequestPool::on_cleanup(void* data) noexcept {
     slot.cleanup = nullptr;
     slot.next_free = slot.pool->free_;
     slot.pool->free_ = &slot;
+    --slot.pool->in_use_;
+    slot.pool->tools_.store.request_ended();
 }
 
 // -- From step to step ----------------------------------------------------------------------------
@@ -193,6 +196,10 @@ static void on_woken(ngx_http_request_t* r) noexcept {
     }
     r->write_event_handler = ngx_http_request_empty_handler;
     IngestRequest& request = *request_of(r);
+    if (request.resume == Step::kOpen) {  // as the content handler would have ended
+        ngx_http_finalize_request(r, walk(request, Step::kOpen).value_or(NGX_DONE));
+        return;
+    }
     advance(request, request.resume);
 }
 }

@@ -29,6 +29,8 @@ public:
     [[nodiscard]] static IngestRequest* find(const ngx_http_request_t* r) noexcept;
 
     [[nodiscard]] RequestTools& tools() noexcept { return tools_; }
+    /// Returns true while nginx holds a request of the module.
+    [[nodiscard]] bool is_in_use() const noexcept { return in_use_ > 0; }
 
 private:
     /// Memory for successive requests. Each request is a newly constructed object, so that it never
@@ -46,6 +48,7 @@ private:
     RequestTools& tools_;
     std::vector<std::unique_ptr<Slot>> slots_;
     Slot* free_ = nullptr;
+    std::size_t in_use_ = 0;
 };
 
 /// Adds the variables. Called in preconfiguration.

@@ -127,6 +127,23 @@ HeaderValue* field_of(std::string_view name, const ScanNames& scan, RequestHead&
     }
 }
 
+void on_store_opened(StoreWaiter& waiter) noexcept {
+    wake(*static_cast<IngestRequest*>(waiter.owner), Step::kOpen);
+}
+
+/// Returns true if the request waits for the store, once. It keeps the count of the content
+/// handler, which returns meanwhile.
+bool waits_for_store(IngestRequest& request) noexcept {
+    StoreWaiter& waiter = request.store_waiter;
+    if (waiter.owner != nullptr || !request.tools.store.wait(waiter)) {
+        return false;
+    }
+    waiter.owner = &request;
+    waiter.resumed = on_store_opened;
+    request.r->main->count++;
+    return true;
+}
+
 struct StoreClosed : std::exception {};
 
 /// Replaces the registry while the store is closed, so that requests that need no registry are
@@ -190,6 +207,9 @@ Step open(IngestRequest& request) {
         r->err_status = 0;  // the client gets the status of this answer, not that of an error page
         arrival == Arrival::kTooLarge ? settle_too_large(request) : settle_not_servable(request);
         return Step::kAnswerEarly;
+    }
+    if (waits_for_store(request)) {
+        return Step::kParked;
     }
     request.head.is_post = r->method == NGX_HTTP_POST;
     scan_headers(r, *request.conf->scan, request.head);

@@ -55,7 +55,12 @@ struct IngestRequest {
         : r(request), tools(shared), conf(location), envelope(reused) {}
     IngestRequest(const IngestRequest&) = delete;
     IngestRequest& operator=(const IngestRequest&) = delete;
-    ~IngestRequest() { tools.offload.release_memory(offload_job); }
+    ~IngestRequest() {
+        tools.offload.release_memory(offload_job);
+        if (job.bulk) {  // no record names the file
+            tools.offload.discard(std::move(*job.bulk));
+        }
+    }
 
     ngx_http_request_t* const r;
     RequestTools& tools;
@@ -88,6 +93,7 @@ struct IngestRequest {
     bool body_sent = false;        ///< The guarded answer's body was sent.
     std::string_view diagnosis;    ///< Static text; empty until worked out, or if inconclusive.
 
+    StoreWaiter store_waiter;
     KeyWaiter key_waiter;
     OffloadJob offload_job;
     store::Queue* queue = nullptr;  ///< The open queue while the thread runs; nullptr if closed.

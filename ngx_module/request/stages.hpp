@@ -13,7 +13,8 @@ namespace sluice::ngx {
 // -- open.cpp -------------------------------------------------------------------------------------
 
 /// Checks that the whole request arrived, reads its head, and looks up the sender.
-/// @return kReadBody, or kAnswerEarly if the answer is known without the body.
+/// @return kReadBody, kAnswerEarly if the answer is known without the body, or kParked while the
+/// store is opened.
 [[nodiscard]] Step open(IngestRequest& request);
 /// Looks up the sender after a wait, so that a sender that was revoked meanwhile is refused.
 /// @return kCheck, or kDropPieces if that settles the request.

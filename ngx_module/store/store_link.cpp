@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lmdb_store/environment/store_failure.hpp"
+#include "lmdb_store/store/lock_holders.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
@@ -32,22 +33,246 @@ std::uint64_t master_started_ms() {
                : 0;
 }
 
+/// Reads the file by its name, because another file may have replaced it, or else the file that the
+/// master opened.
+Result<store::MasterKey> read_key(const std::filesystem::path& path, int fd) {
+    Result<store::MasterKey> key = store::MasterKey::load(path);
+    return key ? key : store::MasterKey::read(fd, path);
+}
+
 }  // namespace
 
 StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log, Users users)
-    : conf_(conf), log_(log), users_(std::move(users)) {
+    : conf_(conf),
+      log_(log),
+      users_(std::move(users)),
+      background_(this, &StoreLink::on_background_ended, log) {
     bind_task(check_.task, check_.ident, this, &StoreLink::run, &StoreLink::on_checked, log);
     bind_event(timer_, ident_, this, &StoreLink::on_timer, log);
     timer_.cancelable = 1;  // a quitting process does not wait for the timer
+    // Not cancelable, because a quitting process completes waiting requests.
+    bind_event(wait_timer_, ident_, this, &StoreLink::on_wait_over, log);
+    bind_event(idle_event_, ident_, this, &StoreLink::on_idle, log);
+}
+
+/// Returns the lane without close_lane(), because its user is destroyed already.
+StoreLink::~StoreLink() {
+    if (lane_ != nullptr) {
+        lane_.reset();
+        queue_->control().words().lanes_freed.fetch_add(1);
+    }
 }
 
 void StoreLink::start() noexcept {
-    guarded(log_, [&] { open_into(check_); });
-    checked();
+    static_cast<void>(start_open());
     ngx_add_timer(&timer_, kCheckEveryMs);
 }
 
+// -- Opening --------------------------------------------------------------------------------------
+
+StoreLink::Plan StoreLink::plan() const {
+    // Three generations of workers, two of which still serve after reloads, and the next one.
+    constexpr std::uint64_t kGenerations = 4;
+    const auto* core = reinterpret_cast<const ngx_core_conf_t*>(
+        ngx_get_conf(conf_.cycle->conf_ctx, ngx_core_module));
+    const auto workers = static_cast<std::uint64_t>(core->worker_processes);
+    return {store::StorePaths(std::filesystem::path(to_view(conf_.store_path))),
+            {.map_bytes = static_cast<std::uint64_t>(conf_.map_bytes),
+             .sync = conf_.sync != 0,
+             .idempotency_ttl_seconds = conf_.idempotency_ttl,
+             .lanes_wanted = kGenerations * workers},
+            std::filesystem::path(to_view(conf_.key_path)),
+            conf_.key_fd,
+            master_started_ms()};
+}
+
+bool StoreLink::start_work(Work work) noexcept {
+    return guarded(log_, false, [&] {
+        auto opened = std::make_shared<Opened>();
+        opened->queue = queue_;
+        std::function<void()> body;
+        switch (work) {
+            case Work::kOpen:
+                body = [opened, plan = plan()] { open_into(plan, *opened); };
+                break;
+            case Work::kTakeLane:
+                body = [opened] { take_lane(*opened); };
+                break;
+        }
+        work_ = work;
+        opened_ = opened;
+        return background_.start([opened = std::move(opened), body = std::move(body)] {
+            try {
+                body();
+            } catch (const std::exception& error) {
+                opened->problem = error.what();
+            }
+        });
+    });
+}
+
+bool StoreLink::start_open() noexcept {
+    open_began_ms_ = loop_ms();
+    wait_reported_ = false;
+    return start_work(Work::kOpen);
+}
+
+/// Runs on a thread that may outlive this object.
+void StoreLink::open_into(const Plan& plan, Opened& opened) {
+    Result<std::unique_ptr<store::Queue>> queue = store::Queue::open(plan.paths, plan.options);
+    if (!queue) {
+        opened.problem = queue.error().message;
+        return;
+    }
+    const Result<store::MasterKey> key = read_key(plan.key_path, plan.key_fd);
+    if (!key) {
+        opened.problem = key.error().message;
+        return;
+    }
+    Result<std::unique_ptr<store::RegistryReader>> registry =
+        store::RegistryReader::open(plan.paths, *key);
+    if (!registry) {
+        opened.problem = registry.error().message;
+        return;
+    }
+    (*queue)->control().opened_by_master(plan.master_started_ms);
+    opened.node_tag = sluice::node_tag((*queue)->uuid());
+    opened.queue = std::move(*queue);
+    take_lane(opened);
+    if (opened.problem.empty()) {
+        opened.registry = std::move(*registry);
+    }
+}
+
+/// Runs on a thread that may outlive the StoreLink.
+void StoreLink::take_lane(Opened& opened) {
+    opened.lanes_freed = opened.queue->control().words().lanes_freed.load();
+    Result<std::unique_ptr<store::LaneWriter>> lane = opened.queue->take_lane();
+    if (lane) {
+        opened.lane = std::move(*lane);
+    } else if (store::is_out_of_room(lane.error())) {
+        // Replays are still served. The disk may have room a second later.
+        --opened.lanes_freed;
+    } else if (!opened.queue->latched()) {  // a latch is reported separately
+        opened.problem = lane.error().message;
+    }
+}
+
+void StoreLink::on_background_ended(void* link) noexcept {
+    static_cast<StoreLink*>(link)->background_ended();
+}
+
+void StoreLink::background_ended() noexcept {
+    switch (work_) {
+        case Work::kOpen:
+            return open_ended();
+        case Work::kTakeLane:
+            lanes_freed_ = opened_->lanes_freed;
+            use_lane();
+            opened_.reset();
+            return;
+    }
+}
+
+void StoreLink::open_ended() noexcept {
+    const std::shared_ptr<Opened> opened = opened_;
+    open_failed_ = opened->queue == nullptr || opened->registry == nullptr;
+    if (open_failed_) {
+        report(NGX_LOG_EMERG, opened->problem);
+        opened_.reset();
+        return resume_waiters(true);
+    }
+    check_.in_place = true;
+    queue_ = opened->queue;
+    node_tag_ = std::move(opened->node_tag);
+    lanes_freed_ = opened->lanes_freed;
+    use_lane();
+    registry_ = std::move(opened->registry);
+    usable_ = true;
+    opened_.reset();
+    if (!reported_.empty()) {
+        reported_.clear();
+        ngx_log_error(NGX_LOG_NOTICE, log_, 0, "sluice: the store is open again");
+    }
+    users_.store_opened();
+    resume_waiters(true);
+}
+
+// -- Requests that wait ---------------------------------------------------------------------------
+
+bool StoreLink::wait(StoreWaiter& waiter) noexcept {
+    if (std::exchange(released_, false) && !start_open()) {
+        return false;
+    }
+    if (queue_ != nullptr || open_failed_ || !background_.is_running()) {
+        return false;
+    }
+    waiter.next = nullptr;
+    waiter.joined_ms = loop_ms();
+    *waiting_end_ = &waiter;
+    waiting_end_ = &waiter.next;
+    if (!wait_timer_.timer_set) {
+        ngx_add_timer(&wait_timer_, kWaitMaxMs);
+    }
+    return true;
+}
+
+void StoreLink::on_wait_over(ngx_event_t* event) noexcept {
+    event->timedout = 0;
+    static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner)->resume_waiters(false);
+}
+
+/// @param all  Or else those that have waited long enough.
+void StoreLink::resume_waiters(bool all) noexcept {
+    while (waiting_ != nullptr && (all || loop_ms() - waiting_->joined_ms >= kWaitMaxMs)) {
+        StoreWaiter& waiter = *waiting_;
+        waiting_ = waiter.next;
+        if (waiting_ == nullptr) {
+            waiting_end_ = &waiting_;
+        }
+        waiter.resumed(waiter);
+    }
+    if (wait_timer_.timer_set) {
+        ngx_del_timer(&wait_timer_);
+    }
+    if (waiting_ != nullptr) {
+        ngx_add_timer(&wait_timer_, kWaitMaxMs - (loop_ms() - waiting_->joined_ms));
+    }
+}
+
+// -- The end of a generation ----------------------------------------------------------------------
+
+void StoreLink::request_ended() noexcept {
+    if (ngx_exiting != 0) {
+        // Not at once, because the request may end while its batch is being answered.
+        ngx_post_event(&idle_event_, &ngx_posted_events);
+    }
+}
+
+void StoreLink::on_idle(ngx_event_t* event) noexcept {
+    static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner)->release_if_idle();
+}
+
+/// Returns the lane and the reader slots of a process that shuts down and has no request, because
+/// connections of other locations may keep the process for hours.
+void StoreLink::release_if_idle() noexcept {
+    if (ngx_exiting == 0 || queue_ == nullptr || background_.is_running() ||
+        check_.task.event.active || users_.have_requests() || users_.are_busy()) {
+        return;
+    }
+    close_lane();
+    usable_ = false;
+    released_ = true;
+    registry_.reset();
+    queue_.reset();
+}
+
+// -- The state of the store -----------------------------------------------------------------------
+
 std::optional<Reason> StoreLink::closed_reason() noexcept {
+    if (released_) {
+        return std::nullopt;  // the next request opens it
+    }
     const store::Queue* open_queue = queue();
     if (open_queue == nullptr) {
         return Reason::kStoreUnavailable;
@@ -69,47 +294,11 @@ std::optional<Reason> StoreLink::zone_reason() noexcept {
     }
 }
 
-/// Reads the file by its name, because another file may have replaced it, or else the file that the
-/// master opened.
 Result<store::MasterKey> StoreLink::current_key() const {
-    const std::filesystem::path path(to_view(conf_.key_path));
-    Result<store::MasterKey> key = store::MasterKey::load(path);
-    return key ? key : store::MasterKey::read(conf_.key_fd, path);
+    return read_key(std::filesystem::path(to_view(conf_.key_path)), conf_.key_fd);
 }
 
-/// Waits for the disk. Any thread, one at a time.
-void StoreLink::open_into(Check& check) const {
-    const store::StorePaths paths(std::filesystem::path(to_view(conf_.store_path)));
-    const store::QueueOptions options{static_cast<std::uint64_t>(conf_.map_bytes), conf_.sync != 0,
-                                      conf_.idempotency_ttl};
-    Result<std::unique_ptr<store::Queue>> queue = store::Queue::open(paths, options);
-    if (!queue) {
-        check.problem = queue.error().message;
-        return;
-    }
-    const Result<store::MasterKey> key = current_key();
-    if (!key) {
-        check.problem = key.error().message;
-        return;
-    }
-    Result<std::unique_ptr<store::RegistryReader>> registry =
-        store::RegistryReader::open(paths, *key);
-    if (!registry) {
-        check.problem = registry.error().message;
-        return;
-    }
-    (*queue)->control().opened_by_master(master_started_ms());
-    Result<std::unique_ptr<store::LaneWriter>> lane = (*queue)->take_lane();
-    // Without room for a lane, replays are still served. A latch is reported separately.
-    if (!lane && !store::is_out_of_room(lane.error()) && !(*queue)->latched()) {
-        check.problem = lane.error().message;
-        return;
-    }
-    check.node_tag = sluice::node_tag((*queue)->uuid());
-    check.queue = std::move(*queue);
-    check.lane = lane ? std::move(*lane) : nullptr;
-    check.registry = std::move(*registry);
-}
+// -- Once a second --------------------------------------------------------------------------------
 
 void StoreLink::on_timer(ngx_event_t* event) noexcept {
     event->timedout = 0;
@@ -119,21 +308,29 @@ void StoreLink::on_timer(ngx_event_t* event) noexcept {
 }
 
 void StoreLink::start_check() noexcept {
-    if (check_.task.event.active) {
-        return;  // the last check still waits for the disk
+    release_if_idle();
+    if (released_ || check_.task.event.active) {
+        return;  // or the last check still waits for the disk
     }
     if (lane_ != nullptr && (lane_spent_ || !usable_) && !users_.lane_is_busy()) {
         close_lane();
     }
     if (!usable_ && queue_ != nullptr) {
-        if (users_.are_busy()) {
+        if (users_.are_busy() || background_.is_running()) {
             return;
         }
         registry_.reset();
         queue_.reset();
+        open_failed_ = true;
+    }
+    if (queue_ == nullptr && !background_.is_running()) {
+        static_cast<void>(start_open());  // the timer tries again
+        return;
     }
     report_key();
     report_latch();
+    check_.queue = queue_.get();
+    check_.lane = lane_.get();
     if (ngx_thread_task_post(conf_.commit_pool, &check_.task) != NGX_OK) {
         return;  // the pool logs it, and the timer tries again
     }
@@ -143,30 +340,25 @@ void StoreLink::start_check() noexcept {
 void StoreLink::run(void* data, ngx_log_t* log) noexcept {
     auto& link = *static_cast<StoreLink*>(data);
     guarded(log, [&] {
-        if (link.queue_ == nullptr) {
-            link.open_into(link.check_);
+        Check& check = link.check_;
+        if (check.queue != nullptr) {
+            check.in_place = check.queue->still_in_place() &&
+                             (check.lane == nullptr || check.lane->still_in_place());
         } else {
-            link.check_open();
+            check.holders = store::describe_lock_holders(
+                store::StorePaths(std::filesystem::path(to_view(link.conf_.store_path))));
         }
     });
 }
 
-/// Runs on the pool's thread.
-void StoreLink::check_open() noexcept {
-    check_.in_place = queue_->still_in_place() && (lane_ == nullptr || lane_->still_in_place());
-    if (lane_ != nullptr || !check_.in_place) {
+void StoreLink::close_lane() noexcept {
+    lane_spent_ = false;
+    if (lane_ == nullptr) {
         return;
     }
-    Result<std::unique_ptr<store::LaneWriter>> lane = queue_->take_lane();
-    if (lane) {
-        check_.lane = std::move(*lane);
-    }  // else the queue is latched, and report_latch() says so
-}
-
-void StoreLink::close_lane() noexcept {
     users_.forget_lane();
     lane_.reset();
-    lane_spent_ = false;
+    queue_->control().words().lanes_freed.fetch_add(1);
 }
 
 void StoreLink::on_checked(ngx_event_t* event) noexcept {
@@ -174,38 +366,32 @@ void StoreLink::on_checked(ngx_event_t* event) noexcept {
 }
 
 void StoreLink::checked() noexcept {
-    if (queue_ != nullptr) {
-        if (!check_.in_place && usable_) {
-            usable_ = false;
-            report(
-                "the store was removed or replaced, or LMDB failed; no request is accepted until "
-                "the store is open again");
-        }
-        use_lane();
-        return;
+    if (check_.queue == nullptr) {
+        return report_wait();
     }
-    check_.in_place = true;
-    if (check_.queue == nullptr || check_.registry == nullptr) {
-        report(check_.problem);
-        return;
+    if (!check_.in_place && usable_) {
+        usable_ = false;
+        report(NGX_LOG_EMERG,
+               "the store was removed or replaced, or LMDB failed; no request is accepted until "
+               "the store is open again");
     }
-    queue_ = std::move(check_.queue);
-    node_tag_ = std::move(check_.node_tag);
-    use_lane();
-    registry_ = std::move(check_.registry);
-    usable_ = true;
-    if (!reported_.empty()) {
-        reported_.clear();
-        ngx_log_error(NGX_LOG_NOTICE, log_, 0, "sluice: the store is open again");
+    seek_lane();
+}
+
+/// Asks for a lane if one has become free since this process asked last.
+void StoreLink::seek_lane() noexcept {
+    if (usable_ && lane_ == nullptr && !background_.is_running() && !queue_->latched() &&
+        queue_->control().words().lanes_freed.load() != lanes_freed_) {
+        static_cast<void>(start_work(Work::kTakeLane));
     }
 }
 
 /// Reports a lane without O_DIRECT once and by one worker, because it is no problem.
 void StoreLink::use_lane() noexcept {
-    if (check_.lane == nullptr) {
+    if (opened_->lane == nullptr) {
         return;
     }
-    lane_ = std::move(check_.lane);
+    lane_ = std::move(opened_->lane);
     if (!lane_->is_direct() && ngx_worker == 0 && !cached_reported_) {
         cached_reported_ = true;
         guarded(log_, [&] {
@@ -243,13 +429,28 @@ void StoreLink::report_key() noexcept {
     }
 }
 
+/// Reports what an opening waits for.
+void StoreLink::report_wait() noexcept {
+    const bool is_slow = loop_ms() - open_began_ms_ >= kCheckEveryMs / 2;
+    if (queue_ != nullptr || !background_.is_running() || !is_slow || wait_reported_) {
+        return;
+    }
+    wait_reported_ = true;
+    guarded(log_, [&] {
+        report(NGX_LOG_ERR,
+               "the store is not open yet, and orders and products get 503 until it is: " +
+                   (check_.holders.empty() ? std::string("opening waits for the disk")
+                                           : check_.holders));
+    });
+}
+
 /// Reports each new problem once.
-void StoreLink::report(const std::string& problem) noexcept {
+void StoreLink::report(ngx_uint_t level, const std::string& problem) noexcept {
     if (problem == reported_) {
         return;
     }
     guarded(log_, [&] { reported_ = problem; });
-    ngx_log_error(NGX_LOG_EMERG, log_, 0, "sluice: %s", problem.c_str());
+    ngx_log_error(level, log_, 0, "sluice: %s", problem.c_str());
 }
 
 Reason reason_of(store::AppendOutcome outcome) noexcept {

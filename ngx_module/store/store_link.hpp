@@ -1,10 +1,14 @@
-// StoreLink: the store's environments in one worker process, opened once, after fork.
+// StoreLink: the store's environments in one worker process.
 //
-// If the store cannot be opened, or was removed or replaced under the running process, StoreLink
-// tries again once a second; meanwhile requests get 503. Thread: the event loop; checks and opening
-// run on the commit's pool.
+// The store is opened after fork, on a thread of its own, because opening waits for locks and the
+// disk. Requests that arrive while it is opened wait for up to a second, and then get 503. If the
+// store cannot be opened, or was removed or replaced under the running process, StoreLink tries
+// again once a second; requests get 503 meanwhile. A process that shuts down and has no request
+// returns its lane and its reader slots, and takes them again for the next request.
+// Thread: the event loop.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,21 +19,37 @@
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "ngx_module/conf/conf.hpp"
+#include "ngx_module/nginx/blocking_task.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
 
+/// A request that waits until the store is open. Its owner keeps it in place until `resumed` is
+/// called.
+struct StoreWaiter {
+    StoreWaiter* next = nullptr;
+    ngx_msec_t joined_ms = 0;
+    void* owner = nullptr;
+    /// Called on the event loop, never inside wait(). The waiter may be gone afterwards.
+    void (*resumed)(StoreWaiter& waiter) noexcept = nullptr;
+};
+
 class StoreLink {
 public:
     static constexpr ngx_msec_t kCheckEveryMs = 1000;
+    /// A request waits this long while the store is opened.
+    static constexpr ngx_msec_t kWaitMaxMs = 1000;
 
     struct Users {
-        std::function<bool()> are_busy;      ///< A thread uses the queue, so that it stays open.
-        std::function<bool()> lane_is_busy;  ///< A thread uses the lane.
-        std::function<void()> forget_lane;   ///< The lane is about to be returned.
+        std::function<bool()> have_requests;  ///< Requests are being served.
+        std::function<bool()> are_busy;       ///< A thread uses the queue, so that it stays open.
+        std::function<bool()> lane_is_busy;   ///< A thread uses the lane.
+        std::function<void()> forget_lane;    ///< The lane is about to be returned.
+        std::function<void()> store_opened;   ///< Lanes of dead processes may hold records.
     };
     StoreLink(const MainConf& conf, ngx_log_t* log, Users users);
+    ~StoreLink();
     StoreLink(const StoreLink&) = delete;
     StoreLink& operator=(const StoreLink&) = delete;
 
@@ -40,6 +60,10 @@ public:
     }
     /// Stays open while a commit is in flight.
     [[nodiscard]] store::Queue* queue() noexcept { return usable_ ? queue_.get() : nullptr; }
+    /// Stays open as long as a thread has it.
+    [[nodiscard]] std::shared_ptr<store::Queue> shared_queue() noexcept {
+        return usable_ ? queue_ : nullptr;
+    }
     /// Stays until Users::forget_lane was called.
     [[nodiscard]] store::LaneWriter* lane() noexcept {
         return usable_ && !lane_spent_ ? lane_.get() : nullptr;
@@ -54,53 +78,99 @@ public:
     [[nodiscard]] std::string_view problem() const noexcept { return reported_; }
     /// Reads the master key's file. Any thread; waits for the disk.
     [[nodiscard]] Result<store::MasterKey> current_key() const;
-    /// Opens the store, waiting for the disk, and starts the timer. For init_process.
+    /// Starts to open the store, and the timer. Waits for nothing. For init_process.
     void start() noexcept;
+    /// Keeps `waiter` while the store is opened. Returns false if there is nothing to wait for.
+    /// Opens a store that release_if_idle() closed.
+    [[nodiscard]] bool wait(StoreWaiter& waiter) noexcept;
+    /// A request has ended: a process that shuts down may have become idle.
+    void request_ended() noexcept;
 
 private:
-    /// The result of a check on the pool's thread.
-    struct Check {
-        EventIdent ident;
-        ngx_thread_task_t task{};
-        bool in_place = true;
+    /// Input of an opening. A copy, because the thread may outlive the configuration.
+    struct Plan {
+        store::StorePaths paths;
+        store::QueueOptions options;
+        std::filesystem::path key_path;
+        int key_fd;
+        std::uint64_t master_started_ms;  ///< See ControlPage::opened_by_master().
+    };
+    /// Result of an opening. The queue comes before its lane, so that it is destroyed later.
+    struct Opened {
         std::string problem;
-        std::unique_ptr<store::Queue> queue;
+        std::shared_ptr<store::Queue> queue;
         std::string node_tag;
+        std::uint64_t lanes_freed = 0;  ///< ControlWords::lanes_freed before a lane was asked for.
         std::unique_ptr<store::LaneWriter> lane;
         std::unique_ptr<store::RegistryReader> registry;
     };
+    /// Task of the thread of `background_`.
+    enum class Work : std::uint8_t { kOpen, kTakeLane };
+    /// A check on the pool's thread.
+    struct Check {
+        EventIdent ident;
+        ngx_thread_task_t task{};
+        store::Queue* queue = nullptr;  ///< nullptr while the store is opened.
+        store::LaneWriter* lane = nullptr;
+        bool in_place = true;
+        std::string holders;  ///< While the store is opened: which processes hold its locks.
+    };
 
     static void on_timer(ngx_event_t* event) noexcept;
+    static void on_wait_over(ngx_event_t* event) noexcept;
+    static void on_idle(ngx_event_t* event) noexcept;
     static void run(void* link, ngx_log_t* log) noexcept;
     static void on_checked(ngx_event_t* event) noexcept;
+    static void open_into(const Plan& plan, Opened& opened);
+    static void take_lane(Opened& opened);
+    static void on_background_ended(void* link) noexcept;
 
     [[nodiscard]] std::optional<Reason> zone_reason() noexcept;
-    void open_into(Check& check) const;
-    void check_open() noexcept;
+    [[nodiscard]] Plan plan() const;
+    [[nodiscard]] bool start_work(Work work) noexcept;
+    [[nodiscard]] bool start_open() noexcept;
+    void background_ended() noexcept;
+    void open_ended() noexcept;
+    void resume_waiters(bool all) noexcept;
+    void release_if_idle() noexcept;
     void close_lane() noexcept;
     void report_latch() noexcept;
     void start_check() noexcept;
     void checked() noexcept;
+    void seek_lane() noexcept;
     void use_lane() noexcept;
     void report_key() noexcept;
-    void report(const std::string& problem) noexcept;
+    void report_wait() noexcept;
+    void report(ngx_uint_t level, const std::string& problem) noexcept;
 
     const MainConf& conf_;
     ngx_log_t* log_;
     Users users_;
-    std::unique_ptr<store::Queue> queue_;
+    std::shared_ptr<store::Queue> queue_;  ///< Shared with a thread, which may outlive this object.
     std::string node_tag_;
     std::unique_ptr<store::LaneWriter> lane_;  ///< Belongs to the queue, which outlives it.
     bool lane_spent_ = false;                  ///< give_lane_back() was called.
     std::unique_ptr<store::RegistryReader> registry_;
     bool usable_ = false;
+    bool open_failed_ = false;       ///< The last attempt; requests do not wait for the next one.
+    bool released_ = false;          ///< release_if_idle() closed the store.
+    std::uint64_t lanes_freed_ = 0;  ///< ControlWords::lanes_freed when a lane was last asked for.
+    BlockingTask background_;
+    Work work_ = Work::kOpen;
+    std::shared_ptr<Opened> opened_;  ///< Written by the thread until it ends.
+    ngx_msec_t open_began_ms_ = 0;
+    StoreWaiter* waiting_ = nullptr;  ///< Oldest first.
+    StoreWaiter** waiting_end_ = &waiting_;
     Check check_;
     std::string reported_;             ///< The problem that was logged last.
     unsigned checks_without_key_ = 0;  ///< In a row.
+    bool wait_reported_ = false;       ///< Set once the log has the reason why opening waits.
     bool latch_reported_ = false;
     bool cached_reported_ = false;
     EventIdent ident_;
     ngx_event_t timer_{};
+    ngx_event_t wait_timer_{};
+    ngx_event_t idle_event_{};
 };
 
 // $sluice_reason for a record that was not stored.

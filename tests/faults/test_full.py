@@ -151,6 +151,30 @@ def test_queue_full(site, stalled):
     assert verdict.good, str(verdict)
 
 
+def test_worker_started_on_full_disk_survives_and_resumes(small_disk):
+    """L10: records wait in lanes, the disk is full. The service neither ends nor latches the queue."""
+    edge = Edge(CONFIG, store=small_disk / "store")
+    edge.sluice("init")
+    edge.expect_log("No space left|sluice: |\\[crit\\]")
+    with edge:
+        edge.start()
+        merchant = Merchant(edge, "acme")
+        for _ in range(20):
+            answers.is_success(merchant.event("ORDER_CREATE", orders.order()))
+        filler = fill(small_disk)
+        worker = subprocess.Popen([str(paths.SLUICE), "worker"], env=edge.sluice.environment, stderr=subprocess.PIPE)
+        try:
+            for _ in range(30):
+                time.sleep(0.1)
+                assert worker.poll() is None, worker.communicate()
+            assert "latch" not in edge.sluice.run("doctor").stdout
+            filler.unlink()
+            paths.wait_until(lambda: edge.sluice.stats()["depth"] == 0, "the worker to apply", 15)
+        finally:
+            worker.terminate()
+            worker.wait()
+
+
 def test_a_worker_that_is_to_end_gives_up_on_a_full_disk(small_disk):
     """`--until-empty` says what is wrong, and ends; the orders are still there."""
     edge = Edge(CONFIG, store=small_disk / "store")

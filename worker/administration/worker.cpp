@@ -118,7 +118,8 @@ pg::LedgerOptions ledger_options(store::Queue& queue, const std::atomic<bool>& s
     return options;
 }
 
-/// Opens the drain. A service waits for a database that is unreachable at its start.
+/// Opens the drain. A service waits at its start for room on the disk, and for a database that is
+/// unreachable.
 Result<std::unique_ptr<worker::Drain>> open_drain(const Frame& frame, const WorkerCommand& command,
                                                   store::Queue& queue, const WorkerLog& log,
                                                   const std::atomic<bool>& stop) {
@@ -128,13 +129,13 @@ Result<std::unique_ptr<worker::Drain>> open_drain(const Frame& frame, const Work
         return opener.error();
     }
     const auto own = has_own_ledger(frame);
-    const bool waits = !command.until_empty && !(command.ledger.empty() && own.ok() && *own);
+    const bool has_database = !(command.ledger.empty() && own.ok() && *own);
     for (;;) {
         auto drain = worker::Drain::open(frame.paths(), queue, opener.value(),
                                          drain_options(command), service_events(log));
-        const bool away = !drain.ok() && (drain.error().code == ErrorCode::kIo ||
-                                          drain.error().code == ErrorCode::kBusy);
-        if (!away || !waits || stop) {
+        const bool passes = !drain.ok() && (store::is_out_of_room(drain.error()) ||
+                                            (has_database && drain.error().code == ErrorCode::kIo));
+        if (!passes || command.until_empty || stop) {
             return drain;
         }
         service_events(log).retrying(drain.error());

@@ -255,7 +255,7 @@ TEST_F(LanesTest, L4MoreThanATransactionsWorthIsRecoveredWhole) {
     EXPECT_EQ(bodies_from(1), expected);
 }
 
-TEST_F(LanesTest, L4ANewOwnerMovesTheWholeLane) {
+TEST_F(LanesTest, L10AClaimDoesNotWaitForALargeBacklogAndOrderStaysRight) {
     std::vector<std::string> expected;
     {
         Lane lane(*queue_);
@@ -266,10 +266,42 @@ TEST_F(LanesTest, L4ANewOwnerMovesTheWholeLane) {
     }
     open({});
     Lane again(*queue_);
+    EXPECT_EQ(again.writer().number(), 1U);
+    EXPECT_THAT(bodies_from(1), ElementsAre());
     again.write({"next"});
     expected.emplace_back("next");
     ASSERT_TRUE(queue_->move_lanes().ok());
     EXPECT_EQ(bodies_from(1), expected);
+}
+
+TEST_F(LanesTest, L10AClaimWithoutRoomMovesTheBacklogOfAnotherLane) {
+    TempStore small;
+    const auto queue = Queue::open(small.paths(), {.map_bytes = 16U << 20});
+    std::vector<std::unique_ptr<Lane>> lanes;
+    do {
+        lanes.push_back(std::make_unique<Lane>(**queue));
+    } while (lanes.back()->ok());
+    lanes.pop_back();
+    for (const std::unique_ptr<Lane>& lane : lanes) {
+        for (int i = 0; i < 14; ++i) {
+            lane->write({std::string(5000, 'x')});
+        }
+    }
+    const std::uint32_t number = lanes.back()->writer().number();
+    lanes.pop_back();
+    Lane again(**queue);
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(again.writer().number(), number);
+}
+
+TEST_F(LanesTest, L10TheLanesThatAreWantedFitBelowTheMark) {
+    TempStore small;
+    const auto queue = Queue::open(small.paths(), {.map_bytes = 64U << 20, .lanes_wanted = 16});
+    std::vector<std::unique_ptr<Lane>> lanes;
+    for (int i = 0; i < 16; ++i) {
+        lanes.push_back(std::make_unique<Lane>(**queue));
+        ASSERT_TRUE(lanes.back()->ok()) << i;
+    }
 }
 
 TEST_F(LanesTest, L5ACellThatFellBehindIsPutRightByTheNextMove) {

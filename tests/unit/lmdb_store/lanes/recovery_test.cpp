@@ -1,6 +1,5 @@
 // Recovery on real files: each lane's end is found once, synced, and read at most twice.
 #include <gmock/gmock.h>
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -99,7 +98,7 @@ TEST_F(LaneRecoveryTest, L10OnlyAnEmptyLaneIsClaimed) {
         EXPECT_EQ(read_lane_rows(txn.get(), rows), 0);
         return Result<std::vector<LaneRow>>(std::move(rows));
     };
-    LaneRecovery recovery(**lanes, Fd(::open(paths_.lane_cells.c_str(), O_RDWR)), read_rows);
+    LaneRecovery recovery(**lanes, read_rows);
     ASSERT_TRUE(recovery.settle().ok());
     EXPECT_FALSE(recovery.claim()->has_value());
     ASSERT_TRUE(queue_->recover_lanes().ok());

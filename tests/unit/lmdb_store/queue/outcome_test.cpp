@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "lmdb_store/environment/preallocation.hpp"
+#include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/admission.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/tables.hpp"
@@ -214,13 +215,12 @@ TEST_F(QueueOutcomeTest, AControlPageOfANewerFormatIsRefused) {
 // -- The disk -------------------------------------------------------------------------------------
 
 TEST_F(QueueOutcomeTest, ADiskIsFullIfASmallReservationFails) {
-    const Admission admission(paths_.queue);
-    EXPECT_FALSE(admission.disk_is_full());
+    EXPECT_FALSE(disk_is_full(paths_.queue));
     for (const char* name : {"sys_open", "sys_fallocate"}) {
         for (const auto& [error, full] :
              {std::pair{ENOSPC, true}, std::pair{EDQUOT, true}, std::pair{EOPNOTSUPP, false}}) {
             const FailingCall call(name, 0, error);
-            EXPECT_EQ(admission.disk_is_full(), full) << name << " " << error;
+            EXPECT_EQ(disk_is_full(paths_.queue), full) << name << " " << error;
             EXPECT_TRUE(call.struck());
         }
     }

@@ -1,0 +1,212 @@
+// The queue's lanes: claims one for this process, or creates it.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+
+#include "lmdb_store/environment/reaction.hpp"
+#include "lmdb_store/queue/lmdb_queue.hpp"
+#include "os/clock/clock.hpp"
+#include "os/random/random_bytes.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::uint64_t kLaneBytesMin = 64U << 10;
+constexpr std::uint64_t kLaneBytesDefault = 8U << 20;
+/// A lane has at most this part of the map.
+constexpr std::uint64_t kLaneMapPart = 128;
+/// The reserve of all lanes has at most this part of the high-water mark.
+constexpr std::uint64_t kReservePart = 4;
+
+/// Names the process that has the claimers' lock, for those that wait, while it lives.
+class ClaimerName {
+public:
+    explicit ClaimerName(std::atomic<std::uint64_t>& claimer) noexcept : claimer_(claimer) {
+        claimer_.store(static_cast<std::uint64_t>(::getpid()));
+    }
+    ~ClaimerName() { claimer_.store(0); }
+    ClaimerName(const ClaimerName&) = delete;
+    ClaimerName& operator=(const ClaimerName&) = delete;
+
+private:
+    std::atomic<std::uint64_t>& claimer_;
+};
+
+}  // namespace
+
+std::uint64_t LmdbQueue::lane_bytes() const noexcept {
+    const std::uint64_t wanted = options_.lane_bytes != 0 ? options_.lane_bytes : kLaneBytesDefault;
+    std::uint64_t most = env_->map_bytes() / kLaneMapPart;
+    if (options_.lanes_wanted != 0) {
+        most = std::min(most, lanes_room() / lane_reserve(options_.lanes_wanted));
+    }
+    return std::min(wanted, std::max(most, kLaneBytesMin)) / kLaneBlockBytes * kLaneBlockBytes;
+}
+
+/// Returns the bytes that the reserve of all lanes may take.
+std::uint64_t LmdbQueue::lanes_room() const noexcept {
+    return Admission::high_water_of(env_->map_bytes()) / kReservePart;
+}
+
+Result<bool> LmdbQueue::has_room_for_lane() {
+    const Result<std::vector<LaneRow>> rows = lane_rows();
+    if (!rows) {
+        return rows.error();
+    }
+    return rows->size() < kLanesMax &&
+           lane_reserve(*rows) + lane_reserve(lane_bytes()) <= lanes_room();
+}
+
+/// Claims a lane without an owner whose records are all in the queue. Leaves `claimed` without a
+/// file if there is none.
+Status LmdbQueue::claim_empty_lane(ClaimedLane& claimed) {
+    Result<std::optional<std::pair<LaneRow, LaneFile>>> free = recovery_->claim();
+    if (!free) {
+        lane_failure(free.error(), 0);
+        return free.error();
+    }
+    if (*free) {
+        claimed.row = (*free)->first;
+        claimed.file.emplace(std::move((*free)->second));
+    }
+    return Status::success();
+}
+
+/// Claims or creates a lane. Records of other lanes may wait for their move, because moves go by
+/// stamp and the stamps of this process will be higher, so a large backlog is moved first only if
+/// there is no room for another lane. Leaves `claimed` without a file if there is none then.
+Status LmdbQueue::claim_file(ClaimedLane& claimed) {
+    Status found = claim_empty_lane(claimed);
+    if (!found || claimed.file) {
+        return found;
+    }
+    const Result<std::uint64_t> backlog = lanes_backlog();
+    const Result<bool> room = has_room_for_lane();
+    if (!backlog || !room) {
+        return backlog ? room.error() : backlog.error();
+    }
+    if (*backlog <= kMoveBytes || !*room) {
+        if (Status moved = move_all(monotonic_ns()); !moved) {
+            return moved;
+        }
+        found = claim_empty_lane(claimed);
+        if (!found || claimed.file) {
+            return found;
+        }
+    }
+    if (!*room) {
+        return Status::success();
+    }
+    Status created = create_lane(claimed);
+    if (!created) {
+        lane_failure(created.error(), 0);
+    }
+    return created;
+}
+
+Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
+    if (latched()) {
+        return std::unique_ptr<LaneWriter>();
+    }
+    const LaneRecovery::ClaimLock lock(*recovery_);
+    const ClaimerName name(page_.words().lane_claimer);
+    if (lock.is_held()) {
+        lanes_->sweep_unfinished();
+    }
+    // Before this process gives its first stamp, so that no move can pass by an answered record.
+    if (Status settled = settle(); !settled) {
+        return settled.error();
+    }
+    ClaimedLane claimed;
+    if (Status found = claim_file(claimed); !found) {
+        return found.error();
+    }
+    if (!claimed.file) {
+        return std::unique_ptr<LaneWriter>();
+    }
+    if (Status begun = begin_lap(claimed); !begun) {
+        lane_failure(begun.error(), 0);
+        return begun.error();
+    }
+    return std::make_unique<LaneWriter>(*lanes_, claimed.row, std::move(*claimed.file));
+}
+
+/// Creates a lane under a temporary name, without a lock, because writing its zeros takes long.
+Status LmdbQueue::create_lane(ClaimedLane& claimed) {
+    const std::optional<Uuid> lane = parse_uuid(make_uuid());
+    claimed.is_new = true;
+    claimed.row.lane = *lane;
+    claimed.row.bytes = lane_bytes();
+    const auto path = lanes_->unfinished_path();
+    Result<LaneFile> file = LaneFile::create(path, {lanes_->identity_of(claimed.row), lane_bytes()},
+                                             lanes_->file_owner(), options_.sync);
+    if (!file) {
+        return file.error();
+    }
+    claimed.file.emplace(std::move(*file));
+    return Status::success();
+}
+
+/// Writes the opening batch, one lap after everything that was ever written to the lane, so that
+/// old bytes in the ring are not mistaken for new batches. It is durable before its row, so its
+/// absence reveals an older copy of the file.
+Status LmdbQueue::begin_lap(ClaimedLane& claimed) {
+    LaneRow& row = claimed.row;
+    WriteTxn txn;
+    int rc = txn.begin(*env_);
+    std::vector<LaneRow> rows;
+    rc = rc == 0 ? read_lane_rows(txn.get(), rows) : rc;
+    if (rc != 0) {
+        return env_->error(rc, "write");
+    }
+    if (claimed.is_new) {
+        row.number = rows.empty() ? 0 : rows.back().number + 1;
+        const auto path = lanes_->path_of(row.number);
+        if (!claimed.file->try_lock() ||
+            ::rename(claimed.file->path().c_str(), path.c_str()) != 0) {
+            return system_error(errno, "create", path);
+        }
+        claimed.file->renamed(path);
+        if (!claimed.file->still_in_place()) {
+            return Error{ErrorCode::kBusy, "\"" + path.string() +
+                                               "\" was created by two processes at once: it "
+                                               "will be created again"};
+        }
+        if (Status synced = sync_folder(lanes_->folder()); !synced) {
+            return synced;
+        }
+    }
+    const auto is_same = [&row](const LaneRow& each) {
+        return each.lane == row.lane && each.moved == row.moved;
+    };
+    if (!claimed.is_new && std::none_of(rows.begin(), rows.end(), is_same)) {
+        return Error{ErrorCode::kBusy, "\"" + claimed.file->path().string() +
+                                           "\" was dropped or claimed meanwhile: another lane "
+                                           "will be claimed"};
+    }
+    LaneBatchHead head;
+    head.offset = claimed.is_new ? 0 : row.moved + row.bytes;
+    head.stamp_ns = monotonic_ns();
+    head.answered = head.offset;
+    head.boot = lanes_->boot();
+    const AlignedBytes block = allocate_aligned(kLaneBlockBytes);
+    if (block == nullptr) {
+        return Error{ErrorCode::kBusy, "not enough memory to claim a lane"};
+    }
+    LaneBatchWriter writer({block.get(), kLaneBlockBytes});
+    const std::string_view bytes = writer.finish(lanes_->identity_of(row), head);
+    if (const int error = claimed.file->write(head.offset, bytes); error != 0) {
+        return disk_error(error, "write", claimed.file->path());
+    }
+    row.moved = head.end();
+    row.floor = head.offset;
+    row.floor_crc = head.crc;
+    rc = put_lane_row(txn.get(), row);
+    rc = rc == 0 ? txn.commit() : rc;
+    return rc == 0 ? Status::success() : Status(env_->error(rc, "write"));
+}
+
+}  // namespace sluice::store

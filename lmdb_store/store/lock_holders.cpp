@@ -1,0 +1,191 @@
+#include "lmdb_store/store/lock_holders.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "lmdb_store/store/control_page.hpp"
+#include "os/files/file_io.hpp"
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// LMDB's lock file (MDB_txninfo) begins with a magic number; after a cache line there is the
+/// writer lock, a robust mutex of glibc, whose first word holds the owner's thread
+/// (FUTEX_TID_MASK).
+constexpr std::uint32_t kLockMagic = 0xBEEFC0DE;
+constexpr std::uintptr_t kWriterMutex = 64;
+constexpr std::uint32_t kThreadMask = 0x3FFFFFFF;
+
+/// A line of /proc/locks or of a descriptor's fdinfo.
+struct LockLine {
+    std::string kind;  ///< POSIX, OFDLCK or FLOCK.
+    std::string mode;  ///< READ or WRITE.
+    pid_t pid = 0;     ///< -1 for OFDLCK.
+    ino_t inode = 0;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+};
+
+/// Parses "1: POSIX  ADVISORY  WRITE 123 08:01:456 0 0". Returns false for a lock that is waited
+/// for.
+bool parse(const std::string& line, LockLine& lock) {
+    std::istringstream words(line);
+    std::string number;
+    std::string advisory;
+    std::string file;
+    std::string last;
+    if (!(words >> number >> lock.kind >> advisory >> lock.mode >> lock.pid >> file >> lock.first >>
+          last)) {
+        return false;
+    }
+    constexpr std::uint64_t kEndOfFile = ~std::uint64_t{0};
+    lock.last = last == "EOF" ? kEndOfFile : std::strtoull(last.c_str(), nullptr, 10);
+    lock.inode = std::strtoull(file.c_str() + file.rfind(':') + 1, nullptr, 10);
+    return lock.kind != "->";
+}
+
+ino_t inode_of(const fs::path& path) noexcept {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
+/// Returns the process of a thread, or 0 if the thread is gone.
+pid_t process_of(std::uint32_t thread) {
+    std::ifstream status("/proc/" + std::to_string(thread) + "/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("Tgid:")) {
+            return static_cast<pid_t>(std::strtol(line.c_str() + 5, nullptr, 10));
+        }
+    }
+    return 0;
+}
+
+std::string named(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    return "process " + std::to_string(pid) + (name.empty() ? "" : " (" + name + ")");
+}
+
+/// Returns the process with a lock of an open file that covers `byte`, or 0. /proc shows it to the
+/// same user only.
+pid_t owner_of_open_file(ino_t inode, std::uint64_t byte) {
+    std::error_code ignored;
+    for (const fs::directory_entry& process : fs::directory_iterator("/proc", ignored)) {
+        const long pid = std::strtol(process.path().filename().c_str(), nullptr, 10);
+        if (pid <= 0 || pid == ::getpid()) {
+            continue;
+        }
+        std::error_code denied;
+        for (const fs::directory_entry& file :
+             fs::directory_iterator(process.path() / "fdinfo", denied)) {
+            std::ifstream info(file.path());
+            for (std::string line; std::getline(info, line);) {
+                LockLine lock;
+                if (line.starts_with("lock:") && parse(line.substr(5), lock) &&
+                    lock.inode == inode && lock.first <= byte && byte <= lock.last) {
+                    return static_cast<pid_t>(pid);
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+void add(std::string& text, const std::string& holder) {
+    text += (text.empty() ? "" : ", ") + holder;
+}
+
+/// Names the holder of a lock of LaneRecovery, unless this process is it.
+void add_lane_lock(const StorePaths& paths, int byte, pid_t claimer, std::string& text) {
+    const Fd fd(open_retrying(paths.lane_cells.c_str(), O_RDONLY));
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = byte;
+    lock.l_len = 1;
+    if (!fd.ok() || ::fcntl(fd.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
+        return;
+    }
+    pid_t pid = lock.l_pid;
+    if (pid <= 0) {
+        pid = owner_of_open_file(inode_of(paths.lane_cells), static_cast<std::uint64_t>(byte));
+        pid = pid == 0 ? claimer : pid;
+    }
+    if (pid != ::getpid()) {
+        add(text, "byte " + std::to_string(byte) + " of \"" + paths.lane_cells.string() +
+                      "\" is locked by " + (pid != 0 ? named(pid) : "another process"));
+    }
+}
+
+/// The locks for which a process waits before it has a lane.
+void add_lane_locks(const StorePaths& paths, std::string& text) {
+    const Result<ControlFile> control = ControlFile::open(paths);
+    const auto claimer =
+        control ? static_cast<pid_t>(control->words().lane_claimer.load()) : pid_t{0};
+    add_lane_lock(paths, 1, claimer, text);  // LaneRecovery::ClaimLock
+    if (claimer != 0) {
+        add_lane_lock(paths, 2, 0, text);  // it finds the ends of lanes
+    }
+}
+
+/// LMDB locks byte 0 of a lock file while it opens the environment.
+void add_lock_file(const fs::path& path, std::string& text) {
+    const ino_t inode = inode_of(path);
+    std::ifstream locks("/proc/locks");
+    for (std::string line; std::getline(locks, line);) {
+        LockLine lock;
+        if (parse(line, lock) && lock.inode == inode && lock.kind == "POSIX" &&
+            lock.mode == "WRITE" && lock.first == 0 && lock.pid != ::getpid()) {
+            add(text, "\"" + path.string() + "\" is locked by " + named(lock.pid));
+            return;
+        }
+    }
+}
+
+/// Reads the mutex where this process has mapped the lock file, because closing a descriptor of
+/// that file would release LMDB's own locks.
+void add_writer_lock(const fs::path& path, std::string& text) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        if (!line.ends_with(path.string()) || line.find(" rw") == std::string::npos) {
+            continue;
+        }
+        const auto begin = static_cast<std::uintptr_t>(std::strtoull(line.c_str(), nullptr, 16));
+        using Word = const std::atomic<std::uint32_t>;
+        if (reinterpret_cast<Word*>(begin)->load() != kLockMagic) {
+            return;
+        }
+        const std::uint32_t thread =
+            reinterpret_cast<Word*>(begin + kWriterMutex)->load() & kThreadMask;
+        const pid_t pid = thread != 0 ? process_of(thread) : 0;
+        if (pid != 0 && pid != ::getpid()) {
+            add(text, "the writer lock of \"" + path.string() + "\" is held by " + named(pid));
+        }
+        return;
+    }
+}
+
+}  // namespace
+
+std::string describe_lock_holders(const StorePaths& paths) {
+    std::string text;
+    add_lane_locks(paths, text);
+    add_lock_file(paths.queue / "lock.mdb", text);
+    add_lock_file(paths.registry / "lock.mdb", text);
+    add_writer_lock(paths.queue / "lock.mdb", text);
+    return text;
+}
+
+}  // namespace sluice::store
