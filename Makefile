@@ -2,8 +2,9 @@
 
 PREFIX ?= /usr/local
 PRESET ?= dev
+MANIFEST ?= build/release/install_manifest.txt
 
-.PHONY: help demo demo-fleet test lint format build build-times install deps bench deb test-package check-nginx check-nginx-tests test-citus torture fuzz mutate sanitize coverage soak clean
+.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench deb test-package check-nginx check-nginx-tests test-citus torture fuzz mutate sanitize coverage soak clean
 
 help:
 	@echo "make demo          nginx accepts signed orders, commissions follow (KEEP=1 leaves it running)"
@@ -14,6 +15,7 @@ help:
 	@echo "make build         build with PRESET=$(PRESET) into build/$(PRESET)"
 	@echo "make build-times   job-seconds of each unit, from ninja's log of PRESET=$(PRESET)"
 	@echo "make install       install the release build below PREFIX=$(PREFIX)"
+	@echo "make uninstall     remove what make install wrote below PREFIX=$(PREFIX); the store stays"
 	@echo "make bench         micro and load benchmarks"
 	@echo "make deb           Debian packages in build/deb"
 	@echo "make test-package  install, use, upgrade and purge those packages on this machine"
@@ -57,6 +59,11 @@ install:
 	scripts/install-deps
 	scripts/build release sluice ngx_http_sluice_module
 	cmake --install build/release --prefix "$(PREFIX)"
+
+# Removes the files that `make install` wrote, and the folders that are empty then.
+uninstall:
+	xargs -r -d '\n' -a "$(MANIFEST)" rm -f --
+	rmdir --ignore-fail-on-non-empty "$(PREFIX)"/share/sluice/*/ "$(PREFIX)/share/sluice" "$(PREFIX)/lib/nginx/modules" "$(PREFIX)/lib/nginx"
 
 bench:
 	scripts/bench

@@ -46,6 +46,7 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_send(app);
     declare_sign(app);
     declare_doctor(app);
+    declare_backup(app);
 }
 
 }  // namespace

@@ -16,5 +16,6 @@ void declare_forget(Subcommand app);
 void declare_ledger(Subcommand app);
 void declare_ledger_copy(Subcommand group);
 void declare_doctor(Subcommand app);
+void declare_backup(Subcommand app);  // backup, restore
 
 }  // namespace sluice::cli

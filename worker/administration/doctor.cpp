@@ -33,7 +33,7 @@ Findings look(const Frame& frame, const NginxDump& nginx) {
 }
 
 Status run_doctor(const Frame& frame, const DoctorCommand& command) {
-    const NginxDump nginx = dump_nginx(command.nginx_conf);
+    const NginxDump nginx = dump_nginx(frame.paths(), command.nginx_conf);
     if (Status became = become_store_owner(frame); !became.ok()) {
         return became;
     }

@@ -279,7 +279,10 @@ Status run_drop_lanes(const Frame& frame) {
         return dropped.error();
     }
     for (const std::string& lane : dropped.value()) {
-        std::printf("dropped %s, which is missing, with its records\n", lane.c_str());
+        std::printf(
+            "%s is missing and is not expected any more; records that were only in it are "
+            "lost\n",
+            lane.c_str());
     }
     if (dropped->empty()) {
         std::printf("no lane is missing\n");
@@ -309,13 +312,12 @@ void declare_queue(Subcommand app) {
         .required();
     add_format(find, wanted.format);
 
-    (void)group.add_command("move", "Move the records of all lanes to the queue, before a backup",
-                            run_move);
+    (void)group.add_command("move", "Move the records of all lanes to the queue", run_move);
     (void)group.add_command("unlatch",
                             "Accept requests again after an I/O error, if a test write succeeds",
                             run_unlatch);
-    (void)group.add_command("drop-lanes", "Drop lanes whose files are missing, after a restore",
-                            run_drop_lanes);
+    (void)group.add_command(
+        "drop-lanes", "Give up lanes whose files are missing, with their records", run_drop_lanes);
 
     auto [save, saved] = add_command(
         group, "export", "Export inputs that are not applied yet, one JSON line each", run_export);

@@ -11,7 +11,7 @@
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "worker/cli/cli.hpp"
-#include "worker/system/process.hpp"
+#include "worker/doctor/nginx_text.hpp"
 
 namespace sluice::cli {
 
@@ -43,14 +43,23 @@ void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findin
 // worker/doctor/ledger.cpp
 void check_ledger(const Frame& frame, Findings& findings);
 // worker/doctor/nginx.cpp
-/// The output of `nginx -T`, and whether root ran it.
+/// The configuration to judge, as `nginx -T` printed it.
 struct NginxDump {
-    Result<ChildOutput> said;
+    bool installed = false;
     bool by_root = false;
+    int status = 0;
+    std::string output;
+    std::vector<NginxDirective> configuration;
+    std::string store;  ///< The first argument of `sluice_store`; empty without one.
 };
 /// Runs `nginx -T`. Call it before become_store_owner(), because nginx reads files of root.
-/// @param configuration  nginx.conf; empty means the one that nginx was built to read.
-[[nodiscard]] NginxDump dump_nginx(const std::string& configuration);
+/// @param configuration  nginx.conf; empty means the one that nginx was built to read, or the one
+///                       of a running nginx, whichever names this store.
+[[nodiscard]] NginxDump dump_nginx(const store::StorePaths& paths,
+                                   const std::string& configuration);
 void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings& findings);
+// worker/doctor/status_access.cpp
+/// Reports status pages that clients of a proxy may read.
+void check_status_access(const std::vector<NginxDirective>& configuration, Findings& findings);
 
 }  // namespace sluice::cli

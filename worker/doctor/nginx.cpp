@@ -1,15 +1,23 @@
-// Doctor: the nginx in front of the store, as its own `nginx -T` describes it.
+// Doctor: the nginx that serves the store, as its own `nginx -T` describes it.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <sstream>
+#include <utility>
 
+#include "os/files/file_io.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/doctor/doctor.hpp"
+#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kNginx = "/usr/sbin/nginx";
+constexpr std::size_t kMastersMax = 16;
 
 /// Returns the last line that nginx marks as an error; it names the cause.
 std::string first_complaint(const std::string& output) {
@@ -32,62 +40,139 @@ std::string remedy_for(const std::string& complaint, bool by_root) {
     return by_root ? "correct the configuration; `nginx -t` says where" : "run doctor as root";
 }
 
-/// Returns the first argument of `sluice_store`, if the configuration has one.
-std::string configured_store(const std::string& configuration) {
-    constexpr std::string_view kName = "sluice_store";
-    for (std::size_t at = configuration.find(kName); at != std::string::npos;
-         at = configuration.find(kName, at + 1)) {
-        const std::size_t line = configuration.rfind('\n', at) + 1;
-        const bool comment = configuration.find('#', line) < at;
-        const std::size_t begin = configuration.find_first_not_of(" \t", at + kName.size());
-        if (comment || begin == at + kName.size() || begin == std::string::npos) {
-            continue;
+/// Returns the first argument of `sluice_store`, or an empty text.
+std::string store_of(const std::vector<NginxDirective>& configuration) {
+    for (const NginxDirective& directive : configuration) {
+        if (directive.name == "sluice_store" && !directive.arguments.empty()) {
+            return directive.arguments.front();
         }
-        const std::size_t end = configuration.find_first_of(" \t\n;", begin);
-        return configuration.substr(begin, end - begin);
+        if (std::string store = store_of(directive.block); !store.empty()) {
+            return store;
+        }
     }
     return {};
 }
 
+/// @param command  nginx and its options.
+NginxDump examine(std::vector<std::string> command) {
+    command.emplace_back("-T");
+    auto said = run_child(command);
+    if (!said.ok()) {
+        return {};
+    }
+    NginxDump dump{true, ::geteuid() == 0, said->status, std::move(said->output), {}, {}};
+    if (dump.status == 0) {
+        dump.configuration = parse_nginx(dump.output);
+        dump.store = store_of(dump.configuration);
+    }
+    return dump;
+}
+
+/// Returns true if the process or program belongs to root or to this user, and no other user can
+/// write to it. Any user can name a process "nginx: master process", and the program of that user
+/// must not run with the rights of this one.
+bool is_trusted(const fs::path& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && (info.st_uid == 0 || info.st_uid == ::geteuid()) &&
+           (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// Returns the command line of a master process with the options that choose its configuration, or
+/// nothing for another process. nginx writes its arguments into its title.
+std::vector<std::string> master_command(const fs::path& process) {
+    constexpr std::string_view kTitle = ": master process ";
+    const auto title = read_proc(process / "cmdline");
+    const std::size_t at = title.ok() ? title->find(kTitle) : std::string::npos;
+    std::error_code gone;
+    const fs::path program = fs::read_symlink(process / "exe", gone);
+    if (at == std::string::npos || at > std::string_view("freenginx").size() || gone ||
+        !is_trusted(program)) {
+        return {};
+    }
+    std::istringstream words(title->substr(at + kTitle.size()).c_str());
+    std::vector<std::string> command{program.string()};
+    std::string word;
+    words >> word;  // the program as it was called
+    while (words >> word) {
+        const bool chooses = word == "-c" || word == "-p" || word == "-e";
+        if (std::string value; chooses && words >> value) {
+            command.push_back(word);
+            command.push_back(value);
+        }
+    }
+    return command;
+}
+
+/// Returns the commands of the nginx masters that run with a configuration of their own.
+std::vector<std::vector<std::string>> running_masters() {
+    std::vector<std::vector<std::string>> commands;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") == std::string::npos && is_trusted(entry.path())) {
+            std::vector<std::string> command = master_command(entry.path());
+            if (command.size() > 1 && commands.size() < kMastersMax) {
+                commands.push_back(std::move(command));
+            }
+        }
+    }
+    return commands;
+}
+
+bool is_store(const NginxDump& dump, const store::StorePaths& paths) {
+    std::error_code ignored;
+    return !dump.store.empty() && fs::equivalent(dump.store, paths.root, ignored);
+}
+
 }  // namespace
 
-NginxDump dump_nginx(const std::string& configuration) {
-    const bool there = ::access(kNginx, X_OK) == 0;
-    std::vector<std::string> command{there ? kNginx : "nginx", "-T"};
+NginxDump dump_nginx(const store::StorePaths& paths, const std::string& configuration) {
+    const std::string nginx = ::access(kNginx, X_OK) == 0 ? kNginx : "nginx";
     if (!configuration.empty()) {
-        command.insert(command.end(), {"-c", std::filesystem::absolute(configuration).string()});
+        return examine({nginx, "-c", fs::absolute(configuration).string()});
     }
-    return {run_child(command), ::geteuid() == 0};
+    NginxDump standard = examine({nginx});
+    if (!standard.installed || is_store(standard, paths)) {
+        return standard;
+    }
+    for (const std::vector<std::string>& command : running_masters()) {
+        NginxDump running = examine(command);
+        if (is_store(running, paths)) {
+            return running;
+        }
+    }
+    return standard;
 }
 
 void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings& findings) {
-    const Result<ChildOutput>& said = dump.said;
-    if (!said.ok()) {
+    if (!dump.installed) {
         findings.push_back({"nginx", Health::kNote, "no nginx is installed here", ""});
         return;
     }
-    if (said->status != 0) {
-        const std::string complaint = first_complaint(said->output);
+    if (dump.status != 0) {
+        const std::string complaint = first_complaint(dump.output);
         findings.push_back({"nginx", dump.by_root ? Health::kProblem : Health::kNote, complaint,
                             remedy_for(complaint, dump.by_root)});
         return;
     }
-    const std::string store = configured_store(said->output);
-    if (store.empty()) {
-        findings.push_back({"nginx", Health::kNote, "its configuration has no sluice_store",
-                            "include the snippets of share/sluice in the http block"});
+    if (dump.store.empty()) {
+        findings.push_back({"nginx", Health::kNote,
+                            "neither its configuration nor that of a running nginx has a "
+                            "sluice_store",
+                            "include the snippets of share/sluice in the http block; name another "
+                            "configuration with --nginx-conf"});
         return;
     }
-    std::error_code ignored;
-    if (!std::filesystem::equivalent(store, paths.root, ignored)) {
+    if (!is_store(dump, paths)) {
         findings.push_back(
             {"nginx", Health::kProblem,
-             "its sluice_store is " + printable(store) + ", not " + paths.root.string(),
+             "its sluice_store is " + printable(dump.store) + ", not " + paths.root.string(),
              "name the same store in nginx.conf and to sluice"});
         return;
     }
     findings.push_back(
         {"nginx", Health::kOk, "its configuration is right and names this store", ""});
+    check_status_access(dump.configuration, findings);
 }
 
 }  // namespace sluice::cli

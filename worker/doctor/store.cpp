@@ -124,7 +124,11 @@ void check_format(const store::StorePaths& paths, Findings& findings) {
     const auto format = store::read_store_format(paths);
     if (!format.ok()) {
         findings.push_back({"store", Health::kProblem, format.error().message,
-                            "make one with `sluice init`, or name it with --store"});
+                            format.error().code == ErrorCode::kNotFound
+                                ? "make one with `sluice init`, or name it with --store"
+                            : format.error().code == ErrorCode::kPermission
+                                ? "run doctor as root, or as the user that owns the store"
+                                : "see the message"});
         return;
     }
     findings.push_back({"store", Health::kOk,

@@ -84,7 +84,11 @@ Judgement judge_status(const HttpResponse& response) {
     const std::string said =
         answer.parse(response.body) ? text_member(answer.root(), "message") : std::string();
     return {Verdict::kFatal,
-            "the server answers " + status + (said.empty() ? "" : " (" + printable(said) + ")"),
+            "the server answers " + status + (said.empty() ? "" : " (" + printable(said) + ")") +
+                (response.status == 404 && said.empty()
+                     ? ": there is no endpoint below that address; --url is the base address, as "
+                       "in https://shop.example.com"
+                     : ""),
             {},
             false};
 }

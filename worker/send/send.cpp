@@ -198,6 +198,14 @@ Result<std::string> parse_url(std::string_view text) {
     if (!text.starts_with("http://") && !text.starts_with("https://")) {
         return Error{ErrorCode::kInvalid, "expected an address such as https://shop.example.com"};
     }
+    for (const std::string_view path : {"/event/ecomm", "/product-data"}) {
+        const std::string_view trimmed = text.substr(0, text.find_last_not_of('/') + 1);
+        if (trimmed.ends_with(path)) {
+            return Error{ErrorCode::kInvalid,
+                         "expected the base address, without " + std::string(path) + ": " +
+                             std::string(trimmed.substr(0, trimmed.size() - path.size()))};
+        }
+    }
     return std::string(text);
 }
 

@@ -1,0 +1,384 @@
+#include "lmdb_store/backup/backup.hpp"
+
+#include <grp.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "core/protocol/record.hpp"
+#include "lmdb_store/archive/segment.hpp"
+#include "lmdb_store/backup/environment_copy.hpp"
+#include "lmdb_store/backup/file_copy.hpp"
+#include "lmdb_store/backup/list.hpp"
+#include "lmdb_store/environment/table_access.hpp"
+#include "lmdb_store/ledger/tables.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+#include "lmdb_store/queue/tables.hpp"
+#include "lmdb_store/registry/tables.hpp"
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTriesMax = 100;
+constexpr std::string_view kLanePrefix = "lane.";
+
+/// A body that a record names, opened so that it can be copied after the worker has removed it.
+struct OpenBulk {
+    std::string name;
+    OpenFile file;
+};
+
+/// The queue's figures in one snapshot.
+struct QueueState {
+    std::string uuid;
+    QueueFill fill;
+};
+
+/// The snapshots that fit together.
+struct Snapshots {
+    std::shared_ptr<Environment> ledger_environment;
+    std::shared_ptr<Environment> queue_environment;
+    ReadTxn ledger;
+    ReadTxn queue;
+    SequenceNumber applied;
+    QueueState state;
+    std::vector<OpenBulk> bulk;
+};
+
+Status begin(ReadTxn& txn, Environment& environment) {
+    int rc = txn.renew(environment);
+    if (rc == MDB_MAP_RESIZED) {  // the writer's map has grown
+        rc = environment.set_map_bytes(0);
+        rc = rc == 0 ? txn.renew(environment) : rc;
+    }
+    return rc == 0 ? Status::success() : Status(environment.error(rc, "read"));
+}
+
+Result<QueueState> state_of(const ReadTxn& txn, Environment& environment) {
+    return attempt([&]() -> Result<QueueState> {
+        QueueState state;
+        MDB_dbi records = 0;
+        check(mdb_dbi_open(txn.get(), kQueueTables[0], 0, &records), environment, "read");
+        const auto uuid = find(txn, kMainTable, kUuidKey);
+        const auto next = find(txn, kMainTable, kNextSeqKey);
+        MDB_stat rows{};
+        check(mdb_stat(txn.get(), records, &rows), environment, "read");
+        if (!uuid || !next || next->size() != sizeof(std::uint64_t)) {
+            return Error{ErrorCode::kCorrupt,
+                         "\"" + environment.folder().string() + "\" is not what sluice wrote"};
+        }
+        state.uuid = *uuid;
+        state.fill.rows = rows.ms_entries;
+        state.fill.last_seq.value = get_big_endian<std::uint64_t>(next->data()) - 1;
+        Cursor cursor;
+        MDB_val key{};
+        MDB_val value{};
+        check(cursor.open(txn, records), environment, "read");
+        if (cursor.read(key, value, MDB_FIRST) == 0) {
+            state.fill.first_seq.value = get_big_endian<std::uint64_t>(key.mv_data);
+        }
+        return state;
+    });
+}
+
+/// Calls `visit` for each record.
+Status each_record(const ReadTxn& txn, Environment& environment,
+                   const std::function<Status(SequenceNumber, std::string_view)>& visit) {
+    MDB_dbi records = 0;
+    Cursor cursor;
+    MDB_val key{};
+    MDB_val value{};
+    int rc = mdb_dbi_open(txn.get(), kQueueTables[0], 0, &records);
+    rc = rc == 0 ? cursor.open(txn, records) : rc;
+    for (rc = rc == 0 ? cursor.read(key, value, MDB_FIRST) : rc; rc == 0;
+         rc = cursor.read(key, value, MDB_NEXT)) {
+        if (Status visited = visit({get_big_endian<std::uint64_t>(key.mv_data)}, to_view(value));
+            !visited) {
+            return visited;
+        }
+    }
+    return rc == MDB_NOTFOUND ? Status::success() : Status(environment.error(rc, "read"));
+}
+
+bool is_trimmed_beyond(const QueueFill& queue, SequenceNumber applied) noexcept {
+    const std::uint64_t first = queue.rows == 0 ? queue.last_seq.value + 1 : queue.first_seq.value;
+    return first > applied.value + 1;
+}
+
+/// Opens the bodies of the snapshot's records. Returns false if the worker has removed one that the
+/// ledger's snapshot still needs. A body of an applied input is in the archive.
+Result<bool> open_bulk(const StorePaths& paths, Snapshots& taken) {
+    bool complete = true;
+    Status read = each_record(
+        taken.queue, *taken.queue_environment,
+        [&](SequenceNumber seq, std::string_view bytes) -> Status {
+            const auto record =
+                claims_bulk(bytes) ? decode_record(bytes) : Result<RecordView>(RecordView{});
+            if (!record || !record->meta.bulk || !is_bulk_name(record->meta.bulk->file_name)) {
+                return Status::success();  // the check of the copy reports a damaged record
+            }
+            const std::string name(record->meta.bulk->file_name);
+            auto file = OpenFile::open(paths.bulk / name, OpenFile::Mode::kRead);
+            if (file) {
+                taken.bulk.push_back({name, std::move(*file)});
+                return Status::success();
+            }
+            complete =
+                complete && (file.error().code != ErrorCode::kNotFound || seq <= taken.applied);
+            return file.error().code == ErrorCode::kNotFound ? Status::success()
+                                                             : Status(file.error());
+        });
+    return read ? Result<bool>(complete) : Result<bool>(read.error());
+}
+
+/// Takes snapshots of ledger and queue that fit together, or returns false if the queue was trimmed
+/// between the two.
+Result<bool> try_snapshots(const BackupSource& source, Snapshots& taken) {
+    taken.ledger.reset();
+    taken.queue.reset();
+    taken.bulk.clear();
+    const auto applied = source.applied();
+    if (!applied) {
+        return applied.error();
+    }
+    taken.applied = *applied;
+    if (source.has_ledger) {
+        if (Status begun = begin(taken.ledger, *taken.ledger_environment); !begun) {
+            return begun.error();
+        }
+    }
+    if (Status begun = begin(taken.queue, *taken.queue_environment); !begun) {
+        return begun.error();
+    }
+    auto state = state_of(taken.queue, *taken.queue_environment);
+    if (!state) {
+        return state.error();
+    }
+    taken.state = std::move(*state);
+    return is_trimmed_beyond(taken.state.fill, taken.applied) ? Result<bool>(false)
+                                                              : open_bulk(source.paths, taken);
+}
+
+/// The bodies of many records may be open at a time.
+void allow_open_files() noexcept {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+Status take_snapshots(const BackupSource& source, Snapshots& taken) {
+    auto queue = Environment::open({.folder = source.paths.queue});
+    if (!queue) {
+        return queue.error();
+    }
+    taken.queue_environment = std::move(*queue);
+    if (source.has_ledger) {
+        // One more than there are tables, for the names that turn out to be rows.
+        auto ledger = Environment::open(
+            {.folder = source.paths.ledger, .databases_max = kLedgerTables + 1, .read_only = true});
+        if (!ledger) {
+            return ledger.error();
+        }
+        taken.ledger_environment = std::move(*ledger);
+    }
+    allow_open_files();
+    for (int tries = 0; tries < kTriesMax; ++tries) {
+        const auto fit = try_snapshots(source, taken);
+        if (!fit || *fit) {
+            return fit ? Status::success() : Status(fit.error());
+        }
+    }
+    return Error{ErrorCode::kConflict, "the queue has no input from " +
+                                           std::to_string(taken.applied.value + 1) +
+                                           " on, which the ledger lacks: see `sluice doctor`"};
+}
+
+/// Returns the bytes of a segment up to its last block that ends at or before `last`.
+Result<std::uint64_t> bytes_up_to(const OpenFile& segment, SequenceNumber last, bool is_newest) {
+    BlockCursor blocks(segment);
+    for (std::uint64_t end = blocks.offset();; end = blocks.offset()) {
+        const auto block = blocks.next();
+        if (!block) {
+            return block.error();
+        }
+        if (!*block) {
+            // A damaged segment is copied as it is; the newest may end in a block being written.
+            return blocks.torn() && !is_newest ? kWholeFile : end;
+        }
+        if ((*block)->head.last_seq > last) {
+            return end;
+        }
+    }
+}
+
+Status copy_segment(const fs::path& from, const fs::path& to, const QueueState& queue,
+                    bool is_newest) {
+    const auto file = OpenFile::open(from, OpenFile::Mode::kRead);
+    if (!file) {  // removed since, because the archive is limited
+        return file.error().code == ErrorCode::kNotFound ? Status::success() : Status(file.error());
+    }
+    const auto head = read_segment_head(*file);
+    std::uint64_t bytes = kWholeFile;
+    if (head && head->queue_uuid == queue.uuid) {
+        const auto up_to = bytes_up_to(*file, queue.fill.last_seq, is_newest);
+        if (!up_to) {
+            return up_to.error();
+        }
+        bytes = *up_to;
+    }
+    return bytes <= kSegmentHeadBytes ? Status::success() : copy_file(*file, to, bytes, {});
+}
+
+Status copy_archive(const StorePaths& from, const StorePaths& to, const QueueState& queue) {
+    const auto segments = list_segments(from.archive);
+    if (!segments) {
+        return segments.error();
+    }
+    for (const auto& [ordinal, path] : *segments) {
+        const bool is_newest = ordinal == segments->rbegin()->first;
+        if (Status copied = copy_segment(path, to.archive / path.filename(), queue, is_newest);
+            !copied) {
+            return copied;
+        }
+    }
+    return Status::success();
+}
+
+Status copy_bulk(const StorePaths& to, const std::vector<OpenBulk>& bulk) {
+    for (const OpenBulk& body : bulk) {
+        if (Status copied = copy_file(body.file, to.bulk / body.name, kWholeFile, {}); !copied) {
+            return copied;
+        }
+    }
+    return Status::success();
+}
+
+/// Copies the file with LMDB's own function, which keeps the transaction's id: the registry's
+/// revisions name it.
+Status copy_registry(const StorePaths& from, const StorePaths& to) {
+    auto tables = RegistryTables::open(from, true);
+    if (!tables) {
+        return tables.error();
+    }
+    const Environment& environment = *tables->environment;
+    if (const int rc = mdb_env_copy(environment.get(), to.registry.c_str()); rc != 0) {
+        return environment.error(rc, "copy");
+    }
+    if (Status own = set_owner(to.registry / "data.mdb", {}); !own) {
+        return own;
+    }
+    // The check opens the copy. LMDB sets up a lock file that no process uses.
+    return replace_file(to.registry / "lock.mdb", std::string_view("\0", 1));
+}
+
+/// Copies a file of the store's root, if it exists and this process may read it.
+Status copy_small(const fs::path& from, const fs::path& to) {
+    if (::access(from.c_str(), R_OK) != 0) {
+        return Status::success();
+    }
+    return copy_file(from, to, kWholeFile, {});
+}
+
+std::string group_of(const fs::path& queue) {
+    struct stat info {};
+    const bool shared = ::stat(queue.c_str(), &info) == 0 && (info.st_mode & 0020U) != 0;
+    const group* found = shared ? ::getgrgid(info.st_gid) : nullptr;
+    return found != nullptr ? found->gr_name : std::string();
+}
+
+Status make_folders(const StorePaths& paths) {
+    for (const fs::path& folder :
+         {paths.registry, paths.queue, paths.bulk, paths.ledger, paths.archive}) {
+        if (::mkdir(folder.c_str(), 0700) != 0) {
+            return system_error(errno, "create", folder);
+        }
+    }
+    return Status::success();
+}
+
+Status copy_all(const BackupSource& source, const StorePaths& to, Backup& backup) {
+    // The records of lanes are copied with the queue.
+    Status ok = source.queue.recover_lanes();
+    ok = ok ? source.queue.empty_lanes() : ok;
+    Snapshots taken;
+    ok = ok ? take_snapshots(source, taken) : ok;
+    ok = ok ? copy_environment(taken.queue, to.queue,
+                               [](std::string_view key) { return !key.starts_with(kLanePrefix); })
+            : ok;
+    ok = ok ? copy_bulk(to, taken.bulk) : ok;
+    taken.queue.reset();
+    if (ok && source.has_ledger) {
+        ok = copy_environment(taken.ledger, to.ledger, [](std::string_view) { return true; });
+    }
+    taken.ledger.reset();
+    ok = ok ? copy_archive(source.paths, to, taken.state) : ok;
+    ok = ok ? copy_registry(source.paths, to) : ok;
+    ok = ok ? copy_small(source.paths.root / "ledger.url", to.root / "ledger.url") : ok;
+    ok = ok ? copy_small(source.paths.master_key, to.master_key) : ok;
+    ok = ok ? copy_file(source.paths.format, to.format, kWholeFile, {}) : ok;
+    backup.queue_uuid = taken.state.uuid;
+    backup.group = group_of(source.paths.queue);
+    backup.has_ledger = source.has_ledger;
+    backup.applied = taken.applied;
+    backup.last = taken.state.fill.last_seq;
+    backup.waiting = taken.state.fill.rows;
+    return ok;
+}
+
+}  // namespace
+
+Result<Backup> write_backup(const BackupSource& source, const fs::path& folder,
+                            const CopyCheck& check) {
+    auto made = NewFolder::create(folder);
+    if (!made) {
+        return made.error();
+    }
+    const StorePaths to(folder);
+    Backup backup;
+    Status ok = make_folders(to);
+    ok = ok ? copy_all(source, to, backup) : ok;
+    ok = ok ? check(to, backup) : ok;
+    ok = ok ? seal_backup(folder, backup) : ok;
+    if (!ok) {
+        return ok.error();
+    }
+    made->keep();
+    return backup;
+}
+
+Result<QueueFill> check_queue_copy(const StorePaths& paths, SequenceNumber applied) {
+    auto environment = Environment::open({.folder = paths.queue, .read_only = true});
+    if (!environment) {
+        return environment.error();
+    }
+    ReadTxn txn;
+    if (Status begun = begin(txn, **environment); !begun) {
+        return begun.error();
+    }
+    const auto state = state_of(txn, **environment);
+    Status read = state ? Status::success() : Status(state.error());
+    if (read) {
+        read = each_record(txn, **environment, [&](SequenceNumber seq, std::string_view bytes) {
+            const auto record = decode_record(bytes);
+            if (!record) {
+                return Status(Error{record.error().code, "input " + std::to_string(seq.value) +
+                                                             ": " + record.error().message});
+            }
+            const bool has_body = record->meta.bulk && seq > applied;
+            const Result<std::string> body =
+                has_body ? read_bulk(paths, *record->meta.bulk) : std::string();
+            return body ? Status::success() : Status(body.error());
+        });
+    }
+    return read ? Result<QueueFill>(state->fill) : Result<QueueFill>(read.error());
+}
+
+}  // namespace sluice::store

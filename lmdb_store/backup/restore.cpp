@@ -1,0 +1,112 @@
+// Makes a store of a backup: `sluice init`, then the files of the backup in place of the empty
+// ones.
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "lmdb_store/backup/backup.hpp"
+#include "lmdb_store/backup/file_copy.hpp"
+#include "lmdb_store/backup/list.hpp"
+#include "os/files/file_io.hpp"
+
+namespace sluice::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the owner of a file that `sluice init` made.
+Result<FileOwner> owner_of(const fs::path& path) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) {
+        return system_error(errno, "inspect", path);
+    }
+    return FileOwner{info.st_uid, info.st_gid, info.st_mode & 0777U};
+}
+
+/// Returns the group that a new store gets.
+std::optional<std::string> group_for(const Backup& backup, std::optional<std::string> given) {
+    if (given || backup.group.empty() || ::getgrnam(backup.group.c_str()) == nullptr) {
+        return given;
+    }
+    return backup.group;
+}
+
+/// Returns the file whose owner and mode a new file gets: its neighbour, made by `sluice init`.
+fs::path model_of(const std::string& path, const StorePaths& target) {
+    return path.starts_with("queue/") ? target.queue / "data.mdb" : target.ledger / "data.mdb";
+}
+
+Status place(const fs::path& folder, const BackupFile& file, const StorePaths& target) {
+    const auto owner = owner_of(model_of(file.path, target));
+    return owner ? copy_file(folder / file.path, target.root / file.path, kWholeFile, *owner)
+                 : Status(owner.error());
+}
+
+Status sync_folders(const StorePaths& target) {
+    Status ok = Status::success();
+    for (const fs::path& folder :
+         {target.registry, target.bulk, target.queue, target.ledger, target.archive, target.root}) {
+        ok = ok ? sync_folder(folder) : ok;
+    }
+    return ok;
+}
+
+/// Replaces the contents of an empty store. It is no store until its format file, the
+/// last one, is written.
+Status fill(const fs::path& folder, const Backup& backup, const StorePaths& target,
+            const CopyCheck& check) {
+    const auto format_owner = owner_of(target.format);
+    const auto key_owner = owner_of(target.master_key);
+    if (!format_owner || !key_owner) {
+        return format_owner ? key_owner.error() : format_owner.error();
+    }
+    if (::unlink(target.format.c_str()) != 0 || ::unlink(target.master_key.c_str()) != 0) {
+        return system_error(errno, "empty", target.root);
+    }
+    for (const BackupFile& file : backup.files) {
+        if (file.path == "format" || file.path == "master.key") {
+            continue;
+        }
+        if (Status placed = place(folder, file, target); !placed) {
+            return placed;
+        }
+    }
+    Status ok = Status::success();
+    if (::access((folder / "master.key").c_str(), F_OK) == 0) {
+        ok = copy_file(folder / "master.key", target.master_key, kWholeFile, *key_owner);
+    }
+    ok = ok ? sync_folders(target) : ok;
+    ok = ok ? copy_file(folder / "format", target.format, kWholeFile, *format_owner) : ok;
+    ok = ok ? sync_folder(target.root) : ok;
+    return ok ? check(target, backup) : ok;
+}
+
+}  // namespace
+
+Status restore_backup(const fs::path& folder, const Backup& backup, const StorePaths& target,
+                      std::optional<std::string> group, const CopyCheck& check) {
+    const auto format = read_store_format(StorePaths(folder));
+    if (!format) {
+        return format.error();
+    }
+    if (Status whole = check_files(folder, backup); !whole) {
+        return whole;
+    }
+    auto made = NewFolder::create(target.root);
+    if (!made) {
+        return made.error();
+    }
+    InitOptions options;
+    options.group = group_for(backup, std::move(group));
+    options.max_accounts = format->max_accounts;
+    Status ok = init_store(target, options);
+    ok = ok ? fill(folder, backup, target, check) : ok;
+    if (ok) {
+        made->keep();
+    }
+    return ok;
+}
+
+}  // namespace sluice::store

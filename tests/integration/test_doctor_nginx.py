@@ -1,0 +1,84 @@
+"""`sluice doctor` about the nginx in front of the store: which one it is, and who may read its status page."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from harness import cli, paths
+from harness.http_block import EVENTS
+
+HEAD = "sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;\n"
+SERVER = "server { listen 127.0.0.1:@PORT@; %s " + EVENTS + " %s }"
+
+
+def findings(edge, check, *line):
+    run = edge.sluice.run("doctor", "--format", "json", *line)
+    assert run.returncode in (0, 1), run.stderr
+    import json
+
+    return [(row["result"], row["finding"], row["remedy"]) for row in json.loads(run.stdout) if row["check"] == check]
+
+
+def status_page(edge):
+    return findings(edge, "status page", "--nginx-conf", str(edge.conf))
+
+
+def test_the_configuration_of_a_running_nginx_is_found(start_edge):
+    """It was started with -c: the default configuration knows nothing of sluice."""
+    edge = start_edge(HEAD + SERVER % ("", ""))
+    assert findings(edge, "nginx")[0][:2] == ("ok", "its configuration is right and names this store")
+    edge.stop()
+    assert findings(edge, "nginx")[0][0] != "ok"
+
+
+SHIPPED = "location /sluice/ { sluice_status; allow 127.0.0.1; allow ::1; deny all; }"
+
+
+@pytest.mark.parametrize("server,extra,wanted", [
+    ("", SHIPPED, ("note", "allows this machine")),
+    ("", "location /sluice/ { sluice_status; }", ("note", "answers every address")),
+    ("allow 127.0.0.1; deny all;", "location /sluice/ { sluice_status; }", ("note", "allows this machine")),
+    ("", "location /sluice/ { sluice_status; allow 10.0.0.0/8; deny all; }", None),
+    ("", "location /sluice/ { sluice_status; auth_basic x; auth_basic_user_file /dev/null; }", None),
+    ("set_real_ip_from 127.0.0.1;", SHIPPED, None),
+    ("", "location /sluice/ { sluice_status; set_real_ip_from 127.0.0.1; }", None),
+    ("", "location / { location = /metrics { sluice_status; } allow 127.0.0.1; deny all; }",
+     ("note", "allows this machine")),
+])
+def test_a_proxy_here_could_read_the_status_page(start_edge, server, extra, wanted):
+    edge = start_edge(HEAD + SERVER % (server, extra))
+    found = status_page(edge)
+    assert [(result, wanted[1] in finding) for result, finding, _ in found] == ([(wanted[0], True)] if wanted else [])
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.1:@PORT@", "http://localhost:@PORT@/", "http://backend"])
+def test_a_proxy_in_the_same_nginx_is_a_problem(start_edge, target):
+    upstream = "upstream backend { server 127.0.0.1:@PORT@; }\n" if target.endswith("backend") else ""
+    proxy = "server { listen 127.0.0.1:@PORT2@; location / { proxy_pass " + target + "; } }\n"
+    edge = start_edge(HEAD + upstream + proxy + SERVER % ("", SHIPPED))
+    assert edge.request("GET", "/sluice/health", []).status == 200
+    ((result, finding, remedy),) = status_page(edge)
+    assert result == "problem" and "forwards requests to" in finding and "set_real_ip_from" in remedy
+
+
+def test_an_included_snippet_is_read_where_it_is_included(start_edge):
+    snippet = paths.ROOT / "conf" / "nginx" / "sluice-server.conf"
+    edge = start_edge(HEAD + "server { listen 127.0.0.1:@PORT@; include " + str(snippet) + "; }")
+    assert [(result, "127.0.0.1" in finding) for result, finding, _ in status_page(edge)] == [("note", True)]
+
+
+def test_a_user_without_rights_is_not_sent_to_init(start_edge):
+    edge = start_edge(HEAD + SERVER % ("", ""))
+    program = edge.folder / "sluice"
+    shutil.copy(paths.SLUICE, program)
+    os.chmod(edge.folder, 0o755)
+    os.chmod(program, 0o755)
+    os.chmod(edge.store, 0o700)
+    run = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(program),
+                          "--store", str(edge.store), "doctor"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    line = next(line for line in run.stdout.splitlines() if line.startswith("store"))
+    assert "Permission denied" in line and "init" not in line and "run doctor as root" in line
+    assert "sluice init" in cli.Sluice(edge.folder / "nowhere").run("doctor").stdout

@@ -1,0 +1,198 @@
+// sluice backup, sluice restore
+#include "lmdb_store/backup/backup.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "lmdb_store/archive/archive.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/registry/registry.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/administration/administration.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/drain/target_ledger.hpp"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFaultsMax = 10;
+
+struct BackupCommand {
+    std::string folder;
+};
+
+struct RestoreCommand {
+    std::string folder;
+    std::string group;
+};
+
+/// Checks that queue, ledger and registry of a copy fit together. Faults that the store itself had
+/// are collected, because a copy of them is still a copy.
+class CopyChecker {
+public:
+    Status operator()(const store::StorePaths& copy, const store::Backup& backup) {
+        const auto queue = store::check_queue_copy(copy, backup.applied);
+        if (!queue.ok()) {
+            return queue.error();
+        }
+        Status checked = backup.has_ledger ? check_ledger(copy, backup, *queue) : Status::success();
+        if (checked.ok()) {
+            read_archive(copy);
+        }
+        return checked;
+    }
+
+    [[nodiscard]] const std::vector<std::string>& faults() const noexcept { return faults_; }
+
+private:
+    Status check_ledger(const store::StorePaths& copy, const store::Backup& backup,
+                        const store::QueueFill& queue) {
+        using store::EmbeddedLedger;
+        auto ledger = EmbeddedLedger::open(copy.ledger, EmbeddedLedger::Mode::kReadOnly);
+        if (!ledger.ok()) {
+            return ledger.error();
+        }
+        auto registry = store::Registry::open(copy, store::Registry::Mode::kReadOnly);
+        if (!registry.ok()) {
+            return registry.error();
+        }
+        try {
+            const auto snapshot = ledger.value()->snapshot(backup.queue_uuid);
+            Status fits = worker::check_position(queue, snapshot->head().applied_seq);
+            fits = fits.ok() ? worker::check_shops(*registry.value(), *snapshot) : fits;
+            if (fits.ok()) {
+                faults_ = ledger.value()->verify(backup.queue_uuid, kFaultsMax);
+            }
+            return fits;
+        } catch (const LedgerFailure& failure) {
+            return failure.error();
+        }
+    }
+
+    void read_archive(const store::StorePaths& copy) {
+        auto reader = store::ArchiveReader::open(copy.archive);
+        while (reader.ok()) {
+            const auto input = reader.value()->next();
+            if (!input.ok()) {
+                faults_.push_back(input.error().message);
+                return;
+            }
+            if (!input.value()) {
+                return;
+            }
+        }
+        faults_.push_back(reader.error().message);
+    }
+
+    std::vector<std::string> faults_;
+};
+
+/// Reports the faults that a copy has in common with its source.
+Status report_faults(const std::vector<std::string>& faults, const char* what) {
+    for (const std::string& fault : faults) {
+        std::fprintf(stderr, "%s\n", fault.c_str());
+    }
+    return faults.empty()
+               ? Status::success()
+               : Status(Error{ErrorCode::kCorrupt,
+                              std::string(what) + ", with the faults of the store that it copies; "
+                                                  "`sluice doctor` names remedies"});
+}
+
+void print_backup(const store::Backup& backup, const std::string& folder, const char* done) {
+    std::printf("%s %s: %zu files, %llu bytes, inputs up to %llu, %llu of them in the queue\n",
+                done, folder.c_str(), backup.files.size(),
+                static_cast<unsigned long long>(backup.bytes()),
+                static_cast<unsigned long long>(backup.last.value),
+                static_cast<unsigned long long>(backup.waiting));
+}
+
+bool has_key(const std::string& folder) {
+    return ::access(store::StorePaths(folder).master_key.c_str(), F_OK) == 0;
+}
+
+Status run_backup(const Frame& frame, const BackupCommand& command) {
+    const store::StorePaths paths = frame.paths();
+    const auto own = has_own_ledger(frame);
+    if (!own.ok()) {
+        return own.error();
+    }
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    const auto applied = [&]() -> Result<SequenceNumber> {
+        SequenceNumber seq;
+        Status read = with_snapshot(
+            frame, {},
+            [&](LedgerReader& ledger) {
+                seq = ledger.head().applied_seq;
+                return Status::success();
+            },
+            ReadFrom::kPrimary);
+        return read.ok() ? Result<SequenceNumber>(seq) : Result<SequenceNumber>(read.error());
+    };
+    CopyChecker checker;
+    const auto backup = store::write_backup({paths, *queue.value(), *own, applied}, command.folder,
+                                            std::ref(checker));
+    if (!backup.ok()) {
+        return backup.error();
+    }
+    print_backup(*backup, command.folder, "backed up to");
+    if (!backup->has_ledger) {
+        std::printf(
+            "the ledger is in PostgreSQL: a pg_dump made before this command fits this backup\n");
+    }
+    if (!has_key(command.folder)) {
+        std::printf("master.key is not in it, because this user may not read it\n");
+    }
+    return report_faults(checker.faults(), "the backup is complete");
+}
+
+Status run_restore(const Frame& frame, const RestoreCommand& command) {
+    const auto backup = store::read_backup(command.folder);
+    if (!backup.ok()) {
+        return backup.error();
+    }
+    const std::optional<std::string> group =
+        command.group.empty() ? std::nullopt : std::optional(command.group);
+    CopyChecker checker;
+    if (Status restored =
+            store::restore_backup(command.folder, *backup, frame.paths(), group, std::ref(checker));
+        !restored.ok()) {
+        return restored;
+    }
+    print_backup(*backup, frame.store, "restored");
+    if (!backup->has_ledger) {
+        std::printf(
+            "the ledger is in PostgreSQL: restore the database, then run `sluice ledger rebuild "
+            "--from %s --ledger URL`\n",
+            frame.paths().archive.c_str());
+    }
+    if (!has_key(frame.store)) {
+        std::printf("put master.key into it before nginx starts: the backup has none\n");
+    }
+    return report_faults(checker.faults(), "the store is restored");
+}
+
+}  // namespace
+
+void declare_backup(Subcommand app) {
+    auto [backup, made] =
+        add_command(app, "backup", "Copy the store to a new folder while it is in use", run_backup);
+    add_text(backup, "DIR", "", made.folder, "New folder, or an empty one").required();
+    backup.uses_file(made.folder, FileUse::kNewFolder);
+
+    auto [restore, target] = add_command(
+        app, "restore", "Make the store of a backup; never over another store", run_restore);
+    add_text(restore, "DIR", "", target.folder, "Folder that `sluice backup` wrote").required();
+    restore.keeps_user();  // it gives the new store its owner
+    add_text(restore, "--group", "GROUP", target.group,
+             "Group of the nginx workers (default: as in the backed-up store)");
+}
+
+}  // namespace sluice::cli
