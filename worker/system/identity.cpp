@@ -100,7 +100,7 @@ Status make_folder_for(const std::filesystem::path& folder, uid_t user, gid_t gr
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
         return system_error(errno, "create", folder);
     }
-    const Fd opened(open_retrying(folder.c_str(), O_RDONLY | O_DIRECTORY));
+    const Fd opened(open_retrying(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     struct stat info {};
     if (!opened.ok() || ::fstat(opened.get(), &info) != 0) {
         return system_error(errno, "open", folder);
