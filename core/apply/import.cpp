@@ -188,6 +188,17 @@ bool owns_code(const Program& program, const CreatorId& creator, const Digest256
     });
 }
 
+/// Returns the number of inputs that all nodes have applied, this one included. It orders imports
+/// whichever node they came through, and is the sequence number as long as there is one node.
+std::uint64_t inputs_up_to(SequenceNumber seq, LedgerTxn& txn) {
+    std::uint64_t inputs = seq.value;
+    txn.scan_heads([&](const LedgerHead& head) {
+        inputs += head.node == txn.head().node ? 0 : head.applied_seq.value;
+        return true;
+    });
+    return inputs;
+}
+
 }  // namespace
 
 Result<Reply> import_creators(const CreatorImport& command, const CommandContext& context,
@@ -263,6 +274,7 @@ Result<Reply> import_clicks(const ClickImport& command, const CommandContext& co
         }
     }
     std::vector<WaitKey> keys;
+    const std::uint64_t imported = inputs_up_to(context.source.seq, txn);
     std::uint32_t number = 0;
     for (const ClickImport::Row& row : command.rows) {
         const Program& program = programs.find(row.program)->program;
@@ -279,7 +291,7 @@ Result<Reply> import_clicks(const ClickImport& command, const CommandContext& co
             effective_from_of(program, command.effective_from, context);
         click.effective_from =
             txn.load(click) ? std::min(click.effective_from, effective_from) : effective_from;
-        click.imported = context.source.seq;
+        click.imported = {imported};
         click.imported_row = number++;
         txn.put(click);
         keys.push_back({program.account, WaitKind::kAnon, anon});

@@ -8,27 +8,46 @@
 namespace sluice {
 namespace {
 
+using Damaged = std::function<void(const std::string& table, const Error& error)>;
+
 class Walk {
 public:
-    Walk(WholeReader& from, RowSink& to) : from_(from), to_(to) {}
+    /// @param damaged  May be empty: then a damaged row ends the walk.
+    Walk(WholeReader& from, RowSink& to, Damaged damaged = {})
+        : from_(from), to_(to), damaged_(std::move(damaged)) {}
 
     void run() {
-        walk_heads();
+        guarded("heads", [this] { walk_heads(); });
         for (const DescribedTable& table : described_tables()) {
-            walk_table(table);
+            guarded(table.name, [&] { walk_table(table); });
         }
-        walk_chains();
-        from_.scan_balance_parts(every<NodeBalance>());
-        from_.scan_journal(0, [this](const JournalGroup& group) {
-            entries_ += group.entries.size();
-            to_.add(group);
-            return true;
+        guarded("chains", [this] { walk_chains(); });
+        guarded("balances", [this] { from_.scan_balance_parts(every<NodeBalance>()); });
+        guarded("journal", [this] {
+            from_.scan_journal(0, [this](const JournalGroup& group) {
+                entries_ += group.entries.size();
+                to_.add(group);
+                return true;
+            });
         });
         walk_shops();
-        check_counts();
+        if (!damaged_) {
+            check_counts();
+        }
     }
 
 private:
+    template <class Part>
+    void guarded(const char* table, Part&& part) {
+        try {
+            part();
+        } catch (const DamagedRow& row) {
+            if (!damaged_) {
+                throw;
+            }
+            damaged_(table, row.error());
+        }
+    }
     template <class Row>
     [[nodiscard]] Visitor<Row> every() {
         return [this](const Row& row) {
@@ -77,19 +96,24 @@ private:
     }
     void walk_shops() {
         std::vector<ShopRow> shops;
-        from_.scan_shops([&shops](const ShopRow& shop) {
-            shops.push_back(shop);
-            return true;
+        guarded("shops", [&] {
+            from_.scan_shops([&shops](const ShopRow& shop) {
+                shops.push_back(shop);
+                return true;
+            });
         });
         std::sort(shops.begin(), shops.end(), [](const ShopRow& a, const ShopRow& b) {
             return std::tie(a.account, a.shop) < std::tie(b.account, b.shop);
         });
         for (const ShopRow& shop : shops) {
-            from_.scan_orders(shop.account, shop.shop, [this](const OrderState& order) {
-                walk_order(order);
-                return true;
+            guarded("orders", [&] {
+                from_.scan_orders(shop.account, shop.shop, [this](const OrderState& order) {
+                    walk_order(order);
+                    return true;
+                });
             });
-            from_.scan_catalog(shop.account, shop.shop, every<CatalogRecord>());
+            guarded("catalog",
+                    [&] { from_.scan_catalog(shop.account, shop.shop, every<CatalogRecord>()); });
         }
     }
     void walk_order(const OrderState& order) {
@@ -103,7 +127,7 @@ private:
                 return true;
             });
         }
-        if (events != order.events_count) {
+        if (events != order.events_count && !damaged_) {
             throw DamagedRow(row_name("orders", order.key),
                              "it counts " + std::to_string(order.events_count) + " events, " +
                                  std::to_string(events) + " are there",
@@ -130,6 +154,7 @@ private:
 
     WholeReader& from_;
     RowSink& to_;
+    Damaged damaged_;
     std::vector<LedgerHead> heads_;
     std::uint64_t orders_ = 0;
     std::uint64_t entries_ = 0;
@@ -169,6 +194,10 @@ private:
 
 void walk_ledger(WholeReader& from, RowSink& to) {
     Walk(from, to).run();
+}
+
+void walk_damaged_ledger(WholeReader& from, RowSink& to, const Damaged& damaged) {
+    Walk(from, to, damaged).run();
 }
 
 void walk_ledger(WholeReader& from, RowSink& to, RowSink& also) {

@@ -34,7 +34,10 @@ void forget_clicks(const ForgetJob& job, const ForgetNames& names, LedgerTxn& tx
             return true;
         });
         for (const Click& click : clicks) {
-            txn.move_click(click, *names.device(device));
+            Click moved = click;
+            moved.anon = *names.device(device);
+            txn.erase(click);
+            txn.put(moved);
         }
     }
 }

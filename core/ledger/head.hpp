@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/ledger/batch.hpp"
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/journal_rows.hpp"
 #include "core/ledger/payout_rows.hpp"

@@ -255,11 +255,18 @@ void LedgerTxn::put_program(const ProgramRow& row) {
     put(ProgramHead{program.id, program.account, row.version});
 }
 
-void LedgerTxn::move_click(const Click& stored, const Digest256& anon) {
-    Click moved = stored;
-    moved.anon = anon;
-    erase(stored);
-    put(moved);
+void LedgerTxn::note_batch(const BatchStep& step) {
+    noted_ = batch_after(latest_batch(), head().node, step);
+    put(*noted_);
+}
+
+std::optional<AppliedBatch> LedgerTxn::latest_batch() {
+    std::optional<AppliedBatch> latest;
+    scan(AppliedBatch{}, {}, [&latest](const AppliedBatch& row) {
+        latest = row;
+        return true;
+    });
+    return latest;
 }
 
 std::size_t LedgerTxn::expect(std::span<const Input> inputs, bool /*holds_some*/) {

@@ -210,19 +210,24 @@ public:
     virtual void put_allocated(const OrderState& state) { put_order(state); }
     virtual void put_event(const OrderKey& key, const EventTrace& event) = 0;
     virtual void append_journal(const JournalGroup& group) = 0;
-    /// Adds `change` to this node's part of the balance that its key names. Folded in memory and
-    /// written once with commit(). Reads see the sum.
+    /// Adds `change` to this node's part of its balance, written once with commit(). Reads see it.
     virtual void add_to_balance(const Balance& change) = 0;
     void put_program(const ProgramRow& row);  ///< Current one and its version.
     /// Replaces the copy and its variant lookups. `old`: the stored copy, nullptr if it is new.
     virtual void put_catalog(const CatalogRecord& record, const CatalogRecord* old) = 0;
     virtual void delete_catalog(const CatalogRecord& old) = 0;
 
+    /// Notes the place of this transaction among those of all nodes (K9), right before commit().
+    virtual void note_batch(const BatchStep& step);
+    /// Returns the row that commit() has written for note_batch().
+    [[nodiscard]] std::optional<AppliedBatch> noted_batch() const { return noted_; }
     /// Durable when it returns. Throws LedgerFailure.
     virtual void commit() = 0;
 
-    /// Moves a stored click to another device. It keeps its place among imports.
-    virtual void move_click(const Click& stored, const Digest256& anon);
+protected:
+    [[nodiscard]] virtual std::optional<AppliedBatch> latest_batch();
+
+    std::optional<AppliedBatch> noted_;
 };
 
 /// An open ledger.

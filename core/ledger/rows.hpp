@@ -129,9 +129,11 @@ struct Click {
     ProgramId program;
     Timestamp occurred_at;
     CreatorId creator;
-    SequenceNumber imported;         ///< The import, and
-    std::uint32_t imported_row = 0;  ///< its row: at one instant the last imported wins.
-    Timestamp effective_from;        ///< It counts for orders from here on (A2).
+    /// Inputs of all nodes up to the import, and the row in it: at one instant the last imported
+    /// wins.
+    SequenceNumber imported;
+    std::uint32_t imported_row = 0;
+    Timestamp effective_from;  ///< It counts for orders from here on (A2).
 };
 
 /// A copy of a product. Empty language and country: none; "" sorts first, so the default does.

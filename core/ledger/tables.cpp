@@ -1,5 +1,6 @@
 // The described tables: their names, keys and other columns.
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/batch.hpp"
 #include "core/ledger/description.hpp"
 #include "core/ledger/head.hpp"
 #include "core/ledger/table.hpp"
@@ -389,6 +390,15 @@ void describe(Description& table, ForgetTask& row) {
 void describe(Description& table, ForgetDone& row) {
     table.named("forgets_done", kWriteOnce);
     table.key({{"command_id", row.command_id}, {"node_id", row.node}});
+}
+
+void describe(Description& table, AppliedBatch& row) {
+    table.named("batches");
+    table.key({{"number", row.number}});
+    table.rest({{"node_id", row.node},
+                {"first_seq", row.first_seq},
+                {"last_seq", row.last_seq},
+                {"slices", row.slices}});
 }
 
 template <class Row>

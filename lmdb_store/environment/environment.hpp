@@ -48,7 +48,8 @@ struct EnvironmentOptions {
     std::size_t map_bytes = 0;  ///< Sparse: reserves addresses, not disk.
     unsigned databases_max = 16;
     bool read_only = false;
-    bool sync = true;  ///< False only in benchmarks: a power cut would lose data.
+    /// False only for benchmarks and ledgers that are thrown away: a power cut would lose data.
+    bool sync = true;
 };
 
 class Environment {

@@ -1,12 +1,10 @@
 #include "lmdb_store/ledger/dump.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "core/values/assert.hpp"
+#include "lmdb_store/ledger/table_hash.hpp"
 #include "lmdb_store/ledger/txn.hpp"
 #include "lmdb_store/rows/row_value.hpp"
 
@@ -22,12 +20,6 @@ std::array<Table, kLedgerTables> tables_by_name() {
         return std::string_view(name_of(a)) < std::string_view(name_of(b));
     });
     return tables;
-}
-
-void hash_bytes(EVP_MD_CTX* context, std::string_view bytes) {
-    const std::uint64_t size = bytes.size();
-    SLUICE_ASSERT(EVP_DigestUpdate(context, &size, sizeof(size)) == 1);
-    SLUICE_ASSERT(EVP_DigestUpdate(context, bytes.data(), bytes.size()) == 1);
 }
 
 }  // namespace
@@ -51,6 +43,7 @@ struct LedgerRows::State {
     Table table = Table::kHeads;
     std::optional<RowCursor> cursor;  ///< Destroyed before its transaction.
     bool entered = false;
+    bool one_table = false;  ///< next() ends with the table.
 };
 
 LedgerRows::LedgerRows(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -64,14 +57,24 @@ bool LedgerRows::next() {
         if (found) {
             return true;
         }
+        const bool ends = at.cursor && at.one_table;
         at.cursor.reset();
-        if (at.next_table == at.tables.size()) {
+        if (ends || at.next_table == at.tables.size()) {
             return false;
         }
         at.table = at.tables[at.next_table++];
         at.cursor.emplace(at.rows, at.table);
         at.entered = false;
     }
+}
+
+void LedgerRows::enter(std::string_view table) {
+    State& at = *state_;
+    const auto found = std::find_if(at.tables.begin(), at.tables.end(),
+                                    [table](Table other) { return table == name_of(other); });
+    at.next_table = static_cast<std::size_t>(found - at.tables.begin());
+    at.cursor.reset();
+    at.one_table = true;
 }
 
 std::string_view LedgerRows::table() const noexcept {
@@ -97,17 +100,13 @@ std::unique_ptr<LedgerRows> make_rows(const Environment& env, const LedgerHandle
 }
 
 Digest256 ledger_digest(LedgerRows& rows) {
-    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                          &EVP_MD_CTX_free);
-    SLUICE_ASSERT(EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1);
+    TableHash hash;
     while (rows.next()) {
-        hash_bytes(context.get(), rows.table());
-        hash_bytes(context.get(), rows.key());
-        hash_bytes(context.get(), rows.value());
+        hash.add(rows.table());
+        hash.add(rows.key());
+        hash.add(rows.value());
     }
-    Digest256 digest{};
-    SLUICE_ASSERT(EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1);
-    return digest;
+    return hash.take();
 }
 
 std::optional<LedgerDifference> first_difference(LedgerRows& a, LedgerRows& b) {

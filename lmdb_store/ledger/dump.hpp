@@ -24,6 +24,8 @@ public:
 
     /// Moves to the next row, at first to the first one. Returns false if there is none.
     [[nodiscard]] bool next();
+    /// Moves before the first row of one table, with which next() ends.
+    void enter(std::string_view table);
     /// Views are valid until the next call of next().
     [[nodiscard]] std::string_view table() const noexcept;
     [[nodiscard]] std::string_view key() const noexcept;

@@ -53,6 +53,16 @@ public:
     std::unique_ptr<LedgerRows> rows(std::string_view node) override {
         return make_rows(*env_, handles_, begin_reading(), node);
     }
+    WholeState whole_state() override {
+        for (;;) {
+            ReadTxn first = begin_reading();
+            ReadTxn second = begin_reading();
+            if (first.id() == second.id()) {  // no commit came between the two
+                return {std::make_unique<EmbeddedWhole>(*env_, handles_, std::move(first)),
+                        make_rows(*env_, handles_, std::move(second), {})};
+            }
+        }
+    }
     std::vector<std::string> verify(std::string_view node, std::size_t problems_max) override {
         return verify_ledger(*env_, handles_, begin_reading(), node, problems_max);
     }
@@ -95,6 +105,7 @@ Result<std::unique_ptr<EmbeddedLedger>> EmbeddedLedger::open(const std::filesyst
     options.folder = folder;
     options.databases_max = kLedgerTables;
     options.read_only = mode == Mode::kReadOnly;
+    options.sync = mode != Mode::kTemporary;
     auto env = Environment::open(options);
     if (!env) {
         return env.error();

@@ -24,9 +24,16 @@ struct LedgerSize {
     std::uint64_t bytes_map = 0;
 };
 
+/// One state, read in two ways.
+struct WholeState {
+    std::unique_ptr<WholeReader> reader;
+    std::unique_ptr<LedgerRows> rows;
+};
+
 class EmbeddedLedger : public Ledger {
 public:
-    enum class Mode : std::uint8_t { kReadOnly, kReadWrite };
+    /// kTemporary: commits are not durable. For a ledger that is thrown away.
+    enum class Mode : std::uint8_t { kReadOnly, kReadWrite, kTemporary };
 
     /// Opens a ledger. Returns kNotFound, kPermission, kCorrupt (missing, empty or short files;
     /// names the path) or kUnsupported.
@@ -46,6 +53,7 @@ public:
     /// Returns a reader of all nodes.
     [[nodiscard]] virtual std::unique_ptr<WholeReader> whole_snapshot() = 0;
     [[nodiscard]] virtual std::unique_ptr<LedgerRows> rows(std::string_view node) = 0;
+    [[nodiscard]] virtual WholeState whole_state() = 0;
     /// Reads every row and checks the invariants: no row is damaged, and every index leads to all
     /// of its rows. Returns a sentence for each fault, at most `problems_max`. Throws LedgerFailure
     /// if the ledger cannot be read.

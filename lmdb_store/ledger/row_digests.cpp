@@ -1,36 +1,13 @@
 #include "lmdb_store/ledger/row_digests.hpp"
 
-#include <openssl/evp.h>
-
 #include <map>
 #include <utility>
 
-#include "core/values/assert.hpp"
 #include "lmdb_store/ledger/encoded_rows.hpp"
+#include "lmdb_store/ledger/table_hash.hpp"
 
 namespace sluice::store {
 namespace {
-
-class Sha256 {
-public:
-    Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
-        SLUICE_ASSERT(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
-    }
-    /// Hashes the length before the bytes, so that no two lists of texts give the same bytes.
-    void add(std::string_view bytes) {
-        const std::uint64_t size = bytes.size();
-        SLUICE_ASSERT(EVP_DigestUpdate(context_.get(), &size, sizeof(size)) == 1);
-        SLUICE_ASSERT(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
-    }
-    [[nodiscard]] Digest256 take() {
-        Digest256 digest{};
-        SLUICE_ASSERT(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr) == 1);
-        return digest;
-    }
-
-private:
-    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
-};
 
 class Digests final : public EncodedRows<RowDigests> {
 public:
@@ -82,7 +59,7 @@ protected:
 private:
     struct Table {
         std::uint64_t rows = 0;
-        Sha256 hash;
+        TableHash hash;
     };
     /// Converts the row's texts to the form in which the other ledger stores them. Returns true if
     /// one changed.

@@ -151,6 +151,9 @@ void EmbeddedTxn::put_row(RowView row) {
 void EmbeddedTxn::erase_row(RowView row) {
     forget_read(row.table());
     remove(stored_in(row.table()), key_of(row));
+    if (row.is<ShopRow>()) {
+        remove(Table::kShopIds, shop_id_key(row.as<ShopRow>()));
+    }
 }
 
 void EmbeddedTxn::put_order(const OrderState& state) {
@@ -295,6 +298,16 @@ void EmbeddedTxn::flush_chains() {
 void EmbeddedTxn::flush_head() {
     const std::string& key = node_.head.node;
     write(Table::kHeads, key, row_value_.encode(key, node_));
+}
+
+std::optional<AppliedBatch> EmbeddedTxn::latest_batch() {
+    RowCursor cursor(rows_, stored_in(table_of<AppliedBatch>()));
+    if (!cursor.last()) {
+        return std::nullopt;
+    }
+    AppliedBatch row;
+    (void)decode_row(cursor.key(), cursor.value(), row);
+    return row;
 }
 
 void EmbeddedTxn::commit() {

@@ -170,6 +170,11 @@ Field RowReader::next() {
                             static_cast<std::size_t>(PQgetlength(result_, row_, at)));
 }
 
+const char* RowReader::last_name() const {
+    const char* const name = at_ == 0 ? nullptr : PQfname(result_, at_ - 1);
+    return name == nullptr ? "" : name;
+}
+
 bool RowReader::next_is_null() const {
     return PQgetisnull(result_, row_, at_) != 0;
 }

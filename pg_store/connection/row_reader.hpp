@@ -79,6 +79,8 @@ public:
     [[nodiscard]] Field next();
     [[nodiscard]] bool next_is_null() const;
     void skip(int count) { at_ += count; }
+    /// Returns the name of the field that was read last.
+    [[nodiscard]] const char* last_name() const;
 
     [[nodiscard]] std::int64_t i8() { return to_integer(next()); }
     [[nodiscard]] std::uint64_t u8() { return to_count(next()); }

@@ -66,9 +66,6 @@ public:
     }
     void turn_to(std::string_view node) override { node_ = number_of(std::string(node)); }
     void add_row(RowView row) override {
-        if (row.is<Click>()) {  // the next import has a higher number than all of these
-            imports_ = std::max(imports_, row.as<Click>().imported.value);
-        }
         RowWriter& rows = rows_[sql_of(row.table()).copy_in()];
         bytes_before_ = rows.view().size();
         copy_row(row, node_, rows);
@@ -145,9 +142,8 @@ public:
             }
         }
         RowWriter shared;
-        shared.u8(programs_revision_).u8(imports_);
-        session_->send_text("UPDATE sluice_ledger.state SET programs_revision = $1, imports = $2",
-                            shared);
+        shared.u8(programs_revision_);
+        session_->send_text("UPDATE sluice_ledger.state SET programs_revision = $1", shared);
         session_->sync();
         session_->script("COMMIT");
         check_replicated(*session_);
@@ -189,7 +185,7 @@ public:
             tables += (tables.empty() ? "" : ", ") + table;
         }
         session_->script("TRUNCATE " + tables);
-        session_->script("UPDATE sluice_ledger.state SET programs_revision = 0, imports = 0");
+        session_->script("UPDATE sluice_ledger.state SET programs_revision = 0");
         put_copy_mark(*session_, from);
         session_->script("COMMIT");
         check_replicated(*session_);
@@ -253,7 +249,7 @@ private:
     FillOptions options_;
     std::map<std::string, std::uint32_t> numbers_;
     std::uint32_t node_ = 0;
-    std::uint64_t programs_revision_ = 0, imports_ = 0;
+    std::uint64_t programs_revision_ = 0;
     std::map<std::string, RowWriter> rows_;  ///< By the statement that takes them.
     std::size_t bytes_before_ = 0;
     std::uint64_t rows_count_ = 0, txn_rows_ = 0, bytes_ = 0;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/copy/row_sink.hpp"
 #include "core/ledger/ledger.hpp"
@@ -61,5 +62,18 @@ public:
 /// Errors: as PostgresLedger::open(), and kBusy if a session that may write is connected.
 /// @param locks_writers  Lock out the commits of all nodes while the reader lives.
 [[nodiscard]] Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool locks_writers);
+
+/// Likewise, while workers write. One snapshot, which lives as long as the reader.
+[[nodiscard]] Result<std::unique_ptr<WholeReader>> whole_snapshot(const Url& url);
+
+/// A value that sluice does not read while it walks a ledger, because it repeats other columns, and
+/// that contradicts them.
+struct ContradictedColumn {
+    std::string table, key, column;
+    std::optional<std::string> stored, right;
+};
+/// Compares such columns with those that they repeat.
+/// @param reader  Of whole_snapshot().
+[[nodiscard]] std::vector<ContradictedColumn> contradicted_columns(WholeReader& reader);
 
 }  // namespace sluice::pg

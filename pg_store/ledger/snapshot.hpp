@@ -42,6 +42,7 @@ public:
 
     void turn_to(std::string_view node) override;
     void scan_balance_parts(const Visitor<NodeBalance>& visit) override;
+    [[nodiscard]] Connection& session() { return *session_; }
 };
 
 }  // namespace sluice::pg

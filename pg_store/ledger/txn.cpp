@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::seconds kCommitPatience{20};
 constexpr Statement kBegin{"BEGIN"};
 constexpr Statement kCommit{"COMMIT"};
-constexpr Statement kSelectShared{"SELECT programs_revision, imports FROM sluice_ledger.state"};
+constexpr Statement kSelectShared{"SELECT programs_revision FROM sluice_ledger.state"};
 
 constexpr Statement kWriteHead{
     "UPDATE sluice_ledger.heads SET applied_seq = applied_seq WHERE node = $1"};
@@ -101,12 +101,9 @@ void PgTxn::read_shared(const Rows& rows) {
         if (rows.empty()) {
             throw_damaged("it is missing");
         }
-        RowReader row = rows.row(0);
-        shared_.programs_revision = row.u8();
-        shared_.imports = row.u8();
+        revision_before_ = rows.row(0).u8();
     });
-    shared_before_ = shared_;
-    node_.head.programs_revision = shared_.programs_revision;
+    node_.head.programs_revision = revision_before_;
 }
 
 /// Reads state and schema version again, because only their values under the lock count.
@@ -168,8 +165,7 @@ void PgTxn::send_head() {
         "last_received_ns = $4, next_entry = $5, next_work = $6, applied = $7, stale = $8, "
         "duplicate = $9, catalog = $10, commands = $11, dead = $12, orders = $13, "
         "journal_entries = $14, anomalies = $15 WHERE number = $1 AND applied_seq = $16"};
-    static constexpr Statement kShared{
-        "UPDATE sluice_ledger.state SET programs_revision = $1, imports = $2"};
+    static constexpr Statement kShared{"UPDATE sluice_ledger.state SET programs_revision = $1"};
     RowWriter parameters;
     write_head(node_, parameters);
     parameters.u8(checkpoint_.value);
@@ -179,13 +175,34 @@ void PgTxn::send_head() {
                 {ErrorCode::kConflict, "another worker moved this node's checkpoint meanwhile"});
         }
     });
-    shared_.programs_revision = node_.head.programs_revision;
-    if (shared_ != shared_before_) {
+    if (node_.head.programs_revision != revision_before_) {
         SLUICE_ASSERT(lock_ == WriterLock::kExclusive);
         RowWriter shared;
-        shared.u8(shared_.programs_revision).u8(shared_.imports);
+        shared.u8(node_.head.programs_revision);
         connection_.send(kShared, shared);
     }
+}
+
+/// Waits until the batch before this one has ended, and reads its row.
+void PgTxn::send_batch_lock() {
+    static const Statement kLatest =
+        select_statement(sql_of<AppliedBatch>().columns(), "batches ORDER BY number DESC LIMIT 1");
+    connection_.send(kLockBatchOrder);
+    connection_.send(kLatest, {}, [this](Rows rows) {
+        std::optional<AppliedBatch> latest;
+        if (!rows.empty()) {
+            RowReader row = rows.row(0);
+            latest = read_row<AppliedBatch>(row);
+        }
+        noted_ = batch_after(latest, node_.head.node, *step_);
+    });
+}
+
+void PgTxn::send_batch() {
+    static const Statement kUpsert = kept_statement(sql_of<AppliedBatch>().insert_many());
+    RowArrays arrays(sql_of<AppliedBatch>().all());
+    arrays.add_row(*noted_, node_.number);
+    connection_.send(kUpsert, arrays.parameters());
 }
 
 void PgTxn::commit() {
@@ -194,7 +211,13 @@ void PgTxn::commit() {
     flush();
     flush_chains();
     send_head();
+    if (step_) {
+        send_batch_lock();
+    }
     connection_.sync();
+    if (step_) {
+        send_batch();
+    }
     events_.begins(node_.head.applied_seq);
     std::string tag;
     if (!connection_.within(kCommitPatience, [&] { tag = connection_.query(kCommit).tag(); })) {

@@ -8,6 +8,8 @@
 //      imported at the same time; exclusive also for events of accounts whose programs have tiers
 //      or ask for new customers
 //   3. orders and products of the batch, by key
+//   4. the lock of the order of batches, when all that the batch writes is written, until its end:
+//      so batches are numbered in the order in which those that conflict took effect (K9)
 // If the ledger is distributed over Citus nodes, an acknowledged commit may be unfinished on a
 // Citus node that failed. Its writes are invisible there until it is finished, but its rows stay
 // locked. So under the advisory lock each batch writes its node's head, and the exclusive holder
@@ -31,13 +33,6 @@
 #include "pg_store/ledger/read_ahead.hpp"
 
 namespace sluice::pg {
-
-/// The ledger's row that all nodes share. Written under the exclusive lock.
-struct SharedState {
-    std::uint64_t programs_revision = 0;
-    std::uint64_t imports = 0;
-    friend bool operator==(const SharedState&, const SharedState&) = default;
-};
 
 /// Called when a commit begins (with the checkpoint that it sets), when it was acknowledged, and
 /// when a transaction has read its checkpoint.
@@ -75,7 +70,6 @@ public:
 
     LedgerHead& mutable_head() override { return node_.head; }
     ChainHead& mutable_chain(AccountNumber account) override;
-    void move_click(const Click& stored, const Digest256& anon) override;
     void put_order(const OrderState& state) override;
     void put_allocated(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
@@ -84,6 +78,7 @@ public:
     void put_catalog(const CatalogRecord& record, const CatalogRecord* old) override;
     void delete_catalog(const CatalogRecord& old) override;
 
+    void note_batch(const BatchStep& step) override { step_ = step; }
     void commit() override;
 
 protected:
@@ -124,6 +119,8 @@ private:
     void read_shared(const Rows& rows);
     void check_sums() const;
     void send_head();
+    void send_batch_lock();
+    void send_batch();
     // txn_ahead.cpp, txn_products.cpp
     void fetch(const UpcomingKeys& keys);
     void serialize(const UpcomingKeys& keys);
@@ -142,7 +139,6 @@ private:
     void scan_work(const Work& first, KeyRange range, const Visitor<Work>& visit);
     // txn_writes.cpp
     void put_shop(const ShopRow& row);
-    void put_click(const Click& click);
     // txn_flush.cpp
     void flush();
     void flush_orders();
@@ -159,7 +155,9 @@ private:
     ReadAhead& ahead_;
     SequenceNumber checkpoint_;  ///< Before this transaction.
     WriterLock lock_ = WriterLock::kNone;
-    SharedState shared_, shared_before_;
+    /// The programs' revision, which all nodes share, before this transaction.
+    std::uint64_t revision_before_ = 0;
+    std::optional<BatchStep> step_;  ///< To be noted by commit().
 
     std::unordered_map<OrderKey, CachedOrder, OrderHash> orders_;
     std::map<AnonKey, std::vector<CodeRow>> codes_;
@@ -171,8 +169,7 @@ private:
 
     RowWriter journal_;
     std::map<BalanceKey, Delta> balances_;
-    std::map<VariantKey, bool> variant_rows_;         ///< False if the row is deleted.
-    std::map<std::uint64_t, std::uint64_t> imports_;  ///< By the inputs of this transaction.
+    std::map<VariantKey, bool> variant_rows_;  ///< False if the row is deleted.
 };
 
 }  // namespace sluice::pg

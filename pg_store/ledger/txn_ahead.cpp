@@ -232,8 +232,9 @@ void PgTxn::fetch(const UpcomingKeys& keys) {
 }
 
 /// Programs with tiers, or that ask for new customers, read the results of other orders, so their
-/// batches run one at a time. Which programs these are is known from the batch before; if that
-/// has changed, the lock is taken again.
+/// batches run one at a time. So do products of accounts whose programs ask for a line's product,
+/// because an order of another node may read what they change. Which programs these are is known
+/// from the batch before; if that has changed, the lock is taken again.
 void PgTxn::serialize(const UpcomingKeys& keys) {
     std::set<AccountNumber> accounts;
     for (const OrderKey& key : keys.orders) {
@@ -241,6 +242,11 @@ void PgTxn::serialize(const UpcomingKeys& keys) {
     }
     for (const AccountNumber account : accounts) {
         if (ahead_.needs(*this, account).alone) {
+            take_lock(WriterLock::kExclusive);
+        }
+    }
+    for (const ShopText& product : keys.products) {
+        if (ahead_.needs(*this, product.account).products) {
             take_lock(WriterLock::kExclusive);
         }
     }

@@ -79,30 +79,6 @@ void PgTxn::put_shop(const ShopRow& row) {
     know(stored, true);
 }
 
-/// Gives the click the ledger's own import number, because `imported` counts within one node only.
-/// With a single node both numbers are equal, so that such a ledger can be copied.
-void PgTxn::put_click(const Click& click) {
-    const auto [import, added] = imports_.try_emplace(click.imported.value);
-    if (added) {
-        import->second = shared_.imports = std::max(shared_.imports + 1, click.imported.value);
-    }
-    clicks_.erase({click.account, click.anon});
-    Click row = click;
-    row.imported = {import->second};
-    KeptTables::put_row(row);
-}
-
-/// The click keeps the ledger's number of its import.
-void PgTxn::move_click(const Click& stored, const Digest256& anon) {
-    take_lock(WriterLock::kExclusive);
-    clicks_.erase({stored.account, stored.anon});
-    clicks_.erase({stored.account, anon});
-    KeptTables::erase_row(stored);
-    Click row = stored;
-    row.anon = anon;
-    KeptTables::put_row(row);
-}
-
 /// The exclusive lock keeps other nodes' batches from missing a row that attributes, or one that
 /// every batch keeps in memory as of the shared revision.
 void PgTxn::put_row(RowView row) {
@@ -111,7 +87,8 @@ void PgTxn::put_row(RowView row) {
             return put_shop(row.as<ShopRow>());
         case kTableNumber<Click>:
             take_lock(WriterLock::kExclusive);
-            return put_click(row.as<Click>());
+            clicks_.erase({row.as<Click>().account, row.as<Click>().anon});
+            break;
         case kTableNumber<CodeRow>:
             take_lock(WriterLock::kExclusive);
             codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});
@@ -137,6 +114,9 @@ void PgTxn::erase_row(RowView row) {
     if (row.is<CodeRow>()) {
         take_lock(WriterLock::kExclusive);
         codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});
+    } else if (row.is<Click>()) {
+        take_lock(WriterLock::kExclusive);
+        clicks_.erase({row.as<Click>().account, row.as<Click>().anon});
     } else if (row.is<Work>()) {
         first_work_.reset();
     }

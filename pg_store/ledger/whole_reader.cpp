@@ -119,4 +119,19 @@ Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool locks_write
     }
 }
 
+Result<std::unique_ptr<WholeReader>> whole_snapshot(const Url& url) {
+    try {
+        std::unique_ptr<Connection> session = open_session(url, Access::kReadPrimary, {});
+        if (Status fits = check_schema(*session); !fits) {
+            return fits.error();
+        }
+        QuiescedLedger still(*session);
+        auto reader = std::make_unique<WholeSnapshot>(std::move(session));
+        still.fix();
+        return std::unique_ptr<WholeReader>(std::move(reader));
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
 }  // namespace sluice::pg

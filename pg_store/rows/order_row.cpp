@@ -88,7 +88,12 @@ void decode_totals(RowReader& row, OrderState& state) {
     }
     const std::vector<Field> sent = row.elements();
     for (std::size_t i = 0; i < std::min(sent.size(), totals.size()); ++i) {
+        const Decimal number = parsed(*totals[i]);
         *totals[i] = to_text(sent[i]);
+        if (parsed(*totals[i]) != number) {
+            throw_damaged("a total is " + number.to_string() + ", and " + *totals[i] +
+                          " as it was sent");
+        }
     }
 }
 
@@ -248,7 +253,8 @@ void decode_order(RowReader& row, OrderState& state) {
     try {
         read_fields(row, state);
     } catch (const DamagedField& damaged) {
-        throw DamagedRow(row_name("orders", state.key), damaged.wrong, state.key);
+        throw DamagedRow(row_name("orders", state.key),
+                         std::string(row.last_name()) + ": " + damaged.wrong, state.key);
     }
 }
 

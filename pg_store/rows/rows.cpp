@@ -57,7 +57,8 @@ NodeHead read_head(RowReader& row) {
     try {
         read_fields(row, node);
     } catch (const DamagedField& damaged) {
-        throw DamagedRow("table heads, node " + node.head.node, damaged.wrong, std::nullopt);
+        throw DamagedRow("table heads, node " + node.head.node,
+                         std::string(row.last_name()) + ": " + damaged.wrong, std::nullopt);
     }
     return node;
 }
@@ -190,12 +191,21 @@ void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row
 
 namespace {
 
+/// A language or a country: two letters, or none.
+std::string read_code(RowReader& row) {
+    std::string code = row.string();
+    if (!code.empty() && code.size() != 2) {
+        throw_damaged("a code has " + std::to_string(code.size()) + " letters");
+    }
+    return code;
+}
+
 void read_fields(RowReader& row, CatalogRecord& record) {
     record.key.account = {row.u4()};
     record.key.shop = {row.u4()};
     record.key.product_id = ProductId(row.text());
-    record.key.language = row.text();
-    record.key.country = row.text();
+    record.key.language = read_code(row);
+    record.key.country = read_code(row);
     if (const Field full_id = row.next()) {
         record.key.product_id = ProductId(*full_id);
     }
@@ -216,7 +226,7 @@ CatalogRecord read_catalog(RowReader& row) {
         throw DamagedRow("table catalog, account " + std::to_string(record.key.account.value) +
                              ", shop " + std::to_string(record.key.shop.value) + ", product " +
                              record.key.product_id.str(),
-                         damaged.wrong, std::nullopt);
+                         std::string(row.last_name()) + ": " + damaged.wrong, std::nullopt);
     }
     return record;
 }

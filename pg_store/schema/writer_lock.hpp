@@ -11,6 +11,8 @@ inline constexpr Statement kLockShared{"SELECT pg_advisory_xact_lock_shared(1397
 inline constexpr Statement kLockExclusive{"SELECT pg_advisory_xact_lock(1397511491, 1)"};
 /// Migrations and copies hold it.
 inline constexpr Statement kLockMigrations{"SELECT pg_advisory_xact_lock(1397511491, 2)"};
+/// A batch holds it from when all that it writes is written.
+inline constexpr Statement kLockBatchOrder{"SELECT pg_advisory_xact_lock(1397511491, 4)"};
 /// Locks a node if the ledger is distributed over Citus nodes; otherwise the node's head is locked.
 /// Two nodes whose numbers are equal by chance only wait for each other.
 inline constexpr Statement kLockNode{

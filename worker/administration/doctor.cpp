@@ -1,16 +1,26 @@
 // sluice doctor
 #include "worker/doctor/doctor.hpp"
 
+#include <unistd.h>
+
 #include "os/clock/clock.hpp"
+#include "worker/access/ledger_access.hpp"
 #include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/cli/progress.hpp"
+#include "worker/replay/replay.hpp"
+#include "worker/system/file.hpp"
+#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 namespace {
 
 struct DoctorCommand {
     std::string nginx_conf;
+    bool replays = false;
+    std::vector<std::string> archives;  ///< Empty means the store's own.
+    std::string ledger;                 ///< --ledger
     Format format = Format::kTable;
 };
 
@@ -32,10 +42,105 @@ Findings look(const Frame& frame, const NginxDump& nginx) {
     return findings;
 }
 
+// ---- The audit that replays ---------------------------------------------------------------------
+
+Result<worker::LedgerPlace> audited_ledger(const Frame& frame, const std::string& given) {
+    if (!given.empty()) {
+        return worker::parse_place(given);
+    }
+    const auto shared = shared_ledger(frame);
+    if (!shared.ok()) {
+        return shared.error();
+    }
+    worker::LedgerPlace place;
+    place.url = *shared;
+    place.folder = frame.paths().ledger;
+    return place;
+}
+
+Result<worker::ReplayOptions> replay_options(const Frame& frame, const DoctorCommand& command) {
+    auto place = audited_ledger(frame, command.ledger);
+    if (!place.ok()) {
+        return place.error();
+    }
+    worker::ReplayOptions options;
+    options.ledger = std::move(*place);
+    options.archives.assign(command.archives.begin(), command.archives.end());
+    if (options.archives.empty()) {
+        options.archives.push_back(frame.paths().archive);
+    }
+    options.own = frame.paths();
+    return options;
+}
+
+void show_replay(const worker::ReplayOutcome& outcome, Format format) {
+    Listing listing(format, {{"table"}, {"key"}, {"column"}, {"stored"}, {"right"}});
+    const auto shown = [](const std::optional<std::string>& text) {
+        return text ? Json(*text) : Json();
+    };
+    for (const store::RowDifference& difference : outcome.differences) {
+        listing.add({difference.table, difference.key,
+                     difference.column.empty() ? Json() : Json(difference.column),
+                     shown(difference.stored), shown(difference.right)});
+    }
+    if (format != Format::kTable || !outcome.is_equal()) {
+        listing.finish();
+    }
+}
+
+Error differs(const worker::ReplayOutcome& outcome) {
+    std::string text = "the ledger is not what its " + grouped(outcome.inputs) +
+                       " inputs make of it: " + grouped(outcome.differences.size()) +
+                       (outcome.differences.size() == 1 ? " difference" : " differences");
+    if (outcome.more != 0) {
+        text += ", and " + grouped(outcome.more) + " more that are not shown";
+    }
+    return {ErrorCode::kCorrupt, text + "; see docs/controls.md"};
+}
+
+Status run_replay(const Frame& frame, const DoctorCommand& command) {
+    auto options = replay_options(frame, command);
+    if (!options.ok()) {
+        return options.error();
+    }
+    const auto temporary = TemporaryFolder::make("sluice-replay");
+    if (!temporary.ok()) {
+        return temporary.error();
+    }
+    Progress progress;
+    const std::atomic<bool>& stop = catch_stop_signals();
+    options->temporary = temporary->path();
+    options->stops = [&stop] { return stop.load(); };
+    options->progress = [&progress](std::uint64_t done, std::uint64_t of) {
+        if (progress.is_due()) {
+            progress.show(replay_line(done, of, progress.is_terminal()));
+        }
+    };
+    const auto outcome = worker::replay_ledger(*options);
+    progress.clear();
+    if (!outcome.ok()) {
+        return outcome.error();
+    }
+    show_replay(*outcome, command.format);
+    if (!outcome->is_equal()) {
+        return differs(*outcome);
+    }
+    if (command.format == Format::kTable) {
+        std::printf("%s inputs were replayed: all %zu tables with %s rows are equal\n",
+                    grouped(outcome->inputs).c_str(), outcome->tables.size(),
+                    grouped(outcome->rows()).c_str());
+    }
+    return Status::success();
+}
+
 Status run_doctor(const Frame& frame, const DoctorCommand& command) {
-    const NginxDump nginx = dump_nginx(frame.paths(), command.nginx_conf);
+    const NginxDump nginx =
+        command.replays ? NginxDump{} : dump_nginx(frame.paths(), command.nginx_conf);
     if (Status became = become_store_owner(frame); !became.ok()) {
         return became;
+    }
+    if (command.replays) {
+        return run_replay(frame, command);
     }
     std::size_t problems = 0;
     Listing listing(command.format, {{"check"}, {"result"}, {"finding"}, {"remedy"}});
@@ -57,9 +162,18 @@ Status run_doctor(const Frame& frame, const DoctorCommand& command) {
 void declare_doctor(Subcommand app) {
     auto [doctor, command] =
         add_command(app, "doctor", "Check store, worker and nginx, and name remedies", run_doctor);
-    doctor.keeps_user();
-    add_text(doctor, "--nginx-conf", "FILE", command.nginx_conf,
-             "nginx.conf to check (default: the one that nginx reads)");
+    doctor.keeps_user();  // until nginx has described itself
+    const Option conf = add_text(doctor, "--nginx-conf", "FILE", command.nginx_conf,
+                                 "nginx.conf to check (default: the one that nginx reads)");
+    const Option replay =
+        add_flag(doctor, "--replay", command.replays,
+                 "Replay the archive in a temporary folder (TMPDIR) instead, and compare every row "
+                 "of every table with the ledger");
+    replay.excludes(conf);
+    add_texts(doctor, "--from", "ARCHIVE", command.archives,
+              "Folder of an archive; repeat it for each node of a fleet (default: the store's own)")
+        .needs(replay);
+    add_ledger(doctor, command.ledger).needs(replay);
     add_format(doctor, command.format);
 }
 

@@ -185,9 +185,8 @@ void declare_ledger(Subcommand app) {
         group, "rebuild",
         "Replay archives into a new ledger, and compare it with the store's; or into a database",
         run_rebuild);
-    add_texts(
-        rebuild, "--from", "ARCHIVE", rebuilt.from,
-        "Folder of an archive; repeat it for each node of a fleet (merged by time of receipt)")
+    add_texts(rebuild, "--from", "ARCHIVE", rebuilt.from,
+              "Folder of an archive; repeat it for each node of a fleet")
         .required();
     const Option folder = add_value(rebuild, "--into", "DIR|URL", rebuilt.into, parse_place,
                                     "New or empty folder for the ledger, or a database");

@@ -22,17 +22,28 @@ std::string minutes(double seconds) {
     return std::to_string(whole / 60) + (rest.size() == 1 ? ":0" : ":") + rest;
 }
 
-}  // namespace
-
-std::string progress_line(const ProgressFigures& figures, bool with_bar) {
-    const double fraction = std::clamp(figures.fraction, 0.0, 1.0);
+/// `[####......]  40%  `
+std::string bar(double part, bool with_bar) {
+    const double fraction = std::clamp(part, 0.0, 1.0);
     const auto filled = static_cast<std::size_t>(fraction * static_cast<double>(kBarWidth));
     const std::string percent = std::to_string(static_cast<int>(fraction * 100));
     std::string line;
     if (with_bar) {
         line = "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "] ";
     }
-    line += std::string(3 - std::min<std::size_t>(percent.size(), 3), ' ') + percent + "%  ";
+    return line + std::string(3 - std::min<std::size_t>(percent.size(), 3), ' ') + percent + "%  ";
+}
+
+}  // namespace
+
+std::string replay_line(std::uint64_t done, std::uint64_t of, bool with_bar) {
+    const double part = of == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(of);
+    return bar(part, with_bar) + grouped(done) + " of " + grouped(of) + " inputs";
+}
+
+std::string progress_line(const ProgressFigures& figures, bool with_bar) {
+    const double fraction = std::clamp(figures.fraction, 0.0, 1.0);
+    std::string line = bar(fraction, with_bar);
     line += grouped(figures.sent) + " sent  " + grouped(figures.rejected) + " rejected";
     if (figures.per_second) {
         const auto tenths = static_cast<std::uint64_t>(std::llround(*figures.per_second * 10));

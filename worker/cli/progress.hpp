@@ -42,4 +42,7 @@ private:
 /// Returns `[####......]  40%  1,234 sent  0 rejected  617/s  0:03 left  (why it waits)`
 [[nodiscard]] std::string progress_line(const ProgressFigures& figures, bool with_bar);
 
+/// `[####......]  40%  400,000 of 1,000,000 inputs`
+[[nodiscard]] std::string replay_line(std::uint64_t done, std::uint64_t of, bool with_bar);
+
 }  // namespace sluice::cli

@@ -107,6 +107,7 @@ Result<Applying::Step> Applying::apply_batch() {
     step.first = next_;
     step.count = outcome->inputs_done;
     step.applied_count = outcome->inputs_applied;
+    step.batch = outcome->batch;
     step.took = std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - batch_began_);
     next_ += outcome->inputs_done;
     work_ = outcome->work;

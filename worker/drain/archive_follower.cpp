@@ -32,12 +32,12 @@ void ArchiveFollower::fail(const Error& error) {
 }
 
 void ArchiveFollower::add(const std::vector<OwnedInput>& inputs, std::size_t first,
-                          std::size_t count) {
+                          std::size_t count, const std::optional<AppliedBatch>& batch) {
     if (!archiver_) {
         return;
     }
     try {
-        if (Status added = archiver_->add(inputs, first, count, now_ms()); !added) {
+        if (Status added = archiver_->add(inputs, first, count, batch, now_ms()); !added) {
             fail(added.error());
         }
     } catch (const LedgerFailure& failure) {

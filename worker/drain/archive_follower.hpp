@@ -28,7 +28,9 @@ public:
 
     /// Archives inputs [first, first + count), which the ledger holds by now. After a failure the
     /// archive reads them from the queue again.
-    void add(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count);
+    /// @param batch  Their place among the batches of all nodes, if it is known.
+    void add(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count,
+             const std::optional<AppliedBatch>& batch);
     /// Opens the archive if it is due, lets it catch up with the ledger, and makes it durable if
     /// that is due or `flush_now`.
     /// @return the last durable input, at most `applied`, or nothing after a failure.

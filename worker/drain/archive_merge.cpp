@@ -2,19 +2,24 @@
 
 #include <utility>
 
-#include "core/protocol/record.hpp"
-
 namespace sluice::worker {
 
 Result<std::unique_ptr<ArchiveMerge>> ArchiveMerge::open(
-    const std::vector<std::filesystem::path>& folders) {
+    const std::vector<std::filesystem::path>& folders, const Positions& applied,
+    std::uint64_t batch) {
     auto merge = std::make_unique<ArchiveMerge>();
+    merge->batch_done_ = batch;
     for (const std::filesystem::path& folder : folders) {
         auto reader = store::ArchiveReader::open(folder);
         if (!reader) {
             return reader.error();  // it names the folder
         }
-        merge->sources_.push_back({folder, std::move(*reader), std::nullopt, {}, true});
+        Source& source = merge->sources_.emplace_back();
+        source.folder = folder;
+        source.reader = std::move(*reader);
+        if (Status found = merge->seek(source, applied); !found) {
+            return merge->named(source, found.error());
+        }
     }
     return merge;
 }
@@ -24,41 +29,139 @@ Error ArchiveMerge::named(const Source& source, const Error& error) const {
                                 : Error{error.code, source.folder.string() + ": " + error.message};
 }
 
-/// Reads the next input if the last one was returned. An unreadable record gets the time of receipt
-/// of its predecessor, so that it follows it.
-Status ArchiveMerge::fill(Source& source) {
-    if (!source.is_spent) {
-        return Status::success();
+/// Goes straight to the first input that is wanted, if the archive has one queue and that input.
+Status ArchiveMerge::seek(Source& source, const Positions& applied) const {
+    const auto queues = store::archived_queues(source.folder);
+    if (!queues) {
+        return queues.error();
     }
-    auto place = source.reader->next();
-    if (!place) {
-        return named(source, place.error());
+    const auto known = queues->size() == 1 ? applied.find(queues->front()) : applied.end();
+    if (known == applied.end() || known->second.value == 0) {
+        return {};
     }
-    source.place = *place;
+    const auto found = source.reader->find(known->first, {known->second.value + 1});
+    if (!found) {
+        return found.error();
+    }
+    if (!*found) {
+        auto again = store::ArchiveReader::open(source.folder);
+        if (!again) {
+            return again.error();
+        }
+        source.reader = std::move(*again);
+        return {};
+    }
+    source.place = *found;
     source.is_spent = false;
-    if (sources_.size() > 1 && source.place) {
-        const auto record = decode_record(source.place->input.record);
-        source.received_at =
-            record ? std::max(source.received_at, record->meta.received_at) : source.received_at;
+    if (Status entered = enter_queue(source, source.place->queue_uuid); !entered) {
+        return entered;
     }
-    return Status::success();
+    return enter_batch(source);
 }
 
-Result<std::optional<store::ArchivePlace>> ArchiveMerge::next() {
+Status ArchiveMerge::enter_queue(Source& source, std::string_view queue) const {
+    if (source.queue == queue) {
+        return {};
+    }
+    source.queue = queue;
+    auto order = store::OrderReader::open(source.folder, queue);
+    if (!order) {
+        return order.error();
+    }
+    source.order = std::move(*order);
+    source.following.reset();
+    if (Status first = next_batch(source); !first) {
+        return first;
+    }
+    Status second = next_batch(source);
+    return second;
+}
+
+/// Moves on to the batch that follows, and reads the one after it.
+Status ArchiveMerge::next_batch(Source& source) const {
+    source.batch = std::exchange(source.following, std::nullopt);
+    auto row = source.order->next();
+    if (!row) {
+        return row.error();
+    }
+    source.following = *row;
+    return {};
+}
+
+/// Finds the batch of the place, or work alone before it. The last batch covers all inputs after
+/// its first.
+Status ArchiveMerge::enter_batch(Source& source) const {
+    while (!source.has_work && source.following &&
+           (!source.place || source.place->input.seq > source.batch->last_seq)) {
+        const AppliedBatch& following = *source.following;
+        const bool is_work = following.first_seq > following.last_seq;
+        if (!source.place && !is_work) {
+            return {};  // its inputs are not archived yet
+        }
+        if (Status moved = next_batch(source); !moved) {
+            return moved;
+        }
+        source.has_work = is_work && source.batch->number > batch_done_;
+    }
+    return {};
+}
+
+Status ArchiveMerge::fill(Source& source) const {
+    if (source.is_spent) {
+        auto place = source.reader->next();
+        if (!place) {
+            return place.error();
+        }
+        source.place = *place;
+        source.is_spent = false;
+        if (source.place) {
+            if (Status entered = enter_queue(source, source.place->queue_uuid); !entered) {
+                return entered;
+            }
+        }
+    }
+    Status entered = enter_batch(source);
+    if (entered && sources_.size() > 1 && source.place && !source.batch) {
+        return Error{ErrorCode::kConflict,
+                     "the archive does not say when its inputs were applied among those of the "
+                     "other nodes: its file order." +
+                         source.queue + " is missing"};
+    }
+    return entered;
+}
+
+MergedStep ArchiveMerge::take(Source& source) const {
+    MergedStep step;
+    step.queue_uuid = source.queue;
+    if (source.has_work) {
+        source.has_work = false;
+        step.ends_batch = source.following.has_value();
+    } else {
+        step.input = &source.place->input;
+        step.ends_batch =
+            source.following.has_value() && source.place->input.seq == source.batch->last_seq;
+        source.is_spent = true;
+    }
+    if (step.ends_batch) {
+        step.slices = source.batch->slices;
+    }
+    return step;
+}
+
+Result<std::optional<MergedStep>> ArchiveMerge::next() {
     Source* first = nullptr;
     for (Source& source : sources_) {
         if (Status filled = fill(source); !filled) {
-            return filled.error();
+            return named(source, filled.error());
         }
-        if (source.place && (first == nullptr || source.received_at < first->received_at)) {
+        if (!source.place && !source.has_work) {
+            continue;
+        }
+        if (first == nullptr || (source.batch && source.batch->number < first->batch->number)) {
             first = &source;
         }
     }
-    if (first == nullptr) {
-        return std::optional<store::ArchivePlace>();
-    }
-    first->is_spent = true;
-    return first->place;
+    return first == nullptr ? std::optional<MergedStep>() : std::optional(take(*first));
 }
 
 }  // namespace sluice::worker

@@ -64,7 +64,26 @@ Status Archiver::open_writer() {
         return writer.error();
     }
     writer_ = std::move(*writer);
+    auto order = store::OrderWriter::open(paths_.archive, queue_.uuid());
+    if (!order) {
+        return order.error();
+    }
+    order_ = std::move(*order);
+    order_is_known_ = false;
     return Status::success();
+}
+
+/// Reads from the ledger this queue's batches since the last one that the archive has.
+Status Archiver::read_order() {
+    AppliedBatch first;
+    first.number = order_->last() ? order_->last()->number : 0;
+    Status put;
+    snapshot_()->scan(first, {0, 1}, [&](const AppliedBatch& row) {
+        put = row.node == queue_.uuid() ? order_->put(row) : Status();
+        return put.ok();
+    });
+    order_is_known_ = put.ok();
+    return put;
 }
 
 Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
@@ -126,7 +145,13 @@ bool Archiver::has_edited(const ForgetJob& job) const {
 }
 
 Status Archiver::add(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count,
-                     Timestamp now) {
+                     const std::optional<AppliedBatch>& batch, Timestamp now) {
+    order_is_known_ = order_is_known_ && batch.has_value();
+    if (order_is_known_) {
+        if (Status put = order_->put(*batch); !put) {
+            return put;
+        }
+    }
     for (std::size_t at = first; at < first + count && !behind_; ++at) {
         const SequenceNumber last = writer_->last_seq();
         if (inputs[at].seq <= last) {
@@ -143,6 +168,11 @@ Status Archiver::add(const std::vector<OwnedInput>& inputs, std::size_t first, s
 }
 
 Result<bool> Archiver::catch_up(SequenceNumber applied, Timestamp now) {
+    if (!order_is_known_) {
+        if (Status read = read_order(); !read) {
+            return read.error();
+        }
+    }
     const SequenceNumber last = writer_->last_seq();
     behind_ = behind_ && last < applied;
     if (!behind_) {
@@ -172,7 +202,9 @@ Result<bool> Archiver::catch_up(SequenceNumber applied, Timestamp now) {
 
 Status Archiver::flush() {
     unflushed_count_ = 0;
-    Status flushed = writer_->flush();
+    // First, so that every input that is durable has its place.
+    Status flushed = order_->flush();
+    flushed = flushed ? writer_->flush() : flushed;
     crash_point("flushed");
     return flushed;
 }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/archive/archive.hpp"
+#include "lmdb_store/archive/order.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/input_batch.hpp"
@@ -38,8 +40,10 @@ public:
 
     /// Inputs [first, first + count), which the ledger holds by now. Does nothing while the archive
     /// is behind: catch_up() reads them again.
+    /// @param batch  Their place among the batches of all nodes. No value: catch_up() reads it.
     [[nodiscard]] Status add(const std::vector<OwnedInput>& inputs, std::size_t first,
-                             std::size_t count, Timestamp now);
+                             std::size_t count, const std::optional<AppliedBatch>& batch,
+                             Timestamp now);
     /// Reads from the queue what is missing up to `applied`, at most one slice.
     /// @return true if some is left.
     [[nodiscard]] Result<bool> catch_up(SequenceNumber applied, Timestamp now);
@@ -64,6 +68,7 @@ private:
              const store::ArchiveOptions& options, SnapshotMaker snapshot,
              std::function<void()> alive);
     [[nodiscard]] Status open_writer();
+    [[nodiscard]] Status read_order();
     [[nodiscard]] Status add_one(const OwnedInput& input, Timestamp now);
     [[nodiscard]] Status add_forget(const OwnedInput& input, Timestamp now);
 
@@ -74,7 +79,9 @@ private:
     std::function<void()> alive_;
     std::map<std::string, ForgetFound> edited_;  ///< Keyed by command id.
     std::unique_ptr<store::ArchiveWriter> writer_;
-    bool behind_ = true;  ///< Inputs are missing before those that add() receives next.
+    std::optional<store::OrderWriter> order_;
+    bool order_is_known_ = false;  ///< The order has every batch that the ledger has.
+    bool behind_ = true;           ///< Inputs are missing before those that add() receives next.
     Clock::time_point oldest_unflushed_{};
     std::uint64_t unflushed_count_ = 0;
 };

@@ -159,7 +159,7 @@ Result<bool> Drain::Loop::step() {
             failed_for && events_.recovered) {
             events_.recovered(*failed_for);
         }
-        archive_.add(applying_.inputs(), step->first, step->count);
+        archive_.add(applying_.inputs(), step->first, step->count, step->batch);
         try {
             keeper_.applied_bulk(applying_.inputs(), step->first, step->count);
         } catch (const std::bad_alloc&) {

@@ -168,10 +168,12 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
                 apply_inputs(*txn, inputs, next, narrowed, outcome);
             }
             outcome.work = work_left(*txn);
+            txn->note_batch({applied, txn->head().applied_seq, outcome.work.pieces != 0});
             crash_point("applied");
             txn->commit();
             crash_point("committed");
             outcome.head = txn->head();
+            outcome.batch = txn->noted_batch();
             return outcome;
         } catch (const ForgetNotSearched& wanted) {
             applier_.discard();

@@ -48,8 +48,9 @@ struct BatchLimits {
 struct BatchOutcome {
     std::size_t inputs_done = 0;  ///< Inputs from the front that are done, now or before.
     std::size_t inputs_applied = 0;
-    WorkLeft work;    ///< Attribution to be tried again, before the next input.
-    LedgerHead head;  ///< As committed.
+    WorkLeft work;                      ///< Attribution to be tried again, before the next input.
+    LedgerHead head;                    ///< As committed.
+    std::optional<AppliedBatch> batch;  ///< Its place among those of all nodes.
     std::size_t inputs_tried = 0;
     SequenceNumber first_tried;
     /// Set if the next input is a FORGET, for which the ledger must be searched first; everything

@@ -99,7 +99,9 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::pat
     if (Status created = store::EmbeddedLedger::create(into); !created) {
         return created.error();
     }
-    auto opened = store::EmbeddedLedger::open(into, store::EmbeddedLedger::Mode::kReadWrite);
+    using Mode = store::EmbeddedLedger::Mode;
+    auto opened = store::EmbeddedLedger::open(
+        into, options.is_temporary ? Mode::kTemporary : Mode::kReadWrite);
     if (!opened) {
         return opened.error();
     }
@@ -121,11 +123,9 @@ Result<std::unique_ptr<Rebuild>> Rebuild::go_on(std::vector<std::filesystem::pat
     return rebuild;
 }
 
-/// Applies the batch, over as many transactions as its work takes.
-Status Rebuild::apply() {
-    std::size_t next = 0;
-    bool work_left = !node_.empty();
-    while (next < batch_.size() || work_left) {
+/// Applies inputs of the batch, or a slice of work. Returns whether work is left.
+Result<bool> Rebuild::apply_some(std::size_t& next) {
+    for (;;) {
         try {
             const auto outcome = applier_.apply(*ledger_, node_, batch_, next, options_.batch);
             if (!outcome) {
@@ -137,13 +137,34 @@ Status Rebuild::apply() {
                                  " of the archive is a FORGET that was not archived as one"};
             }
             next += outcome->inputs_done;
-            work_left = outcome->work.pieces != 0;
+            return outcome->work.pieces != 0;
         } catch (const LedgerFailure& failure) {
             if (!passes(failure.error().code)) {
                 return failure.error();
             }
         } catch (const std::bad_alloc&) {
             return Error{ErrorCode::kInternal, "there is not enough memory"};
+        }
+    }
+}
+
+/// Applies the batch, over as many transactions as its work takes.
+Status Rebuild::apply(LeftWork work) {
+    if (options_.stops && options_.stops()) {
+        return Error{ErrorCode::kBusy, "it was interrupted"};
+    }
+    std::size_t next = 0;
+    bool work_left = work.is_finished && !node_.empty();
+    while (next < batch_.size() || work_left) {
+        const auto applied = apply_some(next);
+        if (!applied) {
+            return applied.error();
+        }
+        work_left = work.is_finished && *applied;
+    }
+    for (std::uint64_t slice = 0; slice < work.slices; ++slice) {
+        if (const auto applied = apply_some(next); !applied) {
+            return applied.error();
         }
     }
     inputs_count_ += batch_.size();
@@ -166,60 +187,109 @@ SequenceNumber Rebuild::applied(const std::string& node) {
     return known->second;
 }
 
-Status Rebuild::replay(const std::optional<std::string>& node, SequenceNumber upto) {
+std::uint64_t Rebuild::latest_batch() {
+    std::uint64_t number = 0;
+    ledger_->snapshot({})->scan(AppliedBatch{}, {}, [&number](const AppliedBatch& row) {
+        number = row.number;
+        return true;
+    });
+    return number;
+}
+
+Status Rebuild::replay() {
     try {
-        return replay_all(node, upto);
+        return replay_steps(nullptr);
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
 }
 
-Status Rebuild::replay_all(const std::optional<std::string>& node, SequenceNumber upto) {
-    const auto reader = ArchiveMerge::open(archives_);
-    if (!reader) {
-        return reader.error();
+Status Rebuild::replay_to(const Positions& positions) {
+    try {
+        return replay_steps(&positions);
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
+Status Rebuild::append(const std::string& node, std::vector<OwnedInput> inputs) {
+    node_ = node;
+    batch_ = std::move(inputs);
+    return apply({false, 0});
+}
+
+Status Rebuild::do_work(const std::string& node, std::optional<std::uint64_t> slices) {
+    node_ = node;
+    return apply({!slices, slices.value_or(0)});
+}
+
+Status Rebuild::replay_steps(const Positions* upto) {
+    Positions had;
+    ledger_->snapshot({})->scan_heads([&had](const LedgerHead& head) {
+        had.emplace(head.node, head.applied_seq);
+        return true;
+    });
+    const auto merge = ArchiveMerge::open(archives_, had, latest_batch());
+    if (!merge) {
+        return merge.error();
     }
     for (;;) {
-        const auto place = (*reader)->next();
-        if (!place) {
-            return place.error();
+        const auto step = (*merge)->next();
+        if (!step) {
+            return step.error();
         }
-        if (!*place) {
-            return apply();
+        if (!*step) {
+            return apply({upto == nullptr, 0});
         }
-        const std::string_view queue = (*place)->queue_uuid;
-        const store::ArchivedInput& input = (*place)->input;
-        if (input.seq <= applied(std::string(queue)) ||
-            (node && (queue != *node || input.seq > upto))) {
-            continue;
+        if (Status taken = take(**step, upto); !taken) {
+            return taken;
         }
-        const bool crowded =
-            batch_.size() >= options_.batch.records_max || batch_bytes_ >= kBatchBytesMax;
-        if ((queue != node_ || crowded) && !batch_.empty()) {
-            if (Status applied_batch = apply(); !applied_batch) {
-                return applied_batch;
-            }
+    }
+}
+
+Status Rebuild::take(const MergedStep& step, const Positions* upto) {
+    const std::string queue(step.queue_uuid);
+    if (step.input != nullptr) {
+        const SequenceNumber seq = step.input->seq;
+        const auto end = upto == nullptr ? Positions::const_iterator() : upto->find(queue);
+        const bool is_beyond = upto != nullptr && (end == upto->end() || seq > end->second);
+        if (seq <= applied(queue) || is_beyond) {
+            return {};
         }
-        node_ = queue;
-        if (batch_.empty() && input.seq.value > applied(node_).value + 1) {
-            return missing_inputs(node_, applied(node_), input.seq);
+    }
+    const bool crowded =
+        batch_.size() >= options_.batch.records_max || batch_bytes_ >= kBatchBytesMax;
+    if ((queue != node_ || crowded || step.input == nullptr) && !batch_.empty()) {
+        if (Status applied_batch = apply({}); !applied_batch) {
+            return applied_batch;
         }
-        batch_.push_back(owned(input));
+    }
+    node_ = queue;
+    if (step.input != nullptr) {
+        const SequenceNumber seq = step.input->seq;
+        if (batch_.empty() && seq.value > applied(node_).value + 1) {
+            return missing_inputs(node_, applied(node_), seq);
+        }
+        batch_.push_back(owned(*step.input));
         if (options_.edit) {
             options_.edit(batch_.back());
         }
         batch_bytes_ += batch_.back().record.size() + batch_.back().bulk_body.size();
     }
+    if (!step.ends_batch && step.input != nullptr) {
+        return {};
+    }
+    return apply({!step.slices, step.slices.value_or(0)});
 }
 
 Status Rebuild::wait_for(const std::string& node, SequenceNumber upto) {
     const auto end = steady_now() + kArchivePatience;
     for (;;) {
-        if (Status replayed = replay(node, upto); !replayed) {
+        if (Status replayed = replay_to({{node, upto}}); !replayed) {
             return replayed;
         }
         if (applied(node) >= upto) {
-            return Status::success();
+            return do_work(node, std::nullopt);
         }
         if (steady_now() >= end) {
             return Error{ErrorCode::kConflict,

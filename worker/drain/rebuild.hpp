@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "core/values/result.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
+#include "worker/drain/archive_merge.hpp"
 #include "worker/drain/input_batch.hpp"
 
 namespace sluice::worker {
@@ -24,6 +24,9 @@ struct RebuildOptions {
     std::function<void(std::uint64_t)> progress;
     /// May change each input before it is applied (`program preview`). May be empty.
     std::function<void(OwnedInput&)> edit = {};
+    /// Returns true to end the replay with kBusy. May be empty.
+    std::function<bool()> stops = {};
+    bool is_temporary = false;  ///< The new ledger is not made durable.
 };
 
 /// Result of the comparison with a ledger in use.
@@ -36,7 +39,8 @@ struct RebuildComparison {
 class Rebuild {
 public:
     /// Makes a new ledger in `into`, which must not exist or be an empty folder.
-    /// @param archives  At least one; of a fleet, one for each node. Merged by time of receipt.
+    /// @param archives  At least one; of a fleet, one for each node. Merged in the order in which
+    /// the fleet's ledger applied them.
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
         std::vector<std::filesystem::path> archives, const std::filesystem::path& into,
         const RebuildOptions& options);
@@ -45,11 +49,18 @@ public:
         std::vector<std::filesystem::path> archives, std::unique_ptr<Ledger> ledger,
         const RebuildOptions& options);
 
-    /// Replays the archived inputs that the ledger lacks, up to `upto` of `node` if given. Returns
+    /// Replays the archived inputs that the ledger lacks, and the work that they leave. Returns
     /// kCorrupt if the archive is damaged or incomplete, kConflict if retention removed the next
     /// input.
-    [[nodiscard]] Status replay(const std::optional<std::string>& node = std::nullopt,
-                                SequenceNumber upto = {});
+    [[nodiscard]] Status replay();
+    /// Likewise, up to these inputs of these queues alone. Leaves the work of the last one.
+    [[nodiscard]] Status replay_to(const Positions& positions);
+    /// Applies inputs of `node` that follow those applied so far.
+    [[nodiscard]] Status append(const std::string& node, std::vector<OwnedInput> inputs);
+    /// Does so many slices of the work that is left, or all of it.
+    [[nodiscard]] Status do_work(const std::string& node, std::optional<std::uint64_t> slices);
+    /// Returns the last input of the node that was replayed.
+    [[nodiscard]] SequenceNumber applied(const std::string& node);
     /// Compares with a ledger that may be in use: replays the inputs that it has applied meanwhile,
     /// and reads one snapshot. Waits some seconds for a lagging archive and for a running forget.
     /// Requires: begin() made it, of one archive.
@@ -63,9 +74,17 @@ public:
 private:
     Rebuild(std::vector<std::filesystem::path> archives, const RebuildOptions& options)
         : archives_(std::move(archives)), options_(options) {}
-    [[nodiscard]] Status replay_all(const std::optional<std::string>& node, SequenceNumber upto);
-    [[nodiscard]] Status apply();
-    [[nodiscard]] SequenceNumber applied(const std::string& node);
+    /// Tells apply() how much of the work that the batch leaves it performs.
+    struct LeftWork {
+        bool is_finished = true;
+        std::uint64_t slices = 0;  ///< Unless it is finished.
+    };
+
+    [[nodiscard]] Status replay_steps(const Positions* upto);
+    [[nodiscard]] Status take(const MergedStep& step, const Positions* upto);
+    [[nodiscard]] Status apply(LeftWork work);
+    [[nodiscard]] Result<bool> apply_some(std::size_t& next);
+    [[nodiscard]] std::uint64_t latest_batch();
     [[nodiscard]] Status wait_for(const std::string& node, SequenceNumber upto);
 
     std::vector<std::filesystem::path> archives_;
@@ -76,7 +95,7 @@ private:
     std::string node_;  ///< Node whose inputs are in the batch.
     std::vector<OwnedInput> batch_;
     std::size_t batch_bytes_ = 0;
-    std::map<std::string, SequenceNumber, std::less<>> applied_;
+    Positions applied_;
     std::uint64_t inputs_count_ = 0;
 };
 

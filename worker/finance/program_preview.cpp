@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <variant>
 
@@ -15,6 +14,7 @@
 #include "worker/cli/progress.hpp"
 #include "worker/drain/rebuild.hpp"
 #include "worker/setup/import.hpp"
+#include "worker/system/file.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -25,29 +25,6 @@ struct PreviewCommand {
     std::vector<std::string> archives;
     std::optional<Timestamp> ordered_from, ordered_to;
     Format format = Format::kTable;
-};
-
-/// A temporary folder, removed with the object.
-class TempFolder {
-public:
-    TempFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "sluice-preview-XXXXXX");
-        if (::mkdtemp(name.data()) != nullptr) {
-            path_ = name;
-        }
-    }
-    ~TempFolder() {
-        std::error_code ignored;
-        if (!path_.empty()) {
-            std::filesystem::remove_all(path_, ignored);
-        }
-    }
-    TempFolder(const TempFolder&) = delete;
-    TempFolder& operator=(const TempFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
-private:
-    std::filesystem::path path_;
 };
 
 /// Edits the inputs of a replay: the first program apply brings the programs and policies of a
@@ -192,17 +169,16 @@ Status run_preview(const Frame& frame, const PreviewCommand& command) {
     if (Status fits = check_account(command, *file); !fits.ok()) {
         return fits;
     }
-    const TempFolder folder;
-    if (folder.path().empty()) {
-        return Error{ErrorCode::kIo, "cannot make a folder below " +
-                                         std::filesystem::temp_directory_path().string()};
+    const auto folder = TemporaryFolder::make("sluice-preview");
+    if (!folder.ok()) {
+        return folder.error();
     }
-    const auto before = replay(command, folder.path() / "before", "as it was", {});
+    const auto before = replay(command, folder->path() / "before", "as it was", {});
     if (!before.ok()) {
         return before.error();
     }
     WhatIf what_if(std::move(file).value());
-    const auto after = replay(command, folder.path() / "after", "with the file",
+    const auto after = replay(command, folder->path() / "after", "with the file",
                               [&what_if](worker::OwnedInput& input) { what_if.edit(input); });
     if (!after.ok()) {
         return after.error();
@@ -240,9 +216,8 @@ void declare_program_preview(Subcommand group) {
              "TOML file; programs that it does not name stay unchanged")
         .required();
     add_id(app, "--account", "A", command.account, "Account").required();
-    add_texts(
-        app, "--from", "ARCHIVE", command.archives,
-        "Folder of an archive; repeat it for each node of a fleet (merged by time of receipt)")
+    add_texts(app, "--from", "ARCHIVE", command.archives,
+              "Folder of an archive; repeat it for each node of a fleet")
         .required();
     add_value(app, "--ordered-from", "T", command.ordered_from, parse_time,
               "Only orders placed from this time on (RFC 3339)");

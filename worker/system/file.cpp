@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -130,6 +131,29 @@ Result<OutputFile> write_new_secret(const std::string& path, const std::string& 
     Status written = file->write(secret + "\n");
     written = written ? file->place() : written;
     return written ? std::move(file) : Result<OutputFile>(written.error());
+}
+
+Result<TemporaryFolder> TemporaryFolder::make(const std::string& name) {
+    std::error_code failure;
+    const std::filesystem::path below = std::filesystem::temp_directory_path(failure);
+    if (failure) {
+        return Error{ErrorCode::kIo, "TMPDIR: " + failure.message()};
+    }
+    std::string made = below / (name + "-XXXXXX");
+    if (::mkdtemp(made.data()) == nullptr) {
+        return system_error(errno, "make a folder below", below);
+    }
+    return TemporaryFolder(made);
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
+
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) {
+        std::filesystem::remove_all(path_, ignored);
+    }
 }
 
 }  // namespace sluice::cli

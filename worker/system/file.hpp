@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -42,5 +43,24 @@ enum class Exposed {
 /// kNoSpace, kIo. The message names the path.
 [[nodiscard]] Result<OutputFile> write_new_secret(const std::string& path,
                                                   const std::string& secret);
+
+/// A folder of its own below that of TMPDIR, removed with the object.
+class TemporaryFolder {
+public:
+    /// @param name  The beginning of its name.
+    [[nodiscard]] static Result<TemporaryFolder> make(const std::string& name);
+    TemporaryFolder(TemporaryFolder&& other) noexcept;
+    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    ~TemporaryFolder();
+
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    explicit TemporaryFolder(std::filesystem::path path) noexcept : path_(std::move(path)) {}
+
+    std::filesystem::path path_;
+};
 
 }  // namespace sluice::cli

@@ -11,10 +11,9 @@
 -- One row, written only by a session that holds the writer lock exclusively.
 CREATE TABLE sluice_ledger.state (
     one                 boolean PRIMARY KEY CHECK (one),
-    programs_revision   bigint NOT NULL,    -- increases with every change of a program or an account
-    imports             bigint NOT NULL     -- click imports so far; of equal clicks the last imported wins
+    programs_revision   bigint NOT NULL     -- increases with every change of a program or an account
 );
-INSERT INTO sluice_ledger.state VALUES (true, 0, 0);
+INSERT INTO sluice_ledger.state VALUES (true, 0);
 
 -- The checkpoint of each node, written in the transaction that contains the effects.
 CREATE TABLE sluice_ledger.heads (
@@ -34,6 +33,16 @@ CREATE TABLE sluice_ledger.heads (
     orders              bigint NOT NULL,
     journal_entries     bigint NOT NULL,
     anomalies           bigint[] NOT NULL               -- rows of each kind
+);
+
+-- The order in which the nodes' batches were applied. Batches of one node that follow one another
+-- share a row.
+CREATE TABLE sluice_ledger.batches (
+    number              bigint PRIMARY KEY, -- 1, 2, 3 ... without gaps
+    node_id             text NOT NULL,      -- UUID of the queue
+    first_seq           bigint NOT NULL,    -- the inputs; last_seq + 1 if it was work only
+    last_seq            bigint NOT NULL,
+    slices              bigint              -- of work, after the last input; null: none is left
 );
 
 CREATE TABLE sluice_ledger.chains (
@@ -638,7 +647,7 @@ CREATE TABLE sluice_ledger.clicks (
     occurred_s          bigint NOT NULL,
     occurred_ns         integer NOT NULL,
     creator             text COLLATE "C" NOT NULL,
-    import              bigint NOT NULL,    -- of state.imports
+    import              bigint NOT NULL,    -- inputs of all nodes up to the import
     import_row          integer NOT NULL,
     effective_from_s    bigint NOT NULL,
     effective_from_ns   integer NOT NULL,

@@ -102,7 +102,7 @@ public:
         for (int i = 0; i < tables.count(); ++i) {
             empty_ += "DELETE FROM sluice_ledger." + tables.row(i).string() + "; ";
         }
-        empty_ += "UPDATE sluice_ledger.state SET programs_revision = 0, imports = 0";
+        empty_ += "UPDATE sluice_ledger.state SET programs_revision = 0";
         made().push_back(url);
     }
     /// Their URLs.

@@ -37,14 +37,18 @@ public:
         }
         ASSERT_TRUE((*writer)->flush().ok());
     }
-    void add_damaged() {
-        auto writer = store::ArchiveWriter::open(folder_, name_, {});
-        store::ArchivedInput input;
-        input.seq = {++last_};
-        input.record = "no record";
-        input.dead_reason = "damaged";
-        ASSERT_TRUE((*writer)->add(input, second(0)).ok());
-        ASSERT_TRUE((*writer)->flush().ok());
+    struct Batch {
+        std::uint64_t number, first, last;
+        std::optional<std::uint64_t> slices;
+    };
+    void order(const std::vector<Batch>& batches) {
+        auto writer = store::OrderWriter::open(folder_, name_);
+        ASSERT_TRUE(writer.ok()) << writer.error().message;
+        for (const Batch& batch : batches) {
+            ASSERT_TRUE(
+                writer->put({batch.number, name_, {batch.first}, {batch.last}, batch.slices}).ok());
+        }
+        ASSERT_TRUE(writer->flush().ok());
     }
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
@@ -55,47 +59,58 @@ private:
     std::uint64_t last_ = 0;
 };
 
-/// `a1 b1 a2 ...`: node and sequence number.
-std::string order_of(const std::vector<std::filesystem::path>& folders) {
-    auto merge = ArchiveMerge::open(folders);
+/// `a1 b1 a2 ...`: node and sequence number. `|` ends a batch, `+2` is work in two slices.
+std::string order_of(const std::vector<std::filesystem::path>& folders,
+                     const Positions& applied = {}, std::uint64_t batch = 0) {
+    auto merge = ArchiveMerge::open(folders, applied, batch);
     EXPECT_TRUE(merge.ok());
     std::string order;
     for (;;) {
-        const auto place = (*merge)->next();
-        EXPECT_TRUE(place.ok());
-        if (!place || !*place) {
+        const auto step = (*merge)->next();
+        EXPECT_TRUE(step.ok()) << step.error().message;
+        if (!step || !*step) {
             return order;
         }
-        order += (order.empty() ? "" : " ") + std::string((*place)->queue_uuid) +
-                 std::to_string((*place)->input.seq.value);
+        order += (order.empty() ? "" : " ") + std::string((*step)->queue_uuid) +
+                 ((*step)->input == nullptr ? "work" : std::to_string((*step)->input->seq.value));
+        order += (*step)->slices ? "+" + std::to_string(*(*step)->slices) : "";
+        order += (*step)->ends_batch ? "|" : "";
     }
 }
 
-TEST(ArchiveMerge, TheEarlierReceiptComesFirst) {
-    NodeArchive a("a"), b("b"), c("c");
+TEST(ArchiveMerge, K9_InputsComeInTheOrderOfTheirBatches) {
+    NodeArchive a("a"), b("b");
     a.add({1, 4, 5});
     b.add({2, 3, 9});
-    EXPECT_EQ(order_of({a.folder(), b.folder()}), "a1 b1 b2 a2 a3 b3");
-    EXPECT_EQ(order_of({b.folder(), a.folder()}), "a1 b1 b2 a2 a3 b3");
-    EXPECT_EQ(order_of({a.folder(), c.folder()}), "a1 a2 a3");
+    a.order({{1, 1, 1, {}}, {4, 2, 3, {}}});
+    b.order({{2, 1, 1, {}}, {3, 2, 2, {}}, {5, 3, 3, {}}});
+    EXPECT_EQ(order_of({a.folder(), b.folder()}), "a1| b1| b2| a2 a3 b3");
+    EXPECT_EQ(order_of({b.folder(), a.folder()}), "a1| b1| b2| a2 a3 b3");
+    // The rest for a ledger that has the first three batches, and a part of the fourth.
+    EXPECT_EQ(order_of({a.folder(), b.folder()}, {{"a", {2}}, {"b", {2}}}, 4), "a3 b3");
 }
 
-TEST(ArchiveMerge, AtOneInstantTheArchiveThatWasNamedFirstComesFirst) {
+TEST(ArchiveMerge, K9_WorkIsDoneWhereItWasDone) {
     NodeArchive a("a"), b("b");
-    a.add({1, 1});
-    b.add({1, 2});
-    EXPECT_EQ(order_of({a.folder(), b.folder()}), "a1 a2 b1 b2");
-    EXPECT_EQ(order_of({b.folder(), a.folder()}), "b1 a1 a2 b2");
+    a.add({1, 4});
+    b.add({2, 3});
+    a.order({{1, 1, 1, 2}, {3, 2, 1, 1}, {5, 2, 1, {}}, {7, 2, 2, {}}});
+    b.order({{2, 1, 1, {}}, {4, 2, 1, {}}, {6, 2, 2, {}}});
+    EXPECT_EQ(order_of({a.folder(), b.folder()}), "a1+2| b1| awork+1| bwork| awork| b2 a2");
 }
 
-TEST(ArchiveMerge, InputsOfOneNodeKeepTheirOrderWhateverItsClockSaid) {
-    NodeArchive a("a"), b("b");
+TEST(ArchiveMerge, K9_AnArchiveAloneNeedsNoOrder) {
+    NodeArchive a("a"), b("b"), c("c");
     a.add({5, 1, 6});
-    b.add({2, 7});
-    EXPECT_EQ(order_of({a.folder(), b.folder()}), "b1 a1 a2 a3 b2");
-    a.add_damaged();
-    a.add({8});
-    EXPECT_EQ(order_of({a.folder(), b.folder()}), "b1 a1 a2 a3 a4 b2 a5");
+    EXPECT_EQ(order_of({a.folder()}), "a1 a2 a3");
+    EXPECT_EQ(order_of({c.folder()}), "");
+    b.add({2});
+    auto merge = ArchiveMerge::open({a.folder(), b.folder()});
+    const auto step = (*merge)->next();
+    ASSERT_FALSE(step.ok());
+    EXPECT_EQ(step.error().code, ErrorCode::kConflict);
+    EXPECT_NE(step.error().message.find("its file order.a is missing"), std::string::npos)
+        << step.error().message;
 }
 
 TEST(ArchiveMerge, AFolderThatIsNoArchiveIsNamed) {
@@ -109,6 +124,8 @@ TEST(ArchiveMerge, ARebuildOfAFleetAppliesTheInputsOfEachNode) {
     NodeArchive a("a"), b("b");
     a.add({1, 3});
     b.add({2, 4, 5});
+    a.order({{1, 1, 1, {}}, {3, 2, 2, {}}});
+    b.order({{2, 1, 1, {}}, {4, 2, 3, {}}});
     store::TempStore store;
     auto rebuild =
         Rebuild::begin({a.folder(), b.folder()}, store.paths().root / "fleet", RebuildOptions{});
@@ -123,6 +140,14 @@ TEST(ArchiveMerge, ARebuildOfAFleetAppliesTheInputsOfEachNode) {
         return true;
     });
     EXPECT_EQ(orders, "a1 a3 b2 b4 b5 ");
+    // The rebuilt ledger has the same batches.
+    std::string batches;
+    ledger->scan(AppliedBatch{}, {}, [&batches](const AppliedBatch& row) {
+        batches += row.node + std::to_string(row.first_seq.value) + "-" +
+                   std::to_string(row.last_seq.value) + " ";
+        return true;
+    });
+    EXPECT_EQ(batches, "a1-1 b1-1 a2-2 b2-3 ");
 }
 
 }  // namespace
