@@ -331,6 +331,16 @@ int Environment::remap(std::size_t map_bytes) noexcept {
     return rc;
 }
 
+unsigned Environment::readers_max() const noexcept {
+    unsigned readers = 0;
+    mdb_env_get_maxreaders(env_, &readers);
+    return readers;
+}
+
+Error Environment::error(int rc, std::string_view doing) const {
+    return lmdb_error(rc, doing, folder_);
+}
+
 int Environment::check_lock_file() const noexcept {
     return lock_file_.is_sound() ? 0 : kLockFileDamaged;
 }

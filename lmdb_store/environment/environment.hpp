@@ -73,17 +73,11 @@ public:
     [[nodiscard]] std::size_t page_bytes() const noexcept { return page_bytes_; }
     [[nodiscard]] bool read_only() const noexcept { return read_only_; }
     /// Returns the reader slots of the lock file, which may be fewer than kReadersMax.
-    [[nodiscard]] unsigned readers_max() const noexcept {
-        unsigned readers = 0;
-        mdb_env_get_maxreaders(env_, &readers);
-        return readers;
-    }
+    [[nodiscard]] unsigned readers_max() const noexcept;
     /// Returns the present map, last page and last transaction, all zero once the map was lost.
     [[nodiscard]] MDB_envinfo info() const noexcept;
     [[nodiscard]] std::size_t map_bytes() const noexcept { return info().me_mapsize; }
-    [[nodiscard]] Error error(int rc, std::string_view doing) const {
-        return lmdb_error(rc, doing, folder_);
-    }
+    [[nodiscard]] Error error(int rc, std::string_view doing) const;
 
     /// Opens named databases into `handles`, in one transaction. With `create`, creates missing
     /// ones; otherwise a missing one is kCorrupt. Names must live as long as the process.
@@ -103,7 +97,7 @@ public:
     [[nodiscard]] int dead_readers_at_open() const noexcept { return dead_at_open_; }
     /// Drops mapped pages, so that a full scan does not inflate resident memory. Views stay valid.
     void release_pages() const;
-    /// Returns true once LMDB could not write a meta page: it refuses everything until it is closed.
+    /// Returns true once LMDB failed to write a meta page. It then refuses every call.
     [[nodiscard]] bool has_failed() noexcept;
     /// Returns ENOSPC in place of EIO if the disk is full, because LMDB reports a short write,
     /// which a disk that runs full causes, as EIO. Returns other codes as they are.

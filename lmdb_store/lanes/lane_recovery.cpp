@@ -19,7 +19,7 @@ public:
 }  // namespace
 
 ByteLock::ByteLock(const LaneSet& lanes, int byte, bool waits) noexcept
-    : file_(open_retrying(lanes.cells_path().c_str(), O_RDWR)) {
+    : file_(open_retrying(lanes.cells_path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK)) {
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;

@@ -109,7 +109,7 @@ void add(std::string& text, const std::string& holder) {
 
 /// Names the holder of a lock of LaneRecovery, unless this process is it.
 void add_lane_lock(const StorePaths& paths, int byte, pid_t claimer, std::string& text) {
-    const Fd fd(open_retrying(paths.lane_cells.c_str(), O_RDONLY));
+    const Fd fd(open_retrying(paths.lane_cells.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
