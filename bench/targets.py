@@ -90,9 +90,16 @@ class Sluice(Target):
     def build(self):
         return pathlib.Path(os.environ.get("SLUICE_BUILD", ROOT / "build/release"))
 
+    def http(self):
+        """The shipped snippets: what the http block has besides nginx's own directives, and the server."""
+        shipped = ROOT / "conf/nginx"
+        text = (shipped / "sluice-http.conf").read_text().replace("/var/lib/sluice", f"{self.state}/store")
+        return text.replace("/usr/share/sluice/nginx", str(shipped)), f"include {shipped}/sluice-server.conf;"
+
     def start(self):
         build = self.build()
         program, store = str(build / "worker/sluice"), self.state / "store"
+        http, server = self.http()
         secret = self.secret_file()
         quiet = {"check": True, "stdout": subprocess.DEVNULL}
         for words in (["init"], ["account", "create", "bench", "--rate-limit", "200000000/60"],
@@ -108,22 +115,18 @@ worker_processes {self.workers};
 pid {self.state}/nginx.pid;
 error_log {self.state}/error.log warn;
 daemon off;
-thread_pool commit threads={self.commit_threads} max_queue=65536;
-thread_pool offload threads=1 max_queue=64;
+thread_pool sluice_commit threads={self.commit_threads} max_queue=65536;
+thread_pool sluice_offload threads=1 max_queue=64;
 events {{ worker_connections 4096; }}
 http {{
     access_log off;
     keepalive_requests 1000000000;
-    client_header_buffer_size 8k;
-    request_pool_size 8k;
-    client_body_buffer_size 64k;
     client_body_temp_path {self.state}/body;
-    sluice_store {store} thread_pool=commit offload_pool=offload;
+    {http}
     server {{
         listen 127.0.0.1:{self.port};
         {self.certificate()}
-        location = /event/ecomm {{ sluice_ingest events; }}
-        location = /product-data {{ sluice_ingest catalog; client_max_body_size 128m; }}
+        {server}
     }}
 }}
 """)
@@ -139,7 +142,24 @@ class SluiceWithWorker(Sluice):
     with_worker = True
 
 
-class SluiceBefore(Sluice):
+class SluiceWithoutSnippets(Sluice):
+    """Only what the endpoints need: shows the cost of the shipped snippets."""
+
+    name = "sluice without the snippets"
+
+    def http(self):
+        return (f"""
+    client_header_buffer_size 8k;
+    request_pool_size 8k;
+    client_body_buffer_size 64k;
+    sluice_store {self.state}/store thread_pool=sluice_commit offload_pool=sluice_offload;
+""", """
+        location = /event/ecomm { sluice_ingest events; }
+        location = /product-data { sluice_ingest catalog; client_max_body_size 128m; }
+""")
+
+
+class SluiceBefore(SluiceWithoutSnippets):
     """The release before lanes, to compare with: SLUICE_BEFORE names its release build."""
 
     name = "sluice, the release before"
@@ -235,5 +255,5 @@ class FastifyPostgres(Target):
                                             SHOP=SHOP, SECRET_FILE=str(self.secret_file())))
 
 
-ALL = (Sluice, SluiceWithWorker, SluiceBefore, SluiceBeforeWithWorker, BareNginx, BareNginxReadBody, Openresty, Go,
+ALL = (Sluice, SluiceWithWorker, SluiceWithoutSnippets, SluiceBefore, SluiceBeforeWithWorker, BareNginx, BareNginxReadBody, Openresty, Go,
        FastifyPostgres)
