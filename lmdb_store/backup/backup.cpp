@@ -287,9 +287,10 @@ Status copy_small(const fs::path& from, const fs::path& to) {
     return copy_file(from, to, kWholeFile, {});
 }
 
-std::string group_of(const fs::path& queue) {
+/// Returns the group that creates files in the store, if there is one.
+std::string group_of(const fs::path& lanes) {
     struct stat info {};
-    const bool shared = ::stat(queue.c_str(), &info) == 0 && (info.st_mode & 0020U) != 0;
+    const bool shared = ::stat(lanes.c_str(), &info) == 0 && (info.st_mode & 0020U) != 0;
     const group* found = shared ? ::getgrgid(info.st_gid) : nullptr;
     return found != nullptr ? found->gr_name : std::string();
 }
@@ -325,7 +326,7 @@ Status copy_all(const BackupSource& source, const StorePaths& to, Backup& backup
     ok = ok ? copy_small(source.paths.master_key, to.master_key) : ok;
     ok = ok ? copy_file(source.paths.format, to.format, kWholeFile, {}) : ok;
     backup.queue_uuid = taken.state.uuid;
-    backup.group = group_of(source.paths.queue);
+    backup.group = group_of(source.paths.lanes);
     backup.has_ledger = source.has_ledger;
     backup.applied = taken.applied;
     backup.last = taken.state.fill.last_seq;
