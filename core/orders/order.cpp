@@ -76,6 +76,7 @@ void attribute(OrderState& state, Attribution attribution, const Source& source,
 
 void post_attribution(OrderState& state, const Source& source, ProgramCache& programs,
                       LedgerTxn& txn) {
+    complete_facts(state, {}, programs, txn);
     freeze_rates(state, programs.rates(txn, state.key, state.position()->attribution.program), txn);
     PostingCause cause;
     cause.all = JournalReason::kAttribution;
@@ -145,6 +146,9 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
             attribute(state_, *std::move(found), source, programs_, txn);
             attributed = true;
         }
+    }
+    if (state_.live) {
+        complete_facts(state_, attributed ? VolumeBefore{} : volume, programs_, txn);
     }
     const std::uint64_t first_entry =
         state_.live ? post_event(arrival, step, attributed, frozen_before, txn) : 0;

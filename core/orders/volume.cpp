@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -189,15 +190,76 @@ void index_customers(AccountNumber account, LedgerTxn& txn) {
     }
 }
 
+namespace {
+
+bool has_new_line(const OrderState& state) {
+    std::unordered_set<std::string_view> frozen;
+    for (const FrozenLine& line : state.position()->frozen) {
+        frozen.insert(line.line.view());
+    }
+    return std::any_of(state.lines.begin(), state.lines.end(), [&frozen](const OrderLine& line) {
+        return line.present && !frozen.contains(line.id.view());
+    });
+}
+
+/// Whether a version by which lines were frozen asked for customers: the customer was frozen then,
+/// also as unknown.
+bool asked_for_customer(const Position& position, LedgerReader& ledger) {
+    std::uint32_t known = 0;
+    for (const FrozenLine& line : position.frozen) {
+        if (line.rate.program_version == known) {
+            continue;
+        }
+        known = line.rate.program_version;
+        const auto version = ledger.program_version(position.attribution.program, known);
+        if (version && version->program.asks_for_customer()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns the volume of the position's creator in the month of the order, without the order.
+Money volume_without(const OrderState& state, const Attribution& attribution,
+                     const VolumeBefore& own, LedgerReader& ledger) {
+    TierVolume volume{state.key.account,          attribution.program, attribution.creator,
+                      month_of(state.ordered_at), state.currency,      {}};
+    Decimal amount = ledger.load(volume) ? volume.amount : Decimal();
+    if (own && own->program == volume.program && own->creator == volume.creator &&
+        own->month == volume.month && own->currency == volume.currency) {
+        amount -= own->amount;
+    }
+    return {state.currency, amount};
+}
+
+}  // namespace
+
+void complete_facts(OrderState& state, const VolumeBefore& own, ProgramCache& programs,
+                    LedgerReader& ledger) {
+    Position& position = *state.position();
+    const Attribution& attribution = position.attribution;
+    const Program& program = programs.rates(ledger, state.key, attribution.program).program();
+    const bool lacks_volume = program.has_tiers() && !position.facts.volume;
+    const bool lacks_customer = program.asks_for_customer() && state.customer &&
+                                position.facts.customer == CustomerKind::kUnknown;
+    if ((!lacks_volume && !lacks_customer) || !has_new_line(state)) {
+        return;
+    }
+    if (lacks_volume) {
+        position.facts.volume = volume_without(state, attribution, own, ledger);
+    }
+    if (lacks_customer && !asked_for_customer(position, ledger)) {
+        position.facts.customer = customer_kind(state, ledger);
+    }
+}
+
 FrozenFacts frozen_facts(const OrderState& state, const Attribution& attribution,
                          ProgramCache& programs, LedgerReader& ledger) {
     const Program& program = programs.rates(ledger, state.key, attribution.program).program();
     FrozenFacts facts;
     facts.caps = program.max_per_order;
     if (program.has_tiers()) {
-        TierVolume volume{state.key.account,          attribution.program, attribution.creator,
-                          month_of(state.ordered_at), state.currency,      {}};
-        facts.volume = Money{state.currency, ledger.load(volume) ? volume.amount : Decimal()};
+        facts.volume = volume_without(state, attribution, {}, ledger);
     }
     if (program.asks_for_customer()) {
         facts.customer = customer_kind(state, ledger);

@@ -42,4 +42,10 @@ void index_customers(AccountNumber account, LedgerTxn& txn);
 [[nodiscard]] FrozenFacts frozen_facts(const OrderState& state, const Attribution& attribution,
                                        ProgramCache& programs, LedgerReader& ledger);
 
+/// Freezes volume and customer of the live position when it sees a new line, if its program asks
+/// for them now and did not ask before (M3).
+/// @param own  The order's share in its creator's volume, as counted now.
+void complete_facts(OrderState& state, const VolumeBefore& own, ProgramCache& programs,
+                    LedgerReader& ledger);
+
 }  // namespace sluice

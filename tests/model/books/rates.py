@@ -34,6 +34,8 @@ def parse_money(text):
 
 def freeze(ledger, order, position):
     """Lines that the position has not seen yet get their rate, rule and base."""
+    if any(line_id not in position.frozen for line_id in order.lines):
+        complete_facts(ledger, order, position)
     for line_id, line in order.lines.items():
         if line_id not in position.frozen:
             position.frozen[line_id] = choose(ledger, order, position, line)
@@ -110,18 +112,26 @@ def tier(position, order, tiers, rate):
 
 
 def freeze_facts(ledger, order, position):
-    """Volume and customer: if the program asks for them then."""
+    """Volume and customer: if the program asks for them then; else with a later line (complete_facts)."""
     program = ledger.programs[position.program]
-    month = month_of(order.ordered_at)
-    sales = ledger.volumes.get((position.program, position.creator, month, order.currency), Fraction(0))
-    rules = program.file["rule"]
-    has_tiers = program.file.get("default_tiers") or any(rule.get("tiers") for rule in rules)
-    position.volume = (order.currency, sales) if has_tiers else None
-    position.customer = customer_kind(ledger, order) if any("customer" in rule for rule in rules) else None
+    complete_facts(ledger, order, position)
     member = program.members.get(position.creator)
     position.group = member.group if member else None
     caps = [parse_money(text) for text in program.file.get("max_per_order", [])]
     position.caps = {currency: amount for amount, currency in caps}
+
+
+def complete_facts(ledger, order, position):
+    """Volume and customer are frozen once: when the position sees a new line and its program asks for them."""
+    rules = ledger.programs[position.program].file["rule"]
+    key = (position.program, position.creator, month_of(order.ordered_at), order.currency)
+    if not position.volume and (
+        ledger.programs[position.program].file.get("default_tiers") or any(rule.get("tiers") for rule in rules)
+    ):
+        own = order.volume[1] if order.volume and order.volume[0] == key else Fraction(0)
+        position.volume = order.currency, ledger.volumes.get(key, Fraction(0)) - own
+    if not position.asked_for_customer and any("customer" in rule for rule in rules):
+        position.customer, position.asked_for_customer = customer_kind(ledger, order), True
 
 
 def month_of(at):

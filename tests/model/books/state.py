@@ -120,8 +120,9 @@ class Position(Unit):
     order: str = ""
     types: tuple = ()
     cause: str = ""  # command id of what gave it out last; empty: an order event
-    volume: tuple = ("", Fraction(0))  # currency, net sales: frozen (M4)
+    volume: tuple | None = None  # currency, net sales: frozen (M4)
     customer: str | None = None  # new, returning, None
+    asked_for_customer: bool = False  # some version that priced a line did
     group: str | None = None
     caps: dict = field(default_factory=dict)  # currency -> Fraction
     frozen: dict = field(default_factory=dict)  # line -> FrozenLine
