@@ -222,6 +222,28 @@ def test_program_apply_prints_each_change(sold):
     assert sold.run("program", "apply", sold.file("raised.toml", raised)).out.strip() == "1 program applied, 0 changed"
 
 
+def test_an_export_passes_the_columns_of_payees_through(sold):
+    for creator in ("ann", "ben"):
+        sold.run("creator", "set", creator, *ACME, "--payee", f"ref-{creator}")
+    payees = sold.file("payees.csv", "payee,name,email\nref-ann,Ann,ann@x.test\nref-ben,Ben,ben@x.test\n")
+    ann, ben = sold.json("payout", "close", *ACME, *until_now())["payouts"]
+
+    def export(payout, *more, status=0):
+        out = sold.folder / "bank.csv"
+        done = sold.run("payout", "export", payout["payout_id"], *ACME, "--payees", payees, "--out", out, *more,
+                        status=status)
+        return done.err if status else out.read_text()
+
+    assert "neither a field" in export(ann, "--form", "csv", "--columns", "Phone=phone", status=1)
+    assert "--form csv, for --columns" in export(ann, "--form", "json", "--columns", "paypal", status=2)
+    assert "in braces" in export(ann, "--form", "csv", "--remittance", "{iban}", status=1)
+    text = export(ann, "--form", "csv", "--columns", "paypal", "--remittance", "Commission {month} {creator}")
+    month = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m")
+    assert text == f"ann@x.test,8.00,USD,{ann['payout_id']},Commission {month} ann,PayPal\n"
+    (payment,) = json.loads(export(ben, "--form", "json"))["payments"]
+    assert (payment["iban"], payment["email"]) == (None, "ben@x.test")
+
+
 def test_holds_are_listed(sold):
     sold.run("hold", *ACME, "--creator", "ben", "--program", "spring", "--reason", "asks the lawyer")
     sold.run("hold", "--shop", "shop-1", "--order", "o1", "--reason", "looks odd")

@@ -152,7 +152,9 @@ private:
         xml_.close();
         xml_.close();
         xml_.open("ReqdExctnDt");
-        xml_.text("Dt", message_.created_at.to_string().substr(0, kDateBytes));
+        xml_.text("Dt", message_.execution_date.empty()
+                            ? message_.created_at.to_string().substr(0, kDateBytes)
+                            : message_.execution_date);
         xml_.close();
         write_party("Dbtr", *message_.debtor);
         write_account("DbtrAcct", *message_.debtor);
@@ -178,7 +180,7 @@ private:
         write_party("Cdtr", payment.to);
         write_account("CdtrAcct", payment.to);
         xml_.open("RmtInf");
-        xml_.text("Ustrd", payment.payout_id);
+        xml_.text("Ustrd", payment.remittance);
         xml_.close();
         xml_.close();
     }
@@ -202,6 +204,12 @@ Status check_pain(const PaymentMessage& message) {
                                               std::string(message.currency.code()) + ": " + listed};
     }
     for (const Payment& payment : message.payments) {
+        if (payment.to.iban.empty()) {
+            return Error{ErrorCode::kInvalid, "payout " + payment.payout_id + ": payee " +
+                                                  payment.payee +
+                                                  " has no iban, which pain.001 "
+                                                  "requires"};
+        }
         if (payment.amount > most()) {
             return Error{ErrorCode::kInvalid,
                          "payout " + payment.payout_id + " of " + payment.amount.to_string() +

@@ -3,11 +3,12 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "core/values/money.hpp"
 #include "worker/cli/csv_reader.hpp"
 
 namespace sluice::cli {
@@ -25,8 +26,50 @@ bool is_capital_or_digit(char c) {
     return is_capital(c) || is_digit(c);
 }
 
-/// Counts the characters of UTF-8 text, or returns nothing if it is not valid UTF-8 or has control
-/// characters.
+std::string without_spaces(std::string text) {
+    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+    return text;
+}
+
+/// @param needs_iban  An account without an IBAN is an error.
+Result<BankAccount> account_of(const std::string& name, const std::string& iban,
+                               const std::string& bic, bool needs_iban) {
+    BankAccount account{name, without_spaces(iban), bic};
+    const auto characters = characters_of(account.name);
+    if (!characters || *characters == 0 || *characters > kNameCharactersMax) {
+        return Error{ErrorCode::kInvalid, "name: expected 1 to 70 characters of UTF-8"};
+    }
+    if ((needs_iban || !account.iban.empty()) && !is_iban(account.iban)) {
+        return Error{ErrorCode::kInvalid, "iban: expected an IBAN with right check digits"};
+    }
+    if (!account.bic.empty() && !is_bic(account.bic)) {
+        return Error{ErrorCode::kInvalid, "bic: expected 8 or 11 capital letters and digits"};
+    }
+    return account;
+}
+
+/// A column of the payees must not take the place of a field of the payment.
+Status check_names(const std::vector<std::string>& columns) {
+    std::set<std::string> taken{"message_id", "payout_id", "creator_id", "currency", "amount",
+                                "remittance", ""};
+    for (const std::string& column : columns) {
+        if (!taken.insert(column).second) {
+            return Error{ErrorCode::kInvalid,
+                         "column '" + column + "': expected another name, each once"};
+        }
+    }
+    return Status::success();
+}
+
+Status check_text(const std::string& column, const std::string& text) {
+    return characters_of(text)
+               ? Status::success()
+               : Status(Error{ErrorCode::kInvalid, column + ": expected UTF-8 without control "
+                                                            "characters"});
+}
+
+}  // namespace
+
 std::optional<std::size_t> characters_of(std::string_view text) {
     const auto is_control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7F; };
     if (!simdjson::validate_utf8(text.data(), text.size()) ||
@@ -38,38 +81,6 @@ std::optional<std::size_t> characters_of(std::string_view text) {
     };
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
-
-std::string without_spaces(std::string text) {
-    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
-    return text;
-}
-
-Result<BankAccount> account_of(std::string name, std::string iban, std::string bic) {
-    BankAccount account{std::move(name), without_spaces(std::move(iban)), std::move(bic)};
-    const auto characters = characters_of(account.name);
-    if (!characters || *characters == 0 || *characters > kNameCharactersMax) {
-        return Error{ErrorCode::kInvalid, "name: expected 1 to 70 characters of UTF-8"};
-    }
-    if (!is_iban(account.iban)) {
-        return Error{ErrorCode::kInvalid, "iban: expected an IBAN with right check digits"};
-    }
-    if (!account.bic.empty() && !is_bic(account.bic)) {
-        return Error{ErrorCode::kInvalid, "bic: expected 8 or 11 capital letters and digits"};
-    }
-    return account;
-}
-
-/// Reads a table whose columns end in name,iban and bic; `take` gets a row and its account.
-Status read_accounts(const std::string& file, const CsvColumns& columns,
-                     const std::function<Status(const CsvRow&, BankAccount)>& take) {
-    const std::size_t at = columns.required.size() - 2;
-    return read_rows(file, columns, [&](const CsvRow& row) {
-        auto account = account_of(row.fields[at], row.fields[at + 1], row.fields[at + 2]);
-        return account.ok() ? take(row, std::move(account).value()) : Status(account.error());
-    });
-}
-
-}  // namespace
 
 bool is_iban(std::string_view text) noexcept {
     constexpr std::size_t kBytesMin = 15, kBytesMax = 34;
@@ -96,36 +107,66 @@ bool is_bic(std::string_view text) noexcept {
 }
 
 Result<Payees> read_payees(const std::string& file) {
+    constexpr std::size_t kKnown = 4;
     Payees payees;
-    Status read = read_accounts(
-        file, {{"payee", "name", "iban"}, {"bic"}}, [&](const CsvRow& row, BankAccount account) {
-            if (row.fields[0].empty()) {
-                return Status(
-                    Error{ErrorCode::kInvalid, "payee: expected a text that is not empty"});
+    const CsvColumns columns{{"payee", "name"}, {"iban", "bic"}, &payees.columns};
+    const Status read = read_rows(file, columns, [&](const CsvRow& row) {
+        if (Status fits = check_names(payees.columns); !fits.ok()) {
+            return fits;
+        }
+        auto account = account_of(row.fields[1], row.fields[2], row.fields[3], false);
+        if (!account.ok()) {
+            return Status(account.error());
+        }
+        for (std::size_t i = 0; i < payees.columns.size(); ++i) {
+            if (Status fits = check_text(payees.columns[i], row.fields[kKnown + i]); !fits.ok()) {
+                return fits;
             }
-            if (!payees.emplace(row.fields[0], std::move(account)).second) {
-                return Status(Error{ErrorCode::kInvalid, "payee: expected each once, found " +
-                                                             row.fields[0] + " again"});
-            }
-            return Status::success();
-        });
+            account->more.push_back(row.fields[kKnown + i]);
+        }
+        if (row.fields[0].empty()) {
+            return Status(Error{ErrorCode::kInvalid, "payee: expected a text that is not empty"});
+        }
+        if (!payees.by_reference.emplace(row.fields[0], std::move(account).value()).second) {
+            return Status(Error{ErrorCode::kInvalid,
+                                "payee: expected each once, found " + row.fields[0] + " again"});
+        }
+        return Status::success();
+    });
     return read.ok() ? Result<Payees>(std::move(payees)) : Result<Payees>(read.error());
 }
 
-Result<BankAccount> read_debtor(const std::string& file) {
-    std::vector<BankAccount> accounts;
-    Status read = read_accounts(file, {{"name", "iban"}, {"bic"}},
-                                [&](const CsvRow& /*row*/, BankAccount account) {
-                                    accounts.push_back(std::move(account));
-                                    return Status::success();
-                                });
+Result<Debtors> read_debtors(const std::string& file) {
+    Debtors debtors;
+    const CsvColumns columns{{"name", "iban"}, {"bic", "currency"}};
+    const Status read = read_rows(file, columns, [&](const CsvRow& row) {
+        auto account = account_of(row.fields[0], row.fields[1], row.fields[2], true);
+        if (!account.ok()) {
+            return Status(account.error());
+        }
+        const std::string& currency = row.fields[3];
+        if (!currency.empty() && !Currency::parse(currency)) {
+            return Status(Error{ErrorCode::kInvalid, "currency: expected an ISO 4217 code"});
+        }
+        if (!debtors.emplace(currency, std::move(account).value()).second) {
+            return Status(Error{ErrorCode::kInvalid,
+                                "currency: expected one account for each, or one row without"});
+        }
+        return Status::success();
+    });
     if (!read.ok()) {
         return read.error();
     }
-    if (accounts.size() != 1) {
+    if (debtors.empty()) {
         return Error{ErrorCode::kInvalid, file + ":2: expected one row: the account that pays"};
     }
-    return accounts.front();
+    return debtors;
+}
+
+const BankAccount* debtor_in(const Debtors& debtors, std::string_view currency) {
+    const auto own = debtors.find(currency);
+    const auto found = own == debtors.end() ? debtors.find("") : own;
+    return found == debtors.end() ? nullptr : &found->second;
 }
 
 }  // namespace sluice::cli

@@ -2,9 +2,12 @@
 // the ledger (rule P6).
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/values/result.hpp"
 
@@ -12,19 +15,31 @@ namespace sluice::cli {
 
 struct BankAccount {
     std::string name;  ///< 1 to 70 characters of UTF-8, the limit of SEPA.
-    std::string iban;  ///< Without spaces, in capitals, with valid check digits.
+    std::string iban;  ///< Without spaces, in capitals, with valid check digits; or empty.
     std::string bic;   ///< 8 or 11 letters and digits, or empty.
+    std::vector<std::string> more{};  ///< Fields of Payees::columns.
 };
 
-/// Keyed by the payee reference of creators.
-using Payees = std::map<std::string, BankAccount, std::less<>>;
+/// The payees of a file, and the names of its columns that sluice does not know.
+struct Payees {
+    std::map<std::string, BankAccount, std::less<>> by_reference;  ///< The creators' payee.
+    std::vector<std::string> columns;
+};
 
-/// Reads a file with the columns payee,name,iban and optionally bic. Returns kInvalid as
+/// Reads the columns payee and name, optionally iban and bic, and any others. Returns kInvalid as
 /// `file:line: column: expected`.
 [[nodiscard]] Result<Payees> read_payees(const std::string& file);
-/// Reads a file of one row with the columns name,iban and optionally bic.
-[[nodiscard]] Result<BankAccount> read_debtor(const std::string& file);
 
+/// The accounts that pay, by currency; the account of an empty currency pays the rest.
+using Debtors = std::map<std::string, BankAccount, std::less<>>;
+/// Reads the columns name and iban, optionally bic and currency; one row for each currency.
+[[nodiscard]] Result<Debtors> read_debtors(const std::string& file);
+/// Returns the account that pays in the currency, or nullptr.
+[[nodiscard]] const BankAccount* debtor_in(const Debtors& debtors, std::string_view currency);
+
+/// Counts the characters of UTF-8 text. Returns nothing if it is not valid UTF-8 or has control
+/// characters.
+[[nodiscard]] std::optional<std::size_t> characters_of(std::string_view text);
 /// ISO 13616: two letters, two check digits, up to 30 letters and digits; the remainder is 1.
 [[nodiscard]] bool is_iban(std::string_view text) noexcept;
 /// ISO 9362: 8 or 11 letters and digits.

@@ -1,33 +1,113 @@
 #include "worker/bank/payment.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {
 namespace {
 
-std::string csv_file(const PaymentMessage& message) {
-    std::string text = "message_id,payout_id,creator_id,payee,name,iban,bic,currency,amount\n";
-    for (const Payment& payment : message.payments) {
-        for (const std::string& field : {message.message_id, payment.payout_id, payment.creator_id,
-                                         payment.payee, payment.to.name, payment.to.iban,
-                                         payment.to.bic, std::string(message.currency.code())}) {
-            text += csv_field(field) + ",";
+constexpr std::string_view kFields[] = {"message_id", "payout_id", "creator_id", "payee",
+                                        "name",       "iban",      "bic",        "currency",
+                                        "amount",     "remittance"};
+
+/// The columns of the payees' file come last, under their own names.
+PaymentColumns all_columns(const PaymentMessage& message) {
+    PaymentColumns all;
+    for (const std::string_view field : kFields) {
+        if (field != "remittance") {
+            all.columns.push_back({std::string(field), std::string(field), {}});
         }
-        text += payment.amount.to_string() + "\n";
+    }
+    for (const std::string& name : message.more) {
+        all.columns.push_back({name, name, {}});
+    }
+    return all;
+}
+
+std::string value_of(const PaymentMessage& message, const Payment& payment,
+                     const PaymentColumn& column) {
+    if (column.field.empty()) {
+        return column.text;
+    }
+    for (std::size_t i = 0; i < message.more.size(); ++i) {
+        if (message.more[i] == column.field) {
+            return payment.to.more[i];
+        }
+    }
+    const std::map<std::string_view, std::string> fields{
+        {"message_id", message.message_id},
+        {"payout_id", payment.payout_id},
+        {"creator_id", payment.creator_id},
+        {"payee", payment.payee},
+        {"name", payment.to.name},
+        {"iban", payment.to.iban},
+        {"bic", payment.to.bic},
+        {"currency", std::string(message.currency.code())},
+        {"amount", payment.amount.to_string()},
+        {"remittance", payment.remittance}};
+    return fields.at(column.field);
+}
+
+void add_line(std::string& text, const std::vector<std::string>& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        text += (i == 0 ? "" : ",") + csv_field(cells[i]);
+    }
+    text += "\n";
+}
+
+std::string csv_file(const PaymentMessage& message, const PaymentColumns& wanted) {
+    const PaymentColumns columns = wanted.columns.empty() ? all_columns(message) : wanted;
+    std::string text;
+    std::vector<std::string> cells;
+    for (const PaymentColumn& column : columns.columns) {
+        cells.push_back(column.header);
+    }
+    if (columns.has_header) {
+        add_line(text, cells);
+    }
+    for (const Payment& payment : message.payments) {
+        cells.clear();
+        for (const PaymentColumn& column : columns.columns) {
+            cells.push_back(value_of(message, payment, column));
+        }
+        add_line(text, cells);
     }
     return text;
+}
+
+/// `Name=name`, `name`, `Kind='EMAIL'`
+Result<PaymentColumn> parse_column(std::string_view word) {
+    const std::size_t equals = word.find('=');
+    const std::string header(word.substr(0, equals));
+    const std::string value(equals == std::string_view::npos ? word : word.substr(equals + 1));
+    if (header.empty() || value.empty()) {
+        return Error{ErrorCode::kInvalid,
+                     "expected wise, paypal, or HEADER=FIELD with a comma between, found '" +
+                         std::string(word) + "'"};
+    }
+    if (value.size() > 1 && value.front() == '\'' && value.back() == '\'') {
+        return PaymentColumn{header, {}, value.substr(1, value.size() - 2)};
+    }
+    return PaymentColumn{header, value, {}};
 }
 
 std::string json_file(const PaymentMessage& message) {
     Json payments = Json::array();
     for (const Payment& payment : message.payments) {
-        payments.push_back({{"payout_id", payment.payout_id},
-                            {"creator_id", payment.creator_id},
-                            {"payee", payment.payee},
-                            {"name", payment.to.name},
-                            {"iban", payment.to.iban},
-                            {"bic", payment.to.bic.empty() ? Json() : Json(payment.to.bic)},
-                            {"amount", payment.amount.to_string()}});
+        Json row{{"payout_id", payment.payout_id},
+                 {"creator_id", payment.creator_id},
+                 {"payee", payment.payee},
+                 {"name", payment.to.name},
+                 {"iban", text_or_null(payment.to.iban)},
+                 {"bic", text_or_null(payment.to.bic)},
+                 {"amount", payment.amount.to_string()}};
+        for (std::size_t i = 0; i < message.more.size(); ++i) {
+            row[message.more[i]] = payment.to.more[i];
+        }
+        payments.push_back(std::move(row));
     }
     const Json file{{"message_id", message.message_id},
                     {"account_id", message.account_id},
@@ -52,10 +132,95 @@ Result<PaymentForm> parse_payment_form(std::string_view text) {
     return Error{ErrorCode::kInvalid, "expected csv, json or pain.001"};
 }
 
-std::string payment_file(const PaymentMessage& message, PaymentForm form) {
+/// The batch file of Wise for payments to an e-mail address, and that of PayPal Payouts, which has
+/// no header. Both need a column `email` in the payees' file.
+Result<PaymentColumns> parse_payment_columns(std::string_view text) {
+    if (text == "wise") {
+        return PaymentColumns{{{"name", "name", {}},
+                               {"recipientEmail", "email", {}},
+                               {"paymentReference", "remittance", {}},
+                               {"amountCurrency", {}, "target"},
+                               {"amount", "amount", {}},
+                               {"sourceCurrency", "currency", {}},
+                               {"targetCurrency", "currency", {}},
+                               {"type", {}, "EMAIL"}},
+                              true};
+    }
+    if (text == "paypal") {
+        return PaymentColumns{{{"recipient", "email", {}},
+                               {"amount", "amount", {}},
+                               {"currency", "currency", {}},
+                               {"customer_id", "payout_id", {}},
+                               {"note", "remittance", {}},
+                               {"wallet", {}, "PayPal"}},
+                              false};
+    }
+    PaymentColumns parsed;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        auto column = parse_column(text.substr(0, comma));
+        if (!column.ok()) {
+            return column.error();
+        }
+        parsed.columns.push_back(std::move(column).value());
+        text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+    }
+    return parsed;
+}
+
+Status check_columns(const PaymentColumns& columns, const PaymentMessage& message) {
+    for (const PaymentColumn& column : columns.columns) {
+        const bool known =
+            column.field.empty() ||
+            std::find(std::begin(kFields), std::end(kFields), column.field) != std::end(kFields) ||
+            std::find(message.more.begin(), message.more.end(), column.field) != message.more.end();
+        if (!known) {
+            return Error{ErrorCode::kInvalid,
+                         "column " + column.header + ": neither a field of " +
+                             "the payment nor a column of the payees' file: " + column.field};
+        }
+    }
+    return Status::success();
+}
+
+Result<std::string> remittance_text(std::string_view pattern, const Payment& payment,
+                                    Timestamp until) {
+    constexpr std::size_t kCharactersMax = 140;  // of a SEPA message
+    constexpr std::size_t kMonthBytes = 7;
+    const std::map<std::string_view, std::string> values{
+        {"month", until.plus_seconds(-1).to_string().substr(0, kMonthBytes)},
+        {"payout", payment.payout_id},
+        {"creator", payment.creator_id}};
+    std::string text;
+    while (!pattern.empty()) {
+        const std::size_t open = pattern.find('{');
+        text += pattern.substr(0, open);
+        if (open == std::string_view::npos) {
+            break;
+        }
+        const std::size_t close = pattern.find('}', open);
+        const auto found = close == std::string_view::npos
+                               ? values.end()
+                               : values.find(pattern.substr(open + 1, close - open - 1));
+        if (found == values.end()) {
+            return Error{ErrorCode::kInvalid,
+                         "--remittance: expected {month}, {payout} or {creator} in braces"};
+        }
+        text += found->second;
+        pattern.remove_prefix(close + 1);
+    }
+    const std::optional<std::size_t> characters = characters_of(text);
+    if (!characters || *characters == 0 || *characters > kCharactersMax) {
+        return Error{ErrorCode::kInvalid, "--remittance: expected 1 to 140 characters of UTF-8"};
+    }
+    return text;
+}
+
+std::string payment_file(const PaymentMessage& message, PaymentForm form,
+                         const PaymentColumns& columns) {
     switch (form) {
         case PaymentForm::kCsv:
-            return csv_file(message);
+            return csv_file(message, columns);
         case PaymentForm::kJson:
             return json_file(message);
         case PaymentForm::kPain:

@@ -157,6 +157,12 @@ Result<CsvTable> CsvTable::open(std::FILE* file, std::string name, const CsvColu
     for (const std::string& column : columns.optional) {
         find(column, false);
     }
+    if (columns.others != nullptr) {
+        columns.others->assign(left.begin(), left.end());
+        for (const std::string& column : *columns.others) {
+            find(column, false);
+        }
+    }
     if (!got.value() || !complete || !left.empty()) {
         return table.error_at(
             1, "expected a header line with the columns " + joined(columns.required) +

@@ -50,6 +50,9 @@ private:
 struct CsvColumns {
     std::vector<std::string> required;
     std::vector<std::string> optional = {};
+    /// If it is set, the file may have further columns: gets their names, in the order of the file.
+    /// Their fields follow those of the other columns.
+    std::vector<std::string>* others = nullptr;
 };
 
 /// A file whose first line names its columns, which may come in any order.

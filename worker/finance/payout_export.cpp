@@ -26,13 +26,16 @@ struct ExportCommand {
     PaymentForm form = PaymentForm::kCsv;
     std::optional<Currency> currency;  ///< Other payouts of the named runs are left out.
     std::string payees, debtor, out;
+    PaymentColumns columns;
+    std::string execution_date;
+    std::string remittance = "{payout}";
     SubmitOptions submit;
 };
 
 /// The bank accounts, read before the ledger.
 struct BankFiles {
     Payees payees;
-    std::optional<BankAccount> debtor;
+    Debtors debtors;
 };
 
 Result<BankFiles> read_bank_files(const ExportCommand& command) {
@@ -43,11 +46,11 @@ Result<BankFiles> read_bank_files(const ExportCommand& command) {
     }
     files.payees = std::move(payees).value();
     if (!command.debtor.empty()) {
-        auto debtor = read_debtor(command.debtor);
-        if (!debtor.ok()) {
-            return debtor.error();
+        auto debtors = read_debtors(command.debtor);
+        if (!debtors.ok()) {
+            return debtors.error();
         }
-        files.debtor = std::move(debtor).value();
+        files.debtors = std::move(debtors).value();
     }
     return files;
 }
@@ -177,7 +180,11 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
     PaymentMessage message;
     message.account_id = command.submit.account->str();
     message.currency = payouts.front().currency;
-    message.debtor = files.debtor;
+    message.execution_date = command.execution_date;
+    message.more = files.payees.columns;
+    if (const BankAccount* debtor = debtor_in(files.debtors, message.currency.code())) {
+        message.debtor = *debtor;
+    }
     const CreatorNames names(ledger);
     for (const Payout& payout : payouts) {
         if (payout.currency != message.currency) {
@@ -194,15 +201,27 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
                                                   creator + " has no payee; `sluice creator set " +
                                                   creator + " --payee`"};
         }
-        const auto to = files.payees.find(profile.payee);
-        if (to == files.payees.end()) {
+        const auto to = files.payees.by_reference.find(profile.payee);
+        if (to == files.payees.by_reference.end()) {
             return Error{ErrorCode::kInvalid, command.payees + ": expected a row of payee " +
                                                   profile.payee + ", of creator " + creator};
         }
-        message.payments.push_back(
-            {payout.payout_id, creator, profile.payee, payout.amount, to->second});
+        Payment payment{payout.payout_id, creator, profile.payee, payout.amount, to->second, {}};
+        auto remittance = remittance_text(command.remittance, payment, payout.until);
+        if (!remittance.ok()) {
+            return remittance.error();
+        }
+        payment.remittance = std::move(remittance).value();
+        message.payments.push_back(std::move(payment));
+    }
+    if (Status fits = check_columns(command.columns, message); !fits.ok()) {
+        return fits.error();
     }
     if (command.form == PaymentForm::kPain) {
+        if (!message.debtor) {
+            return Error{ErrorCode::kInvalid, command.debtor + ": expected a row for " +
+                                                  std::string(message.currency.code())};
+        }
         if (Status fits = check_pain(message); !fits.ok()) {
             return fits.error();
         }
@@ -252,7 +271,8 @@ Status write_sent(const Frame& frame, const ExportCommand& command, AccountNumbe
             }
             message->message_id = id;
             message->created_at = *payouts.front().sent_at;
-            if (Status written = write_output(command.out, payment_file(*message, command.form));
+            if (Status written = write_output(
+                    command.out, payment_file(*message, command.form, command.columns));
                 !written.ok()) {
                 return Error{written.error().code,
                              written.error().message +
@@ -302,6 +322,15 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     return write_sent(frame, command, *account, *files, sent->command_id);
 }
 
+Result<std::string> parse_date(std::string_view text) {
+    constexpr std::size_t kDateBytes = 10;
+    const std::string date(text);
+    if (date.size() != kDateBytes || !Timestamp::parse(date + "T00:00:00Z")) {
+        return Error{ErrorCode::kInvalid, "expected a date such as 2026-02-03"};
+    }
+    return date;
+}
+
 }  // namespace
 
 void declare_export(Subcommand group) {
@@ -317,16 +346,33 @@ void declare_export(Subcommand group) {
     add_value(app, "--form", "csv|json|pain.001", command.form, parse_payment_form,
               "File format; pain.001 means pain.001.001.09, EUR only")
         .required();
-    add_file(app, "--payees", "FILE", command.payees, FileUse::kInput,
-             "Payout destinations: a CSV file with columns payee,name,iban,bic")
+    add_file(
+        app, "--payees", "FILE", command.payees, FileUse::kInput,
+        "Payout destinations: a CSV file with columns payee,name, optionally iban,bic (pain.001 "
+        "requires the IBAN), and any others, which csv and json pass through")
         .required();
-    add_file(app, "--debtor", "FILE", command.debtor, FileUse::kInput,
-             "Debtor's account, required for pain.001: a CSV file with columns name,iban,bic");
+    add_file(
+        app, "--debtor", "FILE", command.debtor, FileUse::kInput,
+        "Debtor's account, required for pain.001: a CSV file with columns name,iban, optionally "
+        "bic and currency (one row per currency)");
+    const Option columns =
+        add_value(app, "--columns", "LIST|wise|paypal", command.columns, parse_payment_columns,
+                  "Columns of --form csv: HEADER=FIELD or HEADER='TEXT', with a comma between, or "
+                  "the batch file of Wise or PayPal, which need a payees column email");
+    add_value(
+        app, "--execution-date", "DATE", command.execution_date, parse_date,
+        "Day on which the bank is to pay, YYYY-MM-DD, in pain.001 (default: the day of export)");
+    add_text(app, "--remittance", "TEXT", command.remittance,
+             "Text for the payee's statement; {month}, {payout} and {creator} are replaced "
+             "(default: {payout})");
     add_file(app, "--out", "FILE", command.out, FileUse::kOutput, "Output file").required();
     add_value(app, "--again", "ID", command.again, parse_admin_id,
               "Write the file of this earlier message again; nothing is marked as sent")
         .excludes(ids);
-    app.require([&command = command] {
+    app.require([&command = command, columns]() -> std::string {
+        if (columns.is_given() && command.form != PaymentForm::kCsv) {
+            return "--form csv, for --columns,";
+        }
         if (command.ids.empty() && command.again.empty()) {
             return "ID or --again";
         }

@@ -110,6 +110,7 @@ void declare_report(Subcommand app) {
     add_text(statements, "--into", "DIR", all.into,
              "Folder of the files, one per creator; existing files are replaced")
         .required();
+    statements.uses_file(all.into, FileUse::kNewFolder);
     add_ledger(statements, all.list.ledger);
     add_value(statements, "--format", "table|json|csv", all.list.format, parse_format,
               "Format of the files (default: csv)");

@@ -50,7 +50,7 @@ TEST(Payees, RowsAreReadByColumnAndSpacesOfAnIbanAreDropped) {
     const TempFile file("payee,iban,name\nref-1,DE89 3704 0044 0532 0130 00,\"Ann, Ltd\"\n");
     const auto payees = read_payees(file.path());
     ASSERT_TRUE(payees.ok()) << payees.error().message;
-    const BankAccount& account = payees->find("ref-1")->second;
+    const BankAccount& account = payees->by_reference.find("ref-1")->second;
     EXPECT_EQ(account.name, "Ann, Ltd");
     EXPECT_EQ(account.iban, "DE89370400440532013000");
     EXPECT_EQ(account.bic, "");
@@ -85,13 +85,36 @@ TEST(Payees, SeventyCharactersAreCountedNotBytes) {
     EXPECT_TRUE(read_payees(file.path()).ok());
 }
 
-TEST(Payees, TheDebtorIsOneRow) {
+TEST(Payees, AnIbanIsOptionalAndOtherColumnsAreKept) {
+    const TempFile file("email,payee,name\nann@x.test,ref-1,Ann\n");
+    const auto payees = read_payees(file.path());
+    ASSERT_TRUE(payees.ok()) << payees.error().message;
+    EXPECT_EQ(payees->columns, std::vector<std::string>{"email"});
+    EXPECT_EQ(payees->by_reference.find("ref-1")->second.more,
+              std::vector<std::string>{"ann@x.test"});
+    for (const char* taken : {"amount", "currency", "", "x,x"}) {
+        const TempFile wrong(std::string("payee,name,") + taken + "\nr,Ann,1,2\n");
+        EXPECT_FALSE(read_payees(wrong.path()).ok()) << taken;
+    }
+}
+
+TEST(Payees, DebtorsAreOneRowForEachCurrency) {
     const TempFile one("name,iban,bic\nAcme GmbH,DE89370400440532013000,COBADEFFXXX\n");
-    const auto debtor = read_debtor(one.path());
-    ASSERT_TRUE(debtor.ok()) << debtor.error().message;
-    EXPECT_EQ(debtor->bic, "COBADEFFXXX");
-    const TempFile none("name,iban\n");
-    EXPECT_FALSE(read_debtor(none.path()).ok());
+    const auto any = read_debtors(one.path());
+    ASSERT_TRUE(any.ok()) << any.error().message;
+    EXPECT_EQ(debtor_in(*any, "EUR")->bic, "COBADEFFXXX");
+    const TempFile two(
+        "name,iban,currency\nAcme,DE89370400440532013000,EUR\nAcme "
+        "US,GB82WEST12345698765432,USD\n");
+    const auto both = read_debtors(two.path());
+    ASSERT_TRUE(both.ok()) << both.error().message;
+    EXPECT_EQ(debtor_in(*both, "USD")->name, "Acme US");
+    EXPECT_EQ(debtor_in(*both, "JPY"), nullptr);
+    for (const char* rows : {"", "A,,\n", "A,DE89370400440532013000,XYZ\n",
+                             "A,DE89370400440532013000,\nB,DE89370400440532013000,\n"}) {
+        const TempFile wrong(std::string("name,iban,currency\n") + rows);
+        EXPECT_FALSE(read_debtors(wrong.path()).ok()) << rows;
+    }
 }
 
 }  // namespace
