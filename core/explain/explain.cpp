@@ -318,9 +318,13 @@ std::string accrual_words(const OrderState& order, const Position& position,
         return words + "payable at once";
     }
     const std::optional<ProgramRow> row = ledger.program(position.attribution.program);
-    return words + "it clears" +
-           (row ? " " + row->program.clears_at(order.ordered_at).to_string() : "") +
-           ": pending before that, payable from then on";
+    words += "it clears" + (row ? " " + row->program.clears_at(order.ordered_at).to_string() : "") +
+             ": pending before that, payable from then on";
+    const bool is_back_dated =
+        row && row->program.clears_at(order.ordered_at) < position.last_posted;
+    return words + (is_back_dated ? "; posted at " + position.last_posted.to_string() +
+                                        ", so a payout close until a later time pays it"
+                                  : "");
 }
 
 void explain_accruals(Explanation& out, LedgerReader& ledger) {

@@ -232,6 +232,13 @@ TEST_P(Explain, TheJsonSaysTheSame) {
     EXPECT_EQ(json["accruals"][0]["accrued"], "5.36");
 }
 
+TEST_P(Explain, ABackDatedOrderNamesTheCloseThatPaysIt) {
+    books.receive_at("2026-03-05T00:00:00Z");
+    books.create(order());
+    EXPECT_THAT(text(), HasSubstr("payable from then on; posted at 2026-03-05T00:00:00Z, so a "
+                                  "payout close until a later time pays it"));
+}
+
 TEST_P(Explain, EveryVerdictHasItsReason) {
     const auto reader = books.read();
     OrderState state;
