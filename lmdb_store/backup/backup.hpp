@@ -48,9 +48,12 @@ using CopyCheck = std::function<Status(const StorePaths& copy, const Backup& bac
 /// the queue holds, or kCorrupt if a record or body is damaged.
 [[nodiscard]] Result<QueueFill> check_queue_copy(const StorePaths& paths, SequenceNumber applied);
 
-/// Makes a store of a backup, with the owners and modes of `sluice init`. Leaves nothing behind
-/// after an error.
-/// @param group  Empty means the group of the store that was backed up, if it exists here.
+/// Returns the group of nginx's workers for a restored store: `given`, or if that is empty the one
+/// of the store that was backed up, if it exists here.
+[[nodiscard]] std::optional<std::string> group_for(const Backup& backup, const std::string& given);
+
+/// Makes a store of a backup for the user who runs it, with the modes of `sluice init`. Leaves
+/// nothing behind after an error.
 /// Returns kConflict if the target exists and is not an empty folder.
 [[nodiscard]] Status restore_backup(const std::filesystem::path& folder, const Backup& backup,
                                     const StorePaths& target, std::optional<std::string> group,

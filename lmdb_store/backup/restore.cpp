@@ -25,14 +25,6 @@ Result<FileOwner> owner_of(const fs::path& path) {
     return FileOwner{info.st_uid, info.st_gid, info.st_mode & 0777U};
 }
 
-/// Returns the group that a new store gets.
-std::optional<std::string> group_for(const Backup& backup, std::optional<std::string> given) {
-    if (given || backup.group.empty() || ::getgrnam(backup.group.c_str()) == nullptr) {
-        return given;
-    }
-    return backup.group;
-}
-
 /// Returns the file whose owner and mode a new file gets: its neighbour, made by `sluice init`.
 fs::path model_of(const std::string& path, const StorePaths& target) {
     return path.starts_with("queue/") ? target.queue / "data.mdb" : target.ledger / "data.mdb";
@@ -85,6 +77,14 @@ Status fill(const fs::path& folder, const Backup& backup, const StorePaths& targ
 
 }  // namespace
 
+std::optional<std::string> group_for(const Backup& backup, const std::string& given) {
+    if (!given.empty()) {
+        return given;
+    }
+    const bool exists = !backup.group.empty() && ::getgrnam(backup.group.c_str()) != nullptr;
+    return exists ? std::optional(backup.group) : std::nullopt;
+}
+
 Status restore_backup(const fs::path& folder, const Backup& backup, const StorePaths& target,
                       std::optional<std::string> group, const CopyCheck& check) {
     const auto format = read_store_format(StorePaths(folder));
@@ -99,7 +99,7 @@ Status restore_backup(const fs::path& folder, const Backup& backup, const StoreP
         return made.error();
     }
     InitOptions options;
-    options.group = group_for(backup, std::move(group));
+    options.group = std::move(group);
     options.max_accounts = format->max_accounts;
     Status ok = init_store(target, options);
     ok = ok ? fill(folder, backup, target, check) : ok;

@@ -250,3 +250,25 @@ def test_tokens_of_before_sign_at_the_restored_store(start_edge, new_merchant, t
     assert merchant.event("ORDER_CREATE", orders.order("o")).status == 200
     assert edge.request("POST", sign.EVENTS, [], b"").status == 401
     shutil.rmtree(f"{edge.store}.broken")
+
+
+def test_a_store_that_root_restores_belongs_to_the_user_sluice(start_edge, new_merchant, tmp_path):
+    """As on a machine with the package: /etc/passwd of a namespace of its own has that user."""
+    edge = start_edge(CONFIG)
+    merchant = new_merchant(edge, "acme")
+    merchant.event("ORDER_CREATE", orders.order("o", note="n" * 400_000))
+    edge.sluice.drain()
+    backup, store = edge.folder / "b", edge.folder / "restored"
+    edge.sluice("backup", str(backup))
+    owner = 64_999
+    for path in (backup, *backup.rglob("*")):
+        os.chown(path, owner, owner)
+    os.chmod(edge.folder, 0o755)
+    words = []
+    for name, line in (("passwd", "sluice:x:{0}:{0}::/:/bin/false\n"), ("group", "sluice:x:{0}:\n")):
+        (tmp_path / name).write_text(pathlib.Path("/etc", name).read_text() + line.format(owner))
+        words.append(f"mount --bind {tmp_path / name} /etc/{name}")
+    words.append(f"exec {paths.SLUICE} --store {store} restore {backup}")
+    subprocess.run(["unshare", "-m", "--propagation", "private", "bash", "-ec", "\n".join(words)], check=True)
+    assert {path.stat().st_uid for path in (store, *store.rglob("*"))} == {owner}
+    assert oct((store / "master.key").stat().st_mode & 0o7777) == "0o400"

@@ -1,9 +1,17 @@
 // Administration: the subcommands for operators of a store, noun by noun.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "worker/cli/cli.hpp"
 
 namespace sluice::cli {
+
+/// Makes a program of root the user `sluice`, which will own the new store. Root owns it if there
+/// is no such user, or if that user cannot enter the folder above.
+[[nodiscard]] Status become_new_owner(const store::StorePaths& paths,
+                                      const std::optional<std::string>& group);
 
 void declare_store(Subcommand app);    // init, store, key
 void declare_account(Subcommand app);  // account, shop

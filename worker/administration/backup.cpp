@@ -158,8 +158,10 @@ Status run_restore(const Frame& frame, const RestoreCommand& command) {
     if (!backup.ok()) {
         return backup.error();
     }
-    const std::optional<std::string> group =
-        command.group.empty() ? std::nullopt : std::optional(command.group);
+    const std::optional<std::string> group = store::group_for(*backup, command.group);
+    if (Status became = become_new_owner(frame.paths(), group); !became.ok()) {
+        return became;
+    }
     CopyChecker checker;
     if (Status restored =
             store::restore_backup(command.folder, *backup, frame.paths(), group, std::ref(checker));

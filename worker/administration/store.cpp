@@ -26,8 +26,8 @@ struct RotateCommand {
     std::string to;
 };
 
-/// Makes a program of root the user `sluice`, which will own the store. Root owns it if there is no
-/// such user, or if that user cannot enter the folder above.
+}  // namespace
+
 Status become_new_owner(const store::StorePaths& paths, const std::optional<std::string>& group) {
     const passwd* const user = ::geteuid() == 0 ? ::getpwnam("sluice") : nullptr;
     const std::filesystem::path above = std::filesystem::absolute(paths.root).parent_path();
@@ -47,6 +47,8 @@ Status become_new_owner(const store::StorePaths& paths, const std::optional<std:
                                   members != nullptr ? members->gr_gid : user->pw_gid);
     return made ? become_owner_of(paths.root) : made;
 }
+
+namespace {
 
 Status run_init(const Frame& frame, const InitCommand& command) {
     if (Status became = become_new_owner(frame.paths(), command.init.group); !became.ok()) {
