@@ -11,6 +11,7 @@
 namespace sluice::store {
 namespace {
 
+constexpr std::string_view kOrderPrefix = "order.";
 constexpr std::uint32_t kOrderMagic = 0x314f4c53;  // "SLO1"
 
 /// A row in the file, little endian.
@@ -52,10 +53,14 @@ std::optional<AppliedBatch> decode(std::string_view bytes, const std::string& qu
 }
 
 std::filesystem::path order_path(const std::filesystem::path& folder, std::string_view queue) {
-    return folder / ("order." + std::string(queue));
+    return folder / (std::string(kOrderPrefix) + std::string(queue));
 }
 
 }  // namespace
+
+bool is_order_name(std::string_view name) noexcept {
+    return name.starts_with(kOrderPrefix);
+}
 
 Result<OrderWriter> OrderWriter::open(const std::filesystem::path& folder,
                                       const std::string& queue_uuid) {

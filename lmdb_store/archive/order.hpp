@@ -16,6 +16,9 @@
 
 namespace sluice::store {
 
+/// Returns true for the name of such a file, without its folder.
+[[nodiscard]] bool is_order_name(std::string_view name) noexcept;
+
 /// One thread at a time. Requires: the folder's archive writer is open here.
 class OrderWriter {
 public:

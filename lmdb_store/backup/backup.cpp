@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/protocol/record.hpp"
+#include "lmdb_store/archive/order.hpp"
 #include "lmdb_store/archive/segment.hpp"
 #include "lmdb_store/backup/environment_copy.hpp"
 #include "lmdb_store/backup/file_copy.hpp"
@@ -252,6 +253,23 @@ Status copy_archive(const StorePaths& from, const StorePaths& to, const QueueSta
     return Status::success();
 }
 
+/// Copies the batch orders next to the segments. They are read after the segments, so that they
+/// cover each of their inputs.
+Status copy_orders(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    for (auto entry = fs::directory_iterator(from, error);
+         !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        const fs::path name = entry->path().filename();
+        if (!is_order_name(name.native())) {
+            continue;
+        }
+        if (Status copied = copy_file(entry->path(), to / name, kWholeFile, {}); !copied) {
+            return copied;
+        }
+    }
+    return error ? Status(system_error(error.value(), "read", from)) : Status::success();
+}
+
 Status copy_bulk(const StorePaths& to, const std::vector<OpenBulk>& bulk) {
     for (const OpenBulk& body : bulk) {
         if (Status copied = copy_file(body.file, to.bulk / body.name, kWholeFile, {}); !copied) {
@@ -321,6 +339,7 @@ Status copy_all(const BackupSource& source, const StorePaths& to, Backup& backup
     }
     taken.ledger.reset();
     ok = ok ? copy_archive(source.paths, to, taken.state) : ok;
+    ok = ok ? copy_orders(source.paths.archive, to.archive) : ok;
     ok = ok ? copy_registry(source.paths, to) : ok;
     ok = ok ? copy_small(source.paths.root / "ledger.url", to.root / "ledger.url") : ok;
     ok = ok ? copy_small(source.paths.master_key, to.master_key) : ok;

@@ -223,6 +223,11 @@ def test_the_copy_equals_the_ledger(start_edge, new_merchant, tmp_path):
         sluice.stats = {**sluice.json("queue", "stats"), "bytes": None}
     assert copy.stats == edge.sluice.stats
 
+    # A fleet's archives are merged by the order of batches, which stands next to the segments.
+    (order,) = (edge.store / "archive").glob("order.*")
+    assert (copy.store / "archive" / order.name).read_bytes() == order.read_bytes() != b""
+    assert copy("doctor", "--replay").endswith(" rows are equal\n")
+
 
 def test_a_body_that_the_worker_removes_meanwhile_is_in_the_backup(start_edge, new_merchant, worker, tmp_path):
     """Bodies are opened with the snapshot; the worker unlinks them while the copy is written."""
