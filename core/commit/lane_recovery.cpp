@@ -125,6 +125,16 @@ Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known) 
     return end;
 }
 
+Result<bool> holds_earlier_boot(LaneSource& source, const LaneKnown& known, const Uuid& boot) {
+    // Only an empty lane gets a new owner, so the oldest batch has the earliest boot.
+    const Result<std::optional<LaneBatch>> oldest =
+        read_lane_batch(source, known.identity, known.moved);
+    if (!oldest) {
+        return oldest.error();
+    }
+    return *oldest && (*oldest)->head().boot != boot;
+}
+
 Result<std::uint64_t> settle_lane(LaneSource& source, const LaneKnown& known) {
     if (Status there = check_lane_floor(source, known); !there) {
         return there.error();

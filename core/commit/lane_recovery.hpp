@@ -71,6 +71,12 @@ struct LaneKnown {
 /// was answered.
 [[nodiscard]] Result<std::uint64_t> find_lane_end(LaneSource& source, const LaneKnown& known);
 
+/// Returns true if the lane holds batches that were written before this boot of the machine and are
+/// not moved. They must be moved before any process of this boot answers a request: stamps of
+/// different boots are not comparable, so after one more boot nothing would tell which came first.
+[[nodiscard]] Result<bool> holds_earlier_boot(LaneSource& source, const LaneKnown& known,
+                                              const Uuid& boot);
+
 /// Returns the end of a lane that no process writes to, and makes everything below it durable.
 /// kCorrupt as check_lane_floor() and find_lane_end().
 [[nodiscard]] Result<std::uint64_t> settle_lane(LaneSource& source, const LaneKnown& known);

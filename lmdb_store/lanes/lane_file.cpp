@@ -86,7 +86,9 @@ Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
             break;
         }
     }
-    return disk_error(error, "create", path);
+    // A folder that this user may not write to says nothing about the disk.
+    return code_of_errno(error) == ErrorCode::kPermission ? system_error(error, "create", path)
+                                                          : disk_error(error, "create", path);
 }
 
 Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
@@ -96,13 +98,9 @@ Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
             if (direct && fd.error().code == ErrorCode::kInternal) {
                 continue;
             }
-            Error failed = fd.error();
-            if (failed.code == ErrorCode::kNotFound) {
-                failed.message = "\"" + path.string() + "\" is missing";
-            } else if (failed.code == ErrorCode::kInternal) {
-                failed.code = ErrorCode::kIo;  // as the disk answers a bad sector
-            }
-            return failed;
+            return fd.error().code == ErrorCode::kNotFound
+                       ? Error{ErrorCode::kNotFound, "\"" + path.string() + "\" is missing"}
+                       : fd.error();
         }
         LaneFile file(std::move(*fd), path, direct, sync);
         Status read = file.read_head();
@@ -148,6 +146,12 @@ Status LaneFile::read_head() {
 bool LaneFile::try_lock() noexcept {
     struct flock lock = whole_file();
     return ::fcntl(fd_.get(), F_OFD_SETLK, &lock) == 0;
+}
+
+bool LaneFile::is_locked(const fs::path& path) noexcept {
+    const Fd fd(open_retrying(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK));
+    struct flock lock = whole_file();
+    return fd.ok() && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 bool LaneFile::is_locked_elsewhere() const noexcept {

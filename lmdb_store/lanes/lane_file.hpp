@@ -35,6 +35,9 @@ public:
     /// kPermission, with a message that names the path.
     [[nodiscard]] static Result<LaneFile> open(const std::filesystem::path& path, bool sync);
 
+    /// Returns true if a process has locked the lane. Reads nothing of it, because a process that
+    /// starts asks this of every lane.
+    [[nodiscard]] static bool is_locked(const std::filesystem::path& path) noexcept;
     /// Locks the lane while this object lives. Returns false if another open file has the lock.
     [[nodiscard]] bool try_lock() noexcept;
     /// Returns true if another open file has the lock.

@@ -37,45 +37,28 @@ bool LaneRecovery::is_settled(const LaneRow& row) const noexcept {
     return durable && get_cell(lanes_.cell_of(row).settled, lanes_.key_of(row)) == *durable;
 }
 
-Result<bool> LaneRecovery::is_unknown(const LaneRow& row) {
-    if (is_settled(row)) {
-        return false;
-    }
-    const Result<std::shared_ptr<LaneFile>> file = lanes_.file(row);
-    return file ? Result<bool>(!(*file)->is_locked_elsewhere()) : Result<bool>(file.error());
-}
-
-Result<bool> LaneRecovery::any_unknown() {
-    const Result<std::vector<LaneRow>> rows = read_rows_();
-    if (!rows) {
-        return rows.error();
-    }
-    for (const LaneRow& row : *rows) {
-        const Result<bool> unknown = is_unknown(row);
-        if (!unknown || *unknown) {
-            return unknown;
-        }
-    }
-    return false;
+bool LaneRecovery::is_unknown(const LaneRow& row) const noexcept {
+    return !is_settled(row) && !LaneFile::is_locked(lanes_.path_of(row.number));
 }
 
 Result<bool> LaneRecovery::settle() {
-    const Result<bool> unknown = any_unknown();
-    if (!unknown || !*unknown) {
-        return unknown;
+    const auto unknown = [this](const LaneRow& row) { return is_unknown(row); };
+    Result<std::vector<LaneRow>> rows = read_rows_();
+    if (!rows || std::none_of(rows->begin(), rows->end(), unknown)) {
+        return rows ? Result<bool>(false) : Result<bool>(rows.error());
     }
     // A process that settles a lane holds the lane's lock, and would be taken for its writer.
     const SettleLock lock(lanes_);
     if (!lock.is_held()) {
         return disk_error(errno, "lock", lanes_.cells_path());
     }
-    const Result<std::vector<LaneRow>> rows = read_rows_();
+    rows = read_rows_();
     if (!rows) {
         return rows.error();
     }
     bool any = false;
     for (const LaneRow& row : *rows) {
-        const Result<bool> settled = is_settled(row) ? Result<bool>(false) : settle_lane(row);
+        const Result<bool> settled = is_unknown(row) ? settle_lane(row) : Result<bool>(false);
         if (!settled) {
             return settled;
         }
@@ -117,6 +100,29 @@ Result<bool> LaneRecovery::settle_lane(const LaneRow& seen) {
     put_cell(cell.durable, *end, lanes_.key_of(*row));
     put_cell(cell.settled, *end, lanes_.key_of(*row));
     return true;
+}
+
+Result<bool> LaneRecovery::holds_earlier_boot() {
+    const Result<std::vector<LaneRow>> rows = read_rows_();
+    if (!rows) {
+        return rows.error();
+    }
+    for (const LaneRow& row : *rows) {
+        const LaneKnown known = lanes_.known_of(row);
+        if (!is_settled(row) || known.durable == row.moved) {
+            continue;
+        }
+        const Result<std::shared_ptr<LaneFile>> file = lanes_.file(row);
+        if (!file) {
+            return file.error();
+        }
+        LaneFileSource source(**file, lanes_.buffers());
+        const Result<bool> earlier = sluice::holds_earlier_boot(source, known, lanes_.boot());
+        if (!earlier || *earlier) {
+            return earlier;
+        }
+    }
+    return false;
 }
 
 Result<std::optional<std::pair<LaneRow, LaneFile>>> LaneRecovery::claim() {

@@ -34,6 +34,8 @@ public:
     /// Settles every lane that no process writes to. Costs little if all are settled.
     /// @return whether any lane was settled
     [[nodiscard]] Result<bool> settle();
+    /// Returns true if a settled lane holds batches of an earlier boot; see the function in core.
+    [[nodiscard]] Result<bool> holds_earlier_boot();
     /// Returns a settled lane whose records are all moved, locked for the caller, or nullopt.
     [[nodiscard]] Result<std::optional<std::pair<LaneRow, LaneFile>>> claim();
 
@@ -49,8 +51,7 @@ public:
     class ClaimLock;
 
 private:
-    [[nodiscard]] Result<bool> is_unknown(const LaneRow& row);
-    [[nodiscard]] Result<bool> any_unknown();
+    [[nodiscard]] bool is_unknown(const LaneRow& row) const noexcept;
     [[nodiscard]] Result<bool> settle_lane(const LaneRow& seen);
 
     LaneSet& lanes_;

@@ -192,7 +192,8 @@ Status LaneSet::check_unregistered_lanes(
 }
 
 fs::path LaneSet::unfinished_path() const {
-    return folder_ / (std::string(kUnfinished) + std::to_string(::getpid()));
+    return folder_ / (std::string(kUnfinished) + std::to_string(::getpid()) + "." +
+                      std::to_string(monotonic_ns()));
 }
 
 void LaneSet::sweep_unfinished() const noexcept {

@@ -243,7 +243,8 @@ void LmdbQueue::stored(std::uint64_t cost, Timestamp now) noexcept {
 /// Returns the outcome of a failed transaction's records. Closes admission or latches the queue.
 AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
     const bool panicked = env_->has_failed();
-    rc = env_->write_error(rc);
+    // nginx may create files in lanes/ only; a commit has asked for queue/.
+    rc = rc == EIO && !panicked && disk_is_full(paths_.lanes) ? ENOSPC : rc;
     const Reaction reaction = panicked ? Reaction::kLatch : reaction_to(rc);
     if (reaction == Reaction::kRetry) {
         return AppendOutcome::kUnavailable;

@@ -75,10 +75,23 @@ Status LmdbQueue::claim_empty_lane(ClaimedLane& claimed) {
     return Status::success();
 }
 
-/// Claims or creates a lane. Records of other lanes may wait for their move, because moves go by
+/// Moves what lanes hold from before this boot of the machine.
+Status LmdbQueue::move_earlier_boots() {
+    const Result<bool> earlier = recovery_->holds_earlier_boot();
+    if (!earlier) {
+        lane_failure(earlier.error(), 0);
+        return earlier.error();
+    }
+    return *earlier ? move_all(monotonic_ns()) : Status::success();
+}
+
+/// Claims or creates a lane. Records of this boot may wait for their move, because moves go by
 /// stamp and the stamps of this process will be higher, so a large backlog is moved first only if
 /// there is no room for another lane. Leaves `claimed` without a file if there is none then.
 Status LmdbQueue::claim_file(ClaimedLane& claimed) {
+    if (Status moved = move_earlier_boots(); !moved) {
+        return moved;
+    }
     Status found = claim_empty_lane(claimed);
     if (!found || claimed.file) {
         return found;

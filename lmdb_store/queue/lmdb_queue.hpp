@@ -141,6 +141,7 @@ private:
     void lane_failure(const Error& error, int rc) noexcept;
     [[nodiscard]] Result<bool> has_room_for_lane();
     [[nodiscard]] Status claim_empty_lane(ClaimedLane& claimed);
+    [[nodiscard]] Status move_earlier_boots();
     [[nodiscard]] Status claim_file(ClaimedLane& claimed);
     [[nodiscard]] Status create_lane(ClaimedLane& claimed);
     [[nodiscard]] Status begin_lap(ClaimedLane& claimed);

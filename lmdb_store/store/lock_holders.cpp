@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -118,10 +120,10 @@ void add_lane_lock(const StorePaths& paths, int byte, pid_t claimer, std::string
     if (!fd.ok() || ::fcntl(fd.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
         return;
     }
-    pid_t pid = lock.l_pid;
-    if (pid <= 0) {
+    pid_t pid = lock.l_pid > 0 ? lock.l_pid : claimer;
+    const bool is_gone = pid == 0 || (::kill(pid, 0) != 0 && errno == ESRCH);
+    if (is_gone) {  // a search through all processes, which takes long
         pid = owner_of_open_file(inode_of(paths.lane_cells), static_cast<std::uint64_t>(byte));
-        pid = pid == 0 ? claimer : pid;
     }
     if (pid != ::getpid()) {
         add(text, "byte " + std::to_string(byte) + " of \"" + paths.lane_cells.string() +

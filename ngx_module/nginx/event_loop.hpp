@@ -1,5 +1,5 @@
-// Shared by all code on nginx's event loop: events and tasks, the loop's clock, and limits for
-// its log lines.
+// Shared by all code on nginx's event loop: events and tasks, requests that wait, the loop's clock,
+// and limits for its log lines.
 #pragma once
 
 #include <atomic>
@@ -55,6 +55,35 @@ inline bool hangs(ngx_event_t* event, const char* what) noexcept {
         ngx_del_timer(event);
     }
     return false;
+}
+
+// -- Requests that wait ---------------------------------------------------------------------------
+
+/// Keeps the request until resume(), whatever the client does; then `resumed` is called, unless
+/// nginx has terminated the request. `resumed` may also be called before, with r->aio set.
+inline void park(ngx_http_request_t* r, ngx_http_event_handler_pt resumed) noexcept {
+    if (!r->aio) {
+        r->main->blocked++;
+        r->aio = 1;
+        r->write_event_handler = resumed;
+    }
+}
+
+/// Ends park(). The request may be gone afterwards.
+inline void resume(ngx_http_request_t* r) noexcept {
+    ngx_connection_t* c = r->connection;
+    ngx_http_set_log_request(c->log, r);
+    r->main->blocked--;
+    r->aio = 0;
+#if (nginx_version >= 1025004)
+    if (r->main->terminated) {
+        c->write->handler(c->write);
+        return;
+    }
+#endif
+    // Calls the handler by its pointer, because termination replaces it.
+    r->write_event_handler(r);
+    ngx_http_run_posted_requests(c);
 }
 
 // -- The clock: read once in each iteration of the loop -------------------------------------------

@@ -127,15 +127,6 @@ Step perform(IngestRequest& request, Step step) {
     return step;
 }
 
-/// Keeps the request until wake(), whatever the client does.
-void hold(ngx_http_request_t* r) noexcept {
-    if (!r->aio) {
-        r->main->blocked++;
-        r->aio = 1;
-        r->write_event_handler = on_woken;
-    }
-}
-
 /// Performs steps until the request ends or waits.
 /// @return the result for ngx_http_finalize_request(), or nothing if the request waits for an
 /// event.
@@ -145,7 +136,7 @@ std::optional<ngx_int_t> walk(IngestRequest& request, Step step) noexcept {
                        [&] { return perform(request, step); });
     }
     if (step == Step::kParked || step == Step::kBodyHeld) {
-        hold(request.r);
+        park(request.r, on_woken);
     }
     if (step != Step::kEnd) {
         return std::nullopt;
@@ -235,21 +226,8 @@ ngx_int_t enter(ngx_http_request_t* r, RequestPool& pool) {
 }  // namespace
 
 void wake(IngestRequest& request, Step step) noexcept {
-    ngx_http_request_t* r = request.r;
-    ngx_connection_t* c = r->connection;
     request.resume = step;
-    ngx_http_set_log_request(c->log, r);
-    r->main->blocked--;
-    r->aio = 0;
-#if (nginx_version >= 1025004)
-    if (r->main->terminated) {
-        c->write->handler(c->write);
-        return;
-    }
-#endif
-    // Calls the handler instead of advance(), because termination replaces the handler.
-    r->write_event_handler(r);
-    ngx_http_run_posted_requests(c);
+    resume(request.r);
 }
 
 }  // namespace sluice::ngx

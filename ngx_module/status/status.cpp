@@ -214,6 +214,48 @@ ngx_int_t serve(ngx_http_request_t* r) {
     return added ? send_text(r, document->status, document->type, text) : NGX_ERROR;
 }
 
+// -- Readiness while the store is opened ----------------------------------------------------------
+
+struct ReadyRequest {
+    StoreWaiter waiter;
+    ngx_http_request_t* r = nullptr;
+};
+
+extern "C" {
+static void on_ready_resumed(ngx_http_request_t* r) noexcept {
+    if (r->aio) {
+        return;  // the socket became writable while the request is parked
+    }
+    r->write_event_handler = ngx_http_request_empty_handler;
+    const ngx_int_t failed = NGX_HTTP_INTERNAL_SERVER_ERROR;
+    ngx_http_finalize_request(r, guarded(r->connection->log, failed, [&] { return serve(r); }));
+}
+}
+
+void on_store_opened(StoreWaiter& waiter) noexcept {
+    resume(static_cast<ReadyRequest*>(waiter.owner)->r);
+}
+
+/// Returns true if the request waits for the store as events do, so that a start or a reload does
+/// not look like a failure.
+bool waits_for_store(ngx_http_request_t* r) {
+    const StatusSources* sources = main_conf(r)->status_sources;
+    if (sources == nullptr || r != r->main || resource_of(r) != "ready" ||
+        !sources->store.closed_reason()) {
+        return false;
+    }
+    auto* const parked = make_in_pool<ReadyRequest>(r->pool);
+    parked->r = r;
+    parked->waiter.owner = parked;
+    parked->waiter.resumed = on_store_opened;
+    if (!sources->store.wait(parked->waiter)) {
+        return false;
+    }
+    r->main->count++;
+    park(r, on_ready_resumed);
+    return true;
+}
+
 }  // namespace
 }  // namespace sluice::ngx
 
@@ -230,5 +272,6 @@ ngx_int_t ngx_http_sluice_status_handler(ngx_http_request_t* r) noexcept {
         return rc;
     }
     const ngx_int_t failed = NGX_HTTP_INTERNAL_SERVER_ERROR;
-    return guarded(r->connection->log, failed, [&] { return serve(r); });
+    return guarded(r->connection->log, failed,
+                   [&] { return waits_for_store(r) ? ngx_int_t{NGX_DONE} : serve(r); });
 }

@@ -1,8 +1,8 @@
 // StoreLink: the store's environments in one worker process.
 //
 // The store is opened after fork, on a thread of its own, because opening waits for locks and the
-// disk. Requests that arrive while it is opened wait for up to a second, and then get 503. If the
-// store cannot be opened, or was removed or replaced under the running process, StoreLink tries
+// disk. Requests that arrive while it is opened wait for up to three seconds, and then get 503. If
+// the store cannot be opened, or was removed or replaced under the running process, StoreLink tries
 // again once a second; requests get 503 meanwhile. A process that shuts down and has no request
 // returns its lane and its reader slots, and takes them again for the next request.
 // Thread: the event loop.
@@ -39,7 +39,7 @@ class StoreLink {
 public:
     static constexpr ngx_msec_t kCheckEveryMs = 1000;
     /// A request waits this long while the store is opened.
-    static constexpr ngx_msec_t kWaitMaxMs = 1000;
+    static constexpr ngx_msec_t kWaitMaxMs = 3000;
 
     struct Users {
         std::function<bool()> have_requests;  ///< Requests are being served.

@@ -37,7 +37,7 @@ EVENT = "tests/integration/test_events_answers.py::test_accepted_event_is_in_the
 # The bug and the test that meets it; what the report says.
 PLANTED = {
     "address": [
-        (Mutant("a parked request is not blocked, and used after it was freed", "ngx_module/request/handler.cpp",
+        (Mutant("a parked request is not blocked, and used after it was freed", "ngx_module/nginx/event_loop.hpp",
                 (("        r->main->blocked++;\n", ""), ("    r->main->blocked--;\n", "")),
                 "tests/crash/test_turnover.py::test_shutdown_timeout_storm"),
          r"AddressSanitizer: heap-use-after-free"),

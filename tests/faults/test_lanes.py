@@ -72,6 +72,7 @@ def test_a_latch_ends_with_a_new_master_and_the_worker_applies_meanwhile(here):
     scenario = Scenario(here)
     here.edge.start()
     assert scenario.accepted_within(10)
+    here.edge.wait_until_open()
     here.sluice("queue", "move")
     latch_it(here, scenario)
     here.start_sluice_worker()
@@ -117,6 +118,7 @@ def test_what_dead_workers_left_in_lanes_is_taken_up(here, by):
     scenario = Scenario(here)
     here.edge.start()
     assert scenario.accepted_within(10)
+    here.edge.wait_until_open()
     here.sluice("queue", "move")
     here.shim.arm(["SYNC"], DELAY, 1, NGINX, sticky=True, delay_ms=3000)  # no move gets through
     answers = [scenario.order() for _ in range(30)]
@@ -144,6 +146,7 @@ def test_a_running_sluice_worker_recovers_abandoned_lanes(here):
     here.edge.start()
     here.start_sluice_worker()
     assert scenario.accepted_within(10)
+    here.edge.wait_until_open()
     here.shim.arm(["SYNC"], DELAY, 1, NGINX, sticky=True, delay_ms=3000)
     assert [scenario.order() for _ in range(30)] == [200] * 30
     kill_all(here.edge)

@@ -1,10 +1,12 @@
 """One nginx with the module, its folder and its store."""
 
+import fcntl
 import os
 import pwd
 import re
 import signal
 import socket
+import struct
 import subprocess
 import time
 
@@ -31,6 +33,8 @@ http {
 @HTTP@
 }
 """
+
+F_OFD_GETLK = 36
 
 # "nginx: worker process"; other builds of nginx give their own name.
 WORKER_TITLE = re.compile(r"\w+: worker process")
@@ -140,6 +144,19 @@ class Edge:
             return False
         pid = self.folder / "nginx.pid"
         return pid.exists() and pid.read_text().strip() != ""
+
+    def wait_until_open(self, lanes=None):
+        """Every serving worker has the store open, and its lane."""
+        paths.wait_until(lambda: self._lanes_in_use() >= (lanes or len(self.workers())),
+                         "the workers to open the store", 180)
+
+    def _lanes_in_use(self):
+        count = 0
+        for lane in (self.store / "queue" / "lanes").glob("*.lane"):
+            with open(lane, "r+b") as file:
+                lock = fcntl.fcntl(file, F_OFD_GETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+            count += struct.unpack("hhqqi4x", lock)[0] != fcntl.F_UNLCK
+        return count
 
     def log(self):
         parts = []

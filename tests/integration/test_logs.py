@@ -45,6 +45,20 @@ def test_the_log_says_why_and_nothing_secret(start_edge, new_merchant):
         assert secret not in everything, secret
 
 
+def test_commit_time_is_part_of_request_time(start_edge, new_merchant):
+    edge = start_edge(CONFIG.replace("@DIR@/access.log sluice", "@DIR@/access.log times").replace(
+        "include", "log_format times '$request_time $sluice_commit_time'; include", 1))
+    merchant = new_merchant(edge, "acme")
+    edge.sluice("account", "set", "acme", "--rate-limit", "100000/60")
+    with edge.connect() as connection:
+        for _ in range(300):
+            assert merchant.event("ORDER_CREATE", orders.order(), connection=connection).status == 200
+    access = edge.folder / "access.log"
+    paths.wait_until(lambda: len(access.read_text().splitlines()) == 300, "300 lines")
+    times = [tuple(map(float, line.split())) for line in access.read_text().splitlines()]
+    assert [time for time in times if time[1] > time[0]] == []
+
+
 def reasons(edge, merchant, requests):
     """Returns the log lines of each (headers, body), sent one after the other."""
     access = edge.folder / "access.log"

@@ -73,6 +73,7 @@ def crowd_fixture(start_edge, new_merchant):
     merchant = new_merchant(edge, "acme")
     held = []
     for _ in range(RELOADS):
+        edge.wait_until_open(len(children(edge.master)))  # old ones hold a request, and so their lane
         held += hold_each_worker(edge)
         reload_beside_held(edge)
     assert len(children(edge.master)) == WORKERS * (RELOADS + 1)

@@ -70,7 +70,8 @@ class Holder:
         self.pid = self.process.pid
 
     def release(self):
-        self.process.communicate()
+        if self.process.poll() is None:
+            self.process.communicate()
 
 
 def first_answer(edge):
@@ -158,6 +159,42 @@ def test_start_beside_held_writer_lock(start_edge, new_merchant, plain_seconds):
     finally:
         holder.release()
     paths.wait_until(lambda: merchant.event("ORDER_CREATE", orders.order()).status == 200, "orders to be taken")
+
+
+def test_reload_and_stop_while_moves_wait_for_writer_lock(start_edge, new_merchant):
+    """A move that waits for LMDB's writer lock keeps no worker."""
+    edge = start_edge(CONFIG)
+    merchant = new_merchant(edge, "acme")
+    holder = Holder(WRITER, edge.store / "queue")
+    try:
+        body = sign.encode(orders.order())
+        answers.is_success(merchant.event("ORDER_CREATE", body))  # durable in a lane
+        time.sleep(0.3)  # its move waits
+        began = time.monotonic()
+        edge.send_signal(signal.SIGHUP)
+        assert edge.request("GET", "/which", []).status == 204
+        edge.stop()
+        assert time.monotonic() - began < 5
+    finally:
+        holder.release()
+    edge.start()
+    assert body in [record["body"].encode() for record in edge.sluice.queued()]
+
+
+def test_orders_are_taken_while_another_process_moves_for_ever(start_edge, new_merchant):
+    """A stopped mover holds byte 0 of the cells."""
+    edge, merchant = stopped_edge(start_edge, new_merchant)
+    holder = Holder(LOCK_BYTE, edge.store / "queue/lanes/cells", 0, "ofd")
+    try:
+        edge.start()
+        for _ in range(3):
+            answers.is_success(merchant.event("ORDER_CREATE", orders.order()))
+        edge.reload()
+        answers.is_success(merchant.event("ORDER_CREATE", orders.order()))
+    finally:
+        holder.release()
+    paths.wait_until(lambda: edge.sluice.stats()["in_lanes"] == 0, "the lanes to be moved")
+    assert edge.sluice.accepted() == 5
 
 
 def test_reload_gives_no_503(start_edge, new_merchant):

@@ -79,6 +79,9 @@ void World::step() {
     if (depth_ == 0) {  // else a caller further up may still look at one
         std::erase_if(processes_, [](const auto& each) { return !each->alive; });
     }
+    if (locked_ && below(10) == 0) {
+        static_cast<void>(settle());  // a process starts during a move
+    }
     while (alive() < processes_wanted_ && !locked_ && !latched_) {
         start_process();
     }
@@ -103,7 +106,7 @@ void World::send_something() {
         return;
     }
     Process& to = *processes_[below(processes_.size())];
-    if (!to.alive || to.quitting) {
+    if (!to.alive || (to.quitting && !(to.stays && below(8) == 0))) {
         return;
     }
     if (below(12) == 0) {
@@ -126,6 +129,7 @@ void World::send_something() {
     LaneEngine::Actions actions;
     if (latched_ || !to.engine.arrived(sent, actions)) {
         refuse({&sent, 1});
+        to.wants_reopen = to.wants_reopen || !to.engine.is_open();
     }
     perform(to, actions);
 }
@@ -165,8 +169,20 @@ void World::turn(Process& process) {
     }
     const bool idle = !process.engine.in_flight() && process.engine.waiting() == 0;
     if (process.alive && process.quitting && idle && process.writes.empty()) {
-        die(process);
+        process.stays ? release_lane(process) : die(process);
     }
+}
+
+/// The process stays, and other processes may claim its lane.
+void World::release_lane(Process& process) {
+    if (!process.lane || process.wants_move) {
+        return;
+    }
+    LaneEngine::Actions actions;
+    process.engine.close(actions);
+    perform(process, actions);
+    lanes_[*process.lane]->owner = 0;
+    process.lane.reset();
 }
 
 void World::finish_write(Process& process) {
@@ -406,6 +422,7 @@ void World::unlatch() {
 
 void World::reload() {
     for (const auto& each : processes_) {
+        each->stays = each->quitting ? each->stays && below(2) == 0 : below(4) == 0;
         each->quitting = true;
     }
     processes_wanted_ = std::min<std::size_t>(alive() + 1 + below(3), 8);

@@ -2,7 +2,9 @@
 //
 // The engine, the format, the recovery and the move are the real ones. Simulated are the disk (a
 // write that is cut leaves any subset of its sectors), the queue (transactions are atomic), the
-// cells of the control page, the clock, process death, reload and power cuts. Everything may happen
+// cells of the control page, the clock, process death, reload and power cuts. After a reload some
+// processes stay for requests of others: they return their lane, and take one again if a request
+// still comes. Everything may happen
 // between any two steps of a move, because each of its questions lets the others run.
 #pragma once
 
@@ -85,6 +87,7 @@ struct Write {
 struct Process {
     int id = 0;
     bool alive = true, quitting = false, look = false, wants_move = false, wants_reopen = false;
+    bool stays = false;  ///< For requests of others, after a reload.
     std::optional<std::size_t> lane;
     LaneEngine engine;
     std::vector<Write> writes;
@@ -135,7 +138,9 @@ private:
     void start_process();
     void take_lane(Process& process);
     [[nodiscard]] bool settle();
+    [[nodiscard]] std::optional<std::size_t> find_empty_lane() const;
     [[nodiscard]] bool recover();
+    void release_lane(Process& process);
     void die(Process& process);
     void tear(Lane& lane, const Write& write);
     void power_cut();

@@ -224,24 +224,47 @@ bool World::recover() {
     return true;
 }
 
+/// Returns a lane without an owner whose records are all in the queue.
+std::optional<std::size_t> World::find_empty_lane() const {
+    for (std::size_t at = 0; at < lanes_.size(); ++at) {
+        const Lane& lane = *lanes_[at];
+        if (lane.owner == 0 && lane.cell.boot == boot_ && lane.cell.durable == lane.row.moved) {
+            return at;
+        }
+    }
+    return std::nullopt;
+}
+
+/// A large backlog waits, unless there is no room for another lane.
 void World::take_lane(Process& process) {
-    // No other process runs in between: the lock is held, and a recovered lane has no writer.
+    // No other process runs in between: the lock is held, and a settled lane has no writer.
     depth_ += kDepthMax;
     if (process.lane) {
         lanes_[*process.lane]->owner = 0;
         process.lane.reset();
     }
-    const bool recovered = recover();
+    bool settled = settle();
+    const bool earlier = std::any_of(lanes_.begin(), lanes_.end(), [this](const auto& lane) {
+        RingSource source(*lane);
+        const LaneKnown known = known_of(*lane, boot_);
+        return known.durable > known.moved &&
+               *holds_earlier_boot(source, known, uuid_of(3, static_cast<std::uint64_t>(boot_)));
+    });
+    if (settled && earlier) {
+        settled = recover();
+    }
+    std::optional<std::size_t> empty = find_empty_lane();
+    if (settled && !empty && (lanes_.size() == kLanesMax || below(2) == 0)) {
+        settled = recover();
+        empty = find_empty_lane();
+    }
     depth_ -= kDepthMax;
-    if (!recovered) {
+    if (!settled) {
         process.wants_reopen = true;
         return;
     }
-    std::size_t at = 0;
-    while (at < lanes_.size() && lanes_[at]->owner != 0) {
-        ++at;
-    }
-    const bool is_new = at == lanes_.size();
+    const bool is_new = !empty;
+    const std::size_t at = empty.value_or(lanes_.size());
     if (is_new) {
         if (lanes_.size() == kLanesMax) {
             wrong("lanes are not given back");
