@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Measures starts, reloads and recoveries of nginx with many workers; prints one line for each figure.
+
+    bench/transitions.py [--workers 64] [--records 9000] [--pad 0] [--map 16g] [--sync-ms 0] [--seconds 5]
+        [ROW...]
+
+Rows: start, recovery, generations, storm, reloads. SLUICE_BUILD names the build folder.
+"""
+import argparse
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from conftest import Merchant  # noqa: E402
+from harness import http1, paths  # noqa: E402
+from harness.edge import Edge, children  # noqa: E402
+
+CONFIG = """
+    sluice_store @STORE@ map_size=@MAP@ thread_pool=sluice offload_pool=offload;
+    sluice_rate_limit 100000000 60s;
+    server {
+        listen 127.0.0.1:@PORT@;
+        add_header X-Worker $pid always;
+        location = /event/ecomm { sluice_ingest events; }
+        location = /which { return 204; }
+        location = /slow { return 204; }
+    }
+"""
+PLAIN = """
+    server { listen 127.0.0.1:@PORT@; location = /which { return 204; } }
+"""
+MAIN = "worker_rlimit_nofile 8192;"
+
+# Holds the queue's writer lock, so that no record leaves its lane.
+WRITER = """
+import ctypes, sys
+lmdb = ctypes.CDLL("liblmdb.so.0")
+env, txn = ctypes.c_void_p(), ctypes.c_void_p()
+lmdb.mdb_env_create(ctypes.byref(env))
+lmdb.mdb_env_set_mapsize(env, ctypes.c_size_t(64 << 30))
+lmdb.mdb_env_set_maxdbs(env, 16)
+assert lmdb.mdb_env_open(env, sys.argv[1].encode(), 0x200000, 0o600) == 0
+assert lmdb.mdb_txn_begin(env, None, 0, ctypes.byref(txn)) == 0
+print("locked", flush=True)
+sys.stdin.read()
+lmdb.mdb_txn_abort(txn)
+lmdb.mdb_env_close(env)
+"""
+
+
+def report(row, **figures):
+    print(f"{row}: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in figures.items()), flush=True)
+
+
+def since(began):
+    return round(time.monotonic() - began, 3)
+
+
+@contextlib.contextmanager
+def nothing_moves(edge):
+    holder = subprocess.Popen([sys.executable, "-c", WRITER, str(edge.store / "queue")],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "locked\n"
+    try:
+        yield
+    finally:
+        holder.communicate()
+
+
+def first_answer(edge):
+    """Seconds from the start of nginx to the first answer of a location that is not sluice's."""
+    began = time.monotonic()
+    edge.start()
+    assert edge.request("GET", "/which", []).status == 204
+    return since(began)
+
+
+def plain_start(workers):
+    with Edge(PLAIN, main=MAIN, workers=workers) as edge:
+        times = []
+        for _ in range(3):
+            times.append(first_answer(edge))
+            edge.stop()
+        edge.start()
+    return sorted(times)[1]
+
+
+class Bench:
+    """nginx with a shop and signed requests."""
+
+    def __init__(self, options, config=CONFIG, **edge_options):
+        self.options = options
+        self.edge = Edge(config.replace("@MAP@", options.map), main=MAIN, workers=options.workers, level="notice", **edge_options)
+        self.edge.expect_log("exited on signal 9|sluice: ")
+
+    def __enter__(self):
+        self.edge.__enter__()
+        self.edge.start()
+        self.edge.wait_until_open()
+        self.merchant = Merchant(self.edge, "acme")
+        self.requests = self.edge.folder / "requests"
+        secret = self.edge.folder / "secret"
+        secret.write_text(self.merchant.secret)
+        with open(self.requests, "wb") as file:
+            subprocess.run([sys.executable, ROOT / "bench/load/make_requests.py", "--secret-file", secret, "--shop",
+                            self.merchant.shop, "--lines", "1", "--count", "20000", "--pad", str(self.options.pad)],
+                           stdout=file, check=True)
+        return self
+
+    def __exit__(self, *error):
+        return self.edge.__exit__(*error)
+
+    def load(self, seconds, connections=256, rate=0):
+        return subprocess.Popen([paths.BUILD / "bench/sluice-load", "--port", str(self.edge.port), "--requests",
+                                 self.requests, "--connections", str(connections), "--seconds", str(seconds),
+                                 "--warmup", "0", "--rate", str(rate)], stdout=subprocess.PIPE, text=True)
+
+    def loaded(self, seconds, **load):
+        return json.loads(self.load(seconds, **load).communicate()[0])
+
+    def rounds(self):
+        """(orders/s, longest wait in ms: medians of five rounds; all answers by status)."""
+        done = [self.loaded(self.options.seconds) for _ in range(5)]
+        statuses = collections.Counter()
+        for each in done:
+            statuses.update(each["statuses"])
+        return (statistics.median(each["accepted_per_s"] for each in done),
+                statistics.median(each["accepted_us"]["max"] / 1000 for each in done), dict(statuses))
+
+    def in_lanes(self):
+        return self.edge.sluice.stats()["in_lanes"]
+
+    def leave_records(self):
+        """Kills all of nginx while its lanes hold records that were answered."""
+        with nothing_moves(self.edge):
+            for _ in range(30):
+                left = self.options.records - self.in_lanes()
+                if left <= 0:
+                    break
+                self.loaded(1, rate=max(500, left * 1.05))
+            self.kill()
+        return self.in_lanes()
+
+    def kill(self):
+        pids = [self.edge.master, *[pid for pid, _ in children(self.edge.master)]]
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        self.edge.process.wait()
+        paths.wait_until(lambda: not any(paths.alive(pid) for pid in pids), "all processes to be gone")
+
+    def hold_workers(self):
+        """Unfinished requests of another location, one to each worker that answers."""
+        held = {}
+        for _ in range(20 * self.options.workers):
+            connection = self.edge.connect()
+            worker = int(connection.request("GET", "/which", []).header("X-Worker"))
+            if worker in held:
+                connection.close()
+                continue
+            connection.send(b"GET /slow HTTP/1.1\r\nHost: x\r\n")
+            held[worker] = connection
+        return list(held.values())
+
+
+def bytes_of_first(requests):
+    """Bytes of the first request, about what its record takes."""
+    with open(requests, "rb") as file:
+        return int(file.readline())
+
+
+class Probe(threading.Thread):
+    """Asks a plain location on a new connection, again and again; notes the longest time without an answer."""
+
+    def __init__(self, edge):
+        super().__init__(daemon=True)
+        self.edge, self.ends = edge, threading.Event()
+        self.answers, self.failures, self.gap = 0, [], 0.0
+
+    def run(self):
+        last = time.monotonic()
+        while not self.ends.is_set():
+            try:
+                with http1.Connection(self.edge.port, 30) as connection:
+                    assert connection.request("GET", "/which", []).status == 204
+                self.answers += 1
+                self.gap = max(self.gap, time.monotonic() - last)
+                last = time.monotonic()
+            except (OSError, AssertionError) as error:
+                self.failures.append(repr(error))
+            time.sleep(0.01)
+
+    def end(self):
+        self.ends.set()
+        self.join()
+        return {"plain_answers": self.answers, "failures": len(self.failures), "longest_gap_s": round(self.gap, 3)}
+
+
+def start(options):
+    plain = plain_start(options.workers)
+    with Bench(options) as bench:
+        left = bench.leave_records()
+        first = first_answer(bench.edge)
+        began = time.monotonic()
+        paths.wait_until(lambda: bench.edge.post_event(
+            bench.merchant.shop, bench.merchant.secret, "ORDER_CREATE", {"x": 1}).status != 503, "an answer", 60)
+        event = since(began)
+        bench.edge.wait_until_open()
+        report("start", workers=options.workers, records_in_lanes=left, plain_nginx_s=plain, first_answer_s=first,
+               first_event_after_s=event, all_workers_open_after_s=since(began))
+
+
+def recovery(options):
+    with Bench(options) as bench:
+        left = bench.leave_records()
+        lanes = len(list((bench.edge.store / "queue/lanes").glob("*.lane")))
+        began = time.monotonic()
+        bench.edge.sluice("queue", "move")
+        seconds = since(began)
+        size = bytes_of_first(bench.requests) * left / 1e6
+        report("recovery", workers=options.workers, lanes=lanes, records=left, megabytes=round(size),
+               moved_in_s=seconds, megabytes_per_s=round(size / seconds))
+        assert bench.in_lanes() == 0
+        bench.edge.start()
+
+
+def generations(options):
+    with Bench(options, environment=slow_syncs(options.sync_ms)) as bench:
+        bench.loaded(2)
+        before = bench.rounds()
+        held = []
+        for _ in range(2):
+            held += bench.hold_workers()
+            serving = set(bench.edge.workers())
+            bench.edge.send_signal(signal.SIGHUP)
+            paths.wait_until(lambda old=serving: len(set(bench.edge.workers()) - old) == options.workers,
+                             "the new workers", 60)
+            time.sleep(2)
+        old = len(children(bench.edge.master)) - options.workers
+        bench.loaded(2)
+        after = bench.rounds()
+        report("generations", workers=options.workers, old_workers=old, sync_ms=options.sync_ms,
+               before_per_s=before[0], after_per_s=after[0], ratio=round(after[0] / before[0], 2),
+               longest_wait_before_ms=before[1], longest_wait_ms=after[1], statuses=after[2])
+        for connection in held:
+            connection.close()
+
+
+def storm(options):
+    with Bench(options, daemon="on") as bench:
+        probe = Probe(bench.edge)
+        probe.start()
+        load = bench.load(options.seconds * 6)
+        held, old = [], None
+        for step in ("reload", "upgrade", "reload", "kill", "upgrade", "reload"):
+            if step == "reload":
+                held += bench.hold_workers()[:8]
+                bench.edge.send_signal(signal.SIGHUP)
+            elif step == "kill":
+                os.kill(bench.edge.workers()[0], signal.SIGKILL)
+            else:
+                if old is not None:  # nginx allows no upgrade while an older master runs
+                    while held:
+                        held.pop().close()
+                    paths.wait_until(lambda gone=old: not paths.alive(gone), "the old master to go", 60)
+                held += bench.hold_workers()[:8]
+                old = bench.edge.start_new_binary()
+                os.kill(old, signal.SIGQUIT)
+            time.sleep(options.seconds)
+        load = json.loads(load.communicate()[0])
+        report("storm", workers=options.workers, **probe.end(), statuses=load["statuses"],
+               broken_connections=load["broken"])
+        for connection in held:
+            connection.close()
+
+
+def slow_syncs(milliseconds):
+    shim = paths.make_folder() / "slow.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", ROOT / "bench/slow_sync.c", "-o", shim, "-ldl"], check=True)
+    return {"LD_PRELOAD": str(shim), "SLOW_SYNC_US": str(int(milliseconds * 1000))}
+
+
+def reloads(options):
+    with Bench(options, environment=slow_syncs(150)) as bench:
+        probe = Probe(bench.edge)
+        probe.start()
+        for _ in range(15):
+            bench.edge.send_signal(signal.SIGHUP)
+            time.sleep(0.2)
+        began = time.monotonic()
+        paths.wait_until(lambda: len(children(bench.edge.master)) == options.workers, "the old workers to go", 120)
+        report("reloads", workers=options.workers, old_workers_gone_s=since(began), **probe.end())
+
+
+ROWS = {"start": start, "recovery": recovery, "generations": generations, "storm": storm, "reloads": reloads}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", type=int, default=64)
+    parser.add_argument("--records", type=int, default=9000)
+    parser.add_argument("--pad", type=int, default=0, help="bytes that each order is longer")
+    parser.add_argument("--map", default="16g", help="map_size=")
+    parser.add_argument("--sync-ms", type=float, default=0, help="generations: each sync takes so much longer")
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("rows", nargs="*", metavar="ROW", choices=[[], *ROWS])
+    options = parser.parse_args()
+    for row in options.rows or ROWS:
+        ROWS[row](options)
+
+
+if __name__ == "__main__":
+    main()
