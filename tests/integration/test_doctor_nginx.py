@@ -33,6 +33,18 @@ def test_the_configuration_of_a_running_nginx_is_found(start_edge):
     assert findings(edge, "nginx")[0][0] != "ok"
 
 
+def test_the_log_of_another_nginx_is_left_alone(start_edge):
+    """`nginx -T` writes its errors to the log that the configuration names."""
+    edge, other = start_edge(HEAD + SERVER % ("", "")), start_edge(HEAD + SERVER % ("", ""))
+    (other.store / "format").rename(other.store / "format.away")
+    try:
+        assert findings(edge, "nginx")[0][0] == "ok"
+        assert findings(edge, "nginx", "--store", "/nowhere")[0][0] != "ok"
+        assert "is not a store" not in other.log()
+    finally:
+        (other.store / "format.away").rename(other.store / "format")
+
+
 SHIPPED = "location /sluice/ { sluice_status; allow 127.0.0.1; allow ::1; deny all; }"
 
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -103,15 +104,36 @@ std::vector<std::string> master_command(const fs::path& process) {
     return command;
 }
 
-/// Returns the commands of the nginx masters that run with a configuration of their own.
-std::vector<std::vector<std::string>> running_masters() {
+/// Returns true if a worker of the master has mapped a file of the store's queue. `nginx -T` writes
+/// to the logs that a configuration names, so it is not run for an nginx that has no part in this.
+bool serves_store(const fs::path& master, const std::string& queue) {
+    std::ifstream children(master / "task" / master.filename() / "children");
+    for (std::string child; children >> child;) {
+        std::ifstream maps(fs::path("/proc") / child / "maps");
+        for (std::string line; std::getline(maps, line);) {
+            if (line.find(queue) != std::string::npos) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// Returns the commands of the nginx masters that serve the store with a configuration of their
+/// own.
+std::vector<std::vector<std::string>> running_masters(const store::StorePaths& paths) {
     std::vector<std::vector<std::string>> commands;
     std::error_code ignored;
+    const std::string queue = (fs::canonical(paths.root, ignored) / "queue/").string();
+    if (ignored) {
+        return commands;
+    }
     for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
         const std::string name = entry.path().filename().string();
         if (name.find_first_not_of("0123456789") == std::string::npos && is_trusted(entry.path())) {
             std::vector<std::string> command = master_command(entry.path());
-            if (command.size() > 1 && commands.size() < kMastersMax) {
+            if (command.size() > 1 && commands.size() < kMastersMax &&
+                serves_store(entry.path(), queue)) {
                 commands.push_back(std::move(command));
             }
         }
@@ -135,7 +157,7 @@ NginxDump dump_nginx(const store::StorePaths& paths, const std::string& configur
     if (!standard.installed || is_store(standard, paths)) {
         return standard;
     }
-    for (const std::vector<std::string>& command : running_masters()) {
+    for (const std::vector<std::string>& command : running_masters(paths)) {
         NginxDump running = examine(command);
         if (is_store(running, paths)) {
             return running;
