@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 PRESET ?= dev
 MANIFEST ?= build/release/install_manifest.txt
 
-.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench deb test-package check-nginx check-nginx-tests test-citus torture fuzz mutate sanitize coverage soak clean
+.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench dist deb test-package check-nginx check-nginx-tests test-citus torture fuzz mutate sanitize coverage soak clean
 
 help:
 	@echo "make demo          nginx accepts signed orders, commissions follow (KEEP=1 leaves it running)"
@@ -17,6 +17,7 @@ help:
 	@echo "make install       install the release build below PREFIX=$(PREFIX)"
 	@echo "make uninstall     remove what make install wrote below PREFIX=$(PREFIX); the store stays"
 	@echo "make bench         micro and load benchmarks"
+	@echo "make dist          source archive, SBOM and checksums of the commit, in build/dist"
 	@echo "make deb           Debian packages in build/deb"
 	@echo "make test-package  install, use, upgrade and purge those packages on this machine"
 	@echo "make check-nginx   module and tests on another nginx: NGINX_SRC=DIR with its sources"
@@ -67,6 +68,9 @@ uninstall:
 
 bench:
 	scripts/bench
+
+dist:
+	scripts/dist
 
 deb:
 	scripts/deb
