@@ -6,6 +6,7 @@ mdb_dump (lmdb-utils) prints the rows of an LMDB table, zstd unpacks. The checks
 import struct
 import subprocess
 
+SEGMENT_FORMAT = 2  # as the page says
 CRC_TABLE = []
 for _byte in range(256):
     for _ in range(8):
@@ -104,7 +105,7 @@ def read_segment(path):
     """(head, [(sequence number, record)]) of an archive segment."""
     data = path.read_bytes()
     magic, form, uuid_bytes, ordinal, first, created = struct.unpack_from("<4sHHQQQ", data)
-    assert (magic, form) == (b"SLA1", 2) and struct.unpack_from("<I", data, 108)[0] == crc32c(data[:108])
+    assert (magic, form) == (b"SLA1", SEGMENT_FORMAT) and struct.unpack_from("<I", data, 108)[0] == crc32c(data[:108])
     head = {"ordinal": ordinal, "first": first, "created": created, "queue": data[32:32 + uuid_bytes].decode()}
     inputs, place = [], 112
     while place < len(data):
