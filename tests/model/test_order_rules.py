@@ -223,7 +223,7 @@ def test_R1_cumulative_statements_replace_each_other(earning):
     earning.send(with_code(platform_updated_at=at(0)))
     wanted = [("l1", "8.00", "ACCRUAL")]
     for number, (amount, delta) in enumerate(steps, 1):
-        earning.send(with_code(platform_updated_at=at(number), refund_line_items=[refund("r", amount=amount)]))
+        earning.send(with_code(platform_updated_at=at(number), refund_line_items=[refund("r", amount=amount, tax="0")]))
         wanted += [("l1", delta, "REFUND")] if delta else []
         assert earning.only_order()["refund_amount"] == amount
     assert earning.journal() == wanted
@@ -319,7 +319,7 @@ def test_R3_refund_equal_in_value_is_full(earning):
 def test_R3_line_of_amount_0(earning):
     earning.apply_program(default_rate='"1.50 USD"')
     lines = [line("l1", amount="0", tax="0", quantity="2")]
-    earning.send(with_code(platform_updated_at=at(1), line_items=lines, refund_line_items=[refund("r", amount="0.00")]))
+    earning.send(with_code(platform_updated_at=at(1), line_items=lines, refund_line_items=[refund("r", amount="0.00", tax="0")]))
     assert earning.only_order()["commission_amount"] == "3.00"
     assert list(earning.anomalies()) == ["COMMISSION_EXCEEDS_BASE"]
     seq = earning.send(with_code(platform_updated_at=at(2), line_items=lines, refund_line_items=[refund("r", amount="0.01")]))

@@ -66,6 +66,7 @@ def test_a_quitting_worker_waits_for_its_commit(
     start_edge, new_merchant, slow_syncs, way, bytes_more
 ):
     edge = start_edge(CONFIG, workers=1, environment=slow_syncs(700))
+    edge.wait_until_open()
     merchant = new_merchant(edge, "acme")
     with edge.connect() as connection:
         merchant.event("ORDER_CREATE", orders.order(), connection=connection)
@@ -84,6 +85,7 @@ def test_shutdown_timeout_during_a_commit(start_edge, new_merchant, slow_syncs):
     edge = start_edge(
         CONFIG, main="worker_shutdown_timeout 50ms;", workers=1, environment=slow_syncs(400)
     )
+    edge.wait_until_open()
     merchant = new_merchant(edge, "acme")
     bodies = []
     for _ in range(4):
