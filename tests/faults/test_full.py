@@ -132,7 +132,8 @@ def test_queue_full(site, stalled):
     reader = StalledReader(here, map_bytes) if stalled else None
     before = refused(here)
     paths.wait_until(lambda: refused(here) > before + 20, "the mark", 120)
-    used = here.sluice.stats()["bytes"] / report(here)["queue"]["bytes_mark"]
+    sample = paths.wait_until(lambda: report(here)["queue"], "a sample of the queue")
+    used = here.sluice.stats()["bytes"] / sample["bytes_mark"]
     here.sluice_worker.send_signal(signal.SIGCONT)
     if stalled:
         # Everything is applied and trimmed, in spite of the reader; only its pages cannot be used again.

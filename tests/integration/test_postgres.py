@@ -150,7 +150,7 @@ def without_times(value):
     if not isinstance(value, str):
         return value
     value = re.sub(r"\b([CP])\d{12}-(?=[0-9A-Z]{6}\b)", r"\1<then>-", value)
-    return re.sub(r"\) of 20[-0-9T:.]+Z", ") of then", value)
+    return re.sub(r"(\) of|; posted at) 20[-0-9T:.]+Z", r"\1 then", value)
 
 
 @pytest.fixture(scope="module")

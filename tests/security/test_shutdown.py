@@ -66,10 +66,9 @@ def test_a_quitting_worker_waits_for_its_commit(
     start_edge, new_merchant, slow_syncs, way, bytes_more
 ):
     edge = start_edge(CONFIG, workers=1, environment=slow_syncs(700))
-    edge.wait_until_open()
     merchant = new_merchant(edge, "acme")
+    paths.wait_until(lambda: merchant.event("ORDER_CREATE", orders.order()).status == 200, "the store to open")
     with edge.connect() as connection:
-        merchant.event("ORDER_CREATE", orders.order(), connection=connection)
         paths.wait_until(lambda: edge.sluice.stats()["in_lanes"] == 0, "the mover to be done")
         ended = slow_syncs.ended()
         send_order(connection, merchant, sign.encode(orders.order(extra="x" * bytes_more)))

@@ -9,6 +9,7 @@
 
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/schema/distribute.hpp"
+#include "pg_store/schema/migrate.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/postgres_server.hpp"
 
@@ -160,10 +161,12 @@ TEST(PostgresDistribute, EveryTableThatIsSpreadHasItsColumnInItsKey) {
 }
 
 TEST(PostgresDistribute, NeedsCitus) {
-    const auto done = pg::distribute(*pg::Url::parse(PostgresServer::instance().url()));
     if (PostgresServer::instance().is_given()) {
         GTEST_SKIP() << "it may be Citus";
     }
+    const pg::Url url = *pg::Url::parse(PostgresServer::instance().url());
+    ASSERT_TRUE(pg::migrate(url).ok());
+    const auto done = pg::distribute(url);
     ASSERT_FALSE(done.ok());
     EXPECT_EQ(done.error().code, ErrorCode::kUnsupported);
     EXPECT_THAT(done.error().message, HasSubstr("no Citus"));
