@@ -20,6 +20,9 @@ public:
 
 ByteLock::ByteLock(const LaneSet& lanes, int byte, bool waits) noexcept
     : file_(open_retrying(lanes.cells_path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK)) {
+    if (!file_.ok()) {
+        return;  // errno is that of opening, and not the EBADF of a lock without a file
+    }
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
