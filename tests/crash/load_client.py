@@ -1,8 +1,9 @@
 """Sends orders and batches as a process of its own, and journals what it knows, fsynced.
 
 Before a request: `S kind id`. After it: `A kind id` (200), `N kind id` (refused for good) or
-`I kind id` (no answer, or 503: in doubt). A batch is repeated with its Idempotency-Key until it
-is acknowledged, an order is never repeated. TERM ends it between two requests.
+`U kind id` (503 with Retry-After: not now) or `I kind id` (no answer, or another 5xx: in doubt). A
+batch is repeated with its Idempotency-Key until it is acknowledged, an order is never repeated. TERM
+ends it between two requests.
 
 With LOAD_FRESH=1 each request has a connection of its own, so that no request can meet a
 kept-alive connection that a quitting worker is just closing.
@@ -74,6 +75,10 @@ class Journal:
             os.fdatasync(self.file)
 
 
+class NotNow(int):
+    """A status that promises a later success."""
+
+
 class Sender(threading.Thread):
     def __init__(self, number, port, shop, secret, journal, seed):
         super().__init__()
@@ -104,14 +109,14 @@ class Sender(threading.Thread):
         return False
 
     def ask(self, target, headers, body):
-        """200, another status, or None without an answer."""
+        """200, another status (NotNow for 503 with Retry-After), or None without an answer."""
         try:
             if self.connection is None:
                 self.connection = http1.Connection(self.port, timeout=20)
             answer = self.connection.request("POST", target, headers, body)
             if FRESH or (answer.header("Connection") or "").lower() == "close":
                 self.drop()
-            return answer.status
+            return NotNow(503) if answer.status == 503 and answer.has("Retry-After") else answer.status
         except (OSError, ValueError, AssertionError) as error:
             if FRESH:
                 print(f"{time.time():.3f} no answer: {error!r}", file=sys.stderr)
@@ -146,6 +151,8 @@ class Sender(threading.Thread):
 def word_for(status):
     if status == 200:
         return "A"
+    if isinstance(status, NotNow):
+        return "U"
     return "I" if status in (None, 500, 503) else "N"
 
 

@@ -10,13 +10,13 @@ from model.values import half_even, text
 class Verdict:
     def __init__(self):
         self.sent = self.acked = self.lost = self.dup = 0
-        self.phantom = self.indoubt = self.corrupt = 0
+        self.phantom = self.indoubt = self.unanswered = self.corrupt = 0
         self.kept = 0  # requests in doubt that are in the store, which is legal
 
     def __str__(self):
         return (
             f"sent {self.sent} acked {self.acked} lost {self.lost} dup {self.dup} "
-            f"phantom {self.phantom} indoubt {self.indoubt} corrupt {self.corrupt}"
+            f"phantom {self.phantom} indoubt {self.indoubt} unanswered {self.unanswered} corrupt {self.corrupt}"
         )
 
     @property
@@ -49,7 +49,8 @@ def judge(journal, seed, sluice, shop):
     verdict.sent = sum(len(names) for names in states.values())
     words = Counter(word for names in states.values() for word in names.values())
     verdict.acked = words["A"]
-    verdict.indoubt = words["I"] + words["S"]
+    verdict.unanswered = words["I"] + words["S"]
+    verdict.indoubt = verdict.unanswered + words["U"]  # a 503 of a full or failed disk may be stored
     orders = {row["order_id"]: row for row in sluice.report("orders", "--shop", shop)}
     entries = defaultdict(list)
     for row in sluice.postings("--shop", shop):
@@ -74,7 +75,7 @@ def _judge_orders(verdict, states, seed, orders, entries):
             verdict.lost += word == "A"
             continue
         verdict.phantom += word == "N"
-        verdict.kept += word in ("I", "S")
+        verdict.kept += word in ("I", "S", "U")
         document = order(name, seed)
         row = orders[name]
         right = commissions(document)
