@@ -3,6 +3,7 @@ import csv
 import datetime
 import io
 import json
+import time
 
 import pytest
 from harness import orders
@@ -23,9 +24,10 @@ def shop(tmp_path):
 
 @pytest.fixture
 def sold(shop):
-    """One order of ann's and one of ben's, 8.00 each."""
+    """One order of ann's and one of ben's, 8.00 each, received in different milliseconds."""
     shop.run("creator", "import", shop.file("b.csv", "creator_id,program_id,code\nben,spring,BEN\n"))
     shop.send("o1")
+    time.sleep(0.01)
     shop.send("o2", code="BEN")
     shop.drain()
     return shop
