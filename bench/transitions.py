@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from conftest import Merchant  # noqa: E402
 from harness import http1, paths  # noqa: E402
 from harness.edge import Edge, children  # noqa: E402
+from harness.lock_holder import WRITER, LockHolder  # noqa: E402
 
 CONFIG = """
     sluice_store @STORE@ map_size=@MAP@ thread_pool=sluice offload_pool=offload;
@@ -42,22 +43,6 @@ PLAIN = """
 """
 MAIN = "worker_rlimit_nofile 8192;"
 
-# Holds the queue's writer lock, so that no record leaves its lane.
-WRITER = """
-import ctypes, sys
-lmdb = ctypes.CDLL("liblmdb.so.0")
-env, txn = ctypes.c_void_p(), ctypes.c_void_p()
-lmdb.mdb_env_create(ctypes.byref(env))
-lmdb.mdb_env_set_mapsize(env, ctypes.c_size_t(64 << 30))
-lmdb.mdb_env_set_maxdbs(env, 16)
-assert lmdb.mdb_env_open(env, sys.argv[1].encode(), 0x200000, 0o600) == 0
-assert lmdb.mdb_txn_begin(env, None, 0, ctypes.byref(txn)) == 0
-print("locked", flush=True)
-sys.stdin.read()
-lmdb.mdb_txn_abort(txn)
-lmdb.mdb_env_close(env)
-"""
-
 
 def report(row, **figures):
     print(f"{row}: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in figures.items()), flush=True)
@@ -69,13 +54,12 @@ def since(began):
 
 @contextlib.contextmanager
 def nothing_moves(edge):
-    holder = subprocess.Popen([sys.executable, "-c", WRITER, str(edge.store / "queue")],
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert holder.stdout.readline() == "locked\n"
+    """The queue's writer lock is held: no record leaves its lane."""
+    holder = LockHolder(WRITER, edge.store / "queue")
     try:
         yield
     finally:
-        holder.communicate()
+        holder.release()
 
 
 def first_answer(edge):

@@ -92,7 +92,7 @@ private:
                           "its memo entries and postings",
                           std::string(to_string(state_of(entries))));
         const bool over = payout.state > PayoutState::kSent;
-        findings_.compare('c', name, "what its book should hold",
+        findings_.compare('c', name, "amount in payout",
                           over ? zero_amount(payout.currency) : payout.amount, "its postings",
                           entries.left);
     }

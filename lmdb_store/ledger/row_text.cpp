@@ -385,14 +385,8 @@ bool stored_event_text(std::string_view key, std::string_view value, RowText& te
 // ---- Products -----------------------------------------------------------------------------------
 
 bool catalog_text(std::string_view key, std::string_view value, RowText& text) {
-    LedgerKeyParser parser(key);
     CatalogRecord record;
-    record.key.account = {parser.u32()};
-    record.key.shop = {parser.u32()};
-    record.key.product_id.assign(parser.id(kIdBytesWhole).value_or(std::string_view{}));
-    record.key.language = parser.code2();
-    record.key.country = parser.code2();
-    if (!parser.complete() || !RowValue::decode(key, value, record)) {
+    if (!parse_catalog_key(key, record.key) || !RowValue::decode(key, value, record)) {
         return false;
     }
     Columns(text.key)("account", record.key.account)("shop", record.key.shop)(

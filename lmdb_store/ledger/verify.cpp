@@ -146,15 +146,9 @@ void Verifier::check_journal() {
 void Verifier::check_catalog() {
     std::uint64_t variants = 0;
     each(Table::kCatalog, [&](std::string_view key, std::string_view value) {
-        LedgerKeyParser parser(key);
         CatalogRecord record;
-        record.key.account = {parser.u32()};
-        record.key.shop = {parser.u32()};
-        record.key.product_id.assign(parser.id(kIdBytesWhole).value_or(std::string_view{}));
-        record.key.language = parser.code2();
-        record.key.country = parser.code2();
-        rows_.check(parser.complete() && RowValue::decode(key, value, record), Table::kCatalog,
-                    key);
+        rows_.check(parse_catalog_key(key, record.key) && RowValue::decode(key, value, record),
+                    Table::kCatalog, key);
         for (const std::string& variant : record.variant_skus) {
             ++variants;
             expect_row(Table::kVariants, variant_key(record.key, variant).view(),

@@ -207,6 +207,16 @@ LedgerKey catalog_key(const CatalogKey& key) noexcept {
         .code2(key.country);
 }
 
+bool parse_catalog_key(std::string_view stored, CatalogKey& key) {
+    LedgerKeyParser parser(stored);
+    key.account = {parser.u32()};
+    key.shop = {parser.u32()};
+    key.product_id.assign(parser.id(kIdBytesWhole).value_or(std::string_view{}));
+    key.language = parser.code2();
+    key.country = parser.code2();
+    return parser.complete();
+}
+
 LedgerKey variant_prefix(AccountNumber account, ShopNumber shop,
                          std::string_view variant_sku) noexcept {
     return shop_prefix(account, shop).id(variant_sku, kIdBytesWholeVariant).end();

@@ -113,6 +113,8 @@ private:
 [[nodiscard]] LedgerKey product_prefix(AccountNumber account, ShopNumber shop,
                                        const ProductId& product) noexcept;
 [[nodiscard]] LedgerKey catalog_key(const CatalogKey& key) noexcept;
+/// Reads what catalog_key() returned; a cut product id stays empty, since the value holds it.
+[[nodiscard]] bool parse_catalog_key(std::string_view stored, CatalogKey& key);
 [[nodiscard]] LedgerKey variant_prefix(AccountNumber account, ShopNumber shop,
                                        std::string_view variant_sku) noexcept;
 [[nodiscard]] LedgerKey variant_key(const CatalogKey& key, std::string_view variant_sku) noexcept;

@@ -14,11 +14,11 @@ bool is_earlier_format(int stored) noexcept {
 }
 
 /// Returns the error of a schema of an earlier format, which is neither migrated nor read.
-Error earlier_format() {
+Error earlier_format(int stored) {
     return {ErrorCode::kUnsupported,
-            "ledger: written by an earlier sluice (format 1); rebuild it in an empty database: "
-            "sluice ledger migrate --ledger URL, then on every node sluice ledger rebuild --from "
-            "ARCHIVE --ledger URL"};
+            "ledger: written by an earlier sluice (schema " + std::to_string(stored) +
+                "); rebuild it in an empty database: sluice ledger migrate --ledger URL, then on "
+                "every node sluice ledger rebuild --from ARCHIVE --ledger URL"};
 }
 
 Error newer_schema(int stored) {
@@ -59,7 +59,7 @@ int stored_version(Connection& session) {
 
 Status check_known(Connection& session, int stored, bool takes_unfinished) {
     if (is_earlier_format(stored)) {
-        return earlier_format();
+        return earlier_format(stored);
     }
     if (stored > schema_version()) {
         return newer_schema(stored);

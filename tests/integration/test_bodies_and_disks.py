@@ -10,10 +10,10 @@ import pytest
 from crash.conftest import fault_shim
 from faults.shim import DELAY, NGINX, Shim
 from harness import answers, cli, http1, http2, orders, paths, sign
+from harness.lock_holder import WRITER, LockHolder
 from harness.paths import wait_until
 from harness.sign import CATALOG, EVENTS, replaced
 from test_events_transport import sized, vanish
-from test_starts import WRITER, Holder
 from test_streamed_bodies import CONFIG, batch, batch_headers, event_head, files, half_sent, has_file, is_clean
 
 __all__ = ["fault_shim"]
@@ -102,7 +102,7 @@ def test_the_event_loop_removes_no_file_of_a_body_that_is_refused(start_with_shi
     merchant = new_merchant(edge, "acme")
     stored, refused = batch(300_000), batch(400_000)
     answers.catalog_success(edge.request("POST", CATALOG, batch_headers(merchant, refused), refused), 100)
-    holder = Holder(WRITER, edge.store / "queue")
+    holder = LockHolder(WRITER, edge.store / "queue")
     try:
         with edge.connect() as connection:
             connection.send(http1.head("POST", CATALOG, [*batch_headers(merchant, stored),

@@ -4,13 +4,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
 
 from harness import answers, http1, orders, paths, sign
 from harness.edge import Edge, children
+from harness.lock_holder import LOCK_BYTE, WRITER, LockHolder
 
 CONFIG = """
     sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
@@ -29,50 +29,6 @@ CONFIG = """
 PLAIN = """
     server { listen 127.0.0.1:@PORT@; location = /which { return 204; } }
 """
-
-# Holds a lock, says so, and waits for its end of input.
-LOCK_BYTE = """
-import fcntl, os, struct, sys
-fd = os.open(sys.argv[1], os.O_RDWR)
-byte = int(sys.argv[2])
-if sys.argv[3] == "ofd":
-    fcntl.fcntl(fd, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, byte, 1, 0))  # F_OFD_SETLK
-else:
-    fcntl.lockf(fd, fcntl.LOCK_EX, 1, byte)
-print("locked", flush=True)
-sys.stdin.read()
-"""
-
-
-WRITER = """
-import ctypes, sys
-lmdb = ctypes.CDLL("liblmdb.so.0")
-env, txn = ctypes.c_void_p(), ctypes.c_void_p()
-lmdb.mdb_env_create(ctypes.byref(env))
-lmdb.mdb_env_set_mapsize(env, ctypes.c_size_t(1 << 30))
-lmdb.mdb_env_set_maxdbs(env, 16)
-assert lmdb.mdb_env_open(env, sys.argv[1].encode(), 0x200000, 0o600) == 0
-assert lmdb.mdb_txn_begin(env, None, 0, ctypes.byref(txn)) == 0
-print("locked", flush=True)
-sys.stdin.read()
-lmdb.mdb_txn_abort(txn)
-lmdb.mdb_env_close(env)
-"""
-
-
-class Holder:
-    """Another process that holds something of the store."""
-
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout.readline() == "locked\n"
-        self.pid = self.process.pid
-
-    def release(self):
-        if self.process.poll() is None:
-            self.process.communicate()
-
 
 def first_answer(edge):
     """Seconds from the start of nginx to the first answer of a plain location."""
@@ -110,7 +66,7 @@ def bound(plain_seconds):
 @pytest.mark.parametrize("kind", ["ofd", "posix"])
 def test_start_beside_held_claim_lock(start_edge, new_merchant, plain_seconds, kind):
     edge, merchant = stopped_edge(start_edge, new_merchant)
-    holder = Holder(LOCK_BYTE, edge.store / "queue/lanes/cells", 1, kind)
+    holder = LockHolder(LOCK_BYTE, edge.store / "queue/lanes/cells", 1, kind)
     try:
         assert first_answer(edge) < bound(plain_seconds)
         answer = merchant.event("ORDER_CREATE", orders.order())
@@ -133,7 +89,7 @@ def test_start_beside_held_claim_lock(start_edge, new_merchant, plain_seconds, k
 
 def test_reload_and_stop_beside_held_claim_lock(start_edge, new_merchant):
     edge, _ = stopped_edge(start_edge, new_merchant)
-    holder = Holder(LOCK_BYTE, edge.store / "queue/lanes/cells", 1, "ofd")
+    holder = LockHolder(LOCK_BYTE, edge.store / "queue/lanes/cells", 1, "ofd")
     try:
         edge.start()
         began = time.monotonic()
@@ -148,7 +104,7 @@ def test_reload_and_stop_beside_held_claim_lock(start_edge, new_merchant):
 def test_start_beside_held_writer_lock(start_edge, new_merchant, plain_seconds):
     """LMDB's writer lock: its owner is in the mutex."""
     edge, merchant = stopped_edge(start_edge, new_merchant)
-    holder = Holder(WRITER, edge.store / "queue")
+    holder = LockHolder(WRITER, edge.store / "queue")
     try:
         assert first_answer(edge) < bound(plain_seconds)
         answer = merchant.event("ORDER_CREATE", orders.order())
@@ -165,7 +121,7 @@ def test_reload_and_stop_while_moves_wait_for_writer_lock(start_edge, new_mercha
     """A move that waits for LMDB's writer lock keeps no worker."""
     edge = start_edge(CONFIG)
     merchant = new_merchant(edge, "acme")
-    holder = Holder(WRITER, edge.store / "queue")
+    holder = LockHolder(WRITER, edge.store / "queue")
     try:
         body = sign.encode(orders.order())
         answers.is_success(merchant.event("ORDER_CREATE", body))  # durable in a lane
@@ -184,7 +140,7 @@ def test_reload_and_stop_while_moves_wait_for_writer_lock(start_edge, new_mercha
 def test_orders_are_taken_while_another_process_moves_for_ever(start_edge, new_merchant):
     """A stopped mover holds byte 0 of the cells."""
     edge, merchant = stopped_edge(start_edge, new_merchant)
-    holder = Holder(LOCK_BYTE, edge.store / "queue/lanes/cells", 0, "ofd")
+    holder = LockHolder(LOCK_BYTE, edge.store / "queue/lanes/cells", 0, "ofd")
     try:
         edge.start()
         for _ in range(3):
@@ -213,7 +169,7 @@ def test_start_with_full_lanes(start_edge, new_merchant, plain_seconds):
     merchant = new_merchant(edge, "acme")
     sent = [sign.encode(orders.order()) for _ in range(400)]
     edge.expect_log("exited on signal 9")
-    blocker = Holder(WRITER, edge.store / "queue")  # so that nothing is moved
+    blocker = LockHolder(WRITER, edge.store / "queue")  # so that nothing is moved
     try:
         with edge.connect() as connection:
             for body in sent:

@@ -25,9 +25,7 @@ void check_fill(const store::QueueFill& fill, Findings& findings) {
     const bool near = filled >= kFillPercentProblem;
     findings.push_back(
         {"queue", near ? Health::kProblem : Health::kOk,
-         "filled to " + std::to_string(filled) +
-             " % of the mark where acceptance "
-             "stops (" +
+         "filled to " + std::to_string(filled) + " % of the size at which orders are refused (" +
              std::to_string(fill.bytes_high_water >> 20u) + " MB)",
          near ? "make sure that the worker runs, or raise map_size of sluice_store" : ""});
 }

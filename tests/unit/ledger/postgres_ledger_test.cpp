@@ -161,7 +161,7 @@ protected:
     }
     static void expect_refused(const Error& error) {
         EXPECT_EQ(error.code, ErrorCode::kUnsupported);
-        EXPECT_THAT(error.message, HasSubstr("written by an earlier sluice (format 1)"));
+        EXPECT_THAT(error.message, HasSubstr("written by an earlier sluice (schema 4)"));
         EXPECT_THAT(error.message, HasSubstr("sluice ledger rebuild --from ARCHIVE --ledger URL"));
     }
     pg::Url url = database("earlier");
