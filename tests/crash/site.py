@@ -128,6 +128,8 @@ class Site:
                 pass
         paths.wait_until(lambda: not any(map(paths.alive, workers)), "workers to go")
         self.count("master")
+        # A killed worker's threads may hold its sockets a little longer; nginx tries again for 2.5 s.
+        self.edge.expect_log(r"\[emerg\].* bind\(\) to .* failed \(98: Address already in use\)")
         self.edge.start()
 
     def reload(self, _):

@@ -37,11 +37,13 @@ class Scenario:
     def all(self):
         return [self.order(), self.order(), self.order(large=True), self.batch(), self.order()]
 
-    def accepted_within(self, seconds):
-        """True once an order gets 200."""
+    def accepted_within(self, seconds, unless=lambda: False):
+        """True once an order gets 200, False after so many seconds, or once `unless` holds."""
         end = time.monotonic() + seconds
-        while self.order() != 200:
+        while not unless():
+            if self.order() == 200:
+                return True
             if time.monotonic() > end:
-                return False
+                break
             time.sleep(0.02)
-        return True
+        return False
