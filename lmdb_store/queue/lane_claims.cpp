@@ -121,10 +121,16 @@ Status LmdbQueue::claim_file(ClaimedLane& claimed) {
 }
 
 Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
-    if (latched()) {
+    const auto unwanted = [this] {
+        return options_.lane_unwanted != nullptr && options_.lane_unwanted->load();
+    };
+    if (latched() || unwanted()) {
         return std::unique_ptr<LaneWriter>();
     }
     const LaneRecovery::ClaimLock lock(*recovery_);
+    if (unwanted()) {
+        return std::unique_ptr<LaneWriter>();
+    }
     const ClaimerName name(page_.words().lane_claimer);
     if (lock.is_held()) {
         lanes_->sweep_unfinished();

@@ -1,6 +1,7 @@
 // Queue: the one durable, ordered log of inputs. docs/record-format.md has the bytes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,6 +31,8 @@ struct QueueOptions {
     /// Lanes that shall fit below the high-water mark; those that this process creates are as small
     /// as that needs.
     std::uint64_t lanes_wanted = 0;
+    /// True once the process wants no lane; take_lane() then returns nullptr when its turn comes.
+    std::shared_ptr<const std::atomic<bool>> lane_unwanted = nullptr;
 };
 
 /// Backlog of the movers, after the last move of any process.
@@ -180,7 +183,8 @@ public:
     /// Claims a lane without an owner, or creates one, after finding the ends of the lanes without
     /// an owner. Waits for processes that do the same, and deletes what killed processes left of
     /// lanes that they made. A large backlog of other lanes is moved first only if there is no room
-    /// for another lane. Returns nullptr if there is none then, or the queue is latched; the
+    /// for another lane. Returns nullptr if there is none then, or the queue is latched, or
+    /// QueueOptions::lane_unwanted is set; the
     /// process then works without one until ControlWords::lanes_freed changes. kCorrupt and
     /// kUnsupported mean that a lane is damaged and nothing may be stored.
     [[nodiscard]] virtual Result<std::unique_ptr<LaneWriter>> take_lane() = 0;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -80,7 +81,8 @@ StoreLink::Plan StoreLink::plan() const {
             {.map_bytes = static_cast<std::uint64_t>(conf_.map_bytes),
              .sync = conf_.sync != 0,
              .idempotency_ttl_seconds = conf_.idempotency_ttl,
-             .lanes_wanted = kGenerations * workers},
+             .lanes_wanted = kGenerations * workers,
+             .lane_unwanted = lane_unwanted_},
             std::filesystem::path(to_view(conf_.key_path)),
             conf_.key_fd,
             master_started_ms()};
@@ -114,6 +116,7 @@ bool StoreLink::start_work(Work work) noexcept {
 bool StoreLink::start_open() noexcept {
     open_began_ms_ = loop_ms();
     wait_reported_ = false;
+    note_exiting();
     return start_work(Work::kOpen);
 }
 
@@ -212,14 +215,16 @@ bool StoreLink::wait(StoreWaiter& waiter) noexcept {
     *waiting_end_ = &waiter;
     waiting_end_ = &waiter.next;
     if (!wait_timer_.timer_set) {
-        ngx_add_timer(&wait_timer_, kWaitMaxMs);
+        ngx_add_timer(&wait_timer_, kWaitTickMs);
     }
     return true;
 }
 
 void StoreLink::on_wait_over(ngx_event_t* event) noexcept {
     event->timedout = 0;
-    static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner)->resume_waiters(false);
+    auto& link = *static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner);
+    link.note_exiting();
+    link.resume_waiters(false);
 }
 
 /// @param all  Or else those that have waited long enough.
@@ -236,7 +241,16 @@ void StoreLink::resume_waiters(bool all) noexcept {
         ngx_del_timer(&wait_timer_);
     }
     if (waiting_ != nullptr) {
-        ngx_add_timer(&wait_timer_, kWaitMaxMs - (loop_ms() - waiting_->joined_ms));
+        const ngx_msec_t left_ms = kWaitMaxMs - (loop_ms() - waiting_->joined_ms);
+        ngx_add_timer(&wait_timer_, std::min(left_ms, kWaitTickMs));
+    }
+}
+
+/// Lets the thread pass by the claim of a lane, which would delay the requests that wait here, and
+/// the lanes of the next workers.
+void StoreLink::note_exiting() noexcept {
+    if (ngx_exiting != 0) {
+        lane_unwanted_->store(true);
     }
 }
 
@@ -380,8 +394,8 @@ void StoreLink::checked() noexcept {
 
 /// Asks for a lane if one has become free since this process asked last.
 void StoreLink::seek_lane() noexcept {
-    if (usable_ && lane_ == nullptr && !background_.is_running() && !queue_->latched() &&
-        queue_->control().words().lanes_freed.load() != lanes_freed_) {
+    if (ngx_exiting == 0 && usable_ && lane_ == nullptr && !background_.is_running() &&
+        !queue_->latched() && queue_->control().words().lanes_freed.load() != lanes_freed_) {
         static_cast<void>(start_work(Work::kTakeLane));
     }
 }

@@ -4,10 +4,12 @@
 // disk. Requests that arrive while it is opened wait for up to three seconds, and then get 503. If
 // the store cannot be opened, or was removed or replaced under the running process, StoreLink tries
 // again once a second; requests get 503 meanwhile. A process that shuts down and has no request
-// returns its lane and its reader slots, and takes them again for the next request.
-// Thread: the event loop.
+// returns its lane and its reader slots. It opens the store again for the next request, but takes
+// no lane, because processes take lanes one after the other, with several syncs each. Thread: the
+// event loop.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -40,6 +42,8 @@ public:
     static constexpr ngx_msec_t kCheckEveryMs = 1000;
     /// A request waits this long while the store is opened.
     static constexpr ngx_msec_t kWaitMaxMs = 3000;
+    /// While requests wait, a process notices this often that it shuts down.
+    static constexpr ngx_msec_t kWaitTickMs = 100;
 
     struct Users {
         std::function<bool()> have_requests;  ///< Requests are being served.
@@ -138,6 +142,7 @@ private:
     void start_check() noexcept;
     void checked() noexcept;
     void seek_lane() noexcept;
+    void note_exiting() noexcept;
     void use_lane() noexcept;
     void report_key() noexcept;
     void report_wait() noexcept;
@@ -155,6 +160,8 @@ private:
     bool open_failed_ = false;       ///< The last attempt; requests do not wait for the next one.
     bool released_ = false;          ///< release_if_idle() closed the store.
     std::uint64_t lanes_freed_ = 0;  ///< ControlWords::lanes_freed when a lane was last asked for.
+    /// Set once this process shuts down. Shared with a thread, which may outlive this object.
+    std::shared_ptr<std::atomic<bool>> lane_unwanted_ = std::make_shared<std::atomic<bool>>(false);
     BlockingTask background_;
     Work work_ = Work::kOpen;
     std::shared_ptr<Opened> opened_;  ///< Written by the thread until it ends.
