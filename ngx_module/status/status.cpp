@@ -216,11 +216,6 @@ ngx_int_t serve(ngx_http_request_t* r) {
 
 // -- Readiness while the store is opened ----------------------------------------------------------
 
-struct ReadyRequest {
-    StoreWaiter waiter;
-    ngx_http_request_t* r = nullptr;
-};
-
 extern "C" {
 static void on_ready_resumed(ngx_http_request_t* r) noexcept {
     if (r->aio) {
@@ -233,7 +228,7 @@ static void on_ready_resumed(ngx_http_request_t* r) noexcept {
 }
 
 void on_store_opened(StoreWaiter& waiter) noexcept {
-    resume(static_cast<ReadyRequest*>(waiter.owner)->r);
+    resume(static_cast<ngx_http_request_t*>(waiter.owner));
 }
 
 /// Returns true if the request waits for the store as events do, so that a start or a reload does
@@ -244,11 +239,10 @@ bool waits_for_store(ngx_http_request_t* r) {
         !sources->store.closed_reason()) {
         return false;
     }
-    auto* const parked = make_in_pool<ReadyRequest>(r->pool);
-    parked->r = r;
-    parked->waiter.owner = parked;
-    parked->waiter.resumed = on_store_opened;
-    if (!sources->store.wait(parked->waiter)) {
+    auto* const waiter = make_in_pool<StoreWaiter>(r->pool);
+    waiter->owner = r;
+    waiter->resumed = on_store_opened;
+    if (!sources->store.wait(*waiter)) {
         return false;
     }
     r->main->count++;

@@ -121,6 +121,7 @@ def test_reload_and_stop_while_moves_wait_for_writer_lock(start_edge, new_mercha
     """A move that waits for LMDB's writer lock keeps no worker."""
     edge = start_edge(CONFIG)
     merchant = new_merchant(edge, "acme")
+    edge.wait_until_open()
     holder = LockHolder(WRITER, edge.store / "queue")
     try:
         body = sign.encode(orders.order())
@@ -169,6 +170,7 @@ def test_start_with_full_lanes(start_edge, new_merchant, plain_seconds):
     merchant = new_merchant(edge, "acme")
     sent = [sign.encode(orders.order()) for _ in range(400)]
     edge.expect_log("exited on signal 9")
+    edge.wait_until_open()
     blocker = LockHolder(WRITER, edge.store / "queue")  # so that nothing is moved
     try:
         with edge.connect() as connection:
