@@ -354,13 +354,15 @@ void Environment::release_pages() const {
     release_mapped_pages(data_path_);
 }
 
-bool Environment::has_failed() noexcept {
-    ReadTxn probe;
-    return probe.begin(*this) == MDB_PANIC;
-}
-
 int Environment::write_error(int rc) noexcept {
-    return rc == EIO && !has_failed() && disk_is_full(folder_) ? ENOSPC : rc;
+    if (rc == 0) {
+        return 0;
+    }
+    if (ReadTxn probe; probe.begin(*this) == MDB_PANIC) {
+        failure_ = rc;
+        return rc;
+    }
+    return rc == EIO && disk_is_full(folder_) ? ENOSPC : rc;
 }
 
 bool Environment::still_in_place() const noexcept {

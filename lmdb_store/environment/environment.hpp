@@ -10,6 +10,7 @@
 
 #include <lmdb.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -97,10 +98,9 @@ public:
     [[nodiscard]] int dead_readers_at_open() const noexcept { return dead_at_open_; }
     /// Drops mapped pages, so that a full scan does not inflate resident memory. Views stay valid.
     void release_pages() const;
-    /// Returns true once LMDB failed to write a meta page. It then refuses every call.
-    [[nodiscard]] bool has_failed() noexcept;
-    /// Returns ENOSPC in place of EIO if the disk is full, because LMDB reports a short write,
-    /// which a disk that runs full causes, as EIO. Returns other codes as they are.
+    /// Returns the error after which LMDB refuses every call, or 0: that of writing a meta page.
+    [[nodiscard]] int failure() const noexcept { return failure_; }
+    /// Keeps a failure(). Returns ENOSPC in place of the EIO with which LMDB reports a full disk.
     [[nodiscard]] int write_error(int rc) noexcept;
     /// Returns false once data.mdb or lock.mdb of the folder is another file than was opened.
     [[nodiscard]] bool still_in_place() const noexcept;
@@ -140,6 +140,7 @@ private:
     unsigned txns_active_ = 0;
     bool remapping_ = false;
     bool map_lost_ = false;  ///< Until the process restarts.
+    std::atomic<int> failure_{0};
 };
 
 /// A transaction. Aborts itself when destroyed.

@@ -242,10 +242,12 @@ void LmdbQueue::stored(std::uint64_t cost, Timestamp now) noexcept {
 
 /// Returns the outcome of a failed transaction's records. Closes admission or latches the queue.
 AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
-    const bool panicked = env_->has_failed();
+    if (const int failure = env_->failure(); failure != 0) {
+        return environment_failed(failure, committing);
+    }
     // nginx may create files in lanes/ only; a commit has asked for queue/.
-    rc = rc == EIO && !panicked && disk_is_full(paths_.lanes) ? ENOSPC : rc;
-    const Reaction reaction = panicked ? Reaction::kLatch : reaction_to(rc);
+    rc = rc == EIO && disk_is_full(paths_.lanes) ? ENOSPC : rc;
+    const Reaction reaction = reaction_to(rc);
     if (reaction == Reaction::kRetry) {
         return AppendOutcome::kUnavailable;
     }
@@ -257,12 +259,27 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
         admission_.saw_disk_full();
         return AppendOutcome::kNoSpace;
     }
-    const bool by_disk = panicked || rc > 0;  // else a code of LMDB: damage, or a bug of ours
+    const bool by_disk = rc > 0;  // else a code of LMDB: damage, or a bug of ours
     latch_commit(by_disk ? Latch::kIo : Latch::kDamage, rc);
-    if (panicked || !by_disk) {  // LMDB in this process must be opened again
-        process_latch_.store(by_disk ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable);
+    if (!by_disk) {  // LMDB in this process must be opened again
+        process_latch_.store(AppendOutcome::kUnavailable);
     }
     return committing && by_disk ? AppendOutcome::kInDoubt : AppendOutcome::kUnavailable;
+}
+
+/// LMDB refuses everything in this process after it could not write a meta page, so the process
+/// opens the queue again. A lack of room there does not latch: LMDB has put the page back, and the
+/// disk is not suspect.
+AppendOutcome LmdbQueue::environment_failed(int failure, bool committing) noexcept {
+    const bool no_room = reaction_to(failure) == Reaction::kBackpressure;
+    const AppendOutcome closed = no_room ? AppendOutcome::kNoSpace : AppendOutcome::kInDoubt;
+    if (no_room) {
+        admission_.saw_disk_full();
+    } else {
+        latch_commit(Latch::kIo, failure);
+    }
+    process_latch_.store(closed);
+    return committing ? AppendOutcome::kInDoubt : closed;
 }
 
 // -- Under the writer lock ------------------------------------------------------------------------

@@ -60,15 +60,8 @@ Result<std::vector<LaneRow>> LmdbQueue::lane_rows() {
 void LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
     if (!env_->still_in_place()) {
         in_place_.store(false);  // the store was moved away with its lanes
-    } else if (rc != 0) {
+    } else if (rc != 0 || env_->failure() != 0) {
         static_cast<void>(failed(rc, false));
-    } else if (env_->has_failed()) {
-        // No event was in the transaction, so out of room only makes this process open it again.
-        if (reaction_to(error.code) == Reaction::kLatch) {
-            static_cast<void>(failed(EIO, false));
-        } else {
-            process_latch_.store(AppendOutcome::kUnavailable);
-        }
     } else if (reaction_to(error.code) == Reaction::kLatch) {
         if (error.code == ErrorCode::kIo) {
             std::array<char, 400> text{};

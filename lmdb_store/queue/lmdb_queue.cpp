@@ -175,6 +175,7 @@ Result<std::uint64_t> LmdbQueue::trim(SequenceNumber upto, std::size_t rows_max)
     }
     if (rc != 0) {
         txn.abort();
+        static_cast<void>(failed(rc, false));
         return env_->error(rc, "trim");
     }
     return deleted;

@@ -102,6 +102,7 @@ private:
     void store_in_parts(std::span<AppendItem> batch, Timestamp now, std::uint64_t cut_ns) noexcept;
     [[nodiscard]] int store_part(Batch& batch, Timestamp now, AppendOutcome& why) noexcept;
     [[nodiscard]] AppendOutcome failed(int rc, bool committing) noexcept;
+    [[nodiscard]] AppendOutcome environment_failed(int failure, bool committing) noexcept;
     void stored(std::uint64_t cost, Timestamp now) noexcept;
     void latch_commit(Latch latch, int rc) noexcept;
 

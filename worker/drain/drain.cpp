@@ -247,8 +247,8 @@ Result<bool> Drain::Loop::turn(bool idle) {
     if (!keeper_.store_in_place(applying_.ledger())) {
         return Error{ErrorCode::kConflict,
                      "the files below \"" + paths_.root.string() +
-                         "\" are not the ones that were opened: the store was removed or "
-                         "replaced. Start the worker again on the store that is meant"};
+                         "\" are not the ones that were opened, or LMDB failed to write to them: "
+                         "start the worker again on the store that is meant"};
     }
     look_at_lanes();
     follow_and_publish(false);

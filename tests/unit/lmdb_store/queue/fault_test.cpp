@@ -94,6 +94,7 @@ protected:
         bool struck = false;
         AppendOutcome outcome = AppendOutcome::kPending;  ///< For the batch that met the fault.
         std::optional<AppendOutcome> closed;
+        bool latched = false;                           ///< In all processes.
         AppendOutcome after = AppendOutcome::kPending;  ///< For the next batch.
         /// Once a person ended the latch that all processes share.
         std::optional<AppendOutcome> closed_unlatched;
@@ -126,6 +127,7 @@ protected:
         result.struck = fault.injected > 0;
         fault.call = Call::kNone;
         result.closed = queue_->closed_reason();
+        result.latched = queue_->latched().has_value();
         result.after = append_three();
         queue_->control().clear_latch();
         result.closed_unlatched = queue_->closed_reason();
@@ -170,6 +172,7 @@ TEST_F(QueueFaultTest, AnIoErrorIsInDoubtAndLatchesAdmissionUntilARestart) {
             EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt);
             EXPECT_EQ(result.closed, AppendOutcome::kInDoubt);
             EXPECT_EQ(result.after, AppendOutcome::kUnavailable);
+            EXPECT_TRUE(result.latched);
         });
         EXPECT_GE(struck, 3) << "no fault was injected";
     }
@@ -194,20 +197,54 @@ TEST_F(QueueFaultTest, AShortWriteOnADiskWithRoomIsAnIoError) {
     EXPECT_GE(struck, 3);
 }
 
-TEST_F(QueueFaultTest, NoSpaceIsSaidAndTheNextBatchIsStored) {
+TEST_F(QueueFaultTest, L10NoSpaceIsReportedAndNeverLatches) {
     int resumed = 0;
+    int reopened = 0;
     const int struck = strike_each(Call::kWrite, ENOSPC, [&](const Run& result) {
-        // At the meta page LMDB itself gives up: then it is as with any other error there.
-        if (result.outcome == AppendOutcome::kNoSpace) {
-            EXPECT_EQ(result.closed, AppendOutcome::kNoSpace);
+        EXPECT_FALSE(result.latched);
+        EXPECT_EQ(result.closed, AppendOutcome::kNoSpace);
+        if (result.in_place_unlatched) {
+            EXPECT_EQ(result.outcome, AppendOutcome::kNoSpace);
             EXPECT_EQ(result.after, AppendOutcome::kStored);
             ++resumed;
-        } else {
+        } else {  // LMDB gives up at its meta page, and the process opens the queue again
             EXPECT_EQ(result.outcome, AppendOutcome::kInDoubt);
+            EXPECT_EQ(result.after, AppendOutcome::kUnavailable);
+            ++reopened;
         }
     });
-    EXPECT_GE(struck, 3);
+    EXPECT_EQ(struck, resumed + reopened);
     EXPECT_GE(resumed, 2);
+    EXPECT_GE(reopened, 1);
+}
+
+TEST_F(QueueFaultTest, L10AFailedTrimLatchesExceptForALackOfRoom) {
+    for (const int error : {EIO, ENOSPC}) {
+        int failed = 0;
+        int reopened = 0;
+        for (int nth = 0;; ++nth) {
+            open({});
+            ASSERT_EQ(append({"a", "b", "c"})[0].outcome, AppendOutcome::kStored);
+            const SequenceNumber last = queue_->fill()->last_seq;
+            fault = {Call::kWrite, error, nth, 0};
+            const Result<std::uint64_t> trimmed = queue_->trim(last, 100);
+            const bool struck = fault.injected > 0;
+            fault = {};
+            EXPECT_EQ(trimmed.ok(), !struck);
+            EXPECT_EQ(queue_->latched().has_value(), struck && error == EIO);
+            queue_->control().clear_latch();
+            failed += struck ? 1 : 0;
+            reopened += queue_->still_in_place() ? 0 : 1;
+            open({});
+            EXPECT_EQ(queue_->fill()->rows, struck ? 3U : 0U);
+            ASSERT_TRUE(queue_->trim(last, 100).ok());
+            if (!struck) {
+                break;
+            }
+        }
+        EXPECT_GE(failed, 2) << error;
+        EXPECT_EQ(reopened, 1) << "the meta page, " << error;
+    }
 }
 
 TEST_F(QueueFaultTest, AnInterruptedWriteIsContinued) {
