@@ -38,6 +38,7 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_report(app);
     declare_explain(app);
     declare_payout(app);
+    declare_bank(app);
     declare_money(app);
     declare_order(app);
     declare_period(app);

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 from harness import orders, paths
+from harness.bank_answers import camt054, details, entry
 from harness.cli import Sluice, now
 from harness.cut_commit import ANSWER_LOST, NEVER_ARRIVED, CutCommit
 from harness.edge import Edge
@@ -52,6 +53,15 @@ def month():
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-01T00:00:00Z")
 
 
+def bank_returns(sluice, place):
+    """The same as `payout returned`, from a file of the bank."""
+    row = sluice.json("payout", "list", *ACME)[place]
+    back = details(row["payout_id"], row["amount"], row["currency"], returned="AC04")
+    file = sluice.store.parent / "answer.xml"
+    file.write_text(camt054(entry(row["amount"], back, currency=row["currency"], credit=True)))
+    return ("bank", "import", file, *ACME)
+
+
 # The commands, one after the other; a function receives values that are known only then. `.name` is a file.
 COMMANDS = [
     ("program", "apply", ".programs"),
@@ -79,7 +89,7 @@ COMMANDS = [
     lambda sluice: ("payout", "close", *ACME, "--until", now()),
     lambda sluice: ("payout", "sent", payout(sluice, 0), *ACME, *WHY),
     lambda sluice: ("payout", "settle", payout(sluice, 0), *ACME, *WHY),
-    lambda sluice: ("payout", "returned", payout(sluice, 0), *ACME, *WHY),
+    lambda sluice: bank_returns(sluice, 0),
     lambda sluice: ("payout", "void", payout(sluice, 1), *ACME, *WHY),
     ("creator", "remove", "ann", "--program", "spring", "--code", "SAVE"),
     lambda sluice: ("period", "close", *ACME, "--until", month()),

@@ -16,6 +16,7 @@ void declare_order(Subcommand app);  // hold, release, reject, attribute, detach
 void declare_money(Subcommand app);  // adjust, credit, reverse, approve, withdraw, approvals
 void declare_payout(Subcommand app);
 void declare_export(Subcommand group);  // payout export
+void declare_bank(Subcommand app);
 void declare_period(Subcommand app);
 void declare_report(Subcommand app);
 void declare_explain(Subcommand app);
