@@ -18,6 +18,9 @@ void LaneEngine::opened(std::uint64_t size, std::uint64_t end, std::uint64_t flo
 void LaneEngine::close(Actions& actions) noexcept {
     open_ = false;
     reopens_ = false;
+    // The offsets of the lane are not read any more. Other processes move what it holds.
+    moved_ = durable_;
+    full_ = false;
     if (!waiting_.empty()) {
         actions.add({Do::kRefuse});
     }

@@ -100,6 +100,12 @@ Result<FileSum> read_whole(const fs::path& path) {
     return read_pieces(path, kWholeFile, [](std::string_view) { return Status::success(); });
 }
 
+/// Syncs a file that another library wrote.
+Status sync_file(const fs::path& path) {
+    auto file = OpenFile::open(path, OpenFile::Mode::kRead);
+    return file ? file->sync() : Status(file.error());
+}
+
 }  // namespace
 
 std::uint64_t Backup::bytes() const noexcept {
@@ -120,6 +126,9 @@ Status seal_backup(const fs::path& folder, Backup& backup) {
             if (!file) {
                 return file.error();
             }
+            if (Status synced = sync_file(entry->path()); !synced) {
+                return synced;
+            }
             backup.files.push_back(
                 {fs::relative(entry->path(), folder).string(), file->bytes, file->crc});
         }
@@ -135,7 +144,8 @@ Status seal_backup(const fs::path& folder, Backup& backup) {
     }
     std::sort(backup.files.begin(), backup.files.end(),
               [](const BackupFile& a, const BackupFile& b) { return a.path < b.path; });
-    return replace_file(folder / kListName, print_list(backup));
+    Status ok = sync_folder(fs::absolute(folder).parent_path());
+    return ok ? replace_file(folder / kListName, print_list(backup)) : ok;
 }
 
 Result<Backup> read_backup(const fs::path& folder) {

@@ -45,16 +45,16 @@ Status sync_folders(const StorePaths& target) {
     return ok;
 }
 
-/// Replaces the contents of an empty store. It is no store until its format file, the
-/// last one, is written.
+/// Replaces the contents of an empty store. The folder is no store until its format file, the last
+/// one, is written.
 Status fill(const fs::path& folder, const Backup& backup, const StorePaths& target,
             const CopyCheck& check) {
-    const auto format_owner = owner_of(target.format);
+    const auto format_owner = owner_of(target.registry / "data.mdb");
     const auto key_owner = owner_of(target.master_key);
     if (!format_owner || !key_owner) {
         return format_owner ? key_owner.error() : format_owner.error();
     }
-    if (::unlink(target.format.c_str()) != 0 || ::unlink(target.master_key.c_str()) != 0) {
+    if (::unlink(target.master_key.c_str()) != 0) {
         return system_error(errno, "empty", target.root);
     }
     for (const BackupFile& file : backup.files) {
@@ -101,6 +101,7 @@ Status restore_backup(const fs::path& folder, const Backup& backup, const StoreP
     InitOptions options;
     options.group = std::move(group);
     options.max_accounts = format->max_accounts;
+    options.is_complete = false;  // or else nginx would open the files that fill() replaces
     Status ok = init_store(target, options);
     ok = ok ? fill(folder, backup, target, check) : ok;
     if (ok) {

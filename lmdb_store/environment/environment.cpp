@@ -57,6 +57,10 @@ bool may_pass(int rc) noexcept {
     return rc == EAGAIN || rc == EACCES || rc == MDB_INVALID;
 }
 
+/// How often, and after which pauses, a file is opened that another process may be initializing.
+constexpr int kTriesMax = 10;
+constexpr std::chrono::milliseconds kBetweenTries{20};
+
 bool same_file(const fs::path& path, dev_t device, ino_t inode) noexcept {
     struct stat info {};
     return ::stat(path.c_str(), &info) == 0 && info.st_dev == device && info.st_ino == inode;
@@ -133,20 +137,46 @@ Environment::~Environment() {
     processes.closed.notify_all();
 }
 
+/// Tries again, because another process may be initializing the file.
+Status Environment::open_lock_file() {
+    Result<LockFile> opened = LockFile::open(lock_path_);
+    for (int tries = 1; tries < kTriesMax && !opened && opened.error().code == ErrorCode::kCorrupt;
+         ++tries) {
+        std::this_thread::sleep_for(kBetweenTries);
+        opened = LockFile::open(lock_path_);
+    }
+    if (!opened) {
+        return opened.error();
+    }
+    lock_file_ = std::move(*opened);
+    return Status::success();
+}
+
+pid_t Environment::writer_thread(const fs::path& folder) {
+    struct stat info {};
+    Table& processes = table();
+    const std::unique_lock lock(processes.mutex, std::try_to_lock);
+    if (!lock.owns_lock() || ::stat((folder / "data.mdb").c_str(), &info) != 0) {
+        return 0;
+    }
+    const auto found = processes.open.find(FileId{info.st_dev, info.st_ino});
+    if (found == processes.open.end() || found->second.pid != ::getpid()) {
+        return 0;
+    }
+    const std::shared_ptr<Environment> environment = found->second.environment.lock();
+    return environment != nullptr ? environment->lock_file_.writer_thread() : 0;
+}
+
 Status Environment::open_files(const EnvironmentOptions& options) {
-    constexpr int kTriesMax = 10;
-    constexpr std::chrono::milliseconds kBetweenTries{20};
     folder_ = options.folder;
     data_path_ = folder_ / "data.mdb";
     lock_path_ = folder_ / "lock.mdb";
     read_only_ = options.read_only;
     const unsigned flags = MDB_NOTLS | (options.read_only ? unsigned{MDB_RDONLY} : 0U) |
                            (options.sync ? 0U : unsigned{MDB_NOSYNC});
-    Result<LockFile> lock_file = LockFile::open(lock_path_);
-    if (!lock_file) {
-        return lock_file.error();
+    if (Status ok = open_lock_file(); !ok) {
+        return ok;
     }
-    lock_file_ = std::move(*lock_file);
     int rc = 0;
     for (int tries = 0; tries < kTriesMax; ++tries) {
         MDB_env* env = nullptr;

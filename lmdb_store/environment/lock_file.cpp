@@ -93,6 +93,11 @@ Result<LockFile> LockFile::open(const std::filesystem::path& path) {
     return file;
 }
 
+pid_t LockFile::writer_thread() const noexcept {
+    constexpr int kThread = 0x3FFFFFFF;  // FUTEX_TID_MASK: a robust mutex holds its owner's thread
+    return head_ != nullptr ? load(head_->writer_mutex.__data.__lock) & kThread : 0;
+}
+
 bool LockFile::is_sound() const noexcept {
     return head_ == nullptr ||
            (load(head_->magic) == kMagic && load(head_->readers) <= readers_max_ &&

@@ -7,6 +7,8 @@
 // makes it wait for ever, but what it wrote before it was checked does nothing.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <utility>
@@ -42,6 +44,8 @@ public:
     void set_readers_max(unsigned readers) noexcept { readers_max_ = readers; }
     /// Returns false if LMDB must not use the file any more. Costs some loads from memory.
     [[nodiscard]] bool is_sound() const noexcept;
+    /// Returns the thread that has LMDB's writer lock, or 0.
+    [[nodiscard]] pid_t writer_thread() const noexcept;
 
 private:
     struct Head;

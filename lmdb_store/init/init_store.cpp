@@ -69,7 +69,7 @@ public:
         }
     }
 
-    [[nodiscard]] Status run(std::uint32_t max_accounts) {
+    [[nodiscard]] Status run(const InitOptions& options) {
         const Modes& modes = owners_.modes;
         Status ok = root_folder();
         ok = ok ? folder(paths_.registry, modes.folder) : ok;
@@ -79,9 +79,10 @@ public:
         ok = ok ? folder(paths_.archive, kPrivateFolder) : ok;
         ok = ok ? environments() : ok;
         ok = ok ? files() : ok;
-        ok = ok ? format_file(max_accounts) : ok;
+        ok = ok && options.is_complete ? format_file(options.max_accounts) : ok;
         // Last, so that no member of the group meets a folder or file that is not complete.
         ok = ok ? set_owner(paths_.root, owners_.with(owners_.modes.folder)) : ok;
+        ok = ok ? sync_folder(fs::absolute(paths_.root).parent_path()) : ok;
         if (ok) {
             made_.clear();
         }
@@ -162,7 +163,7 @@ private:
         Status ok = sync_folder(paths_.root);
         ok = ok ? write_store_format(paths_, format) : ok;
         ok = ok ? set_owner(paths_.format, owners_.with(owners_.modes.read_file)) : ok;
-        return ok ? sync_folder(fs::absolute(paths_.root).parent_path()) : ok;
+        return ok;
     }
 
     const StorePaths& paths_;
@@ -183,7 +184,7 @@ Status init_store(const StorePaths& paths, const InitOptions& options) {
     if (!owners) {
         return owners.error();
     }
-    return Builder(paths, *owners).run(options.max_accounts);
+    return Builder(paths, *owners).run(options);
 }
 
 }  // namespace sluice::store

@@ -93,10 +93,11 @@ Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
 
 Result<LaneFile> LaneFile::open(const fs::path& path, bool sync) {
     for (const bool direct : {true, false}) {
-        Result<Fd> fd = open_plain(path, O_RDWR | sync_flag(direct, sync));
+        int error = 0;
+        Result<Fd> fd = open_plain(path, O_RDWR | sync_flag(direct, sync), &error);
         if (!fd) {
-            if (direct && fd.error().code == ErrorCode::kInternal) {
-                continue;
+            if (direct && error == EINVAL) {
+                continue;  // the file system has no O_DIRECT
             }
             return fd.error().code == ErrorCode::kNotFound
                        ? Error{ErrorCode::kNotFound, "\"" + path.string() + "\" is missing"}

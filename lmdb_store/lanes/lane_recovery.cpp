@@ -45,12 +45,13 @@ bool LaneRecovery::is_unknown(const LaneRow& row) const noexcept {
 }
 
 Result<bool> LaneRecovery::settle() {
-    const auto unknown = [this](const LaneRow& row) { return is_unknown(row); };
+    const auto settled = [this](const LaneRow& row) { return is_settled(row); };
     Result<std::vector<LaneRow>> rows = read_rows_();
-    if (!rows || std::none_of(rows->begin(), rows->end(), unknown)) {
+    if (!rows || std::all_of(rows->begin(), rows->end(), settled)) {
         return rows ? Result<bool>(false) : Result<bool>(rows.error());
     }
-    // A process that settles a lane holds the lane's lock, and would be taken for its writer.
+    // Without this lock, a process that settles a lane would be taken for the lane's writer,
+    // because it has the lane's lock as well.
     const SettleLock lock(lanes_);
     if (!lock.is_held()) {
         return disk_error(errno, "lock", lanes_.cells_path());
@@ -61,11 +62,11 @@ Result<bool> LaneRecovery::settle() {
     }
     bool any = false;
     for (const LaneRow& row : *rows) {
-        const Result<bool> settled = is_unknown(row) ? settle_lane(row) : Result<bool>(false);
-        if (!settled) {
-            return settled;
+        const Result<bool> found = is_unknown(row) ? settle_lane(row) : Result<bool>(false);
+        if (!found) {
+            return found;
         }
-        any = any || *settled;
+        any = any || *found;
     }
     return any;
 }

@@ -97,6 +97,18 @@ int delete_lane_row(MDB_txn* txn, std::uint32_t number) noexcept {
     return mdb_del(txn, kMainTable, &key_val, nullptr);
 }
 
+std::uint32_t new_lane_number(const std::vector<LaneRow>& rows) noexcept {
+    const std::uint32_t next = rows.empty() ? 0 : rows.back().number + 1;
+    if (next < kLanesMax) {
+        return next;
+    }
+    std::uint32_t free = 0;
+    for (const LaneRow& row : rows) {
+        free += row.number == free ? 1 : 0;
+    }
+    return free;
+}
+
 std::uint64_t lane_reserve(std::uint64_t lane_bytes) noexcept {
     return kReserveFactor * lane_bytes;
 }

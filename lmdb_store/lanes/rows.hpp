@@ -24,6 +24,11 @@ struct LaneRow {
 [[nodiscard]] int put_lane_row(MDB_txn* txn, const LaneRow& row) noexcept;
 [[nodiscard]] int delete_lane_row(MDB_txn* txn, std::uint32_t number) noexcept;
 
+/// Returns a number above those of all lanes, or else the lowest free one. The file of a dropped
+/// lane may still be there, so its number is not the first choice.
+/// @param rows  Fewer than kLanesMax, by number.
+[[nodiscard]] std::uint32_t new_lane_number(const std::vector<LaneRow>& rows) noexcept;
+
 /// Returns the bytes of the queue's map that admission reserves, so that the records of lanes
 /// always fit.
 [[nodiscard]] std::uint64_t lane_reserve(const std::vector<LaneRow>& rows) noexcept;

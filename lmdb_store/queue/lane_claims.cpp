@@ -182,7 +182,7 @@ Status LmdbQueue::begin_lap(ClaimedLane& claimed) {
         return env_->error(rc, "write");
     }
     if (claimed.is_new) {
-        row.number = rows.empty() ? 0 : rows.back().number + 1;
+        row.number = new_lane_number(rows);
         const auto path = lanes_->path_of(row.number);
         if (!claimed.file->try_lock() ||
             ::rename(claimed.file->path().c_str(), path.c_str()) != 0) {

@@ -272,6 +272,14 @@ void LmdbQueue::latch(Latch latch, std::string_view text) noexcept {
 
 void LmdbQueue::latch_commit(Latch latch, int rc) noexcept {
     std::array<char, 400> text{};
+    if (rc == kLockFileDamaged) {
+        std::snprintf(
+            text.data(), text.size(),
+            "another process damaged \"%s/lock.mdb\" (stop nginx and all sluice programs; "
+            "the first that starts again initializes it)",
+            paths_.queue.c_str());
+        return this->latch(latch, text.data());
+    }
     std::snprintf(text.data(), text.size(), "a commit to \"%s/data.mdb\" failed: %s",
                   paths_.queue.c_str(), mdb_strerror(rc));
     this->latch(latch, text.data());

@@ -47,6 +47,8 @@ struct InitOptions {
     /// Members of this group (the nginx workers) may append and read the registry.
     std::optional<std::string> group;
     std::uint32_t max_accounts = kAccountsMaxDefault;
+    /// False leaves the format file to the caller. No program opens a folder without one.
+    bool is_complete = true;
 };
 /// Creates a store: the master key and empty environments for registry, queue and ledger, with the
 /// owners and modes of docs/operations.md. Everything belongs to the user that runs it.

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "os/files/file_io.hpp"
 
@@ -21,13 +21,6 @@ namespace sluice::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// LMDB's lock file (MDB_txninfo) begins with a magic number; after a cache line there is the
-/// writer lock, a robust mutex of glibc, whose first word holds the owner's thread
-/// (FUTEX_TID_MASK).
-constexpr std::uint32_t kLockMagic = 0xBEEFC0DE;
-constexpr std::uintptr_t kWriterMutex = 64;
-constexpr std::uint32_t kThreadMask = 0x3FFFFFFF;
 
 /// A line of /proc/locks or of a descriptor's fdinfo.
 struct LockLine {
@@ -63,7 +56,7 @@ ino_t inode_of(const fs::path& path) noexcept {
 }
 
 /// Returns the process of a thread, or 0 if the thread is gone.
-pid_t process_of(std::uint32_t thread) {
+pid_t process_of(pid_t thread) {
     std::ifstream status("/proc/" + std::to_string(thread) + "/status");
     for (std::string line; std::getline(status, line);) {
         if (line.starts_with("Tgid:")) {
@@ -156,26 +149,12 @@ void add_lock_file(const fs::path& path, std::string& text) {
     }
 }
 
-/// Reads the mutex where this process has mapped the lock file, because closing a descriptor of
-/// that file would release LMDB's own locks.
-void add_writer_lock(const fs::path& path, std::string& text) {
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
-        if (!line.ends_with(path.string()) || line.find(" rw") == std::string::npos) {
-            continue;
-        }
-        const auto begin = static_cast<std::uintptr_t>(std::strtoull(line.c_str(), nullptr, 16));
-        using Word = const std::atomic<std::uint32_t>;
-        if (reinterpret_cast<Word*>(begin)->load() != kLockMagic) {
-            return;
-        }
-        const std::uint32_t thread =
-            reinterpret_cast<Word*>(begin + kWriterMutex)->load() & kThreadMask;
-        const pid_t pid = thread != 0 ? process_of(thread) : 0;
-        if (pid != 0 && pid != ::getpid()) {
-            add(text, "the writer lock of \"" + path.string() + "\" is held by " + named(pid));
-        }
-        return;
+void add_writer_lock(const fs::path& folder, std::string& text) {
+    const pid_t thread = Environment::writer_thread(folder);
+    const pid_t pid = thread != 0 ? process_of(thread) : 0;
+    if (pid != 0 && pid != ::getpid()) {
+        add(text, "the writer lock of \"" + (folder / "lock.mdb").string() + "\" is held by " +
+                      named(pid));
     }
 }
 
@@ -186,7 +165,7 @@ std::string describe_lock_holders(const StorePaths& paths) {
     add_lane_locks(paths, text);
     add_lock_file(paths.queue / "lock.mdb", text);
     add_lock_file(paths.registry / "lock.mdb", text);
-    add_writer_lock(paths.queue / "lock.mdb", text);
+    add_writer_lock(paths.queue, text);
     return text;
 }
 

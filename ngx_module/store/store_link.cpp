@@ -115,7 +115,6 @@ bool StoreLink::start_work(Work work) noexcept {
 
 bool StoreLink::start_open() noexcept {
     open_began_ms_ = loop_ms();
-    wait_reported_ = false;
     note_exiting();
     return start_work(Work::kOpen);
 }
@@ -170,7 +169,11 @@ void StoreLink::background_ended() noexcept {
         case Work::kOpen:
             return open_ended();
         case Work::kTakeLane:
-            lanes_freed_ = opened_->lanes_freed;
+            if (opened_->problem.empty()) {
+                lanes_freed_ = opened_->lanes_freed;
+            } else {  // the next check asks again
+                report(NGX_LOG_ERR, opened_->problem);
+            }
             use_lane();
             opened_.reset();
             return;
@@ -193,9 +196,10 @@ void StoreLink::open_ended() noexcept {
     registry_ = std::move(opened->registry);
     usable_ = true;
     opened_.reset();
-    if (!reported_.empty()) {
+    if (!reported_.empty() || !wait_reported_.empty()) {
         reported_.clear();
-        ngx_log_error(NGX_LOG_NOTICE, log_, 0, "sluice: the store is open again");
+        wait_reported_.clear();
+        ngx_log_error(NGX_LOG_NOTICE, log_, 0, "sluice: the store is open");
     }
     users_.store_opened();
     resume_waiters(true);
@@ -446,24 +450,29 @@ void StoreLink::report_key() noexcept {
 /// Reports what an opening waits for.
 void StoreLink::report_wait() noexcept {
     const bool is_slow = loop_ms() - open_began_ms_ >= kCheckEveryMs / 2;
-    if (queue_ != nullptr || !background_.is_running() || !is_slow || wait_reported_) {
+    if (queue_ != nullptr || !background_.is_running() || !is_slow) {
         return;
     }
-    wait_reported_ = true;
     guarded(log_, [&] {
         report(NGX_LOG_ERR,
                "the store is not open yet, and orders and products get 503 until it is: " +
                    (check_.holders.empty() ? std::string("opening waits for the disk")
-                                           : check_.holders));
+                                           : check_.holders),
+               wait_reported_);
     });
 }
 
-/// Reports each new problem once.
 void StoreLink::report(ngx_uint_t level, const std::string& problem) noexcept {
-    if (problem == reported_) {
+    report(level, problem, reported_);
+}
+
+/// Reports each new problem once.
+/// @param last  The problem of this kind that was reported last.
+void StoreLink::report(ngx_uint_t level, const std::string& problem, std::string& last) noexcept {
+    if (problem == last) {
         return;
     }
-    guarded(log_, [&] { reported_ = problem; });
+    guarded(log_, [&] { last = problem; });
     ngx_log_error(level, log_, 0, "sluice: %s", problem.c_str());
 }
 

@@ -79,7 +79,9 @@ public:
     /// Returns why the store cannot take a record of every account now, or nothing if it can.
     [[nodiscard]] std::optional<Reason> closed_reason() noexcept;
     /// Returns why the store is not open, for the operator; empty if it is.
-    [[nodiscard]] std::string_view problem() const noexcept { return reported_; }
+    [[nodiscard]] std::string_view problem() const noexcept {
+        return reported_.empty() ? wait_reported_ : reported_;
+    }
     /// Reads the master key's file. Any thread; waits for the disk.
     [[nodiscard]] Result<store::MasterKey> current_key() const;
     /// Starts to open the store, and the timer. Waits for nothing. For init_process.
@@ -147,6 +149,7 @@ private:
     void report_key() noexcept;
     void report_wait() noexcept;
     void report(ngx_uint_t level, const std::string& problem) noexcept;
+    void report(ngx_uint_t level, const std::string& problem, std::string& last) noexcept;
 
     const MainConf& conf_;
     ngx_log_t* log_;
@@ -171,7 +174,7 @@ private:
     Check check_;
     std::string reported_;             ///< The problem that was logged last.
     unsigned checks_without_key_ = 0;  ///< In a row.
-    bool wait_reported_ = false;       ///< Set once the log has the reason why opening waits.
+    std::string wait_reported_;        ///< Why opening waits, as it was logged last.
     bool latch_reported_ = false;
     bool cached_reported_ = false;
     EventIdent ident_;

@@ -68,8 +68,6 @@ const char* kind_of(mode_t mode) noexcept {
             return "a FIFO";
         case S_IFSOCK:
             return "a socket";
-        case S_IFREG:
-            return "a file with several names (hard links)";
         default:
             return "a device";
     }
@@ -77,6 +75,14 @@ const char* kind_of(mode_t mode) noexcept {
 
 Error foreign_file(const std::filesystem::path& path, mode_t mode) {
     const std::string name = "\"" + path.string() + "\"";
+    if (S_ISREG(mode)) {  // and it has hard links: the contents may well be the right ones
+        return {ErrorCode::kPermission,
+                name +
+                    " has more than one name (hard links) and should have one: it was not "
+                    "opened. Find out who made the other names, and remove them: find / -xdev "
+                    "-samefile " +
+                    name};
+    }
     return {ErrorCode::kCorrupt,
             name + " is " + kind_of(mode) +
                 " and should be a regular file with one name: it was not opened. Find out who "
@@ -87,15 +93,18 @@ Error foreign_file(const std::filesystem::path& path, mode_t mode) {
 
 }  // namespace
 
-Result<Fd> open_plain(const std::filesystem::path& path, int flags) {
+Result<Fd> open_plain(const std::filesystem::path& path, int flags, int* error) {
     struct stat info {};
     Fd fd(open_retrying(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    const int error = errno;
-    if (!fd.ok()) {
+    const int failed = fd.ok() ? 0 : errno;
+    if (error != nullptr) {
+        *error = failed;
+    }
+    if (failed != 0) {
         // A link, a socket, or a FIFO without a reader.
-        const bool is_foreign = (error == ELOOP || error == ENXIO || error == EISDIR) &&
+        const bool is_foreign = (failed == ELOOP || failed == ENXIO || failed == EISDIR) &&
                                 ::lstat(path.c_str(), &info) == 0;
-        return is_foreign ? foreign_file(path, info.st_mode) : system_error(error, "open", path);
+        return is_foreign ? foreign_file(path, info.st_mode) : system_error(failed, "open", path);
     }
     if (::fstat(fd.get(), &info) != 0) {
         return system_error(errno, "inspect", path);

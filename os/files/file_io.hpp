@@ -51,10 +51,12 @@ private:
 /// Calls open() with O_CLOEXEC, again after EINTR. Returns the descriptor, or -1 and sets errno.
 [[nodiscard]] int open_retrying(const char* path, int flags, mode_t mode = 0) noexcept;
 /// Opens an existing file that other processes may have replaced, such as one of a store: follows
-/// no link at `path` itself and never blocks. Returns kCorrupt, with the remedy, for everything
-/// that is no regular file or has further names (hard links).
+/// no link at `path` itself and never blocks. Returns an error with the remedy for everything that
+/// is no regular file (kCorrupt) or has further names (hard links, kPermission).
 /// @param flags  As for open(), without O_CREAT.
-[[nodiscard]] Result<Fd> open_plain(const std::filesystem::path& path, int flags);
+/// @param error  Unless it is nullptr, gets the errno of a failed open(), or 0.
+[[nodiscard]] Result<Fd> open_plain(const std::filesystem::path& path, int flags,
+                                    int* error = nullptr);
 /// Checks the same of a file that another library opens by its name, and that it belongs to the
 /// owner of its folder. Requires a folder where only its owner may rename files.
 [[nodiscard]] Status check_plain(const std::filesystem::path& path);

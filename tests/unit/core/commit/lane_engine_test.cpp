@@ -54,6 +54,11 @@ struct Bench {
         engine.moved(ms, actions);
         return kinds(actions);
     }
+    std::vector<Do> move_due(std::uint64_t ms) {
+        LaneEngine::Actions actions;
+        engine.move_due(ms, actions);
+        return kinds(actions);
+    }
     /// Batches of an eighth of the ring, written and answered, until there is no room. What the
     /// last turn asked for.
     std::vector<Do> fill() {
@@ -72,6 +77,17 @@ struct Bench {
     std::vector<std::unique_ptr<Waiter>> waiters;
     std::vector<Do> last;
 };
+
+/// The offsets of a lane that was returned are not read any more, so no move would ever end.
+TEST(LaneEngineRules, L10AClosedLaneAsksForNoMoreMoves) {
+    Bench bench;
+    static_cast<void>(bench.fill());
+    LaneEngine::Actions actions;
+    bench.engine.close(actions);
+    static_cast<void>(bench.engine.refused(actions));
+    EXPECT_EQ(bench.moved(20), std::vector<Do>{});
+    EXPECT_EQ(bench.move_due(100), std::vector<Do>{});
+}
 
 TEST(LaneEngineRules, L2ABatchBeginsAtTheEndOfATurnWithAllThatWait) {
     Bench bench;

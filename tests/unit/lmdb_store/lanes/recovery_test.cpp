@@ -1,13 +1,17 @@
 // Recovery on real files: each lane's end is found once, synced, and read at most twice.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,6 +51,16 @@ protected:
     void forget_cells() {
         std::ofstream(paths_.lane_cells, std::ios::binary | std::ios::in | std::ios::out)
             .write(std::string(LaneCells::kFileBytes, '\0').data(), LaneCells::kFileBytes);
+    }
+    [[nodiscard]] LaneRecovery::ReadRows read_rows() const {
+        return [this] {
+            auto environment = Environment::open({.folder = paths_.queue});
+            ReadTxn txn;
+            std::vector<LaneRow> rows;
+            EXPECT_EQ(txn.begin(**environment), 0);
+            EXPECT_EQ(read_lane_rows(txn.get(), rows), 0);
+            return Result<std::vector<LaneRow>>(std::move(rows));
+        };
     }
     [[nodiscard]] std::uint64_t bytes_of_lanes() const {
         std::uint64_t bytes = 0;
@@ -90,19 +104,49 @@ TEST_F(LaneRecoveryTest, L10OnlyAnEmptyLaneIsClaimed) {
     open({});
     auto lanes = LaneSet::open(paths_, true);
     ASSERT_TRUE(lanes.ok());
-    const auto read_rows = [this] {
-        auto environment = Environment::open({.folder = paths_.queue});
-        ReadTxn txn;
-        std::vector<LaneRow> rows;
-        EXPECT_EQ(txn.begin(**environment), 0);
-        EXPECT_EQ(read_lane_rows(txn.get(), rows), 0);
-        return Result<std::vector<LaneRow>>(std::move(rows));
-    };
-    LaneRecovery recovery(**lanes, read_rows);
+    LaneRecovery recovery(**lanes, read_rows());
     ASSERT_TRUE(recovery.settle().ok());
     EXPECT_FALSE(recovery.claim()->has_value());
     ASSERT_TRUE(queue_->recover_lanes().ok());
     EXPECT_TRUE(recovery.claim()->has_value());
+}
+
+/// A process that finds the end of a lane has the lane's lock, as a writer has.
+TEST_F(LaneRecoveryTest, L10ALaneWhoseEndAnotherProcessFindsIsWaitedFor) {
+    leave_lanes(1, 2, "answered");
+    forget_cells();
+    auto lanes = LaneSet::open(paths_, true);
+    ASSERT_TRUE(lanes.ok());
+    LaneRecovery recovery(**lanes, read_rows());
+    Result<LaneFile> opened = LaneFile::open((*lanes)->path_of(0), true);
+    ASSERT_TRUE(opened.ok());
+    auto file = std::make_optional(std::move(*opened));
+    ASSERT_TRUE(file->try_lock());
+    auto cells = std::make_optional<Fd>(::open(paths_.lane_cells.c_str(), O_RDWR | O_CLOEXEC));
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_start = 2;
+    lock.l_len = 1;
+    ASSERT_EQ(::fcntl(cells->get(), F_OFD_SETLK, &lock), 0);
+    auto settled = std::async(std::launch::async, [&] { return recovery.settle(); });
+    EXPECT_EQ(settled.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+    file.reset();  // it died before it had found the end
+    cells.reset();
+    const Result<bool> any = settled.get();
+    ASSERT_TRUE(any.ok()) << any.error().message;
+    EXPECT_TRUE(*any);
+}
+
+TEST(LaneRows, L10NumbersOfDroppedLanesAreTakenOnceThereIsNoHigherOne) {
+    EXPECT_EQ(new_lane_number({}), 0U);
+    std::vector<LaneRow> rows(kLanesMax);
+    for (std::uint32_t number = 0; number < kLanesMax; ++number) {
+        rows[number].number = number;
+    }
+    rows.erase(rows.begin() + 3);
+    EXPECT_EQ(new_lane_number(rows), 3U);
+    rows.pop_back();
+    EXPECT_EQ(new_lane_number(rows), kLanesMax - 1);
 }
 
 TEST_F(LaneRecoveryTest, L10AnEndThatWasFoundIsNotSoughtAgain) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
@@ -113,6 +114,15 @@ TEST(StoreFormatRules, AnEmptyFolderBecomesTheStore) {
     const TempFolder folder;
     EXPECT_TRUE(init_store(StorePaths(folder.path()), {}).ok());
     EXPECT_TRUE(read_store_format(StorePaths(folder.path())).ok());
+}
+
+TEST(StoreFormatRules, AStoreThatIsRestoredIsNoneUntilItsFormatFileIsThere) {
+    const TempFolder folder;
+    InitOptions options;
+    options.is_complete = false;
+    EXPECT_TRUE(init_store(StorePaths(folder.path()), options).ok());
+    EXPECT_EQ(read_store_format(StorePaths(folder.path())).error().code, ErrorCode::kNotFound);
+    EXPECT_FALSE(Queue::open(StorePaths(folder.path()), {}).ok());
 }
 
 TEST(StoreFormatRules, AMissingStoreSaysHowToMakeOne) {
