@@ -12,10 +12,6 @@
 #include <string>
 #include <thread>
 
-#ifdef __SANITIZE_THREAD__
-#include <sanitizer/tsan_interface.h>
-#endif
-
 #include "core/values/assert.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
 #include "lmdb_store/environment/reaction.hpp"
@@ -25,20 +21,6 @@ namespace sluice::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-// ThreadSanitizer does not see LMDB's writer lock, which orders the accesses to a page's memory, so
-// these calls report it.
-#ifdef __SANITIZE_THREAD__
-void note_writer_lock(MDB_env* env) noexcept {
-    __tsan_acquire(env);
-}
-void note_writer_unlock(MDB_txn* txn) noexcept {
-    __tsan_release(mdb_txn_env(txn));
-}
-#else
-void note_writer_lock(const MDB_env* /*env*/) noexcept {}
-void note_writer_unlock(const MDB_txn* /*txn*/) noexcept {}
-#endif
 
 /// Ends the process, because LMDB's pages in memory are damaged: no later call may use them.
 [[noreturn]] void end_on_damage(MDB_env* env, const char* what) {
@@ -60,6 +42,17 @@ bool may_pass(int rc) noexcept {
 /// How often, and after which pauses, a file is opened that another process may be initializing.
 constexpr int kTriesMax = 10;
 constexpr std::chrono::milliseconds kBetweenTries{20};
+
+/// Tries again, because another process may be initializing the file.
+Result<LockFile> open_lock_file(const fs::path& path) {
+    Result<LockFile> opened = LockFile::open(path);
+    for (int tries = 1; tries < kTriesMax && !opened && opened.error().code == ErrorCode::kCorrupt;
+         ++tries) {
+        std::this_thread::sleep_for(kBetweenTries);
+        opened = LockFile::open(path);
+    }
+    return opened;
+}
 
 bool same_file(const fs::path& path, dev_t device, ino_t inode) noexcept {
     struct stat info {};
@@ -137,36 +130,6 @@ Environment::~Environment() {
     processes.closed.notify_all();
 }
 
-/// Tries again, because another process may be initializing the file.
-Status Environment::open_lock_file() {
-    Result<LockFile> opened = LockFile::open(lock_path_);
-    for (int tries = 1; tries < kTriesMax && !opened && opened.error().code == ErrorCode::kCorrupt;
-         ++tries) {
-        std::this_thread::sleep_for(kBetweenTries);
-        opened = LockFile::open(lock_path_);
-    }
-    if (!opened) {
-        return opened.error();
-    }
-    lock_file_ = std::move(*opened);
-    return Status::success();
-}
-
-pid_t Environment::writer_thread(const fs::path& folder) {
-    struct stat info {};
-    Table& processes = table();
-    const std::unique_lock lock(processes.mutex, std::try_to_lock);
-    if (!lock.owns_lock() || ::stat((folder / "data.mdb").c_str(), &info) != 0) {
-        return 0;
-    }
-    const auto found = processes.open.find(FileId{info.st_dev, info.st_ino});
-    if (found == processes.open.end() || found->second.pid != ::getpid()) {
-        return 0;
-    }
-    const std::shared_ptr<Environment> environment = found->second.environment.lock();
-    return environment != nullptr ? environment->lock_file_.writer_thread() : 0;
-}
-
 Status Environment::open_files(const EnvironmentOptions& options) {
     folder_ = options.folder;
     data_path_ = folder_ / "data.mdb";
@@ -174,9 +137,11 @@ Status Environment::open_files(const EnvironmentOptions& options) {
     read_only_ = options.read_only;
     const unsigned flags = MDB_NOTLS | (options.read_only ? unsigned{MDB_RDONLY} : 0U) |
                            (options.sync ? 0U : unsigned{MDB_NOSYNC});
-    if (Status ok = open_lock_file(); !ok) {
-        return ok;
+    Result<LockFile> lock_file = open_lock_file(lock_path_);
+    if (!lock_file) {
+        return lock_file.error();
     }
+    lock_file_ = std::move(*lock_file);
     int rc = 0;
     for (int tries = 0; tries < kTriesMax; ++tries) {
         MDB_env* env = nullptr;
@@ -417,102 +382,6 @@ void Environment::leave() noexcept {
     if (remapping_ && txns_active_ == 0) {
         map_idle_.notify_all();
     }
-}
-
-// -- Transactions ---------------------------------------------------------------------------------
-
-bool Txn::enter() noexcept {
-    entered_ = env_->enter();
-    return entered_;
-}
-
-void Txn::leave() noexcept {
-    env_->leave();
-    entered_ = false;
-}
-
-int Txn::begin(Environment& env, unsigned flags) noexcept {
-    SLUICE_ASSERT(txn_ == nullptr && env.is_own());
-    env_ = &env;
-    int rc = env.check_lock_file();
-    if (rc != 0) {
-        return rc;
-    }
-    for (int tries = 0; tries < 2; ++tries) {
-        if (!enter()) {
-            return ENOMEM;
-        }
-        rc = mdb_txn_begin(env.get(), nullptr, flags, &txn_);
-        if (rc == 0) {
-            if ((flags & MDB_RDONLY) == 0) {
-                note_writer_lock(env.get());
-            }
-            return 0;
-        }
-        txn_ = nullptr;
-        leave();
-        if (rc == MDB_READERS_FULL) {
-            env.clear_stale_readers();
-        } else if (rc != MDB_MAP_RESIZED || env.set_map_bytes(env.map_bytes()) != 0) {
-            return rc;
-        }
-    }
-    return rc;
-}
-
-void Txn::abort() noexcept {
-    MDB_txn* const txn = std::exchange(txn_, nullptr);
-    if (txn != nullptr && !env_->is_own()) {
-        entered_ = false;  // a child of fork(); slot and snapshot belong to its parent
-        return;
-    }
-    if (txn != nullptr) {
-        note_writer_unlock(txn);
-        mdb_txn_abort(txn);
-    }
-    if (entered_) {
-        leave();
-    }
-}
-
-int ProbeTxn::begin(Environment& env) noexcept {
-    const int rc = Txn::begin(env, MDB_RDONLY);
-    is_writer_ = rc == MDB_READERS_FULL && !env.read_only();
-    return is_writer_ ? Txn::begin(env, 0) : rc;
-}
-
-int ProbeTxn::finish() noexcept {
-    note_writer_unlock(txn_);
-    const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
-    leave();
-    return rc;
-}
-
-void ReadTxn::reset() noexcept {
-    if (entered_) {
-        mdb_txn_reset(txn_);
-        leave();
-    }
-}
-
-int ReadTxn::renew(Environment& env) noexcept {
-    SLUICE_ASSERT(!entered_);
-    if (txn_ == nullptr) {
-        return begin(env);
-    }
-    if (enter() && mdb_txn_renew(txn_) == 0) {
-        return 0;
-    }
-    // Another process may have freed the slot, or the map is too small. begin() handles both.
-    abort();
-    return begin(env);
-}
-
-int WriteTxn::commit() noexcept {
-    note_writer_unlock(txn_);
-    const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
-    leave();
-    return env_->write_error(rc);
 }
 
 }  // namespace sluice::store

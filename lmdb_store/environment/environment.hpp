@@ -80,10 +80,6 @@ public:
     [[nodiscard]] std::size_t map_bytes() const noexcept { return info().me_mapsize; }
     [[nodiscard]] Error error(int rc, std::string_view doing) const;
 
-    /// Returns the thread that has the writer lock of a folder that this process has open, or 0.
-    /// Does not wait, and returns 0 while another thread opens or closes an environment.
-    [[nodiscard]] static pid_t writer_thread(const std::filesystem::path& folder);
-
     /// Opens named databases into `handles`, in one transaction. With `create`, creates missing
     /// ones; otherwise a missing one is kCorrupt. Names must live as long as the process.
     [[nodiscard]] Status open_databases(std::span<const char* const> names,
@@ -123,7 +119,6 @@ private:
     Environment() = default;
     [[nodiscard]] static Table& table();
     [[nodiscard]] Status open_files(const EnvironmentOptions& options);
-    [[nodiscard]] Status open_lock_file();
     [[nodiscard]] Status check_length();
     [[nodiscard]] Status identify_files(const class Txn& snapshot);
     /// Counts a transaction, so that the map stays. Returns false if the map was lost.

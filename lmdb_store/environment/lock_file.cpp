@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <map>
+#include <mutex>
 
 #include "os/files/file_io.hpp"
 
@@ -47,6 +49,18 @@ Number load(const Number& word) noexcept {
     return __atomic_load_n(&word, __ATOMIC_RELAXED);  // other processes write to it
 }
 
+/// The lock files that this process has open. Never destroyed, because threads may use it while the
+/// process exits.
+struct OpenFiles {
+    std::mutex mutex;
+    std::map<const void*, std::filesystem::path> heads;
+};
+
+OpenFiles& open_files() {
+    static auto* const the_files = new OpenFiles;
+    return *the_files;
+}
+
 }  // namespace
 
 /// The layout of LMDB 0.9.
@@ -66,6 +80,8 @@ LockFile::LockFile(const Head* head, std::uint64_t bytes) noexcept
 
 LockFile::~LockFile() {
     if (head_ != nullptr) {
+        const std::lock_guard lock(open_files().mutex);
+        open_files().heads.erase(head_);
         ::munmap(const_cast<Head*>(head_), sizeof(Head));
     }
 }
@@ -90,12 +106,21 @@ Result<LockFile> LockFile::open(const std::filesystem::path& path) {
                          "nothing was changed. Stop nginx, \"sluice worker\" and every other "
                          "sluice program; the first that starts again initializes it"};
     }
+    const std::lock_guard lock(open_files().mutex);
+    open_files().heads.emplace(head, path);
     return file;
 }
 
-pid_t LockFile::writer_thread() const noexcept {
+pid_t writer_thread(const std::filesystem::path& path) {
     constexpr int kThread = 0x3FFFFFFF;  // FUTEX_TID_MASK: a robust mutex holds its owner's thread
-    return head_ != nullptr ? load(head_->writer_mutex.__data.__lock) & kThread : 0;
+    const std::lock_guard lock(open_files().mutex);
+    for (const auto& [head, opened] : open_files().heads) {
+        if (opened == path) {
+            const auto* file = static_cast<const LockFile::Head*>(head);
+            return load(file->writer_mutex.__data.__lock) & kThread;
+        }
+    }
+    return 0;
 }
 
 bool LockFile::is_sound() const noexcept {

@@ -1,5 +1,5 @@
-// Lock file: what LMDB believes of its lock.mdb, checked before LMDB uses it. Internal to this
-// room.
+// Lock file: what LMDB believes of its lock.mdb, checked before LMDB uses it. Internal to
+// lmdb_store.
 //
 // Every reader of an environment writes to this file, nginx's workers among them. LMDB trusts the
 // number of readers and the mutexes in it, and does not check them; wrong ones lead it outside the
@@ -44,8 +44,6 @@ public:
     void set_readers_max(unsigned readers) noexcept { readers_max_ = readers; }
     /// Returns false if LMDB must not use the file any more. Costs some loads from memory.
     [[nodiscard]] bool is_sound() const noexcept;
-    /// Returns the thread that has LMDB's writer lock, or 0.
-    [[nodiscard]] pid_t writer_thread() const noexcept;
 
 private:
     struct Head;
@@ -53,6 +51,13 @@ private:
 
     const Head* head_ = nullptr;
     std::uint64_t readers_max_ = 0;
+
+    friend pid_t writer_thread(const std::filesystem::path& path);
 };
+
+/// Returns the thread that has LMDB's writer lock in a lock file that this process has open, or 0.
+/// Opens nothing, because closing the file would drop this process's locks of it.
+/// @param path  As given to LockFile::open().
+[[nodiscard]] pid_t writer_thread(const std::filesystem::path& path);
 
 }  // namespace sluice::store

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "lmdb_store/environment/store_failure.hpp"
-#include "lmdb_store/store/lock_holders.hpp"
+#include "lmdb_store/queue/lock_holders.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
@@ -391,7 +391,7 @@ void StoreLink::checked() noexcept {
         usable_ = false;
         report(NGX_LOG_EMERG,
                "the store was removed or replaced, or LMDB failed; no request is accepted until "
-               "the store is open again");
+               "the store is open");
     }
     seek_lane();
 }
@@ -460,10 +460,6 @@ void StoreLink::report_wait() noexcept {
                                            : check_.holders),
                wait_reported_);
     });
-}
-
-void StoreLink::report(ngx_uint_t level, const std::string& problem) noexcept {
-    report(level, problem, reported_);
 }
 
 /// Reports each new problem once.

@@ -112,7 +112,7 @@ TEST_F(LaneRecoveryTest, L10OnlyAnEmptyLaneIsClaimed) {
 }
 
 /// A process that finds the end of a lane has the lane's lock, as a writer has.
-TEST_F(LaneRecoveryTest, L10ALaneWhoseEndAnotherProcessFindsIsWaitedFor) {
+TEST_F(LaneRecoveryTest, L10AnEndThatAnotherProcessFindsIsWaitedFor) {
     leave_lanes(1, 2, "answered");
     forget_cells();
     auto lanes = LaneSet::open(paths_, true);

@@ -1,4 +1,4 @@
-#include "lmdb_store/store/lock_holders.hpp"
+#include "lmdb_store/queue/lock_holders.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "lmdb_store/environment/environment.hpp"
+#include "lmdb_store/environment/lock_file.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "os/files/file_io.hpp"
 
@@ -149,12 +149,11 @@ void add_lock_file(const fs::path& path, std::string& text) {
     }
 }
 
-void add_writer_lock(const fs::path& folder, std::string& text) {
-    const pid_t thread = Environment::writer_thread(folder);
+void add_writer_lock(const fs::path& path, std::string& text) {
+    const pid_t thread = writer_thread(path);
     const pid_t pid = thread != 0 ? process_of(thread) : 0;
     if (pid != 0 && pid != ::getpid()) {
-        add(text, "the writer lock of \"" + (folder / "lock.mdb").string() + "\" is held by " +
-                      named(pid));
+        add(text, "the writer lock of \"" + path.string() + "\" is held by " + named(pid));
     }
 }
 
@@ -165,7 +164,7 @@ std::string describe_lock_holders(const StorePaths& paths) {
     add_lane_locks(paths, text);
     add_lock_file(paths.queue / "lock.mdb", text);
     add_lock_file(paths.registry / "lock.mdb", text);
-    add_writer_lock(paths.queue, text);
+    add_writer_lock(paths.queue / "lock.mdb", text);
     return text;
 }
 
