@@ -79,7 +79,7 @@ test-package:
 	scripts/test-package
 
 check-nginx:
-	NGINX_SRC="$(NGINX_SRC)" TESTS="$(TESTS)" scripts/check-nginx
+	NGINX_SRC="$(NGINX_SRC)" TESTS="$(TESTS)" WAYS="$(WAYS)" scripts/check-nginx
 
 check-nginx-tests:
 	NGINX_TESTS="$(NGINX_TESTS)" NGINX_SRC="$(NGINX_SRC)" FILES="$(FILES)" scripts/check-nginx-tests

@@ -1,19 +1,23 @@
-# sluice_unity(TARGET [APART FOLDER_OR_FILE...])
+# sluice_unity(TARGET)
 #
 # Compiles each folder of a room as one translation unit (SLUICE_UNITY): the compiler then reads the
-# headers once for a folder instead of once for a file, which takes less than half the time. APART
-# names what is still compiled file by file, because names of its files would meet.
+# headers once for a folder instead of once for a file, which takes less than half the time.
+# apart.txt names what is still compiled file by file.
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/apart.txt" SLUICE_APART REGEX "^[^#]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/apart.txt")
+
 function(sluice_unity target)
-  cmake_parse_arguments(arg "" "" "APART" ${ARGN})
   if(NOT SLUICE_UNITY)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
+  get_filename_component(room "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   foreach(source IN LISTS sources)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE relative)
     cmake_path(GET relative PARENT_PATH folder)
-    if(NOT relative MATCHES "\\.cpp$" OR folder STREQUAL "" OR folder IN_LIST arg_APART OR relative IN_LIST arg_APART)
+    if(NOT relative MATCHES "\\.cpp$" OR folder STREQUAL ""
+       OR "${room}/${folder}" IN_LIST SLUICE_APART OR "${room}/${relative}" IN_LIST SLUICE_APART)
       continue()
     endif()
     string(REPLACE "/" "_" group "${folder}")
