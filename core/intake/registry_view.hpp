@@ -64,6 +64,9 @@ struct ShopView {
     [[nodiscard]] bool active() const noexcept { return !suspended && !account->suspended; }
 };
 
+/// Active tokens of an account with the same scope.
+inline constexpr std::uint32_t kActiveTokensMax = 8;
+
 /// A bearer token with its account.
 struct BearerView {
     std::shared_ptr<const TokenView> token;
@@ -79,6 +82,8 @@ struct Sender {
     /// Events: RegistryView::is_key_outdated(). Meanwhile no signature can be called wrong, not
     /// even for an unknown shop, because the difference would reveal which shops exist.
     bool is_key_outdated = false;
+    /// Events: RegistryView::signing_tokens_max().
+    std::uint32_t signing_tokens_max = 1;
 };
 
 class RegistryView {
@@ -98,6 +103,11 @@ public:
     /// Returns true if, at the last find, the secrets were sealed with another key than the known
     /// one. Tokens that were used before still work; others are unreadable.
     [[nodiscard]] virtual bool is_key_outdated() const noexcept { return false; }
+
+    /// Returns the number of HMACs that a failed check of a signature computes: as many as the
+    /// account with the most tokens needs. A check that computed fewer for other accounts, or for
+    /// unknown shops, would tell them apart by its time.
+    [[nodiscard]] virtual std::uint32_t signing_tokens_max() const noexcept { return 1; }
 
     /// Returns at most `count` tokens of an account that may not sign events, with their signing
     /// keys: tokens without the scope, then the last revoked ones. For core/intake/diagnosis only,

@@ -19,6 +19,7 @@
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/tables.hpp"
+#include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/registry/tables.hpp"
 
 namespace sluice::store {
@@ -282,13 +283,13 @@ Status copy_bulk(const StorePaths& to, const std::vector<OpenBulk>& bulk) {
 /// Copies the file with LMDB's own function, which keeps the transaction's id: the registry's
 /// revisions name it.
 Status copy_registry(const StorePaths& from, const StorePaths& to) {
-    auto tables = RegistryTables::open(from, true);
-    if (!tables) {
-        return tables.error();
+    const auto registry = Environment::open(
+        {.folder = from.registry, .map_bytes = kRegistryMapBytes, .read_only = true});
+    if (!registry) {
+        return registry.error();
     }
-    const Environment& environment = *tables->environment;
-    if (const int rc = mdb_env_copy(environment.get(), to.registry.c_str()); rc != 0) {
-        return environment.error(rc, "copy");
+    if (const int rc = mdb_env_copy((*registry)->get(), to.registry.c_str()); rc != 0) {
+        return (*registry)->error(rc, "copy");
     }
     if (Status own = set_owner(to.registry / "data.mdb", {}); !own) {
         return own;
@@ -366,6 +367,9 @@ Result<Backup> write_backup(const BackupSource& source, const fs::path& folder,
     Status ok = make_folders(to);
     ok = ok ? copy_all(source, to, backup) : ok;
     ok = ok ? check(to, backup) : ok;
+    for (const fs::path& file : {published_file(to), generation_file(to)}) {
+        ::unlink(file.c_str());  // the check published the copied registry; a restore does it again
+    }
     ok = ok ? seal_backup(folder, backup) : ok;
     if (!ok) {
         return ok.error();

@@ -9,6 +9,7 @@
 #include "lmdb_store/backup/backup.hpp"
 #include "lmdb_store/backup/file_copy.hpp"
 #include "lmdb_store/backup/list.hpp"
+#include "lmdb_store/registry/publish.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
@@ -72,6 +73,7 @@ Status fill(const fs::path& folder, const Backup& backup, const StorePaths& targ
     ok = ok ? sync_folders(target) : ok;
     ok = ok ? copy_file(folder / "format", target.format, kWholeFile, *format_owner) : ok;
     ok = ok ? sync_folder(target.root) : ok;
+    ok = ok ? publish_registry(target) : ok;
     return ok ? check(target, backup) : ok;
 }
 

@@ -80,11 +80,13 @@ Environment::Table& Environment::table() {
 }
 
 Result<std::shared_ptr<Environment>> Environment::open(const EnvironmentOptions& options) {
-    if (Status ok = check_folder(options.folder, options.read_only); !ok) {
+    if (Status ok = options.is_copy ? check_copy(options.folder)
+                                    : check_folder(options.folder, options.read_only);
+        !ok) {
         return ok.error();
     }
     struct stat info {};
-    const fs::path data_path = options.folder / "data.mdb";
+    const fs::path data_path = options.is_copy ? options.folder : options.folder / "data.mdb";
     if (::stat(data_path.c_str(), &info) != 0) {
         return system_error(errno, "inspect", data_path);
     }
@@ -132,12 +134,14 @@ Environment::~Environment() {
 
 Status Environment::open_files(const EnvironmentOptions& options) {
     folder_ = options.folder;
-    data_path_ = folder_ / "data.mdb";
-    lock_path_ = folder_ / "lock.mdb";
+    data_path_ = options.is_copy ? folder_ : folder_ / "data.mdb";
+    lock_path_ = options.is_copy ? folder_ : folder_ / "lock.mdb";
     read_only_ = options.read_only;
     const unsigned flags = MDB_NOTLS | (options.read_only ? unsigned{MDB_RDONLY} : 0U) |
-                           (options.sync ? 0U : unsigned{MDB_NOSYNC});
-    Result<LockFile> lock_file = open_lock_file(lock_path_);
+                           (options.sync ? 0U : unsigned{MDB_NOSYNC}) |
+                           (options.is_copy ? unsigned{MDB_NOSUBDIR | MDB_NOLOCK} : 0U);
+    Result<LockFile> lock_file =
+        options.is_copy ? Result<LockFile>(LockFile()) : open_lock_file(lock_path_);
     if (!lock_file) {
         return lock_file.error();
     }
@@ -211,7 +215,9 @@ Status Environment::identify_files(const Txn& snapshot) {
     MDB_stat pages{};
     struct stat data {};
     struct stat locks {};
-    if (::stat(data_path_.c_str(), &data) != 0 || ::stat(lock_path_.c_str(), &locks) != 0) {
+    int fd = -1;  // a copy may have been replaced since it was opened
+    mdb_env_get_fd(env_, &fd);
+    if (::fstat(fd, &data) != 0 || ::stat(lock_path_.c_str(), &locks) != 0) {
         return system_error(errno, "inspect", folder_);
     }
     if (const int rc = mdb_stat(snapshot.get(), 1, &pages); rc != 0) {
@@ -363,6 +369,12 @@ int Environment::write_error(int rc) noexcept {
 bool Environment::still_in_place() const noexcept {
     return same_file(data_path_, data_id_.device, data_id_.inode) &&
            same_file(lock_path_, lock_id_.device, lock_id_.inode);
+}
+
+bool Environment::is_file(int fd) const noexcept {
+    struct stat info {};
+    return ::fstat(fd, &info) == 0 && info.st_dev == data_id_.device &&
+           info.st_ino == data_id_.inode;
 }
 
 bool Environment::is_own() const noexcept {

@@ -49,8 +49,8 @@ struct EnvironmentOptions {
     std::size_t map_bytes = 0;  ///< Sparse: reserves addresses, not disk.
     unsigned databases_max = 16;
     bool read_only = false;
-    /// False only for benchmarks and ledgers that are thrown away: a power cut would lose data.
-    bool sync = true;
+    bool sync = true;      ///< False only in benchmarks and for ledgers that are thrown away.
+    bool is_copy = false;  ///< `folder` is one file that never changes, read without locks.
 };
 
 class Environment {
@@ -85,13 +85,11 @@ public:
     [[nodiscard]] Status open_databases(std::span<const char* const> names,
                                         std::span<MDB_dbi> handles, bool create);
 
-    /// Resizes the map. Waits for this process's transactions to end; a renewed one counts until
-    /// its reset. Returns EBUSY if they did not end within some seconds, or ENOMEM if the process
-    /// has no addresses left; the old map then stays.
-    /// @param map_bytes  0 means what the file uses now, at least.
+    /// Resizes the map, at least to what the file uses now. Waits for this process's transactions
+    /// to end; a renewed one counts until its reset. Returns EBUSY if they did not end within some
+    /// seconds, or ENOMEM if the process has no addresses left; the old map then stays.
     [[nodiscard]] int set_map_bytes(std::size_t map_bytes) noexcept;
-    /// Returns 0, or kLockFileDamaged if another process damaged the open lock file.
-    [[nodiscard]] int check_lock_file() const noexcept;
+    [[nodiscard]] int check_lock_file() const noexcept;  ///< Returns 0 or kLockFileDamaged.
     /// Frees the reader slots of dead processes. Returns their number, or 0 after an error.
     int clear_stale_readers() noexcept;
     /// Returns the number of slots of dead processes that open() freed.
@@ -104,6 +102,8 @@ public:
     [[nodiscard]] int write_error(int rc) noexcept;
     /// Returns false once data.mdb or lock.mdb of the folder is another file than was opened.
     [[nodiscard]] bool still_in_place() const noexcept;
+    /// Returns true if the data is in the file that `fd` has open.
+    [[nodiscard]] bool is_file(int fd) const noexcept;
     /// Returns true in the process that opened it. A child of fork() must not use it.
     [[nodiscard]] bool is_own() const noexcept;
 

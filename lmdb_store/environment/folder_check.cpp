@@ -264,9 +264,7 @@ private:
     bool sound_ = true;
 };
 
-}  // namespace
-
-Status check_folder(const fs::path& folder, bool read_only) {
+Status check_folder_itself(const fs::path& folder) {
     struct stat info {};
     if (::stat(folder.c_str(), &info) != 0) {
         const int error = errno;
@@ -277,7 +275,13 @@ Status check_folder(const fs::path& folder, bool read_only) {
         }
         return system_error(error, "inspect", folder);
     }
-    if (Status ok = check_file_system(folder); !ok) {
+    return check_file_system(folder);
+}
+
+}  // namespace
+
+Status check_folder(const fs::path& folder, bool read_only) {
+    if (Status ok = check_folder_itself(folder); !ok) {
         return ok;
     }
     if (Status ok = check_file(folder / "data.mdb", !read_only, kSmallestData); !ok) {
@@ -285,6 +289,11 @@ Status check_folder(const fs::path& folder, bool read_only) {
     }
     // Readers write their slot into the lock file; without permission LMDB would use no locks.
     return check_file(folder / "lock.mdb", true, 1);
+}
+
+Status check_copy(const fs::path& file) {
+    Status ok = check_folder_itself(file.parent_path());
+    return ok ? check_file(file, false, kSmallestData) : ok;
 }
 
 Status check_file_system(const fs::path& folder) {

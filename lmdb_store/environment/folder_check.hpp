@@ -20,6 +20,9 @@ namespace sluice::store {
 /// open.
 [[nodiscard]] Status check_folder(const std::filesystem::path& folder, bool read_only);
 
+/// Checks the same of a single file that is read without locks.
+[[nodiscard]] Status check_copy(const std::filesystem::path& file);
+
 /// Refuses network file systems, because their maps and locks are not shared between machines.
 [[nodiscard]] Status check_file_system(const std::filesystem::path& folder);
 

@@ -13,6 +13,7 @@
 #include "lmdb_store/lanes/lane_set.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/queue/tables.hpp"
+#include "lmdb_store/registry/publish.hpp"
 #include "lmdb_store/registry/tables.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/format.hpp"
@@ -29,10 +30,10 @@ namespace fs = std::filesystem;
 struct Modes {
     mode_t folder;         ///< The group may enter and list it.
     mode_t shared_folder;  ///< The group creates files, and no member removes another's.
-    mode_t queue_file, read_file, lock_file;
+    mode_t queue_file, read_file;
 };
-constexpr Modes kWithGroup{0750, 03770, 0660, 0640, 0660};
-constexpr Modes kAlone{0700, 0700, 0600, 0600, 0600};
+constexpr Modes kWithGroup{0750, 03770, 0660, 0640};
+constexpr Modes kAlone{0700, 0700, 0600, 0600};
 constexpr mode_t kPrivateFolder = 0700;
 constexpr mode_t kPrivateFile = 0600;
 
@@ -130,7 +131,7 @@ private:
         const Modes& modes = owners_.modes;
         Status ok = check_file_system(paths_.root);
         ok = ok ? Environment::create(
-                      paths_.registry, owners_.with(modes.read_file), owners_.with(modes.lock_file),
+                      paths_.registry, owners_.with(kPrivateFile), owners_.with(kPrivateFile),
                       [this](MDB_txn* txn) { return create_registry_tables(txn, key_); })
                 : ok;
         ok = ok ? Environment::create(paths_.queue, owners_.with(modes.queue_file),
@@ -149,6 +150,8 @@ private:
         made_.push_back(paths_.worker_lock);
         Status ok = key_.save(paths_.master_key);
         ok = ok ? replace_file(paths_.worker_lock, "", owners_.with(kPrivateFile)) : ok;
+        ok = ok ? create_generation(paths_, owners_.with(owners_.modes.read_file)) : ok;
+        ok = ok ? publish_registry(paths_) : ok;
         ok = ok ? ControlFile::create(paths_, owners_.with(owners_.modes.queue_file)) : ok;
         return ok ? LaneSet::create(paths_, owners_.with(owners_.modes.shared_folder),
                                     owners_.with(owners_.modes.queue_file))

@@ -21,7 +21,8 @@ auto load_row(const RegistryTables& tables, std::optional<std::string_view> byte
 
 }  // namespace
 
-Status RegistryAccess::write(const std::function<Status(WriteTxn&)>& change) const {
+Status RegistryAccess::write(const std::function<Status(WriteTxn&)>& change) {
+    is_unpublished_ = false;
     return attempt([&]() -> Status {
         WriteTxn txn;
         begin(txn);
@@ -41,9 +42,18 @@ void RegistryAccess::begin(WriteTxn& txn) const {
     check(txn.begin(*tables_.environment), *tables_.environment, "write");
 }
 
-void RegistryAccess::commit(WriteTxn& txn) const {
+void RegistryAccess::commit(WriteTxn& txn) {
     record_revision(tables_, txn);
     check(txn.commit(), *tables_.environment, "write");
+    const Status published = publish();
+    is_unpublished_ = !published.ok();
+    if (is_unpublished_) {
+        Error error = published.error();
+        error.message +=
+            "; the change is stored, but nginx does not use it yet: do not repeat it, run \"sluice "
+            "registry publish\"";
+        throw StoreFailure(error);
+    }
 }
 
 std::optional<AccountRow> RegistryAccess::load_account(const Txn& txn, const AccountId& id) const {

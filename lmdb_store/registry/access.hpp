@@ -10,6 +10,7 @@
 
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/lineage.hpp"
+#include "lmdb_store/registry/publish.hpp"
 #include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/registry/tables.hpp"
 
@@ -24,11 +25,15 @@ public:
     [[nodiscard]] Result<StoreFormat> format() const { return read_store_format(paths_); }
 
     /// Runs `change` in one durable transaction. Aborts it if `change` throws or returns an error.
-    [[nodiscard]] Status write(const std::function<Status(WriteTxn&)>& change) const;
+    [[nodiscard]] Status write(const std::function<Status(WriteTxn&)>& change);
     void begin(ReadTxn& txn) const;
     void begin(WriteTxn& txn) const;
-    /// Records the revision and commits.
-    void commit(WriteTxn& txn) const;
+    /// Records the revision, commits, and publishes the registry. Throws also if the change is
+    /// stored, but not published.
+    void commit(WriteTxn& txn);
+    /// Returns true if the last commit() stored a change that is not published.
+    [[nodiscard]] bool is_unpublished() const noexcept { return is_unpublished_; }
+    [[nodiscard]] Status publish() const { return publish_registry(paths_, tables_); }
 
     /// Return nullopt if there is no such row.
     [[nodiscard]] std::optional<AccountRow> load_account(const Txn& txn, const AccountId& id) const;
@@ -55,6 +60,7 @@ private:
 
     StorePaths paths_;
     RegistryTables tables_;
+    bool is_unpublished_ = false;
 };
 
 }  // namespace sluice::store

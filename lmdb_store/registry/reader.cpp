@@ -9,6 +9,7 @@
 
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/lru_cache.hpp"
+#include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/registry/tables.hpp"
 
@@ -26,8 +27,8 @@ struct TokenEntry {
     TokenPtr view;
 };
 
-/// The snapshot and the master key that an entry was checked with last. The entry is current while
-/// both are the same.
+/// The generation and the master key that an entry was checked with last. The entry is current
+/// while both are the same.
 struct Seen {
     std::uint64_t snapshot = 0;
     std::uint64_t key = 0;
@@ -51,7 +52,7 @@ struct BearerEntry {
     AccountPtr account;
 };
 
-/// Holds a snapshot while it lives, and keeps no page from reuse afterwards.
+/// Holds a snapshot while it lives.
 class Snapshot {
 public:
     Snapshot(ReadTxn& txn, Environment& environment) : txn_(txn) {
@@ -64,17 +65,6 @@ public:
 private:
     ReadTxn& txn_;
 };
-
-bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_view b) {
-    std::optional<StoredToken> first = decode_token(id, a);
-    std::optional<StoredToken> second = decode_token(id, b);
-    if (!first || !second) {
-        return false;
-    }
-    first->sealed_secret.clear();
-    second->sealed_secret.clear();
-    return encode_token(*first) == encode_token(*second);
-}
 
 /// Rows of a shop that does not exist. Preparing them takes as long as preparing a shop.
 struct Decoy {
@@ -105,14 +95,15 @@ Decoy make_decoy(const MasterKey& key) {
 
 class LmdbRegistryReader final : public RegistryReader {
 public:
-    LmdbRegistryReader(RegistryTables tables, const MasterKey& key)
-        : tables_(std::move(tables)), key_(key) {}
+    LmdbRegistryReader(const StorePaths& paths, PublishedGeneration generation,
+                       const MasterKey& key)
+        : paths_(paths), generation_(std::move(generation)), key_(key) {}
 
-    /// Takes the reader slot now, so that no request fails for lack of one.
+    /// Opens the published registry now, so that no request fails because it cannot be opened.
     [[nodiscard]] Status start() {
         return attempt([&]() -> Status {
-            const Snapshot snapshot(txn_, *tables_.environment);
-            checked_snapshot_ = txn_.id();
+            const Snapshot snapshot = take_snapshot();
+            checked_snapshot_ = opened_;
             decoy_ = make_decoy(key_);
             return tables_.check_key(txn_, key_);
         });
@@ -122,7 +113,7 @@ public:
         if (!is_admin_id(shop_id)) {
             return nullptr;
         }
-        const Snapshot snapshot(txn_, *tables_.environment);
+        const Snapshot snapshot = take_snapshot();
         check_key_once();
         ShopEntry* cached = shops_.find(shop_id);
         if (cached != nullptr && cached->seen == now()) {
@@ -137,7 +128,7 @@ public:
     BearerView find_bearer(std::string_view secret) override {
         const Digest256 digest = sha256(secret);
         const std::string_view key(reinterpret_cast<const char*>(digest.data()), digest.size());
-        const Snapshot snapshot(txn_, *tables_.environment);
+        const Snapshot snapshot = take_snapshot();
         BearerEntry* cached = bearers_.find(key);
         check_key_once();
         if (cached == nullptr || cached->seen != now()) {
@@ -147,7 +138,7 @@ public:
     }
 
     std::vector<TokenPtr> find_barred_tokens(AccountNumber account, std::size_t count) override {
-        const Snapshot snapshot(txn_, *tables_.environment);
+        const Snapshot snapshot = take_snapshot();
         std::vector<TokenPtr> tokens;
         const auto add = [&](std::string_view id, bool is_retired) {
             const auto bytes = find(txn_, tables_.tokens, id);
@@ -177,8 +168,14 @@ public:
 
     bool is_key_outdated() const noexcept override { return is_key_outdated_; }
 
+    std::uint32_t signing_tokens_max() const noexcept override {
+        return tables_.signing_tokens_max;
+    }
+
+    bool still_in_place() const noexcept override { return generation_.still_in_place(); }
+
     bool use_key(const MasterKey& key) override {
-        const Snapshot snapshot(txn_, *tables_.environment);
+        const Snapshot snapshot = take_snapshot();
         if (!tables_.check_key(txn_, key)) {
             return false;
         }
@@ -186,12 +183,12 @@ public:
         decoy_ = make_decoy(key_);
         ++keys_used_;
         is_key_outdated_ = false;
-        checked_snapshot_ = txn_.id();
+        checked_snapshot_ = opened_;
         return true;
     }
 
     std::optional<AccountSummary> find_account(AccountSlot slot) override {
-        const Snapshot snapshot(txn_, *tables_.environment);
+        const Snapshot snapshot = take_snapshot();
         const auto id = find(txn_, tables_.account_ids, account_number_key(number_of(slot)));
         const auto bytes = id ? find(txn_, tables_.accounts, *id) : std::nullopt;
         const std::optional<AccountRow> row = bytes ? decode_account(*id, *bytes) : std::nullopt;
@@ -202,47 +199,55 @@ public:
     }
 
     std::uint64_t slots_used() override {
-        const Snapshot snapshot(txn_, *tables_.environment);
+        const Snapshot snapshot = take_snapshot();
         const auto next = find(txn_, tables_.main, kNextAccountKey);
         if (!next || next->size() != sizeof(std::uint32_t)) {
             throw StoreFailure(tables_.damaged("counter of accounts"));
         }
-        std::uint64_t number = 0;
-        for (const char byte : *next) {
-            number = number << 8U | static_cast<std::uint8_t>(byte);
-        }
-        return number - 1;
+        return get_big_endian<std::uint32_t>(next->data()) - 1;
     }
 
 private:
     static constexpr std::size_t kUnknownShopsMax = 1024;
     static constexpr std::size_t kDecoysMax = 16;
 
-    [[nodiscard]] Seen now() const noexcept { return {txn_.id(), keys_used_}; }
+    /// Opens the published registry if it is another one than before.
+    [[nodiscard]] Snapshot take_snapshot() {
+        const std::uint64_t generation = generation_.current();
+        if (generation != opened_) {
+            Result<RegistryTables> tables = RegistryTables::open_published(paths_, generation);
+            if (!tables) {
+                throw StoreFailure(tables.error());
+            }
+            txn_ = ReadTxn();
+            tables_ = std::move(*tables);
+            opened_ = generation;
+        }
+        return {txn_, *tables_.environment};
+    }
+
+    [[nodiscard]] Seen now() const noexcept { return {opened_, keys_used_}; }
 
     /// Checks, once for each snapshot, whether the master key was replaced.
     void check_key_once() {
-        if (checked_snapshot_ != txn_.id()) {
-            checked_snapshot_ = txn_.id();
+        if (checked_snapshot_ != opened_) {
+            checked_snapshot_ = opened_;
             is_key_outdated_ = !tables_.check_key(txn_, key_);
         }
     }
 
-    /// Returns true if the shop is known not to exist. Such a shop costs as much as an existing
-    /// one.
+    /// Returns true if the shop is known not to exist, which costs as much as an existing one.
     [[nodiscard]] bool is_known_missing(std::string_view shop_id) {
         const Seen* seen = unknown_shops_.find(shop_id);
         return seen != nullptr && *seen == now();
     }
 
-    /// Performs the work of preparing a shop whose account has one token, so that the first request
-    /// for an unknown shop takes as long as that for an existing one.
+    /// Performs the work of preparing a shop, in the first request for an unknown one.
     void prepare_decoy(std::string_view shop_id) {
         const std::string prefix = account_number_key({0});  // no account has it
         static_cast<void>(find(txn_, tables_.accounts, shop_id));
         scan(txn_, tables_.account_tokens, prefix,
              [](std::string_view, std::string_view) { return false; });
-        static_cast<void>(find(txn_, tables_.tokens, shop_id));
         const std::optional<ShopRow> row = decode_shop(decoy_.id, decoy_.shop);
         const std::optional<AccountRow> account = decode_account(decoy_.id, decoy_.account);
         if (!row || !account) {
@@ -250,10 +255,12 @@ private:
         }
         AccountEntry entry;
         entry.bytes = decoy_.account;
-        entry.tokens.push_back({decoy_.id, decoy_.token, prepare_token(decoy_.id, decoy_.token)});
+        entry.tokens = prepare_decoy_tokens(shop_id, tables_.signing_tokens_max);
         auto account_view = std::make_shared<AccountView>();
         account_view->account_id = account->account_id;
-        account_view->tokens.push_back(entry.tokens.front().view);
+        for (const TokenEntry& token : entry.tokens) {
+            account_view->tokens.push_back(token.view);
+        }
         entry.view = account_view;
         decoy_accounts_.put(shop_id, std::move(entry));
         auto view = std::make_shared<ShopView>();
@@ -262,7 +269,18 @@ private:
         decoy_shops_.put(shop_id, {now(), decoy_.shop, std::move(view)});
     }
 
+    /// Performs the work of looking up and preparing so many tokens.
+    std::vector<TokenEntry> prepare_decoy_tokens(std::string_view shop_id, std::uint32_t count) {
+        std::vector<TokenEntry> tokens;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            static_cast<void>(find(txn_, tables_.tokens, shop_id));
+            tokens.push_back({decoy_.id, decoy_.token, prepare_token(decoy_.id, decoy_.token)});
+        }
+        return tokens;
+    }
+
     ShopPtr refresh_shop(std::string_view shop_id, ShopEntry* cached) {
+        const std::uint64_t before = keys_opened_;
         const auto bytes = find(txn_, tables_.shops, shop_id);
         if (!bytes) {
             prepare_decoy(shop_id);
@@ -275,6 +293,11 @@ private:
             throw StoreFailure(tables_.damaged("shop"));
         }
         AccountPtr account = current_account(row->account_id.view());
+        const std::uint64_t opened = keys_opened_ - before;
+        if (opened < tables_.signing_tokens_max) {
+            static_cast<void>(prepare_decoy_tokens(
+                shop_id, tables_.signing_tokens_max - static_cast<std::uint32_t>(opened)));
+        }
         if (cached != nullptr && cached->bytes == *bytes && cached->view->account == account) {
             cached->seen = now();
             return cached->view;
@@ -397,6 +420,7 @@ private:
     /// Returns nullptr if the master key was replaced and the new one is missing, or the row is
     /// damaged.
     std::unique_ptr<const SigningKey> open_key(const StoredToken& stored) {
+        ++keys_opened_;
         Result<std::string> secret = key_.open(stored.sealed_secret, stored.row.token_id.view());
         if (!secret) {
             return nullptr;
@@ -436,9 +460,13 @@ private:
         return found != account.tokens.end() ? *found : prepare_token(id, bytes);
     }
 
+    StorePaths paths_;
+    PublishedGeneration generation_;
+    std::uint64_t opened_ = ~std::uint64_t{0};  ///< The generation of `tables_`.
     RegistryTables tables_;
     MasterKey key_;
     std::uint64_t keys_used_ = 0;
+    std::uint64_t keys_opened_ = 0;  ///< Keys of tokens that were decrypted.
     std::uint64_t checked_snapshot_ = 0;
     bool is_key_outdated_ = false;
     Decoy decoy_;
@@ -458,11 +486,11 @@ Result<std::unique_ptr<RegistryReader>> RegistryReader::open(const StorePaths& p
     if (const Result<StoreFormat> format = read_store_format(paths); !format) {
         return format.error();
     }
-    Result<RegistryTables> tables = RegistryTables::open(paths, true);
-    if (!tables) {
-        return tables.error();
+    Result<PublishedGeneration> generation = PublishedGeneration::open(paths);
+    if (!generation) {
+        return generation.error();
     }
-    auto reader = std::make_unique<LmdbRegistryReader>(std::move(*tables), key);
+    auto reader = std::make_unique<LmdbRegistryReader>(paths, std::move(*generation), key);
     if (Status ok = reader->start(); !ok) {
         return ok.error();
     }

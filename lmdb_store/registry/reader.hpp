@@ -1,13 +1,13 @@
 // RegistryReader: the nginx worker's view of the registry, cached and never stale.
 //
-// Every find renews a read transaction and compares its id, without a system call. A cached entry
-// is read again only if the id has changed, and prepared again only if its bytes have. The reader
-// opens no file; the caller passes the master key, again after it was replaced (is_key_outdated()).
-// Between calls it holds no snapshot, so it keeps no page of the file from reuse.
+// Every find compares the generation of the published registry (published.hpp), without a system
+// call. If it grew, the reader opens the new copy. A cached entry is read again only then, and
+// prepared again only if its bytes have changed. The caller passes the master key, again after it
+// was replaced (is_key_outdated()).
 //
-// Threads: one at a time; results may be used on any thread. Blocking: only for pages that are not
-// in memory. Errors: find_*() throw StoreFailure if the registry cannot be read, because an
-// unreadable shop is not an unknown one.
+// Threads: one at a time; results may be used on any thread. Blocking: to open a new copy, and for
+// pages that are not in memory. Errors: find_*() throw StoreFailure if the registry cannot be read,
+// because an unreadable shop is not an unknown one.
 #pragma once
 
 #include <memory>
@@ -41,6 +41,9 @@ public:
     /// Uses `key` from now on, also for secrets that could not be decrypted before. Returns false,
     /// and changes nothing, if the registry's secrets were not encrypted with it.
     [[nodiscard]] virtual bool use_key(const MasterKey& key) = 0;
+
+    /// Returns false once the page that tells of changes was removed or replaced. Any thread.
+    [[nodiscard]] virtual bool still_in_place() const noexcept = 0;
 
     /// Returns kCorrupt if the registry's secrets were not encrypted with `key`.
     [[nodiscard]] static Result<std::unique_ptr<RegistryReader>> open(const StorePaths& paths,

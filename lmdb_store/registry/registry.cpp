@@ -1,8 +1,12 @@
 #include "lmdb_store/registry/registry.hpp"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "lmdb_store/registry/access.hpp"
+#include "lmdb_store/registry/publish.hpp"
+#include "lmdb_store/registry/published.hpp"
 
 namespace sluice::store {
 namespace {
@@ -48,6 +52,23 @@ Status change_account(RegistryAccess& access, const AccountId& id,
     });
 }
 
+/// Opens the registry, and publishes it if the copy is behind. A process that may not write to it,
+/// such as the worker in its unit, reads the copy.
+Result<RegistryTables> open_tables(const StorePaths& paths, Registry::Mode mode) {
+    const bool reads = mode == Registry::Mode::kReadOnly;
+    if (reads && ::access((paths.registry / "lock.mdb").c_str(), W_OK) != 0) {
+        const Result<PublishedGeneration> generation = PublishedGeneration::open(paths);
+        return generation ? RegistryTables::open_published(paths, generation->current())
+                          : generation.error();
+    }
+    Result<RegistryTables> tables = RegistryTables::open(paths);
+    if (!tables) {
+        return tables;
+    }
+    const Status published = publish_if_behind(paths, *tables);
+    return published || reads ? tables : published.error();  // doctor reports it
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Registry>> Registry::open(const StorePaths& paths, Mode mode) {
@@ -60,7 +81,7 @@ Result<std::unique_ptr<Registry>> Registry::open(const StorePaths& paths, Mode m
             return ok.error();
         }
     }
-    Result<RegistryTables> tables = RegistryTables::open(paths, mode == Mode::kReadOnly);
+    Result<RegistryTables> tables = open_tables(paths, mode);
     if (!tables) {
         return tables.error();
     }
@@ -70,6 +91,10 @@ Result<std::unique_ptr<Registry>> Registry::open(const StorePaths& paths, Mode m
 
 Registry::Registry(std::unique_ptr<RegistryAccess> access) : access_(std::move(access)) {}
 Registry::~Registry() = default;
+
+Status Registry::publish() {
+    return access_->publish();
+}
 
 Status Registry::create_account(const AccountId& id, std::optional<RateLimit> limit,
                                 Timestamp now) {

@@ -1,9 +1,10 @@
 // Registry: accounts, shops and tokens. The command line writes it; nginx and the worker read it.
 //
-// Every write is one durable LMDB transaction, which running nginx workers see on their next
-// request. Errors carry the sentence that the command line prints. Threads: one at a time.
-// Processes: one Registry object each. Blocking: all functions wait for the disk, those that write
-// for LMDB's writer lock.
+// Every write is one durable LMDB transaction, which is then published (published.hpp), so that
+// running nginx workers see it on their next request. If the transaction was stored, but not
+// published, the error says so; opening the registry again, or publish(), publishes it. Errors
+// carry the sentence that the command line prints. Threads: one at a time. Processes: one Registry
+// object each. Blocking: all functions wait for the disk, those that write for LMDB's writer lock.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ namespace sluice::store {
 
 struct NewToken {
     TokenId token_id;
-    std::string secret;  ///< Shown once.
+    std::string secret;                    ///< Shown once.
+    Status published = Status::success();  ///< An error if nginx does not know the token yet.
 };
 
 /// Returns a secret for a new token: 256 random bits as 64 hexadecimal digits.
@@ -44,11 +46,16 @@ class RegistryAccess;
 class Registry final {
 public:
     enum class Mode { kReadOnly, kReadWrite };
+    /// Publishes the registry if nginx's copy of it is behind. Of a registry that is opened for
+    /// reading, an error in that is no error, and a process that may not write to it reads the
+    /// copy.
     [[nodiscard]] static Result<std::unique_ptr<Registry>> open(const StorePaths& paths, Mode mode);
     Registry(const Registry&) = delete;
     Registry& operator=(const Registry&) = delete;
     ~Registry();
 
+    /// Publishes the registry as it is now, even if its copy is equal to it.
+    [[nodiscard]] Status publish();
     [[nodiscard]] Status create_account(const AccountId& id, std::optional<RateLimit> limit,
                                         Timestamp now);
     /// Sets the account's own limit. Empty restores the default.

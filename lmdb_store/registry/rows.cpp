@@ -150,4 +150,15 @@ std::optional<StoredToken> decode_token(std::string_view id, std::string_view by
     return token;
 }
 
+bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_view b) {
+    std::optional<StoredToken> first = decode_token(id, a);
+    std::optional<StoredToken> second = decode_token(id, b);
+    if (!first || !second) {
+        return false;
+    }
+    first->sealed_secret.clear();
+    second->sealed_secret.clear();
+    return encode_token(*first) == encode_token(*second);
+}
+
 }  // namespace sluice::store

@@ -67,4 +67,7 @@ struct StoredToken {
     return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
+/// Returns true if two rows of a token are equal but for the encryption of its secret.
+[[nodiscard]] bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_view b);
+
 }  // namespace sluice::store

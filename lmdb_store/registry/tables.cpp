@@ -3,6 +3,7 @@
 #include <array>
 
 #include "lmdb_store/environment/table_access.hpp"
+#include "lmdb_store/registry/published.hpp"
 
 namespace sluice::store {
 namespace {
@@ -16,14 +17,43 @@ constexpr std::size_t kRetiredTimeBytes = 8;
 
 }  // namespace
 
-Result<RegistryTables> RegistryTables::open(const StorePaths& paths, bool read_only) {
-    auto environment =
-        Environment::open({paths.registry, kRegistryMapBytes, kDatabasesMax, read_only, true});
-    if (!environment) {
-        return environment.error();
+Result<RegistryTables> RegistryTables::open(const StorePaths& paths) {
+    auto environment = Environment::open({paths.registry, kRegistryMapBytes, kDatabasesMax});
+    return environment ? of(paths, std::move(*environment)) : environment.error();
+}
+
+Result<RegistryTables> RegistryTables::open_published(const StorePaths& paths,
+                                                      std::uint64_t generation) {
+    constexpr int kTriesMax = 10;
+    const EnvironmentOptions options{.folder = published_file(paths),
+                                     .map_bytes = kRegistryMapBytes,
+                                     .databases_max = kDatabasesMax,
+                                     .read_only = true,
+                                     .is_copy = true};
+    for (int tries = 0; tries < kTriesMax; ++tries) {
+        const Result<SealedCopy> checked = open_sealed_copy(paths, generation);
+        if (!checked) {
+            return checked.error();
+        }
+        auto copy = Environment::open(options);
+        if (!copy) {
+            return copy.error();
+        }
+        if ((*copy)->is_file(checked->file.get())) {  // not one that replaced it meanwhile
+            Result<RegistryTables> tables = of(paths, std::move(*copy));
+            if (tables) {
+                tables->signing_tokens_max = checked->seal.signing_tokens_max;
+            }
+            return tables;
+        }
     }
+    return Error{ErrorCode::kBusy, "\"" + options.folder.string() + "\" is replaced all the time"};
+}
+
+Result<RegistryTables> RegistryTables::of(const StorePaths& paths,
+                                          std::shared_ptr<Environment> environment) {
     RegistryTables tables;
-    tables.environment = std::move(*environment);
+    tables.environment = std::move(environment);
     tables.main = kMainTable;
     std::array<MDB_dbi, kTables.size()> handles{};
     if (Status ok = tables.environment->open_databases(kTables, handles, false); !ok) {

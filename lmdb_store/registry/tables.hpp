@@ -42,12 +42,20 @@ struct RegistryTables {
     std::shared_ptr<Environment> environment;
     MDB_dbi main = 0, accounts = 0, account_ids = 0, shops = 0, tokens = 0, account_tokens = 0,
             bearers = 0;
+    std::uint32_t signing_tokens_max = 1;  ///< An account has no more. Known by open_published().
 
-    [[nodiscard]] static Result<RegistryTables> open(const StorePaths& paths, bool read_only);
+    [[nodiscard]] static Result<RegistryTables> open(const StorePaths& paths);
+    /// Opens the published copy, for reading. Returns kCorrupt if it is older than `generation`.
+    [[nodiscard]] static Result<RegistryTables> open_published(const StorePaths& paths,
+                                                               std::uint64_t generation);
     /// Returns kCorrupt if this registry's secrets were not encrypted with `key`.
     [[nodiscard]] Status check_key(const Txn& txn, const MasterKey& key) const;
     /// Returns the error of a row that cannot be decoded.
     [[nodiscard]] Error damaged(std::string_view row_kind) const;
+
+private:
+    [[nodiscard]] static Result<RegistryTables> of(const StorePaths& paths,
+                                                   std::shared_ptr<Environment> environment);
 };
 
 /// Retired tokens of an account that $sluice_reason can name.

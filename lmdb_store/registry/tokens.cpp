@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kSecretBytesMin = 16;
 constexpr std::size_t kSecretBytesMax = 1024;
-constexpr std::size_t kActiveTokensMax = 8;
 constexpr std::array<Scope, 3> kScopes = {kWriteOrders, kWriteProducts, kReadOrders};
 constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders;
 /// Time before an expired token is retired, in case a clock was wrong.
@@ -129,9 +128,10 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
             account_number_key(account->number) + created.token_id.str(), "");
         return Status::success();
     });
-    if (!stored) {
+    if (!stored && !access_->is_unpublished()) {
         return stored.error();
     }
+    created.published = stored;
     return created;
 }
 

@@ -54,7 +54,17 @@ MasterKey::~MasterKey() {
 
 Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
     const Result<Fd> fd = open_plain(path, O_RDONLY);
-    return fd ? load(fd->get(), path) : fd.error();
+    if (!fd) {
+        Error error = fd.error();
+        if (error.code == ErrorCode::kPermission) {
+            error.message +=
+                ": it should belong to the owner of the store, with mode 0400 (chown -h "
+                "--reference=\"" +
+                (path.parent_path() / "format").string() + "\" \"" + path.string() + "\")";
+        }
+        return error;
+    }
+    return load(fd->get(), path);
 }
 
 Result<MasterKey> MasterKey::load(int fd, const std::filesystem::path& path) {

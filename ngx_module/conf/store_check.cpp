@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "lmdb_store/registry/published.hpp"
 #include "ngx_module/conf/conf_check.hpp"
 
 namespace sluice::ngx {
@@ -108,8 +109,8 @@ std::optional<std::string> check_needs(const Identity& identity, const std::vect
 std::vector<Need> needs_of(const store::StorePaths& paths) {
     return {
         {paths.format, R_OK, "read"},
-        {paths.registry / "data.mdb", R_OK, "read"},
-        {paths.registry / "lock.mdb", R_OK | W_OK, "write"},  // every LMDB reader registers there
+        {store::published_file(paths), R_OK, "read"},
+        {store::generation_file(paths), R_OK, "read"},
         {paths.queue / "data.mdb", R_OK | W_OK, "write"},
         {paths.queue / "lock.mdb", R_OK | W_OK, "write"},
         {paths.control, R_OK | W_OK, "write"},

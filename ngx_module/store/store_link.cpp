@@ -349,9 +349,9 @@ void StoreLink::start_check() noexcept {
     report_latch();
     check_.queue = queue_.get();
     check_.lane = lane_.get();
-    if (ngx_thread_task_post(conf_.commit_pool, &check_.task) != NGX_OK) {
-        return;  // the pool logs it, and the timer tries again
-    }
+    check_.registry = registry_.get();
+    // The pool logs an error, and the timer tries again.
+    static_cast<void>(ngx_thread_task_post(conf_.commit_pool, &check_.task));
 }
 
 /// Runs on the pool's thread.
@@ -360,7 +360,7 @@ void StoreLink::run(void* data, ngx_log_t* log) noexcept {
     guarded(log, [&] {
         Check& check = link.check_;
         if (check.queue != nullptr) {
-            check.in_place = check.queue->still_in_place() &&
+            check.in_place = check.queue->still_in_place() && check.registry->still_in_place() &&
                              (check.lane == nullptr || check.lane->still_in_place());
         } else {
             check.holders = store::describe_lock_holders(

@@ -118,6 +118,7 @@ private:
         ngx_thread_task_t task{};
         store::Queue* queue = nullptr;  ///< nullptr while the store is opened.
         store::LaneWriter* lane = nullptr;
+        store::RegistryReader* registry = nullptr;
         bool in_place = true;
         std::string holders;  ///< While the store is opened: which processes hold its locks.
     };

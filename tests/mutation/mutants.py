@@ -70,6 +70,15 @@ SIGNATURE = [
           "load(head_->magic) == kMagic && load(head_->readers) <= readers_max_ &&",
           "load(head_->magic) == kMagic &&",
           "lmdb_store:LockFileInUse.IsRefusedWithTooManyReaders"),
+    fault("a change of the registry is not published", "lmdb_store/registry/publish.cpp",
+          "counter.store(seal.generation, std::memory_order_release);", "",
+          "lmdb_store:PublishedTest.EachChangeIsANewFileAndANewGeneration"),
+    fault("an older copy of the registry is used", "lmdb_store/registry/published.cpp",
+          "if (seal->generation < generation) {", "if (false) {",
+          "lmdb_store:PublishedTest.AnOlderCopyLetsNoRevokedTokenIn"),
+    fault("a damaged copy of the registry is used", "lmdb_store/registry/published.cpp",
+          "return seal.crc_after(crc) == seal.crc ?", "return true ?",
+          "lmdb_store:PublishedTest.ADamagedOrCutCopyIsRefusedAndWrittenAgain"),
 ]
 
 REQUESTS = [

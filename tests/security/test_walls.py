@@ -51,8 +51,8 @@ class Walled:
         self.sluice = cli.Sluice(self.store)
         self.edge = None
 
-    def serve(self, new_merchant):
-        self.edge = Edge(CONFIG, user=intruder.INTRUDER, store=self.store, workers=1)
+    def serve(self, new_merchant, workers=1):
+        self.edge = Edge(CONFIG, user=intruder.INTRUDER, store=self.store, workers=workers)
         self.edge.start()
         merchant = new_merchant(self.edge, "acme")
         assert merchant.event("ORDER_CREATE", orders.order()).status == 200
@@ -250,6 +250,64 @@ def test_a_damaged_lock_file_crashes_no_command(walled, new_merchant, part, dama
     for command in [*LOOKS, ["account", "create", "other"], ["worker", "--until-empty", "--retry-timeout", "2"]]:
         said = walled.look(*command, timeout=60)
         assert said.returncode == 0 or command == ["doctor"] or "lock.mdb" in said.stderr, said.stderr
+
+
+def test_nginx_writes_to_no_file_of_the_registry(walled, new_merchant):
+    merchant = walled.serve(new_merchant)
+
+    def opens_for_writing(path):
+        return lambda: open(path, "r+b").close()
+
+    for path in (walled.store / "registry").iterdir():
+        assert walled.intrude(opens_for_writing(path)) == "PermissionError", path
+    (worker,) = walled.edge.workers()
+    with open(f"/proc/{worker}/maps") as maps:
+        mapped = [line.split() for line in maps if str(walled.store / "registry") in line]
+    assert mapped and all(fields[1] == "r--s" for fields in mapped), mapped
+    walled.sluice("token", "revoke", merchant.token_id)
+    assert merchant.event("ORDER_CREATE", orders.order()).status == 401
+
+
+def replace_copy(store, bytes_there):
+    """Another file takes the place of the copy, as after a disk error or a person's mistake, and nginx looks at it."""
+    copy, page = store / "registry" / "published", store / "registry" / "generation"
+    other = copy.with_name("other")
+    other.write_bytes(bytes_there)
+    shutil.copystat(copy, other)
+    os.chown(other, copy.stat().st_uid, copy.stat().st_gid)
+    other.rename(copy)
+    with open(page, "r+b") as file:
+        (generation,) = struct.unpack("<Q", file.read(8))
+        file.seek(0)
+        file.write(struct.pack("<Q", generation + 1))
+
+
+@pytest.mark.parametrize("damage", ["older", "cut", "damaged", "empty"])
+def test_a_wrong_copy_of_the_registry_is_refused(walled, new_merchant, damage):
+    merchant = walled.serve(new_merchant, workers=3)
+    other = new_merchant(walled.edge, "other")
+    copy = walled.store / "registry" / "published"
+    older = copy.read_bytes()
+    walled.sluice("token", "revoke", merchant.token_id)
+    sound = copy.read_bytes()
+    middle = sound.index(b"acme-shop")
+    wrong = {
+        "older": older,
+        "cut": sound[: len(sound) // 2],
+        "damaged": sound[:middle] + bytes([sound[middle] ^ 1]) + sound[middle + 1 :],
+        "empty": b"",
+    }[damage]
+    replace_copy(walled.store, wrong)
+    before = walled.edge.workers()
+    for _ in range(12):
+        assert merchant.event("ORDER_CREATE", orders.order()).status == 503
+        assert other.event("ORDER_CREATE", orders.order()).status == 503
+    assert walled.edge.workers() == before, "a worker ended"
+    assert "registry publish" in walled.edge.log()
+    walled.sluice("registry", "publish")
+    for _ in range(12):
+        assert merchant.event("ORDER_CREATE", orders.order()).status == 401
+        assert other.event("ORDER_CREATE", orders.order()).status == 200
 
 
 # -- Attack 4: a file that blocks who opens it -----------------------------------------------------------

@@ -208,6 +208,11 @@ Status run_detach(const Frame& frame) {
                            [](Registry& registry) { return registry.detach(); });
 }
 
+Status run_publish(const Frame& frame) {
+    return change_registry(frame, "published the registry to nginx",
+                           [](Registry& registry) { return registry.publish(); });
+}
+
 void add_force(Subcommand app, store::MergeFrom& from) {
     app.add_flag(
         "--force", [&from] { from = store::MergeFrom::kAny; },
@@ -246,6 +251,9 @@ void declare_registry(Subcommand app) {
     add_force(sync, synced.from);
     add_format(sync, synced.format);
 
+    (void)group.add_command("publish",
+                            "Write the copy that nginx reads again; every change does that too",
+                            run_publish);
     (void)group.add_command("detach", "Stop following another store, and allow changes here",
                             run_detach);
 }

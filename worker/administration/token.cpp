@@ -72,7 +72,7 @@ Status create_into_file(const Frame& frame, const CreateCommand& command,
     file->keep();
     write_object(command.format,
                  {{"token_id", token->token_id.str()}, {"secret_file", command.secret_file}});
-    return Status::success();
+    return token->published;
 }
 
 Status create_token(const Frame& frame, const CreateCommand& command) {
@@ -91,7 +91,7 @@ Status create_token(const Frame& frame, const CreateCommand& command) {
     if (command.format == Format::kTable) {
         std::fputs("The secret is shown only this once.\n", stderr);
     }
-    return Status::success();
+    return token->published;
 }
 
 Status list_tokens(const Frame& frame, const ListCommand& command) {

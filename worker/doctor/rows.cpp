@@ -1,6 +1,7 @@
 // Doctor: readers, registry, queue, worker.
 #include "lmdb_store/environment/page_use.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/publish.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/doctor/doctor.hpp"
@@ -167,6 +168,10 @@ void check_registry(const store::StorePaths& paths, Findings& findings) {
     if (!accounts.ok()) {
         add_damage("registry", accounts.error(), findings);
         return;
+    }
+    if (Status published = store::check_published(paths); !published.ok()) {
+        findings.push_back(
+            {"registry", Health::kProblem, published.error().message, "sluice registry publish"});
     }
     std::uint64_t slots = 0;
     for (const store::AccountRow& account : accounts.value()) {

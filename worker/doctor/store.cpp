@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "core/protocol/signature.hpp"
+#include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/files/file_io.hpp"
 #include "worker/doctor/doctor.hpp"
@@ -146,8 +147,10 @@ void check_permissions(const store::StorePaths& paths, Findings& findings) {
     constexpr unsigned kGroupAndOthers = 0077;
     check.look(fs::canonical(paths.root), S_IFDIR, kNotInGroup);
     check.look(paths.registry, S_IFDIR, kNotInGroup);
-    check.look(paths.registry / "data.mdb", S_IFREG, kNotInGroup);
-    check.look(paths.registry / "lock.mdb", S_IFREG, kOthers);
+    check.look(paths.registry / "data.mdb", S_IFREG, kGroupAndOthers);
+    check.look(paths.registry / "lock.mdb", S_IFREG, kGroupAndOthers);
+    check.look(store::published_file(paths), S_IFREG, kNotInGroup);
+    check.look(store::generation_file(paths), S_IFREG, kNotInGroup);
     check.look(paths.queue, S_IFDIR, kNotInGroup);
     check.look(paths.queue / "data.mdb", S_IFREG, kOthers);
     check.look(paths.queue / "lock.mdb", S_IFREG, kOthers);

@@ -8,8 +8,11 @@
 #include "core/intake/registry_view.hpp"
 #include "lmdb_store/environment/store_failure.hpp"
 #include "lmdb_store/registry/exchange.hpp"
+#include "lmdb_store/registry/publish.hpp"
+#include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/registry/tables.hpp"
 #include "unit/lmdb_store/ledger/raw_rows.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
@@ -37,10 +40,20 @@ protected:
         retired_ = registry->create_token({acme_, kWriteOrders, {}, {}}, key_, kNow)->token_id;
         ASSERT_TRUE(registry->revoke_token(retired_, kNow).ok());
     }
+    /// Opens the registry, and publishes it as it is.
     std::unique_ptr<Registry> open() const {
+        std::filesystem::remove(published_file(store_.paths()));
         auto opened = Registry::open(store_.paths(), Registry::Mode::kReadWrite);
         EXPECT_TRUE(opened.ok()) << opened.error().message;
         return std::move(*opened);
+    }
+    void publish() const {
+        RegistryTables tables;  // open() would refuse them
+        tables.environment =
+            *Environment::open({.folder = store_.paths().registry, .map_bytes = kRegistryMapBytes});
+        const std::array<const char*, 1> names = {"tokens"};
+        ASSERT_TRUE(tables.environment->open_databases(names, {&tables.tokens, 1}, false).ok());
+        EXPECT_TRUE(publish_registry(store_.paths(), tables).ok());
     }
     RawRows table(const char* name) const { return {store_.paths().registry, name}; }
 
@@ -178,6 +191,7 @@ TEST_F(RegistryDamageTest, TheFormat) {
     const auto refused_with = [&](std::optional<std::string_view> format) {
         const RestoredFile restored(store_.paths().registry);
         format ? table("").put("format", *format) : table("").remove("format");
+        publish();
         const auto opened = Registry::open(store_.paths(), Registry::Mode::kReadOnly);
         const auto reader = RegistryReader::open(store_.paths(), key_);
         EXPECT_FALSE(opened.ok() || reader.ok());

@@ -299,7 +299,7 @@ TEST_F(RegistryMergeTest, EachChangeHasADigestOfItsOwn) {
 TEST_F(RegistryMergeTest, ACommitWithoutARecordIsARevision) {
     const RegistrySnapshot before = snapshot();
     {
-        auto tables = RegistryTables::open(source_store_.paths(), false);
+        auto tables = RegistryTables::open(source_store_.paths());
         ASSERT_TRUE(tables.ok());
         WriteTxn txn;
         ASSERT_EQ(txn.begin(*tables->environment), 0);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
@@ -66,8 +67,12 @@ TEST(StoreFormatRules, AGroupMayAppendAndReadTheRegistryButNotTheLedger) {
     const StorePaths& paths = store.paths();
     EXPECT_EQ(mode_of(paths.root), 0750U);
     EXPECT_EQ(mode_of(paths.registry), 0750U);
-    EXPECT_EQ(mode_of(paths.registry / "data.mdb"), 0640U);
-    EXPECT_EQ(mode_of(paths.registry / "lock.mdb"), 0660U);
+    EXPECT_EQ(mode_of(paths.registry / "data.mdb"), 0600U);
+    EXPECT_EQ(mode_of(paths.registry / "lock.mdb"), 0600U);
+    for (const fs::path& file : {published_file(paths), generation_file(paths)}) {
+        EXPECT_EQ(mode_of(file), 0640U) << file;
+        EXPECT_EQ(group_of(file), gid) << file;
+    }
     EXPECT_EQ(mode_of(paths.queue), 0750U);
     EXPECT_EQ(mode_of(paths.bulk), 03770U);
     EXPECT_EQ(mode_of(paths.lanes), 03770U);

@@ -1,0 +1,97 @@
+// Published registry: the copy that nginx's workers read. Internal to lmdb_store.
+//
+//   registry/published   a copy of the registry's environment, which never changes, and a seal: its
+//                        generation and a checksum. Each change of the registry replaces it by
+//                        rename.
+//   registry/generation  a page with the generation of the last copy. Readers map it for reading.
+//
+// Readers of an LMDB environment write to its lock file, and processes that share the file trust
+// it. A reader of the copy writes to nothing, so that nginx's workers need only read permission.
+// A copy that is damaged, or older than the page says, is refused. publish.hpp writes both files.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "core/values/result.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "os/files/file_io.hpp"
+
+namespace sluice::store {
+
+[[nodiscard]] inline std::filesystem::path published_file(const StorePaths& paths) {
+    return paths.registry / "published";
+}
+[[nodiscard]] inline std::filesystem::path generation_file(const StorePaths& paths) {
+    return paths.registry / "generation";
+}
+
+/// The generation that is published: a page that is mapped for reading.
+class PublishedGeneration {
+public:
+    [[nodiscard]] static Result<PublishedGeneration> open(const StorePaths& paths);
+    PublishedGeneration(PublishedGeneration&& other) noexcept { swap(other); }
+    PublishedGeneration& operator=(PublishedGeneration&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    PublishedGeneration(const PublishedGeneration&) = delete;
+    PublishedGeneration& operator=(const PublishedGeneration&) = delete;
+    ~PublishedGeneration();
+    /// Changes after a copy was replaced. Never blocks, and makes no system call.
+    [[nodiscard]] std::uint64_t current() const noexcept;
+    /// Returns false once the file is another one than was mapped.
+    [[nodiscard]] bool still_in_place() const noexcept;
+
+private:
+    PublishedGeneration() = default;
+    void swap(PublishedGeneration& other) noexcept {
+        std::swap(page_, other.page_);
+        std::swap(path_, other.path_);
+        std::swap(device_, other.device_);
+        std::swap(inode_, other.inode_);
+    }
+
+    const void* page_ = nullptr;
+    std::filesystem::path path_;
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+};
+
+/// The last bytes of a copy; part of the disk format.
+struct CopySeal {
+    std::array<char, 8> magic = {'S', 'L', 'C', 'R', 'E', 'G', 'C', '1'};
+    std::uint64_t generation = 0;
+    std::uint64_t bytes = 0;               ///< Length of the pages.
+    std::uint32_t signing_tokens_max = 0;  ///< An account has no more; 1 to kActiveTokensMax.
+    std::uint32_t crc = 0;                 ///< CRC-32C of the pages and of the fields above.
+
+    /// Returns what `crc` should be.
+    [[nodiscard]] std::uint32_t crc_after(std::uint32_t crc_of_pages) const noexcept;
+};
+
+/// Length of the page of the generation.
+inline constexpr std::size_t kGenerationBytes = 4096;
+
+/// Calls `use(offset, bytes)` with the first `bytes_count` bytes of a file, piece by piece, until
+/// it returns an errno. Zeros stand for what lies behind the end of the file, because LMDB does not
+/// write free pages there. Returns 0 or an errno.
+[[nodiscard]] int each_piece(int fd, std::uint64_t bytes_count,
+                             const std::function<int(std::uint64_t, std::string_view)>& use);
+/// Returns the seal of a copy, or kCorrupt if one of its bytes is wrong. Reads all of it.
+[[nodiscard]] Result<CopySeal> read_seal(int fd, const std::filesystem::path& path);
+
+struct SealedCopy {
+    Fd file;
+    CopySeal seal;
+};
+/// Opens the copy. Returns kCorrupt if it is damaged or older than `generation`. Reads all of it.
+[[nodiscard]] Result<SealedCopy> open_sealed_copy(const StorePaths& paths,
+                                                  std::uint64_t generation);
+
+}  // namespace sluice::store
