@@ -18,8 +18,8 @@ BodyDigests BodyDigests::of_event(const Sender& sender, Timestamp now) {
             }
         }
     }
-    if (digests.signings_.empty()) {
-        const SigningKey& dummy = dummy_signing_key();
+    const SigningKey& dummy = dummy_signing_key();
+    while (digests.signings_.size() < sender.signing_tokens_max) {
         digests.signings_.push_back({nullptr, &dummy, dummy.begin()});
     }
     return digests;

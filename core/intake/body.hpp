@@ -68,8 +68,8 @@ private:
 /// at a time.
 class BodyDigests {
 public:
-    /// Begins an event. A sender without a usable key costs one dummy HMAC, as in accept_event().
-    /// Throws std::bad_alloc.
+    /// Begins an event. Computes Sender::signing_tokens_max HMACs for every sender, with the dummy
+    /// key in place of missing tokens, as accept_event() does. Throws std::bad_alloc.
     static BodyDigests of_event(const Sender& sender, Timestamp now);
     /// Begins a batch, with SHA-256 alone. Throws std::bad_alloc.
     static BodyDigests of_batch() { return {}; }

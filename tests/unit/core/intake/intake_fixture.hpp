@@ -17,8 +17,10 @@ inline constexpr Timestamp kNow{1'706'702'400, 0};
 class FakeRegistry : public RegistryView {
 public:
     bool key_outdated = false;
+    std::uint32_t tokens_max = 1;
 
     bool is_key_outdated() const noexcept override { return key_outdated; }
+    std::uint32_t signing_tokens_max() const noexcept override { return tokens_max; }
 
     std::shared_ptr<AccountView> add_account(const std::string& id, std::uint32_t number) {
         auto account = std::make_shared<AccountView>();
