@@ -2,9 +2,9 @@
 """Measures starts, reloads and recoveries of nginx with many workers; prints one line for each figure.
 
     bench/transitions.py [--workers 64] [--records 9000] [--pad 0] [--map 16g] [--sync-ms 0] [--seconds 5]
-        [ROW...]
+        [--rounds 5] [--reuseport] [ROW...]
 
-Rows: start, recovery, generations, storm, reloads. SLUICE_BUILD names the build folder.
+Rows: start, reload, recovery, generations, catalog, storm, reloads. SLUICE_BUILD names the build folder.
 """
 import argparse
 import collections
@@ -16,16 +16,16 @@ import signal
 import statistics
 import subprocess
 import sys
-import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from conftest import Merchant  # noqa: E402
-from harness import http1, paths  # noqa: E402
+from harness import paths  # noqa: E402
 from harness.edge import Edge, children  # noqa: E402
 from harness.lock_holder import WRITER, LockHolder  # noqa: E402
+from harness.threads import PlainProbe  # noqa: E402
 
 CONFIG = """
     sluice_store @STORE@ map_size=@MAP@ thread_pool=sluice offload_pool=offload;
@@ -34,6 +34,7 @@ CONFIG = """
         listen 127.0.0.1:@PORT@;
         add_header X-Worker $pid always;
         location = /event/ecomm { sluice_ingest events; }
+        location = /product-data { sluice_ingest catalog; }
         location = /which { return 204; }
         location = /slow { return 204; }
     }
@@ -68,16 +69,6 @@ def first_answer(edge):
     edge.start()
     assert edge.request("GET", "/which", []).status == 204
     return since(began)
-
-
-def plain_start(workers):
-    with Edge(PLAIN, main=MAIN, workers=workers) as edge:
-        times = []
-        for _ in range(3):
-            times.append(first_answer(edge))
-            edge.stop()
-        edge.start()
-    return sorted(times)[1]
 
 
 class Bench:
@@ -163,45 +154,75 @@ def bytes_of_first(requests):
         return int(file.readline())
 
 
-class Probe(threading.Thread):
-    """Asks a plain location on a new connection, again and again; notes the longest time without an answer."""
-
-    def __init__(self, edge):
-        super().__init__(daemon=True)
-        self.edge, self.ends = edge, threading.Event()
-        self.answers, self.failures, self.gap = 0, [], 0.0
-
-    def run(self):
-        last = time.monotonic()
-        while not self.ends.is_set():
-            try:
-                with http1.Connection(self.edge.port, 30) as connection:
-                    assert connection.request("GET", "/which", []).status == 204
-                self.answers += 1
-                self.gap = max(self.gap, time.monotonic() - last)
-                last = time.monotonic()
-            except (OSError, AssertionError) as error:
-                self.failures.append(repr(error))
-            time.sleep(0.01)
-
-    def end(self):
-        self.ends.set()
-        self.join()
-        return {"plain_answers": self.answers, "failures": len(self.failures), "longest_gap_s": round(self.gap, 3)}
-
-
 def start(options):
-    plain = plain_start(options.workers)
-    with Bench(options) as bench:
-        left = bench.leave_records()
-        first = first_answer(bench.edge)
+    """A start with and without the module, in alternating rounds, and each time records in the lanes."""
+    plain, first, events, opened, left = [], [], [], [], []
+    with Edge(PLAIN, main=MAIN, workers=options.workers) as without, Bench(options) as bench:
+        for _ in range(options.rounds):
+            plain.append(first_answer(without))
+            without.stop()
+            left.append(bench.leave_records())
+            first.append(first_answer(bench.edge))
+            began = time.monotonic()
+            paths.wait_until(lambda: bench.edge.post_event(
+                bench.merchant.shop, bench.merchant.secret, "ORDER_CREATE", {"x": 1}).status != 503, "an answer", 60)
+            events.append(since(began))
+            bench.edge.wait_until_open()
+            opened.append(since(began))
+        without.start()
+    report("start", workers=options.workers, rounds=options.rounds, records_in_lanes=min(left),
+           **compared(plain, first), first_event_after_s=spread(events), all_workers_open_after_s=spread(opened))
+
+
+def reload(options):
+    """The longest wait of a new connection beside a reload, with and without the module, in alternating rounds."""
+    listen = ("@PORT@;", "@PORT@ reuseport;") if options.reuseport else ("", "")
+    plain, ours = [], []
+    with (Edge(PLAIN.replace(*listen), main=MAIN, workers=options.workers) as without,
+          Bench(options, CONFIG.replace(*listen)) as bench):
+        without.start()
+        for _ in range(options.rounds):
+            for edge, waits in ((without, plain), (bench.edge, ours)):
+                probe = PlainProbe(edge)
+                probe.start()
+                edge.reload()
+                time.sleep(options.seconds)
+                said = probe.end()
+                assert said["failures"] == 0, said
+                waits.append(said["longest_gap_s"])
+    report("reload", workers=options.workers, reuseport=options.reuseport, rounds=options.rounds, **compared(plain, ours))
+
+
+def spread(values):
+    return f"{round(statistics.median(values), 3)} ({min(values)} to {max(values)})"
+
+
+def compared(plain, ours):
+    return {"plain_nginx_s": spread(plain), "with_the_module_s": spread(ours),
+            "bound_s": round(1.5 * statistics.median(plain) + 0.05, 3)}
+
+
+def catalog(options):
+    """The first catalog batch after a burst of orders, and those beside the burst."""
+    batch = {"products": [{"platform_product_id": "p", "title": "T"}]}
+
+    def post(bench, key):
         began = time.monotonic()
-        paths.wait_until(lambda: bench.edge.post_event(
-            bench.merchant.shop, bench.merchant.secret, "ORDER_CREATE", {"x": 1}).status != 503, "an answer", 60)
-        event = since(began)
-        bench.edge.wait_until_open()
-        report("start", workers=options.workers, records_in_lanes=left, plain_nginx_s=plain, first_answer_s=first,
-               first_event_after_s=event, all_workers_open_after_s=since(began))
+        answer = bench.merchant.catalog("PRODUCT_UPSERT", batch, key)
+        return answer.status, since(began)
+
+    beside, after = [], []
+    with Bench(options) as bench:
+        for number in range(options.rounds):
+            load = bench.load(options.seconds)
+            while load.poll() is None:
+                beside.append(post(bench, f"beside-{number}-{len(beside)}"))
+            after.append(post(bench, f"after-{number}"))
+            burst = json.loads(load.communicate()[0])
+    report("catalog", workers=options.workers, rounds=options.rounds, orders_per_s=burst["accepted_per_s"],
+           batches_beside=len(beside), first_after_s=spread([each[1] for each in after]),
+           beside_s=spread([each[1] for each in beside]),
+           statuses=dict(collections.Counter(each[0] for each in beside + after)))
 
 
 def recovery(options):
@@ -242,7 +263,7 @@ def generations(options):
 
 def storm(options):
     with Bench(options, daemon="on") as bench:
-        probe = Probe(bench.edge)
+        probe = PlainProbe(bench.edge)
         probe.start()
         load = bench.load(options.seconds * 6)
         held, old = [], None
@@ -276,7 +297,7 @@ def slow_syncs(milliseconds):
 
 def reloads(options):
     with Bench(options, environment=slow_syncs(150)) as bench:
-        probe = Probe(bench.edge)
+        probe = PlainProbe(bench.edge)
         probe.start()
         for _ in range(15):
             bench.edge.send_signal(signal.SIGHUP)
@@ -286,7 +307,8 @@ def reloads(options):
         report("reloads", workers=options.workers, old_workers_gone_s=since(began), **probe.end())
 
 
-ROWS = {"start": start, "recovery": recovery, "generations": generations, "storm": storm, "reloads": reloads}
+ROWS = {"start": start, "reload": reload, "recovery": recovery, "generations": generations, "catalog": catalog,
+        "storm": storm, "reloads": reloads}
 
 
 def main():
@@ -297,6 +319,8 @@ def main():
     parser.add_argument("--map", default="16g", help="map_size=")
     parser.add_argument("--sync-ms", type=float, default=0, help="generations: each sync takes so much longer")
     parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--reuseport", action="store_true", help="reload: each worker has a socket of its own")
     parser.add_argument("rows", nargs="*", metavar="ROW", choices=[[], *ROWS])
     options = parser.parse_args()
     for row in options.rows or ROWS:

@@ -21,6 +21,7 @@ CONFIG = """
         location = /event/ecomm { sluice_ingest events; }
         location = /product-data { sluice_ingest catalog; }
         location /sluice/ { sluice_status; }
+        location = /which { return 204; }
     }
 """
 PROGRAM = """
