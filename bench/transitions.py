@@ -175,7 +175,7 @@ def start(options):
 
 
 def reload(options):
-    """The longest wait of a new connection beside a reload, with and without the module, in alternating rounds."""
+    """The longest wait of a new connection during a reload, with and without the module, in alternating rounds."""
     listen = ("@PORT@;", "@PORT@ reuseport;") if options.reuseport else ("", "")
     plain, ours = [], []
     with (Edge(PLAIN.replace(*listen), main=MAIN, workers=options.workers) as without,
@@ -203,7 +203,7 @@ def compared(plain, ours):
 
 
 def catalog(options):
-    """The first catalog batch after a burst of orders, and those beside the burst."""
+    """The first catalog batch after a burst of orders, and those during the burst."""
     batch = {"products": [{"platform_product_id": "p", "title": "T"}]}
 
     def post(bench, key):
@@ -211,18 +211,18 @@ def catalog(options):
         answer = bench.merchant.catalog("PRODUCT_UPSERT", batch, key)
         return answer.status, since(began)
 
-    beside, after = [], []
+    during, after = [], []
     with Bench(options) as bench:
         for number in range(options.rounds):
             load = bench.load(options.seconds)
             while load.poll() is None:
-                beside.append(post(bench, f"beside-{number}-{len(beside)}"))
+                during.append(post(bench, f"during-{number}-{len(during)}"))
             after.append(post(bench, f"after-{number}"))
             burst = json.loads(load.communicate()[0])
     report("catalog", workers=options.workers, rounds=options.rounds, orders_per_s=burst["accepted_per_s"],
-           batches_beside=len(beside), first_after_s=spread([each[1] for each in after]),
-           beside_s=spread([each[1] for each in beside]),
-           statuses=dict(collections.Counter(each[0] for each in beside + after)))
+           batches_during=len(during), first_after_s=spread([each[1] for each in after]),
+           during_s=spread([each[1] for each in during]),
+           statuses=dict(collections.Counter(each[0] for each in during + after)))
 
 
 def recovery(options):

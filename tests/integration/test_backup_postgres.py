@@ -1,5 +1,5 @@
 """`sluice backup` of a store whose ledger is in PostgreSQL, with a dump of the database: both are taken while orders
-arrive and are applied, and together they give back everything that was acknowledged before."""
+arrive and are applied, and together they restore everything that was acknowledged before."""
 
 import subprocess
 
@@ -43,7 +43,7 @@ def put_back(server, path):
                     server.database], stdin=path.open("rb"), check=True)
 
 
-def test_a_dump_and_a_backup_give_back_what_was_acknowledged(start_edge, new_merchant, server, worker, tmp_path):
+def test_a_dump_and_a_backup_restore_everything_acknowledged(start_edge, new_merchant, server, worker, tmp_path):
     edge = start_edge(CONFIG)
     merchant = new_merchant(edge, "acme")
     (tmp_path / "p.toml").write_text(PROGRAM)
