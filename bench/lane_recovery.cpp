@@ -173,12 +173,13 @@ void measure(const store::StorePaths& paths, const char* after) {
     need(queue->recover_lanes());
     const double took = seconds() - began;
     const std::uint64_t moved = need(queue->fill()).last_seq.value - records;
-    std::printf("after a %s: %.0f MB of lanes, %lu records, moved in %.2f s, %.0f MB/s, each byte "
-                "read %.2f times; the disk reads %.0f MB/s, and writes %.0f MB/s\n",
-                after, static_cast<double>(bytes) / kMega, static_cast<unsigned long>(moved), took,
-                static_cast<double>(bytes) / kMega / took,
-                static_cast<double>(bytes_read() - read_before) / static_cast<double>(bytes),
-                reading, writing);
+    std::printf(
+        "after a %s: %.0f MB of lanes, %lu records, moved in %.2f s, %.0f MB/s, each byte "
+        "read %.2f times; the disk reads %.0f MB/s, and writes %.0f MB/s\n",
+        after, static_cast<double>(bytes) / kMega, static_cast<unsigned long>(moved), took,
+        static_cast<double>(bytes) / kMega / took,
+        static_cast<double>(bytes_read() - read_before) / static_cast<double>(bytes), reading,
+        writing);
 }
 
 }  // namespace

@@ -109,7 +109,9 @@ void World::send_something() {
     if (!to.alive || (to.quitting && !(to.stays && below(8) == 0))) {
         return;
     }
-    if (below(12) == 0) {
+    // A process that shuts down and has returned its lane appends, unless it began to take another
+    // one before.
+    if (below(12) == 0 || (to.quitting && !to.lane && below(2) == 0)) {
         append_directly(to);
         return;
     }

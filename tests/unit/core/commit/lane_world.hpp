@@ -3,9 +3,9 @@
 // The engine, the format, the recovery and the move are the real ones. Simulated are the disk (a
 // write that is cut leaves any subset of its sectors), the queue (transactions are atomic), the
 // cells of the control page, the clock, process death, reload and power cuts. After a reload some
-// processes stay for requests of others: they return their lane, and take one again if a request
-// still comes. Everything may happen
-// between any two steps of a move, because each of its questions lets the others run.
+// processes stay for requests of others: they return their lane. If a request still comes, they
+// append it to the queue, or had begun to take a lane. Everything may happen between any two steps
+// of a move, because each of its questions lets the others run.
 #pragma once
 
 #include <algorithm>

@@ -24,8 +24,11 @@ public:
         lane_ = taken.ok() ? std::move(*taken) : nullptr;
         if (lane_ != nullptr) {
             end_ = lane_->end();
+            boot_ = lane_->boot();
         }
     }
+    /// Later batches are of another boot of the machine.
+    void write_in_boot(const Uuid& boot) { boot_ = boot; }
     [[nodiscard]] LaneWriter& writer() { return *lane_; }
     [[nodiscard]] bool ok() const { return lane_ != nullptr; }
     void give_back() { lane_.reset(); }
@@ -41,7 +44,7 @@ public:
         head.offset = end_;
         head.stamp_ns = monotonic_ns();
         head.answered = answered_;
-        head.boot = lane_->boot();
+        head.boot = boot_;
         head.in_flight = 1;
         const std::uint64_t size = lane_batch_bytes(bytes, bodies.size());
         const AlignedBytes buffer = allocate_aligned(size);
@@ -63,6 +66,7 @@ public:
 
 private:
     std::unique_ptr<LaneWriter> lane_;
+    Uuid boot_{};
     std::uint64_t end_ = 0, answered_ = 0, last_ = 0;
 };
 

@@ -149,6 +149,34 @@ TEST(LaneRows, L10NumbersOfDroppedLanesAreTakenOnceThereIsNoHigherOne) {
     EXPECT_EQ(new_lane_number(rows), kLanesMax - 1);
 }
 
+/// Stamps of two boots have no order, so lanes hold batches of one earlier boot at most.
+TEST_F(LaneRecoveryTest, L10ABacklogOfAnEarlierBootIsMovedBeforeAClaim) {
+    std::vector<std::string> expected;
+    {
+        Lane lane(*queue_);
+        lane.write_in_boot({1, 2, 3});
+        for (int i = 0; i < 40; ++i) {
+            expected.push_back(std::string(59'000, static_cast<char>('a' + i % 26)));
+            lane.write({expected.back()});
+        }
+    }
+    open({});
+    Lane again(*queue_);
+    EXPECT_EQ(again.writer().number(), 0U);
+    EXPECT_EQ(bodies_from(1), expected);
+}
+
+TEST_F(LaneRecoveryTest, L10AProcessThatShutsDownTakesNoLane) {
+    const auto unwanted = std::make_shared<std::atomic<bool>>(true);
+    open({.lane_unwanted = unwanted});
+    const auto none = queue_->take_lane();
+    ASSERT_TRUE(none.ok());
+    EXPECT_EQ(*none, nullptr);
+    EXPECT_EQ(append({"stored"})[0].outcome, AppendOutcome::kStored);
+    *unwanted = false;
+    EXPECT_TRUE(Lane(*queue_).ok());
+}
+
 TEST_F(LaneRecoveryTest, L10AnEndThatWasFoundIsNotSoughtAgain) {
     leave_lanes(3, 2, "answered");
     ASSERT_TRUE(queue_->recover_lanes().ok());
