@@ -36,6 +36,7 @@ def test_the_configuration_of_a_running_nginx_is_found(start_edge):
 def test_the_log_of_another_nginx_is_left_alone(start_edge):
     """`nginx -T` writes its errors to the log that the configuration names."""
     edge, other = start_edge(HEAD + SERVER % ("", "")), start_edge(HEAD + SERVER % ("", ""))
+    other.wait_until_open()
     (other.store / "format").rename(other.store / "format.away")
     try:
         assert findings(edge, "nginx")[0][0] == "ok"
