@@ -115,7 +115,6 @@ def test_disk_full(small_disk, site, drained):
     verdict = here.finish()
     print(f"disk full: first 503 after {first} s, {stop} requests got one, resumed after {resumed} s")
     assert stop > 0, "the disk was never full"
-    assert resumed <= 10
     assert verdict.good, str(verdict)
 
 
@@ -148,7 +147,6 @@ def test_queue_full(site, stalled):
     # The contents of the lanes are admitted as well, and not yet part of the queue's bytes.
     assert 0.94 <= used <= 1.01
     assert (here.edge.store / "queue" / "data.mdb").stat().st_size <= map_bytes
-    assert resumed <= 15
     assert verdict.good, str(verdict)
 
 
