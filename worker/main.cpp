@@ -37,6 +37,7 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_dead(app);
     declare_report(app);
     declare_explain(app);
+    declare_export_journal(app);
     declare_payout(app);
     declare_bank(app);
     declare_money(app);

@@ -310,3 +310,52 @@ def test_the_trial_balance_sums_to_zero_and_ties_to_the_statements(sold):
     later = {row["ledger_account"]: row for row in sold.json("report", "trial-balance", *ACME, "--month", following)}
     assert {name: (float(row["opening"]), row["debit"]) for name, row in later.items()} == {
         name: (sums[3], "0.00") for name, sums in books.items()}
+
+
+# Into the books of the company ------------------------------------------------------------------------------------
+
+
+def test_a_negative_balance_is_listed_with_its_age(sold):
+    negative = ("report", "balances", *ACME, "--negative")
+    assert sold.json(*negative) == []
+    sold.run("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "-3.00", *WHY)
+    (ann,) = [payout for payout in sold.json("payout", "close", *ACME, *until_now())["payouts"] if payout["amount"] == "5.00"]
+    sold.run("payout", "settle", ann["payout_id"], *ACME, *WHY)
+    sold.run("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "-1.00", *WHY)
+    sold.run("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "-1.00", *WHY)
+    (row,) = sold.json(*negative)
+    first, second = [entry["accounting_date"] for entry in sold.json("report", "journal", *ACME, "--creator", "ann")
+                     if entry["amount"] == "-1.00"]
+    assert (row["creator_id"], row["total"], row["days"]) == ("ann", "3.00", 0)
+    assert row["negative_since"] == first != second
+    (balance,) = sold.json("report", "balances", *ACME, "--creator", "ann")
+    assert {**balance, "negative_since": first, "days": 0} == row
+
+
+def test_the_journal_leaves_with_the_names_of_a_map(sold):
+    export = ("export", "journal", "--form")
+    assert "Liabilities:Commission:acme:spring:ann  -8.00 USD" in sold.run(*export, "hledger").out
+    assert "1970-01-01 open Liabilities:Commission:Xacme:Xspring:Xann" in sold.run(*export, "beancount", *ACME).out
+    codes = sold.file("codes.csv", "ledger_account,code,program_id\nowed,1740:{creator},spring\nexpense,6300,\n")
+    said = sold.run(*export, "hledger", "--map", codes, "--until", now()).out
+    assert "    6300  8.00 USD\n    1740:ann  -8.00 USD\n" in said
+    assert sold.run(*export, "hledger", "--until", "2020-01-01T00:00:00Z").out == "decimal-mark .\n"
+    for text, words in (
+        ("ledger_account,code\nbank,1\n", "codes.csv:2: ledger_account: expected expense, owed, payout or paid"),
+        ("ledger_account,code\nowed,\n", "codes.csv:2: code: expected a name"),
+        ("ledger_account,code\nowed,a;b\n", "codes.csv:2: code: expected a name"),
+        ("ledger_account,code\nowed,{order}\n", "codes.csv:2: code: expected {account}, {program}"),
+        ("ledger_account\nowed\n", "expected a header line with the columns ledger_account,code"),
+    ):
+        assert words in sold.run(*export, "csv", "--map", sold.file("codes.csv", text), status=1).err
+    codes = sold.file("codes.csv", "ledger_account,code\nowed,1740\n")
+    assert "beancount expects a name such as" in sold.run(*export, "beancount", "--map", codes, status=1).err
+    assert "account beta" in sold.run(*export, "csv", "--account", "beta", status=1).err
+
+
+def test_an_order_id_adds_no_line_to_an_exported_journal(sold):
+    sold.send('o9\n    Assets:Paid  9.00 USD ; "')
+    sold.drain()
+    for form in ("hledger", "beancount"):
+        said = sold.run("export", "journal", "--form", form).out
+        assert "\n    Assets:Paid  9.00" not in said and "o9%0A    Assets:Paid  9.00 USD %3B %22" in said

@@ -51,8 +51,12 @@ bool is_creator(LedgerReader& ledger, const ReportFilter& filter) {
 }
 
 /// Shows the node in a table once there are several nodes.
-std::vector<Column> columns_of(const Report& report, LedgerReader& ledger) {
-    std::vector<Column> columns = report.columns;
+std::vector<Column> columns_of(const ReportCommand& command, LedgerReader& ledger) {
+    std::vector<Column> columns = command.report->columns;
+    if (command.filter.negative) {
+        const std::vector<Column> more = negative_columns();
+        columns.insert(columns.end(), more.begin(), more.end());
+    }
     const bool many = NodeNames(ledger).count() > 1;
     for (Column& column : columns) {
         column.in_table = column.in_table || (many && column.name == "node");
@@ -72,7 +76,7 @@ Status run(const Frame& frame, const ReportCommand& command) {
         if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
             return known;
         }
-        Listing listing(command.list.format, columns_of(*command.report, ledger));
+        Listing listing(command.list.format, columns_of(command, ledger));
         command.report->write(ledger, command.filter, command.filter.as_of.value_or(at), listing);
         listing.finish();
         return Status::success();
@@ -139,6 +143,10 @@ void add_filters(Subcommand app, ReportCommand& command) {
                   "that will be pending and payable (RFC 3339; default: now)"
                 : "Future date for which pending and payable amounts are computed (RFC 3339; "
                   "default: now)");
+    }
+    if ((options & kNegative) != 0) {
+        add_flag(app, "--negative", filter.negative,
+                 "Only creators who owe money, with the date since when, and the days");
     }
     if ((options & kByPayout) != 0) {
         add_value(app, "--state", "S", filter.state, parse_state, "Only payouts in this state");

@@ -3,6 +3,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/journal/journal.hpp"
 #include "core/statements/statements.hpp"
 #include "worker/reports/report.hpp"
 
@@ -18,6 +19,31 @@ Row balance_row(const BalanceName& name, const BalanceAt& balance) {
             balance.pending.to_string(),     balance.blocked.to_string(),
             balance.payable.to_string(),     balance.in_payout.to_string(),
             balance.paid.to_string(),        balance.total.to_string()};
+}
+
+/// Returns since when, by accounting date, the creator's `owed` has been below 0.
+Timestamp negative_since(LedgerReader& ledger, const BalanceKey& key, Timestamp now) {
+    Decimal owed = zero_amount(key.currency);
+    Timestamp since = now;
+    ledger.scan_creator_journal(
+        key.account, key.creator, kFirstInstant, now, [&](const JournalGroup& group) {
+            if (group.program != key.program) {
+                return true;
+            }
+            const bool was_negative = owed.is_negative();
+            for (const JournalEntry& entry : group.entries) {
+                if (!is_memo(entry.reason) && entry.currency == key.currency) {
+                    owed += change_by(entry).owed;
+                }
+            }
+            since = owed.is_negative() && !was_negative ? group.accounting_date : since;
+            return true;
+        });
+    return since;
+}
+
+bool is_negative(const BalanceAt& balance) {
+    return (balance.pending + balance.blocked + balance.payable).is_negative();
 }
 
 }  // namespace
@@ -37,7 +63,8 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
     read(ledger, only, now, [&](const BalanceAt& balance) {
         const BalanceKey& key = balance.key;
         const auto account = accounts.find(key.account);
-        if (account != accounts.end() && filter.covers(names, key.account, key.creator)) {
+        if (account != accounts.end() && filter.covers(names, key.account, key.creator) &&
+            (!filter.negative || is_negative(balance))) {
             balances.emplace(
                 BalanceName(account->second, key.program, names.shown(key.account, key.creator),
                             key.currency.code()),
@@ -46,8 +73,18 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
         return true;
     });
     for (const auto& [name, balance] : balances) {
-        out.add(balance_row(name, balance));
+        Row row = balance_row(name, balance);
+        if (filter.negative) {
+            const Timestamp since = negative_since(ledger, balance.key, now);
+            row.push_back(since.to_string());
+            row.push_back((now.seconds - since.seconds) / kSecondsPerDay);
+        }
+        out.add(row);
     }
+}
+
+std::vector<Column> negative_columns() {
+    return {{"negative_since"}, {"days", Align::kRight}};
 }
 
 std::vector<Column> balance_columns() {

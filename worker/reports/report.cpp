@@ -52,7 +52,7 @@ const std::vector<Report>& reports() {
         {"journal", "List postings between ledger accounts, and memo entries", journal_columns(),
          write_journal, kNeedsAccount | kByShop | kByCreator | kByTime | kByDate},
         {"balances", "List pending, blocked, payable, closed and paid amounts", balance_columns(),
-         write_balances, kNeedsAccount | kByCreator | kAsOf | kAsOfPast},
+         write_balances, kNeedsAccount | kByCreator | kAsOf | kAsOfPast | kNegative},
         {"payouts", "List payouts in the order of closing", payout_columns(), write_payouts,
          kNeedsAccount | kByCreator | kByPayout},
         {"anomalies", "List anomalies: events that a person should check", anomaly_columns(),

@@ -29,6 +29,7 @@ struct ReportFilter {
     std::optional<Timestamp> to;       ///< Exclusive.
     bool by_receipt = false;           ///< The journal's dates are receipts, not accounting dates.
     std::optional<Timestamp> as_of;    ///< Date of the amounts; absent means now.
+    bool negative = false;             ///< Only balances below 0, with their age.
     std::optional<PayoutState> state;
     std::string payout_run;  ///< Empty means any.
     std::optional<Currency> currency;
@@ -54,6 +55,7 @@ enum ReportOption : unsigned {
     kByPayout = 64,     ///< --state, --payout-run, --currency
     kAsOfPast = 128,    ///< --as-of may lie in the past.
     kByDate = 256,      ///< --by
+    kNegative = 512,    ///< --negative
 };
 
 /// A report: its columns, and the function that writes its rows.
@@ -76,6 +78,8 @@ void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp
 [[nodiscard]] std::vector<Column> journal_columns();
 void write_journal(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
 [[nodiscard]] std::vector<Column> balance_columns();
+/// Returns the further columns of `report balances --negative`.
+[[nodiscard]] std::vector<Column> negative_columns();
 void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
 [[nodiscard]] std::vector<Column> payout_columns();
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);

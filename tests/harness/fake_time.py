@@ -1,0 +1,29 @@
+"""A clock that tests set: libfaketime shifts the wall clock of nginx and of every command, not the monotonic one."""
+import datetime
+import os
+import pathlib
+import time
+
+LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
+NAMES = ("LD_PRELOAD", "FAKETIME_TIMESTAMP_FILE", "FAKETIME_NO_CACHE", "FAKETIME_DONT_FAKE_MONOTONIC", "FAKETIME_DONT_RESET")
+
+
+class FakeTime:
+    """All processes that have its environment see the same time, which runs on."""
+
+    def __init__(self, folder):
+        self.file = pathlib.Path(folder) / "clock"
+        self.environment = {
+            "LD_PRELOAD": str(LIBRARY), "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1",
+        }
+        # nginx clears its environment, except these variables
+        self.nginx_lines = "\n".join(f"env {name};" for name in NAMES)
+        self.file.write_text("+0")
+
+    def set(self, text):
+        """`text`: 2026-01-05T10:00:00Z"""
+        wanted = datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+        part = self.file.with_suffix(".new")
+        part.write_text(f"{wanted - time.time():+.3f}")
+        os.replace(part, self.file)
