@@ -260,7 +260,7 @@ void LedgerTxn::note_batch(const BatchStep& step) {
     put(*noted_);
 }
 
-std::optional<AppliedBatch> LedgerTxn::latest_batch() {
+std::optional<AppliedBatch> LedgerReader::latest_batch() {
     std::optional<AppliedBatch> latest;
     scan(AppliedBatch{}, {}, [&latest](const AppliedBatch& row) {
         latest = row;

@@ -137,6 +137,8 @@ public:
                                                                std::span<const ClearedOf> programs);
     virtual void scan_heads(const Visitor<LedgerHead>& visit) = 0;  ///< Every node's, by UUID.
     virtual void scan_chains(const Visitor<NodeChain>& visit) = 0;  ///< Every node's and account's.
+    /// Returns the row with the highest number, or nothing. A stored ledger reads that row alone.
+    [[nodiscard]] virtual std::optional<AppliedBatch> latest_batch();
 
     // -- Reads of the described tables, by what they mean ---------------------------------------
     /// Returns the current programs of an account, by program id. Throws LedgerFailure if one is
@@ -225,8 +227,6 @@ public:
     virtual void commit() = 0;
 
 protected:
-    [[nodiscard]] virtual std::optional<AppliedBatch> latest_batch();
-
     std::optional<AppliedBatch> noted_;
 };
 

@@ -54,6 +54,7 @@ public:
                                          std::span<const ClearedOf> programs) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
+    std::optional<AppliedBatch> latest_batch() override;
 
 protected:
     explicit Reads(const RowAccess& rows) : rows_(rows) {}

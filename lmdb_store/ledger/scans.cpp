@@ -196,4 +196,14 @@ void EmbeddedWhole::scan_balance_parts(const Visitor<NodeBalance>& visit) {
     }
 }
 
+std::optional<AppliedBatch> Reads::latest_batch() {
+    RowCursor cursor(rows_, stored_in(table_of<AppliedBatch>()));
+    if (!cursor.last()) {
+        return std::nullopt;
+    }
+    AppliedBatch row;
+    (void)decode_row(cursor.key(), cursor.value(), row);
+    return row;
+}
+
 }  // namespace sluice::store

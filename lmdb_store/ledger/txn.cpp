@@ -300,16 +300,6 @@ void EmbeddedTxn::flush_head() {
     write(Table::kHeads, key, row_value_.encode(key, node_));
 }
 
-std::optional<AppliedBatch> EmbeddedTxn::latest_batch() {
-    RowCursor cursor(rows_, stored_in(table_of<AppliedBatch>()));
-    if (!cursor.last()) {
-        return std::nullopt;
-    }
-    AppliedBatch row;
-    (void)decode_row(cursor.key(), cursor.value(), row);
-    return row;
-}
-
 void EmbeddedTxn::commit() {
     check_sums();
     flush_balances();

@@ -53,9 +53,6 @@ public:
 
     void commit() override;
 
-protected:
-    std::optional<AppliedBatch> latest_batch() override;
-
 private:
     /// Unwritten balance changes, and the difference from the journal, which is zero at commit.
     struct Delta {

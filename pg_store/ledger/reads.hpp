@@ -77,9 +77,14 @@ public:
                                          std::span<const ClearedOf> programs) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
+    std::optional<AppliedBatch> latest_batch() override;
 
 protected:
     explicit Reads(Connection& connection) : connection_(connection) {}
+
+    /// The statement of latest_batch(), and its result.
+    [[nodiscard]] static const Statement& latest_batch_statement();
+    [[nodiscard]] static std::optional<AppliedBatch> latest_batch_in(const Rows& rows);
 
     /// Called before one row is read that the writer has not changed.
     virtual void begin_reading() {}

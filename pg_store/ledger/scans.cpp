@@ -194,4 +194,22 @@ void Reads::scan_catalog(AccountNumber account, ShopNumber shop,
              [&](RowReader& row) { return visit(read_catalog(row)); });
 }
 
+const Statement& Reads::latest_batch_statement() {
+    static const Statement kLatest =
+        select_statement(sql_of<AppliedBatch>().columns(), "batches ORDER BY number DESC LIMIT 1");
+    return kLatest;
+}
+
+std::optional<AppliedBatch> Reads::latest_batch_in(const Rows& rows) {
+    if (rows.empty()) {
+        return std::nullopt;
+    }
+    RowReader row = rows.row(0);
+    return read_row<AppliedBatch>(row);
+}
+
+std::optional<AppliedBatch> Reads::latest_batch() {
+    return latest_batch_in(rows(latest_batch_statement(), {}));
+}
+
 }  // namespace sluice::pg

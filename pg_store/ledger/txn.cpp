@@ -185,16 +185,9 @@ void PgTxn::send_head() {
 
 /// Waits until the batch before this one has ended, and reads its row.
 void PgTxn::send_batch_lock() {
-    static const Statement kLatest =
-        select_statement(sql_of<AppliedBatch>().columns(), "batches ORDER BY number DESC LIMIT 1");
     connection_.send(kLockBatchOrder);
-    connection_.send(kLatest, {}, [this](Rows rows) {
-        std::optional<AppliedBatch> latest;
-        if (!rows.empty()) {
-            RowReader row = rows.row(0);
-            latest = read_row<AppliedBatch>(row);
-        }
-        noted_ = batch_after(latest, node_.head.node, *step_);
+    connection_.send(latest_batch_statement(), {}, [this](Rows rows) {
+        noted_ = batch_after(latest_batch_in(rows), node_.head.node, *step_);
     });
 }
 
