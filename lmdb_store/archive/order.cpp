@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "core/values/crc32c.hpp"
@@ -56,10 +57,76 @@ std::filesystem::path order_path(const std::filesystem::path& folder, std::strin
     return folder / (std::string(kOrderPrefix) + std::string(queue));
 }
 
+std::filesystem::path new_path(const std::filesystem::path& path) {
+    return path.string() + ".new." + std::to_string(::getpid());
+}
+
+/// The complete rows of a file.
+struct RowsOfFile {
+    std::uint64_t count = 0;
+
+    static Result<RowsOfFile> of(const OpenFile& file) {
+        const auto size = file.size();
+        return size ? Result<RowsOfFile>(RowsOfFile{*size / kRowBytes})
+                    : Result<RowsOfFile>(size.error());
+    }
+    /// Returns the last row, or nothing. Drops rows that a crash has torn.
+    Result<std::optional<AppliedBatch>> last(const OpenFile& file, const std::string& queue_uuid) {
+        for (; count != 0; --count) {
+            const auto bytes = file.read_at((count - 1) * kRowBytes, kRowBytes);
+            if (!bytes) {
+                return bytes.error();
+            }
+            if (auto row = decode(*bytes, queue_uuid)) {
+                return row;
+            }
+        }
+        return std::optional<AppliedBatch>();
+    }
+};
+
 }  // namespace
 
 bool is_order_name(std::string_view name) noexcept {
-    return name.starts_with(kOrderPrefix);
+    return name.starts_with(kOrderPrefix) &&
+           name.find('.', kOrderPrefix.size()) == std::string_view::npos;  // no temporary file
+}
+
+Result<std::uint64_t> order_bytes_up_to(const std::filesystem::path& folder,
+                                        std::string_view queue_uuid, SequenceNumber last) {
+    auto file = OpenFile::open(order_path(folder, queue_uuid), OpenFile::Mode::kRead);
+    if (!file) {
+        return file.error();
+    }
+    auto rows = RowsOfFile::of(*file);
+    if (!rows) {
+        return rows.error();
+    }
+    for (;;) {
+        const auto row = rows->last(*file, std::string(queue_uuid));
+        if (!row) {
+            return row.error();
+        }
+        // A row of work alone begins after the inputs that left the work.
+        if (!*row || (*row)->first_seq <= last || (*row)->last_seq <= last) {
+            return rows->count * kRowBytes;
+        }
+        --rows->count;
+    }
+}
+
+Result<std::optional<AppliedBatch>> last_in_order(const std::filesystem::path& folder,
+                                                  std::string_view queue_uuid) {
+    const std::filesystem::path path = order_path(folder, queue_uuid);
+    auto file = OpenFile::open(path, OpenFile::Mode::kRead);
+    if (!file) {
+        return file.error().code == ErrorCode::kNotFound
+                   ? Result<std::optional<AppliedBatch>>(std::nullopt)
+                   : Result<std::optional<AppliedBatch>>(file.error());
+    }
+    auto rows = RowsOfFile::of(*file);
+    return rows ? rows->last(*file, std::string(queue_uuid))
+                : Result<std::optional<AppliedBatch>>(rows.error());
 }
 
 Result<OrderWriter> OrderWriter::open(const std::filesystem::path& folder,
@@ -74,26 +141,49 @@ Result<OrderWriter> OrderWriter::open(const std::filesystem::path& folder,
     if (!file) {
         return file.error();
     }
-    const auto size = file->size();
-    if (!size) {
-        return size.error();
+    auto rows = RowsOfFile::of(*file);
+    if (!rows) {
+        return rows.error();
+    }
+    auto last = rows->last(*file, queue_uuid);
+    if (!last) {
+        return last.error();
     }
     OrderWriter writer(std::move(*file), queue_uuid);
-    for (writer.rows_ = *size / kRowBytes; writer.rows_ != 0; --writer.rows_) {
-        const auto bytes = writer.file_.read_at((writer.rows_ - 1) * kRowBytes, kRowBytes);
-        if (!bytes) {
-            return bytes.error();
-        }
-        writer.last_ = decode(*bytes, queue_uuid);
-        if (writer.last_) {
-            break;
-        }
-    }
+    writer.rows_ = rows->count;
+    writer.last_ = std::move(*last);
+    writer.written_slices_ = writer.last_ ? writer.last_->slices : std::nullopt;
     return writer;
+}
+
+Result<OrderWriter> OrderWriter::begin_anew(const std::filesystem::path& folder,
+                                            const std::string& queue_uuid) {
+    const std::filesystem::path path = new_path(order_path(folder, queue_uuid));
+    if (Status made = replace_file(path, ""); !made) {
+        return made.error();
+    }
+    auto file = OpenFile::open(path, OpenFile::Mode::kReadWrite);
+    if (!file) {
+        return file.error();
+    }
+    return OrderWriter(std::move(*file), queue_uuid);
+}
+
+Status OrderWriter::publish() {
+    if (Status flushed = flush(); !flushed) {
+        return flushed;
+    }
+    const std::filesystem::path folder = file_.path().parent_path();
+    const std::filesystem::path path = order_path(folder, queue_uuid_);
+    if (::rename(file_.path().c_str(), path.c_str()) != 0) {
+        return system_error(errno, "replace", path);
+    }
+    return sync_folder(folder);
 }
 
 Status OrderWriter::write(std::uint64_t place, const AppliedBatch& row) {
     dirty_ = true;
+    written_slices_ = row.slices;
     return file_.write_at(place * kRowBytes, encode(row));
 }
 
@@ -103,11 +193,9 @@ Status OrderWriter::put(const AppliedBatch& row) {
         return {};
     }
     if (last_ && row.number <= last_->number) {
-        if (Status cut = file_.truncate(0); !cut) {
-            return cut;
-        }
-        rows_ = 0;
-        last_.reset();
+        return Error{ErrorCode::kConflict,
+                     "batch " + std::to_string(row.number) + " does not follow batch " +
+                         std::to_string(last_->number) + " in \"" + file_.path().string() + "\""};
     }
     // The row before is complete now.
     if (Status written = last_ ? write(rows_ - 1, *last_) : Status(); !written) {
@@ -122,6 +210,11 @@ Status OrderWriter::put(const AppliedBatch& row) {
 }
 
 Status OrderWriter::flush() {
+    if (last_ && last_->slices != written_slices_) {
+        if (Status written = write(rows_ - 1, *last_); !written) {
+            return written;
+        }
+    }
     if (!dirty_) {
         return {};
     }

@@ -2,7 +2,8 @@
 // nodes, this queue's inputs were applied (controls K9; docs/record-format.md has the bytes).
 //
 // It has the queue's rows of the table `batches`. The last row is open: it covers every input after
-// its first. So the file of a store with a ledger of its own is written once.
+// its first. So the file of a store with a ledger of its own is written once, and again only while
+// the queue's inputs leave work.
 #pragma once
 
 #include <filesystem>
@@ -18,6 +19,13 @@ namespace sluice::store {
 
 /// Returns true for the name of such a file, without its folder.
 [[nodiscard]] bool is_order_name(std::string_view name) noexcept;
+/// Returns the bytes of a queue's file up to its last row that concerns inputs up to `last`.
+[[nodiscard]] Result<std::uint64_t> order_bytes_up_to(const std::filesystem::path& folder,
+                                                      std::string_view queue_uuid,
+                                                      SequenceNumber last);
+/// Returns the last row of a queue's file, or nothing.
+[[nodiscard]] Result<std::optional<AppliedBatch>> last_in_order(const std::filesystem::path& folder,
+                                                                std::string_view queue_uuid);
 
 /// One thread at a time. Requires: the folder's archive writer is open here.
 class OrderWriter {
@@ -25,12 +33,21 @@ public:
     /// Opens the queue's file, or makes it. Drops a row that a crash has torn.
     [[nodiscard]] static Result<OrderWriter> open(const std::filesystem::path& folder,
                                                   const std::string& queue_uuid);
+    /// Makes a file without rows next to the queue's file. publish() puts it in that one's place.
+    [[nodiscard]] static Result<OrderWriter> begin_anew(const std::filesystem::path& folder,
+                                                        const std::string& queue_uuid);
     /// Returns the last row, or nothing.
     [[nodiscard]] const std::optional<AppliedBatch>& last() const noexcept { return last_; }
-    /// Takes a row of the ledger as it is now. Rows come by number; a row may come again. Durable
-    /// after flush(). If numbers run back, the file begins again.
+    /// Takes a row of the ledger as it is now. Rows come by number; the last row may come again.
+    /// Returns kConflict if the number runs back. Durable after flush().
     [[nodiscard]] Status put(const AppliedBatch& row);
+    /// Returns true if flush() has something to write or to make durable.
+    [[nodiscard]] bool is_dirty() const noexcept {
+        return dirty_ || (last_ && last_->slices != written_slices_);
+    }
     [[nodiscard]] Status flush();
+    /// Replaces the queue's file, durably. Requires: begin_anew() made it. Ends its use.
+    [[nodiscard]] Status publish();
 
 private:
     OrderWriter(OpenFile file, std::string queue_uuid)
@@ -41,7 +58,8 @@ private:
     std::string queue_uuid_;
     std::uint64_t rows_ = 0;
     std::optional<AppliedBatch> last_;
-    bool dirty_ = false;
+    std::optional<std::uint64_t> written_slices_;  ///< Slices of the file's last row.
+    bool dirty_ = false;                           ///< Something is written and not synced.
 };
 
 /// Reads the rows of one queue in order, one at a time.

@@ -254,9 +254,23 @@ Status copy_archive(const StorePaths& from, const StorePaths& to, const QueueSta
     return Status::success();
 }
 
+/// Copies the batch order of a queue, that of `queue` without rows of inputs that the copy lacks.
+Status copy_order(const fs::path& from, const fs::path& to, const std::string& of,
+                  const QueueState& queue) {
+    std::uint64_t bytes = kWholeFile;
+    if (of == queue.uuid) {
+        const auto up_to = order_bytes_up_to(from.parent_path(), of, queue.fill.last_seq);
+        if (!up_to) {
+            return up_to.error();
+        }
+        bytes = *up_to;
+    }
+    return copy_file(from, to, bytes, {});
+}
+
 /// Copies the batch orders next to the segments. They are read after the segments, so that they
 /// cover each of their inputs.
-Status copy_orders(const fs::path& from, const fs::path& to) {
+Status copy_orders(const fs::path& from, const fs::path& to, const QueueState& queue) {
     std::error_code error;
     for (auto entry = fs::directory_iterator(from, error);
          !error && entry != fs::directory_iterator(); entry.increment(error)) {
@@ -264,7 +278,8 @@ Status copy_orders(const fs::path& from, const fs::path& to) {
         if (!is_order_name(name.native())) {
             continue;
         }
-        if (Status copied = copy_file(entry->path(), to / name, kWholeFile, {}); !copied) {
+        const std::string of = name.extension().string().substr(1);
+        if (Status copied = copy_order(entry->path(), to / name, of, queue); !copied) {
             return copied;
         }
     }
@@ -340,7 +355,7 @@ Status copy_all(const BackupSource& source, const StorePaths& to, Backup& backup
     }
     taken.ledger.reset();
     ok = ok ? copy_archive(source.paths, to, taken.state) : ok;
-    ok = ok ? copy_orders(source.paths.archive, to.archive) : ok;
+    ok = ok ? copy_orders(source.paths.archive, to.archive, taken.state) : ok;
     ok = ok ? copy_registry(source.paths, to) : ok;
     ok = ok ? copy_small(source.paths.root / "ledger.url", to.root / "ledger.url") : ok;
     ok = ok ? copy_small(source.paths.master_key, to.master_key) : ok;

@@ -31,6 +31,13 @@ public:
     /// @param batch  Their place among the batches of all nodes, if it is known.
     void add(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count,
              const std::optional<AppliedBatch>& batch);
+    /// Makes turn() read the order of batches from the ledger, because a commit may have succeeded
+    /// without an answer.
+    void reread_order() noexcept {
+        if (archiver_) {
+            archiver_->reread_order();
+        }
+    }
     /// Opens the archive if it is due, lets it catch up with the ledger, and makes it durable if
     /// that is due or `flush_now`.
     /// @return the last durable input, at most `applied`, or nothing after a failure.

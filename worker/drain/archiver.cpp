@@ -34,6 +34,23 @@ store::ArchivedInput archived(const OwnedInput& input) {
     return made;
 }
 
+/// Returns true if the batch is the last one of the order, or begins where that one ends.
+bool follows(const std::optional<AppliedBatch>& last, const AppliedBatch& batch) {
+    if (!last || batch.number < last->number) {
+        return !last;
+    }
+    const std::uint64_t first =
+        batch.number == last->number ? last->first_seq.value : last->last_seq.value + 1;
+    return batch.first_seq.value == first;
+}
+
+/// Returns true if the ledger has the batch, which may have grown.
+bool has_batch(LedgerReader& ledger, const AppliedBatch& batch) {
+    AppliedBatch row;
+    row.number = batch.number;
+    return ledger.load(row) && row.node == batch.node && row.first_seq == batch.first_seq;
+}
+
 }  // namespace
 
 Archiver::Archiver(const store::StorePaths& paths, store::Queue& queue,
@@ -64,6 +81,10 @@ Status Archiver::open_writer() {
         return writer.error();
     }
     writer_ = std::move(*writer);
+    return open_order();
+}
+
+Status Archiver::open_order() {
     auto order = store::OrderWriter::open(paths_.archive, queue_.uuid());
     if (!order) {
         return order.error();
@@ -73,28 +94,59 @@ Status Archiver::open_writer() {
     return Status::success();
 }
 
-/// Reads from the ledger this queue's batches since the last one that the archive has.
-Status Archiver::read_order() {
+/// Puts this queue's batches from that number on.
+Status Archiver::put_batches(LedgerReader& ledger, std::uint64_t from,
+                             store::OrderWriter& order) const {
     AppliedBatch first;
-    first.number = order_->last() ? order_->last()->number : 0;
+    first.number = from;
     Status put;
-    snapshot_()->scan(first, {0, 1}, [&](const AppliedBatch& row) {
-        put = row.node == queue_.uuid() ? order_->put(row) : Status();
+    ledger.scan(first, {0, 1}, [&](const AppliedBatch& row) {
+        put = row.node == queue_.uuid() ? order.put(row) : Status();
         return put.ok();
     });
-    order_is_known_ = put.ok();
     return put;
 }
 
-Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
+/// Reads from the ledger this queue's batches since the last one that the archive has, or all of
+/// them if the ledger does not have that one: it was rebuilt or restored.
+Status Archiver::read_order() {
+    const std::unique_ptr<LedgerReader> ledger = snapshot_();
+    const std::optional<AppliedBatch> last = order_->last();
+    Status read = !last || has_batch(*ledger, *last)
+                      ? put_batches(*ledger, last ? last->number : 0, *order_)
+                      : replace_order(*ledger);
+    order_is_known_ = read.ok();
+    if (order_->is_dirty()) {
+        count_unflushed();
+    }
+    return read;
+}
+
+Status Archiver::replace_order(LedgerReader& ledger) {
+    auto order = store::OrderWriter::begin_anew(paths_.archive, queue_.uuid());
+    if (!order) {
+        return order.error();
+    }
+    Status put = put_batches(ledger, 0, *order);
+    put = put ? order->publish() : put;
+    return put ? open_order() : put;
+}
+
+void Archiver::count_unflushed() {
     if (unflushed_count_++ == 0) {
         oldest_unflushed_ = steady_now();
     }
+}
+
+Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
     const bool may_forget = !input.input_class || *input.input_class == InputClass::kCommand;
     const Result<RecordView> record =
         may_forget ? decode_record(input.record) : Error{ErrorCode::kInvalid, {}};
-    return record && record->meta.topic == Topic::kForget ? add_forget(input, now)
-                                                          : writer_->add(archived(input), now);
+    Status added = record && record->meta.topic == Topic::kForget
+                       ? add_forget(input, now)
+                       : writer_->add(archived(input), now);
+    count_unflushed();  // last, because a forget flushes what was added before it
+    return added;
 }
 
 /// Archives a FORGET without the person and the identifier, after its data was removed from the
@@ -123,7 +175,7 @@ Status Archiver::add_forget(const OwnedInput& input, Timestamp now) {
 }
 
 Status Archiver::edit(const ForgetJob& job) {
-    if (Status flushed = writer_->flush(); !flushed) {
+    if (Status flushed = flush(); !flushed) {
         return flushed;
     }
     crash_point("forgetting");
@@ -146,10 +198,13 @@ bool Archiver::has_edited(const ForgetJob& job) const {
 
 Status Archiver::add(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count,
                      const std::optional<AppliedBatch>& batch, Timestamp now) {
-    order_is_known_ = order_is_known_ && batch.has_value();
+    order_is_known_ = order_is_known_ && batch && follows(order_->last(), *batch);
     if (order_is_known_) {
         if (Status put = order_->put(*batch); !put) {
             return put;
+        }
+        if (order_->is_dirty()) {
+            count_unflushed();
         }
     }
     for (std::size_t at = first; at < first + count && !behind_; ++at) {

@@ -40,10 +40,14 @@ public:
 
     /// Inputs [first, first + count), which the ledger holds by now. Does nothing while the archive
     /// is behind: catch_up() reads them again.
-    /// @param batch  Their place among the batches of all nodes. No value: catch_up() reads it.
+    /// @param batch  Their place among the batches of all nodes. If it has no value, or does not
+    /// follow the last one, catch_up() reads the order.
     [[nodiscard]] Status add(const std::vector<OwnedInput>& inputs, std::size_t first,
                              std::size_t count, const std::optional<AppliedBatch>& batch,
                              Timestamp now);
+    /// Makes catch_up() read the order of batches from the ledger: a commit may have succeeded
+    /// without an answer, so that add() never receives its batch.
+    void reread_order() noexcept { order_is_known_ = false; }
     /// Reads from the queue what is missing up to `applied`, at most one slice.
     /// @return true if some is left.
     [[nodiscard]] Result<bool> catch_up(SequenceNumber applied, Timestamp now);
@@ -68,7 +72,12 @@ private:
              const store::ArchiveOptions& options, SnapshotMaker snapshot,
              std::function<void()> alive);
     [[nodiscard]] Status open_writer();
+    [[nodiscard]] Status open_order();
     [[nodiscard]] Status read_order();
+    [[nodiscard]] Status replace_order(LedgerReader& ledger);
+    [[nodiscard]] Status put_batches(LedgerReader& ledger, std::uint64_t from,
+                                     store::OrderWriter& order) const;
+    void count_unflushed();
     [[nodiscard]] Status add_one(const OwnedInput& input, Timestamp now);
     [[nodiscard]] Status add_forget(const OwnedInput& input, Timestamp now);
 

@@ -181,6 +181,7 @@ Status Drain::Loop::pause_after(const Error& error, const std::atomic<bool>& sto
     if (decision.next == Retry::Next::kGiveUp) {
         return error;
     }
+    archive_.reread_order();
     if (error.code == ErrorCode::kIo) {
         applying_.close_ledger();  // LMDB may have given up on its environment
     }
