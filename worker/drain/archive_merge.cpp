@@ -1,8 +1,42 @@
 #include "worker/drain/archive_merge.hpp"
 
+#include <set>
 #include <utility>
 
 namespace sluice::worker {
+
+Result<bool> archives_hold(const std::vector<std::filesystem::path>& folders,
+                           const ReplayEnd& end) {
+    std::set<std::string> held;
+    for (const std::filesystem::path& folder : folders) {
+        const auto queues = store::archived_queues(folder);
+        if (!queues) {
+            return queues.error();
+        }
+        for (const std::string& queue : *queues) {
+            const auto node = end.nodes.find(queue);
+            if (node == end.nodes.end()) {
+                continue;
+            }
+            const auto reader = store::ArchiveReader::open(folder);
+            if (!reader) {
+                return reader.error();
+            }
+            const SequenceNumber applied = node->second.applied;
+            const auto found = (*reader)->find(queue, applied);
+            const auto last = store::last_in_order(folder, queue);
+            if (!found || !last) {
+                return found ? last.error() : found.error();
+            }
+            const bool has_inputs = applied.value == 0 || found->has_value();
+            const std::uint64_t batch = *last ? (*last)->number : 0;
+            if (has_inputs && batch >= node->second.batch) {
+                held.insert(queue);
+            }
+        }
+    }
+    return held.size() == end.nodes.size();
+}
 
 Result<std::unique_ptr<ArchiveMerge>> ArchiveMerge::open(
     const std::vector<std::filesystem::path>& folders, const Positions& applied,
@@ -121,30 +155,34 @@ Status ArchiveMerge::fill(Source& source) const {
         }
     }
     Status entered = enter_batch(source);
-    if (entered && sources_.size() > 1 && source.place && !source.batch) {
-        return Error{ErrorCode::kConflict,
-                     "the archive does not say when its inputs were applied among those of the "
-                     "other nodes: its file order." +
-                         source.queue + " is missing"};
+    if (!entered || sources_.size() == 1 || !source.place) {
+        return entered;
     }
-    return entered;
+    const SequenceNumber seq = source.place->input.seq;
+    if (!source.batch || seq < source.batch->first_seq) {
+        return Error{
+            ErrorCode::kConflict,
+            "the archive does not say when its inputs were applied among those of the "
+            "other nodes: its file order." +
+                source.queue +
+                (source.batch ? " lacks input " + std::to_string(seq.value) : " is missing")};
+    }
+    return {};
 }
 
 MergedStep ArchiveMerge::take(Source& source) const {
     MergedStep step;
     step.queue_uuid = source.queue;
-    if (source.has_work) {
-        source.has_work = false;
-        step.ends_batch = source.following.has_value();
-    } else {
+    step.batch = source.batch ? source.batch->number : 0;
+    // The last row may be older than its inputs.
+    const bool is_older = source.batch && !source.has_work && !source.following &&
+                          source.place->input.seq > source.batch->last_seq;
+    step.slices = source.batch && !is_older ? source.batch->slices : std::nullopt;
+    if (!source.has_work) {
         step.input = &source.place->input;
-        step.ends_batch =
-            source.following.has_value() && source.place->input.seq == source.batch->last_seq;
         source.is_spent = true;
     }
-    if (step.ends_batch) {
-        step.slices = source.batch->slices;
-    }
+    source.has_work = false;
     return step;
 }
 

@@ -25,10 +25,25 @@ using Positions = std::map<std::string, SequenceNumber, std::less<>>;
 struct MergedStep {
     std::string_view queue_uuid;
     const store::ArchivedInput* input = nullptr;  ///< nullptr for work alone.
-    bool ends_batch = false;                      ///< Another node's batch came next.
-    /// With ends_batch: slices of work that were done by then, if some was left.
+    std::uint64_t batch = 0;                      ///< Number of its batch, or 0 without an order.
+    /// Slices of work that the batch has done after its last input, if it left some.
     std::optional<std::uint64_t> slices;
 };
+
+/// The state of a ledger, as one snapshot shows it, at which a replay ends.
+struct ReplayEnd {
+    struct Node {
+        SequenceNumber applied;
+        std::uint64_t batch = 0;              ///< Number of the node's last batch, or 0.
+        std::optional<std::uint64_t> slices;  ///< AppliedBatch::slices of that batch.
+    };
+    std::map<std::string, Node, std::less<>> nodes;
+    std::uint64_t batch = 0;  ///< Number of the last batch of all nodes.
+};
+
+/// Returns true if the archives hold all inputs and batches of the nodes.
+[[nodiscard]] Result<bool> archives_hold(const std::vector<std::filesystem::path>& folders,
+                                         const ReplayEnd& end);
 
 /// Not thread-safe; never writes.
 class ArchiveMerge {

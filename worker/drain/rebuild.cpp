@@ -1,6 +1,7 @@
 #include "worker/drain/rebuild.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -187,26 +188,26 @@ SequenceNumber Rebuild::applied(const std::string& node) {
     return known->second;
 }
 
-std::uint64_t Rebuild::latest_batch() {
-    std::uint64_t number = 0;
-    ledger_->snapshot({})->scan(AppliedBatch{}, {}, [&number](const AppliedBatch& row) {
-        number = row.number;
-        return true;
-    });
-    return number;
-}
-
 Status Rebuild::replay() {
     try {
-        return replay_steps(nullptr);
+        if (Status replayed = replay_steps(nullptr); !replayed) {
+            return replayed;
+        }
+        const Positions positions = applied_;
+        for (const auto& [node, seq] : positions) {
+            if (Status worked = do_work(node, std::nullopt); !worked) {
+                return worked;
+            }
+        }
+        return {};
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
 }
 
-Status Rebuild::replay_to(const Positions& positions) {
+Status Rebuild::replay_to(const ReplayEnd& end) {
     try {
-        return replay_steps(&positions);
+        return replay_steps(&end);
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
@@ -214,22 +215,30 @@ Status Rebuild::replay_to(const Positions& positions) {
 
 Status Rebuild::append(const std::string& node, std::vector<OwnedInput> inputs) {
     node_ = node;
+    number_ = 0;
     batch_ = std::move(inputs);
     return apply({false, 0});
 }
 
 Status Rebuild::do_work(const std::string& node, std::optional<std::uint64_t> slices) {
     node_ = node;
-    return apply({!slices, slices.value_or(0)});
+    number_ = 0;
+    slices_ = slices;
+    return finish_batch(nullptr);
 }
 
-Status Rebuild::replay_steps(const Positions* upto) {
+Status Rebuild::replay_steps(const ReplayEnd* end) {
     Positions had;
-    ledger_->snapshot({})->scan_heads([&had](const LedgerHead& head) {
-        had.emplace(head.node, head.applied_seq);
-        return true;
-    });
-    const auto merge = ArchiveMerge::open(archives_, had, latest_batch());
+    std::optional<AppliedBatch> latest;
+    {
+        const std::unique_ptr<LedgerReader> ledger = ledger_->snapshot({});
+        ledger->scan_heads([&had](const LedgerHead& head) {
+            had.emplace(head.node, head.applied_seq);
+            return true;
+        });
+        latest = ledger->latest_batch();
+    }
+    const auto merge = ArchiveMerge::open(archives_, had, latest ? latest->number : 0);
     if (!merge) {
         return merge.error();
     }
@@ -239,53 +248,93 @@ Status Rebuild::replay_steps(const Positions* upto) {
             return step.error();
         }
         if (!*step) {
-            return apply({upto == nullptr, 0});
+            return finish_batch(end);
         }
-        if (Status taken = take(**step, upto); !taken) {
+        if (Status taken = take(**step, end); !taken) {
             return taken;
         }
     }
 }
 
-Status Rebuild::take(const MergedStep& step, const Positions* upto) {
+/// Returns false if the ledger has the input, or if it comes after the end.
+bool Rebuild::is_wanted(const MergedStep& step, const ReplayEnd* end) {
     const std::string queue(step.queue_uuid);
-    if (step.input != nullptr) {
-        const SequenceNumber seq = step.input->seq;
-        const auto end = upto == nullptr ? Positions::const_iterator() : upto->find(queue);
-        const bool is_beyond = upto != nullptr && (end == upto->end() || seq > end->second);
-        if (seq <= applied(queue) || is_beyond) {
-            return {};
-        }
+    if (step.input != nullptr && step.input->seq <= applied(queue)) {
+        return false;
     }
+    if (end == nullptr) {
+        return true;
+    }
+    const auto node = end->nodes.find(queue);
+    return node != end->nodes.end() &&
+           (step.input != nullptr ? step.input->seq <= node->second.applied
+                                  : step.batch <= end->batch);
+}
+
+/// Returns the slices of work that the ledger has done in the batch whose inputs are all applied.
+std::uint64_t Rebuild::slices_done() {
+    const std::optional<AppliedBatch> latest = ledger_->snapshot({})->latest_batch();
+    const bool is_it =
+        latest && latest->node == node_ && (number_ == 0 || latest->number == number_);
+    return is_it ? latest->slices.value_or(0) : 0;
+}
+
+/// Applies the rest of the batch, and the work that it has done after its last input. The end says
+/// how much that is for the node's last batch, to which the order may add more later.
+Status Rebuild::finish_batch(const ReplayEnd* end) {
+    if (node_.empty()) {
+        return {};
+    }
+    std::optional<std::uint64_t> slices = slices_;
+    if (end != nullptr) {
+        const auto last = end->nodes.find(node_);
+        const bool is_last =
+            last != end->nodes.end() && (number_ == 0 || number_ == last->second.batch);
+        slices = is_last ? last->second.slices : slices;
+    }
+    if (!slices) {
+        return apply({true, 0});
+    }
+    const std::uint64_t done = batch_.empty() ? slices_done() : 0;
+    return apply({false, *slices > done ? *slices - done : 0});
+}
+
+Status Rebuild::take(const MergedStep& step, const ReplayEnd* end) {
+    if (!is_wanted(step, end)) {
+        return {};
+    }
+    const std::string queue(step.queue_uuid);
     const bool crowded =
         batch_.size() >= options_.batch.records_max || batch_bytes_ >= kBatchBytesMax;
-    if ((queue != node_ || crowded || step.input == nullptr) && !batch_.empty()) {
-        if (Status applied_batch = apply({}); !applied_batch) {
+    const bool begins = queue != node_ || step.batch != number_;
+    if (begins || crowded) {
+        // An input waits for the work of those before it in its batch.
+        if (Status applied_batch = begins ? finish_batch(end) : apply({}); !applied_batch) {
             return applied_batch;
         }
     }
     node_ = queue;
-    if (step.input != nullptr) {
-        const SequenceNumber seq = step.input->seq;
-        if (batch_.empty() && seq.value > applied(node_).value + 1) {
-            return missing_inputs(node_, applied(node_), seq);
-        }
-        batch_.push_back(owned(*step.input));
-        if (options_.edit) {
-            options_.edit(batch_.back());
-        }
-        batch_bytes_ += batch_.back().record.size() + batch_.back().bulk_body.size();
-    }
-    if (!step.ends_batch && step.input != nullptr) {
+    number_ = step.batch;
+    slices_ = step.slices;
+    if (step.input == nullptr) {
         return {};
     }
-    return apply({!step.slices, step.slices.value_or(0)});
+    const SequenceNumber seq = step.input->seq;
+    if (batch_.empty() && seq.value > applied(node_).value + 1) {
+        return missing_inputs(node_, applied(node_), seq);
+    }
+    batch_.push_back(owned(*step.input));
+    if (options_.edit) {
+        options_.edit(batch_.back());
+    }
+    batch_bytes_ += batch_.back().record.size() + batch_.back().bulk_body.size();
+    return {};
 }
 
 Status Rebuild::wait_for(const std::string& node, SequenceNumber upto) {
     const auto end = steady_now() + kArchivePatience;
     for (;;) {
-        if (Status replayed = replay_to({{node, upto}}); !replayed) {
+        if (Status replayed = replay_to({{{node, {upto, 0, {}}}}, UINT64_MAX}); !replayed) {
             return replayed;
         }
         if (applied(node) >= upto) {

@@ -53,11 +53,11 @@ public:
     /// kCorrupt if the archive is damaged or incomplete, kConflict if retention removed the next
     /// input.
     [[nodiscard]] Status replay();
-    /// Likewise, up to these inputs of these queues alone. Leaves the work of the last one.
-    [[nodiscard]] Status replay_to(const Positions& positions);
-    /// Applies inputs of `node` that follow those applied so far.
+    /// Likewise, up to that state: of these nodes alone, with the work done there.
+    [[nodiscard]] Status replay_to(const ReplayEnd& end);
+    /// Applies inputs of `node` that follow those applied so far, and leaves the work of the last.
     [[nodiscard]] Status append(const std::string& node, std::vector<OwnedInput> inputs);
-    /// Does so many slices of the work that is left, or all of it.
+    /// Brings the work that the node's last input left up to so many slices, or does all of it.
     [[nodiscard]] Status do_work(const std::string& node, std::optional<std::uint64_t> slices);
     /// Returns the last input of the node that was replayed.
     [[nodiscard]] SequenceNumber applied(const std::string& node);
@@ -80,11 +80,13 @@ private:
         std::uint64_t slices = 0;  ///< Unless it is finished.
     };
 
-    [[nodiscard]] Status replay_steps(const Positions* upto);
-    [[nodiscard]] Status take(const MergedStep& step, const Positions* upto);
+    [[nodiscard]] Status replay_steps(const ReplayEnd* end);
+    [[nodiscard]] bool is_wanted(const MergedStep& step, const ReplayEnd* end);
+    [[nodiscard]] Status take(const MergedStep& step, const ReplayEnd* end);
+    [[nodiscard]] Status finish_batch(const ReplayEnd* end);
+    [[nodiscard]] std::uint64_t slices_done();
     [[nodiscard]] Status apply(LeftWork work);
     [[nodiscard]] Result<bool> apply_some(std::size_t& next);
-    [[nodiscard]] std::uint64_t latest_batch();
     [[nodiscard]] Status wait_for(const std::string& node, SequenceNumber upto);
 
     std::vector<std::filesystem::path> archives_;
@@ -92,7 +94,9 @@ private:
     std::unique_ptr<Ledger> ledger_;
     store::EmbeddedLedger* embedded_ = nullptr;  ///< `ledger_`, if it is an embedded one.
     BatchApplier applier_;
-    std::string node_;  ///< Node whose inputs are in the batch.
+    std::string node_;                     ///< Node whose inputs are in the batch.
+    std::uint64_t number_ = 0;             ///< Number of the batch in the order, or 0.
+    std::optional<std::uint64_t> slices_;  ///< MergedStep::slices of the batch.
     std::vector<OwnedInput> batch_;
     std::size_t batch_bytes_ = 0;
     Positions applied_;

@@ -37,16 +37,18 @@ std::uint64_t inputs_of(const Totals& totals) {
            totals.dead;
 }
 
-struct NodeState {
-    SequenceNumber applied;
-    std::optional<std::uint64_t> slices;  ///< Slices of the work that is left (AppliedBatch).
+/// State of the ledger, and the nodes of its batches.
+struct LedgerState {
+    ReplayEnd end;  ///< Has the nodes of the archives that the ledger knows.
+    std::set<std::string> nodes;
 };
-using NodeStates = std::map<std::string, NodeState, std::less<>>;
 
-/// Returns the nodes of the archives that the ledger knows.
-NodeStates states_of(LedgerReader& ledger, const std::set<std::string>& queues) {
+LedgerState state_of(LedgerReader& ledger, const std::set<std::string>& queues) {
+    LedgerState state;
     std::map<std::string, AppliedBatch> batches;
-    ledger.scan(AppliedBatch{}, {}, [&batches](const AppliedBatch& row) {
+    ledger.scan(AppliedBatch{}, {}, [&](const AppliedBatch& row) {
+        state.end.batch = row.number;
+        state.nodes.insert(row.node);
         batches.insert_or_assign(row.node, row);
         return true;
     });
@@ -55,7 +57,6 @@ NodeStates states_of(LedgerReader& ledger, const std::set<std::string>& queues) 
         heads.emplace(head.node, head);
         return true;
     });
-    NodeStates states;
     for (const std::string& queue : queues) {
         const auto head = heads.find(queue);
         const auto batch = batches.find(queue);
@@ -66,11 +67,14 @@ NodeStates states_of(LedgerReader& ledger, const std::set<std::string>& queues) 
             batch == batches.end() ? head->second.applied_seq.value : batch->second.last_seq.value;
         const std::uint64_t applied = head == heads.end() ? last : head->second.applied_seq.value;
         const std::uint64_t counted = head == heads.end() ? last : inputs_of(head->second.totals);
-        NodeState& state = states[queue];
-        state.applied = agreed({applied, counted, last});
-        state.slices = batch == batches.end() ? std::nullopt : batch->second.slices;
+        ReplayEnd::Node& node = state.end.nodes[queue];
+        node.applied = agreed({applied, counted, last});
+        if (batch != batches.end()) {
+            node.batch = batch->second.number;
+            node.slices = batch->second.slices;
+        }
     }
-    return states;
+    return state;
 }
 
 Result<std::set<std::string>> queues_of(const std::vector<std::filesystem::path>& archives) {
@@ -154,28 +158,27 @@ private:
             }
             std::this_thread::sleep_for(kPoll);
         }
-        states_ = states_of(stored_->reader(), queues_);
-        return check_nodes();
+        LedgerState state = state_of(stored_->reader(), queues_);
+        end_ = std::move(state.end);
+        return check_nodes(state.nodes);
     }
     /// Checks that the archives are those of the ledger's nodes.
-    [[nodiscard]] Status check_nodes() {
-        if (states_.empty() && !queues_.empty() && has_inputs()) {
+    [[nodiscard]] Status check_nodes(const std::set<std::string>& nodes) {
+        if (end_.nodes.empty() && !queues_.empty() && has_inputs()) {
             return Error{ErrorCode::kConflict,
                          "the archive is that of queue " + *queues_.begin() +
                              ", of which the ledger has no input: it is the archive of another "
                              "store"};
         }
-        Status all;
-        stored_->reader().scan(AppliedBatch{}, {}, [&](const AppliedBatch& row) {
-            if (!queues_.contains(row.node) && is_node(row.node)) {
-                all = Error{ErrorCode::kConflict,
-                            "the ledger has inputs of queue " + row.node +
-                                ", whose archive was not named: --from names the archive of every "
-                                "node"};
+        for (const std::string& node : nodes) {
+            if (!queues_.contains(node) && is_node(node)) {
+                return Error{ErrorCode::kConflict,
+                             "the ledger has inputs of queue " + node +
+                                 ", whose archive was not named: --from names the archive of every "
+                                 "node"};
             }
-            return all.ok();
-        });
-        return all;
+        }
+        return {};
     }
     [[nodiscard]] bool has_inputs() {
         bool found = false;
@@ -201,8 +204,8 @@ private:
             return taken;
         }
         std::uint64_t wanted = 0;
-        for (const auto& [queue, state] : states_) {
-            wanted += state.applied.value;
+        for (const auto& [queue, node] : end_.nodes) {
+            wanted += node.applied.value;
         }
         RebuildOptions how;
         how.is_temporary = true;
@@ -220,7 +223,7 @@ private:
         replayed_ = std::move(*begun);
         if (stored_->is_embedded()) {
             stored_->drop_snapshot();
-            if (Status most = replayed_->replay_to(positions()); !most) {
+            if (Status most = replayed_->replay_to(end_); !most) {
                 return most;
             }
             if (Status taken = take_snapshot(); !taken) {
@@ -229,55 +232,60 @@ private:
         }
         return catch_up();
     }
-    [[nodiscard]] Positions positions() const {
-        Positions positions;
-        for (const auto& [queue, state] : states_) {
-            positions.emplace(queue, state.applied);
-        }
-        return positions;
-    }
     /// Returns a queue of which inputs are missing, or nothing.
     [[nodiscard]] const std::string* behind() {
-        for (const auto& [queue, state] : states_) {
-            if (replayed_->applied(queue) < state.applied) {
+        for (const auto& [queue, node] : end_.nodes) {
+            if (replayed_->applied(queue) < node.applied) {
                 return &queue;
             }
         }
         return nullptr;
     }
+    /// Waits until the archives of a fleet hold what the snapshot has, because another node's later
+    /// batch must not be replayed before it. If one never does, the replay says what it lacks.
+    [[nodiscard]] Status wait_for_archives() {
+        for (const auto end = steady_now() + kPatience; end_.nodes.size() > 1;) {
+            const auto held = archives_hold(options_.archives, end_);
+            if (!held) {
+                return held.error();
+            }
+            if (*held || steady_now() >= end || is_stopped()) {
+                break;
+            }
+            std::this_thread::sleep_for(kPoll);
+        }
+        return {};
+    }
     /// Replays to the snapshot's position. An archive lags a little; what its store has applied and
     /// not archived is still in its queue.
     [[nodiscard]] Status catch_up() {
+        if (Status waited = wait_for_archives(); !waited) {
+            return waited;
+        }
         for (const auto end = steady_now() + kPatience;;) {
-            if (Status more = replayed_->replay_to(positions()); !more) {
+            if (Status more = replayed_->replay_to(end_); !more) {
                 return more;
             }
             const std::string* const late = behind();
             if (late == nullptr) {
-                break;
+                return {};
             }
             if (Status tail = replay_queue(); !tail) {
                 return tail;
             }
             if (behind() == nullptr) {
-                break;
+                return {};
             }
             if (steady_now() >= end || is_stopped()) {
                 return Error{ErrorCode::kConflict,
                              "the archive of queue " + *late + " ends at input " +
                                  std::to_string(replayed_->applied(*late).value) +
                                  ", the ledger has applied input " +
-                                 std::to_string(states_.at(*late).applied.value) +
+                                 std::to_string(end_.nodes.at(*late).applied.value) +
                                  ": the archive was cut, or it is not the one of this ledger"};
             }
             std::this_thread::sleep_for(kPoll);
         }
-        for (const auto& [queue, state] : states_) {
-            if (Status worked = replayed_->do_work(queue, state.slices); !worked) {
-                return worked;
-            }
-        }
-        return {};
     }
     /// Applies what the own queue still has of the inputs that the archive lacks.
     [[nodiscard]] Status replay_queue() {
@@ -291,8 +299,11 @@ private:
             return queue.error();
         }
         const std::string node = (*queue)->uuid();
-        const auto state = states_.find(node);
-        while (state != states_.end() && replayed_->applied(node) < state->second.applied) {
+        const auto state = end_.nodes.find(node);
+        if (state == end_.nodes.end() || replayed_->applied(node) >= state->second.applied) {
+            return {};
+        }
+        while (replayed_->applied(node) < state->second.applied) {
             const SequenceNumber next{replayed_->applied(node).value + 1};
             auto inputs = read_inputs(**queue, *options_.own, next, kTailInputs, kTailBytes);
             if (!inputs || inputs->empty()) {
@@ -305,7 +316,7 @@ private:
                 return applied;
             }
         }
-        return {};
+        return replayed_->do_work(node, state->second.slices);
     }
     /// Returns whether a FORGET was applied since the replay began: it changes the archive.
     [[nodiscard]] Result<bool> has_forgotten() {
@@ -317,9 +328,9 @@ private:
             return taken.error();
         }
         bool found = false;
-        for (const auto& [queue, state] : states_) {
+        for (const auto& [queue, node] : end_.nodes) {
             CommandRow first;
-            first.seq = {state.applied.value + 1};
+            first.seq = {node.applied.value + 1};
             (*now)->turn_to(queue);
             (*now)->reader().scan(first, {0, 1}, [&found](const CommandRow& row) {
                 found = found || row.topic == Topic::kForget;
@@ -355,7 +366,7 @@ private:
     std::set<std::string> queues_;
     std::unique_ptr<StoredLedger> stored_;
     std::unique_ptr<Rebuild> replayed_;
-    NodeStates states_;
+    ReplayEnd end_;
 };
 
 }  // namespace

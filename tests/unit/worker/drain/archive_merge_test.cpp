@@ -59,7 +59,7 @@ private:
     std::uint64_t last_ = 0;
 };
 
-/// `a1 b1 a2 ...`: node and sequence number. `|` ends a batch, `+2` is work in two slices.
+/// `a1:1 b1:2 a2:3 ...`: node, sequence number and batch. `+2` is work in two slices.
 std::string order_of(const std::vector<std::filesystem::path>& folders,
                      const Positions& applied = {}, std::uint64_t batch = 0) {
     auto merge = ArchiveMerge::open(folders, applied, batch);
@@ -73,8 +73,8 @@ std::string order_of(const std::vector<std::filesystem::path>& folders,
         }
         order += (order.empty() ? "" : " ") + std::string((*step)->queue_uuid) +
                  ((*step)->input == nullptr ? "work" : std::to_string((*step)->input->seq.value));
+        order += ":" + std::to_string((*step)->batch);
         order += (*step)->slices ? "+" + std::to_string(*(*step)->slices) : "";
-        order += (*step)->ends_batch ? "|" : "";
     }
 }
 
@@ -84,10 +84,10 @@ TEST(ArchiveMerge, K9_InputsComeInTheOrderOfTheirBatches) {
     b.add({2, 3, 9});
     a.order({{1, 1, 1, {}}, {4, 2, 3, {}}});
     b.order({{2, 1, 1, {}}, {3, 2, 2, {}}, {5, 3, 3, {}}});
-    EXPECT_EQ(order_of({a.folder(), b.folder()}), "a1| b1| b2| a2 a3 b3");
-    EXPECT_EQ(order_of({b.folder(), a.folder()}), "a1| b1| b2| a2 a3 b3");
+    EXPECT_EQ(order_of({a.folder(), b.folder()}), "a1:1 b1:2 b2:3 a2:4 a3:4 b3:5");
+    EXPECT_EQ(order_of({b.folder(), a.folder()}), "a1:1 b1:2 b2:3 a2:4 a3:4 b3:5");
     // The rest for a ledger that has the first three batches, and a part of the fourth.
-    EXPECT_EQ(order_of({a.folder(), b.folder()}, {{"a", {2}}, {"b", {2}}}, 4), "a3 b3");
+    EXPECT_EQ(order_of({a.folder(), b.folder()}, {{"a", {2}}, {"b", {2}}}, 4), "a3:4 b3:5");
 }
 
 TEST(ArchiveMerge, K9_WorkIsDoneWhereItWasDone) {
@@ -96,13 +96,31 @@ TEST(ArchiveMerge, K9_WorkIsDoneWhereItWasDone) {
     b.add({2, 3});
     a.order({{1, 1, 1, 2}, {3, 2, 1, 1}, {5, 2, 1, {}}, {7, 2, 2, {}}});
     b.order({{2, 1, 1, {}}, {4, 2, 1, {}}, {6, 2, 2, {}}});
-    EXPECT_EQ(order_of({a.folder(), b.folder()}), "a1+2| b1| awork+1| bwork| awork| b2 a2");
+    EXPECT_EQ(order_of({a.folder(), b.folder()}),
+              "a1:1+2 b1:2 awork:3+1 bwork:4 awork:5 b2:6 a2:7");
+}
+
+TEST(ArchiveMerge, K9_AnOrderThatLacksABatchIsRefused) {
+    NodeArchive a("a"), b("b");
+    a.add({1, 4, 5});
+    b.add({2});
+    a.order({{1, 1, 1, {}}, {4, 3, 3, {}}});  // that of input 2 is missing
+    b.order({{2, 1, 1, {}}});
+    auto merge = ArchiveMerge::open({a.folder(), b.folder()});
+    auto step = (*merge)->next();
+    while (step && *step) {
+        step = (*merge)->next();
+    }
+    ASSERT_FALSE(step.ok());
+    EXPECT_EQ(step.error().code, ErrorCode::kConflict);
+    EXPECT_NE(step.error().message.find("order.a lacks input 2"), std::string::npos)
+        << step.error().message;
 }
 
 TEST(ArchiveMerge, K9_AnArchiveAloneNeedsNoOrder) {
     NodeArchive a("a"), b("b"), c("c");
     a.add({5, 1, 6});
-    EXPECT_EQ(order_of({a.folder()}), "a1 a2 a3");
+    EXPECT_EQ(order_of({a.folder()}), "a1:0 a2:0 a3:0");
     EXPECT_EQ(order_of({c.folder()}), "");
     b.add({2});
     auto merge = ArchiveMerge::open({a.folder(), b.folder()});
