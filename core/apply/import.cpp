@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -62,24 +63,56 @@ private:
     std::map<std::pair<std::string, Digest256>, CodeBook> books_;
 };
 
-/// Rows whose codes stay removed, because they have no dates (A2). Such a row does not bring its
-/// creator back into the program either.
-using EndedRows = std::vector<const CreatorImport::Row*>;  // In the order of the file.
+/// Rows without dates, which undo no removal (A2). In the order of the file.
+struct UndatedRows {
+    /// The code was removed or has ended. The row does not bring its creator back either.
+    std::vector<const CreatorImport::Row*> codes;
+    /// The creator was removed from the program. Nothing of the row is imported.
+    std::vector<const CreatorImport::Row*> creators;
+};
+
+/// Finds the creators that stay removed, because their rows have no dates.
+class Removed {
+public:
+    Removed(const CreatorImport& command, LedgerTxn& txn) : command_(command), txn_(txn) {}
+
+    /// Rows come in the order of the file. One with dates brings its creator back for the others.
+    bool stays(const CreatorImport::Row& row, const Program& program, const CreatorId& creator) {
+        if (row.valid_from || row.valid_until || command_.effective_from) {
+            rejoins_.emplace(program.id, creator);
+            return false;
+        }
+        const std::optional<Membership> member =
+            txn_.membership(program.account, program.id, creator);
+        return member && member->removed && !rejoins_.contains({program.id, creator});
+    }
+
+private:
+    const CreatorImport& command_;
+    LedgerTxn& txn_;
+    std::set<std::pair<ProgramId, CreatorId>> rejoins_;
+};
 
 /// Checks each row against the ledger and the rows before it. Writes nothing unless all rows fit.
-Result<EndedRows> claim_codes(const CreatorImport& command, const CommandContext& context,
-                              ProgramsByName& programs, CodeBooks& books, LedgerTxn& txn) {
-    EndedRows ended;
+Result<UndatedRows> claim_codes(const CreatorImport& command, const CommandContext& context,
+                                ProgramsByName& programs, CodeBooks& books, LedgerTxn& txn) {
+    UndatedRows undated;
+    Removed removed(command, txn);
     for (const CreatorImport::Row& row : command.rows) {
         const ProgramRow* found = programs.find(row.program);
         if (found == nullptr) {
             return at_line(row.line, "there is no program " + row.program.str());
         }
+        const Program& program = found->program;
+        const CreatorId creator = first_id(txn, program.account, row.creator);
+        const bool stays_removed = removed.stays(row, program, creator);
         if (row.code.empty()) {
+            if (stays_removed) {
+                undated.creators.push_back(&row);
+            }
             continue;
         }
-        const Program& program = found->program;
-        const CodeClaim claim{first_id(txn, program.account, row.creator),
+        const CodeClaim claim{creator,
                               row.code,
                               row.valid_from,
                               row.valid_until,
@@ -87,30 +120,44 @@ Result<EndedRows> claim_codes(const CreatorImport& command, const CommandContext
                               effective_from_of(program, command.effective_from, context)};
         CodeBook& book = books.of(program, code_digest(row.code));
         if (book.leaves_ended(claim)) {
-            ended.push_back(&row);
+            undated.codes.push_back(&row);
+        } else if (stays_removed) {
+            undated.creators.push_back(&row);
         } else if (Status fits = book.claim(claim); !fits) {
             return at_line(row.line, fits.error().message);
         }
     }
-    return ended;
+    return undated;
 }
 
-/// Lists the rows whose codes stay removed; empty if there are none.
-std::string ended_text(const EndedRows& ended) {
+/// Returns `; 2 <what> without dates: line 3 BEN, line 4 SAVE`, or nothing if there are no rows.
+/// @param named  The column that names a row.
+std::string list_text(const std::vector<const CreatorImport::Row*>& rows, const std::string& what,
+                      const std::function<std::string(const CreatorImport::Row&)>& named) {
     constexpr std::size_t kShownMax = 20;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(ended.size(), kShownMax); ++i) {
-        text += (i == 0 ? "" : ", ") + std::string("line ") + std::to_string(ended[i]->line) + " " +
-                ended[i]->code;
+    if (rows.empty()) {
+        return {};
     }
-    if (ended.size() > kShownMax) {
-        text += " and " + std::to_string(ended.size() - kShownMax) + " more";
+    std::string text = "; " + what + " without dates: ";
+    for (std::size_t i = 0; i < std::min(rows.size(), kShownMax); ++i) {
+        text += (i == 0 ? "" : ", ") + std::string("line ") + std::to_string(rows[i]->line) + " " +
+                named(*rows[i]);
     }
-    return text.empty() ? text
-                        : "; " +
-                              counted(ended.size(), "code that was removed or has ended stays so",
-                                      "codes that were removed or have ended stay so") +
-                              " without dates: " + text;
+    return rows.size() > kShownMax
+               ? text + " and " + std::to_string(rows.size() - kShownMax) + " more"
+               : text;
+}
+
+/// Lists the rows that undo no removal; empty if there are none.
+std::string undated_text(const UndatedRows& undated) {
+    return list_text(undated.codes,
+                     counted(undated.codes.size(), "code that was removed or has ended stays so",
+                             "codes that were removed or have ended stay so"),
+                     [](const CreatorImport::Row& row) { return row.code; }) +
+           list_text(undated.creators,
+                     counted(undated.creators.size(), "row of a creator who was removed stays out",
+                             "rows of creators who were removed stay out"),
+                     [](const CreatorImport::Row& row) { return row.creator.str(); });
 }
 
 bool is_member(const Program& program, const CreatorId& creator, LedgerReader& ledger) {
@@ -205,19 +252,24 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
                               LedgerTxn& txn) {
     ProgramsByName programs(txn);
     CodeBooks books(txn);
-    const Result<EndedRows> ended = claim_codes(command, context, programs, books, txn);
-    if (!ended) {
-        return ended.error();
+    const Result<UndatedRows> undated = claim_codes(command, context, programs, books, txn);
+    if (!undated) {
+        return undated.error();
     }
     books.write();
     std::vector<WaitKey> keys;
     std::set<AccountNumber> joined;
     for (const CreatorImport::Row& row : command.rows) {
+        const auto is_among = [&row](const std::vector<const CreatorImport::Row*>& rows) {
+            return std::binary_search(rows.begin(), rows.end(), &row);
+        };
         const Program& program = programs.find(row.program)->program;
         const CreatorId creator = first_id(txn, program.account, row.creator);
-        const bool is_ended = std::binary_search(ended->begin(), ended->end(), &row);
-        const bool stays_out = is_ended && !is_member(program, creator, txn);
-        if (!stays_out && join(command, row, program, creator, context, txn)) {
+        if (is_among(undated->creators) ||
+            (is_among(undated->codes) && !is_member(program, creator, txn))) {
+            continue;
+        }
+        if (join(command, row, program, creator, context, txn)) {
             joined.insert(program.account);
         }
         update_profile(row, program.account, creator, txn);
@@ -230,7 +282,8 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
         leave_account_work(account, context, txn);
     }
     return Reply{CommandOutcome::kDone,
-                 counted(command.rows.size(), "row", "rows") + " imported" + ended_text(*ended)};
+                 counted(command.rows.size() - undated->creators.size(), "row", "rows") +
+                     " imported" + undated_text(*undated)};
 }
 
 Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext& context,

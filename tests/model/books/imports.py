@@ -24,25 +24,30 @@ def effective_from_of(at, command, program):
 def creators(ledger, at, command):
     """All rows or none. Line 1 is the header."""
     codes = {name: {code: list(rows) for code, rows in p.codes.items()} for name, p in ledger.programs.items()}
-    ended = {}  # line -> code
+    ended, out = {}, {}  # line -> code, line -> creator
+    rejoin = set()
     for line, row in enumerate(command["rows"], 2):
         program = program_of(ledger, row["program"], line)
-        if row.get("code"):
-            if leaves_ended(codes[program.program_id], at, row):
-                ended[line] = row["code"]
+        stays = stays_removed(program, command, row, rejoin)
+        if row.get("code") and leaves_ended(codes[program.program_id], at, row):
+            ended[line] = row["code"]
+        elif stays:
+            out[line] = row["creator"]
+        elif row.get("code"):
             import_code(codes[program.program_id], at, command, program, row, line)
     for name, program in ledger.programs.items():
         program.codes = codes[name]
     joined = {
         ledger.programs[row["program"]].account
-        for line, row in enumerate(command["rows"], 2) if join(ledger, at, command, row, line in ended)
+        for line, row in enumerate(command["rows"], 2)
+        if line not in out and join(ledger, at, command, row, line in ended)
     }
-    for row in command["rows"]:
-        if row.get("code"):
+    for line, row in enumerate(command["rows"], 2):
+        if row.get("code") and line not in out:
             account = ledger.programs[row["program"]].account
             try_waiting(ledger, at, [account], lambda order, code=ascii_lower(row["code"]): code in codes_of(order))
     try_waiting(ledger, at, joined, lambda order: True)
-    return ", ".join(f"line {line} {code}" for line, code in ended.items())
+    return ", ".join(f"line {line} {named}" for line, named in [*ended.items(), *out.items()])
 
 
 def codes_of(order):
@@ -56,10 +61,21 @@ def leaves_ended(codes, at, row):
     return not dated and own and all(o.valid_until is not None and o.valid_until <= at.received for o in own)
 
 
+def stays_removed(program, command, row, rejoin):
+    """A2: nor does it bring a removed creator back, unless a row with dates, this one or one before, does."""
+    member = (program.program_id, row["creator"])
+    if any(value is not None for value in (row.get("valid_from"), row.get("valid_until"), command.get("effective_from"))):
+        rejoin.add(member)
+        return False
+    return row["creator"] in program.ever and row["creator"] not in program.members and member not in rejoin
+
+
 def join(ledger, at, command, row, ended):
     """True: the creator was not in the program. Clicks that are there already count from now on."""
     program = ledger.programs[row["program"]]
-    joins = row["creator"] not in program.members and not ended
+    if ended and row["creator"] not in program.members:
+        return False
+    joins = row["creator"] not in program.members
     if joins:
         program.members[row["creator"]] = Member(effective_from_of(at, command, program))
         program.ever.add(row["creator"])

@@ -338,11 +338,41 @@ TEST_P(AttributionRules, RemovedCreatorsGetNothingNew) {
     OrderText back = with({"BEN"});
     back.id = "o2";
     EXPECT_EQ(attributed(back, "dev"), "ann@p1 LANDED");
+    const std::string said = books
+                                 .creators({{2, CreatorId("ben"), ProgramId("p1"), ""},
+                                            {3, CreatorId("ben"), ProgramId("p1"), "NEW"},
+                                            {4, CreatorId("ann"), ProgramId("p1"), ""}})
+                                 .text;
+    EXPECT_EQ(said,
+              "1 row imported; 2 rows of creators who were removed stay out without dates: line 2 "
+              "ben, line 3 ben");
+    back.codes = {"NEW"};
+    back.id = "o4";
+    EXPECT_EQ(attributed(back, "dev"), "ann@p1 LANDED");
+    back.codes = {"BEN"};
     CreatorImport::Row dated{2, CreatorId("ben"), ProgramId("p1"), "BEN"};
     dated.valid_from = instant("2026-01-01T00:00:00Z");
     books.creators({dated});
     back.id = "o3";
     EXPECT_EQ(attributed(back, "dev"), "ben@p1 CODE+LANDED");
+}
+
+TEST_P(AttributionRules, A2_AnEffectiveDateBringsBackARemovedCreatorWithoutACode) {
+    books.click("dev", "ben", "p1", "2026-01-30T00:00:00Z");
+    books.command(CreatorRemove{CreatorId("ben"), ProgramId("p1"), std::nullopt});
+    CreatorImport list;
+    list.rows = {{2, CreatorId("ben"), ProgramId("p1"), ""}};
+    list.rows.front().payee = "another account";
+    books.command(list);
+    CreatorRow profile{{1}, CreatorId("ben"), {}, {}, {}};
+    ASSERT_TRUE(books.read()->load(profile));
+    EXPECT_EQ(profile.payee, "") << "who is out is not paid elsewhere";
+    EXPECT_EQ(attributed(with({}), "dev"), "unattributed");
+    list.effective_from = instant("2026-01-01T00:00:00Z");
+    books.command(list);
+    OrderText back = with({});
+    back.id = "o2";
+    EXPECT_EQ(attributed(back, "dev"), "ben@p1 LANDED");
 }
 
 TEST_P(AttributionRules, RemovingACodeTakesOnlyThatCode) {
