@@ -9,7 +9,9 @@
 namespace sluice::pg {
 namespace {
 
-/// Variants that no product has. A long SKU is cut there, and marked with U+0001.
+/// Variants that no product has, and variants that are missing. A SKU above 1024 bytes, which no
+/// request may have, would be cut there and marked with U+0001 (key_text()): a marked row is
+/// compared here.
 constexpr const char* kStrayVariants =
     "SELECT account, shop, variant_sku, language, country, product_id FROM sluice_ledger.variants "
     "v WHERE position(chr(1) in variant_sku) = 0 AND NOT EXISTS (SELECT 1 FROM "
@@ -21,6 +23,12 @@ constexpr const char* kMissingVariants =
     "unnest(c.variant_skus) AS sku WHERE octet_length(sku) <= 1024 AND NOT EXISTS (SELECT 1 FROM "
     "sluice_ledger.variants v WHERE v.account = c.account AND v.shop = c.shop AND v.product_id = "
     "c.product_id AND v.language = c.language AND v.country = c.country AND v.variant_sku = sku)";
+constexpr const char* kMarkedVariants =
+    "SELECT account, shop, variant_sku, language, country, product_id FROM sluice_ledger.variants "
+    "WHERE position(chr(1) in variant_sku) > 0";
+constexpr Statement kSkusOfProduct{
+    "SELECT sku FROM sluice_ledger.catalog c, unnest(c.variant_skus) AS sku WHERE c.account = $1 "
+    "AND c.shop = $2 AND c.language = $3 AND c.country = $4 AND c.product_id = $5"};
 constexpr const char* kCutProducts =
     "SELECT account, shop, product_id, language, country, full_id FROM sluice_ledger.catalog "
     "WHERE full_id IS NOT NULL";
@@ -28,25 +36,46 @@ constexpr const char* kEvents =
     "SELECT account, shop, order_id, seq, received_s, received_ns, topic, digest, event FROM "
     "sluice_ledger.events";
 
+/// A row of an index of variants.
+struct VariantRow {
+    std::uint32_t account = 0, shop = 0;
+    std::string sku, language, country, product;
+
+    explicit VariantRow(RowReader& row) {
+        account = row.u4();
+        shop = row.u4();
+        for (std::string* column : {&sku, &language, &country, &product}) {
+            *column = row.string();
+        }
+    }
+    [[nodiscard]] RowWriter of_product() const {
+        RowWriter parameters;
+        parameters.u4(account).u4(shop).text(language).text(country).text(product);
+        return parameters;
+    }
+};
+
 class Contradictions {
 public:
-    explicit Contradictions(Connection& session) : session_(session) {}
+    Contradictions(Connection& session, const Visitor<ContradictedColumn>& visit)
+        : session_(session), visit_(visit) {}
 
-    std::vector<ContradictedColumn> find() {
-        variants(kStrayVariants, true);
-        variants(kMissingVariants, false);
+    void find() {
+        each(kStrayVariants, [this](RowReader& row) { found_variant(VariantRow(row), true); });
+        each(kMissingVariants, [this](RowReader& row) { found_variant(VariantRow(row), false); });
+        each(kMarkedVariants, [this](RowReader& row) { marked_variant(VariantRow(row)); });
         products();
         events();
-        return std::move(found_);
     }
 
 private:
+    void report(ContradictedColumn found) { more_ = more_ && visit_(found); }
     template <class Visit>
     void each(const char* sql, Visit visit) {
         constexpr int kRows = 1000;
         session_.script(std::string("DECLARE repeated NO SCROLL CURSOR FOR ") + sql);
         const std::string fetch = "FETCH " + std::to_string(kRows) + " FROM repeated";
-        for (int got = kRows; got == kRows;) {
+        for (int got = kRows; got == kRows && more_;) {
             const Rows rows = session_.query_text(fetch);
             got = rows.count();
             for (int i = 0; i < got; ++i) {
@@ -60,15 +89,27 @@ private:
         const std::uint32_t account = row.u4();
         return "account " + std::to_string(account) + ", shop " + std::to_string(row.u4());
     }
-    void variants(const char* sql, bool is_there) {
-        each(sql, [&](RowReader& row) {
-            std::string key = shop_key(row);
-            for (const char* column : {"variant_sku", "language", "country", "product_id"}) {
-                key += std::string(", ") + column + " " + row.string();
-            }
-            found_.push_back({"variants", key, {}, {}, {}});
-            (is_there ? found_.back().stored : found_.back().right) = "a row";
-        });
+    void found_variant(const VariantRow& row, bool is_there) {
+        ContradictedColumn found{"variants",
+                                 "account " + std::to_string(row.account) + ", shop " +
+                                     std::to_string(row.shop) + ", variant_sku " + row.sku +
+                                     ", language " + row.language + ", country " + row.country +
+                                     ", product_id " + row.product,
+                                 {},
+                                 {},
+                                 {}};
+        (is_there ? found.stored : found.right) = "a row";
+        report(std::move(found));
+    }
+    void marked_variant(const VariantRow& row) {
+        const Rows skus = session_.query(kSkusOfProduct, row.of_product());
+        bool is_known = false;
+        for (int i = 0; i < skus.count() && !is_known; ++i) {
+            is_known = key_text(skus.row(i).string()) == row.sku;
+        }
+        if (!is_known) {
+            found_variant(row, true);
+        }
     }
     void products() {
         each(kCutProducts, [this](RowReader& row) {
@@ -78,8 +119,7 @@ private:
             const std::string country = row.string();
             const std::string right = key_text(row.string());
             if (stored != right) {
-                found_.push_back(
-                    {"catalog", key + ", country " + country, "product_id", stored, right});
+                report({"catalog", key + ", country " + country, "product_id", stored, right});
             }
         });
     }
@@ -94,8 +134,8 @@ private:
             std::vector<EventTrace> events;
             unpack_events(row.text(), events);
             if (events.size() != 1) {
-                found_.push_back({"events", key + ", seq " + std::to_string(seq), "event",
-                                  "damaged", std::nullopt});
+                report({"events", key + ", seq " + std::to_string(seq), "event", "damaged",
+                        std::nullopt});
                 return;
             }
             const EventTrace& event = events.front();
@@ -110,20 +150,21 @@ private:
     void compare(const std::string& key, const char* column, const std::string& stored,
                  const std::string& right) {
         if (stored != right) {
-            found_.push_back({"events", key, column, stored, right});
+            report({"events", key, column, stored, right});
         }
     }
 
     Connection& session_;
-    std::vector<ContradictedColumn> found_;
+    const Visitor<ContradictedColumn>& visit_;
+    bool more_ = true;
 };
 
 }  // namespace
 
-std::vector<ContradictedColumn> contradicted_columns(WholeReader& reader) {
-    auto* snapshot = dynamic_cast<WholeSnapshot*>(&reader);
-    return snapshot == nullptr ? std::vector<ContradictedColumn>()
-                               : Contradictions(snapshot->session()).find();
+void visit_contradicted_columns(WholeReader& reader, const Visitor<ContradictedColumn>& visit) {
+    if (auto* snapshot = dynamic_cast<WholeSnapshot*>(&reader)) {
+        Contradictions(snapshot->session(), visit).find();
+    }
 }
 
 }  // namespace sluice::pg

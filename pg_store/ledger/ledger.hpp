@@ -72,8 +72,8 @@ struct ContradictedColumn {
     std::string table, key, column;
     std::optional<std::string> stored, right;
 };
-/// Compares such columns with those that they repeat.
+/// Compares such columns with those that they repeat, and visits those that contradict them.
 /// @param reader  Of whole_snapshot().
-[[nodiscard]] std::vector<ContradictedColumn> contradicted_columns(WholeReader& reader);
+void visit_contradicted_columns(WholeReader& reader, const Visitor<ContradictedColumn>& visit);
 
 }  // namespace sluice::pg

@@ -131,9 +131,10 @@ public:
                                 more = more && visit(difference_of(table, error));
                                 damaged.insert(table);
                             });
-        for (const pg::ContradictedColumn& found : pg::contradicted_columns(*reader_)) {
+        pg::visit_contradicted_columns(*reader_, [&](const pg::ContradictedColumn& found) {
             more = more && visit({found.table, found.key, found.column, found.stored, found.right});
-        }
+            return more;
+        });
         const auto right_digests = store::RowDigests::make(form);
         walk_ledger(*right.whole_snapshot(), *right_digests);
         tables = side_by_side(stored_digests->take(), right_digests->take());

@@ -448,6 +448,17 @@ TEST_F(Replay, K9_PostgresFindsEveryEditOfEveryColumnThatTheDatabaseHas) {
     EachSqlColumn(scene, database()).run();
 }
 
+TEST_F(Replay, K9_PostgresFindsAStrayVariantThatLooksCut) {
+    const worker::LedgerPlace place = database();
+    const auto session = pg::Connection::open(*place.url, {});
+    session->script(
+        "INSERT INTO sluice_ledger.variants (account, shop, variant_sku, language, country, "
+        "product_id) SELECT account, shop, 'stray' || chr(1), language, country, product_id FROM "
+        "sluice_ledger.variants LIMIT 1");
+    EXPECT_THAT(said(scene.audit(place)),
+                HasSubstr("variants | account 1, shop 1, variant_sku stray"));
+}
+
 // ---- What cannot be compared --------------------------------------------------------------------
 
 class Refused : public Replay {
