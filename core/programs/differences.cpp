@@ -1,8 +1,9 @@
 #include "core/programs/differences.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
-#include <utility>
+#include <vector>
 
 #include "core/json/slices.hpp"
 
@@ -22,23 +23,92 @@ Members members_of(std::string_view json) {
     return members;
 }
 
-/// The value as a program file has it, cut between two characters.
-std::string shown(const Members& members, const std::string& name) {
-    constexpr std::size_t kBytesMax = 120;
+/// Returns the piece of `value` around the byte `at`, cut between two characters.
+std::string piece_of(const std::string& value, std::size_t at) {
+    constexpr std::size_t kBytesMax = 120, kBefore = 40;
     constexpr unsigned char kContinues = 0x80, kContinuesMask = 0xc0;
-    const auto found = members.find(name);
-    if (found == members.end() || found->second == "[]") {
-        return "not set";
-    }
-    const std::string& value = found->second;
     if (value.size() <= kBytesMax) {
         return value;
     }
-    std::size_t end = kBytesMax;
-    while (end > 0 && (static_cast<unsigned char>(value[end]) & kContinuesMask) == kContinues) {
-        --end;
+    const auto boundary = [&value](std::size_t place) {
+        while (place > 0 && place < value.size() &&
+               (static_cast<unsigned char>(value[place]) & kContinuesMask) == kContinues) {
+            --place;
+        }
+        return place;
+    };
+    const std::size_t first =
+        boundary(std::min(at > kBefore ? at - kBefore : 0, value.size() - kBytesMax));
+    const std::size_t end = boundary(std::min(value.size(), first + kBytesMax));
+    return (first == 0 ? "" : "...") + value.substr(first, end - first) +
+           (end == value.size() ? "" : "...");
+}
+
+/// Returns `old -> now`, cut around the first byte that differs.
+std::string change_text(const std::string& old, const std::string& now) {
+    const auto differs = std::mismatch(old.begin(), old.end(), now.begin(), now.end());
+    const auto at = static_cast<std::size_t>(differs.first - old.begin());
+    return piece_of(old, at) + " -> " + piece_of(now, at);
+}
+
+/// The value as a program file has it.
+std::string value_of(const Members& members, const std::string& name) {
+    const auto found = members.find(name);
+    return found == members.end() || found->second == "[]" ? "not set" : found->second;
+}
+
+std::vector<std::string> rules_of(const Members& members) {
+    std::vector<std::string> rules;
+    if (const auto found = members.find("rules"); found != members.end()) {
+        for (const std::string_view rule : json_elements(found->second)) {
+            rules.emplace_back(rule);
+        }
     }
-    return value.substr(0, end) + "...";
+    return rules;
+}
+
+/// Returns all of a rule but what it pays.
+std::string matching_part(const std::string& rule) {
+    std::string text;
+    for (const JsonMember& member : json_members(rule)) {
+        if (member.key != "rate" && member.key != "tiers") {
+            text += member.key + ' ' + std::string(member.value) + ' ';
+        }
+    }
+    return text;
+}
+
+/// Names each rule that was changed, removed or added.
+std::string rules_text(const Members& before, const Members& after) {
+    std::vector<std::string> was = rules_of(before);
+    std::vector<std::string> is = rules_of(after);
+    std::erase_if(was, [&is](const std::string& rule) {
+        const auto same = std::find(is.begin(), is.end(), rule);
+        const bool found = same != is.end();
+        if (found) {
+            is.erase(same);
+        }
+        return found;
+    });
+    std::string text;
+    const auto add = [&text](const std::string& what) {
+        text += (text.empty() ? "" : ", ") + what;
+    };
+    for (const std::string& rule : was) {
+        const auto changed = std::find_if(is.begin(), is.end(), [&rule](const std::string& other) {
+            return matching_part(other) == matching_part(rule);
+        });
+        if (changed == is.end()) {
+            add("rule removed: " + piece_of(rule, 0));
+        } else {
+            add("rule changed: " + change_text(rule, *changed));
+            is.erase(changed);
+        }
+    }
+    for (const std::string& rule : is) {
+        add("rule added: " + piece_of(rule, 0));
+    }
+    return text.empty() ? "rules in another order" : text;
 }
 
 }  // namespace
@@ -54,15 +124,11 @@ std::string differences_text(std::string_view before, std::string_view after) {
     }
     std::string text;
     for (const std::string& name : names) {
-        const std::string old = shown(was, name);
-        const std::string now = shown(is, name);
-        const auto old_member = was.find(name);
-        const auto new_member = is.find(name);
-        const bool same = old_member != was.end() && new_member != is.end()
-                              ? old_member->second == new_member->second
-                              : old == now;
-        if (!same && name != "account") {
-            text += (text.empty() ? "" : ", ") + name + " " + old + " -> " + now;
+        const std::string old = value_of(was, name);
+        const std::string now = value_of(is, name);
+        if (old != now && name != "account") {
+            text += (text.empty() ? "" : ", ") +
+                    (name == "rules" ? rules_text(was, is) : name + " " + change_text(old, now));
         }
     }
     return text;

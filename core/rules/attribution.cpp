@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kEveryShop = "*";
 
-std::optional<Timestamp> reach_of(const ProgramId& program, std::string_view shop,
-                                  LedgerReader& ledger) {
+std::optional<Timestamp> effective_from_in(const ProgramId& program, std::string_view shop,
+                                           LedgerReader& ledger) {
     ProgramShop row{program, std::string(shop), {}};
     return ledger.load(row) ? std::optional(row.effective_from) : std::nullopt;
 }
@@ -153,9 +153,10 @@ std::vector<Covering> covering_programs(const std::vector<ProgramRow>& rows,
         if (!row.program.covers(shop_id)) {
             continue;
         }
-        std::optional<Timestamp> effective_from = reach_of(row.program.id, shop_id, ledger);
+        std::optional<Timestamp> effective_from =
+            effective_from_in(row.program.id, shop_id, ledger);
         if (!effective_from) {
-            effective_from = reach_of(row.program.id, kEveryShop, ledger);
+            effective_from = effective_from_in(row.program.id, kEveryShop, ledger);
         }
         covering.push_back({&row, effective_from.value_or(row.first_effective_from)});
     }

@@ -93,7 +93,7 @@ def test_migrate_names_distribute_which_may_be_repeated(folder, twins):
     sluice = twins.copy("setup-store")
     try:
         migrate = ("ledger", "migrate", "--ledger", cluster.url())
-        assert "--distribute spreads it over the other machines" in sluice(*migrate)
+        assert "--distribute distributes it over the Citus nodes" in sluice(*migrate)
         # Rows that are there go along.
         sluice("worker", "--until-empty", "--ledger", cluster.url())
         assert "27 tables by rows, 19 whole on each" in sluice(*migrate, "--distribute")

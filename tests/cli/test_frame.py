@@ -67,6 +67,11 @@ def test_store_is_accepted_before_or_after_the_subcommand(line):
     assert sluice(*line).status == 0
 
 
+def test_the_help_has_an_option_that_is_called_like_a_global_one():
+    assert "[--version V]" in sluice("help", "order", "reset").out
+    assert "--store" not in sluice("help", "order", "reset").out
+
+
 def test_output_that_cannot_be_written_is_a_failure():
     with open("/dev/full", "w") as full:
         run = sluice("tax", "1", "1", stdout=full)

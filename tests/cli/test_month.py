@@ -9,6 +9,7 @@ import pytest
 from harness import orders
 from harness.cli import now
 from harness.edge import Edge
+from program import sluice
 from test_ledger import ACME, HTTP, Shop, until_now
 
 WHY = ("--reason", "as agreed")
@@ -205,7 +206,9 @@ def test_a_preview_has_totals_payees_programs_and_later_amounts(sold):
     assert [row["programs"] for row in sold.json("payout", "preview", *ACME, *until_now())["payouts"]] == [["spring"]] * 2
     empty = sold.run("payout", "preview", *ACME, "--until", "2024-06-01T00:00:00Z").out
     assert "nothing to pay until 2024-06-01T00:00:00Z" in empty
-    assert "later: 21.00 USD have cleared, but are dated by receipt from " in empty
+    assert "later: 21.00 USD have cleared, but are dated by receipt from " in empty and "may pay them" in empty
+    without = sold.run("payout", "preview", *ACME, "--until", "2024-06-01T00:00:00Z", "--exclude", "ann").out
+    assert "later: 13.00 USD have cleared" in without, "no promise for who is excluded"
     held = '[[program]]\nid = "spring"\naccount = "acme"\ndefault_rate = "10%"\nlate_days = 36500\nclearing_days = 14\n'
     sold.run("program", "apply", sold.file("held.toml", held))
     sold.send("o9", platform_ordered_at=now(), platform_updated_at=now())
@@ -222,6 +225,24 @@ def test_program_apply_prints_each_change(sold):
     assert '1 program applied, 1 changed; policy of acme: amount_limit ["120.00 USD"] -> ["90.00 USD"]' in said
     assert 'program spring: clearing_days 0 -> 3, default_rate "10%" -> "12%"' in said
     assert sold.run("program", "apply", sold.file("raised.toml", raised)).out.strip() == "1 program applied, 0 changed"
+
+
+def test_program_apply_names_each_rule_that_changes(sold):
+    def apply(*rules):
+        text = '[[program]]\nid = "spring"\naccount = "acme"\ndefault_rate = "10%"\nlate_days = 36500\n'
+        for brand, rate in rules:
+            text += f'[[program.rule]]\nmatch = "brand"\nvalue = "{brand}"\nrate = "{rate}"\n'
+        return sold.run("program", "apply", sold.file("rules.toml", text)).out
+
+    many = [(f"brand-{i}", "5%") for i in range(9)]
+    assert apply(*many).count("rule added: ") == 9
+    said = apply(*many[:-2], ("brand-7", "15%"), ("new", "1%"))
+    rule = '{"match":"brand","value":"%s","rate":"%s"}'
+    assert "rule changed: " + rule % ("brand-7", "5%") + " -> " + rule % ("brand-7", "15%") in said, said
+    assert "rule removed: " + rule % ("brand-8", "5%") in said and "rule added: " + rule % ("new", "1%") in said
+    long = "b" * 300
+    apply((long, "5%"))
+    assert 'bbb","rate":"5%"} -> ...' in apply((long, "6%")), "the difference is shown, not the beginning"
 
 
 def test_an_export_passes_the_columns_of_payees_through(sold):
@@ -242,8 +263,13 @@ def test_an_export_passes_the_columns_of_payees_through(sold):
     text = export(ann, "--form", "csv", "--columns", "paypal", "--remittance", "Commission {month} {creator}")
     month = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m")
     assert text == f"ann@x.test,8.00,USD,{ann['payout_id']},Commission {month} ann,PayPal\n"
-    (payment,) = json.loads(export(ben, "--form", "json"))["payments"]
-    assert (payment["iban"], payment["email"]) == (None, "ben@x.test")
+    assert "--form pain.001, for --execution-date" in export(
+        ben, "--form", "json", "--execution-date", "2999-01-01", status=2)
+    debtor = sold.file("debtor.csv", "name,iban\nAcme,DE89370400440532013000\n")
+    assert "that day has passed" in export(
+        ben, "--form", "pain.001", "--debtor", debtor, "--execution-date", "1999-01-01", status=1)
+    (payment,) = json.loads(export(ben, "--form", "json", "--remittance", "For {creator}"))["payments"]
+    assert (payment["iban"], payment["email"], payment["remittance"]) == (None, "ben@x.test", "For ben")
 
 
 def test_holds_are_listed(sold):
@@ -258,6 +284,11 @@ def test_holds_are_listed(sold):
     assert [row["creator_id"] for row in sold.json("hold", "list", *ACME)] == ["ben"]
     assert "--reason is required" in sold.run("hold", "--shop", "shop-1", "--order", "o1", status=2).err
     assert "--account is required" in sold.run("hold", "list", status=2).err
+    listed = [row["creator_id"] for row in sold.json("hold", "list", *ACME)]
+    for line in (("--store", sold.store, "hold", "list", *ACME), (f"--store={sold.store}", "hold", "list", *ACME)):
+        assert [row["creator_id"] for row in sluice(*line, "--format", "json").json()] == listed
+    assert "--reason is required" in sluice(
+        "--store", sold.store, "hold", "--shop", "shop-1", "--order", "o1").err
 
 
 # Reports of a month -----------------------------------------------------------------------------------------------

@@ -160,6 +160,33 @@ Status switch_ledger(const store::StorePaths& paths, const std::optional<pg::Url
     return sync_folder(paths.root);
 }
 
+Status with_each_node(const Frame& frame, const std::string& ledger_url,
+                      const std::function<bool(LedgerReader&)>& read) {
+    auto opener = ledger_for_reading(frame, ledger_url, ReadFrom::kPrimary);
+    if (!opener.ok()) {
+        return opener.error();
+    }
+    try {
+        auto ledger = opener.value()();
+        if (!ledger.ok()) {
+            return ledger.error();
+        }
+        std::vector<std::string> nodes;
+        ledger.value()->snapshot({})->scan_heads([&nodes](const LedgerHead& head) {
+            nodes.push_back(head.node);
+            return true;
+        });
+        for (const std::string& node : nodes) {
+            if (!read(*ledger.value()->snapshot(node))) {
+                break;
+            }
+        }
+        return Status::success();
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
 Status with_snapshot(const Frame& frame, const std::string& ledger_url,
                      const std::function<Status(LedgerReader&)>& read, ReadFrom from) {
     auto opener = ledger_for_reading(frame, ledger_url, from);

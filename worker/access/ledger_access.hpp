@@ -50,6 +50,10 @@ enum class ReadFrom : std::uint8_t {
                                    const std::function<Status(LedgerReader&)>& read,
                                    ReadFrom from = ReadFrom::kAnyServer);
 
+/// Likewise, on a snapshot of each node that the ledger has, until `read` returns false.
+[[nodiscard]] Status with_each_node(const Frame& frame, const std::string& ledger_url,
+                                    const std::function<bool(LedgerReader&)>& read);
+
 /// Options of a command that lists rows of the ledger.
 struct ListOptions {
     std::string ledger;  ///< --ledger

@@ -95,7 +95,7 @@ Error differs(const worker::ReplayOutcome& outcome) {
     if (outcome.more != 0) {
         text += ", and " + grouped(outcome.more) + " more that are not shown";
     }
-    return {ErrorCode::kCorrupt, text + "; see docs/controls.md"};
+    return {ErrorCode::kCorrupt, text + "; see docs/operations.md, Audit the ledger"};
 }
 
 Status run_replay(const Frame& frame, const DoctorCommand& command) {

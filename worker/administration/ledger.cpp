@@ -172,7 +172,7 @@ Status run_migrate(const Frame&, const MigrateCommand& command) {
     if (migrated->could_be_distributed) {
         std::printf(
             "the database has Citus, and the ledger is on its coordinator alone: "
-            "--distribute spreads it over the other machines\n");
+            "--distribute distributes it over the Citus nodes\n");
     }
     return Status::success();
 }

@@ -119,7 +119,7 @@ pg::LedgerOptions ledger_options(store::Queue& queue, const std::atomic<bool>& s
 }
 
 /// Opens the drain. A service waits at its start for room on the disk, and for a database that is
-/// unreachable.
+/// unreachable or busy with another node's batch. The worker lock is held by then.
 Result<std::unique_ptr<worker::Drain>> open_drain(const Frame& frame, const WorkerCommand& command,
                                                   store::Queue& queue, const WorkerLog& log,
                                                   const std::atomic<bool>& stop) {
@@ -133,8 +133,10 @@ Result<std::unique_ptr<worker::Drain>> open_drain(const Frame& frame, const Work
     for (;;) {
         auto drain = worker::Drain::open(frame.paths(), queue, opener.value(),
                                          drain_options(command), service_events(log));
-        const bool passes = !drain.ok() && (store::is_out_of_room(drain.error()) ||
-                                            (has_database && drain.error().code == ErrorCode::kIo));
+        const ErrorCode code = drain.ok() ? ErrorCode::kInternal : drain.error().code;
+        const bool passes =
+            !drain.ok() && (store::is_out_of_room(drain.error()) ||
+                            (has_database && (code == ErrorCode::kIo || code == ErrorCode::kBusy)));
         if (!passes || command.until_empty || stop) {
             return drain;
         }

@@ -17,7 +17,7 @@ constexpr std::string_view kFields[] = {"message_id", "payout_id", "creator_id",
 PaymentColumns all_columns(const PaymentMessage& message) {
     PaymentColumns all;
     for (const std::string_view field : kFields) {
-        if (field != "remittance") {
+        if (field != "remittance" || message.names_remittance) {
             all.columns.push_back({std::string(field), std::string(field), {}});
         }
     }
@@ -104,6 +104,9 @@ std::string json_file(const PaymentMessage& message) {
                  {"iban", text_or_null(payment.to.iban)},
                  {"bic", text_or_null(payment.to.bic)},
                  {"amount", payment.amount.to_string()}};
+        if (message.names_remittance) {
+            row["remittance"] = payment.remittance;
+        }
         for (std::size_t i = 0; i < message.more.size(); ++i) {
             row[message.more[i]] = payment.to.more[i];
         }

@@ -37,6 +37,7 @@ struct PaymentMessage {
     std::vector<Payment> payments;      ///< Sorted by payout id; at least one.
     std::string execution_date{};       ///< YYYY-MM-DD; empty means the day of created_at.
     std::vector<std::string> more{};    ///< Names of BankAccount::more.
+    bool names_remittance = false;      ///< JSON, and CSV without chosen columns, have it.
 };
 
 enum class PaymentForm : std::uint8_t { kCsv, kJson, kPain };

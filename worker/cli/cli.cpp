@@ -35,9 +35,9 @@ std::string option_synopsis(const CLI::Option& option) {
     return option.get_required() ? " " + text : " [" + text + "]";
 }
 
-bool is_global(const CLI::Option& option) {
-    const std::string name = option.get_name();
-    return name == "--help" || name == "--version" || name == "--store";
+/// Returns true for an option that every command takes.
+bool is_global(const CLI::App& app, const CLI::Option& option) {
+    return app.get_parent() == nullptr || option.get_name() == "--help";
 }
 
 std::vector<std::string> subcommands_of(const CLI::App& app) {
@@ -72,7 +72,7 @@ std::string synopsis(const CLI::App& app) {
     }
     for (const bool positional : {true, false}) {
         for (const CLI::Option* option : app.get_options()) {
-            if (is_positional(*option) == positional && !is_global(*option)) {
+            if (is_positional(*option) == positional && !is_global(app, *option)) {
                 line += option_synopsis(*option);
             }
         }
@@ -187,14 +187,25 @@ int print_help(CLI::App& app, const Help& help) {
     return std::fflush(stdout) == 0 ? 0 : kExitFailed;
 }
 
+/// Returns true if the value of the option is the next word.
+bool takes_next_word(const CLI::App& root, const CLI::App& command, const std::string& word) {
+    const CLI::Option* option = command.get_option_no_throw(word);
+    option = option != nullptr ? option : root.get_option_no_throw(word);
+    return option != nullptr && option->get_items_expected_max() != 0;
+}
+
 /// `hold list` needs none of what `hold` requires: relaxes the commands above the one that the
-/// first words name.
+/// first words name, without options between them.
 void relax_outer_commands(CLI::App& app, int argc, const char* const* argv) {
     CLI::App* at = &app;
     for (int i = 1; i < argc; ++i) {
-        const std::string_view word = argv[i];
+        const std::string word = argv[i];
+        if (word.starts_with('-')) {
+            i += takes_next_word(app, *at, word) ? 1 : 0;
+            continue;
+        }
         const auto named =
-            at->get_subcommands([word](const CLI::App* sub) { return sub->get_name() == word; });
+            at->get_subcommands([&word](const CLI::App* sub) { return sub->get_name() == word; });
         if (named.empty()) {
             return;
         }

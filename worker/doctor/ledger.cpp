@@ -140,10 +140,10 @@ void check_server(const pg::Url& url, Findings& findings) {
         return;  // the journal's check reports the cause
     }
     if (found->lock_blocks) {
-        findings.push_back(
-            {"gate", Health::kOk, "two sessions shut each other out with an advisory lock", ""});
+        findings.push_back({"writer lock", Health::kOk,
+                            "two sessions shut each other out with an advisory lock", ""});
     } else {
-        findings.push_back({"gate", Health::kProblem,
+        findings.push_back({"writer lock", Health::kProblem,
                             "advisory locks do not block here: nodes of a fleet do not shut each "
                             "other out",
                             "connect past the pooler, or use an engine with advisory locks; see "

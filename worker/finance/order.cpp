@@ -51,23 +51,24 @@ bool has_attributed(LedgerReader& ledger, AccountNumber account, const std::stri
     return false;
 }
 
-bool is_command(LedgerReader& ledger, const std::string& id) {
+/// Returns whether some node has applied a command with this id.
+Result<bool> is_command(const Frame& frame, const std::string& ledger_url, const std::string& id) {
     bool found = false;
-    ledger.scan_commands([&](const CommandRow& row) {
-        found = row.command_id == id;
+    const Status read = with_each_node(frame, ledger_url, [&](LedgerReader& ledger) {
+        ledger.scan_commands([&](const CommandRow& row) {
+            found = row.command_id == id;
+            return !found;
+        });
         return !found;
     });
-    return found;
+    return read.ok() ? Result<bool>(found) : Result<bool>(read.error());
 }
 
 /// Finds the account of the orders that the cause attributed. A command belongs to one account, so
 /// orders of several accounts are detached account by account (K11).
+/// @param known  An account of which it attributed an order, if there is one.
 Status find_account_of_cause(LedgerReader& ledger, const std::string& cause,
-                             SubmitOptions& options) {
-    const std::optional<AccountId> known = account_of(ledger, cause);
-    if (!known && !is_command(ledger, cause)) {
-        return Error{ErrorCode::kNotFound, "the ledger knows no command " + cause};
-    }
+                             const std::optional<AccountId>& known, SubmitOptions& options) {
     if (options.account) {
         return Status::success();
     }
@@ -94,12 +95,23 @@ Status run_detach(const Frame& frame, const Tried<Detach>& tried) {
         return run_tried<Detach>(frame, tried);
     }
     SubmitOptions options = tried.submit;
-    const Status found = with_snapshot(
+    const std::string& cause = tried.command.cause;
+    bool is_known = false;
+    Status found = with_snapshot(
         frame, options.ledger_url,
         [&](LedgerReader& ledger) {
-            return find_account_of_cause(ledger, tried.command.cause, options);
+            const std::optional<AccountId> account = account_of(ledger, cause);
+            is_known = account.has_value();
+            return find_account_of_cause(ledger, cause, account, options);
         },
         ReadFrom::kPrimary);
+    if (!is_known && (found.ok() || found.error().code == ErrorCode::kNotFound)) {
+        const auto known = is_command(frame, options.ledger_url, cause);
+        if (!known.ok() || !*known) {
+            return known.ok() ? Error{ErrorCode::kNotFound, "the ledger knows no command " + cause}
+                              : known.error();
+        }
+    }
     return found.ok() ? submit_or_try(frame, tried.command, options, tried.dry_run) : found;
 }
 
@@ -173,18 +185,18 @@ void list_held_creators(LedgerReader& ledger, AccountNumber account, const Accou
 
 /// The memo entry of the hold has who, when and why.
 Row held_order_row(LedgerReader& ledger, const ShopRow& shop, const OrderState& order) {
-    Row row{shop.account_id.str(), shop.shop_id.str(), order.key.order_id.str()};
-    row.resize(hold_columns().size());
+    Json held_by, held_at, reason;
     for (const JournalGroup& group : ledger.order_journal(order)) {
         for (const JournalEntry& entry : group.entries) {
             if (entry.reason == JournalReason::kMemoHeld) {
-                row[5] = group.actor;
-                row[6] = group.recorded_at.to_string();
-                row[7] = group.note;
+                held_by = group.actor;
+                held_at = group.recorded_at.to_string();
+                reason = group.note;
             }
         }
     }
-    return row;
+    return {shop.account_id.str(), shop.shop_id.str(), order.key.order_id.str(), Json(), Json(),
+            std::move(held_by),    std::move(held_at), std::move(reason)};
 }
 
 void list_held_orders(LedgerReader& ledger, const AccountId& account_id, Listing& out) {

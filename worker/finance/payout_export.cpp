@@ -5,6 +5,7 @@
 #include "core/commands/ids.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
 #include "worker/access/accounts.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -20,6 +21,8 @@
 namespace sluice::cli {
 namespace {
 
+constexpr std::size_t kDateBytes = 10;  // 2026-02-03
+
 struct ExportCommand {
     std::vector<std::string> ids;
     std::string again;  ///< Id of an earlier message; empty means a new one.
@@ -28,7 +31,7 @@ struct ExportCommand {
     std::string payees, debtor, out;
     PaymentColumns columns;
     std::string execution_date;
-    std::string remittance = "{payout}";
+    std::optional<std::string> remittance;
     SubmitOptions submit;
 };
 
@@ -182,6 +185,7 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
     message.currency = payouts.front().currency;
     message.execution_date = command.execution_date;
     message.more = files.payees.columns;
+    message.names_remittance = command.remittance.has_value();
     if (const BankAccount* debtor = debtor_in(files.debtors, message.currency.code())) {
         message.debtor = *debtor;
     }
@@ -207,7 +211,8 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
                                                   profile.payee + ", of creator " + creator};
         }
         Payment payment{payout.payout_id, creator, profile.payee, payout.amount, to->second, {}};
-        auto remittance = remittance_text(command.remittance, payment, payout.until);
+        auto remittance =
+            remittance_text(command.remittance.value_or("{payout}"), payment, payout.until);
         if (!remittance.ok()) {
             return remittance.error();
         }
@@ -306,6 +311,11 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     if (!known->empty()) {
         return write_sent(frame, command, *account, *files, *known);
     }
+    if (!command.execution_date.empty() &&
+        command.execution_date < now().to_string().substr(0, kDateBytes)) {
+        return Error{ErrorCode::kInvalid,
+                     "--execution-date " + command.execution_date + ": that day has passed"};
+    }
     const auto message = read_message(frame, command, *account, *files);
     if (!message.ok()) {
         return message.error();
@@ -323,7 +333,6 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
 }
 
 Result<std::string> parse_date(std::string_view text) {
-    constexpr std::size_t kDateBytes = 10;
     const std::string date(text);
     if (date.size() != kDateBytes || !Timestamp::parse(date + "T00:00:00Z")) {
         return Error{ErrorCode::kInvalid, "expected a date such as 2026-02-03"};
@@ -362,9 +371,11 @@ void declare_export(Subcommand group) {
     add_value(
         app, "--execution-date", "DATE", command.execution_date, parse_date,
         "Day on which the bank is to pay, YYYY-MM-DD, in pain.001 (default: the day of export)");
-    add_text(app, "--remittance", "TEXT", command.remittance,
-             "Text for the payee's statement; {month}, {payout} and {creator} are replaced "
-             "(default: {payout})");
+    add_value(
+        app, "--remittance", "TEXT", command.remittance,
+        [](std::string_view text) { return Result<std::string>(std::string(text)); },
+        "Text for the payee's statement; {month}, {payout} and {creator} are replaced "
+        "(default: {payout}). Given, csv and json have a column remittance");
     add_file(app, "--out", "FILE", command.out, FileUse::kOutput, "Output file").required();
     add_value(app, "--again", "ID", command.again, parse_admin_id,
               "Write the file of this earlier message again; nothing is marked as sent")
@@ -372,6 +383,9 @@ void declare_export(Subcommand group) {
     app.require([&command = command, columns]() -> std::string {
         if (columns.is_given() && command.form != PaymentForm::kCsv) {
             return "--form csv, for --columns,";
+        }
+        if (!command.execution_date.empty() && command.form != PaymentForm::kPain) {
+            return "--form pain.001, for --execution-date,";
         }
         if (command.ids.empty() && command.again.empty()) {
             return "ID or --again";

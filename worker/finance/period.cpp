@@ -3,6 +3,7 @@
 
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/change.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/account_month.hpp"
 #include "os/clock/clock.hpp"
@@ -76,17 +77,22 @@ Row preview_row(const ProgramId& program, Currency currency, const ProgramMonth&
             month.late_postings};
 }
 
-/// Names what would be dated in the next period although it was received in this one.
-void print_late(const std::vector<LedgerHead>& late, std::uint64_t dead) {
-    for (const LedgerHead& head : late) {
-        std::printf("late: node %s has applied inputs received until %s only\n", head.node.c_str(),
-                    head.last_received.to_string().c_str());
+/// Nodes and dead letters whose inputs would be dated in the next period.
+struct Late {
+    std::vector<LedgerHead> nodes;
+    std::uint64_t dead_letters = 0;  ///< This node's.
+};
+
+void print_late(const Late& late, std::FILE* to) {
+    for (const LedgerHead& head : late.nodes) {
+        std::fprintf(to, "late: node %s has applied inputs received until %s only\n",
+                     head.node.c_str(), head.last_received.to_string().c_str());
     }
-    if (dead != 0) {
-        std::printf(
-            "late: %llu dead letter%s received before the end would be dated after it if "
-            "replayed\n",
-            static_cast<unsigned long long>(dead), dead == 1 ? "" : "s");
+    if (late.dead_letters != 0) {
+        std::fprintf(to,
+                     "late: %s on this node, received before the end, would be dated after it if "
+                     "replayed\n",
+                     counted(late.dead_letters, "dead letter", "dead letters").c_str());
     }
 }
 
@@ -98,22 +104,23 @@ Status preview(const CloseCommand& command, AccountNumber account, LedgerReader&
     if (Status fits = check_period_end(until, at, account_id, closed_until); !fits.ok()) {
         return fits;
     }
-    Listing listing(command.format, preview_columns());
     const AccountMonth months =
         read_account_month(ledger, account, closed_until.value_or(kFirstInstant), until);
+    Late late{late_nodes(ledger, until, at)};
+    ledger.scan_dead([&](const DeadLetter& letter) {
+        late.dead_letters += letter.account == account && letter.received_at < until ? 1U : 0U;
+        return true;
+    });
+    Listing listing(command.format, preview_columns());
     for (const auto& [key, month] : months) {
         listing.add(preview_row(key.first, key.second, month));
     }
     listing.finish();
     if (command.format != Format::kTable) {
+        print_late(late, stderr);  // a listing is one list
         return Status::success();
     }
-    std::uint64_t dead = 0;
-    ledger.scan_dead([&](const DeadLetter& letter) {
-        dead += letter.account == account && letter.received_at < until ? 1U : 0U;
-        return true;
-    });
-    print_late(late_nodes(ledger, until, at), dead);
+    print_late(late, stdout);
     std::printf("preview, nothing was changed: account %s would be closed until %s\n",
                 account_id.str().c_str(), until.to_string().c_str());
     return Status::success();

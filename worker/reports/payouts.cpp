@@ -105,8 +105,7 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
     const CreatorNames names(ledger);
     PayoutNodes nodes(ledger);
     const auto accounts = account_ids(ledger);
-    const std::string prefix =
-        filter.payout_run.empty() ? "" : "P" + filter.payout_run.substr(1) + "-";
+    const std::string prefix = filter.payout_run.empty() ? "" : payout_id_prefix(filter.payout_run);
     Payout first;
     first.payout_id = prefix;
     bool all_read = false;
@@ -166,7 +165,7 @@ void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out
 }
 
 void scan_payout_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit) {
-    const std::string prefix = "P" + run.substr(1) + "-";
+    const std::string prefix = payout_id_prefix(run);
     Payout first;
     first.payout_id = prefix;
     ledger.scan(first, {0, 1}, [&](const Payout& payout) {
@@ -215,10 +214,15 @@ bool names(const std::vector<Id>& list, const Id& id) {
 }  // namespace
 
 void print_left_for_later(LedgerReader& ledger, AccountNumber account, const PayoutClose& close) {
-    std::vector<CreatorId> creators;
-    for (const CreatorId& creator : close.creators) {
-        creators.push_back(first_id(ledger, account, creator));
-    }
+    const auto first_ids = [&](const std::vector<CreatorId>& given) {
+        std::vector<CreatorId> ids;
+        for (const CreatorId& creator : given) {
+            ids.push_back(first_id(ledger, account, creator));
+        }
+        return ids;
+    };
+    const std::vector<CreatorId> creators = first_ids(close.creators);
+    const std::vector<CreatorId> excluded = first_ids(close.excluded);
     LeftByCurrency pending, dated;
     for (const ProgramRow& row : ledger.programs(account)) {
         const Program& program = row.program;
@@ -230,7 +234,8 @@ void print_left_for_later(LedgerReader& ledger, AccountNumber account, const Pay
         first.account = account;
         first.program = program.id;
         ledger.scan(first, {2, 2}, [&](const OpenAmount& open) {
-            if (open.amount <= Decimal() || !names(creators, open.creator)) {
+            if (open.amount <= Decimal() || !names(creators, open.creator) ||
+                (!excluded.empty() && names(excluded, open.creator))) {
                 return true;
             }
             if (!open.cleared && open.sold_at > cleared_until) {
@@ -242,7 +247,11 @@ void print_left_for_later(LedgerReader& ledger, AccountNumber account, const Pay
         });
     }
     print_left(pending, "clear from", "");
-    print_left(dated, "have cleared, but are dated by receipt from", ": a later --until pays them");
+    print_left(dated, "have cleared, but are dated by receipt from",
+               ": a later --until may pay them");
+    if (!pending.empty() || !dated.empty()) {
+        std::printf("later: holds, blocks, minimums and payees are checked then\n");
+    }
 }
 
 PayoutRunListing::PayoutRunListing(Format format, LedgerReader& ledger, AccountNumber account,
