@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 PRESET ?= dev
 MANIFEST ?= build/release/install_manifest.txt
 
-.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench dist deb test-package check-nginx check-nginx-tests test-citus torture fuzz mutate sanitize coverage soak clean
+.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench dist deb test-package check-nginx check-nginx-tests test-citus torture damage fuzz mutate sanitize coverage soak clean
 
 help:
 	@echo "make demo          nginx accepts signed orders, commissions follow (KEEP=1 leaves it running)"
@@ -25,6 +25,7 @@ help:
 	@echo "make test-citus    the ledger on Citus: CITUS_SOURCE=DIR with its sources"
 	@echo "make fuzz          libFuzzer targets, FUZZ_SECONDS=3600 each"
 	@echo "make torture       the long crash and fault rounds"
+	@echo "make damage        300 rounds of damage to the files that nginx shares with the programs"
 	@echo "make mutate        plant faults one by one; a test must fail for each"
 	@echo "make sanitize      integration tests on nginx with ASan, UBSan, TSan; memcheck; planted bugs"
 	@echo "make coverage      lines and branches of core, os and lmdb_store that unit tests reach"
@@ -92,6 +93,9 @@ fuzz:
 
 torture:
 	scripts/torture
+
+damage:
+	/usr/bin/python3 -m pytest -q -p no:cacheprovider -m long tests/security/test_walls.py
 
 mutate:
 	scripts/mutate

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/json/document.hpp"
+#include "core/values/unicode.hpp"
 
 namespace sluice {
 namespace {
@@ -15,34 +16,6 @@ constexpr std::size_t kQuotedMax = 16;  ///< Bytes on either side of the place.
 
 bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
-}
-
-/// Returns the length of the UTF-8 character at `at`, or 0.
-std::size_t utf8_size(std::string_view text, std::size_t at) noexcept {
-    const auto byte = [&](std::size_t i) {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-    };
-    const unsigned first = byte(at);
-    const unsigned second = byte(at + 1);
-    const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-    if (first < 0x80) {
-        return 1;
-    }
-    if (first >= 0xC2 && first <= 0xDF) {
-        return continues(at + 1) ? 2 : 0;
-    }
-    if (first >= 0xE0 && first <= 0xEF) {
-        const bool overlong = first == 0xE0 && second < 0xA0;
-        const bool surrogate = first == 0xED && second > 0x9F;
-        return continues(at + 1) && continues(at + 2) && !overlong && !surrogate ? 3 : 0;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        const bool overlong = first == 0xF0 && second < 0x90;
-        const bool beyond = first == 0xF4 && second > 0x8F;
-        const bool whole = continues(at + 1) && continues(at + 2) && continues(at + 3);
-        return whole && !overlong && !beyond ? 4 : 0;
-    }
-    return 0;
 }
 
 /// Reads the body token by token. A read_ function that returns true has moved past its token;
@@ -153,7 +126,7 @@ private:
             if (static_cast<unsigned char>(c) < 0x20) {
                 return fail("no control character in a string (an escape such as \\n)");
             }
-            const std::size_t size = utf8_size(body_, at_);
+            const std::size_t size = utf8_bytes(body_.substr(at_));
             if (size == 0) {
                 return fail("UTF-8");
             }

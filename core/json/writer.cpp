@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/values/unicode.hpp"
+
 namespace sluice {
 namespace {
 
@@ -14,20 +16,23 @@ void append_integer(std::string& out, Integer number) {
     out.append(digits.data(), end);
 }
 
-void append_escaped(std::string& out, unsigned char byte) {
-    constexpr std::string_view kHex = "0123456789abcdef";
-    out += "\\u00";
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-}
-
+/// Escapes also what people would not see, because the output may go to a terminal.
 void append_quoted(std::string& out, std::string_view text) {
     out += '"';
-    for (const char c : text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
         const auto byte = static_cast<unsigned char>(c);
         if (byte < 0x20 || byte == 0x7f || c == '<') {
-            append_escaped(out, byte);
+            append_unicode_escape(out, byte);
             continue;
+        }
+        if (byte >= 0x80) {
+            const std::size_t bytes = utf8_bytes(text.substr(at));
+            if (bytes > 0 && is_unseen(utf8_character(text.substr(at)))) {
+                append_unicode_escape(out, utf8_character(text.substr(at)));
+                at += bytes - 1;
+                continue;
+            }
         }
         if (c == '"' || c == '\\') {
             out += '\\';

@@ -70,15 +70,19 @@ Text account(const IngestRequest& request) noexcept {
 }
 
 /// Returns the shop that the sender named, if it has the form of an id. Senders may put a token
-/// there by mistake, so an unknown name as long as a secret is cut before it reaches a log.
+/// there by mistake, so an unknown name as long as a secret is cut before it reaches a log. So is a
+/// name that looks like an e-mail address, which is a personal datum: at its first `@`, at most.
 Text shop(std::string_view name, bool known, ngx_pool_t* pool) {
     constexpr std::size_t kSecretBytesMin = 16;
     constexpr std::size_t kShownBytes = 8;
     if (!is_admin_id(name)) {
         return std::nullopt;
     }
-    return !known && name.size() >= kSecretBytesMin
-               ? copy(pool, std::string(name.substr(0, kShownBytes)) + "...")
+    const std::size_t address_at = name.find('@');
+    const bool is_cut =
+        address_at != std::string_view::npos || (!known && name.size() >= kSecretBytesMin);
+    return is_cut
+               ? copy(pool, std::string(name.substr(0, std::min(kShownBytes, address_at))) + "...")
                : Text(name);
 }
 

@@ -1,6 +1,9 @@
 """Logs: the shipped format says who, what and why; nothing secret ever gets there."""
 
 import json
+import re
+import socket
+import struct
 
 from harness import http1, orders, paths, sign
 
@@ -43,6 +46,50 @@ def test_the_log_says_why_and_nothing_secret(start_edge, new_merchant):
     )
     for secret in [merchant.secret, *PLANTED]:
         assert secret not in everything, secret
+
+
+def test_a_shop_id_that_looks_like_an_address_is_cut(start_edge, new_merchant):
+    edge = start_edge(CONFIG, workers=1)
+    merchant = new_merchant(edge, "acme")
+    edge.sluice("shop", "create", "jo@shop.example", "--account", "acme")
+    for shop in ("jo@shop.example", "customer.name@example.org", "x@y.z"):
+        status = 200 if shop == "jo@shop.example" else 401
+        assert edge.post_event(shop, merchant.secret, "ORDER_CREATE", orders.order()).status == status
+    access = edge.folder / "access.log"
+    paths.wait_until(lambda: len(access.read_text().splitlines()) == 3, "three lines")
+    assert [json.loads(line)["shop"] for line in access.read_text().splitlines()] == ["jo...", "customer...", "x..."]
+    assert "@" not in access.read_text() + edge.log()
+
+
+def test_every_line_is_json_also_without_a_status(start_edge, new_merchant):
+    """A client may leave at any moment. nginx writes a status that it does not know as 000, which is no number."""
+    shipped = (paths.ROOT / "conf" / "nginx" / "sluice-log.conf").read_text()
+    assert '"status":$status_as_number,' in shipped and re.search(r"^ +000 0;$", shipped, re.MULTILINE)
+    edge = start_edge(CONFIG, workers=1)
+    merchant = new_merchant(edge, "acme")
+    body = sign.encode(orders.order(extra="x" * 100_000))
+    headers = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
+    for sent, resets in ((10, False), (50_000, False), (10, True), (50_000, True), (len(body), True)):
+        with edge.connect() as connection:
+            connection.send(http1.head("POST", sign.EVENTS, [*headers, ("Content-Length", str(len(body)))]))
+            connection.send(body[:sent])
+            if resets:
+                connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    access = edge.folder / "access.log"
+    paths.wait_until(lambda: len(access.read_text().splitlines()) == 5, "five lines")
+    lines = [json.loads(line) for line in access.read_text().splitlines()]
+    assert all(isinstance(line["status"], int) for line in lines)
+
+
+def test_two_authorization_headers_reach_the_log_at_level_info_only(start_edge, new_merchant):
+    """nginx itself writes a repeated header, with its value: docs/security.md says so."""
+    for level, is_written in (("notice", False), ("info", True)):
+        edge = start_edge(CONFIG, level=level, workers=1)
+        _, secret = new_merchant(edge, "acme").edge.sluice.token("acme", "write_products")
+        headers = [("Authorization", f"Bearer {secret}")] * 2
+        assert edge.request("POST", sign.CATALOG, headers, b"{}").status == 400
+        assert (secret in edge.log()) is is_written, level
+        assert secret not in (edge.folder / "access.log").read_text()
 
 
 def test_commit_time_is_part_of_request_time(start_edge, new_merchant):

@@ -116,6 +116,32 @@ def test_the_clock_would_see_a_difference(requests):
     assert worst_t(collect(edge.port, by_name["known"], malformed, PAIRS // 5)) > LIMIT
 
 
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+@pytest.mark.parametrize("kilobytes,pairs", [(0.3, 1500), (60, 400), (900, 60)])
+def test_a_failed_check_takes_as_long_whatever_the_number_of_tokens(start_edge, new_merchant, kilobytes, pairs):
+    """Medians of interleaved pairs. With one HMAC for each token, eight tokens took twice as long as an unknown shop."""
+    edge = start_edge(CONFIG.replace("@LOG@", "off").replace("sluice_ingest events;",
+                      "sluice_ingest events; client_max_body_size 2m;"), workers=1)
+    body = sign.encode(orders.order(extra="x" * int(kilobytes * 1000)))
+    unknown = sign.event_headers("nowhere", "a secret of sixteen bytes", "ORDER_CREATE", body)
+
+    def request(headers):
+        return http1.head("POST", sign.EVENTS, headers + [("Content-Length", str(len(body)))]) + body
+
+    for tokens in (1, 2, 8):
+        merchant = new_merchant(edge, f"tokens-{tokens}")
+        for _ in range(tokens - 1):
+            edge.sluice.token(merchant.account, "write_orders")
+    for tokens in (1, 2, 8):
+        known = sign.event_headers(f"tokens-{tokens}-shop", "a secret of sixteen bytes", "ORDER_CREATE", body)
+        times = collect(edge.port, request(known), request(unknown), pairs)
+        ratio = median(times[0]) / median(times[1])
+        assert 0.85 < ratio < 1.15, f"{tokens} tokens, {kilobytes} KB: {ratio:.2f}"
+
+
 def test_welch_t_of_known_samples():
     assert abs(welch_t([1, 2, 3, 4, 5], [2, 3, 4, 5, 6]) + 1.0) < 1e-9
     chance = random.Random(1)

@@ -1,21 +1,13 @@
 #include "worker/cli/json.hpp"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 
 #include "core/values/assert.hpp"
+#include "core/values/unicode.hpp"
 
 namespace sluice::cli {
 namespace {
-
-void append_escape(std::string& out, unsigned unit) {
-    char escape[8];
-    std::snprintf(escape, sizeof(escape), "\\u%04x", unit);
-    out += escape;
-}
 
 void append_ascii(std::string& out, char c, JsonEscapes escapes) {
     constexpr std::string_view kNamed = "\b\f\n\r\t\"\\";
@@ -23,31 +15,10 @@ void append_ascii(std::string& out, char c, JsonEscapes escapes) {
     if (const std::size_t named = kNamed.find(c); named != std::string_view::npos) {
         out += {'\\', kNames[named]};
     } else if (static_cast<unsigned char>(c) < 0x20 ||
-               (c == '\x7f' && escapes == JsonEscapes::kNonAscii)) {
-        append_escape(out, static_cast<unsigned char>(c));
+               (c == '\x7f' && escapes != JsonEscapes::kNeeded)) {
+        append_unicode_escape(out, static_cast<unsigned char>(c));
     } else {
         out += c;
-    }
-}
-
-/// Returns the number of bytes of the character at the start of `text`, or 0 if it is not valid.
-std::size_t character_size(std::string_view text) {
-    const auto lead = static_cast<unsigned char>(text.front());
-    const std::size_t size = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    return size <= text.size() && simdjson::validate_utf8(text.data(), size) ? size : 0;
-}
-
-/// Requires: `character` is one valid character beyond ASCII.
-void append_as_escapes(std::string& out, std::string_view character) {
-    unsigned point = static_cast<unsigned char>(character.front()) & (0x7FU >> character.size());
-    for (const char c : character.substr(1)) {
-        point = point << 6U | (static_cast<unsigned char>(c) & 0x3FU);
-    }
-    if (point > 0xFFFF) {
-        append_escape(out, 0xD800U + ((point - 0x10000U) >> 10U));
-        append_escape(out, 0xDC00U + ((point - 0x10000U) & 0x3FFU));
-    } else {
-        append_escape(out, point);
     }
 }
 
@@ -203,10 +174,11 @@ std::string json_quoted(std::string_view text, JsonEscapes escapes) {
             continue;
         }
         constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-        const std::size_t size = character_size(text.substr(at));
+        const std::size_t size = utf8_bytes(text.substr(at));
         const std::string_view character = size == 0 ? kReplacement : text.substr(at, size);
-        if (escapes == JsonEscapes::kNonAscii) {
-            append_as_escapes(out, character);
+        if (escapes == JsonEscapes::kNonAscii ||
+            (escapes == JsonEscapes::kUnseen && is_unseen(utf8_character(character)))) {
+            append_unicode_escape(out, utf8_character(character));
         } else {
             out += character;
         }

@@ -81,11 +81,12 @@ struct Json::Member {
 /// Which characters of a JSON string are written as escapes.
 enum class JsonEscapes : std::uint8_t {
     kNeeded,    ///< Quotes, backslashes and control characters.
+    kUnseen,    ///< Those, and what a terminal obeys or does not show (is_unseen()).
     kNonAscii,  ///< Those, and every character beyond ASCII.
 };
 /// Returns a JSON string, in its quotes.
 [[nodiscard]] std::string json_quoted(std::string_view text,
-                                      JsonEscapes escapes = JsonEscapes::kNeeded);
+                                      JsonEscapes escapes = JsonEscapes::kUnseen);
 
 /// Returns the same JSON with a member or element on each line and two spaces for each level,
 /// without a final newline. Numbers stay as they were written. `level` is that of the line on which

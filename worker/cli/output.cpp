@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/values/assert.hpp"
+#include "core/values/unicode.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -16,11 +17,6 @@ std::size_t display_width(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
     }));
-}
-
-/// Finds U+0080 to U+009F, control characters that a terminal interprets like ESC.
-bool begins_c1_control(std::string_view text) {
-    return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0;
 }
 
 /// Makes a cell from JSON text. Numbers stay as they were written.
@@ -85,15 +81,19 @@ std::string grouped(std::uint64_t number) {
 std::string printable(std::string_view text) {
     static constexpr std::string_view kHex = "0123456789abcdef";
     std::string safe;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        if (byte < 0x20 || byte == 0x7F || begins_c1_control(text.substr(i))) {
+    while (!text.empty()) {
+        const std::size_t bytes = utf8_bytes(text);
+        const auto first = static_cast<unsigned char>(text.front());
+        if (bytes == 0 || (bytes == 1 && is_unseen(first))) {
             safe += "\\x";
-            safe += kHex[byte >> 4u];
-            safe += kHex[byte & 15u];
+            safe += kHex[first >> 4U];
+            safe += kHex[first & 15U];
+        } else if (is_unseen(utf8_character(text))) {
+            append_unicode_escape(safe, utf8_character(text));
         } else {
-            safe += text[i];
+            safe += text.substr(0, bytes);
         }
+        text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return safe;
 }

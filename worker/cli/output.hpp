@@ -72,7 +72,8 @@ private:
 [[nodiscard]] std::string csv_field(std::string_view text);
 /// Groups the digits: 1234567 becomes 1,234,567.
 [[nodiscard]] std::string grouped(std::uint64_t number);
-/// Makes text safe for a terminal: control characters become \xNN.
+/// Makes text safe for a terminal: control and invisible characters become \xNN or \uNNNN, and
+/// bytes that are not UTF-8 \xNN.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// Returns the row as an object with a member for each column. Columns beyond the row's end are

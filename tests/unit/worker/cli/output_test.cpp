@@ -53,9 +53,14 @@ TEST(Output, TableNeverSendsControlsToTheTerminal) {
     EXPECT_EQ(printable("a\x1b[31m\n\x7f"), "a\\x1b[31m\\x0a\\x7f");
     EXPECT_EQ(printable("\xC2\x9B"
                         "31m"),
-              "\\xc2\x9B"
-              "31m");
+              "\\u009b31m");
+    EXPECT_EQ(printable("\x9B"
+                        "31m"),
+              "\\x9b31m");
     EXPECT_EQ(printable("caf\xC3\xA9"), "caf\xC3\xA9");
+    EXPECT_EQ(printable("a\u202Eb\u2028c\u200Bd\u2066e\uFEFF"),
+              "a\\u202eb\\u2028c\\u200bd\\u2066e\\ufeff");
+    EXPECT_EQ(printable("\U000E0041 \U0001F600"), "\\udb40\\udc41 \U0001F600");
 }
 
 TEST(Output, TableOfManyRowsKeepsWritingAfterItsWidthsAreFixed) {
@@ -110,6 +115,8 @@ TEST(Output, BytesThatAreNotUtf8AreReplacedInJson) {
     EXPECT_EQ(json_quoted("a\xFF\xC3\xA9\xE2\x82"),
               "\"a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\"");
     EXPECT_EQ(json_quoted("\x01\n\"\\/<"), R"("\u0001\n\"\\/<")");
+    EXPECT_EQ(json_quoted("\x7F\u009B\u202E\u2028\u200B"), R"("\u007f\u009b\u202e\u2028\u200b")");
+    EXPECT_EQ(json_quoted("\x7F\u202E", JsonEscapes::kNeeded), "\"\x7F\u202E\"");
     EXPECT_EQ(json_quoted("\xC3\xA9 \xF0\x9F\x98\x80", JsonEscapes::kNonAscii),
               R"("\u00e9 \ud83d\ude00")");
 }
