@@ -10,6 +10,7 @@
 #include "lmdb_store/backup/file_copy.hpp"
 #include "lmdb_store/backup/list.hpp"
 #include "lmdb_store/registry/publish.hpp"
+#include "lmdb_store/registry/published.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
@@ -50,7 +51,7 @@ Status sync_folders(const StorePaths& target) {
 /// one, is written.
 Status fill(const fs::path& folder, const Backup& backup, const StorePaths& target,
             const CopyCheck& check) {
-    const auto format_owner = owner_of(target.registry / "data.mdb");
+    const auto format_owner = owner_of(generation_file(target));
     const auto key_owner = owner_of(target.master_key);
     if (!format_owner || !key_owner) {
         return format_owner ? key_owner.error() : format_owner.error();
@@ -71,9 +72,9 @@ Status fill(const fs::path& folder, const Backup& backup, const StorePaths& targ
         ok = copy_file(folder / "master.key", target.master_key, kWholeFile, *key_owner);
     }
     ok = ok ? sync_folders(target) : ok;
+    ok = ok ? publish_registry(target) : ok;
     ok = ok ? copy_file(folder / "format", target.format, kWholeFile, *format_owner) : ok;
     ok = ok ? sync_folder(target.root) : ok;
-    ok = ok ? publish_registry(target) : ok;
     return ok ? check(target, backup) : ok;
 }
 

@@ -394,7 +394,7 @@ def rounds_of_damage(walled, new_merchant, count):
         subprocess.run(["cp", "-a", sound, walled.store], check=True)
         try:
             damage_round(walled, seed + number)
-        except AssertionError as failure:
+        except (AssertionError, subprocess.TimeoutExpired) as failure:
             raise AssertionError(f"SLUICE_SEED={seed + number}: {failure}") from failure
 
 
