@@ -118,3 +118,11 @@ def test_views_name_it_too(fleet):
     listed = {row["order_id"]: row["node"] for row in rows(one, "orders")}
     database = json.loads(one.sluice("payout", "list", "--all-accounts", "--format", "json", *one.ledger))
     assert database == rows(one, "payouts") and listed["a"] == two.uuid
+
+
+def test_K11_detach_knows_the_commands_of_other_nodes(fleet):
+    one, two, _ = fleet
+    why = ("--account", "acme", "--reason", "as agreed")
+    one.sluice("hold", "--shop", SHOP, "--order", "b", "--reason", "as agreed", *one.ledger)
+    (held,) = {row["command_id"] for row in rows(one, "journal") if "HELD" in row["reason"]}
+    assert "no change" in two.sluice("detach", "--cause", held, *why, *two.ledger)

@@ -1,11 +1,15 @@
 """A fleet's ledger is lost and rebuilt from the archives of all its nodes."""
 
+import os
+import signal
+
 import pytest
 
 from fleet import history
 from fleet.node import Node
 from fleet.storm import close_all, found, wait_until_applied
-from harness import cli, postgres
+from harness import cli, paths, postgres
+from harness.cut_commit import ANSWER_LOST, CutCommit
 
 REPORTS = ("orders", "journal", "balances", "payouts", "anomalies", "products")
 WHY = ("--reason", "as agreed")
@@ -37,9 +41,13 @@ def live(nodes, secret):
         order = events[number].order_id, events[number].shop
         nodes[number % 2].sluice("hold", "--order", order[0], "--shop", order[1], *WHY, *nodes[0].ledger)
     for node in nodes:
-        node.worker.terminate()
-        assert node.worker.wait(30) == 0
-        node.worker = None
+        stop(node)
+
+
+def stop(node):
+    node.worker.terminate()
+    assert node.worker.wait(30) == 0
+    node.worker = None
 
 
 def reports(node, url):
@@ -83,3 +91,34 @@ def test_the_archives_of_all_nodes_give_the_same_ledger(database):
         assert other["payouts"] != expected["payouts"]
     finally:
         close_all([*(node.close for node in nodes)])
+
+
+def test_K9_the_order_has_the_batch_of_a_commit_without_an_answer(database):
+    with CutCommit(database) as cut:
+        url = database.create("cut")
+        nodes = [Node("edge1", ledger=url.replace(str(database.folder), str(cut.folder))), Node("edge2", ledger=url)]
+        cut_off, other = nodes
+        events = iter(history.make(5, 20, 4))
+        try:
+            secret = found(nodes)
+            cut_off.import_all()
+            for node in nodes:
+                assert node.post(next(events), secret).status == 200
+                wait_until_applied(nodes)
+            stop(cut_off)
+            assert cut_off.post(next(events), secret).status == 200
+            cut.cuts.append(ANSWER_LOST)
+            cut_off.start_worker()
+            paths.wait_until(lambda: cut.done, "a commit whose answer is lost")
+            os.kill(cut_off.worker.pid, signal.SIGSTOP)  # before it tries again, the other node has a batch
+            assert other.post(next(events), secret).status == 200
+            wait_until_applied([other])
+            os.kill(cut_off.worker.pid, signal.SIGCONT)
+            assert cut_off.post(next(events), secret).status == 200
+            wait_until_applied(nodes)
+            for node in nodes:
+                stop(node)
+            archives = [node.edge.store / "archive" for node in nodes]
+            assert " inputs were replayed: all " in audited(other, archives, url)
+        finally:
+            close_all([*(node.close for node in nodes)])
