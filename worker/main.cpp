@@ -41,6 +41,7 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_payout(app);
     declare_bank(app);
     declare_money(app);
+    declare_approvals(app);
     declare_order(app);
     declare_period(app);
     declare_forget(app);

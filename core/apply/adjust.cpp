@@ -3,6 +3,7 @@
 #include "core/apply/command.hpp"
 #include "core/apply/money.hpp"
 #include "core/approvals/approval.hpp"
+#include "core/approvals/limits.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 
@@ -20,10 +21,24 @@ Result<Decimal> checked_amount(const Decimal& amount, Currency currency) {
                                           std::to_string(currency.minor_units())};
 }
 
-bool must_wait(const CommandContext& context, const Money& amount, ProgramCache& programs,
-               LedgerTxn& txn) {
-    const Policy& policy = programs.settings(txn, context.account).policy;
-    return !context.approved && needs_approval(policy.approve_adjust_above, amount);
+bool must_wait(const CommandContext& context, const CreatorId& creator, const Money& amount,
+               ProgramCache& programs, LedgerTxn& txn) {
+    const AccountSettings& settings = programs.settings(txn, context.account);
+    const auto& above = settings.policy.approve_adjust_above;
+    return !context.approved && above &&
+           exceeds_limit(
+               above, amount,
+               limit_sum(txn, context.account, LimitKind::kAdjust, creator, amount.currency,
+                         accounting_date(context.source.received_at, settings.row.closed_until)));
+}
+
+void count_adjust(const CommandContext& context, const CreatorId& creator, const Money& amount,
+                  ProgramCache& programs, LedgerTxn& txn) {
+    count_use({context.account, LimitKind::kAdjust, creator, amount.currency,
+               accounting_date(context.source.received_at,
+                               programs.settings(txn, context.account).row.closed_until),
+               context.source.command_id, amount.amount},
+              txn);
 }
 
 MoneyCommand money_command(const CommandContext& context) {
@@ -51,7 +66,7 @@ Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
     }
     Position& position = *state.position();
     const Attribution& attribution = position.attribution;
-    if (must_wait(context, {state.currency, *amount}, programs, txn)) {
+    if (must_wait(context, attribution.creator, {state.currency, *amount}, programs, txn)) {
         return wait_for_approval(
             context, {Money{state.currency, *amount}, attribution.program, attribution.creator},
             txn);
@@ -65,6 +80,7 @@ Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
     row.currency = state.currency;
     row.amount = *amount;
     txn.put(row);
+    count_adjust(context, row.creator, {row.currency, row.amount}, programs, txn);
     change.post(position, {{LineItemId(), state.currency, *amount, JournalReason::kManual, 0}});
     change.finish();
     return Reply{CommandOutcome::kDone, "order " + command.order.str() + " adjusted by " +

@@ -1,13 +1,63 @@
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "core/apply/command.hpp"
+#include "core/apply/dry_run.hpp"
 #include "core/apply/work.hpp"
+#include "core/approvals/approval.hpp"
+#include "core/approvals/limits.hpp"
+#include "core/journal/journal.hpp"
 #include "core/orders/order.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {
 namespace {
+
+// ---- Limits (K4) --------------------------------------------------------------------------------
+
+/// Whether the command would move more commission than approve_attribution_above lets one actor.
+bool must_wait(const Command& command, const CommandContext& context, ProgramCache& programs,
+               LedgerTxn& txn) {
+    const AccountSettings& settings = programs.settings(txn, context.account);
+    const auto& above = settings.policy.approve_attribution_above;
+    if (context.approved || !above) {
+        return false;
+    }
+    const Result<DryRun> tried = dry_run(command, context, txn);
+    if (!tried) {
+        return false;  // it is refused, in its own words
+    }
+    LimitSums moved;
+    for (const DryRunRow& row : tried->rows) {
+        moved.try_emplace({row.creator, row.currency}, zero_amount(row.currency)).first->second +=
+            row.difference.is_negative() ? -row.difference : row.difference;
+    }
+    const Timestamp at = accounting_date(context.source.received_at, settings.row.closed_until);
+    return std::any_of(moved.begin(), moved.end(), [&](const auto& sum) {
+        const auto& [creator, currency] = sum.first;
+        return exceeds_limit(
+            above, {currency, sum.second},
+            limit_sum(txn, context.account, LimitKind::kAttribution, creator, currency, at));
+    });
+}
+
+/// Counts the commission that a change moved.
+void count_moved(const OrderState& before, const OrderState& after, const Source& source,
+                 ProgramCache& programs, LedgerTxn& txn) {
+    Differences differences;
+    differences.add(&before, &after);
+    const AccountNumber account = after.key.account;
+    for (const DryRunRow& row : differences.rows()) {
+        count_use(
+            {account, LimitKind::kAttribution, row.creator, row.currency,
+             accounting_date(source.received_at, programs.settings(txn, account).row.closed_until),
+             source.command_id, row.difference},
+            txn);
+    }
+}
+
+// ---- Orders -------------------------------------------------------------------------------------
 
 /// Detaches the order from its creator: posts the reversal of its accrued amounts, and a memo
 /// entry.
@@ -40,6 +90,7 @@ bool bar_or_reattribute(OrderChange& change, bool retry, const Source& source,
     if (!chosen && !state.live && state.has(kOrderBarred)) {
         return false;
     }
+    const OrderState before = state;
     if (state.live) {
         leave(change);
     }
@@ -49,6 +100,7 @@ bool bar_or_reattribute(OrderChange& change, bool retry, const Source& source,
         post_attribution(state, source, programs, txn);
     }
     change.finish();
+    count_moved(before, state, source, programs, txn);
     return true;
 }
 
@@ -143,6 +195,10 @@ Result<Reply> attribute_order(const Attribute& command, const CommandContext& co
         return refused("order " + order + " is attributed to " + attribution.creator.str() +
                        " in " + attribution.program.str() + ": use --replace to change it");
     }
+    if (must_wait(command, context, programs, txn)) {
+        return wait_for_approval(context, {std::nullopt, command.program, creator}, txn);
+    }
+    const OrderState before = state;
     if (state.live) {
         leave(change);
     }
@@ -153,6 +209,7 @@ Result<Reply> attribute_order(const Attribute& command, const CommandContext& co
     attribute(state, std::move(attribution), context.source, programs, txn);
     post_attribution(state, context.source, programs, txn);
     change.finish();
+    count_moved(before, state, context.source, programs, txn);
     return Reply{CommandOutcome::kDone, "order " + order + " is attributed to " +
                                             command.creator.str() + " in " + command.program.str() +
                                             " now, as " + context.source.command_id};
@@ -162,6 +219,9 @@ Result<Reply> detach(const Detach& command, const CommandContext& context, Progr
                      LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
+    }
+    if (must_wait(command, context, programs, txn)) {
+        return wait_for_approval(context, {}, txn);
     }
     if (command.order) {
         return detach_one(command, context, programs, txn);

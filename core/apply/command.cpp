@@ -44,7 +44,7 @@ struct Runner {
             return std::visit(Runner{approved, replay, programs, txn}, command);
         };
         if (std::optional<PendingApproval> waiting = find_pending(c.id, context, txn)) {
-            return approve_pending(*std::move(waiting), context, run, programs, txn);
+            return approve_pending(c, *std::move(waiting), context, run, programs, txn);
         }
         return approve_payouts(c, context, programs, txn);
     }

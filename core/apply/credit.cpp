@@ -84,8 +84,8 @@ Result<Reply> credit_creator(const Credit& command, const CommandContext& contex
         return refused("order " + command.order->str() + " exists: use `sluice adjust`");
     }
     const Money money{command.amount.currency, *amount};
-    if (must_wait(context, money, programs, txn)) {
-        return wait_for_approval(context, {money, {}, {}}, txn);
+    if (must_wait(context, creator, money, programs, txn)) {
+        return wait_for_approval(context, {money, command.program, creator}, txn);
     }
     MoneyCommand row = money_command(context);
     if (command.order) {
@@ -99,6 +99,7 @@ Result<Reply> credit_creator(const Credit& command, const CommandContext& contex
     row.amount = money.amount;
     row.sale_at = command.sale_at.value_or(context.source.received_at);
     row.accrued = row.allocated = zero_amount(money.currency);
+    count_adjust(context, creator, money, programs, txn);
     post_credit(row, money.amount, JournalReason::kCredit, context, programs, txn);
     count_open_credits(row, 1, context.account_id, txn);
     return Reply{CommandOutcome::kDone, "creator " + command.creator.str() + " credited with " +

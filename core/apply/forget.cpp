@@ -1,8 +1,10 @@
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/apply/command.hpp"
+#include "core/apply/payees.hpp"
 #include "core/apply/work.hpp"
 #include "core/forget/rows.hpp"
 #include "core/forget/search.hpp"
@@ -31,13 +33,26 @@ void leave_orders(const ForgetJob& job, std::uint64_t work, LedgerTxn& txn) {
     }
 }
 
-void forget_profile(AccountNumber account, const CreatorId& creator, LedgerTxn& txn) {
-    CreatorRow profile{account, creator, {}, {}, {}};
-    if (txn.load(profile)) {
-        profile.name.clear();
-        profile.payee.clear();
-        txn.put(profile);
-    }
+/// The first id of a creator, and all ids.
+struct Names {
+    CreatorId first;
+    std::set<CreatorId> all;
+};
+Names names_of(const Forget& command, AccountNumber account, LedgerReader& ledger) {
+    Names names{first_id(ledger, account, CreatorId(command.value)), {}};
+    names.all.insert(names.first);
+    ledger.scan(CreatorAlias{account, {}, {}}, {1, 1}, [&names](const CreatorAlias& row) {
+        if (row.creator == names.first) {
+            names.all.insert(row.alias);
+        }
+        return true;
+    });
+    return names;
+}
+
+void forget_creator(const Forget& command, AccountNumber account, LedgerTxn& txn) {
+    const Names names = names_of(command, account, txn);
+    sluice::forget_creator(account, names.first, names.all, txn);
 }
 
 /// Repeats, in a rebuild, a forget that the archive has as done: the inputs before it are edited,
@@ -47,8 +62,7 @@ Result<Reply> repeat_done(const Forget& command, const CommandContext& context, 
         return refused(command.done->result);
     }
     if (command.by == ForgetBy::kCreator) {
-        forget_profile(context.account, first_id(txn, context.account, CreatorId(command.value)),
-                       txn);
+        forget_creator(command, context.account, txn);
     } else {
         leave_forget_work(context, txn);
     }
@@ -59,13 +73,13 @@ Status check(const Forget& command, const CommandContext& context, LedgerTxn& tx
     if (command.by != ForgetBy::kCreator) {
         return context.shop.value != 0 ? Status() : Status(refused("forget has to name a shop"));
     }
-    CreatorRow profile{
-        context.account, first_id(txn, context.account, CreatorId(command.value)), {}, {}, {}};
+    const Names names = names_of(command, context.account, txn);
+    CreatorRow profile{context.account, names.first, {}, {}, {}};
     if (!txn.load(profile)) {
         return Error{ErrorCode::kNotFound,
                      "account " + context.account_id.str() + " has no creator " + command.value};
     }
-    return {};
+    return check_forgettable(context.account, names.first, names.all, txn);
 }
 
 }  // namespace
@@ -90,8 +104,7 @@ Result<Reply> forget(const Forget& command, const CommandContext& context, Ledge
     job.found = *context.forget_found;
     txn.put(encode_task(job));
     if (command.by == ForgetBy::kCreator) {
-        forget_profile(context.account, first_id(txn, context.account, CreatorId(command.value)),
-                       txn);
+        forget_creator(command, context.account, txn);
         return forgotten();
     }
     const ForgetNames names(job);

@@ -7,7 +7,9 @@
 
 #include "core/apply/code_book.hpp"
 #include "core/apply/command.hpp"
+#include "core/apply/payees.hpp"
 #include "core/apply/work.hpp"
+#include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
@@ -190,16 +192,51 @@ bool join(const CreatorImport& command, const CreatorImport::Row& row, const Pro
     return joins;
 }
 
+/// Whether the row gives a stored creator another payee. The payee that a creator comes with is no
+/// change (K1).
+bool changes_payee(const CreatorImport::Row& row, AccountNumber account, const CreatorId& creator,
+                   LedgerTxn& txn) {
+    CreatorRow profile{account, creator, {}, {}, {}};
+    return row.payee && !row.payee->empty() && txn.load(profile) && profile.payee != *row.payee;
+}
+
+/// Returns the accounts with a change of a payee that another actor has to approve.
+std::set<AccountNumber> guarded_accounts(const CreatorImport& command, ProgramsByName& programs,
+                                         LedgerTxn& txn) {
+    std::map<AccountNumber, bool> asks;
+    std::set<AccountNumber> guarded;
+    for (const CreatorImport::Row& row : command.rows) {
+        const AccountNumber account = programs.find(row.program)->program.account;
+        const auto [known, added] = asks.try_emplace(account);
+        if (added) {
+            known->second = account_settings(txn, account).policy.approve_payee_change;
+        }
+        if (known->second && !guarded.contains(account) &&
+            changes_payee(row, account, first_id(txn, account, row.creator), txn)) {
+            guarded.insert(account);
+        }
+    }
+    if (!guarded.empty()) {
+        for (const auto& [account, needed] : asks) {
+            guarded.insert(account);
+        }
+    }
+    return guarded;
+}
+
 void update_profile(const CreatorImport::Row& row, AccountNumber account, const CreatorId& creator,
-                    LedgerTxn& txn) {
+                    const CommandContext& context, LedgerTxn& txn) {
     CreatorRow profile{account, creator, {}, {}, {}};
     const bool known = txn.load(profile);
     const CreatorRow before = profile;
     if (row.name && !row.name->empty()) {
         profile.name = *row.name;
     }
-    if (row.payee && !row.payee->empty()) {
+    if (row.payee && !row.payee->empty() && known) {
+        change_payee(profile, *row.payee, context, txn);
+    } else if (row.payee && !row.payee->empty()) {
         profile.payee = *row.payee;
+        profile.payee_since = context.source.received_at;
     }
     if (!known || profile.name != before.name || profile.payee != before.payee) {
         txn.put(profile);
@@ -256,6 +293,19 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
     if (!undated) {
         return undated.error();
     }
+    if (!context.approved) {
+        const std::set<AccountNumber> guarded = guarded_accounts(command, programs, txn);
+        if (guarded.size() > 1) {
+            return refused(
+                "the file changes payees that need an approval, and names more than one account: "
+                "expected one account in a file");
+        }
+        if (!guarded.empty()) {
+            CommandContext named = context;
+            named.account = *guarded.begin();
+            return wait_for_approval(named, {}, txn);
+        }
+    }
     books.write();
     std::vector<WaitKey> keys;
     std::set<AccountNumber> joined;
@@ -272,7 +322,7 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
         if (join(command, row, program, creator, context, txn)) {
             joined.insert(program.account);
         }
-        update_profile(row, program.account, creator, txn);
+        update_profile(row, program.account, creator, context, txn);
         if (!row.code.empty()) {
             keys.push_back({program.account, WaitKind::kCode, code_digest(row.code)});
         }
@@ -362,6 +412,10 @@ Result<Reply> set_creator(const CreatorSet& command, const CommandContext& conte
         return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
                                                " has no creator " + command.creator.str()};
     }
+    if (command.payee && *command.payee != profile.payee && !context.approved &&
+        account_settings(txn, context.account).policy.approve_payee_change) {
+        return wait_for_approval(context, {std::nullopt, {}, creator}, txn);
+    }
     if (command.group) {
         const ProgramId program = command.program.value_or(ProgramId());
         std::optional<Membership> member = txn.membership(context.account, program, creator);
@@ -373,7 +427,7 @@ Result<Reply> set_creator(const CreatorSet& command, const CommandContext& conte
         txn.put(*member);
     }
     profile.name = command.name.value_or(profile.name);
-    profile.payee = command.payee.value_or(profile.payee);
+    change_payee(profile, command.payee.value_or(profile.payee), context, txn);
     txn.put(profile);
     return Reply{CommandOutcome::kDone, "creator " + command.creator.str() + " set"};
 }

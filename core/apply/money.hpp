@@ -11,8 +11,11 @@ namespace sluice {
 /// Returns the amount with the currency's digits, or kInvalid if it is 0 or has more digits.
 [[nodiscard]] Result<Decimal> checked_amount(const Decimal& amount, Currency currency);
 /// Returns true if the policy requires another actor's approval that the command does not have yet.
-[[nodiscard]] bool must_wait(const CommandContext& context, const Money& amount,
-                             ProgramCache& programs, LedgerTxn& txn);
+[[nodiscard]] bool must_wait(const CommandContext& context, const CreatorId& creator,
+                             const Money& amount, ProgramCache& programs, LedgerTxn& txn);
+/// Counts what was posted without an approval against approve_adjust_above.
+void count_adjust(const CommandContext& context, const CreatorId& creator, const Money& amount,
+                  ProgramCache& programs, LedgerTxn& txn);
 /// Makes a row of the command, without its subject.
 [[nodiscard]] MoneyCommand money_command(const CommandContext& context);
 

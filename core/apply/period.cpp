@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/apply/command.hpp"
+#include "core/approvals/approval.hpp"
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/account_rows.hpp"
 
@@ -33,6 +34,9 @@ Result<Reply> close_period(const PeriodClose& command, const CommandContext& con
         programs.settings(txn, context.account).row.closed_until;
     if (Status fits = check(command, context, closed_until, txn); !fits) {
         return fits.error();
+    }
+    if (programs.settings(txn, context.account).policy.approve_period_close && !context.approved) {
+        return wait_for_approval(context, {}, txn);
     }
     std::vector<PeriodSum> rows;
     period_sums(txn, context.account, closed_until, command.until, [&rows](const PeriodSum& row) {

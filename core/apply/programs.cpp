@@ -10,6 +10,7 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/programs/differences.hpp"
 #include "core/programs/program.hpp"
+#include "core/programs/raise.hpp"
 
 namespace sluice {
 namespace {
@@ -124,6 +125,35 @@ std::vector<Policy> changed_policies(const ProgramApply& command, LedgerTxn& txn
         }
     }
     return changed;
+}
+
+/// Whether one of the changes needs another actor's approval.
+bool is_guarded(const ProgramApply& command, const std::vector<Policy>& changed, LedgerTxn& txn) {
+    const auto raises = [&txn](const Program& program) {
+        const std::optional<ProgramRow> stored = txn.program(program.id);
+        return account_settings(txn, program.account).policy.approve_rates &&
+               raises_earnings(stored ? &stored->program : nullptr, program);
+    };
+    return std::any_of(changed.begin(), changed.end(),
+                       [&txn](const Policy& policy) {
+                           return account_settings(txn, policy.account).policy.has_approvals();
+                       }) ||
+           std::any_of(command.programs.begin(), command.programs.end(), raises);
+}
+
+std::set<AccountNumber> changed_accounts(const ProgramApply& command,
+                                         const std::vector<Policy>& policies, LedgerTxn& txn) {
+    std::set<AccountNumber> accounts;
+    for (const Policy& policy : policies) {
+        accounts.insert(policy.account);
+    }
+    for (const Program& program : command.programs) {
+        const std::optional<ProgramRow> stored = txn.program(program.id);
+        if (!stored || stored->program != program) {
+            accounts.insert(program.account);
+        }
+    }
+    return accounts;
 }
 
 void store_policy(const Policy& policy, const CommandContext& context, ProgramCache& programs,
@@ -242,14 +272,18 @@ Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& 
         return fits.error();
     }
     const std::vector<Policy> policies = changed_policies(command, txn);
-    const bool guarded =
-        std::any_of(policies.begin(), policies.end(), [&txn](const Policy& policy) {
-            return account_settings(txn, policy.account).policy.has_approvals();
-        });
-    if (guarded && !context.approved) {
-        CommandContext named = context;
-        named.account = policies.front().account;
-        return wait_for_approval(named, {}, txn);
+    if (is_guarded(command, policies, txn)) {
+        const std::set<AccountNumber> accounts = changed_accounts(command, policies, txn);
+        if (accounts.size() > 1) {
+            return refused(
+                "the file changes more than one account, and a change needs an approval: expected "
+                "one account in a file");
+        }
+        if (!context.approved) {
+            CommandContext named = context;
+            named.account = *accounts.begin();
+            return wait_for_approval(named, {}, txn);
+        }
     }
     std::string details;
     for (const Policy& policy : policies) {

@@ -40,9 +40,10 @@ Result<Reply> reverse_money(const Reverse& command, const CommandContext& contex
     }
     MoneyCommand& row = *found;
     const Money money{row.currency, -row.amount};
-    if (must_wait(context, money, programs, txn)) {
+    if (must_wait(context, row.creator, money, programs, txn)) {
         return wait_for_approval(context, {money, row.program, row.creator}, txn);
     }
+    count_adjust(context, row.creator, money, programs, txn);
     row.reversed_by = context.source.command_id;
     if (row.topic == Topic::kCredit) {
         reverse_credit(row, money.amount, context, programs, txn);

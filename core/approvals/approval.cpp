@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/approvals/subject.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {
@@ -71,6 +72,15 @@ Status check_approver(const CommandContext& context, const std::string& requeste
     return refused(context.actor() + " is not one of the approvers: " + names);
 }
 
+Status check_expected(const Approve& command, const Digest256& digest) {
+    if (command.expect.empty() || command.expect == to_hex(digest)) {
+        return {};
+    }
+    return refused(command.id + " changed since you saw it: its digest is " + to_hex(digest) +
+                   ", not " + command.expect + "; look again with `sluice approvals show " +
+                   command.id + "`");
+}
+
 Reply wait_for_approval(const CommandContext& context, const PendingSubject& subject,
                         LedgerTxn& txn) {
     PendingApproval row;
@@ -89,6 +99,11 @@ Reply wait_for_approval(const CommandContext& context, const PendingSubject& sub
     }
     row.program = subject.program;
     row.creator = subject.creator;
+    JournalGroup group = group_of(context.source, context.account,
+                                  account_settings(txn, context.account).row.closed_until);
+    group.entries.push_back(memo_of(JournalReason::kMemoPending, pending_memo(row)));
+    row.node = txn.head().node;
+    row.entry = post_group(txn, std::move(group));
     txn.put(row);
     return {CommandOutcome::kPending, row.command_id + " waits for the approval of another actor"};
 }
@@ -101,8 +116,9 @@ std::optional<PendingApproval> find_pending(const std::string& id, const Command
     return txn.load(row) ? std::optional(std::move(row)) : std::nullopt;
 }
 
-Result<Reply> approve_pending(PendingApproval row, const CommandContext& context,
-                              const RunApproved& run, ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> approve_pending(const Approve& command, PendingApproval row,
+                              const CommandContext& context, const RunApproved& run,
+                              ProgramCache& programs, LedgerTxn& txn) {
     if (row.state == ApprovalState::kApproved) {
         return nothing(ended_words(row));
     }
@@ -114,10 +130,15 @@ Result<Reply> approve_pending(PendingApproval row, const CommandContext& context
         !may) {
         return may.error();
     }
-    const Result<Request> request = decode_request(row.topic, row.body);
-    if (!request) {
-        return Error{ErrorCode::kCorrupt, "ledger: the body of " + row.command_id + " is damaged"};
+    const Result<ApprovalSubject> subject =
+        approval_subject(txn, row.account, context.account_id, row.command_id);
+    if (Status seen = check_expected(command, subject->digest); !seen) {
+        return seen.error();
     }
+    if (const std::optional<std::string> damage = damage_of(row, txn)) {
+        return DamagedRow(row_name(row), *damage, std::nullopt).error();
+    }
+    const Result<Request> request = decode_request(row.topic, row.body);
     const CommandContext asked = context_of(row, context);
     if (Status same = check_unchanged(row, request->command, txn); !same) {
         return same.error();

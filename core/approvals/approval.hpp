@@ -19,6 +19,9 @@ namespace sluice {
 [[nodiscard]] Status check_approver(const CommandContext& context, const std::string& requester,
                                     const std::string& what, const Policy& policy);
 
+/// Refuses if the approver saw something else than what would be approved now.
+[[nodiscard]] Status check_expected(const Approve& command, const Digest256& digest);
+
 /// The object of a pending command: shown to approvers, and unchanged until the approval.
 struct PendingSubject {
     std::optional<Money> amount{};
@@ -36,9 +39,9 @@ struct PendingSubject {
 /// Runs a command with `approved` set.
 using RunApproved = std::function<Result<Reply>(const Command&, const CommandContext&)>;
 /// Approves and runs a pending command.
-[[nodiscard]] Result<Reply> approve_pending(PendingApproval row, const CommandContext& context,
-                                            const RunApproved& run, ProgramCache& programs,
-                                            LedgerTxn& txn);
+[[nodiscard]] Result<Reply> approve_pending(const Approve& command, PendingApproval row,
+                                            const CommandContext& context, const RunApproved& run,
+                                            ProgramCache& programs, LedgerTxn& txn);
 [[nodiscard]] Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
                                      LedgerTxn& txn);
 /// Sets `row`, the answer to a repeated key, to the pending command's state: pending (kPending),

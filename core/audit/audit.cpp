@@ -1,8 +1,24 @@
 #include "core/audit/audit.hpp"
 
+#include "core/approvals/subject.hpp"
 #include "core/audit/parts.hpp"
 
 namespace sluice {
+
+void audit_approvals(LedgerReader& ledger, Findings& findings) {
+    std::vector<PendingApproval> rows;
+    ledger.scan(PendingApproval{}, {}, [&rows](const PendingApproval& row) {
+        if (row.state == ApprovalState::kPending || !row.body.empty()) {
+            rows.push_back(row);
+        }
+        return true;
+    });
+    for (const PendingApproval& row : rows) {
+        if (const std::optional<std::string> damage = damage_of(row, ledger)) {
+            findings.add('h', row_name(row), *damage);
+        }
+    }
+}
 
 std::vector<AuditFinding> audit_ledger(LedgerReader& ledger, std::size_t findings_max) {
     Findings findings(findings_max);
@@ -17,6 +33,9 @@ std::vector<AuditFinding> audit_ledger(LedgerReader& ledger, std::size_t finding
     }
     if (findings.wanted()) {
         findings.guard('f', [&] { audit_periods(ledger, findings); });
+    }
+    if (findings.wanted()) {
+        findings.guard('h', [&] { audit_approvals(ledger, findings); });
     }
     return std::move(findings).take();
 }

@@ -12,6 +12,7 @@
 //   e  The index of open amounts is accrued - allocated.
 //   f  Sums of closed periods are the sums of their entries.
 //   g  Tier volumes are the sums of the orders.
+//   h  Every command that waits is the one that its memo entry PENDING proves.
 #pragma once
 
 #include <cstddef>

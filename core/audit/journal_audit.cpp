@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "core/audit/parts.hpp"
@@ -84,10 +86,9 @@ private:
             payout.reasons |= bit_of(entry.reason);
             if (entry.reason == JournalReason::kPayout) {
                 payout.posted[group.program] += entry.amount;
-            } else if (entry.reason == JournalReason::kMemoClosed) {
-                payout.closed = entry.line.str();
             }
             note_payee(group, entry, payout);
+            note_digest(group, entry, payout);
             note_mover(group, entry.reason, payout);
         }
     }
@@ -103,14 +104,33 @@ private:
         }
     }
 
+    /// The memo entries `DIGEST STATE` (CLOSED) and `DIGEST[ REPOINT]`. Those of several nodes come
+    /// in any order, so each names its repoint.
+    static void note_digest(const JournalGroup& group, const JournalEntry& entry,
+                            PayoutEntries& payout) {
+        const std::string& text = entry.line.str();
+        const std::size_t space = text.find(' ');
+        const std::string digest = text.substr(0, space);
+        const std::string rest = space == std::string::npos ? "" : text.substr(space + 1);
+        std::uint32_t repoint = 0;
+        std::from_chars(rest.data(), rest.data() + rest.size(), repoint);
+        if (entry.reason == JournalReason::kMemoClosed) {
+            payout.digests[0] = digest;
+            payout.first_state = rest;
+        } else if (entry.reason == JournalReason::kMemoRepointed) {
+            payout.digests[repoint] = digest;
+            payout.repoints = std::max(payout.repoints, repoint);
+        } else if (entry.reason == JournalReason::kMemoApproved) {
+            payout.approvals[repoint] = {group.actor, group.recorded_at};
+            payout.approved[repoint] = digest;
+        }
+    }
+
     static void note_mover(const JournalGroup& group, JournalReason reason, PayoutEntries& payout) {
         const PayoutMover mover{group.actor, group.recorded_at};
         switch (reason) {
             case JournalReason::kMemoClosed:
                 payout.closed_by = mover;
-                break;
-            case JournalReason::kMemoApproved:
-                payout.approved_by = mover;
                 break;
             case JournalReason::kMemoSent:
                 payout.sent_by = mover;
@@ -209,8 +229,6 @@ std::string payee_text(AccountNumber account, const CreatorId& creator, const Cu
 
 std::uint32_t bit_of(JournalReason reason) noexcept {
     switch (reason) {
-        case JournalReason::kMemoApproved:
-            return 1;
         case JournalReason::kMemoSent:
             return 2;
         case JournalReason::kSettle:

@@ -21,11 +21,15 @@ struct PayoutMover {
 /// The journal's entries on one payout.
 struct PayoutEntries {
     std::string pays;  ///< payee_text() of its postings; several are joined by `; `.
-    std::optional<PayoutMover> closed_by, approved_by, sent_by, ended_by;
-    std::map<ProgramId, Decimal> posted;  ///< PAYOUT postings, none of them 0.
-    Decimal left;                         ///< Balance of its ledger account now.
-    std::string closed;                   ///< Text of the memo entry CLOSED: digest, first state.
-    std::uint32_t reasons = 0;            ///< Bits of bit_of().
+    std::optional<PayoutMover> closed_by, sent_by, ended_by;
+    std::uint32_t repoints = 0;                      ///< The number of the last repoint.
+    std::map<std::uint32_t, std::string> digests;    ///< By repoint, 0 for the close.
+    std::map<std::uint32_t, PayoutMover> approvals;  ///< Likewise, with the digest
+    std::map<std::uint32_t, std::string> approved;   ///< that was approved.
+    std::map<ProgramId, Decimal> posted;             ///< PAYOUT postings, none of them 0.
+    Decimal left;                                    ///< Balance of its ledger account now.
+    std::string first_state;                         ///< As the memo entry CLOSED says.
+    std::uint32_t reasons = 0;                       ///< Bits of bit_of().
 };
 /// Returns `account 1, ann in USD`
 [[nodiscard]] std::string payee_text(AccountNumber account, const CreatorId& creator,
@@ -64,5 +68,7 @@ void audit_orders(LedgerReader& ledger, const JournalFacts& facts, const ItemFac
                   Findings& findings);
 /// Checks closed periods against the entries that they sum up (f).
 void audit_periods(LedgerReader& ledger, Findings& findings);
+/// Checks pending commands against their memo entries (h).
+void audit_approvals(LedgerReader& ledger, Findings& findings);
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/approvals/subject.hpp"
 #include "core/audit/parts.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/payouts/items.hpp"
@@ -27,28 +28,30 @@ Sums without_zeros(Sums sums) {
     return sums;
 }
 
-PayoutState parsed_first_state(const std::string& closed) {
-    const std::size_t space = closed.find(' ');
-    const auto state = space == std::string::npos
-                           ? std::nullopt
-                           : parse_payout_state(std::string_view(closed).substr(space + 1));
-    return state.value_or(PayoutState::kClosed);
+/// Returns the value of the last repoint, or an empty one.
+template <class Value>
+Value last_of(const std::map<std::uint32_t, Value>& values, const PayoutEntries& entries) {
+    const auto found = values.find(entries.repoints);
+    return found == values.end() ? Value{} : found->second;
 }
 
 /// Returns the state that follows from memo entries and postings.
 PayoutState state_of(const PayoutEntries& entries) {
-    for (const auto& [reason, state] :
-         {std::pair{JournalReason::kReturned, PayoutState::kReturned},
-          std::pair{JournalReason::kFailed, PayoutState::kFailed},
-          std::pair{JournalReason::kVoid, PayoutState::kVoid},
-          std::pair{JournalReason::kSettle, PayoutState::kPaid},
-          std::pair{JournalReason::kMemoSent, PayoutState::kSent},
-          std::pair{JournalReason::kMemoApproved, PayoutState::kApproved}}) {
+    for (const auto& [reason, state] : {std::pair{JournalReason::kReturned, PayoutState::kReturned},
+                                        std::pair{JournalReason::kFailed, PayoutState::kFailed},
+                                        std::pair{JournalReason::kVoid, PayoutState::kVoid},
+                                        std::pair{JournalReason::kSettle, PayoutState::kPaid},
+                                        std::pair{JournalReason::kMemoSent, PayoutState::kSent}}) {
         if ((entries.reasons & bit_of(reason)) != 0) {
             return state;
         }
     }
-    return parsed_first_state(entries.closed);
+    if (entries.approvals.contains(entries.repoints)) {
+        return PayoutState::kApproved;
+    }
+    return entries.repoints == 0
+               ? parse_payout_state(entries.first_state).value_or(PayoutState::kClosed)
+               : PayoutState::kClosed;
 }
 
 std::string text_of(const std::optional<PayoutMover>& mover) {
@@ -106,9 +109,11 @@ private:
                           "its postings", entries.pays);
         findings_.compare('c', name, "its closing", text_of(payout.closed_by, payout.closed_at),
                           source, text_of(entries.closed_by));
-        findings_.compare('c', name, "its approval",
-                          text_of(payout.approved_by, payout.approved_at), source,
-                          text_of(entries.approved_by));
+        const auto approval = entries.approvals.find(entries.repoints);
+        findings_.compare(
+            'c', name, "its approval", text_of(payout.approved_by, payout.approved_at), source,
+            approval == entries.approvals.end() ? text_of(std::optional<PayoutMover>())
+                                                : text_of(approval->second));
         findings_.compare('c', name, "its sending", text_of(payout.sent_by, payout.sent_at), source,
                           text_of(entries.sent_by));
         findings_.compare('c', name, "its end", text_of(payout.ended_by, payout.ended_at), source,
@@ -154,8 +159,15 @@ private:
         const std::string digest = to_hex(items_digest.digest());
         findings_.compare('c', name, "its digest", to_hex(payout.items_digest), "its items",
                           digest);
-        findings_.compare('c', name, "the digest in its memo entry CLOSED",
-                          entries.closed.substr(0, entries.closed.find(' ')), "its items", digest);
+        findings_.compare('c', name,
+                          entries.repoints == 0 ? "the digest in its memo entry CLOSED"
+                                                : "the digest in its memo entry REPOINTED",
+                          last_of(entries.digests, entries), "its items and its payee",
+                          to_hex(payout_digest(items_digest.digest(), payout.payee)));
+        if (const std::string approved = last_of(entries.approved, entries); !approved.empty()) {
+            findings_.compare('c', name, "the digest in its memo entry APPROVED", approved,
+                              "the payout that was closed", last_of(entries.digests, entries));
+        }
     }
 
     Sums parts_of(const Payout& payout) {

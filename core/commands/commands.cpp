@@ -20,12 +20,13 @@ constexpr std::array kTopics{
     Topic::kPeriodClose,  Topic::kCreatorSet,    Topic::kCreatorRename};
 static_assert(kTopics.size() == std::variant_size_v<Command>);
 
-constexpr std::array<std::pair<PayoutVerb, std::string_view>, 5> kVerbs{{
+constexpr std::array<std::pair<PayoutVerb, std::string_view>, 6> kVerbs{{
     {PayoutVerb::kSent, "sent"},
     {PayoutVerb::kSettle, "settle"},
     {PayoutVerb::kVoid, "void"},
     {PayoutVerb::kFailed, "failed"},
     {PayoutVerb::kReturned, "returned"},
+    {PayoutVerb::kRepoint, "repoint"},
 }};
 
 constexpr std::array<std::pair<ForgetBy, std::string_view>, 6> kForgetBy{{
@@ -103,9 +104,18 @@ public:
         writer_.end_array();
         text("bank_ref", command.bank_ref);
         instant("paid_at", command.paid_at);
+        if (!command.message.empty()) {
+            text("message", command.message);
+            text("sha256", command.sha256);
+        }
     }
 
-    void operator()(const Approve& command) { text("id", command.id); }
+    void operator()(const Approve& command) {
+        text("id", command.id);
+        if (!command.expect.empty()) {
+            text("expect", command.expect);
+        }
+    }
     void operator()(const Withdraw& command) { text("id", command.id); }
     void operator()(const Hold& command) { target(command.target); }
     void operator()(const Release& command) {

@@ -153,6 +153,13 @@ Command decode_payout_move(const element& body) {
         list_of(body, "ids", [](const element& value) { return std::string(text_of(value)); });
     command.bank_ref = text(body, "bank_ref");
     command.paid_at = optional_instant(body, "paid_at");
+    command.message = optional_text(body, "message").value_or("");
+    if (command.message.find('/') != std::string::npos) {
+        throw Malformed{};  // it names a file
+    }
+    if (!command.message.empty()) {
+        command.sha256 = to_hex(require(optional_digest(body, "sha256")));
+    }
     return command;
 }
 
@@ -237,7 +244,7 @@ Command decode_body(Topic topic, const element& body, Pseudonyms pseudonyms) {
         case Topic::kPayoutMove:
             return decode_payout_move(body);
         case Topic::kApprove:
-            return Approve{text(body, "id")};
+            return Approve{text(body, "id"), optional_text(body, "expect").value_or("")};
         case Topic::kWithdraw:
             return Withdraw{text(body, "id")};
         case Topic::kHold:

@@ -29,6 +29,7 @@ enum class PayoutVerb : std::uint8_t {
     kVoid = 3,
     kFailed = 4,
     kReturned = 5,
+    kRepoint = 6,  ///< To the payee that the creator has now.
 };
 [[nodiscard]] std::string_view to_string(PayoutVerb verb) noexcept;  // sent, settle, ...
 [[nodiscard]] std::optional<PayoutVerb> parse_payout_verb(std::string_view text) noexcept;
@@ -39,10 +40,13 @@ struct PayoutMove {
     std::vector<std::string> ids;  ///< Payouts, or payout runs for all their payouts.
     std::string bank_ref{};
     std::optional<Timestamp> paid_at{};
+    std::string message{};  ///< kSent: id of the exported message, or empty.
+    std::string sha256{};   ///< SHA-256 of its bytes, hexadecimal.
 };
 
 struct Approve {
-    std::string id;  ///< A payout, a payout run, or a pending command.
+    std::string id;        ///< A payout, a payout run, or a pending command.
+    std::string expect{};  ///< ApprovalSubject::digest, hexadecimal; empty: none.
 };
 struct Withdraw {
     std::string id;

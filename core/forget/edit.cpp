@@ -9,8 +9,7 @@
 namespace sluice {
 namespace {
 
-/// Replaces a name or payee. It is not empty, because payouts depend on whether a creator has a
-/// payee.
+/// Replaces a name.
 constexpr const char* kForgottenText = "-";
 
 /// Returns whether the text changed.
@@ -18,6 +17,15 @@ bool blank(std::optional<std::string>& text) {
     const bool has_one = text && !text->empty() && *text != kForgottenText;
     if (has_one) {
         text = kForgottenText;
+    }
+    return has_one;
+}
+
+/// Replaces a payee by its digest, which journal entries and payouts prove.
+bool blank_payee(std::optional<std::string>& payee) {
+    const bool has_one = payee && !is_forgotten_payee(*payee) && !payee->empty();
+    if (has_one) {
+        payee = forgotten_payee(*payee);
     }
     return has_one;
 }
@@ -147,7 +155,7 @@ bool ForgetEdit::edit_creators(CreatorImport& command) {
     for (CreatorImport::Row& row : command.rows) {
         if (job_.found.creators.contains(row.creator) && is_of_account(row.program)) {
             changed = blank(row.name) || changed;
-            changed = blank(row.payee) || changed;
+            changed = blank_payee(row.payee) || changed;
         }
     }
     return changed;
@@ -159,7 +167,7 @@ bool ForgetEdit::edit_creator(CreatorSet& command, const RecordMeta& meta) const
         return false;
     }
     const bool name = blank(command.name);
-    return blank(command.payee) || name;
+    return blank_payee(command.payee) || name;
 }
 
 std::optional<EditedInput> forgotten_command(const StoredInput& input, const CommandRow& outcome) {

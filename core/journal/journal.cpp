@@ -18,7 +18,7 @@ struct ReasonRow {
 constexpr DebitCredit kEarned{LedgerAccount::kExpense, LedgerAccount::kOwed};
 constexpr DebitCredit kAllocated{LedgerAccount::kOwed, LedgerAccount::kPayout};
 constexpr DebitCredit kReleased{LedgerAccount::kPayout, LedgerAccount::kOwed};
-constexpr std::array<ReasonRow, 29> kReasons{{
+constexpr std::array<ReasonRow, 32> kReasons{{
     {JournalReason::kAccrual, "ACCRUAL", kEarned},
     {JournalReason::kAttribution, "ATTRIBUTION", kEarned},
     {JournalReason::kCancellation, "CANCELLATION", kEarned},
@@ -48,6 +48,9 @@ constexpr std::array<ReasonRow, 29> kReasons{{
     {JournalReason::kMemoPeriodClosed, "PERIOD_CLOSED", {}},
     {JournalReason::kMemoPolicyChanged, "POLICY_CHANGED", {}},
     {JournalReason::kMemoRenamed, "RENAMED", {}},
+    {JournalReason::kMemoPending, "PENDING", {}},
+    {JournalReason::kMemoRepointed, "REPOINTED", {}},
+    {JournalReason::kMemoPayeeChanged, "PAYEE_CHANGED", {}},
 }};
 constexpr std::string_view kMagic = "SLJ2";
 

@@ -39,8 +39,21 @@ struct CreatorHold {
 struct CreatorRow {
     AccountNumber account;
     CreatorId creator;
-    std::string name, payee;  ///< May be empty.
-    CreatorId shown_as;       ///< After `creator rename`. Empty means as `creator`.
+    std::string name, payee;                 ///< May be empty.
+    CreatorId shown_as;                      ///< After `creator rename`. Empty means as `creator`.
+    std::optional<Timestamp> payee_since{};  ///< Receipt of the command that set the payee.
+    bool payee_changed = false;              ///< False for the payee that the creator came with.
+};
+
+/// A change of a creator's payee. The memo entry PAYEE_CHANGED has the digests of both references;
+/// a forget replaces the references here by these digests.
+struct PayeeChange {
+    AccountNumber account;
+    CreatorId creator;
+    Timestamp changed_at;
+    std::string command_id;
+    std::string old_payee, new_payee;  ///< May be empty.
+    std::string actor, reason;
 };
 
 /// A new name of a creator. Imports accept both names.
@@ -109,6 +122,20 @@ struct ForgetTask {
 struct ForgetDone {
     std::string command_id;
     std::string node;
+};
+
+enum class LimitKind : std::uint8_t { kPayout = 1, kAdjust = 2, kAttribution = 3 };
+
+/// An amount that took effect without a second person. Limits of the policy count these together
+/// (controls K4).
+struct LimitUse {
+    AccountNumber account;
+    LimitKind kind = LimitKind::kPayout;
+    CreatorId creator;
+    Currency currency;
+    Timestamp at;    ///< Accounting date.
+    std::string id;  ///< Payout id or command id.
+    Decimal amount;  ///< Not negative.
 };
 
 /// The current version of a program. A program id belongs to one account for ever.

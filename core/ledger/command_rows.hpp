@@ -85,7 +85,7 @@ struct PendingApproval {
     Topic topic = Topic::kAdjust;
     ShopNumber shop;
     ShopId shop_id;
-    std::string body;  ///< As in the queue.
+    std::string body;  ///< As in the queue. Empty after a forget of a creator that it named.
     std::string actor, reason;
     Timestamp received_at;
     std::optional<Currency> currency;
@@ -95,6 +95,8 @@ struct PendingApproval {
     ApprovalState state = ApprovalState::kPending;
     std::string ended_by;
     std::optional<Timestamp> ended_at;
+    std::string node;         ///< UUID in the memo entry PENDING, which proves the command,
+    std::uint64_t entry = 0;  ///< and its number.
 };
 
 /// An order that a command attributed: key only, for `detach --cause`.

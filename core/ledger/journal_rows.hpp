@@ -50,6 +50,9 @@ enum class JournalReason : std::uint8_t {
     kMemoPeriodClosed = 74,
     kMemoPolicyChanged = 75,
     kMemoRenamed = 76,
+    kMemoPending = 77,
+    kMemoRepointed = 78,
+    kMemoPayeeChanged = 79,
 };
 [[nodiscard]] constexpr bool is_memo(JournalReason reason) noexcept {
     return reason >= JournalReason::kMemoAttributed;

@@ -104,6 +104,9 @@ public:
     [[nodiscard]] virtual const LedgerHead& head() const = 0;
     [[nodiscard]] virtual ChainHead chain(AccountNumber account) = 0;
     [[nodiscard]] virtual std::optional<Balance> balance(const BalanceKey& key) = 0;
+    /// Returns the group of a node's journal that begins with this entry.
+    [[nodiscard]] virtual std::optional<JournalGroup> journal_group(std::string_view node,
+                                                                    std::uint64_t first_entry) = 0;
     /// Returns an order's journal, by node and entry number, without the credits that name it.
     /// `state` is the stored order, whose traces and other_groups name the groups.
     [[nodiscard]] virtual std::vector<JournalGroup> order_journal(const OrderState& state) = 0;

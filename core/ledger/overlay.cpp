@@ -108,6 +108,16 @@ bool Overlay::has_event(const OrderKey& key, Topic topic, const EventDigest& dig
     return found;
 }
 
+std::optional<JournalGroup> Overlay::journal_group(std::string_view node,
+                                                   std::uint64_t first_entry) {
+    for (const JournalGroup& group : journal_) {
+        if (group.node == node && group.first_entry == first_entry) {
+            return group;
+        }
+    }
+    return below_.journal_group(node, first_entry);
+}
+
 void Overlay::scan_orders(AccountNumber account, ShopNumber shop,
                           const Visitor<OrderState>& visit) {
     std::vector<OrderState> own;

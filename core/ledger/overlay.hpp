@@ -47,6 +47,8 @@ public:
     const LedgerHead& head() const override { return head_; }
     ChainHead chain(AccountNumber account) override { return mutable_chain(account); }
     std::optional<Balance> balance(const BalanceKey& key) override;
+    std::optional<JournalGroup> journal_group(std::string_view node,
+                                              std::uint64_t first_entry) override;
     std::vector<JournalGroup> order_journal(const OrderState& state) override;
 
     void scan_shops(const Visitor<ShopRow>& visit) override;

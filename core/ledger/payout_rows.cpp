@@ -12,13 +12,14 @@ constexpr std::array<std::pair<ItemKind, std::string_view>, 4> kKinds{{
     {ItemKind::kCredit, "CREDIT"},
     {ItemKind::kManual, "MANUAL"},
 }};
-constexpr std::array<std::pair<SkipReason, std::string_view>, 6> kReasons{{
+constexpr std::array<std::pair<SkipReason, std::string_view>, 7> kReasons{{
     {SkipReason::kNotPositive, "NOT_POSITIVE"},
     {SkipReason::kBelowMinimum, "BELOW_MINIMUM"},
     {SkipReason::kBlocked, "BLOCKED"},
     {SkipReason::kHeld, "HELD"},
     {SkipReason::kExcluded, "EXCLUDED"},
     {SkipReason::kNoPayee, "NO_PAYEE"},
+    {SkipReason::kPayeeChanged, "PAYEE_CHANGED"},
 }};
 constexpr std::array<std::pair<PayoutState, std::string_view>, 7> kStates{{
     {PayoutState::kClosed, "CLOSED"},

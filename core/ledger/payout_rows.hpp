@@ -81,10 +81,14 @@ struct Payout {
     PayoutState state = PayoutState::kClosed;
     Timestamp until, closed_at;
     std::string closed_by;
+    std::string payee;         ///< Frozen by the close; `payout repoint` sets another one.
+    std::string repointed_by;  ///< The actor of the last repoint, who may not approve it.
+    std::uint32_t repoints = 0;
     std::string approved_by;  ///< Empty if it needs no approval, or still waits for it.
     std::optional<Timestamp> approved_at;
     std::string sent_by;
     std::optional<Timestamp> sent_at;
+    std::string message;   ///< The exported message that holds it, or empty.
     std::string ended_by;  ///< Settled, void, failed or returned by.
     std::optional<Timestamp> ended_at;
     std::string bank_ref;
@@ -124,6 +128,7 @@ enum class SkipReason : std::uint8_t {
     kHeld = 4,
     kExcluded = 5,
     kNoPayee = 6,
+    kPayeeChanged = 7,  ///< Less than payee_cooling_days ago.
 };
 [[nodiscard]] std::string_view to_string(SkipReason why) noexcept;  // NOT_POSITIVE, ...
 struct Skipped {

@@ -37,7 +37,8 @@ using DescribedRows =
              struct AttributedOrder, struct AccountRow, struct CreatorHold, struct CreatorRow,
              struct CreatorAlias, struct Period, struct PeriodSum, struct TierVolume,
              struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
-             struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch>;
+             struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch,
+             struct PayeeChange, struct LimitUse>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>

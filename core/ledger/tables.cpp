@@ -165,10 +165,14 @@ void describe(Description& table, Payout& row) {
                 {"until", row.until},
                 {"closed", row.closed_at},
                 {"closed_by", row.closed_by},
+                {"payee", row.payee},
+                {"repointed_by", row.repointed_by},
+                {"repoints", row.repoints},
                 {"approved_by", row.approved_by},
                 {"approved", row.approved_at},
                 {"sent_by", row.sent_by},
                 {"sent", row.sent_at},
+                {"message", row.message},
                 {"ended_by", row.ended_by},
                 {"ended", row.ended_at},
                 {"bank_ref", row.bank_ref},
@@ -271,7 +275,9 @@ void describe(Description& table, PendingApproval& row) {
                 {"creator", row.creator},
                 {"approval_state", row.state},
                 {"ended_by", row.ended_by},
-                {"ended", row.ended_at}});
+                {"ended", row.ended_at},
+                {"node_id", row.node},
+                {"entry", row.entry}});
 }
 
 void describe(Description& table, AttributedOrder& row) {
@@ -302,7 +308,34 @@ void describe(Description& table, CreatorHold& row) {
 void describe(Description& table, CreatorRow& row) {
     table.named("creators");
     table.key({{"account", row.account}, {"creator", row.creator}});
-    table.rest({{"name", row.name}, {"payee", row.payee}, {"shown_as", row.shown_as}});
+    table.rest({{"name", row.name},
+                {"payee", row.payee},
+                {"shown_as", row.shown_as},
+                {"payee_since", row.payee_since},
+                {"payee_changed", row.payee_changed}});
+}
+
+void describe(Description& table, PayeeChange& row) {
+    table.named("payee_changes");
+    table.key({{"account", row.account},
+               {"creator", row.creator},
+               {"changed", row.changed_at},
+               {"command_id", row.command_id}});
+    table.rest({{"old_payee", row.old_payee},
+                {"new_payee", row.new_payee},
+                {"actor", row.actor},
+                {"reason", row.reason}});
+}
+
+void describe(Description& table, LimitUse& row) {
+    table.named("limit_uses");
+    table.key({{"account", row.account},
+               {"limit_kind", row.kind},
+               {"creator", row.creator},
+               {"currency", row.currency},
+               {"used", row.at},
+               {"id", row.id}});
+    table.rest({{"amount", row.amount}});
 }
 
 void describe(Description& table, CreatorAlias& row) {

@@ -1,6 +1,7 @@
 // Validity of stored values: bytes from a disk or a database may be anything.
 #pragma once
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/head.hpp"
 #include "core/ledger/rows.hpp"
 
@@ -18,7 +19,7 @@ namespace sluice {
 }
 [[nodiscard]] constexpr bool is_valid(JournalReason reason) noexcept {
     return (reason >= JournalReason::kAccrual && reason <= JournalReason::kReturned) ||
-           (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoRenamed);
+           (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoPayeeChanged);
 }
 [[nodiscard]] constexpr bool is_valid(EventDecision decision) noexcept {
     return decision == EventDecision::kApplied || decision == EventDecision::kStale;
@@ -45,11 +46,14 @@ namespace sluice {
 [[nodiscard]] constexpr bool is_valid(PayoutState state) noexcept {
     return state >= PayoutState::kClosed && state <= PayoutState::kReturned;
 }
+[[nodiscard]] constexpr bool is_valid(LimitKind kind) noexcept {
+    return kind >= LimitKind::kPayout && kind <= LimitKind::kAttribution;
+}
 [[nodiscard]] constexpr bool is_valid(ItemKind kind) noexcept {
     return kind >= ItemKind::kAdjustment && kind <= ItemKind::kManual;
 }
 [[nodiscard]] constexpr bool is_valid(SkipReason why) noexcept {
-    return why >= SkipReason::kNotPositive && why <= SkipReason::kNoPayee;
+    return why >= SkipReason::kNotPositive && why <= SkipReason::kPayeeChanged;
 }
 [[nodiscard]] constexpr bool is_valid(CommandOutcome outcome) noexcept {
     return outcome >= CommandOutcome::kDone && outcome <= CommandOutcome::kPending;

@@ -2,7 +2,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/approvals/limits.hpp"
+#include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
+#include "core/journal/journal.hpp"
 #include "core/payouts/allocation.hpp"
 #include "core/payouts/payouts.hpp"
 #include "core/payouts/plan.hpp"
@@ -76,7 +79,7 @@ public:
         Made made{payout_.payout_id,
                   planned.creator,
                   planned.currency,
-                  planned.digest,
+                  payout_digest(payout_),
                   payout_.state == PayoutState::kClosed,
                   {}};
         for (const auto& [program, amount] : sums_) {
@@ -84,17 +87,20 @@ public:
             txn_.put(made.parts.back());
         }
         post_parts(made);
+        if (!made.needs_approval) {
+            count_use({payout_.account, LimitKind::kPayout, payout_.creator, payout_.currency,
+                       accounting_date(payout_.closed_at, settings_.row.closed_until),
+                       payout_.payout_id, payout_.amount},
+                      txn_);
+        }
         made_.push_back(std::move(made));
         payout_ = {};
         sums_.clear();
     }
 
 private:
-    [[nodiscard]] PayoutState state_of(const PlannedPayout& planned) const {
-        return needs_approval(settings_.policy.approve_payout_above,
-                              {planned.currency, planned.amount})
-                   ? PayoutState::kClosed
-                   : PayoutState::kApproved;
+    [[nodiscard]] static PayoutState state_of(const PlannedPayout& planned) {
+        return planned.needs_approval ? PayoutState::kClosed : PayoutState::kApproved;
     }
 
     void begin(const PlannedPayout& planned) {
@@ -107,6 +113,7 @@ private:
         payout_.until = command_.until;
         payout_.closed_at = context_.source.received_at;
         payout_.closed_by = context_.actor();
+        payout_.payee = planned.payee;
     }
 
     [[nodiscard]] JournalGroup group_of_payout(const Made& made) const {

@@ -128,12 +128,12 @@ void ItemsDigest::add(const PayoutItem& item, Currency currency) {
 }
 
 void add_payout(RunningSha256& run, const CreatorId& creator, Currency currency,
-                const Decimal& amount, const Digest256& items) {
+                const Decimal& amount, const Digest256& digest) {
     std::string bytes;
     append_text(bytes, creator.view());
     append_text(bytes, currency.code());
     append_text(bytes, amount.to_string());
-    bytes.append(items.begin(), items.end());
+    bytes.append(digest.begin(), digest.end());
     run.add(bytes);
 }
 

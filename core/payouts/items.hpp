@@ -64,7 +64,8 @@ private:
 };
 
 /// Adds a payout to the digest of a payout run, in the order of (creator, currency).
+/// @param digest  payout_digest()
 void add_payout(RunningSha256& run, const CreatorId& creator, Currency currency,
-                const Decimal& amount, const Digest256& items);
+                const Decimal& amount, const Digest256& digest);
 
 }  // namespace sluice

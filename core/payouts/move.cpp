@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/approvals/approval.hpp"
+#include "core/approvals/limits.hpp"
+#include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
 #include "core/payouts/allocation.hpp"
 #include "core/payouts/items.hpp"
@@ -23,7 +26,7 @@ struct Move {
 };
 
 const Move& move_of(PayoutVerb verb) {
-    static const std::array<Move, 5> moves{{
+    static const std::array<Move, 6> moves{{
         {"sent", "sent", PayoutState::kSent, {PayoutState::kApproved}, JournalReason::kMemoSent},
         {"settle",
          "settled",
@@ -41,6 +44,11 @@ const Move& move_of(PayoutVerb verb) {
          PayoutState::kReturned,
          {PayoutState::kPaid},
          JournalReason::kReturned},
+        {"repoint",
+         "repointed",
+         PayoutState::kClosed,
+         {PayoutState::kClosed, PayoutState::kApproved},
+         JournalReason::kMemoRepointed},
     }};
     return moves.at(static_cast<std::size_t>(verb) - 1);
 }
@@ -73,17 +81,7 @@ Result<std::vector<Payout>> named(const std::string& id, const CommandContext& c
     if (!txn.load(run) || run.account != context.account || run.payouts_count == 0) {
         return no_payout(context, id);
     }
-    const std::string prefix = payout_id_prefix(id);
-    Payout first;
-    first.payout_id = prefix;
-    txn.scan(first, {0, 1}, [&](const Payout& payout) {
-        if (!std::string_view(payout.payout_id).starts_with(prefix)) {
-            return false;
-        }
-        found.push_back(payout);
-        return true;
-    });
-    return found;
+    return payouts_of_run(txn, id);
 }
 
 Result<std::vector<Payout>> all_named(const std::vector<std::string>& ids,
@@ -164,6 +162,11 @@ void stamp(Payout& payout, const Move& move, const CommandContext& context) {
     } else if (move.to == PayoutState::kSent) {
         payout.sent_by = context.actor();
         payout.sent_at = at;
+    } else if (move.to == PayoutState::kClosed) {
+        payout.repointed_by = context.actor();
+        ++payout.repoints;
+        payout.approved_by.clear();
+        payout.approved_at.reset();
     } else {
         payout.ended_by = context.actor();
         payout.ended_at = at;
@@ -191,14 +194,18 @@ void post_parts(const Payout& payout, const std::vector<PayoutPart>& parts, cons
     }
 }
 
+/// @param line  Text of the memo entries of a move that has no postings.
 void write(Moving& moving, const Move& move, const CommandContext& context, ProgramCache& programs,
-           LedgerTxn& txn) {
+           const std::function<std::string(const Payout&)>& line, LedgerTxn& txn) {
     const AccountSettings& settings = programs.settings(txn, context.account);
     const bool posts = !is_memo(move.reason);
     PartsOf parts = posts ? parts_of(moving.payouts, txn) : PartsOf();
     for (Payout& payout : moving.payouts) {
         stamp(payout, move, context);
         txn.put(payout);
+        if (payout.state == PayoutState::kVoid || payout.state == PayoutState::kClosed) {
+            uncount_payout(payout, txn);
+        }
         if (posts) {
             post_parts(payout, parts[payout.payout_id], move, context, settings, txn);
         }
@@ -209,18 +216,48 @@ void write(Moving& moving, const Move& move, const CommandContext& context, Prog
     }
     for (const Payout& payout : moving.payouts) {
         JournalGroup group = group_of_move(payout, context, settings);
-        group.entries.push_back(memo_of(move.reason));
+        group.entries.push_back(memo_of(move.reason, line(payout)));
         post_group(txn, std::move(group));
     }
 }
 
-Reply reply_of(const Moving& moving, const Move& move) {
+/// Sets the payees that the creators have now. Drops payouts that have them already.
+Status repoint(Moving& moving, const CommandContext& context, LedgerTxn& txn) {
+    std::vector<Payout> changed;
+    for (Payout& payout : moving.payouts) {
+        CreatorRow profile{context.account, payout.creator, {}, {}, {}};
+        if (!txn.load(profile) || profile.payee.empty()) {
+            return refused("payout " + payout.payout_id + ": creator " + payout.creator.str() +
+                           " has no payee; set one with `sluice creator set`");
+        }
+        if (profile.payee == payout.payee) {
+            moving.note += (moving.note.empty() ? "" : "; ") + ("payout " + payout.payout_id) +
+                           " goes to payee " + payout.payee + " already";
+            continue;
+        }
+        payout.payee = profile.payee;
+        changed.push_back(std::move(payout));
+    }
+    moving.payouts = std::move(changed);
+    return {};
+}
+
+Reply reply_of(const Moving& moving, const Move& move, const std::string& more = {}) {
     std::string text =
-        counted(moving.payouts.size(), "payout", "payouts") + " " + std::string(move.done);
+        counted(moving.payouts.size(), "payout", "payouts") + " " + std::string(move.done) + more;
     if (!moving.note.empty()) {
         text += "; " + moving.note;
     }
     return {CommandOutcome::kDone, std::move(text)};
+}
+
+/// Neither the closer approves, nor the actor who repointed the payout.
+Status check_approver(const CommandContext& context, const Payout& payout, const Policy& policy) {
+    const std::string what = "payout " + payout.payout_id;
+    Status may = sluice::check_approver(context, payout.closed_by, what, policy);
+    return may && !payout.repointed_by.empty()
+               ? sluice::check_approver(context, payout.repointed_by, what, policy)
+               : may;
 }
 
 }  // namespace
@@ -240,14 +277,25 @@ Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& cont
     if (!moving) {
         return moving.error();
     }
+    if (command.verb == PayoutVerb::kRepoint) {
+        if (Status possible = repoint(*moving, context, txn); !possible) {
+            return possible.error();
+        }
+    }
     if (moving->payouts.empty()) {
         return nothing(moving->note);
     }
     for (Payout& payout : moving->payouts) {
+        payout.message = command.message.empty() ? payout.message : command.message;
         payout.bank_ref = command.bank_ref.empty() ? payout.bank_ref : command.bank_ref;
         payout.paid_at = command.paid_at ? command.paid_at : payout.paid_at;
     }
-    write(*moving, move, context, programs, txn);
+    const bool proves = command.verb == PayoutVerb::kRepoint;
+    const std::string sent =
+        command.message.empty() ? std::string() : command.sha256 + " " + command.message;
+    write(
+        *moving, move, context, programs,
+        [&](const Payout& payout) { return proves ? payout_memo(payout) : sent; }, txn);
     return reply_of(*moving, move);
 }
 
@@ -257,14 +305,13 @@ Result<Reply> approve_payouts(const Approve& command, const CommandContext& cont
     if (!payouts) {
         return payouts.error();
     }
-    const Policy& policy = programs.settings(txn, context.account).policy;
-    for (const Payout& payout : *payouts) {
-        if (payout.state == PayoutState::kClosed) {
-            Status may =
-                check_approver(context, payout.closed_by, "payout " + payout.payout_id, policy);
-            if (!may) {
-                return may.error();
-            }
+    const Result<ApprovalSubject> subject =
+        approval_subject(txn, context.account, context.account_id, command.id);
+    for (const Payout& payout : subject->payouts) {
+        if (Status may =
+                check_approver(context, payout, programs.settings(txn, context.account).policy);
+            !may) {
+            return may.error();
         }
     }
     Result<Moving> moving = select_movable(*std::move(payouts), approve_move(), {command.id});
@@ -274,8 +321,16 @@ Result<Reply> approve_payouts(const Approve& command, const CommandContext& cont
     if (moving->payouts.empty()) {
         return nothing(moving->note);
     }
-    write(*moving, approve_move(), context, programs, txn);
-    return reply_of(*moving, approve_move());
+    if (Status seen = check_expected(command, subject->digest); !seen) {
+        return seen.error();
+    }
+    write(*moving, approve_move(), context, programs, payout_memo, txn);
+    std::string sums = " (" + sums_text(subject->totals) + ")";
+    if (subject->unguarded_count != 0) {
+        sums += "; " + std::to_string(subject->unguarded_count) + " needed no approval (" +
+                sums_text(subject->unguarded) + ")";
+    }
+    return reply_of(*moving, approve_move(), sums);
 }
 
 }  // namespace sluice

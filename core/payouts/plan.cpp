@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/approvals/limits.hpp"
 #include "core/commands/ids.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -341,10 +342,15 @@ std::optional<SkipReason> PayoutPlan::skip_reason(const Key& key, const Decimal&
         return SkipReason::kExcluded;
     }
     if (settings_.policy.require_payee) {
-        CreatorRow profile{request_.account, key.first, {}, {}, {}};
-        if (!ledger_.load(profile) || profile.payee.empty()) {
+        if (profiles_[key.first].payee.empty()) {
             return SkipReason::kNoPayee;
         }
+    }
+    if (const CreatorRow& profile = profiles_[key.first];
+        profile.payee_changed && profile.payee_since &&
+        profile.payee_since->plus_days(settings_.policy.payee_cooling_days) >
+            request_.received_at) {
+        return SkipReason::kPayeeChanged;
     }
     const Decimal* minimum = amount_in(settings_.policy.min_payout, key.second);
     if (!request_.close.ignore_minimum && minimum != nullptr && amount < *minimum) {
@@ -353,7 +359,34 @@ std::optional<SkipReason> PayoutPlan::skip_reason(const Key& key, const Decimal&
     return std::nullopt;
 }
 
+/// Reads a few profiles one by one, and many in one scan.
+void PayoutPlan::read_profiles() {
+    constexpr std::size_t kOneByOne = 32;
+    for (const auto& [key, share] : shares_) {
+        CreatorRow& row = profiles_.try_emplace(key.first).first->second;
+        row.account = request_.account;
+        row.creator = key.first;
+    }
+    if (profiles_.size() > kOneByOne) {
+        ledger_.scan(CreatorRow{request_.account, {}, {}, {}, {}}, {1, 1},
+                     [this](const CreatorRow& row) {
+                         const auto wanted = profiles_.find(row.creator);
+                         if (wanted != profiles_.end()) {
+                             wanted->second = row;
+                         }
+                         return true;
+                     });
+        return;
+    }
+    for (auto& [creator, row] : profiles_) {
+        if (!ledger_.load(row)) {
+            row = CreatorRow{request_.account, creator, {}, {}, {}};
+        }
+    }
+}
+
 void PayoutPlan::decide() {
+    read_profiles();
     for (const auto& [key, share] : shares_) {
         const auto skip = [&, creator = key.first, currency = key.second](SkipReason why,
                                                                           const Decimal& amount) {
@@ -373,6 +406,27 @@ void PayoutPlan::decide() {
         } else {
             paid_.emplace_back(key, share.amount);
         }
+    }
+    find_waiting();
+}
+
+void PayoutPlan::find_waiting() {
+    const Policy& policy = settings_.policy;
+    const LimitSums counted =
+        policy.approve_payout_above && !paid_.empty()
+            ? limit_sums(ledger_, request_.account, LimitKind::kPayout,
+                         accounting_date(request_.received_at, settings_.row.closed_until))
+            : LimitSums();
+    std::map<Currency, Decimal> totals;
+    for (const auto& [key, amount] : paid_) {
+        totals.try_emplace(key.second, zero_amount(key.second)).first->second += amount;
+    }
+    for (const auto& [key, amount] : paid_) {
+        const auto before = counted.find(key);
+        waits_.push_back(
+            exceeds_limit(policy.approve_payout_above, {key.second, amount},
+                          before == counted.end() ? zero_amount(key.second) : before->second) ||
+            needs_approval(policy.approve_run_above, {key.second, totals.at(key.second)}));
     }
 }
 

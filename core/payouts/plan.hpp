@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/commands/commands.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"
@@ -29,6 +30,8 @@ struct PlannedPayout {
     CreatorId creator;
     Currency currency;
     Decimal amount;
+    std::string payee;  ///< May be empty.
+    bool needs_approval = false;
     // Known once all items were visited:
     std::uint64_t orders_count = 0, items_count = 0;
     Digest256 digest{};                 ///< ItemsDigest of the items.
@@ -122,6 +125,9 @@ private:
     void add_share(const OpenAmount& row, const Decimal& take);
     void decide();
     [[nodiscard]] std::optional<SkipReason> skip_reason(const Key& key, const Decimal& amount);
+    void read_profiles();
+    /// Decides which payouts wait, by what each creator got and by the total of the run.
+    void find_waiting();
 
     const PlanRequest& request_;
     const AccountSettings& settings_;
@@ -131,7 +137,9 @@ private:
     std::unique_ptr<ClearedRows> cleared_;
     Later later_;  ///< Amounts are what the close pays.
     std::map<Key, Share> shares_;
+    std::map<CreatorId, CreatorRow> profiles_;  ///< Creators of shares_.
     std::vector<std::pair<Key, Decimal>> paid_;
+    std::vector<bool> waits_;  ///< One for each payout of paid_.
     std::vector<Skipped> skipped_;
     /// Holds on creators of the account, once they were read; an empty program means all.
     std::optional<std::set<std::pair<CreatorId, ProgramId>>> holds_;

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/approvals/subject.hpp"
 #include "core/payouts/items.hpp"
 #include "core/payouts/plan.hpp"
 
@@ -183,7 +184,15 @@ private:
             throw_disagreement(row.creator);
         }
         const auto& [key, amount] = plan_.paid_[finished_];
-        payout_.emplace(Payout{{finished_ + 1, key.first, key.second, amount, 0, 0, {}},
+        payout_.emplace(Payout{{finished_ + 1,
+                                key.first,
+                                key.second,
+                                amount,
+                                plan_.profiles_[key.first].payee,
+                                plan_.waits_[finished_],
+                                0,
+                                0,
+                                {}},
                                zero_amount(key.second),
                                ItemsInOrder(key.second)});
     }
@@ -197,7 +206,8 @@ private:
             throw_disagreement(planned.creator);
         }
         payout_->items.finish(planned);
-        add_payout(run_, planned.creator, planned.currency, planned.amount, planned.digest);
+        add_payout(run_, planned.creator, planned.currency, planned.amount,
+                   payout_digest(planned.digest, planned.payee));
         taker_.finish(planned);
         payout_.reset();
         ++finished_;

@@ -184,17 +184,31 @@ void write_policy(JsonWriter& writer, const Policy& policy) {
     writer.begin_object().field("account", policy.account_id.view());
     writer.field("account_number", policy.account.value);
     write_amounts(writer, "min_payout", policy.min_payout);
-    if (policy.approve_payout_above) {
-        write_amounts(writer, "approve_payout_above", *policy.approve_payout_above);
-    }
-    if (policy.approve_adjust_above) {
-        write_amounts(writer, "approve_adjust_above", *policy.approve_adjust_above);
+    for (const auto& [name, above] :
+         {std::pair("approve_payout_above", &policy.approve_payout_above),
+          std::pair("approve_adjust_above", &policy.approve_adjust_above),
+          std::pair("approve_attribution_above", &policy.approve_attribution_above),
+          std::pair("approve_run_above", &policy.approve_run_above)}) {
+        if (*above) {
+            write_amounts(writer, name, **above);
+        }
     }
     writer.key("approvers").begin_array();
     for (const std::string& actor : policy.approvers) {
         writer.value(actor);
     }
     writer.end_array().field("require_payee", policy.require_payee);
+    for (const auto& [name, is_set] :
+         {std::pair("approve_payee_change", policy.approve_payee_change),
+          std::pair("approve_rates", policy.approve_rates),
+          std::pair("approve_period_close", policy.approve_period_close)}) {
+        if (is_set) {
+            writer.field(name, true);
+        }
+    }
+    if (policy.payee_cooling_days != 0) {
+        writer.field("payee_cooling_days", policy.payee_cooling_days);
+    }
     writer.field("max_rate", policy.max_rate.to_string());
     writer.field("lines_over", policy.lines_over.to_string());
     writer.field("max_share", policy.max_share.to_string());
@@ -223,14 +237,26 @@ std::optional<Policy> decode_policy(std::string_view json) {
         policy.account_id = AccountId(text_of(field(value, "account")));
         policy.account.value = number32_of(field(value, "account_number"));
         policy.min_payout = list_of(value, "min_payout", money_of);
-        if (optional_field(value, "approve_payout_above")) {
-            policy.approve_payout_above = list_of(value, "approve_payout_above", money_of);
-        }
-        if (optional_field(value, "approve_adjust_above")) {
-            policy.approve_adjust_above = list_of(value, "approve_adjust_above", money_of);
+        for (const auto& [name, above] :
+             {std::pair("approve_payout_above", &policy.approve_payout_above),
+              std::pair("approve_adjust_above", &policy.approve_adjust_above),
+              std::pair("approve_attribution_above", &policy.approve_attribution_above),
+              std::pair("approve_run_above", &policy.approve_run_above)}) {
+            if (optional_field(value, name)) {
+                *above = list_of(value, name, money_of);
+            }
         }
         policy.approvers = list_of(value, "approvers", text);
         policy.require_payee = flag_of(value, "require_payee");
+        for (const auto& [name, flag] :
+             {std::pair("approve_payee_change", &policy.approve_payee_change),
+              std::pair("approve_rates", &policy.approve_rates),
+              std::pair("approve_period_close", &policy.approve_period_close)}) {
+            *flag = optional_field(value, name) && flag_of(value, name);
+        }
+        if (const auto days = optional_field(value, "payee_cooling_days")) {
+            policy.payee_cooling_days = number32_of(*days);
+        }
         policy.max_rate = percent_of(field(value, "max_rate"));
         policy.lines_over = percent_of(field(value, "lines_over"));
         policy.max_share = percent_of(field(value, "max_share"));

@@ -56,6 +56,10 @@ Status validate(const Policy& policy) {
                     policy.approve_payout_above ? &*policy.approve_payout_above : &none),
           std::pair("approve_adjust_above",
                     policy.approve_adjust_above ? &*policy.approve_adjust_above : &none),
+          std::pair("approve_attribution_above",
+                    policy.approve_attribution_above ? &*policy.approve_attribution_above : &none),
+          std::pair("approve_run_above",
+                    policy.approve_run_above ? &*policy.approve_run_above : &none),
           std::pair("amount_limit", &policy.amount_limit)}) {
         if (Status fits = validate_list(name, *list); !fits) {
             return fits;

@@ -23,18 +23,24 @@ struct Policy {
     std::vector<Money> min_payout;
     /// Amounts above these need an approval, and so does any amount in a currency that the list
     /// lacks. nullopt means that no approval is ever needed.
-    std::optional<std::vector<Money>> approve_payout_above, approve_adjust_above;
+    std::optional<std::vector<Money>> approve_payout_above, approve_adjust_above,
+        approve_attribution_above, approve_run_above;
+    bool approve_rates = false;  ///< A program file that raises earnings.
+    bool approve_period_close = false;
     std::vector<std::string> approvers;  ///< Empty means any other actor.
     bool require_payee = false;
-    Decimal max_rate{100, 0};   ///< Percent.
-    Decimal lines_over{10, 0};  ///< Percent.
-    Decimal max_share{100, 0};  ///< Percent.
+    bool approve_payee_change = false;
+    std::uint32_t payee_cooling_days = 0;  ///< Time before a changed payee is paid.
+    Decimal max_rate{100, 0};              ///< Percent.
+    Decimal lines_over{10, 0};             ///< Percent.
+    Decimal max_share{100, 0};             ///< Percent.
     std::vector<Money> amount_limit;
     std::optional<std::vector<std::string>> blocking;  ///< Kinds; nullopt means the default set.
     friend bool operator==(const Policy&, const Policy&) = default;
 
     [[nodiscard]] bool has_approvals() const noexcept {
-        return approve_payout_above || approve_adjust_above;
+        return approve_payout_above || approve_adjust_above || approve_attribution_above ||
+               approve_run_above || approve_rates || approve_period_close || approve_payee_change;
     }
 };
 

@@ -10,6 +10,11 @@
 #include "core/json/writer.hpp"
 
 namespace sluice {
+namespace {
+
+constexpr std::string_view kForgottenPayee = "sha256:";
+
+}  // namespace
 
 Digest256 anon_digest(std::string_view anon_id) {
     return sha256(anon_id);
@@ -36,6 +41,23 @@ Digest256 email_digest(std::string_view email) {
 
 Digest256 phone_digest(std::string_view phone) {
     return sha256("phone:" + std::string(phone));
+}
+
+Digest256 payee_digest(std::string_view payee) {
+    const auto known =
+        payee.starts_with(kForgottenPayee)
+            ? parse_hex_digest(payee.substr(kForgottenPayee.size()), HexCase::kLowerOnly)
+            : std::nullopt;
+    return known ? *known : sha256("payee:" + std::string(payee));
+}
+
+std::string forgotten_payee(std::string_view payee) {
+    return payee.empty() ? std::string()
+                         : std::string(kForgottenPayee) + to_hex(payee_digest(payee));
+}
+
+bool is_forgotten_payee(std::string_view text) {
+    return !text.empty() && forgotten_payee(text) == text;
 }
 
 Digest256 pseudonym(const SigningKey& secret, const Digest256& digest) noexcept {

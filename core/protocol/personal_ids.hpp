@@ -29,6 +29,16 @@ namespace sluice {
 /// Digests a phone number as it was sent. Used only for searches, never stored with an order.
 [[nodiscard]] Digest256 phone_digest(std::string_view phone);
 
+// Journal entries and digests of payouts name a payee by the digest of its reference, so that the
+// reference can be forgotten.
+
+/// Digests a payee reference, or returns the digest that a forgotten one stands for.
+[[nodiscard]] Digest256 payee_digest(std::string_view payee);
+/// Returns `sha256:<64 hex>`, which replaces a forgotten reference; empty stays empty.
+[[nodiscard]] std::string forgotten_payee(std::string_view payee);
+/// Whether the text is what forgotten_payee() returns. No creator may have such a reference.
+[[nodiscard]] bool is_forgotten_payee(std::string_view text);
+
 /// Returns the replacement of `digest`: HMAC-SHA-256(R, digest). Equal ids stay equal.
 [[nodiscard]] Digest256 pseudonym(const SigningKey& secret, const Digest256& digest) noexcept;
 /// Returns `{"pseudonym":"<64 hex>"}`.

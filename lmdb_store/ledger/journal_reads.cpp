@@ -93,6 +93,16 @@ std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
     return groups;
 }
 
+std::optional<JournalGroup> Reads::journal_group(std::string_view node, std::uint64_t first_entry) {
+    JournalGroup group;
+    for (const auto& [number, uuid] : nodes_) {
+        if (uuid == node && find_group(number, first_entry, group)) {
+            return group;
+        }
+    }
+    return std::nullopt;
+}
+
 void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) {
     JournalGroup group;
     for (const auto& [uuid, node] : by_uuid(nodes_)) {

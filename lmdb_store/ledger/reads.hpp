@@ -35,6 +35,8 @@ public:
     const LedgerHead& head() const override { return node_.head; }
     ChainHead chain(AccountNumber account) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
+    std::optional<JournalGroup> journal_group(std::string_view node,
+                                              std::uint64_t first_entry) override;
     std::vector<JournalGroup> order_journal(const OrderState& state) override;
 
     void scan_shops(const Visitor<ShopRow>& visit) override;

@@ -232,6 +232,17 @@ void Reads::expect_journals(std::span<const OrderKey> keys) {
     connection_.sync();
 }
 
+std::optional<JournalGroup> Reads::journal_group(std::string_view node, std::uint64_t first_entry) {
+    static const Statement kSelect = select_statement(
+        kJournalRead,
+        "journal WHERE journal.node = (SELECT number FROM sluice_ledger.heads h WHERE h.node = $1) "
+        "AND first_entry = $2");
+    RowWriter parameters;
+    parameters.text(node).u8(first_entry);
+    std::vector<JournalGroup> groups = all(rows(kSelect, parameters), read_journal);
+    return groups.empty() ? std::nullopt : std::optional(std::move(groups.front()));
+}
+
 std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
     static const Statement kSelect =
         select_statement(kJournalRead,

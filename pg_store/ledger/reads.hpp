@@ -58,6 +58,8 @@ public:
     ChainHead chain(AccountNumber account) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
     void expect_journals(std::span<const OrderKey> keys) override;
+    std::optional<JournalGroup> journal_group(std::string_view node,
+                                              std::uint64_t first_entry) override;
     std::vector<JournalGroup> order_journal(const OrderState& state) override;
 
     void scan_shops(const Visitor<ShopRow>& visit) override;

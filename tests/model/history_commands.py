@@ -13,6 +13,8 @@ POLICIES = [
     {"approve_payout_above": ["20.00 USD"]}, {"approve_adjust_above": ["4.00 USD", "1.00 EUR"]},
     {"approve_payout_above": ["5.00 USD", "2.00 EUR"], "approvers": ["frank", "gina"], "blocking": []},
     {"amount_limit": ["100.00 USD"], "blocking": ["AMOUNT_ABOVE_LIMIT"]}, {"lines_over": "0%", "max_share": "20%"},
+    {"approve_attribution_above": ["5.00 USD", "2.00 EUR"], "approve_run_above": ["40.00 USD"]},
+    {"approve_payee_change": True, "payee_cooling_days": 2}, {"approve_rates": True, "approve_period_close": True},
     {"max_rate": "50%"}, {"blocking": ["CURRENCY_CHANGED", "CREDITED_ORDER", "REFUND_EXCEEDS_LINE"]},
 ]
 

@@ -8,7 +8,7 @@ from model.values import DAY, time_text
 
 HOUR = 3600 * 10**9
 ANSWERS_AGAIN = ("repeated", "pending", "refused")  # the last: what waited was withdrawn
-MOVES = ("sent", "settle", "failed", "returned", "void")
+MOVES = ("sent", "settle", "failed", "returned", "void", "repoint")
 
 
 class Money:

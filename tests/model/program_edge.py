@@ -259,6 +259,13 @@ def on_order(*words):
     ]
 
 
+def approve_words(edge, _, given):
+    """K3: an approver names what they saw; an id that is unknown has nothing to see."""
+    shown = edge.sluice.run("approvals", "show", given, "--account", edge.account, "--format", "json")
+    expect = ["--expect", json.loads(shown.stdout)["digest"]] if shown.returncode == 0 else []
+    return ["approve", given, "--account", edge.account, *expect]
+
+
 def on_id(verb):
     return lambda edge, _, given: [verb, given, "--account", edge.account]
 
@@ -277,8 +284,9 @@ WORDS = {
     "rename": lambda edge, _, ids: ["creator", "rename", *ids, "--account", edge.account],
     "close": close_words("close"),
     "preview": close_words("preview"),
-    **{verb: moving(verb) for verb in ("sent", "settle", "failed", "returned", "void")},
-    **{verb: on_id(verb) for verb in ("approve", "withdraw", "reverse")},
+    **{verb: moving(verb) for verb in ("sent", "settle", "failed", "returned", "void", "repoint")},
+    "approve": approve_words,
+    **{verb: on_id(verb) for verb in ("withdraw", "reverse")},
     "hold": hold_words("hold"),
     "release": hold_words("release"),
     "reject": on_order("reject"),

@@ -167,7 +167,7 @@ void preview(Books& books, const json& request) {
         return;
     }
     cli::PayoutRunListing listing(cli::Format::kJson, *reader, kAccount, AccountId("acme"));
-    plan.visit([&](const PlannedPayout& planned) { listing.add(planned, close.until, settings); });
+    plan.visit([&](const PlannedPayout& planned) { listing.add(planned, close.until); });
     listing.finish(plan.skipped(), to_hex(plan.digest()));
 }
 

@@ -29,9 +29,9 @@ struct Payment {
 };
 
 struct PaymentMessage {
-    std::string message_id;  ///< Command id of the `payout sent` that it belongs to.
+    std::string message_id;  ///< As the memo entries SENT name it.
     std::string account_id;
-    Timestamp created_at;  ///< Receipt of that command.
+    Timestamp created_at;
     Currency currency;
     std::optional<BankAccount> debtor;  ///< Required for kPain.
     std::vector<Payment> payments;      ///< Sorted by payout id; at least one.

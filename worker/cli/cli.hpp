@@ -71,6 +71,7 @@ public:
 
     /// Adds a noun whose verbs are subcommands.
     [[nodiscard]] Subcommand add_group(const std::string& name, const std::string& help) const;
+    /// Adds a verb. One with subcommands of its own runs unless the line names one of them.
     [[nodiscard]] Subcommand add_command(const std::string& name, const std::string& help,
                                          std::function<Status(const Frame&)> run) const;
 

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "core/rules/account.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
@@ -47,7 +48,8 @@ void write_members(LedgerReader& ledger, const ProgramRow& row, Listing& out) {
         const CreatorId shown = profile.shown_as.empty() ? member.creator : profile.shown_as;
         out.add({shown.str(), row.program.id.str(), row.program.account_id.str(),
                  text_or_null(member.group), own == codes.end() ? Json::array() : own->second,
-                 text_or_null(profile.name), text_or_null(profile.payee), member.removed});
+                 text_or_null(profile.name), text_or_null(profile.payee), profile.payee_since,
+                 member.removed});
     }
 }
 
@@ -127,6 +129,7 @@ Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
                 {"account_id", account_id.str()},
                 {"name", text_or_null(profile.name)},
                 {"payee", text_or_null(profile.payee)},
+                {"payee_since", profile.payee_since},
                 {"aliases", aliases_of(ledger, account, first)},
                 {"programs", memberships_of(ledger, account, first)},
                 {"holds", holds_of(ledger, account, first)}};
@@ -177,6 +180,10 @@ Status add_creator(const CsvRow& row, CreatorImport& import) {
             return taken;
         }
     }
+    if (added.payee && is_forgotten_payee(*added.payee)) {
+        return Error{ErrorCode::kInvalid,
+                     "payee: expected a reference; sha256:... stands for a forgotten one"};
+    }
     if (added.code.empty() && (added.valid_from || added.valid_until)) {
         return Error{ErrorCode::kInvalid, "valid_from, valid_until: expected a code as well"};
     }
@@ -215,7 +222,8 @@ Status run_list(const Frame& frame, const ListCommand& command) {
                       {"group"},
                       {"codes"},
                       {"name"},
-                      {"payee", Align::kLeft, false},
+                      {"payee"},
+                      {"payee_since"},
                       {"removed"}},
                      [&](LedgerReader& ledger, Listing& listing) {
                          if (command.program && !ledger.program(*command.program)) {
@@ -241,6 +249,14 @@ Result<std::string> parse_profile_text(std::string_view text) {
     return std::string(text);
 }
 
+Result<std::string> parse_payee(std::string_view text) {
+    if (is_forgotten_payee(text)) {
+        return Error{ErrorCode::kInvalid,
+                     "expected a reference; sha256:... stands for a forgotten one"};
+    }
+    return parse_profile_text(text);
+}
+
 Result<std::string> parse_group(std::string_view text) {
     return text.empty() ? Result<std::string>(std::string()) : parse_admin_id(text);
 }
@@ -252,7 +268,7 @@ void declare_set(Subcommand group) {
     add_id(set, "--account", "A", command.submit.account.emplace(), "Account").required();
     add_value(set, "--name", "N", command.command.name, parse_profile_text,
               "Name in reports; an empty text removes it");
-    add_value(set, "--payee", "REF", command.command.payee, parse_profile_text,
+    add_value(set, "--payee", "REF", command.command.payee, parse_payee,
               "Payee reference, as in the payout destinations; an empty text removes it");
     const Option program =
         add_id(set, "--program", "P", command.command.program, "Program of --group");

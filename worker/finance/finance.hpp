@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/rules/account.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/reports/report.hpp"
 
@@ -12,8 +13,9 @@ void declare_program(Subcommand app);
 void declare_program_preview(Subcommand group);
 void declare_creator(Subcommand app);
 void declare_click(Subcommand app);
-void declare_order(Subcommand app);  // hold, release, reject, attribute, detach, anomaly, order
-void declare_money(Subcommand app);  // adjust, credit, reverse, approve, withdraw, approvals
+void declare_order(Subcommand app);      // hold, release, reject, attribute, detach, anomaly, order
+void declare_money(Subcommand app);      // adjust, credit, reverse
+void declare_approvals(Subcommand app);  // approve, withdraw, approvals
 void declare_payout(Subcommand app);
 void declare_export(Subcommand group);  // payout export
 void declare_bank(Subcommand app);
@@ -21,6 +23,10 @@ void declare_period(Subcommand app);
 void declare_export_journal(Subcommand app);
 void declare_report(Subcommand app);
 void declare_explain(Subcommand app);
+
+/// The settings of an account's policy, and those of a program, by name.
+[[nodiscard]] Json policy_object(const AccountSettings& settings);
+[[nodiscard]] Json program_object(const Program& program);
 
 /// A report, and what the command line asks of it.
 struct ReportCommand {

@@ -65,9 +65,8 @@ Status run_preview(const Frame& frame, const CloseCommand& command) {
                 return possible;
             }
             PayoutRunListing listing(command.format, ledger, *account, account_id);
-            plan.visit([&](const PlannedPayout& planned) {
-                listing.add(planned, command.close.until, settings);
-            });
+            plan.visit(
+                [&](const PlannedPayout& planned) { listing.add(planned, command.close.until); });
             if (plan.payouts() == 0 && command.format == Format::kTable) {
                 std::printf("nothing to pay until %s\n", command.close.until.to_string().c_str());
             }
@@ -230,6 +229,15 @@ void declare_payout(Subcommand app) {
                  "Record a failed payment; its items become payable again");
     declare_move(group, PayoutVerb::kReturned,
                  "Record a returned payment; its items become payable again");
+    auto [repoint, repointed] = add_command(
+        group, "repoint", "Move payouts to the payee that the creator has now; approve them again",
+        run_written<PayoutMove>);
+    repointed.command.verb = PayoutVerb::kRepoint;
+    add_texts(repoint, "ID", "", repointed.command.ids,
+              "Payouts, or payout runs for all of their payouts")
+        .required();
+    add_account(repoint, repointed.submit);
+    add_command_options(repoint, repointed.submit, true);
     declare_move(group, PayoutVerb::kVoid,
                  "Void payouts that were never sent; their items become payable again");
     declare_export(group);

@@ -1,12 +1,19 @@
 // sluice payout export
 
-#include <algorithm>
+#include <sys/stat.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/protocol/signature.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
+#include "os/random/random_bytes.hpp"
 #include "worker/access/accounts.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
@@ -22,6 +29,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::size_t kDateBytes = 10;  // 2026-02-03
+constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
 
 struct ExportCommand {
     std::vector<std::string> ids;
@@ -128,7 +136,21 @@ std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
     return payouts;
 }
 
-/// Returns the earlier command with this key and these payouts (rule K1), or an empty id.
+/// Returns the payouts of an exported message.
+std::vector<Payout> payouts_of_message(LedgerReader& ledger, AccountNumber account,
+                                       const std::string& message) {
+    std::vector<Payout> payouts;
+    ledger.scan_payouts([&](const Payout& payout) {
+        if (payout.account == account && payout.message == message) {
+            payouts.push_back(payout);
+        }
+        return true;
+    });
+    return payouts;
+}
+
+/// Returns the message that an earlier command with this key and these payouts sent (rule K1), or
+/// an empty id.
 Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& command,
                                   AccountNumber account) {
     std::string id;
@@ -154,7 +176,7 @@ Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& comma
                                                        key.command_id +
                                                        " with other content; nothing was done"};
             }
-            id = key.command_id;
+            id = sent.front().message;
             return Status::success();
         },
         ReadFrom::kConfirmed);
@@ -174,6 +196,31 @@ Status check_states(const std::vector<Payout>& payouts) {
         }
     }
     return Status::success();
+}
+
+/// Refuses a payout without a payee, one whose creator has another payee by now, and one whose row
+/// was altered after it was closed.
+Status check_payee(LedgerReader& ledger, const Payout& payout, const std::string& creator) {
+    CreatorRow profile{payout.account, payout.creator, {}, {}, {}};
+    static_cast<void>(ledger.load(profile));
+    const std::string where = "payout " + payout.payout_id + ": ";
+    const std::string repoint = "`sluice payout repoint " + payout.payout_id + "`";
+    if (payout.payee.empty() && profile.payee.empty()) {
+        return Error{ErrorCode::kInvalid, where + "creator " + creator +
+                                              " has no payee; `sluice creator set " + creator +
+                                              " --payee`, then " + repoint};
+    }
+    if (payout.payee != profile.payee) {
+        return Error{ErrorCode::kConflict, where + "it was closed for payee " +
+                                               (payout.payee.empty() ? "(none)" : payout.payee) +
+                                               ", and creator " + creator + " has payee " +
+                                               (profile.payee.empty() ? "(none)" : profile.payee) +
+                                               " now; " + repoint +
+                                               " moves it, and it must be approved again"};
+    }
+    const auto damage = damage_of(payout, ledger);
+    return damage ? Status(DamagedRow(row_name(payout), *damage, std::nullopt).error())
+                  : Status::success();
 }
 
 /// Makes the message without its id and time. Finds every reason to refuse it before anything is
@@ -198,19 +245,16 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
                              payout.payout_id + " in " + std::string(payout.currency.code()) +
                              "; use --currency for one file per currency"};
         }
-        CreatorRow profile{payout.account, payout.creator, {}, {}, {}};
         const std::string creator = names.shown(payout.account, payout.creator).str();
-        if (!ledger.load(profile) || profile.payee.empty()) {
-            return Error{ErrorCode::kInvalid, "payout " + payout.payout_id + ": creator " +
-                                                  creator + " has no payee; `sluice creator set " +
-                                                  creator + " --payee`"};
+        if (Status same = check_payee(ledger, payout, creator); !same.ok()) {
+            return same.error();
         }
-        const auto to = files.payees.by_reference.find(profile.payee);
+        const auto to = files.payees.by_reference.find(payout.payee);
         if (to == files.payees.by_reference.end()) {
             return Error{ErrorCode::kInvalid, command.payees + ": expected a row of payee " +
-                                                  profile.payee + ", of creator " + creator};
+                                                  payout.payee + ", of creator " + creator};
         }
-        Payment payment{payout.payout_id, creator, profile.payee, payout.amount, to->second, {}};
+        Payment payment{payout.payout_id, creator, payout.payee, payout.amount, to->second, {}};
         auto remittance =
             remittance_text(command.remittance.value_or("{payout}"), payment, payout.until);
         if (!remittance.ok()) {
@@ -259,37 +303,145 @@ Result<PaymentMessage> read_message(const Frame& frame, const ExportCommand& com
                      : Result<PaymentMessage>(read.error());
 }
 
-/// Writes the message of the command `id`, from the ledger alone.
-Status write_sent(const Frame& frame, const ExportCommand& command, AccountNumber account,
-                  const BankFiles& files, const std::string& id) {
-    return with_snapshot(
+// ---- Kept files ---------------------------------------------------------------------------------
+
+/// `<store>/exports/<message>`
+std::string kept_file(const Frame& frame, const std::string& message) {
+    return frame.paths().root / "exports" / message;
+}
+
+/// Keeps the bytes, readable by the owner of the store alone.
+Status keep(const Frame& frame, const std::string& message, const std::string& bytes) {
+    const std::filesystem::path folder = frame.paths().root / "exports";
+    if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+        return system_error(errno, "create", folder);
+    }
+    return replace_file(kept_file(frame, message), bytes);
+}
+
+Status write_out(const ExportCommand& command, const std::string& bytes, const std::string& message,
+                 std::size_t payouts) {
+    if (Status written = write_output(command.out, bytes); !written.ok()) {
+        return Error{written.error().code, written.error().message +
+                                               "; the payouts are sent: write the file with "
+                                               "--again " +
+                                               message};
+    }
+    std::printf("message %s, %zu payout%s, written to %s\n", message.c_str(), payouts,
+                payouts == 1 ? "" : "s", printable(command.out).c_str());
+    return Status::success();
+}
+
+/// Refuses a message of which a payout has ended unpaid, because the bank would pay it twice.
+Status check_unended(const std::string& message, const std::vector<Payout>& payouts) {
+    std::string ended;
+    for (const Payout& payout : payouts) {
+        if (!is_active(payout.state)) {
+            ended += (ended.empty() ? "" : ", ") + payout.payout_id + " (" +
+                     std::string(to_string(payout.state)) + ")";
+        }
+    }
+    return ended.empty()
+               ? Status::success()
+               : Status(Error{ErrorCode::kConflict,
+                              "message " + message +
+                                  " is not written again: its payouts ended since: " + ended});
+}
+
+/// Returns the SHA-256 that the memo entry SENT of a payout has of its message's bytes.
+std::string proven_sha256(LedgerReader& ledger, const Payout& payout) {
+    std::string sha256;
+    ledger.scan_creator_journal(payout.account, payout.creator, *payout.sent_at, kEndOfTime,
+                                [&](const JournalGroup& group) {
+                                    const JournalEntry& entry = group.entries.front();
+                                    const std::string& text = entry.line.str();
+                                    if (group.payout_id == payout.payout_id &&
+                                        entry.reason == JournalReason::kMemoSent &&
+                                        text.ends_with(" " + payout.message)) {
+                                        sha256 = text.substr(0, text.find(' '));
+                                    }
+                                    return sha256.empty();
+                                });
+    return sha256;
+}
+
+/// Writes exactly the bytes that were kept.
+Status write_again(const Frame& frame, const ExportCommand& command, AccountNumber account,
+                   const std::string& named) {
+    std::string message = named;
+    std::vector<Payout> payouts;
+    std::string proven;
+    Status read = with_snapshot(
         frame, command.submit.ledger_url,
         [&](LedgerReader& ledger) -> Status {
-            const std::vector<Payout> payouts = sent_payouts(ledger, account, id);
-            if (payouts.empty()) {
+            payouts = payouts_of_message(ledger, account, message);
+            if (payouts.empty()) {  // maybe the command that sent it
+                payouts = sent_payouts(ledger, account, named);
+                message = payouts.empty() ? std::string() : payouts.front().message;
+            }
+            if (payouts.empty() || message.empty()) {
                 return Error{ErrorCode::kNotFound, "account " + command.submit.account->str() +
-                                                       " has no payouts that " + id + " sent"};
+                                                       " has no exported message " + named};
             }
-            auto message = message_of(ledger, payouts, command, files);
-            if (!message.ok()) {
-                return message.error();
-            }
-            message->message_id = id;
-            message->created_at = *payouts.front().sent_at;
-            if (Status written = write_output(
-                    command.out, payment_file(*message, command.form, command.columns));
-                !written.ok()) {
-                return Error{written.error().code,
-                             written.error().message +
-                                 "; the payouts are sent: write the file with "
-                                 "--again " +
-                                 id};
-            }
-            std::printf("message %s, %zu payout%s, written to %s\n", id.c_str(), payouts.size(),
-                        payouts.size() == 1 ? "" : "s", printable(command.out).c_str());
-            return Status::success();
+            proven = proven_sha256(ledger, payouts.front());
+            return check_unended(message, payouts);
         },
         ReadFrom::kConfirmed);
+    if (!read.ok()) {
+        return read;
+    }
+    const std::string kept = kept_file(frame, message);
+    const auto bytes = read_file(kept, kKeptBytesMax);
+    if (!bytes.ok()) {
+        return Error{bytes.error().code, "message " + message +
+                                             " cannot be written again: " + bytes.error().message +
+                                             "; it is kept where it was exported"};
+    }
+    if (to_hex(sha256(*bytes)) != proven) {
+        return Error{ErrorCode::kCorrupt, "\"" + kept +
+                                              "\" was altered: its SHA-256 is not the one in the "
+                                              "memo entry SENT"};
+    }
+    return write_out(command, *bytes, message, payouts.size());
+}
+
+/// `M260131140509-7KQ4M9XW`: drawn before the command is sent, because its memo entry has the
+/// digest of bytes that hold the id.
+std::string new_message_id(Timestamp at) {
+    constexpr std::size_t kRandomBytes = 4;
+    return "M" + command_id_prefix(at).substr(1) + random_hex(kRandomBytes);
+}
+
+/// Keeps the file, marks its payouts as sent, and writes it out.
+Status send_message(const Frame& frame, const ExportCommand& command, AccountNumber account,
+                    PaymentMessage message) {
+    message.created_at = now();
+    message.message_id = new_message_id(message.created_at);
+    const std::string bytes = payment_file(message, command.form, command.columns);
+    if (Status kept = keep(frame, message.message_id, bytes); !kept.ok()) {
+        return kept;
+    }
+    PayoutMove move;
+    move.verb = PayoutVerb::kSent;
+    move.message = message.message_id;
+    move.sha256 = to_hex(sha256(bytes));
+    for (const Payment& payment : message.payments) {
+        move.ids.push_back(payment.payout_id);
+    }
+    const auto sent = submit_quietly(frame, move, command.submit);
+    if (sent.ok() && sent->outcome == CommandOutcome::kDone) {
+        return write_out(command, bytes, message.message_id, message.payments.size());
+    }
+    if (!sent.ok() && sent.error().code == ErrorCode::kInvalid) {  // refused: nothing was sent
+        std::error_code ignored;
+        std::filesystem::remove(kept_file(frame, message.message_id), ignored);
+    }
+    // A command with the same key may have been applied after the look for it.
+    const auto known = sent_with_key(frame, command, account);
+    if (known.ok() && !known->empty()) {
+        return write_again(frame, command, account, *known);
+    }
+    return sent.ok() ? Status(Error{ErrorCode::kConflict, sent->text}) : Status(sent.error());
 }
 
 Status run_export(const Frame& frame, const ExportCommand& command) {
@@ -297,39 +449,28 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     if (!account.ok()) {
         return account.error();
     }
+    if (!command.again.empty()) {
+        return write_again(frame, command, *account, command.again);
+    }
     const auto files = read_bank_files(command);
     if (!files.ok()) {
         return files.error();
-    }
-    if (!command.again.empty()) {
-        return write_sent(frame, command, *account, *files, command.again);
     }
     const auto known = sent_with_key(frame, command, *account);
     if (!known.ok()) {
         return known.error();
     }
     if (!known->empty()) {
-        return write_sent(frame, command, *account, *files, *known);
+        return write_again(frame, command, *account, *known);
     }
     if (!command.execution_date.empty() &&
         command.execution_date < now().to_string().substr(0, kDateBytes)) {
         return Error{ErrorCode::kInvalid,
                      "--execution-date " + command.execution_date + ": that day has passed"};
     }
-    const auto message = read_message(frame, command, *account, *files);
-    if (!message.ok()) {
-        return message.error();
-    }
-    PayoutMove move;
-    move.verb = PayoutVerb::kSent;
-    for (const Payment& payment : message->payments) {
-        move.ids.push_back(payment.payout_id);
-    }
-    const auto sent = submit_quietly(frame, move, command.submit);
-    if (!sent.ok()) {
-        return sent.error();
-    }
-    return write_sent(frame, command, *account, *files, sent->command_id);
+    auto message = read_message(frame, command, *account, *files);
+    return message.ok() ? send_message(frame, command, *account, std::move(message).value())
+                        : Status(message.error());
 }
 
 Result<std::string> parse_date(std::string_view text) {
@@ -352,14 +493,13 @@ void declare_export(Subcommand group) {
     add_id(app, "--account", "A", command.submit.account.emplace(), "Account").required();
     add_value(app, "--currency", "CUR", command.currency, parse_currency,
               "Only the payouts in this currency of the payout runs (ISO 4217)");
-    add_value(app, "--form", "csv|json|pain.001", command.form, parse_payment_form,
-              "File format; pain.001 means pain.001.001.09, EUR only")
-        .required();
+    const Option form =
+        add_value(app, "--form", "csv|json|pain.001", command.form, parse_payment_form,
+                  "File format; pain.001 means pain.001.001.09, EUR only");
     add_file(
         app, "--payees", "FILE", command.payees, FileUse::kInput,
         "Payout destinations: a CSV file with columns payee,name, optionally iban,bic (pain.001 "
-        "requires the IBAN), and any others, which csv and json pass through")
-        .required();
+        "requires the IBAN), and any others, which csv and json pass through");
     add_file(
         app, "--debtor", "FILE", command.debtor, FileUse::kInput,
         "Debtor's account, required for pain.001: a CSV file with columns name,iban, optionally "
@@ -378,17 +518,26 @@ void declare_export(Subcommand group) {
         "(default: {payout}). Given, csv and json have a column remittance");
     add_file(app, "--out", "FILE", command.out, FileUse::kOutput, "Output file").required();
     add_value(app, "--again", "ID", command.again, parse_admin_id,
-              "Write the file of this earlier message again; nothing is marked as sent")
+              "Write the kept bytes of this message again; nothing is marked as sent")
         .excludes(ids);
-    app.require([&command = command, columns]() -> std::string {
+    app.require([&command = command, form, columns]() -> std::string {
         if (columns.is_given() && command.form != PaymentForm::kCsv) {
             return "--form csv, for --columns,";
         }
         if (!command.execution_date.empty() && command.form != PaymentForm::kPain) {
             return "--form pain.001, for --execution-date,";
         }
-        if (command.ids.empty() && command.again.empty()) {
+        if (!command.again.empty()) {
+            return {};
+        }
+        if (command.ids.empty()) {
             return "ID or --again";
+        }
+        if (!form.is_given()) {
+            return "--form";
+        }
+        if (command.payees.empty()) {
+            return "--payees";
         }
         return command.form == PaymentForm::kPain && command.debtor.empty() ? "--debtor" : "";
     });

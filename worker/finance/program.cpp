@@ -116,8 +116,9 @@ Json limit_of(const std::optional<std::vector<Money>>& amounts) {
     return amounts ? amounts_of(*amounts) : Json();
 }
 
-/// Returns the account's current policy.
-Json policy_of(const AccountSettings& settings) {
+}  // namespace
+
+Json policy_object(const AccountSettings& settings) {
     const Policy& policy = settings.policy;
     Json blocking = Json::array();
     for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
@@ -128,14 +129,36 @@ Json policy_of(const AccountSettings& settings) {
     return {{"min_payout", amounts_of(policy.min_payout)},
             {"approve_payout_above", limit_of(policy.approve_payout_above)},
             {"approve_adjust_above", limit_of(policy.approve_adjust_above)},
+            {"approve_attribution_above", limit_of(policy.approve_attribution_above)},
+            {"approve_run_above", limit_of(policy.approve_run_above)},
+            {"approve_rates", policy.approve_rates},
+            {"approve_period_close", policy.approve_period_close},
             {"approvers", policy.approvers},
             {"require_payee", policy.require_payee},
+            {"approve_payee_change", policy.approve_payee_change},
+            {"payee_cooling_days", policy.payee_cooling_days},
             {"max_rate", policy.max_rate.to_string() + "%"},
             {"lines_over", policy.lines_over.to_string() + "%"},
             {"max_share", policy.max_share.to_string() + "%"},
             {"amount_limit", amounts_of(policy.amount_limit)},
             {"blocking", std::move(blocking)}};
 }
+
+Json program_object(const Program& program) {
+    ProgramRow row;
+    row.program = program;
+    Json object = object_of(program_columns(), row_of(row));
+    Json stated = Json::object();
+    for (std::size_t i = 0; i < object.names().size(); ++i) {
+        const std::string& name = object.names()[i];
+        if (name != "version" && name != "applied_at") {
+            stated[name] = object.items()[i];
+        }
+    }
+    return stated;
+}
+
+namespace {
 
 Status run_show(const Frame& frame, const ShowCommand& command) {
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
@@ -144,7 +167,7 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
             return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
         }
         Json shown = object_of(program_columns(), row_of(*row));
-        shown["policy"] = policy_of(account_settings(ledger, row->program.account));
+        shown["policy"] = policy_object(account_settings(ledger, row->program.account));
         write_object(command.list.format, shown);
         return Status::success();
     });

@@ -1,5 +1,5 @@
 // sluice report orders|journal|balances|payouts|anomalies|products|statement|statements|
-// trial-balance
+// trial-balance|payees
 #include "worker/reports/report.hpp"
 
 #include <cstdio>
@@ -87,6 +87,34 @@ void add_month(Subcommand app, MonthCommand& command) {
     add_value(app, "--month", "YYYY-MM", command.month, parse_month, "Month in UTC").required();
 }
 
+struct PayeesCommand {
+    ReportFilter filter;
+    bool history = false;
+    ListOptions list;
+};
+
+Status run_payees(const Frame& frame, const PayeesCommand& command) {
+    return list_rows(frame, command.list, payee_columns(command.history),
+                     [&](LedgerReader& ledger, Listing& listing) -> Status {
+                         if (Status known = check_names(frame, ledger, command.filter);
+                             !known.ok()) {
+                             return known;
+                         }
+                         write_payees(ledger, command.filter, command.history, listing);
+                         return Status::success();
+                     });
+}
+
+void declare_payees(Subcommand group) {
+    auto [payees, command] =
+        add_command(group, "payees", "List creators with their payees, or the changes", run_payees);
+    add_id(payees, "--account", "A", command.filter.account.emplace(), "Account").required();
+    add_id(payees, "--creator", "C", command.filter.creator, "Only this creator");
+    add_flag(payees, "--history", command.history,
+             "List every change, with its actor and approver");
+    add_list_options(payees, command.list);
+}
+
 }  // namespace
 
 void declare_report(Subcommand app) {
@@ -121,6 +149,7 @@ void declare_report(Subcommand app) {
                     run_trial_balance);
     add_month(balance, balanced);
     add_list_options(balance, balanced.list);
+    declare_payees(group);
 }
 
 }  // namespace sluice::cli

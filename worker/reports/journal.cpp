@@ -1,8 +1,11 @@
 // report journal
 #include "core/journal/journal.hpp"
 
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
+#include "core/ledger/account_rows.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {
@@ -10,7 +13,7 @@ namespace {
 
 /// Shows a creator by its first id, which is the one that the hash covers.
 Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& account,
-                const std::string& shop) {
+                const std::string& shop, const std::string& line) {
     const JournalEntry& entry = group.entries[index];
     const DebitCredit accounts = debit_credit_of(entry.reason);
     const bool memo = is_memo(entry.reason);
@@ -24,7 +27,7 @@ Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& a
             text_or_null(group.creator.view()),
             text_or_null(shop),
             text_or_null(group.order_id.view()),
-            text_or_null(entry.line.view()),
+            text_or_null(line),
             memo ? Json() : Json(entry.currency.code()),
             memo ? Json() : Json(entry.amount.to_string()),
             text_or_null(ledger_account_name(accounts.debit, group.payout_id)),
@@ -46,6 +49,11 @@ public:
         for (const ShopRow& shop : shops_of(ledger, {})) {
             shops_.emplace(shop.shop.value, shop.shop_id.str());
         }
+        ledger.scan(PayeeChange{}, {}, [this](const PayeeChange& row) {
+            payees_.emplace(std::tuple(row.account, row.creator, row.command_id),
+                            row.old_payee + " -> " + row.new_payee);
+            return true;
+        });
     }
 
     void add(const JournalGroup& group, Listing& out) const {
@@ -54,7 +62,7 @@ public:
             return;
         }
         for (std::size_t i = 0; i < group.entries.size(); ++i) {
-            out.add(journal_row(group, i, account->second, shop_of(group)));
+            out.add(journal_row(group, i, account->second, shop_of(group), line_of(group, i)));
         }
     }
 
@@ -72,10 +80,21 @@ private:
         return shop == shops_.end() ? std::string() : shop->second;
     }
 
+    /// The line, or the object of a memo entry. The journal has digests of payees, for which this
+    /// shows the references until they are forgotten.
+    [[nodiscard]] std::string line_of(const JournalGroup& group, std::size_t index) const {
+        const JournalEntry& entry = group.entries[index];
+        const auto payees = payees_.find({group.account, group.creator, group.command_id});
+        return entry.reason == JournalReason::kMemoPayeeChanged && payees != payees_.end()
+                   ? payees->second
+                   : entry.line.str();
+    }
+
     const ReportFilter& filter_;
     const CreatorNames names_;
     const std::map<AccountNumber, AccountId> accounts_;
     std::unordered_map<std::uint32_t, std::string> shops_;
+    std::map<std::tuple<AccountNumber, CreatorId, std::string>, std::string> payees_;
 };
 
 }  // namespace

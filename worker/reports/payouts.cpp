@@ -46,7 +46,7 @@ Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& accoun
             account_id.str(),
             shown.str(),
             text_or_null(profile.name),
-            text_or_null(profile.payee),
+            text_or_null(payout.payee),
             names_of(programs),
             payout.currency.code(),
             payout.amount.to_string(),
@@ -289,16 +289,14 @@ void PayoutRunListing::add_row(const Row& row) {
     first_ = false;
 }
 
-void PayoutRunListing::add(const PlannedPayout& planned, Timestamp until,
-                           const AccountSettings& settings) {
-    const bool waits =
-        needs_approval(settings.policy.approve_payout_above, {planned.currency, planned.amount});
+void PayoutRunListing::add(const PlannedPayout& planned, Timestamp until) {
     Payout payout;
     payout.account = account_;
     payout.creator = planned.creator;
     payout.currency = planned.currency;
     payout.amount = planned.amount;
-    payout.state = waits ? PayoutState::kClosed : PayoutState::kApproved;
+    payout.state = planned.needs_approval ? PayoutState::kClosed : PayoutState::kApproved;
+    payout.payee = planned.payee;
     payout.until = until;
     payout.orders_count = planned.orders_count;
     payout.items_count = planned.items_count;

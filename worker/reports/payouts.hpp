@@ -34,7 +34,7 @@ class PayoutRunListing {
 public:
     PayoutRunListing(Format format, LedgerReader& ledger, AccountNumber account,
                      const AccountId& account_id);
-    void add(const PlannedPayout& planned, Timestamp until, const AccountSettings& settings);
+    void add(const PlannedPayout& planned, Timestamp until);
     void add(const Payout& payout);
     void finish(const std::vector<Skipped>& skipped, const std::string& digest);
 

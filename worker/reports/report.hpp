@@ -84,6 +84,10 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
 [[nodiscard]] std::vector<Column> payout_columns();
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, Listing& out);
 
+[[nodiscard]] std::vector<Column> payee_columns(bool history);
+/// Lists creators with their payees, or with `history` the changes of payees by time.
+void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, Listing& out);
+
 /// Returns the shops of the ledger that the filter covers, sorted by shop id.
 [[nodiscard]] std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter);
 

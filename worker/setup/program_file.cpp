@@ -61,8 +61,10 @@ std::vector<std::string> blocking_of(const toml::node& node) {
 FiledPolicy policy_of(const toml::node& node) {
     const TomlTable table(
         node, "policy",
-        {"account", "min_payout", "approve_payout_above", "approve_adjust_above", "approvers",
-         "require_payee", "max_rate", "lines_over", "max_share", "amount_limit", "blocking"});
+        {"account", "min_payout", "approve_payout_above", "approve_adjust_above",
+         "approve_attribution_above", "approve_run_above", "approve_rates", "approve_period_close",
+         "approvers", "require_payee", "approve_payee_change", "payee_cooling_days", "max_rate",
+         "lines_over", "max_share", "amount_limit", "blocking"});
     FiledPolicy filed;
     filed.line = line_of(node);
     const toml::node& account = table.require("account", R"("acme")");
@@ -71,11 +73,24 @@ FiledPolicy policy_of(const toml::node& node) {
     read_amounts(table, "min_payout", filed.policy.min_payout);
     read_amounts(table, "approve_payout_above", filed.policy.approve_payout_above);
     read_amounts(table, "approve_adjust_above", filed.policy.approve_adjust_above);
+    read_amounts(table, "approve_attribution_above", filed.policy.approve_attribution_above);
+    read_amounts(table, "approve_run_above", filed.policy.approve_run_above);
     if (const toml::node* const approvers = table.find("approvers")) {
         filed.policy.approvers = approvers_of(*approvers);
     }
     if (const toml::node* const payee = table.find("require_payee")) {
         filed.policy.require_payee = flag_of(*payee, "require_payee");
+    }
+    for (const auto& [name, flag] :
+         {std::pair("approve_payee_change", &filed.policy.approve_payee_change),
+          std::pair("approve_rates", &filed.policy.approve_rates),
+          std::pair("approve_period_close", &filed.policy.approve_period_close)}) {
+        if (const toml::node* const node_of_flag = table.find(name)) {
+            *flag = flag_of(*node_of_flag, name);
+        }
+    }
+    if (const toml::node* const days = table.find("payee_cooling_days")) {
+        filed.policy.payee_cooling_days = days_of(*days, "payee_cooling_days");
     }
     read_percent(table, "max_rate", filed.policy.max_rate);
     read_percent(table, "lines_over", filed.policy.lines_over);

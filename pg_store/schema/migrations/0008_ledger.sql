@@ -356,12 +356,16 @@ CREATE TABLE sluice_ledger.payouts (
     closed_s            bigint NOT NULL,
     closed_ns           integer NOT NULL,
     closed_by           text NOT NULL,
+    payee               text NOT NULL,      -- frozen by the close
+    repointed_by        text NOT NULL,
+    repoints            integer NOT NULL,
     approved_by         text NOT NULL,
     approved_s          bigint,
     approved_ns         integer,
     sent_by             text NOT NULL,
     sent_s              bigint,
     sent_ns             integer,
+    message             text COLLATE "C" NOT NULL,
     ended_by            text NOT NULL,
     ended_s             bigint,
     ended_ns            integer,
@@ -483,6 +487,8 @@ CREATE TABLE sluice_ledger.pending_approvals (
     ended_by            text NOT NULL,
     ended_s             bigint,
     ended_ns            integer,
+    node_id             text NOT NULL,      -- of the memo entry PENDING
+    entry               bigint NOT NULL,
     PRIMARY KEY (account, command_id)
 );
 
@@ -594,7 +600,36 @@ CREATE TABLE sluice_ledger.creators (
     name                text NOT NULL,
     payee               text NOT NULL,
     shown_as            text COLLATE "C" NOT NULL,  -- after a rename
+    payee_since_s       bigint,
+    payee_since_ns      integer,
+    payee_changed       boolean NOT NULL,   -- it replaced another one, or none
     PRIMARY KEY (account, creator)
+);
+
+CREATE TABLE sluice_ledger.payee_changes (
+    account             integer NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    changed_s           bigint NOT NULL,
+    changed_ns          integer NOT NULL,
+    command_id          text COLLATE "C" NOT NULL,
+    old_payee           text NOT NULL,
+    new_payee           text NOT NULL,
+    actor               text NOT NULL,
+    reason              text NOT NULL,
+    PRIMARY KEY (account, creator, changed_s, changed_ns, command_id)
+);
+
+-- What took effect without a second person, and counts against a limit of the policy.
+CREATE TABLE sluice_ledger.limit_uses (
+    account             integer NOT NULL,
+    limit_kind          smallint NOT NULL,  -- 1: payout, 2: adjust, 3: attribution
+    creator             text COLLATE "C" NOT NULL,
+    currency            text COLLATE "C" NOT NULL,
+    used_s              bigint NOT NULL,
+    used_ns             integer NOT NULL,
+    id                  text COLLATE "C" NOT NULL,
+    amount              numeric NOT NULL,
+    PRIMARY KEY (account, limit_kind, creator, currency, used_s, used_ns, id)
 );
 
 CREATE TABLE sluice_ledger.creator_aliases (

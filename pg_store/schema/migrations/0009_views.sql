@@ -162,7 +162,7 @@ CREATE VIEW payouts AS
 SELECT p.payout_id, 'C' || substr(p.payout_id, 2, length(p.payout_id)
            - length(substring(p.payout_id FROM '-[0-9]+$')) - 1) AS payout_run,
        a.account_id, p.creator AS creator_id, nullif(c.name, '') AS name,
-       nullif(c.payee, '') AS payee, p.currency, p.amount,
+       nullif(p.payee, '') AS payee, p.currency, p.amount,
        sluice_ledger.payout_state_name(p.payout_state) AS state,
        sluice_ledger.instant(p.until_s, p.until_ns) AS until,
        sluice_ledger.instant(p.closed_s, p.closed_ns) AS closed_at, p.closed_by,

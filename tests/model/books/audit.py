@@ -57,9 +57,10 @@ def payouts_(ledger):
         posted = program_sums((e.program, e.amount) for e in moved if e.reason == "PAYOUT")
         if per_program != posted:
             yield f"{name}: items {per_program}, postings {posted}"
-        digest = payouts.items_digest(payout.currency, payout.items).hex()
         closed = [e.line.split(" ") for e in entries if e.reason == "CLOSED"]
-        if [memo[0] for memo in closed] != [digest]:
+        repointed = [e.line for e in entries if e.reason == "REPOINTED"]
+        proven = repointed[-1] if repointed else closed[0][0] if closed else None
+        if proven != payouts.proof(payout):
             yield f"{name}: its items are not those of its memo entry CLOSED"
         elif payout.state != state_of(entries, closed[0][1]):
             yield f"{name}: state {payout.state}, by its entries {state_of(entries, closed[0][1])}"
@@ -81,7 +82,8 @@ def state_of(entries, first):
     for state, reason in (("RETURNED", "RETURNED"), ("FAILED", "FAILED"), ("VOID", "VOID"), ("PAID", "SETTLE"), ("SENT", "SENT")):
         if reason in reasons:
             return state
-    return "APPROVED" if "APPROVED" in reasons else first
+    order = [reason for reason in reasons if reason in ("APPROVED", "REPOINTED")]
+    return {"APPROVED": "APPROVED", "REPOINTED": "CLOSED"}[order[-1]] if order else first
 
 
 def positions(ledger):

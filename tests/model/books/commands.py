@@ -1,15 +1,16 @@
 """Commands of people: by hand (A3), money, holds (H1), approvals (H3), accounts of keys (K1)."""
 
+import copy
 from dataclasses import replace
 from fractions import Fraction
 
-from model.books import attribution, events, forget, imports, payouts, periods, plausibility, policy
+from model.books import attribution, events, forget, imports, limits, payouts, periods, plausibility, policy
 from model.books.rates import parse_money
-from model.books.state import Credit, Nothing, PendingApproval, Refused, Result
+from model.books.state import Credit, Nothing, Refused, Result
 from model.values import digits, time_text
 
 MONEY = ("adjust", "credit", "reverse")
-MOVES = ("sent", "settle", "failed", "returned", "void")
+MOVES = ("sent", "settle", "failed", "returned", "void", "repoint")
 
 
 def run(ledger, at, command):
@@ -67,6 +68,27 @@ def need_reason(at):
 # A3: by hand ----------------------------------------------------------------------------------------------
 
 
+def by_hand(change):
+    """K4: commission that moves counts; above the limit the command waits. It is tried on a copy first."""
+    def run_change(ledger, at, command, approved=False):
+        need_reason(at)
+        before = limits.accrued(ledger.orders.values())
+        if ledger.policy(at.account).get("approve_attribution_above") is not None and not approved:
+            trial = copy.deepcopy(ledger)
+            try:
+                change(trial, at, command)
+            except (Refused, Nothing):
+                trial = ledger
+            if limits.moves_too_much(ledger, at, before, limits.accrued(trial.orders.values())):
+                return ledger.wait(at, command, at.account)
+        change(ledger, at, command)
+        limits.count_moved(ledger, at, before, ledger.orders.values())
+        return None
+
+    return run_change
+
+
+@by_hand
 def attribute(ledger, at, command):
     need_reason(at)
     order = find_order(ledger, at, command)
@@ -89,6 +111,7 @@ def attribute(ledger, at, command):
     plausibility.judge(ledger, at, order, event=False)
 
 
+@by_hand
 def detach(ledger, at, command):
     """Detaches one order, or all that one import, apply or `attribute` attributed; --retry tries each again."""
     need_reason(at)
@@ -237,14 +260,14 @@ def money(ledger, at, command):
     need_reason(at)
     checked = CHECKS[command["do"]](ledger, at, command)
     amount, currency = checked["amount"], checked["currency"]
-    if payouts.needs_approval(ledger, at.account, "approve_adjust_above", amount, currency):
-        ledger.pending_approvals[at.command_id] = PendingApproval(at.command_id, command, at, amount, currency, checked.get("live"))
-        return Result("pending", f"{at.command_id} waits for another actor's approve")
+    if limits.exceeds(ledger, at, "approve_adjust_above", "adjust", checked["creator"], currency, amount):
+        return ledger.wait(at, command, at.account, amount, currency, checked.get("live"))
     return Result("done", post_money(ledger, at, at, command, checked))
 
 
 def post_money(ledger, at, asked, command, checked):
     POSTINGS[command["do"]](ledger, at, asked, command, checked)
+    limits.count(ledger, at, "adjust", checked["creator"], checked["currency"], checked["amount"])
     return asked.command_id
 
 
@@ -261,7 +284,7 @@ def check_adjust(ledger, at, command):
         raise Refused(f"order {order.order_id} belongs to no creator; attribute it first")
     amount = Fraction(command["amount"])
     check_amount(amount, order.currency, command["amount"])
-    return {"amount": amount, "currency": order.currency, "order": order, "live": order.live}
+    return {"amount": amount, "currency": order.currency, "order": order, "live": order.live, "creator": order.live[1]}
 
 
 def post_adjust(ledger, at, asked, command, checked):
@@ -282,7 +305,7 @@ def check_credit(ledger, at, command):
         raise Refused(f"creator {command['creator']} was never in program {command['program']}; import the creator first")
     if "order" in command and (command.get("shop", "shop-1"), command["order"]) in ledger.orders:
         raise Refused(f"order {command['order']} is there; adjust it")
-    return {"amount": amount, "currency": currency}
+    return {"amount": amount, "currency": currency, "creator": command["creator"]}
 
 
 def post_credit(ledger, at, asked, command, checked):
@@ -305,7 +328,7 @@ def check_reverse(ledger, at, command):
     posted = ledger.money.get(which)
     if posted is None or posted[0].account != at.account:
         raise Refused(f"account {at.account} has no adjust or credit {which}")
-    return {"amount": -posted[3], "currency": posted[2]}
+    return {"amount": -posted[3], "currency": posted[2], "creator": posted[0].creator}
 
 
 def post_reverse(ledger, at, asked, command, checked):
@@ -344,7 +367,7 @@ def approve(ledger, at, command):
     waiting = ledger.pending_approvals.get(command["id"])
     if waiting is None:
         return approve_payouts(ledger, at, command["id"])
-    if at.account not in accounts_of(ledger, waiting.given, waiting.command):
+    if at.account != waiting.given.account:
         raise Refused(f"account {at.account} has no command {command['id']}")
     if waiting.state != "PENDING":
         if waiting.state == "APPROVED":
@@ -363,8 +386,11 @@ def approve(ledger, at, command):
             raise Refused(f"what {waiting.waiting_id} was about has changed since; withdraw it and ask again")
         post_money(ledger, posted, waiting.given, waiting.command, checked)
         memo()
-    else:
+    elif waiting.command["do"] == "program apply":
         policy.apply(ledger, posted, waiting.command, approved=memo)
+    else:
+        HANDLERS[waiting.command["do"]](ledger, posted, waiting.command, approved=True)
+        memo()
     waiting.state, waiting.ended_by, waiting.ended_at = "APPROVED", at.actor, at.received
 
 
@@ -379,16 +405,15 @@ def approve_payouts(ledger, at, given):
 def check_approver(ledger, at, waiting):
     if at.actor == waiting.given.actor:
         raise Refused(f"{at.actor} asked for {waiting.waiting_id} and cannot approve it; another has to")
-    for account in accounts_of(ledger, waiting.given, waiting.command):
-        approvers = ledger.policy(account).get("approvers")
-        if approvers and at.actor not in approvers:
-            raise Refused(f"{at.actor} is none of the approvers: {', '.join(approvers)}")
+    approvers = ledger.policy(at.account).get("approvers")
+    if approvers and at.actor not in approvers:
+        raise Refused(f"{at.actor} is none of the approvers: {', '.join(approvers)}")
 
 
 def withdraw(ledger, at, command):
     need_reason(at)
     waiting = ledger.pending_approvals.get(command["id"])
-    if waiting is None or at.account not in accounts_of(ledger, waiting.given, waiting.command):
+    if waiting is None or at.account != waiting.given.account:
         raise Refused(f"account {at.account} has no command {command['id']} that waits")
     if waiting.state == "WITHDRAWN":
         raise Nothing(ended_words(waiting))
@@ -412,8 +437,12 @@ def close_and_settle(ledger, at, command):
     return Result("done", payouts=[payout.payout_id for payout in made])
 
 
-def period_close(ledger, at, command):
-    periods.close(ledger, at, command["until"], command.get("allow_late", False))
+def period_close(ledger, at, command, approved=False):
+    period = periods.closable(ledger, at, command["until"], command.get("allow_late", False))
+    if ledger.policy(at.account).get("approve_period_close") and not approved:
+        return ledger.wait(at, command, at.account)
+    periods.close(ledger, at, period)
+    return None
 
 
 HANDLERS = {

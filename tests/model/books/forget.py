@@ -1,5 +1,6 @@
 """Forgetting people (F1, F2): ids become pseudonyms, equal ones stay equal, no entry changes."""
 
+from model.books import payouts
 from model.books.rates import customer_of
 from model.books.state import Refused, ascii_lower
 
@@ -11,8 +12,10 @@ def forget(ledger, at, command):
         profile = ledger.profiles.get((at.account, command["creator"]))
         if profile is None:
             raise Refused(f"account {at.account} has no creator {command['creator']}")
+        check_creator(ledger, at.account, command["creator"])
         profile.pop("name", None)
         profile.pop("payee", None)
+        forget_payees(ledger, at.account, command["creator"])
         return
     given = [name for name in WHOM if name in command]
     if len(given) != 1:
@@ -26,6 +29,32 @@ def forget(ledger, at, command):
             forget_order(order, at, order in own, people if order.shop == shop else set(), devices)
     for device in sorted(devices & set(ledger.clicks)):
         ledger.clicks[pseudonym(at, device)] = ledger.clicks.pop(device)
+
+
+def check_creator(ledger, account, creator):
+    """K2: refuses to forget a creator with payouts that are not over."""
+    for payout in ledger.payouts.values():
+        if (payout.account, payout.creator) == (account, creator) and payout.state in ("CLOSED", "APPROVED", "SENT"):
+            raise Refused(f"creator {creator} has payout {payout.payout_id}, which is {payout.state}")
+    for waiting in ledger.pending_approvals.values():
+        rows = [waiting.command] if waiting.command["do"] == "creator set" else waiting.command.get("rows", [])
+        names = {ledger.creator_id(account, row["creator"]) for row in rows}
+        if waiting.state == "PENDING" and waiting.given.account == account and creator in names:
+            raise Refused(f"{waiting.waiting_id} waits and would set the profile of {creator}")
+
+
+def forget_payees(ledger, account, creator):
+    """References become what their digests are known by; no digest changes."""
+    for payout in ledger.payouts.values():
+        if (payout.account, payout.creator) == (account, creator):
+            payout.payee = forgotten(payout.payee)
+    for key, references in ledger.payee_changes.items():
+        if key[:2] == (account, creator):
+            ledger.payee_changes[key] = " -> ".join(map(forgotten, references.split(" -> ")))
+
+
+def forgotten(payee):
+    return f"sha256:{payouts.payee_digest(payee).hex()}" if payee else ""
 
 
 def state_ids(order, payload):

@@ -21,7 +21,25 @@ def effective_from_of(at, command, program):
 # Creators and codes ----------------------------------------------------------------------------------------
 
 
-def creators(ledger, at, command):
+def changes_payee(ledger, row):
+    """K1: another payee for a creator who is there; the payee that one comes with is no change."""
+    profile = ledger.profiles.get((ledger.programs[row["program"]].account, row["creator"]))
+    return profile is not None and bool(row.get("payee")) and (profile.get("payee") or "") != row["payee"]
+
+
+def guarded_account(ledger, command):
+    """The account whose approvers are asked, or None."""
+    accounts = {ledger.programs[row["program"]].account for row in command["rows"]}
+    asked = [
+        row for row in command["rows"]
+        if ledger.policy(ledger.programs[row["program"]].account).get("approve_payee_change") and changes_payee(ledger, row)
+    ]
+    if asked and len(accounts) > 1:
+        raise Refused("a file with payees that need an approval names one account")
+    return accounts.pop() if asked else None
+
+
+def creators(ledger, at, command, approved=False):
     """All rows or none. Line 1 is the header."""
     codes = {name: {code: list(rows) for code, rows in p.codes.items()} for name, p in ledger.programs.items()}
     ended, out = {}, {}  # line -> code, line -> creator
@@ -35,6 +53,9 @@ def creators(ledger, at, command):
             out[line] = row["creator"]
         elif row.get("code"):
             import_code(codes[program.program_id], at, command, program, row, line)
+    account = guarded_account(ledger, command)
+    if account and not approved:
+        return ledger.wait(at, command, account)
     for name, program in ledger.programs.items():
         program.codes = codes[name]
     joined = {
@@ -81,8 +102,15 @@ def join(ledger, at, command, row, ended):
         program.ever.add(row["creator"])
     if row.get("group") and row["creator"] in program.members:
         program.members[row["creator"]].group = row["group"]
-    profile = ledger.profiles.setdefault((program.account, row["creator"]), {})
-    profile.update({name: row[name] for name in ("name", "payee") if row.get(name)})
+    key = (program.account, row["creator"])
+    known = key in ledger.profiles
+    profile = ledger.profiles.setdefault(key, {})
+    if row.get("name"):
+        profile["name"] = row["name"]
+    if row.get("payee") and known:
+        ledger.change_payee(at, *key, row["payee"])
+    elif row.get("payee"):
+        profile["payee"] = row["payee"]
     return joins
 
 
@@ -198,18 +226,24 @@ def put_click(ledger, row, effective_from):
 # Profiles -------------------------------------------------------------------------------------------------------
 
 
-def set_creator(ledger, at, command):
+def set_creator(ledger, at, command, approved=False):
     creator = command["creator"]
     profile = dict(ledger.profiles.get((at.account, creator), {}))
     if (at.account, creator) not in ledger.profiles:
         raise Refused(f"account {at.account} has no creator {creator}")
+    changes = "payee" in command and command["payee"] != (profile.get("payee") or "")
+    if changes and ledger.policy(at.account).get("approve_payee_change") and not approved:
+        return ledger.wait(at, command, at.account)
     if "group" in command:
         program = ledger.programs.get(command.get("program"))
         if program is None or program.account != at.account or creator not in program.members:
             raise Refused(f"creator {creator} is not in program {command.get('program')}")
         program.members[creator].group = command["group"] or None
-    profile.update({name: command[name] for name in ("name", "payee") if name in command})
-    ledger.profiles[(at.account, creator)] = profile
+    if "name" in command:
+        ledger.profiles[(at.account, creator)]["name"] = command["name"]
+    if "payee" in command:
+        ledger.change_payee(at, at.account, creator, command["payee"])
+    return None
 
 
 def rename(ledger, at, command):

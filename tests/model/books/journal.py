@@ -4,7 +4,7 @@ docs/record-format.md defines the canonical bytes of an entry.
 """
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from model.values import digits
@@ -44,9 +44,13 @@ MEMOS = {
     "PERIOD_CLOSED": 74,
     "POLICY_CHANGED": 75,
     "RENAMED": 76,
+    "PENDING": 77,
+    "REPOINTED": 78,
+    "PAYEE_CHANGED": 79,
 }
 EARNED = ("ACCRUAL", "ATTRIBUTION")
 NO_HASH = bytes(32)
+PROOF = "SHA-256 of a pending command"  # compare.py puts the real one in its place
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,14 @@ class Journal:
         self.heads = {}  # (account, node) -> hash
         self.hashes = []  # of each entry, as stored
         self.sums = {}  # (account, program, creator, currency) -> {kind of account: sum}
+
+    def prove(self, place, line):
+        """Sets the text of a memo entry PENDING, and computes all hashes again."""
+        self.entries[place] = replace(self.entries[place], line=line)
+        self.heads = {}
+        for number, entry in enumerate(self.entries):
+            key = (entry.account, entry.node)
+            self.hashes[number] = self.heads[key] = next_hash(self.heads.get(key, NO_HASH), entry)
 
     def append(self, **fields):
         node = fields["node"]

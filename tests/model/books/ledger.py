@@ -8,9 +8,9 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
-from model.books import commands, events, rates
-from model.books.journal import Journal
-from model.books.state import Nothing, Refused, Result
+from model.books import commands, events, payouts, rates
+from model.books.journal import PROOF, Journal
+from model.books.state import Nothing, PendingApproval, Refused, Result
 from model.catalog_model import Catalog
 
 REGISTRY = {"acme": (1, {"shop-1": 1, "shop-2": 2}), "other": (2, {"shop-9": 9})}
@@ -26,6 +26,9 @@ class Ledger:
         self.policies = {}  # account -> policy as in the file
         self.policy_setters = {}  # account -> who set it last
         self.profiles = {}  # (account, creator) -> {name, payee}
+        self.uses = {}  # (account, kind, creator, currency, id) -> (id, accounting date, amount): K4
+        self.payee_changes = {}  # (account, creator, command id) -> the references
+        self.payees_changed = {}  # (account, creator) -> receipt of the last change of the payee
         self.aliases = {}  # (account, later id of a creator) -> the first one, which entries have
         self.called = {}  # (account, first id) -> the newest, which reports show
         self.clicks = {}  # device -> [Click]
@@ -152,6 +155,24 @@ class Ledger:
         unit.first_entry.setdefault(line, entry.number)
         unit.postings.append((entry.accounting_date, line, currency, amount))
         add(unit.accrued, (line, currency), amount)
+
+    def change_payee(self, at, account, creator, payee):
+        """K1: the memo entry has the digests of both references, so that a forget changes no entry."""
+        profile = self.profiles[(account, creator)]
+        old = profile.get("payee") or ""
+        if payee != old:
+            digests = [payouts.payee_digest(reference).hex() for reference in (old, payee)]
+            self.memo(at, "PAYEE_CHANGED", account=account, creator=creator, line=" ".join(digests))
+            self.payees_changed[(account, creator)] = at.received
+            self.payee_changes[(account, creator, at.command_id)] = f"{old} -> {payee}"
+            profile["payee"] = payee
+
+    def wait(self, at, command, account, amount=None, currency=None, live=None):
+        """H3, K3: the memo entry PENDING proves the command; the model does not know the bytes of its body."""
+        self.pending_approvals[at.command_id] = PendingApproval(
+            at.command_id, command, replace(at, account=account), amount, currency, live)
+        self.memo(at, "PENDING", account=account, line=PROOF)
+        return Result("pending", f"{at.command_id} waits for another actor's approve")
 
     def payout_posting(self, at, payout, program, amount, reason):
         self.journal.append(

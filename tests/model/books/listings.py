@@ -34,7 +34,7 @@ def journal(ledger, account):
         {
             "node": e.node, "entry": e.number, "event_seq": e.seq, "command_id": e.command_id or None,
             "account_id": e.account, "program_id": e.program or None, "creator_id": e.creator or None,
-            "shop_id": e.shop or None, "order_id": e.order or None, "line_item_id": e.line or None,
+            "shop_id": e.shop or None, "order_id": e.order or None, "line_item_id": line_of(ledger, e) or None,
             "currency": e.currency or None, "amount": None if e.is_memo else amount(e.amount, e.currency),
             "debit_account": e.accounts[0] or None, "credit_account": e.accounts[1] or None,
             "reason": e.reason, "payout_id": e.payout or None,
@@ -44,6 +44,13 @@ def journal(ledger, account):
         for e in ledger.journal.entries
         if e.account == account
     ]
+
+
+def line_of(ledger, entry):
+    """The journal has digests of payees; the listing shows the references until they are forgotten."""
+    if entry.reason == "PAYEE_CHANGED":
+        return ledger.payee_changes[(entry.account, entry.creator, entry.command_id)]
+    return entry.line
 
 
 def payout_rows(ledger, account):
@@ -56,7 +63,7 @@ def payout_row(ledger, payout):
     return {
         "payout_id": payout.payout_id, "payout_run": payout.run, "account_id": payout.account,
         "creator_id": ledger.creator_name(payout.account, payout.creator), "name": profile.get("name") or None,
-        "payee": profile.get("payee") or None, "programs": sorted({i.program for i in payout.items}, key=str.encode),
+        "payee": payout.payee or None, "programs": sorted({i.program for i in payout.items}, key=str.encode),
         "currency": payout.currency, "amount": amount(payout.amount, payout.currency),
         "state": payout.state, "until": when(payout.until), "closed_at": when(payout.closed_at),
         "closed_by": payout.closed_by, "approved_by": payout.moves.get("APPROVED", (None,))[0],
@@ -97,13 +104,12 @@ def skipped_rows(ledger, account, skipped):
 
 def preview_row(ledger, at, share, command):
     profile = ledger.profiles.get((at.account, share.creator), {})
-    wait = payouts.needs_approval(ledger, at.account, "approve_payout_above", share.amount, share.currency)
     return {
         "payout_id": None, "payout_run": None, "account_id": at.account,
         "creator_id": ledger.creator_name(at.account, share.creator), "name": profile.get("name") or None,
-        "payee": profile.get("payee") or None, "programs": sorted({i.program for i in share.items}, key=str.encode),
+        "payee": share.payee or None, "programs": sorted({i.program for i in share.items}, key=str.encode),
         "currency": share.currency, "amount": amount(share.amount, share.currency),
-        "state": "CLOSED" if wait else "APPROVED", "until": when(command["until"]), "closed_at": None,
+        "state": "CLOSED" if share.waits else "APPROVED", "until": when(command["until"]), "closed_at": None,
         "closed_by": None, "approved_by": None, "sent_at": None, "ended_at": None, "bank_ref": None,
         "paid_at": None,
         "orders": len({(i.shop, i.order) for i in share.items if i.order}), "items": len(share.items),

@@ -4,10 +4,10 @@ import hashlib
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from model.books import plausibility
+from model.books import limits, plausibility
 from model.books.rates import parse_money
 from model.books.state import ACTIVE, Credit, Item, Nothing, Payout, Refused
-from model.values import digits, text, time_text
+from model.values import DAY, digits, text, time_text
 
 MOVES = {
     "approve": {"CLOSED": "APPROVED"},
@@ -16,6 +16,7 @@ MOVES = {
     "void": {"CLOSED": "VOID", "APPROVED": "VOID"},
     "failed": {"SENT": "FAILED"},
     "returned": {"PAID": "RETURNED"},
+    "repoint": {"CLOSED": "CLOSED", "APPROVED": "CLOSED"},
 }
 TARGET = {verb: next(iter(moves.values())) for verb, moves in MOVES.items()}
 REASON = {"settle": "SETTLE", "void": "VOID", "failed": "FAILED", "returned": "RETURNED"}
@@ -29,6 +30,8 @@ class Share:
     currency: str
     takes: list = field(default_factory=list)  # (unit, order, [Item])
     left: dict = field(default_factory=dict)  # HELD, BLOCKED -> sum that is left out
+    payee: str = ""
+    waits: bool = False
 
     @property
     def amount(self):
@@ -89,6 +92,7 @@ def shares(ledger, account, programs, creators, until, as_of, blocked=True):
             if not amounts:
                 continue
             share = found.setdefault((unit.creator, currency), Share(unit.creator, currency))
+            share.payee = ledger.profiles.get((account, unit.creator), {}).get("payee") or ""
             why = blocked and blocks(ledger, order, unit)
             if why and sum(amounts.values()) > 0:
                 share.left[why] = share.left.get(why, Fraction(0)) + sum(amounts.values())
@@ -97,7 +101,7 @@ def shares(ledger, account, programs, creators, until, as_of, blocked=True):
     return [found[key] for key in sorted(found, key=lambda key: (key[0].encode(), key[1]))]
 
 
-def why_not(ledger, account, share, command):
+def why_not(ledger, account, share, command, received):
     """Why the share is not paid, or None."""
     policy = ledger.policy(account)
     if share.amount <= 0:
@@ -106,6 +110,9 @@ def why_not(ledger, account, share, command):
         return "EXCLUDED"
     if policy.get("require_payee") and not ledger.profiles.get((account, share.creator), {}).get("payee"):
         return "NO_PAYEE"
+    since = ledger.payees_changed.get((account, share.creator))
+    if since is not None and since + policy.get("payee_cooling_days", 0) * DAY > received:
+        return "PAYEE_CHANGED"
     minimum = {currency: amount for amount, currency in map(parse_money, policy.get("min_payout", []))}
     if not command.get("ignore_minimum") and share.amount < minimum.get(share.currency, 0):
         return "BELOW_MINIMUM"
@@ -129,11 +136,16 @@ def plan(ledger, at, command):
                 skipped.append((share.creator, share.currency, share.left[why], why))
         if not share.takes:
             continue
-        why = why_not(ledger, at.account, share, command)
+        why = why_not(ledger, at.account, share, command, at.received)
         if why:
             skipped.append((share.creator, share.currency, share.amount, why))
         else:
             paid.append(share)
+    for share in paid:
+        total = sum((other.amount for other in paid if other.currency == share.currency), Fraction(0))
+        share.waits = limits.exceeds(
+            ledger, at, "approve_payout_above", "payout", share.creator, share.currency, share.amount,
+        ) or needs_approval(ledger, at.account, "approve_run_above", total, share.currency)
     return paid, skipped
 
 
@@ -156,8 +168,24 @@ def run_digest(paid):
     digest = hashlib.sha256()
     for share in paid:
         digest.update(encoded(share.creator, share.currency, text(share.amount, digits(share.currency))))
-        digest.update(items_digest(share.currency, share.items))
+        digest.update(payout_digest(share.currency, share.items, share.payee))
     return digest.hexdigest()
+
+
+def payee_digest(payee):
+    if payee.startswith("sha256:"):  # a forgotten one
+        return bytes.fromhex(payee.removeprefix("sha256:"))
+    return hashlib.sha256(b"payee:" + payee.encode()).digest()
+
+
+def payout_digest(currency, items, payee):
+    """K2: what CLOSED, APPROVED and REPOINTED carry: the items, and the payee that is frozen."""
+    return hashlib.sha256(items_digest(currency, items) + payee_digest(payee)).digest()
+
+
+def proof(payout):
+    digest = payout_digest(payout.currency, payout.items, payout.payee).hex()
+    return digest if payout.repoints == 0 else f"{digest} {payout.repoints}"
 
 
 # Close -----------------------------------------------------------------------------------------------------
@@ -198,19 +226,20 @@ def close(ledger, at, command):
 
 def make(ledger, at, share, number, until, approval):
     payout_id = f"P{at.command_id[1:]}-{number:04}"
-    wait = approval and needs_approval(ledger, at.account, "approve_payout_above", share.amount, share.currency)
-    state = "CLOSED" if wait else "APPROVED"
+    state = "CLOSED" if approval and share.waits else "APPROVED"
     payout = ledger.payouts[payout_id] = Payout(
         payout_id, at.command_id, at.account, share.creator, share.currency, share.amount, share.items,
-        until, at.received, at.actor, state,
+        until, at.received, at.actor, state, share.payee,
     )
     payout.moves["CLOSED"] = (at.actor, at.received)
     for unit, _, items in share.takes:
         stand(unit, payout, items, 1)
     move_money(ledger, at, payout, "PAYOUT")
+    if state == "APPROVED":
+        limits.count(ledger, at, "payout", share.creator, share.currency, share.amount, of=payout_id)
     ledger.memo(
         at, "CLOSED", account=at.account, creator=share.creator, payout=payout_id,
-        line=f"{items_digest(share.currency, share.items).hex()} {state}",
+        line=f"{proof(payout)} {state}",
     )
     return payout
 
@@ -274,22 +303,43 @@ def move(ledger, at, verb, ids, bank_ref=None):
             told.append(f"payout {payout.payout_id} is passed over: it is {payout.state}")  # K11
         else:
             raise Refused(f"payout {payout.payout_id} is {payout.state}: {verb} is not possible")
+    if verb == "repoint":
+        moving = repoint(ledger, at, moving, told)
     if not moving:
         raise Nothing("; ".join(told))
     for payout in moving:
         payout.state = MOVES[verb][payout.state]
-        payout.moves[payout.state] = (at.actor, at.received)
+        if verb != "repoint":
+            payout.moves[payout.state] = (at.actor, at.received)
         payout.bank_ref = bank_ref or payout.bank_ref
+        if verb in ("void", "repoint"):
+            limits.uncount(ledger, payout)
         if payout.state not in ACTIVE:
             for item in payout.items:
                 stand(unit_of(ledger, payout, item), payout, [item], -1)
         if verb in REASON:
             move_money(ledger, at, payout, REASON[verb])
         else:
-            name = payout.state
-            ledger.memo(at, name, account=payout.account, creator=payout.creator, payout=payout.payout_id)
+            name = "REPOINTED" if verb == "repoint" else payout.state
+            line = proof(payout) if verb in ("approve", "repoint") else ""
+            ledger.memo(at, name, account=payout.account, creator=payout.creator, payout=payout.payout_id, line=line)
     judge_orders(ledger, at, moving)
     return "; ".join(told)
+
+
+def repoint(ledger, at, payouts, told):
+    """K2: the payouts whose creators have another payee by now get it, and must be approved again."""
+    now = {p.payout_id: ledger.profiles.get((p.account, p.creator), {}).get("payee") or "" for p in payouts}
+    without = [payout for payout in payouts if not now[payout.payout_id]]
+    if without:
+        raise Refused(f"payout {without[0].payout_id}: creator {without[0].creator} has no payee")
+    told += [f"payout {p.payout_id} goes to payee {p.payee} already" for p in payouts if now[p.payout_id] == p.payee]
+    changed = [payout for payout in payouts if now[payout.payout_id] != payout.payee]
+    for payout in changed:
+        payout.payee, payout.repointed_by = now[payout.payout_id], at.actor
+        payout.repoints += 1
+        payout.moves.pop("APPROVED", None)
+    return changed
 
 
 def already(payout, verb):
@@ -303,6 +353,8 @@ def already(payout, verb):
 def check_approver(ledger, at, payout):
     """H3: another actor than the closer, and one of the approvers if there are any."""
     approvers = ledger.policy(payout.account).get("approvers")
+    if at.actor == payout.repointed_by:
+        raise Refused(f"{at.actor} repointed payout {payout.payout_id} and cannot approve it; another has to")
     if at.actor == payout.closed_by:
         raise Refused(f"{at.actor} closed payout {payout.payout_id} and cannot approve it; another has to")
     if approvers and at.actor not in approvers:

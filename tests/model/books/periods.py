@@ -51,7 +51,8 @@ def compute(ledger, account, start, until):
     }
 
 
-def close(ledger, at, until, allow_late):
+def closable(ledger, at, until, allow_late):
+    """The period, or Refused."""
     periods = ledger.periods.get(at.account, [])
     start = periods[-1].until if periods else None
     if not time_text(until).endswith("-01T00:00:00Z"):
@@ -63,9 +64,13 @@ def close(ledger, at, until, allow_late):
     late = sorted(n for n, received in {**ledger.last_receipt, at.node: at.received}.items() if received < until)
     if late and not allow_late:
         raise Refused(f"node {late[0]} has applied nothing received since {time_text(until)}; or say --allow-late")
-    rows = compute(ledger, at.account, start, until)
-    ledger.memo(at, "PERIOD_CLOSED", account=at.account, line=time_text(until))
-    ledger.periods.setdefault(at.account, []).append(Period(start, until, rows))
+    return Period(start, until)
+
+
+def close(ledger, at, period):
+    period.rows = compute(ledger, at.account, period.start, period.until)
+    ledger.memo(at, "PERIOD_CLOSED", account=at.account, line=time_text(period.until))
+    ledger.periods.setdefault(at.account, []).append(period)
 
 
 def statement(ledger, account, creator, month):

@@ -1,12 +1,18 @@
 """The program file: programs, one policy per account; refused files (12), commands that need approval (H3)."""
 
-from model.books import imports, rates
+from model.books import imports, limits, rates
 from model.books.rates import parse_money, parse_rate
-from model.books.state import PendingApproval, Program, Refused, Result
+from model.books.state import Program, Refused
 from model.values import DAY
 
-LISTS = ("min_payout", "approve_payout_above", "approve_adjust_above", "amount_limit")
-APPROVALS = ("approve_payout_above", "approve_adjust_above")
+LISTS = (
+    "min_payout", "approve_payout_above", "approve_adjust_above", "approve_attribution_above", "approve_run_above",
+    "amount_limit",
+)
+APPROVALS = (
+    "approve_payout_above", "approve_adjust_above", "approve_attribution_above", "approve_run_above",
+    "approve_payee_change", "approve_rates", "approve_period_close",
+)
 
 
 def apply(ledger, at, command, approved=None):
@@ -17,10 +23,17 @@ def apply(ledger, at, command, approved=None):
     for row in command["programs"]:
         check_program(ledger, row, policies.get(row["account"], ledger.policy(row["account"])))
     changed = [account for account, row in policies.items() if ledger.policy(account) != row]
-    guarded = [account for account in changed if any(name in ledger.policy(account) for name in APPROVALS)]
-    if guarded and not approved:
-        ledger.pending_approvals[at.command_id] = PendingApproval(at.command_id, command, at)
-        return Result("pending", f"{at.command_id} waits for another actor's approve: it changes the policy of {guarded[0]}")
+    guarded = [account for account in changed if any(ledger.policy(account).get(name) not in (None, False) for name in APPROVALS)]
+    guarded += [
+        row["account"] for row in command["programs"]
+        if ledger.policy(row["account"]).get("approve_rates") and limits.raises(known_file(ledger, row), row)
+    ]
+    if guarded:
+        touched = {*changed, *(row["account"] for row in command["programs"] if is_changed(ledger, row))}
+        if len(touched) > 1:
+            raise Refused("a file with a change that needs an approval names one account")
+        if not approved:
+            return ledger.wait(at, command, guarded[0])
     above = [text for account in changed for text in rates_above(ledger, policies[account], command)]
     for account in changed:
         ledger.policies[account] = policies[account]
@@ -43,6 +56,14 @@ def rates_above(ledger, policy, command):
                 check_rates(f"program {name}", program.file, policy)
             except Refused as refused:
                 yield f"{refused}, {parse_rate(policy['max_rate']).value * 100}%, and stays in force"
+
+
+def known_file(ledger, row):
+    return ledger.programs[row["id"]].file if row["id"] in ledger.programs else None
+
+
+def is_changed(ledger, row):
+    return known_file(ledger, row) != row
 
 
 def put(ledger, at, command, row):

@@ -248,6 +248,9 @@ class Payout:
     closed_at: int
     closed_by: str
     state: str
+    payee: str = ""
+    repointed_by: str | None = None
+    repoints: int = 0
     bank_ref: str | None = None
     paid_at: int | None = None
     moves: dict = field(default_factory=dict)  # state -> (actor, instant)

@@ -23,6 +23,8 @@ RATES = ("10%", "12.5%", "5.00 USD per order", "1.50 USD", "33.3333%")
 POLICIES = (
     {}, {"min_payout": ["25.00 USD"]}, {"approve_payout_above": ["20.00 USD"]},
     {"approve_adjust_above": ["4.00 USD"]}, {"blocking": []}, {"require_payee": True}, {"blocking": []}, {},
+    {"approve_attribution_above": ["15.00 USD"], "approve_run_above": ["30.00 USD"]}, {"approve_rates": True},
+    {"approve_payee_change": True, "payee_cooling_days": 1}, {"approve_period_close": True},
 )
 
 

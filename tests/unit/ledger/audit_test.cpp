@@ -209,6 +209,12 @@ TEST_P(AuditTest, C_TheDigestOfAPayout) {
                 Contains(HasSubstr("its digest is ")));
 }
 
+/// K2: the approved payee is paid.
+TEST_P(AuditTest, C_ThePayeeOfAPayout) {
+    EXPECT_THAT(edited_row<Payout>([](Payout& row) { row.payee = "ref-eve"; }),
+                Contains(HasSubstr("the digest in its memo entry CLOSED is ")));
+}
+
 TEST_P(AuditTest, C_APayoutThatIsGone) {
     EXPECT_THAT(erased<Payout>(),
                 Contains(HasSubstr("the row is missing, though the journal has entries")));
@@ -356,6 +362,26 @@ TEST_P(AuditTest, StopsAtTheBound) {
                   .size(),
               1U);
     EXPECT_THAT(found(1), SizeIs(1));
+}
+
+/// K3: a command that waits is the one that its memo entry PENDING proves.
+TEST_P(AuditTest, H_AWaitingCommand) {
+    Policy policy;
+    policy.account_id = AccountId("acme");
+    policy.account = kAcme;
+    policy.approve_adjust_above.emplace();
+    EXPECT_FALSE(books.command(ProgramApply{{}, {policy}}).failed);
+    books.command(Adjust{OrderId("open"), dec("1.00")});
+    EXPECT_THAT(found(), IsEmpty());
+    EXPECT_THAT(edited_row<PendingApproval>([](PendingApproval& row) {
+                    row.body.replace(row.body.find("1.00"), 4, "9.00");
+                }),
+                Contains(HasSubstr("h: table pending_approvals, ")));
+    EXPECT_THAT(edited_row<PendingApproval>([](PendingApproval& row) {
+                    row.body.replace(row.body.find("9.00"), 4, "1.00");
+                    row.actor = "frank";
+                }),
+                Contains(HasSubstr("its actor, reason or receipt is not that of")));
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ public:
         CreatorSet set;
         set.creator = CreatorId("anna");
         set.name = "Anna";
+        set.payee = "ref-1";
         command(set);
         command(CreatorRename{CreatorId("anna"), CreatorId("annabel")});
         command(Hold{{std::nullopt, CreatorId("berta"), {}}});

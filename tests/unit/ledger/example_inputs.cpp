@@ -98,12 +98,19 @@ Policy policy_of(const json& value, const std::string& account) {
     policy.account_id = AccountId(account);
     policy.account = {account == "other" ? 2U : 1U};
     policy.min_payout = amounts_of(value.value("min_payout", json::array()));
-    if (value.contains("approve_payout_above")) {
-        policy.approve_payout_above = amounts_of(value.at("approve_payout_above"));
+    for (const auto& [name, above] :
+         {std::pair("approve_payout_above", &policy.approve_payout_above),
+          std::pair("approve_adjust_above", &policy.approve_adjust_above),
+          std::pair("approve_attribution_above", &policy.approve_attribution_above),
+          std::pair("approve_run_above", &policy.approve_run_above)}) {
+        if (value.contains(name)) {
+            *above = amounts_of(value.at(name));
+        }
     }
-    if (value.contains("approve_adjust_above")) {
-        policy.approve_adjust_above = amounts_of(value.at("approve_adjust_above"));
-    }
+    policy.approve_payee_change = value.value("approve_payee_change", false);
+    policy.approve_rates = value.value("approve_rates", false);
+    policy.approve_period_close = value.value("approve_period_close", false);
+    policy.payee_cooling_days = value.value("payee_cooling_days", 0U);
     policy.approvers = value.value("approvers", std::vector<std::string>{});
     policy.require_payee = value.value("require_payee", false);
     policy.max_rate = percent_at(value, "max_rate", policy.max_rate);
@@ -249,8 +256,9 @@ PayoutMove move_of(PayoutVerb verb, const json& ids, const ExampleNames& names) 
 }
 
 std::optional<Command> payout_command(const json& step, const ExampleNames& names) {
-    for (const PayoutVerb verb : {PayoutVerb::kSent, PayoutVerb::kSettle, PayoutVerb::kVoid,
-                                  PayoutVerb::kFailed, PayoutVerb::kReturned}) {
+    for (const PayoutVerb verb :
+         {PayoutVerb::kSent, PayoutVerb::kSettle, PayoutVerb::kVoid, PayoutVerb::kFailed,
+          PayoutVerb::kReturned, PayoutVerb::kRepoint}) {
         const std::string name(to_string(verb));
         if (step.contains(name)) {
             return move_of(verb, step.at(name), names);

@@ -225,7 +225,8 @@ TEST_P(ForgetRules, DeadLettersAreForgottenAndReplayed) {
     EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
 }
 
-/// A name goes, and a payee; that there was one decides what a close took (require_payee).
+/// F1, K2: a name goes, and a payee, but not before payouts are over. Their digests prove the
+/// payee.
 TEST_P(ForgetRules, ACreatorsNameAndPayeeAreForgottenAndPayoutsStay) {
     Policy policy;
     policy.account_id = AccountId("acme");
@@ -240,6 +241,17 @@ TEST_P(ForgetRules, ACreatorsNameAndPayeeAreForgottenAndPayoutsStay) {
     books.command(CreatorRename{CreatorId("ann"), CreatorId("anna")});
     books.close_account("2026-02-01T00:00:00Z");
     ASSERT_EQ(books.payouts().size(), 1U);
+    Payout stored;
+    books.read()->scan_payouts([&stored](const Payout& row) {
+        stored = row;
+        return true;
+    });
+    const std::string payout = stored.payout_id;
+    EXPECT_EQ(stored.payee, "DE-payee-78");
+    const Applied refused = books.forget(ForgetBy::kCreator, "anna");
+    EXPECT_TRUE(refused.failed);
+    EXPECT_NE(refused.text.find(payout + " (APPROVED)"), std::string::npos) << refused.text;
+    books.command(PayoutMove{PayoutVerb::kSettle, {payout}, {}, {}});
     EXPECT_EQ(books.forget(ForgetBy::kCreator, "anna").text, "forgotten");
     expect_gone({"Ann Smith", "Ann B. Smith", "DE-payee-77", "DE-payee-78"});
     CreatorRow profile{{1}, CreatorId("ann"), {}, {}, {}};

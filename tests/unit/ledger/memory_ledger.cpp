@@ -113,6 +113,10 @@ public:
     std::optional<Balance> balance(const BalanceKey& key) override {
         return find_in(t_->balances, key);
     }
+    std::optional<JournalGroup> journal_group(std::string_view node,
+                                              std::uint64_t first_entry) override {
+        return find_in(t_->journal, std::pair(std::string(node), first_entry));
+    }
     std::vector<JournalGroup> order_journal(const OrderState& state) override {
         std::vector<JournalGroup> groups;
         for (const auto& [key, group] : t_->journal) {

@@ -1,0 +1,40 @@
+// Limits: sums of what took effect without a second person, which a limit of the policy counts
+// together, so that no split of an amount escapes it (controls K4).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ledger/account_rows.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/values/money.hpp"
+
+namespace sluice {
+
+/// How far back a limit counts, from the accounting date of a command.
+inline constexpr std::int64_t kLimitDays = 31;
+
+/// Sums by creator and currency.
+using LimitSums = std::map<std::pair<CreatorId, Currency>, Decimal>;
+
+/// Returns what counts against a limit for a command that is dated `at`. Creators and currencies
+/// without anything are absent.
+[[nodiscard]] LimitSums limit_sums(LedgerReader& ledger, AccountNumber account, LimitKind kind,
+                                   Timestamp at);
+/// Likewise for one creator and currency: 0 or more.
+[[nodiscard]] Decimal limit_sum(LedgerReader& ledger, AccountNumber account, LimitKind kind,
+                                const CreatorId& creator, Currency currency, Timestamp at);
+/// Whether the amount (its absolute value), with what counts already, needs another actor's
+/// approval.
+[[nodiscard]] bool exceeds_limit(const std::optional<std::vector<Money>>& above,
+                                 const Money& amount, const Decimal& counted);
+
+/// Counts an amount (its absolute value), unless another actor approved the command `use.id`.
+void count_use(LimitUse use, LedgerTxn& txn);
+/// Takes a payout out, because it is void or needs an approval now.
+void uncount_payout(const Payout& payout, LedgerTxn& txn);
+
+}  // namespace sluice

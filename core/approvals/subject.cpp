@@ -1,0 +1,206 @@
+#include "core/approvals/subject.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/commands/ids.hpp"
+#include "core/journal/journal.hpp"
+#include "core/protocol/personal_ids.hpp"
+
+namespace sluice {
+namespace {
+
+/// Length as u32, little endian, then the bytes.
+void add_text(RunningSha256& digest, std::string_view text) {
+    constexpr unsigned kBitsPerByte = 8;
+    std::string bytes;
+    for (unsigned i = 0; i < sizeof(std::uint32_t); ++i) {
+        bytes.push_back(static_cast<char>(text.size() >> (kBitsPerByte * i)));
+    }
+    digest.add(bytes.append(text));
+}
+
+std::string_view bytes_of(const Digest256& digest) {
+    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+void add_to(std::map<Currency, Decimal>& sums, Currency currency, const Decimal& amount) {
+    sums.try_emplace(currency, zero_amount(currency)).first->second += amount;
+}
+
+/// Digest of the command, of its id and of its actor.
+Digest256 command_digest(const PendingApproval& row) {
+    RunningSha256 digest;
+    digest.add("sluice-command\n");
+    add_text(digest, row.command_id);
+    add_text(digest, row.actor);
+    add_text(digest, row.reason);
+    digest.add(pending_memo(row));
+    return digest.digest();
+}
+
+/// A profile as it is after a forget. The name is not part of what is approved.
+void forget_profile(std::optional<std::string>& name, std::optional<std::string>& payee) {
+    name.reset();
+    payee = payee ? std::optional(forgotten_payee(*payee)) : std::nullopt;
+}
+
+void forget_profiles(Command& command) {
+    if (auto* set = std::get_if<CreatorSet>(&command)) {
+        forget_profile(set->name, set->payee);
+    } else if (auto* import = std::get_if<CreatorImport>(&command)) {
+        for (CreatorImport::Row& row : import->rows) {
+            forget_profile(row.name, row.payee);
+        }
+    }
+}
+
+ApprovalSubject subject_of(PendingApproval row) {
+    ApprovalSubject subject;
+    subject.id = row.command_id;
+    if (row.currency) {
+        add_to(subject.totals, *row.currency, row.amount);
+    }
+    subject.digest = command_digest(row);
+    subject.command = std::move(row);
+    return subject;
+}
+
+ApprovalSubject subject_of(const std::string& id, std::vector<Payout> payouts) {
+    ApprovalSubject subject;
+    subject.id = id;
+    for (Payout& payout : payouts) {
+        if (payout.state == PayoutState::kClosed) {
+            add_to(subject.totals, payout.currency, payout.amount);
+            subject.payouts.push_back(std::move(payout));
+        } else if (payout.approved_by.empty() && is_active(payout.state)) {
+            add_to(subject.unguarded, payout.currency, payout.amount);
+            ++subject.unguarded_count;
+        }
+    }
+    subject.digest = payouts_digest(subject.payouts);
+    return subject;
+}
+
+}  // namespace
+
+Result<ApprovalSubject> approval_subject(LedgerReader& ledger, AccountNumber account,
+                                         const AccountId& account_id, const std::string& id) {
+    PendingApproval row;
+    row.account = account;
+    row.command_id = id;
+    if (ledger.load(row)) {
+        return subject_of(std::move(row));
+    }
+    Payout one;
+    one.payout_id = id;
+    if (ledger.load(one) && one.account == account) {
+        return subject_of(id, {std::move(one)});
+    }
+    PayoutRun run;
+    run.payout_run = id;
+    if (ledger.load(run) && run.account == account && run.payouts_count != 0) {
+        return subject_of(id, payouts_of_run(ledger, id));
+    }
+    return Error{ErrorCode::kNotFound, "account " + account_id.str() +
+                                           " has no pending command, payout or payout run " + id};
+}
+
+Digest256 payout_digest(const Digest256& items, std::string_view payee) {
+    RunningSha256 digest;
+    digest.add(bytes_of(items));
+    digest.add(bytes_of(payee_digest(payee)));
+    return digest.digest();
+}
+
+Digest256 payout_digest(const Payout& payout) {
+    return payout_digest(payout.items_digest, payout.payee);
+}
+
+Digest256 payouts_digest(const std::vector<Payout>& payouts) {
+    RunningSha256 digest;
+    digest.add("sluice-payouts\n");
+    for (const Payout& payout : payouts) {
+        add_text(digest, payout.payout_id);
+        add_text(digest, payout.creator.view());
+        add_text(digest, payout.currency.code());
+        add_text(digest, payout.amount.to_string());
+        digest.add(bytes_of(payout_digest(payout)));
+    }
+    return digest.digest();
+}
+
+std::string pending_memo(const PendingApproval& row) {
+    Result<Request> request = decode_request(row.topic, row.body);
+    if (!request) {
+        return {};
+    }
+    forget_profiles(request->command);
+    return to_hex(content_of(*request, row.topic, row.account, row.shop)) + " " +
+           std::string(to_string(row.topic));
+}
+
+std::optional<std::string> damage_of(const PendingApproval& row, LedgerReader& ledger) {
+    const std::optional<JournalGroup> group = ledger.journal_group(row.node, row.entry);
+    if (!group || group->command_id != row.command_id || group->account != row.account ||
+        group->entries.front().reason != JournalReason::kMemoPending) {
+        return "its memo entry PENDING is missing";
+    }
+    if (group->actor != row.actor || group->note != row.reason ||
+        group->recorded_at != row.received_at) {
+        return "its actor, reason or receipt is not that of its memo entry PENDING";
+    }
+    if (group->entries.front().line.view() != pending_memo(row)) {
+        return "its body is not the one that its memo entry PENDING has the SHA-256 of";
+    }
+    return std::nullopt;
+}
+
+std::string payout_memo(const Payout& payout) {
+    return to_hex(payout_digest(payout)) +
+           (payout.repoints == 0 ? "" : " " + std::to_string(payout.repoints));
+}
+
+std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger) {
+    const JournalReason proof =
+        payout.repoints == 0 ? JournalReason::kMemoClosed : JournalReason::kMemoRepointed;
+    const std::string text = payout_memo(payout);
+    bool found = false;
+    ledger.scan_creator_journal(payout.account, payout.creator, payout.closed_at, kEndOfTime,
+                                [&](const JournalGroup& group) {
+                                    found = group.payout_id == payout.payout_id &&
+                                            group.entries.front().reason == proof &&
+                                            group.entries.front().line.view().starts_with(text);
+                                    return !found;
+                                });
+    return found ? std::nullopt
+                 : std::optional<std::string>(
+                       "its payee and items are not those that its memo entry " +
+                       std::string(to_string(proof)) + " has the digest of");
+}
+
+std::vector<Payout> payouts_of_run(LedgerReader& ledger, const std::string& run) {
+    std::vector<Payout> payouts;
+    const std::string prefix = payout_id_prefix(run);
+    Payout first;
+    first.payout_id = prefix;
+    ledger.scan(first, {0, 1}, [&](const Payout& payout) {
+        if (!std::string_view(payout.payout_id).starts_with(prefix)) {
+            return false;
+        }
+        payouts.push_back(payout);
+        return true;
+    });
+    return payouts;
+}
+
+std::string sums_text(const std::map<Currency, Decimal>& sums) {
+    std::string text;
+    for (const auto& [currency, amount] : sums) {
+        text += (text.empty() ? "" : ", ") + to_string(Money{currency, amount});
+    }
+    return text;
+}
+
+}  // namespace sluice

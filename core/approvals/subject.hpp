@@ -1,0 +1,62 @@
+// Approval subject: what an approver is shown, names by its digest, and signs: a pending command,
+// or the payouts of a close that wait (controls K3, K5).
+//
+// A digest covers everything that the approval lets happen, so that nothing can change between the
+// look and the approval. docs/record-format.md lists the bytes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/commands/commands.hpp"
+#include "core/ledger/command_rows.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/protocol/signature.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+struct ApprovalSubject {
+    std::string id;  ///< A command, a payout or a payout run.
+    Digest256 digest{};
+    std::optional<PendingApproval> command;
+    std::vector<Payout> payouts;            ///< The payouts that wait, by id.
+    std::map<Currency, Decimal> totals;     ///< Sums of the payouts, or the command's amount.
+    std::uint64_t unguarded_count = 0;      ///< Payouts of the run that needed no approval,
+    std::map<Currency, Decimal> unguarded;  ///< and their sums.
+};
+/// Returns kNotFound if the account has no such command, payout or payout run.
+/// @param id  A payout run that is approved has no payouts left.
+[[nodiscard]] Result<ApprovalSubject> approval_subject(LedgerReader& ledger, AccountNumber account,
+                                                       const AccountId& account_id,
+                                                       const std::string& id);
+
+/// Digest of a payout: its items and its payee. The memo entries CLOSED, APPROVED and REPOINTED
+/// carry it.
+[[nodiscard]] Digest256 payout_digest(const Digest256& items, std::string_view payee);
+[[nodiscard]] Digest256 payout_digest(const Payout& payout);
+/// Digest of payouts that wait, by id.
+[[nodiscard]] Digest256 payouts_digest(const std::vector<Payout>& payouts);
+
+/// Returns why the row is not the command that its memo entry PENDING proves, or nullopt (O6).
+[[nodiscard]] std::optional<std::string> damage_of(const PendingApproval& row,
+                                                   LedgerReader& ledger);
+/// Likewise for a payout and the last of its memo entries CLOSED and REPOINTED.
+[[nodiscard]] std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger);
+/// Text of the memo entries APPROVED and REPOINTED of a payout, and the beginning of CLOSED: its
+/// digest and, after a repoint, the repoint's number.
+[[nodiscard]] std::string payout_memo(const Payout& payout);
+/// Text of the memo entry PENDING: the SHA-256 of the command without its key, and its topic. A
+/// forget of a creator does not change it. Empty for an unreadable body.
+[[nodiscard]] std::string pending_memo(const PendingApproval& row);
+
+/// Payouts of a payout run, by number.
+[[nodiscard]] std::vector<Payout> payouts_of_run(LedgerReader& ledger, const std::string& run);
+
+/// `13.00 EUR, 5.00 USD`
+[[nodiscard]] std::string sums_text(const std::map<Currency, Decimal>& sums);
+
+}  // namespace sluice

@@ -1,0 +1,402 @@
+"""Attacks of an insider on the controls (rules K1 to K4, K12): each was done on a running system, on both ledgers, and
+none may work. The real commands, by several people."""
+import csv
+import json
+import os
+import pty
+import shutil
+import subprocess
+
+import pytest
+from harness import orders, paths
+from harness.cli import Sluice, now
+from harness.edge import Edge
+from harness.http_block import EVENTS, http_block
+from harness.postgres import Server, missing
+
+ACME, WHY = ("--account", "acme"), ("--reason", "as agreed")
+EVE, FRANK, GINA = "man", "news", "games"  # users of every Debian
+POLICY = f"[[policy]]\naccount = 'acme'\napprovers = ['{FRANK}', '{GINA}']\n"
+PROGRAM = "[[program]]\nid = 'spring'\naccount = 'acme'\ndefault_rate = '{rate}'\nlate_days = 36500\n"
+PAYEES = """payee,name,iban,bic
+ref-ann,Ann & Co,DE89370400440532013000,
+ref-bob,Bob,GB82WEST12345698765432,
+ref-eve,Eve,FR1420041010050500013M02606,
+"""
+
+
+class Person(Sluice):
+    """The commands of one user: sudo leaves the real user's id."""
+
+    def __init__(self, name, office):
+        super().__init__(office.store)
+        self.prefix = ["setpriv", "--ruid", name]
+
+    def digest(self, of):
+        return self.json("approvals", "show", of, *ACME)["digest"]
+
+    def approve(self, of):
+        return self("approve", of, *ACME, "--expect", self.digest(of))
+
+
+class Office:
+    """A store with two orders, 8.00 USD each for ann and bob, and the people who work on it."""
+
+    def __init__(self, store, folder, database):
+        self.store, self.folder, self.database = store, folder, database
+        self.eve, self.frank, self.gina = (Person(name, self) for name in (EVE, FRANK, GINA))
+        if database:
+            self.eve("ledger", "migrate", "--ledger", database.create(folder.name))
+            self.eve("worker", "--until-empty", "--ledger", database.url(folder.name))
+        self.apply(PROGRAM.format(rate="10%"))
+        self.eve("creator", "import", self.file(
+            "c.csv", "creator_id,program_id,code,payee\nann,spring,SAVE,ref-ann\nbob,spring,GIVE,ref-bob\n"))
+        self.payees = self.file("payees.csv", PAYEES)
+        self.out = folder / "out.csv"
+
+    def file(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def apply(self, text, by=None):
+        return (by or self.eve).run("program", "apply", self.file("p.toml", text))
+
+    def allow(self, policy):
+        """Sets acme's policy: the first one needs no approval."""
+        done = self.apply(POLICY + policy)
+        assert done.returncode == 0, done
+
+    def close(self, *more, by=None):
+        return (by or self.eve).json("payout", "close", *ACME, "--until", now(), *more)["payouts"]
+
+    def export(self, *what):
+        return ("payout", "export", *what, *ACME, "--form", "csv", "--payees", self.payees, "--out", self.out)
+
+    def paid_to(self):
+        return [row["payee"] for row in csv.DictReader(self.out.read_text().splitlines())]
+
+    def memos(self, reason):
+        return [row for row in self.eve.json("report", "journal", *ACME) if row["reason"] == reason]
+
+    def sql(self, text):
+        return self.database.query(text, self.folder.name)
+
+    def pending(self):
+        return [row["id"] for row in self.eve.json("approvals", *ACME)]
+
+    def is_sound(self):
+        rows = json.loads(self.eve.run("doctor", "--format", "json").stdout)
+        return [row["result"] for row in rows if row["check"] == "journal"] == ["ok"]
+
+
+@pytest.fixture(scope="module")
+def filled():
+    """A store whose queue has the orders; each test gets a copy."""
+    folder = paths.make_folder()
+    with Edge(http_block(EVENTS, limit="off", map_size="64m")) as edge:
+        edge.start()
+        for account, shop in (("acme", "shop-1"), ("other", "shop-2")):
+            edge.sluice.account(account)
+            edge.sluice.shop(shop, account)
+        _, secret = edge.sluice.token("acme", "write_orders")
+        for name, code in (("o1", "SAVE"), ("o2", "GIVE"), ("o3", "NONE")):
+            document = orders.order(name, discounts=[
+                {"code": code, "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "5"}])
+            assert edge.post_event("shop-1", secret, "ORDER_CREATE", document).status == 200
+        edge.stop()
+        shutil.copytree(edge.store, folder / "filled", symlinks=True)
+    yield folder / "filled"
+    paths.drop_folder(folder)
+
+
+@pytest.fixture(scope="module")
+def database():
+    if missing():
+        pytest.fail(missing())
+    with Server() as server:
+        yield server
+
+
+@pytest.fixture(params=["lmdb", "postgres"])
+def office(request, filled, database):
+    folder = filled.parent / f"{request.node.name.partition('[')[0]}_{request.param}"
+    folder.mkdir()
+    shutil.copytree(filled, folder / "store", symlinks=True)
+    yield Office(folder / "store", folder, database if request.param == "postgres" else None)
+    shutil.rmtree(folder)
+
+
+# K3: an approver sees what they approve ------------------------------------------------------------------------------
+
+
+def test_k3_one_file_changes_guarded_settings_of_one_account(office):
+    """A file that named another account first was approved by the people of that account."""
+    guarded = "approve_adjust_above = ['50.00 USD']\n"
+    office.allow(guarded)
+    both = f"[[policy]]\naccount = 'other'\n{guarded}\n[[policy]]\naccount = 'acme'\n{guarded}"
+    done = office.apply(both)
+    assert done.returncode == 1 and "one account" in done.stderr, done
+    assert office.eve.json("program", "show", "spring")["policy"]["approvers"] == [FRANK, GINA]
+
+
+def test_k3_approval_needs_the_digest(office):
+    office.allow("approve_adjust_above = ['5.00 USD']\n")
+    asked = office.eve.run("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "9.00", *WHY)
+    assert asked.returncode == 3, asked
+    (name,) = office.pending()
+    assert "approvals show" in office.gina.refuses("approve", name, *ACME)
+    shown = office.gina.json("approvals", "show", name, *ACME)
+    assert (shown["id"], shown["command"], shown["actor"], shown["reason"]) == (name, "adjust", EVE, "as agreed")
+    assert shown["fields"] == {"order": "o1", "amount": "9.00", "shop": "shop-1"}
+    assert [(r["creator_id"], r["before"], r["after"]) for r in shown["effect"]["creators"]] == [("ann", "8.00", "17.00")]
+    assert "changed" in office.gina.refuses("approve", name, *ACME, "--expect", "0" * 64)
+    assert office.memos("MANUAL") == []
+    office.gina("approve", name, *ACME, "--expect", shown["digest"])
+    assert [row["amount"] for row in office.memos("MANUAL")] == ["9.00"]
+    assert office.is_sound()
+
+
+def test_k3_an_approver_sees_differences_of_a_policy(office):
+    office.allow("approve_adjust_above = ['5.00 USD']\n")
+    assert office.apply(POLICY + "approve_adjust_above = ['500.00 USD']\n").returncode == 3
+    (name,) = office.pending()
+    shown = office.gina.json("approvals", "show", name, *ACME)
+    assert {"field": "policy.approve_adjust_above", "before": "5.00 USD", "after": "500.00 USD"} in shown["differences"]
+
+
+def test_k3_a_run_reports_pending_and_unguarded_payouts(office):
+    office.allow("approve_payout_above = ['9.00 USD']\n")
+    office.eve("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", "5.00 USD", "--sale-at",
+               "2024-01-01T00:00:00Z", *WHY)
+    run = office.close()[0]["payout_run"]
+    shown = office.gina.json("approvals", "show", run, *ACME)
+    assert shown["effect"]["totals"] == [{"currency": "USD", "amount": "13.00", "payouts": 1, "items": 2}]
+    assert [(row["creator_id"], row["amount"]) for row in shown["effect"]["creators"]] == [("ann", "13.00")]
+    said = office.gina("approve", run, *ACME, "--expect", shown["digest"])
+    assert "1 payout approved (13.00 USD); 1 needed no approval (8.00 USD)" in said
+
+
+def test_k3_a_terminal_shows_and_asks(office):
+    office.allow("approve_payout_above = ['5.00 USD']\n")
+    (payout, _) = office.close()
+    for answer, state in (("no", "CLOSED"), ("yes", "APPROVED")):
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            [*office.gina.prefix, paths.SLUICE, "approve", payout["payout_id"], *ACME], env=office.gina.environment,
+            stdin=slave, stdout=slave, stderr=slave, close_fds=True)
+        os.close(slave)
+        os.write(master, answer.encode() + b"\n")
+        said = b""
+        try:
+            while chunk := os.read(master, 4096):
+                said += chunk
+        except OSError:  # the terminal is closed
+            pass
+        process.wait(60)
+        os.close(master)
+        assert payout["payout_id"].encode() in said and b"ref-ann" in said, said
+        assert office.eve.json("payout", "list", *ACME)[0]["state"] == state, said
+
+
+def test_k3_a_waiting_command_that_was_edited_is_damaged(office):
+    """99.00 became 9,999.00 in the table, was approved as 99.00, and `doctor` said ok."""
+    if not office.database:
+        pytest.skip("SQL edits the rows of PostgreSQL")
+    office.allow("approve_adjust_above = ['5.00 USD']\n")
+    for what in ("body = replace(body, '99.00', '9999.00')", f"actor = '{FRANK}'"):
+        office.eve.run("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "99.00", *WHY)
+        name = office.pending()[-1]
+        digest = office.gina.digest(name)
+        office.sql(f"UPDATE sluice_ledger.pending_approvals SET {what} WHERE command_id = '{name}'")
+        assert "changed" in office.gina.refuses("approve", name, *ACME, "--expect", digest)
+        assert "damaged" in office.gina.refuses("approve", name, *ACME, "--expect", office.gina.digest(name))
+        assert name in json.dumps(office.eve.run("doctor").stdout)
+        office.eve("withdraw", name, *ACME, *WHY)
+    assert office.memos("MANUAL") == []
+
+
+# K1, K2: the approved payee is paid ---------------------------------------------------------------------------
+
+
+def test_k2_a_payee_that_changes_after_the_approval_is_not_paid(office):
+    office.allow("approve_payout_above = ['5.00 USD']\n")
+    payout = office.close("--creator", "ann")[0]["payout_id"]
+    office.gina.approve(payout)
+    office.eve("creator", "set", "ann", *ACME, "--payee", "ref-eve", *WHY)
+    (memo,) = office.memos("PAYEE_CHANGED")
+    assert "ref-ann" in memo["line_item_id"] and "ref-eve" in memo["line_item_id"]
+    assert (memo["actor"], memo["note"], memo["creator_id"]) == (EVE, "as agreed", "ann")
+    refused = office.eve.refuses(*office.export(payout))
+    assert all(word in refused for word in (payout, "ref-ann", "ref-eve", "repoint")), refused
+    assert not office.out.exists()
+    office.eve("payout", "repoint", payout, *ACME, *WHY)
+    assert office.eve.json("payout", "list", *ACME)[0]["state"] == "CLOSED"
+    assert "CLOSED" in office.eve.refuses(*office.export(payout))
+    assert len(office.memos("REPOINTED")) == 1
+    office.gina.approve(payout)
+    office.eve(*office.export(payout))
+    assert office.paid_to() == ["ref-eve"]
+    assert "SENT" in office.eve.refuses("payout", "repoint", payout, *ACME, *WHY)
+    assert office.is_sound()
+
+
+def test_k2_a_message_is_not_written_again_after_a_payout_of_it_ended(office):
+    """The same file held both: the one that had failed and was paid again elsewhere."""
+    run = office.close()[0]["payout_run"]
+    message = office.eve(*office.export(run)).split()[1].rstrip(",")
+    failed = office.eve.json("payout", "list", *ACME)[0]["payout_id"]
+    office.eve("payout", "failed", failed, *ACME, *WHY)
+    office.out.unlink()
+    assert failed in office.eve.refuses(*office.export("--again", message))
+    assert not office.out.exists()
+
+
+def test_k2_a_message_is_written_again_as_it_was(office):
+    """The same message id came with another IBAN."""
+    run = office.close()[0]["payout_run"]
+    message = office.eve(*office.export(run)).split()[1].rstrip(",")
+    first = office.out.read_bytes()
+    kept = office.store / "exports" / message
+    assert kept.read_bytes() == first and kept.stat().st_mode & 0o777 == 0o600
+    office.payees.write_text(PAYEES.replace("DE89370400440532013000", "FR1420041010050500013M02606"))
+    office.eve(*office.export("--again", message))
+    assert office.out.read_bytes() == first
+    kept.write_bytes(first.replace(b"DE89", b"FR14"))
+    assert "SHA-256" in office.eve.refuses(*office.export("--again", message))
+    kept.unlink()
+    assert message in office.eve.refuses(*office.export("--again", message))
+    assert all(message in memo["line_item_id"] for memo in office.memos("SENT"))
+
+
+def test_k2_a_creator_with_open_payouts_is_not_forgotten(office):
+    payout = office.close("--creator", "ann")[0]["payout_id"]
+    assert payout in office.eve.refuses("forget", *ACME, "--creator", "ann")
+    assert office.eve.json("creator", "show", "ann", *ACME)["payee"] == "ref-ann"
+    office.eve("payout", "void", payout, *ACME, *WHY)
+    office.eve("forget", *ACME, "--creator", "ann")
+
+
+def test_k1_payees_have_a_history(office):
+    assert office.eve.json("creator", "show", "ann", *ACME)["payee_since"]
+    office.eve("creator", "set", "ann", *ACME, "--payee", "ref-eve", *WHY)
+    office.eve("creator", "import", office.file("again.csv", "creator_id,program_id,payee\nann,spring,ref-ann\n"), *WHY)
+    history = office.eve.json("report", "payees", *ACME, "--history")
+    assert [(row["creator_id"], row["old_payee"], row["new_payee"], row["actor"], row["reason"]) for row in history] == [
+        ("ann", "ref-ann", "ref-eve", EVE, "as agreed"), ("ann", "ref-eve", "ref-ann", EVE, "as agreed")]
+    assert [memo["command_id"] for memo in office.memos("PAYEE_CHANGED")] == [row["command_id"] for row in history]
+    rows = {row["creator_id"]: row for row in office.eve.json("report", "payees", *ACME)}
+    assert rows["ann"]["payee_since"] == history[-1]["changed_at"] and rows["bob"]["payee"] == "ref-bob"
+    listed = {row["creator_id"]: row for row in office.eve.json("creator", "list")}
+    assert listed["ann"]["payee_since"] == history[-1]["changed_at"]
+
+
+def test_k1_a_change_of_a_payee_waits(office):
+    office.allow("approve_payee_change = true\n")
+    changed = office.file("eve.csv", "creator_id,program_id,payee\nbob,spring,ref-eve\n")
+    new = office.file("new.csv", "creator_id,program_id,payee\ncleo,spring,ref-cleo\n")
+    for line in (("creator", "set", "ann", *ACME, "--payee", "ref-eve", *WHY), ("creator", "import", changed, *WHY)):
+        assert office.eve.run(*line).returncode == 3
+    assert office.eve.run("creator", "import", new).returncode == 0, "the payee that a creator comes with is no change"
+    found = [office.gina.json("approvals", "show", name, *ACME) for name in office.pending()]
+    for shown, creator in zip(sorted(found, key=lambda shown: shown["command"], reverse=True), ("ann", "bob"), strict=True):
+        assert {"field": f"creator {creator}.payee", "before": f"ref-{creator}", "after": "ref-eve"} in shown["differences"]
+    name, shown = next((shown["id"], shown) for shown in found if shown["command"] == "creator import")
+    assert "requested" in office.eve.refuses("approve", name, *ACME, "--expect", shown["digest"])
+    office.gina.approve(name)
+    assert office.eve.json("creator", "show", "bob", *ACME)["payee"] == "ref-eve"
+    assert office.eve.json("creator", "show", "ann", *ACME)["payee"] == "ref-ann"
+    (row,) = office.eve.json("report", "payees", *ACME, "--history")
+    assert (row["actor"], row["approved_by"]) == (EVE, GINA)
+    assert office.is_sound()
+
+
+def test_k1_a_young_payee_is_not_paid(office):
+    office.allow("payee_cooling_days = 7\n")
+    office.eve("creator", "set", "ann", *ACME, "--payee", "ref-eve", *WHY)
+    run = office.eve.json("payout", "close", *ACME, "--until", now())
+    assert [row["creator_id"] for row in run["payouts"]] == ["bob"]
+    assert [(row["creator_id"], row["skip_reason"]) for row in run["skipped"]] == [("ann", "PAYEE_CHANGED")]
+
+
+# K4: limits count together -------------------------------------------------------------------------------------------
+
+
+def adjust(office, amount, order="o1"):
+    return office.eve.run("adjust", "--shop", "shop-1", "--order", order, f"--amount={amount}", *WHY)
+
+
+def test_k4_adjustments_count_together(office):
+    """Ten of 49 under a limit of 50."""
+    office.allow("approve_adjust_above = ['50.00 USD']\n")
+    assert [adjust(office, "49.00").returncode for _ in range(3)] == [0, 3, 3]
+    assert adjust(office, "1.00").returncode == 0, "50.00 is not above 50.00"
+    assert adjust(office, "-0.01").returncode == 3, "up or down"
+    assert adjust(office, "49.00", "o2").returncode == 0, "bob is another creator"
+    credit = office.eve.run("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", "1.00 USD", *WHY)
+    assert credit.returncode == 3
+    office.gina.approve(next(row["id"] for row in office.eve.json("approvals", *ACME) if row["amount"] == "49.00"))
+    assert adjust(office, "0.01").returncode == 3, "what gina approved counts no more, what eve did still does"
+    assert [row["amount"] for row in office.memos("MANUAL")] == ["49.00", "1.00", "49.00", "49.00"]
+
+
+def test_k4_closes_count_together(office):
+    """Ten closes at ten --until."""
+    office.allow("approve_payout_above = ['10.00 USD']\n")
+    for amount in ("8.00", "2.00", "0.01"):
+        if amount != "8.00":
+            office.eve("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", f"{amount} USD",
+                       "--sale-at", "2024-01-01T00:00:00Z", *WHY)
+        preview = office.eve.json("payout", "preview", *ACME, "--until", now(), "--creator", "ann")["payouts"]
+        (payout,) = office.close("--creator", "ann")
+        assert (payout["amount"], payout["state"]) == (amount, "CLOSED" if amount == "0.01" else "APPROVED")
+        assert preview[0]["state"] == payout["state"]
+    first = office.eve.json("payout", "list", *ACME)[0]
+    office.eve("payout", "void", first["payout_id"], payout["payout_id"], *ACME, *WHY)
+    assert [row["state"] for row in office.close("--creator", "ann")] == ["CLOSED"], "8.01 and 2.00"
+
+
+def test_k4_a_run_has_a_limit_of_its_own(office):
+    office.allow("approve_run_above = ['10.00 USD']\n")
+    assert [row["state"] for row in office.close()] == ["CLOSED", "CLOSED"]
+
+
+def test_k4_rates_that_rise_wait(office):
+    office.allow("approve_rates = true\n")
+    assert office.apply(PROGRAM.format(rate="90%")).returncode == 3
+    assert office.apply(PROGRAM.format(rate="5%")).returncode == 0
+    assert office.apply(PROGRAM.format(rate="5%") + "clearing_days = 3\n").returncode == 0
+    assert office.apply(PROGRAM.format(rate="5%")).returncode == 3, "paid sooner"
+    assert office.apply(PROGRAM.format(rate="1%").replace("spring", "autumn")).returncode == 3, "a new program"
+    assert office.eve.json("program", "show", "spring")["default_rate"] == "5%"
+    shown = [office.gina.json("approvals", "show", name, *ACME) for name in office.pending()]
+    raised = {"field": "program spring.default_rate", "before": "5%", "after": "90%"}
+    office.gina.approve(next(each["id"] for each in shown if raised in each["differences"]))
+    assert office.eve.json("program", "show", "spring")["default_rate"] == "90%"
+
+
+def test_k4_attributions_by_hand_count_together(office):
+    office.allow("approve_attribution_above = ['10.00 USD']\n")
+    give = ("attribute", "--shop", "shop-1", "--creator", "bob", "--program", "spring", *WHY)
+    assert office.eve.run(*give, "--order", "o3").returncode == 0
+    assert office.eve.run(*give, "--order", "o1", "--replace").returncode == 3
+    assert office.eve.run("detach", "--shop", "shop-1", "--order", "o2", *WHY).returncode == 3
+    owners = {row["order_id"]: row["creator_id"] for row in office.eve.json("report", "orders")}
+    assert owners == {"o1": "ann", "o2": "bob", "o3": "bob"}
+    office.gina.approve(next(row["id"] for row in office.eve.json("approvals", *ACME) if row["command"] == "attribute"))
+    assert office.eve.json("report", "orders")[0]["creator_id"] == "bob"
+    assert office.is_sound()
+
+
+def test_k4_a_period_close_waits(office):
+    office.allow("approve_period_close = true\n")
+    month = now()[:7] + "-01T00:00:00Z"
+    assert office.eve.run("period", "close", *ACME, "--until", month).returncode == 3
+    assert office.eve.json("period", "list", *ACME) == []
+    office.gina.approve(office.pending()[0])
+    assert [row["until"] for row in office.eve.json("period", "list", *ACME)] == [month]
+
+
+def test_k4_a_policy_that_loosens_a_limit_waits(office):
+    for setting in ("approve_run_above = ['1.00 USD']", "approve_rates = true"):
+        assert office.apply(POLICY + setting + "\n", by=office.eve).returncode in (0, 3)
+    assert office.apply(POLICY).returncode == 3

@@ -1,0 +1,330 @@
+// The view of an approval: what an approver is shown before the decision (controls K3).
+#include "worker/finance/approval_view.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/apply/dry_run.hpp"
+#include "core/approvals/subject.hpp"
+#include "core/json/slices.hpp"
+#include "core/rules/account.hpp"
+#include "os/clock/clock.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+#include "worker/access/submit.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/finance/finance.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kLargest = 10;  ///< Creators that are shown one by one.
+
+// ---- Show: a command ----------------------------------------------------------------------------
+
+Json json_of(std::string_view raw) {
+    Json value;
+    if (is_json_string(raw)) {
+        return Json(json_string(raw));
+    }
+    if (raw.front() == '{') {
+        value = Json::object();
+        for (const JsonMember& member : json_members(raw)) {
+            value[member.key] = json_of(member.value);
+        }
+        return value;
+    }
+    if (raw.front() == '[') {
+        value = Json::array();
+        for (const std::string_view element : json_elements(raw)) {
+            value.push_back(json_of(element));
+        }
+        return value;
+    }
+    if (raw == "null") {
+        return nullptr;
+    }
+    return raw == "true" || raw == "false" ? Json(raw == "true")
+                                           : Json(std::stoll(std::string(raw)));
+}
+
+/// The members of the command's body without those that every command has.
+Json fields_of(const PendingApproval& row) {
+    Json fields = Json::object();
+    for (const JsonMember& member : json_members(row.body)) {
+        if (member.key != "key" && member.key != "reason" && member.key != "content") {
+            fields[member.key] = json_of(member.value);
+        }
+    }
+    if (!row.shop_id.empty()) {
+        fields["shop"] = Json(row.shop_id.view());
+    }
+    return fields;
+}
+
+/// Adds a row for each member that differs; a missing object has none of the members.
+void add_differences(const std::string& prefix, const Json& before, const Json& after,
+                     Json& differences) {
+    for (std::size_t i = 0; i < after.names().size(); ++i) {
+        const std::string& name = after.names()[i];
+        const auto known = std::find(before.names().begin(), before.names().end(), name);
+        const std::string was =
+            known == before.names().end()
+                ? std::string()
+                : before.items()[static_cast<std::size_t>(known - before.names().begin())].cell();
+        const std::string becomes = after.items()[i].cell();
+        if (was != becomes) {
+            differences.push_back({{"field", prefix + name},
+                                   {"before", text_or_null(was)},
+                                   {"after", text_or_null(becomes)}});
+        }
+    }
+}
+
+void add_differences(const ProgramApply& command, LedgerReader& ledger, Json& differences) {
+    for (const Policy& policy : command.policies) {
+        AccountSettings after;
+        after.policy = policy;
+        after.blocking = blocking_kinds(policy);
+        add_differences("policy.", policy_object(account_settings(ledger, policy.account)),
+                        policy_object(after), differences);
+    }
+    for (const Program& program : command.programs) {
+        const std::optional<ProgramRow> stored = ledger.program(program.id);
+        add_differences("program " + program.id.str() + ".",
+                        stored ? program_object(stored->program) : Json::object(),
+                        program_object(program), differences);
+    }
+}
+
+void add_profile(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
+                 const std::optional<std::string>& name, const std::optional<std::string>& payee,
+                 Json& differences) {
+    CreatorRow profile{account, first_id(ledger, account, creator), {}, {}, {}};
+    static_cast<void>(ledger.load(profile));
+    Json before = Json::object();
+    Json after = Json::object();
+    for (const auto& [field, was, becomes] :
+         {std::tuple("name", &profile.name, &name), std::tuple("payee", &profile.payee, &payee)}) {
+        if (*becomes) {
+            before[field] = Json(*was);
+            after[field] = Json(**becomes);
+        }
+    }
+    add_differences("creator " + creator.str() + ".", before, after, differences);
+}
+
+Json differences_of(const PendingApproval& row, const Command& command, LedgerReader& ledger) {
+    Json differences = Json::array();
+    if (const auto* apply = std::get_if<ProgramApply>(&command)) {
+        add_differences(*apply, ledger, differences);
+    } else if (const auto* set = std::get_if<CreatorSet>(&command)) {
+        add_profile(ledger, row.account, set->creator, set->name, set->payee, differences);
+    } else if (const auto* import = std::get_if<CreatorImport>(&command)) {
+        for (const CreatorImport::Row& line : import->rows) {
+            add_profile(ledger, row.account, line.creator, line.name, line.payee, differences);
+        }
+    }
+    return differences;
+}
+
+/// The command as a dry run over the ledger of this moment: the ten largest changes.
+Json effect_of(const PendingApproval& row, const Command& command, const AccountId& account,
+               LedgerReader& ledger) {
+    CommandContext context;
+    context.source.received_at = now();
+    context.source.note = row.reason;
+    context.source.actor = row.actor;
+    context.account = row.account;
+    context.account_id = account;
+    context.shop = row.shop;
+    context.shop_id = row.shop_id;
+    const Result<DryRun> tried = dry_run(command, context, ledger);
+    if (!tried) {
+        return {{"refused", tried.error().message}};
+    }
+    std::vector<DryRunRow> rows = tried->rows;
+    const auto size = [](const DryRunRow& change) {
+        return change.difference.is_negative() ? -change.difference : change.difference;
+    };
+    std::sort(rows.begin(), rows.end(),
+              [&size](const DryRunRow& a, const DryRunRow& b) { return size(a) > size(b); });
+    Json creators = Json::array();
+    for (std::size_t i = 0; i < std::min(rows.size(), kLargest); ++i) {
+        creators.push_back(object_of(difference_columns(), difference_row(rows[i])));
+    }
+    return {{"result", tried->text}, {"creators", std::move(creators)}};
+}
+
+// ---- Show: payouts ------------------------------------------------------------------------------
+
+Json totals_of(const std::vector<Payout>& payouts) {
+    struct Total {
+        Decimal amount;
+        std::uint64_t payouts = 0, items = 0;
+    };
+    std::map<Currency, Total> totals;
+    for (const Payout& payout : payouts) {
+        Total& total =
+            totals.try_emplace(payout.currency, Total{zero_amount(payout.currency), 0, 0})
+                .first->second;
+        total.amount += payout.amount;
+        ++total.payouts;
+        total.items += payout.items_count;
+    }
+    Json list = Json::array();
+    for (const auto& [currency, total] : totals) {
+        list.push_back({{"currency", currency.code()},
+                        {"amount", total.amount.to_string()},
+                        {"payouts", total.payouts},
+                        {"items", total.items}});
+    }
+    return list;
+}
+
+Json effect_of(const ApprovalSubject& subject, AccountNumber account, LedgerReader& ledger) {
+    std::vector<Payout> largest = subject.payouts;
+    std::sort(largest.begin(), largest.end(), [](const Payout& a, const Payout& b) {
+        return a.amount == b.amount ? a.payout_id < b.payout_id : a.amount > b.amount;
+    });
+    largest.resize(std::min(largest.size(), kLargest));
+    Json creators = Json::array();
+    for (const Payout& payout : largest) {
+        creators.push_back({{"payout_id", payout.payout_id},
+                            {"creator_id", shown_id(ledger, account, payout.creator).str()},
+                            {"payee", text_or_null(payout.payee)},
+                            {"currency", payout.currency.code()},
+                            {"amount", payout.amount.to_string()},
+                            {"orders", payout.orders_count},
+                            {"items", payout.items_count}});
+    }
+    return {{"totals", totals_of(subject.payouts)},
+            {"needed_no_approval", subject.unguarded_count},
+            {"creators", std::move(creators)}};
+}
+
+// ---- Show: both ---------------------------------------------------------------------------------
+
+Json command_object(const ApprovalSubject& subject, const AccountId& account,
+                    LedgerReader& ledger) {
+    const PendingApproval& row = *subject.command;
+    const Result<Request> request = decode_request(row.topic, row.body);
+    return {
+        {"id", subject.id},
+        {"command", words_of(row.topic)},
+        {"account_id", account.str()},
+        {"state", row.state == ApprovalState::kPending    ? "PENDING"
+                  : row.state == ApprovalState::kApproved ? "APPROVED"
+                                                          : "WITHDRAWN"},
+        {"actor", row.actor},
+        {"reason", text_or_null(row.reason)},
+        {"received_at", row.received_at.to_string()},
+        {"fields", request ? fields_of(row) : Json()},
+        {"differences", request ? differences_of(row, request->command, ledger) : Json::array()},
+        {"effect", request && row.state == ApprovalState::kPending
+                       ? effect_of(row, request->command, account, ledger)
+                       : Json::object()},
+        {"digest", to_hex(subject.digest)}};
+}
+
+Json payouts_object(const ApprovalSubject& subject, AccountNumber number, const AccountId& account,
+                    LedgerReader& ledger) {
+    const Payout* const first = subject.payouts.empty() ? nullptr : &subject.payouts.front();
+    const Json at = first == nullptr ? Json() : Json(first->closed_at.to_string());
+    return {{"id", subject.id},
+            {"command", "payout close"},
+            {"account_id", account.str()},
+            {"state", first == nullptr ? "APPROVED" : "PENDING"},
+            {"actor", first == nullptr ? Json() : Json(first->closed_by)},
+            {"reason", nullptr},
+            {"received_at", at},
+            {"fields", {{"until", first == nullptr ? Json() : Json(first->until.to_string())}}},
+            {"differences", Json::array()},
+            {"effect", effect_of(subject, number, ledger)},
+            {"digest", to_hex(subject.digest)}};
+}
+
+/// Prints a list of objects as a table below its name.
+void print_rows(const std::string& name, const Json& list) {
+    if (list.items().empty()) {
+        return;
+    }
+    std::printf("\n%s\n", name.c_str());
+    std::vector<Column> columns;
+    for (const std::string& column : list.items().front().names()) {
+        columns.push_back({column});
+    }
+    Listing listing(Format::kTable, std::move(columns));
+    for (const Json& row : list.items()) {
+        listing.add(row.items());
+    }
+    listing.finish();
+}
+
+}  // namespace
+
+/// Returns the command's words as typed, `program apply`.
+std::string words_of(Topic topic) {
+    std::string words;
+    for (const char c : to_string(topic)) {
+        words += c == '_' ? ' ' : static_cast<char>(c - 'A' + 'a');
+    }
+    return words;
+}
+
+void print_approval(const Json& shown) {
+    Json head = Json::object();
+    for (std::size_t i = 0; i < shown.names().size(); ++i) {
+        const std::string& name = shown.names()[i];
+        if (name != "fields" && name != "differences" && name != "effect") {
+            head[name] = shown.items()[i];
+        }
+    }
+    write_object(Format::kTable, head);
+    for (std::size_t i = 0; i < shown.names().size(); ++i) {
+        const Json& value = shown.items()[i];
+        if (shown.names()[i] == "fields" && !value.names().empty()) {
+            std::printf("\nfields\n");
+            write_object(Format::kTable, value);
+        } else if (shown.names()[i] == "differences") {
+            print_rows("differences", value);
+        } else if (shown.names()[i] == "effect") {
+            for (std::size_t j = 0; j < value.names().size(); ++j) {
+                const Json& part = value.items()[j];
+                const bool is_list = !part.items().empty();
+                is_list ? print_rows(value.names()[j], part)
+                        : static_cast<void>(std::printf("\n%s: %s\n", value.names()[j].c_str(),
+                                                        printable(part.cell()).c_str()));
+            }
+        }
+    }
+}
+
+Result<ShownApproval> show_approval(const Frame& frame, const std::string& id,
+                                    const SubmitOptions& options) {
+    const auto account = account_number(frame, *options.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    ShownApproval shown;
+    Status read = with_snapshot(
+        frame, options.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            const auto subject = approval_subject(ledger, *account, *options.account, id);
+            if (!subject.ok()) {
+                return subject.error();
+            }
+            shown.waits = subject->command ? subject->command->state == ApprovalState::kPending
+                                           : !subject->payouts.empty();
+            shown.digest = to_hex(subject->digest);
+            shown.object = subject->command
+                               ? command_object(*subject, *options.account, ledger)
+                               : payouts_object(*subject, *account, *options.account, ledger);
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
+    return read.ok() ? Result<ShownApproval>(std::move(shown))
+                     : Result<ShownApproval>(read.error());
+}
+
+}  // namespace sluice::cli

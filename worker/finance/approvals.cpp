@@ -1,0 +1,193 @@
+// sluice approve, withdraw, approvals list|show
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+#include "worker/access/submit.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/finance/approval_view.hpp"
+#include "worker/finance/finance.hpp"
+#include "worker/reports/report.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct ListCommand {
+    AccountId account;
+    ListOptions list;
+};
+
+struct ShowCommand {
+    std::string id;
+    SubmitOptions submit;  ///< Account and ledger.
+    Format format = Format::kTable;
+};
+
+// ---- List ---------------------------------------------------------------------------------------
+
+Row row_of(const PendingApproval& row, const AccountId& account) {
+    return {row.command_id,
+            words_of(row.topic),
+            account.str(),
+            row.currency ? Json(row.amount.to_string()) : Json(),
+            row.currency ? Json(row.currency->code()) : Json(),
+            row.actor,
+            text_or_null(row.reason),
+            row.received_at.to_string()};
+}
+
+Row row_of(const Payout& payout, const AccountId& account) {
+    return {payout.payout_id,       "payout close",   account.str(), payout.amount.to_string(),
+            payout.currency.code(), payout.closed_by, nullptr,       payout.closed_at.to_string()};
+}
+
+/// Lists commands that wait, then payouts that are closed and not approved.
+Status run_list(const Frame& frame, const ListCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    return list_rows(
+        frame, command.list,
+        {{"id"},
+         {"command"},
+         {"account_id", Align::kLeft, false},
+         {"amount", Align::kRight},
+         {"currency"},
+         {"actor"},
+         {"reason"},
+         {"received_at"}},
+        [&](LedgerReader& ledger, Listing& listing) {
+            PendingApproval first;
+            first.account = *account;
+            ledger.scan(first, {1, 1}, [&](const PendingApproval& row) {
+                if (row.state == ApprovalState::kPending) {
+                    listing.add(row_of(row, command.account));
+                }
+                return true;
+            });
+            ledger.scan_payouts([&](const Payout& payout) {
+                if (payout.account == *account && payout.state == PayoutState::kClosed) {
+                    listing.add(row_of(payout, command.account));
+                }
+                return true;
+            });
+            return Status::success();
+        });
+}
+
+Status run_show(const Frame& frame, const ShowCommand& command) {
+    const auto options = with_account_of(frame, command.id, command.submit);
+    if (!options.ok()) {
+        return options.error();
+    }
+    const auto shown = show_approval(frame, command.id, *options);
+    if (!shown.ok()) {
+        return shown.error();
+    }
+    if (command.format == Format::kTable) {
+        print_approval(shown->object);
+    } else {
+        write_object(command.format, shown->object);
+    }
+    return Status::success();
+}
+
+// ---- Approve, withdraw --------------------------------------------------------------------------
+
+/// Asks on the terminal. Returns an error unless the answer is `yes`.
+Status confirm() {
+    std::printf("\nApprove this? Type yes: ");
+    std::fflush(stdout);
+    std::string answer;
+    for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) {
+        answer.push_back(static_cast<char>(c));
+    }
+    return answer == "yes" ? Status::success()
+                           : Status(Error{ErrorCode::kInvalid, "nothing was approved"});
+}
+
+/// Shows the subject on a terminal, and asks; elsewhere `--expect` has the digest of `approvals
+/// show`.
+Status run_approve(const Frame& frame, const Written<Approve>& written) {
+    Approve command = written.command;
+    const auto options = with_account_of(frame, command.id, written.submit);
+    if (!options.ok()) {
+        return options.error();
+    }
+    if (command.expect.empty()) {
+        const auto shown = show_approval(frame, command.id, *options);
+        if (!shown.ok()) {
+            return shown.error();
+        }
+        const bool asks =
+            shown->waits && ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
+        if (shown->waits && !asks) {
+            return Error{ErrorCode::kInvalid, "look at it with `sluice approvals show " +
+                                                  command.id +
+                                                  "`, then approve it with --expect DIGEST"};
+        }
+        if (asks) {
+            print_approval(shown->object);
+            if (Status agreed = confirm(); !agreed.ok()) {
+                return agreed;
+            }
+            command.expect = shown->digest;
+        }
+    }
+    return submit(frame, command, *options);
+}
+
+Status run_withdraw(const Frame& frame, const Written<Withdraw>& written) {
+    const auto options = with_account_of(frame, written.command.id, written.submit);
+    return options.ok() ? submit(frame, written.command, *options) : Status(options.error());
+}
+
+void declare_list(Subcommand app, const std::string& name, const std::string& help,
+                  Subcommand* declared) {
+    auto [list, listed] = add_command(app, name, help, run_list);
+    const Option account = add_id(list, "--account", "A", listed.account, "Account");
+    list.require([account] { return account.is_given() ? "" : "--account"; });
+    add_list_options(list, listed.list);
+    if (declared != nullptr) {
+        *declared = list;
+    }
+}
+
+}  // namespace
+
+void declare_approvals(Subcommand app) {
+    auto [approve, approved] = add_command(
+        app, "approve", "Approve a payout, a payout run, or a pending command", run_approve);
+    add_value(approve, "ID", "ID", approved.command.id, parse_admin_id,
+              "Id, as `approvals` shows it")
+        .required();
+    add_id_account(approve, approved.submit);
+    add_value(approve, "--expect", "DIGEST", approved.command.expect, parse_admin_id,
+              "Digest that `approvals show` printed; required unless a terminal asks");
+    add_command_options(approve, approved.submit, false);
+
+    auto [withdraw, withdrawn] =
+        add_command(app, "withdraw", "Withdraw a pending command", run_withdraw);
+    add_value(withdraw, "ID", "ID", withdrawn.command.id, parse_admin_id,
+              "Id, as `approvals` shows it")
+        .required();
+    add_id_account(withdraw, withdrawn.submit);
+    add_command_options(withdraw, withdrawn.submit, true);
+
+    Subcommand approvals = app;
+    declare_list(app, "approvals", "List commands and payouts that await approval, or show one",
+                 &approvals);
+    declare_list(approvals, "list", "List commands and payouts that await approval", nullptr);
+    auto [show, shown] =
+        add_command(approvals, "show", "Show what an approval would do, and its digest", run_show);
+    add_value(show, "ID", "ID", shown.id, parse_admin_id, "Id, as `approvals` lists it").required();
+    add_id_account(show, shown.submit);
+    add_ledger(show, shown.submit.ledger_url);
+    add_format(show, shown.format);
+}
+
+}  // namespace sluice::cli
