@@ -15,6 +15,7 @@
 #include "core/commands/commands.hpp"
 #include "core/protocol/record.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/command_key.hpp"
 
 namespace sluice::bench {
 
@@ -131,6 +132,11 @@ struct Bench {
         std::vector<store::AppendItem> items(bodies.size());
         RecordEnvelope envelope;
         for (const std::string& body : bodies) {
+            if (is_command(topic)) {
+                const auto held = store::HeldCommandKeys::load(paths.command_key);
+                check(held.ok(), held ? "" : held.error().message);
+                meta.seal = held->keys().seal(meta, sha256(body), queue->uuid());
+            }
             envelope.encode(meta, body);
             prefixes.emplace_back(envelope.prefix());
         }

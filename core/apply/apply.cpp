@@ -182,8 +182,38 @@ Applied Applier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
     return {InputClass::kCatalog, false, {}, CommandOutcome::kDone};
 }
 
+/// Returns why a command is not one that `sluice` wrote once, or nothing. Notes its seal.
+std::optional<std::string> Applier::seal_fault_of(const Decoded& decoded, LedgerTxn& txn) {
+    const RecordMeta& meta = decoded.meta;
+    const SequenceNumber seq = decoded.input.seq;
+    if (seals_ != nullptr) {
+        const Digest256 sent =
+            decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body);
+        if (std::optional<std::string> fault = seals_->fault(meta, sent, txn.head().node, seq)) {
+            return fault;
+        }
+    }
+    if (!meta.seal) {
+        return std::nullopt;
+    }
+    UsedSeal used;
+    used.mac = meta.seal->mac;
+    if (txn.load(used)) {
+        return used.seq == seq
+                   ? std::nullopt
+                   : std::optional(std::string(kNotSealed) + ": the command is a copy of input " +
+                                   std::to_string(used.seq.value));
+    }
+    used.seq = seq;
+    txn.put(used);
+    return std::nullopt;
+}
+
 Applied Applier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
     const RecordMeta& meta = decoded.meta;
+    if (std::optional<std::string> fault = seal_fault_of(decoded, txn)) {
+        return dead(*std::move(fault));
+    }
     const Result<Request> request =
         decode_request(meta.topic, decoded.body, pseudonyms_of(decoded.input));
     if (!request) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "core/commands/seal.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/order.hpp"
 #include "core/orders/program_cache.hpp"
@@ -32,6 +33,10 @@ inline constexpr std::size_t kWorkInline = 256;
 
 class Applier {
 public:
+    /// @param seals  Judges the seals of commands, and outlives this object. nullptr judges none,
+    /// for a replay whose inputs a worker has judged.
+    explicit Applier(SealCheck* seals = nullptr) : seals_(seals) {}
+
     /// Applies one input: rows, journal, totals, checkpoint. Never fails on an input's content:
     /// what cannot be applied becomes a dead letter. Requires: no work is pending (see work());
     /// input.seq is above the head's applied_seq. Throws LedgerFailure; the caller then aborts the
@@ -59,6 +64,7 @@ private:
                         LedgerTxn& txn);
     Applied apply_order(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_catalog(const Decoded& decoded, LedgerTxn& txn);
+    std::optional<std::string> seal_fault_of(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_command(const Decoded& decoded, LedgerTxn& txn);
     /// Applies a dead letter again. Returns true if the letter could be applied and is erased.
     bool replay(DeadLetter letter, LedgerTxn& txn);
@@ -66,6 +72,7 @@ private:
     /// (kConflict) if the ledger has other names for the number.
     void learn_shop(const RecordMeta& meta, LedgerTxn& txn);
 
+    SealCheck* seals_;
     OrderEventParser orders_;
     ProductBatchParser products_;
     ProgramCache programs_;

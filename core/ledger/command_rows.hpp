@@ -36,6 +36,13 @@ struct CommandRow {
     std::string first_command;  ///< Its key was used before: the command whose result this is.
 };
 
+/// The seal of a command that the queue had, whatever became of it. A captured record that is
+/// appended again has the same seal (controls K5).
+struct UsedSeal {
+    Digest256 mac{};
+    SequenceNumber seq;  ///< The first input that had it.
+};
+
 /// An idempotency key that was used. Valid per account, for ever.
 struct CommandKey {
     AccountNumber account;

@@ -434,6 +434,12 @@ void describe(Description& table, AppliedBatch& row) {
                 {"slices", row.slices}});
 }
 
+void describe(Description& table, UsedSeal& row) {
+    table.named("seals", kPerNode | kWriteOnce);
+    table.key({{"mac", row.mac}});
+    table.rest({{"seq", row.seq}});
+}
+
 template <class Row>
 DescribedTable described() {
     DescribedTable table;

@@ -74,11 +74,14 @@ void build_metadata(flatbuffers::FlatBufferBuilder& builder, const RecordMeta& m
     const auto bulk = meta.bulk ? add_bulk(builder, *meta.bulk) : 0;
     const fbs::Digest pseudonym{flatbuffers::span<const std::uint8_t, 32>(
         meta.anon_pseudonym ? *meta.anon_pseudonym : Digest256{})};
+    const fbs::Digest seal{
+        flatbuffers::span<const std::uint8_t, 32>(meta.seal ? meta.seal->mac : Digest256{})};
     builder.Finish(fbs::CreateRecordMeta(
         builder, static_cast<std::uint8_t>(meta.topic), meta.account_number.value,
         meta.shop_number.value, account_id, shop_id, meta.received_at.seconds,
         meta.received_at.nanos, request_id, idempotency_key, anon_id, actor, meta.records_count,
-        bulk, meta.anon_pseudonym ? &pseudonym : nullptr));
+        bulk, meta.anon_pseudonym ? &pseudonym : nullptr, meta.seal ? meta.seal->key : 0,
+        meta.seal ? &seal : nullptr));
 }
 
 /// An aligned copy of the metadata, because FlatBuffers needs 8-byte alignment and LMDB ensures 2.
@@ -154,6 +157,9 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
     meta.anon_id = metadata.view(stored->anon_id());
     if (stored->anon_pseudonym() != nullptr) {
         meta.anon_pseudonym = decode_digest(*stored->anon_pseudonym());
+    }
+    if (stored->seal() != nullptr) {
+        meta.seal = CommandSeal{stored->seal_key(), decode_digest(*stored->seal())};
     }
     meta.actor = metadata.view(stored->actor());
     meta.records_count = stored->records_count();

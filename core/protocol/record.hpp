@@ -33,6 +33,12 @@ struct BulkRef {
     Digest256 sha256{};
 };
 
+/// Proof that a command was written by the `sluice` program (core/commands/seal.hpp).
+struct CommandSeal {
+    std::uint32_t key = 0;
+    Digest256 mac{};
+};
+
 /// Metadata as views. The bytes must outlive it.
 struct RecordMeta {
     Topic topic = Topic::kOrderCreate;
@@ -51,6 +57,7 @@ struct RecordMeta {
     std::string_view actor;           ///< Commands: who ran it (user name).
     std::uint32_t records_count = 1;  ///< Products in a batch.
     std::optional<BulkRef> bulk;
+    std::optional<CommandSeal> seal{};  ///< Commands only.
 };
 
 /// An encoded head and metadata, to be written before the body. Reusable.

@@ -359,6 +359,7 @@ Status copy_all(const BackupSource& source, const StorePaths& to, Backup& backup
     ok = ok ? copy_registry(source.paths, to) : ok;
     ok = ok ? copy_small(source.paths.root / "ledger.url", to.root / "ledger.url") : ok;
     ok = ok ? copy_small(source.paths.master_key, to.master_key) : ok;
+    ok = ok ? copy_small(source.paths.command_key, to.command_key) : ok;
     ok = ok ? copy_file(source.paths.format, to.format, kWholeFile, {}) : ok;
     backup.queue_uuid = taken.state.uuid;
     backup.group = group_of(source.paths.lanes);

@@ -38,6 +38,23 @@ Status place(const fs::path& folder, const BackupFile& file, const StorePaths& t
                  : Status(owner.error());
 }
 
+/// Puts the backup's key in place of the one that `sluice init` made. The worker cannot start
+/// without a command key, so that one stays if the backup has none.
+Status place_command_key(const fs::path& folder, const StorePaths& target) {
+    const fs::path key = folder / "command.key";
+    if (::access(key.c_str(), F_OK) != 0) {
+        return Status::success();
+    }
+    const auto owner = owner_of(target.command_key);
+    if (!owner) {
+        return owner.error();
+    }
+    if (::unlink(target.command_key.c_str()) != 0) {
+        return system_error(errno, "remove", target.command_key);
+    }
+    return copy_file(key, target.command_key, kWholeFile, *owner);
+}
+
 Status sync_folders(const StorePaths& target) {
     Status ok = Status::success();
     for (const fs::path& folder :
@@ -60,15 +77,15 @@ Status fill(const fs::path& folder, const Backup& backup, const StorePaths& targ
         return system_error(errno, "empty", target.root);
     }
     for (const BackupFile& file : backup.files) {
-        if (file.path == "format" || file.path == "master.key") {
+        if (file.path == "format" || file.path == "master.key" || file.path == "command.key") {
             continue;
         }
         if (Status placed = place(folder, file, target); !placed) {
             return placed;
         }
     }
-    Status ok = Status::success();
-    if (::access((folder / "master.key").c_str(), F_OK) == 0) {
+    Status ok = place_command_key(folder, target);
+    if (ok && ::access((folder / "master.key").c_str(), F_OK) == 0) {
         ok = copy_file(folder / "master.key", target.master_key, kWholeFile, *key_owner);
     }
     ok = ok ? sync_folders(target) : ok;

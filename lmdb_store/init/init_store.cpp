@@ -15,6 +15,7 @@
 #include "lmdb_store/queue/tables.hpp"
 #include "lmdb_store/registry/publish.hpp"
 #include "lmdb_store/registry/tables.hpp"
+#include "lmdb_store/store/command_key.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
@@ -36,6 +37,7 @@ constexpr Modes kWithGroup{0750, 03770, 0660, 0640};
 constexpr Modes kAlone{0700, 0700, 0600, 0600};
 constexpr mode_t kPrivateFolder = 0700;
 constexpr mode_t kPrivateFile = 0600;
+constexpr mode_t kPrivateKey = 0400;
 
 struct Owners {
     uid_t user;
@@ -147,8 +149,10 @@ private:
 
     [[nodiscard]] Status files() {
         made_.push_back(paths_.master_key);
+        made_.push_back(paths_.command_key);
         made_.push_back(paths_.worker_lock);
         Status ok = key_.save(paths_.master_key);
+        ok = ok ? create_command_key(paths_.command_key, owners_.with(kPrivateKey)) : ok;
         ok = ok ? replace_file(paths_.worker_lock, "", owners_.with(kPrivateFile)) : ok;
         ok = ok ? create_generation(paths_, owners_.with(owners_.modes.read_file)) : ok;
         ok = ok ? publish_registry(paths_) : ok;

@@ -36,7 +36,7 @@ enum class Latch : std::uint8_t {
 };
 
 /// The kind of a dead letter: ControlWords::dead_by_kind.
-enum class DeadKind : std::uint8_t { kUnreadable, kOrder, kCatalog, kCommand };
+enum class DeadKind : std::uint8_t { kUnreadable, kOrder, kCatalog, kCommand, kNotSealed };
 
 /// Packs a version into a number: 1.2.3 becomes 1'002'003.
 [[nodiscard]] constexpr std::uint64_t packed_version(std::uint64_t major, std::uint64_t minor,

@@ -87,6 +87,7 @@ StorePaths::StorePaths(fs::path store_root)
     : root(std::move(store_root)),
       format(root / "format"),
       master_key(root / "master.key"),
+      command_key(root / "command.key"),
       registry(root / "registry"),
       queue(root / "queue"),
       bulk(queue / "bulk"),

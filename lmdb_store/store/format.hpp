@@ -25,7 +25,8 @@ struct StoreFormat {
 /// The paths inside a store. Performs no I/O.
 struct StorePaths {
     explicit StorePaths(std::filesystem::path store_root);
-    std::filesystem::path root, format, master_key, registry, queue, bulk, control, ledger, archive;
+    std::filesystem::path root, format, master_key, command_key, registry, queue, bulk, control,
+        ledger, archive;
     std::filesystem::path lanes, lane_cells;
     std::filesystem::path worker_lock;  ///< Locked (flock) by the process that drains the queue.
 };

@@ -28,7 +28,8 @@ std::uint64_t read(const std::atomic<std::uint64_t>& word) noexcept {
 
 constexpr std::array<std::string_view, 5> kWorkerStates{"unknown", "starting", "running",
                                                         "retrying", "stopped"};
-constexpr std::array<std::string_view, 4> kDeadKinds{"unreadable", "order", "catalog", "command"};
+constexpr std::array<std::string_view, 5> kDeadKinds{"unreadable", "order", "catalog", "command",
+                                                     "not_sealed"};
 constexpr std::array<std::string_view, 13> kErrorNames{"an input breaks a rule",
                                                        "something is missing",
                                                        "a conflict",

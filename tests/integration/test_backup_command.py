@@ -251,6 +251,8 @@ def test_tokens_of_before_sign_at_the_restored_store(start_edge, new_merchant, t
     edge.stop()
     shutil.move(edge.store, f"{edge.store}.broken")
     cli.Sluice(edge.store)("restore", str(tmp_path / "b"))
+    keys = [path / "command.key" for path in (edge.store, pathlib.Path(f"{edge.store}.broken"))]
+    assert keys[0].read_bytes() == keys[1].read_bytes()
     edge.start()
     assert merchant.event("ORDER_CREATE", orders.order("o")).status == 200
     assert edge.request("POST", sign.EVENTS, [], b"").status == 401

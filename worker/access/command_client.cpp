@@ -9,6 +9,7 @@
 #include "core/protocol/record.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
+#include "lmdb_store/store/command_key.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/drain/housekeeping.hpp"
@@ -64,6 +65,11 @@ Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queu
         bulk = std::move(*written);
         meta.bulk = bulk->ref();
     }
+    const auto held = store::HeldCommandKeys::load(paths.command_key);
+    if (!held) {
+        return held.error();
+    }
+    meta.seal = held->keys().seal(meta, sha256(body), queue.uuid());
     store::AppendItem item;
     item.body = bulk ? std::string_view() : std::string_view(body);
     RecordEnvelope envelope;

@@ -190,6 +190,33 @@ Status with_each_node(const Frame& frame, const std::string& ledger_url,
     }
 }
 
+void add_command_keys(Subcommand app, std::vector<std::string>& target) {
+    add_texts(
+        app, "--command-key", "FILE", target,
+        "Keys that sealed the commands of another node's archive, its command.key; repeat it");
+}
+
+Result<bool> add_archive_keys(const Frame& frame, const std::vector<std::string>& files,
+                              worker::ArchiveSeals& seals) {
+    const store::StorePaths paths = frame.paths();
+    const bool has_store = ::access(paths.command_key.c_str(), R_OK) == 0;
+    if (has_store) {
+        const auto queue = store::Queue::open(paths, queue_options());
+        if (!queue.ok()) {
+            return queue.error();
+        }
+        if (Status added = seals.add(paths.command_key, (*queue)->uuid()); !added.ok()) {
+            return added.error();
+        }
+    }
+    for (const std::string& file : files) {
+        if (Status added = seals.add(file, {}); !added.ok()) {
+            return added.error();
+        }
+    }
+    return has_store || !files.empty();
+}
+
 Status with_snapshot(const Frame& frame, const std::string& ledger_url,
                      const std::function<Status(LedgerReader&)>& read, ReadFrom from) {
     auto opener = ledger_for_reading(frame, ledger_url, from);

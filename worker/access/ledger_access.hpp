@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/ledger/ledger.hpp"
 #include "core/values/result.hpp"
@@ -13,6 +14,7 @@
 #include "worker/cli/cli.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/drain/drain.hpp"
+#include "worker/drain/store_seals.hpp"
 
 namespace sluice::cli {
 
@@ -44,6 +46,14 @@ enum class ReadFrom : std::uint8_t {
 /// @param options  Settings of a PostgreSQL ledger.
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_writing(
     const Frame& frame, const std::string& ledger_url, const pg::LedgerOptions& options = {});
+
+/// Adds `--command-key FILE`, for the replay of archives.
+void add_command_keys(Subcommand app, std::vector<std::string>& target);
+/// Adds the keys of the store, if there is one that this user may read, and those of `files`.
+/// Returns whether there are any.
+[[nodiscard]] Result<bool> add_archive_keys(const Frame& frame,
+                                            const std::vector<std::string>& files,
+                                            worker::ArchiveSeals& seals);
 
 /// Runs `read` on a snapshot. A LedgerFailure becomes the Status.
 [[nodiscard]] Status with_snapshot(const Frame& frame, const std::string& ledger_url,

@@ -20,6 +20,7 @@ struct DoctorCommand {
     std::string nginx_conf;
     bool replays = false;
     std::vector<std::string> archives;  ///< Empty means the store's own.
+    std::vector<std::string> keys;      ///< Command keys of other stores.
     std::string ledger;                 ///< --ledger
     Format format = Format::kTable;
 };
@@ -31,6 +32,7 @@ Findings look(const Frame& frame, const NginxDump& nginx) {
     if (findings.back().health == Health::kOk) {
         check_permissions(paths, findings);
         check_key(paths, findings);
+        check_command_key(paths, findings);
         check_disk(paths, findings);
         check_clock(paths, now(), findings);
         check_readers(paths, findings);
@@ -103,6 +105,12 @@ Status run_replay(const Frame& frame, const DoctorCommand& command) {
     if (!options.ok()) {
         return options.error();
     }
+    worker::ArchiveSeals seals;
+    const auto judged = add_archive_keys(frame, command.keys, seals);
+    if (!judged.ok()) {
+        return judged.error();
+    }
+    options->seals = *judged ? &seals : nullptr;
     const auto temporary = TemporaryFolder::make("sluice-replay");
     if (!temporary.ok()) {
         return temporary.error();
@@ -122,6 +130,12 @@ Status run_replay(const Frame& frame, const DoctorCommand& command) {
         return outcome.error();
     }
     show_replay(*outcome, command.format);
+    if (seals.unknown_count() != 0) {
+        std::fprintf(stderr,
+                     "sluice: the seals of %llu commands of other nodes were not checked: name "
+                     "their keys with --command-key\n",
+                     static_cast<unsigned long long>(seals.unknown_count()));
+    }
     if (!outcome->is_equal()) {
         return differs(*outcome);
     }
@@ -173,6 +187,7 @@ void declare_doctor(Subcommand app) {
     add_texts(doctor, "--from", "ARCHIVE", command.archives,
               "Folder of an archive; repeat it for each node of a fleet (default: the store's own)")
         .needs(replay);
+    add_command_keys(doctor, command.keys);
     add_ledger(doctor, command.ledger).needs(replay);
     add_format(doctor, command.format);
 }

@@ -12,13 +12,15 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/drain/rebuild.hpp"
+#include "worker/drain/store_seals.hpp"
 
 namespace sluice::cli {
 namespace {
 
 struct RebuildCommand {
     std::vector<std::string> from;
-    std::string into;  ///< A folder, or the URL of a database.
+    std::vector<std::string> keys;  ///< Command keys of other stores.
+    std::string into;               ///< A folder, or the URL of a database.
 };
 
 struct MigrateCommand {
@@ -79,8 +81,26 @@ Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::stri
     return Status::success();
 }
 
+/// The seals of commands are judged by the keys of the store, if there is one, and by those that
+/// were named. Without any key the workers' verdicts count, which are archived.
+Result<worker::RebuildOptions> rebuild_options(const Frame& frame, const RebuildCommand& command,
+                                               worker::ArchiveSeals& seals) {
+    worker::RebuildOptions options;
+    const auto added = add_archive_keys(frame, command.keys, seals);
+    if (!added.ok()) {
+        return added.error();
+    }
+    options.seals = *added ? &seals : nullptr;
+    return options;
+}
+
 Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
-    auto rebuild = worker::Rebuild::begin(folders(command), command.into, {});
+    worker::ArchiveSeals seals;
+    const auto options = rebuild_options(frame, command, seals);
+    if (!options.ok()) {
+        return options.error();
+    }
+    auto rebuild = worker::Rebuild::begin(folders(command), command.into, *options);
     if (Status replayed = replay(rebuild, command.into); !replayed.ok()) {
         return replayed;
     }
@@ -106,7 +126,7 @@ Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
 
 /// Replays into the database the archived inputs that it lacks: all of them, or those after the
 /// backup that was restored there.
-Status rebuild_database(const RebuildCommand& command) {
+Status rebuild_database(const Frame& frame, const RebuildCommand& command) {
     const auto url = pg::Url::parse(command.into);
     if (!url.ok()) {
         return url.error();
@@ -115,13 +135,18 @@ Status rebuild_database(const RebuildCommand& command) {
     if (!ledger.ok()) {
         return ledger.error();
     }
-    auto rebuild = worker::Rebuild::go_on(folders(command), std::move(ledger).value(), {});
+    worker::ArchiveSeals seals;
+    const auto options = rebuild_options(frame, command, seals);
+    if (!options.ok()) {
+        return options.error();
+    }
+    auto rebuild = worker::Rebuild::go_on(folders(command), std::move(ledger).value(), *options);
     return replay(rebuild, url->shown());
 }
 
 Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
     try {
-        return pg::Url::is_one(command.into) ? rebuild_database(command)
+        return pg::Url::is_one(command.into) ? rebuild_database(frame, command)
                                              : rebuild_folder(frame, command);
     } catch (const LedgerFailure& failure) {
         return failure.error();
@@ -188,6 +213,7 @@ void declare_ledger(Subcommand app) {
     add_texts(rebuild, "--from", "ARCHIVE", rebuilt.from,
               "Folder of an archive; repeat it for each node of a fleet")
         .required();
+    add_command_keys(rebuild, rebuilt.keys);
     const Option folder = add_value(rebuild, "--into", "DIR|URL", rebuilt.into, parse_place,
                                     "New or empty folder for the ledger, or a database");
     rebuild.uses_file(rebuilt.into, FileUse::kNewFolder);

@@ -1,11 +1,18 @@
 // sluice init, store set, key rotate
 #include <grp.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+
+#include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/store/command_key.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
+#include "os/files/file_io.hpp"
+#include "worker/access/ledger_access.hpp"
 #include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/system/identity.hpp"
@@ -70,6 +77,25 @@ Status run_set(const Frame& frame, const SetCommand& command) {
     return Status::success();
 }
 
+/// Commands that are in the queue by now keep the seal of the old key.
+Status rotate_command_key(const store::StorePaths& paths) {
+    struct stat ledger {};
+    if (::stat(paths.ledger.c_str(), &ledger) != 0) {
+        return system_error(errno, "look at", paths.ledger);
+    }
+    return store::rotate_command_key(paths.command_key, {ledger.st_uid, ledger.st_gid, 0400},
+                                     [&paths]() -> Result<SequenceNumber> {
+                                         const auto queue =
+                                             store::Queue::open(paths, queue_options());
+                                         if (!queue.ok()) {
+                                             return queue.error();
+                                         }
+                                         const auto fill = (*queue)->fill();
+                                         return fill.ok() ? Result<SequenceNumber>(fill->last_seq)
+                                                          : Result<SequenceNumber>(fill.error());
+                                     });
+}
+
 Status run_rotate(const Frame& frame, const RotateCommand& command) {
     const auto paths = frame.paths();
     std::optional<store::MasterKey> to;
@@ -92,7 +118,12 @@ Status run_rotate(const Frame& frame, const RotateCommand& command) {
         !done.ok()) {
         return done;
     }
-    std::printf("the master key is a new one; running nginx workers read it by themselves\n");
+    if (Status done = rotate_command_key(paths); !done.ok()) {
+        return done;
+    }
+    std::printf(
+        "the master key and the command key are new ones; running nginx workers and the worker "
+        "read them by themselves\n");
     return Status::success();
 }
 
@@ -123,9 +154,10 @@ void declare_store(Subcommand app) {
         "Maximum number of accounts, which sizes nginx's shared memory; restart nginx afterwards")
         .required();
 
-    const Subcommand key = app.add_group("key", "Manage the key that encrypts the tokens' secrets");
-    auto [rotate, rotated] =
-        add_command(key, "rotate", "Encrypt every secret with a new key", run_rotate);
+    const Subcommand key = app.add_group("key", "Manage the keys of tokens and commands");
+    auto [rotate, rotated] = add_command(
+        key, "rotate", "Encrypt every secret with a new key, and seal commands with a new key",
+        run_rotate);
     add_file(rotate, "--to", "KEYFILE", rotated.to, FileUse::kInput,
              "New key, copied from another node of the fleet (default: a random key)");
 }

@@ -33,6 +33,7 @@ void add_damage(const char* check, const Error& error, Findings& findings);
 void check_format(const store::StorePaths& paths, Findings& findings);
 void check_permissions(const store::StorePaths& paths, Findings& findings);
 void check_key(const store::StorePaths& paths, Findings& findings);
+void check_command_key(const store::StorePaths& paths, Findings& findings);
 void check_disk(const store::StorePaths& paths, Findings& findings);
 void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findings);
 // worker/doctor/rows.cpp

@@ -3,6 +3,7 @@
 
 #include "core/apply/work.hpp"
 #include "core/audit/audit.hpp"
+#include "core/commands/seal.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/connection/examine.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -154,8 +155,28 @@ void check_server(const pg::Url& url, Findings& findings) {
 
 }  // namespace
 
+/// Reports commands without a valid seal: nginx, or another user who may append, wrote them.
+void check_seals(const Frame& frame, Findings& findings) {
+    std::string numbers;
+    const Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
+        ledger.scan_dead([&numbers](const DeadLetter& letter) {
+            if (is_not_sealed(letter.reason)) {
+                numbers += (numbers.empty() ? "" : ", ") + std::to_string(letter.seq.value);
+            }
+            return true;
+        });
+        return Status::success();
+    });
+    if (read.ok() && !numbers.empty()) {
+        findings.push_back({"seal", Health::kProblem,
+                            "commands without a valid seal, which were not applied: " + numbers,
+                            "sluice dead show SEQ; find who wrote to the queue: docs/security.md"});
+    }
+}
+
 void check_ledger(const Frame& frame, Findings& findings) {
     check_place(frame, findings);
+    check_seals(frame, findings);
     check_work(frame, findings);
     const auto own = has_own_ledger(frame);
     if (own.ok() && *own) {

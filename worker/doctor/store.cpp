@@ -12,6 +12,7 @@
 
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/registry/published.hpp"
+#include "lmdb_store/store/command_key.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/files/file_io.hpp"
 #include "worker/doctor/doctor.hpp"
@@ -185,6 +186,30 @@ void check_key(const store::StorePaths& paths, Findings& findings) {
         return;
     }
     findings.push_back({"key", Health::kOk, "the master key is readable by its owner only", ""});
+}
+
+void check_command_key(const store::StorePaths& paths, Findings& findings) {
+    const auto held = store::HeldCommandKeys::load(paths.command_key);
+    struct stat info {};
+    struct stat ledger {};
+    if (!held.ok() && held.error().code == ErrorCode::kPermission && ::geteuid() != 0) {
+        findings.push_back({"command key", Health::kNote, held.error().message,
+                            "run doctor as root or as the store's owner"});
+    } else if (!held.ok()) {
+        findings.push_back({"command key", Health::kProblem, held.error().message,
+                            "restore " + paths.command_key.string() +
+                                " from the backup, owned by the worker's user, mode 0400"});
+    } else if (::stat(paths.command_key.c_str(), &info) == 0 &&
+               ::stat(paths.ledger.c_str(), &ledger) == 0 && info.st_uid != ledger.st_uid) {
+        findings.push_back(
+            {"command key", Health::kProblem,
+             paths.command_key.string() + " belongs to " + user_name(info.st_uid) +
+                 ", the ledger to " + user_name(ledger.st_uid),
+             "chown " + user_name(ledger.st_uid) + " " + paths.command_key.string()});
+    } else {
+        findings.push_back(
+            {"command key", Health::kOk, "the command key is readable by its owner only", ""});
+    }
 }
 
 void check_disk(const store::StorePaths& paths, Findings& findings) {

@@ -23,6 +23,7 @@ Applying::Applying(const store::StorePaths& paths, store::Queue& queue, LedgerOp
       opener_(std::move(open_ledger)),
       options_(options),
       searcher_(std::move(searcher)),
+      applier_(options.seals),
       limits_(options.batch) {}
 
 Status Applying::open_ledger() {

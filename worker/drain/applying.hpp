@@ -29,6 +29,7 @@ public:
     struct Options {
         BatchLimits batch;
         std::size_t read_bytes_max = 0;  ///< Bytes of the queue that are copied at once.
+        SealCheck* seals = nullptr;      ///< As Applier has it.
     };
     /// Result of one step.
     struct Step {

@@ -27,10 +27,13 @@ store::ArchivedInput archived(const OwnedInput& input) {
     if (input.dead_reason) {
         made.body = store::ArchivedBody::kBulkMissing;
         made.dead_reason = store::cut_reason(*input.dead_reason);
-    } else if (!input.bulk_file.empty()) {
+        return made;
+    }
+    if (!input.bulk_file.empty()) {
         made.body = store::ArchivedBody::kBulk;
         made.bulk_body = input.bulk_body;
     }
+    made.dead_reason = store::cut_reason(input.not_sealed);
     return made;
 }
 
@@ -139,7 +142,8 @@ void Archiver::count_unflushed() {
 }
 
 Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
-    const bool may_forget = !input.input_class || *input.input_class == InputClass::kCommand;
+    const bool may_forget = input.not_sealed.empty() &&
+                            (!input.input_class || *input.input_class == InputClass::kCommand);
     const Result<RecordView> record =
         may_forget ? decode_record(input.record) : Error{ErrorCode::kInvalid, {}};
     Status added = record && record->meta.topic == Topic::kForget
@@ -242,9 +246,14 @@ Result<bool> Archiver::catch_up(SequenceNumber applied, Timestamp now) {
         if (input.seq > applied) {
             break;
         }
-        if (input.dead_reason) {
+        const auto record = decode_record(input.record);
+        if (input.dead_reason || (record && is_command(record->meta.topic))) {
             const std::optional<DeadLetter> letter = ledger->dead_letter(input.seq);
-            input.dead_reason = letter ? letter->reason : *input.dead_reason;
+            if (input.dead_reason) {
+                input.dead_reason = letter ? letter->reason : *input.dead_reason;
+            } else if (letter && is_not_sealed(letter->reason)) {
+                input.not_sealed = letter->reason;
+            }
         }
         if (Status added = add_one(input, now); !added) {
             return added.error();

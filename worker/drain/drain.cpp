@@ -12,6 +12,7 @@
 #include "worker/drain/forget_part.hpp"
 #include "worker/drain/housekeeping.hpp"
 #include "worker/drain/retry.hpp"
+#include "worker/drain/store_seals.hpp"
 #include "worker/drain/target_ledger.hpp"
 
 namespace sluice::worker {
@@ -60,7 +61,9 @@ public:
           queue_(queue),
           events_(std::move(events)),
           keeper_(paths, queue),
-          applying_(paths, queue, std::move(opener), {options.batch, options.read_bytes_max},
+          seals_(paths.command_key),
+          applying_(paths, queue, std::move(opener),
+                    {options.batch, options.read_bytes_max, &seals_},
                     [this](const ForgetNotSearched& wanted) {
                         return forgets_.search(wanted, applying_.ledger());
                     }),
@@ -111,6 +114,7 @@ private:
     store::Queue& queue_;
     DrainEvents events_;
     Housekeeping keeper_;
+    StoreSeals seals_;
     Applying applying_;
     ArchiveFollower archive_;
     ForgetParts forgets_;
@@ -120,6 +124,9 @@ private:
 };
 
 Status Drain::Loop::open() {
+    if (Status loaded = seals_.load(); !loaded) {
+        return loaded;
+    }
     if (Status opened = applying_.open(); !opened) {
         return opened;
     }

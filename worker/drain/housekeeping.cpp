@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/commands/seal.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "os/clock/clock.hpp"
@@ -20,6 +21,9 @@ constexpr std::int64_t kOrphanSeconds = 3600;
 constexpr std::chrono::milliseconds kSweepSlice{20};
 
 store::DeadKind kind_of(const DeadLetter& letter) {
+    if (is_not_sealed(letter.reason)) {
+        return store::DeadKind::kNotSealed;
+    }
     if (!letter.topic) {
         return store::DeadKind::kUnreadable;
     }
@@ -189,7 +193,7 @@ void Housekeeping::count_dead(Ledger& ledger, const std::string& node) {
         return;
     }
     dead_counted_ = dead;
-    std::array<std::uint64_t, 4> open{};
+    std::array<std::uint64_t, 5> open{};
     snapshot->scan_dead([&](const DeadLetter& letter) {
         ++open[static_cast<std::size_t>(kind_of(letter))];
         return true;

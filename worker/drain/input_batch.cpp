@@ -66,13 +66,13 @@ Input OwnedInput::view() const {
             forget_found ? &*forget_found : nullptr};
 }
 
-InputClass BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
+Applied BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
     Input view = input.view();
     if (const auto known = poison_.find(input.seq); known != poison_.end()) {
         (known->second.is_damage ? view.damage : view.dead_reason) = known->second.reason;
     }
     try {
-        return applier_.apply(view, txn).input_class;
+        return applier_.apply(view, txn);
     } catch (const DamagedRow& damaged) {
         if (!damaged.order() || view.damage) {
             throw;  // the row affects other inputs as well
@@ -116,8 +116,12 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         if (at + 1 < last) {
             fetch_ahead(inputs[at + 1].record);
         }
-        const InputClass input_class = apply_one(txn, inputs[at]);
+        Applied applied = apply_one(txn, inputs[at]);
+        const InputClass input_class = applied.input_class;
         inputs[at].input_class = input_class;
+        if (input_class == InputClass::kDead && is_not_sealed(applied.text)) {
+            inputs[at].not_sealed = std::move(applied.text);
+        }
         ++outcome.inputs_applied;
         ++outcome.inputs_done;
         if (input_class == InputClass::kCommand && work_is_pending(txn)) {

@@ -35,6 +35,7 @@ struct OwnedInput {
     std::optional<InputClass> input_class;     ///< Set when it was applied here.
     std::optional<ForgetFound> forget_found;   ///< Result of the search for a FORGET.
     std::optional<std::string> damage;         ///< Set if a FORGET's search met damage.
+    std::string not_sealed;  ///< The reason, if it was applied here as a command without a seal.
 
     [[nodiscard]] Input view() const;
 };
@@ -66,6 +67,9 @@ struct Poison {
 
 class BatchApplier {
 public:
+    /// @param seals  As Applier has it.
+    explicit BatchApplier(SealCheck* seals = nullptr) : applier_(seals) {}
+
     /// Applies pending work, then inputs within the limits, in one transaction. Skips inputs that
     /// the checkpoint covers, because a commit may have succeeded without its outcome being known.
     /// Returns kCorrupt if an input is missing between the checkpoint and the first one.
@@ -84,7 +88,7 @@ private:
     void apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
                       const BatchLimits& limits, BatchOutcome& outcome);
     std::size_t narrow(const BatchOutcome& outcome, const LedgerFailure& failure);
-    InputClass apply_one(LedgerTxn& txn, const OwnedInput& input);
+    Applied apply_one(LedgerTxn& txn, const OwnedInput& input);
 
     Applier applier_;
     /// Inputs that made the applier throw, with its message; the next call dead-letters them.

@@ -27,6 +27,9 @@ struct RebuildOptions {
     /// Returns true to end the replay with kBusy. May be empty.
     std::function<bool()> stops = {};
     bool is_temporary = false;  ///< The new ledger is not made durable.
+    /// Judges the seals of commands, and outlives the rebuild. nullptr keeps the verdicts of the
+    /// workers that applied them.
+    SealCheck* seals = nullptr;
 };
 
 /// Result of the comparison with a ledger in use.
@@ -73,7 +76,7 @@ public:
 
 private:
     Rebuild(std::vector<std::filesystem::path> archives, const RebuildOptions& options)
-        : archives_(std::move(archives)), options_(options) {}
+        : archives_(std::move(archives)), options_(options), applier_(options.seals) {}
     /// Tells apply() how much of the work that the batch leaves it performs.
     struct LeftWork {
         bool is_finished = true;

@@ -209,6 +209,7 @@ private:
         }
         RebuildOptions how;
         how.is_temporary = true;
+        how.seals = options_.seals;
         how.progress = [this, wanted](std::uint64_t inputs) {
             if (options_.progress) {
                 options_.progress(std::min(inputs, wanted), wanted);

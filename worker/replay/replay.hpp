@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/commands/seal.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/ledger/differences.hpp"
 #include "lmdb_store/store/format.hpp"
@@ -28,6 +29,7 @@ struct ReplayOptions {
     /// The store whose queue holds what its archive lacks yet. Absent: archives alone.
     std::optional<store::StorePaths> own;
     std::filesystem::path temporary;      ///< An empty folder.
+    SealCheck* seals = nullptr;           ///< As RebuildOptions has it.
     std::uint64_t differences_max = 100;  ///< Differences of one table that are kept.
     /// Receives the inputs replayed so far and how many there are. May be empty.
     std::function<void(std::uint64_t done, std::uint64_t of)> progress;

@@ -424,6 +424,14 @@ CREATE TABLE sluice_ledger.commands (
     PRIMARY KEY (node, seq)
 );
 
+-- Seals of all commands that a queue had: a captured record that is appended again has the same one.
+CREATE TABLE sluice_ledger.seals (
+    node                integer NOT NULL,
+    mac                 bytea NOT NULL,
+    seq                 bigint NOT NULL,    -- the first input that had it
+    PRIMARY KEY (node, mac)
+);
+
 -- Keys that were used; they count per account, for ever.
 CREATE TABLE sluice_ledger.keys (
     account             integer NOT NULL,

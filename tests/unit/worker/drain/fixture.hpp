@@ -13,6 +13,7 @@
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/command_key.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 #include "worker/drain/drain.hpp"
 
@@ -88,10 +89,23 @@ public:
         EXPECT_EQ(item.outcome, store::AppendOutcome::kStored);
         return item.seq;
     }
+    /// A command is sealed, as the program does it.
     SequenceNumber append(Topic topic, std::string_view body) {
+        RecordMeta meta = meta_of(topic);
+        if (is_command(topic)) {
+            meta.seal = seal_of(meta, body);
+        }
+        return append(meta, body);
+    }
+    SequenceNumber append(const RecordMeta& meta, std::string_view body) {
         RecordEnvelope envelope;
-        envelope.encode(meta_of(topic), body);
+        envelope.encode(meta, body);
         return append_raw(envelope.prefix(), body);
+    }
+    CommandSeal seal_of(const RecordMeta& meta, std::string_view body) {
+        const auto held = store::HeldCommandKeys::load(paths().command_key);
+        EXPECT_TRUE(held.ok()) << held.error().message;
+        return held->keys().seal(meta, sha256(body), queue_->uuid());
     }
     SequenceNumber order(const std::string& id, int version, const std::string& refund = "",
                          const std::string& code = "SPRING") {

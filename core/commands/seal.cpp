@@ -1,0 +1,144 @@
+#include "core/commands/seal.hpp"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+std::string_view view_of(const Digest256& digest) {
+    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+std::uint32_t id_of(const Digest256& key) {
+    const Digest256 digest = sha256("sluice command key" + std::string(view_of(key)));
+    std::uint32_t id = 0;
+    std::memcpy(&id, digest.data(), sizeof(id));
+    return id;
+}
+
+/// Collects the sealed bytes, in little endian; docs/record-format.md has the list.
+class SealedBytes {
+public:
+    template <class Number>
+    SealedBytes& number(Number value) {
+        for (std::size_t i = 0; i < sizeof(value); ++i) {
+            bytes_.push_back(static_cast<char>(value >> (8 * i)));
+        }
+        return *this;
+    }
+    SealedBytes& text(std::string_view text) {
+        number(static_cast<std::uint32_t>(text.size()));
+        bytes_.append(text);
+        return *this;
+    }
+    [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
+
+private:
+    std::string bytes_ = "SLS1";
+};
+
+Digest256 mac_of(const Digest256& key, const RecordMeta& meta, const Digest256& body_sha256,
+                 std::string_view queue_uuid) {
+    SealedBytes sealed;
+    sealed.text(queue_uuid).number(static_cast<std::uint8_t>(meta.topic));
+    sealed.number(meta.account_number.value).number(meta.shop_number.value);
+    sealed.text(meta.account_id).text(meta.shop_id);
+    sealed.number(static_cast<std::uint64_t>(meta.received_at.seconds));
+    sealed.number(meta.received_at.nanos).text(meta.actor).text(view_of(body_sha256));
+    return SigningKey(view_of(key)).sign(sealed.bytes());
+}
+
+}  // namespace
+
+CommandKeys::~CommandKeys() {
+    for (Key& key : keys_) {
+        OPENSSL_cleanse(key.bytes.data(), key.bytes.size());
+    }
+}
+
+std::optional<CommandKeys> CommandKeys::parse(std::string_view text) {
+    constexpr std::size_t kHexDigits = 64;
+    CommandKeys keys;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        const auto bytes = parse_hex_digest(line.substr(0, kHexDigits), HexCase::kEither);
+        if (!bytes) {
+            return std::nullopt;
+        }
+        Key key{id_of(*bytes), *bytes, std::nullopt};
+        if (line.size() > kHexDigits) {
+            std::uint64_t last = 0;
+            const char* const to = line.data() + line.size();
+            const auto [at, error] = std::from_chars(line.data() + kHexDigits + 1, to, last);
+            if (line[kHexDigits] != ' ' || error != std::errc() || at != to) {
+                return std::nullopt;
+            }
+            key.last = SequenceNumber{last};
+        }
+        keys.keys_.push_back(key);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return keys.keys_.empty() ? std::nullopt : std::optional(std::move(keys));
+}
+
+std::string CommandKeys::to_text() const {
+    std::string text;
+    for (const Key& key : keys_) {
+        text += to_hex(key.bytes) + (key.last ? " " + std::to_string(key.last->value) : "") + "\n";
+    }
+    return text;
+}
+
+void CommandKeys::rotate(const Digest256& key, SequenceNumber last) {
+    if (!keys_.empty()) {
+        keys_.front().last = last;
+    }
+    keys_.insert(keys_.begin(), {id_of(key), key, std::nullopt});
+}
+
+void CommandKeys::append(const CommandKeys& others) {
+    keys_.insert(keys_.end(), others.keys_.begin(), others.keys_.end());
+}
+
+CommandSeal CommandKeys::seal(const RecordMeta& meta, const Digest256& body_sha256,
+                              std::string_view queue_uuid) const {
+    const Key& key = keys_.front();
+    return {key.id, mac_of(key.bytes, meta, body_sha256, queue_uuid)};
+}
+
+CommandKeys::Verdict CommandKeys::verify(const RecordMeta& meta, const Digest256& body_sha256,
+                                         std::string_view queue_uuid, SequenceNumber seq) const {
+    if (!meta.seal) {
+        return Verdict::kMissing;
+    }
+    const auto key = std::find_if(keys_.begin(), keys_.end(),
+                                  [&](const Key& other) { return other.id == meta.seal->key; });
+    if (key == keys_.end()) {
+        return Verdict::kUnknownKey;
+    }
+    if (!equal_constant_time(mac_of(key->bytes, meta, body_sha256, queue_uuid), meta.seal->mac)) {
+        return Verdict::kWrong;
+    }
+    return key->last && seq > *key->last ? Verdict::kRetired : Verdict::kValid;
+}
+
+std::string seal_fault(CommandKeys::Verdict verdict) {
+    const std::string words(kNotSealed);
+    switch (verdict) {
+        case CommandKeys::Verdict::kMissing:
+            return words + ": the command has no seal; it was not written by sluice";
+        case CommandKeys::Verdict::kUnknownKey:
+            return words + ": the command was sealed with a key that this store never had";
+        case CommandKeys::Verdict::kRetired:
+            return words + ": the command was sealed with a key that had been replaced by then";
+        default:
+            return words + ": the seal is not that of this command in this queue";
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,92 @@
+// Seal of a command: HMAC-SHA256 over everything that a command says, with a key that nginx cannot
+// read (controls K5).
+//
+// nginx runs in the group that may append to the queue. A seal proves that the record was written
+// by the `sluice` program of the store's owner. It names its queue, so a record that was copied
+// from another queue has no valid seal here. The ledger keeps the seals of all commands (UsedSeal),
+// so a record that is appended to its own queue again is refused, also if the first one was.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/protocol/record.hpp"
+#include "core/protocol/signature.hpp"
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+/// The reason of every dead letter without a valid seal begins with it.
+inline constexpr std::string_view kNotSealed = "COMMAND_NOT_SEALED";
+[[nodiscard]] inline bool is_not_sealed(std::string_view dead_reason) noexcept {
+    return dead_reason.starts_with(kNotSealed);
+}
+
+/// The keys of one store. The first one seals. The others are retired: each verifies what its queue
+/// got before the rotation, so a key that was stolen seals nothing after it. Wiped when destroyed.
+class CommandKeys {
+public:
+    CommandKeys() = default;
+    ~CommandKeys();
+    CommandKeys(const CommandKeys&) = default;
+    CommandKeys& operator=(const CommandKeys&) = default;
+
+    /// Reads lines of 64 hexadecimal digits, with the last sequence number if it is retired.
+    /// Returns nullopt for anything else, or no line.
+    [[nodiscard]] static std::optional<CommandKeys> parse(std::string_view text);
+    [[nodiscard]] std::string to_text() const;
+    /// Puts a key in front of the others, and retires the one that was in front.
+    /// @param last  The last sequence number of the queue.
+    void rotate(const Digest256& key, SequenceNumber last);
+    /// Adds the keys of another store, for verification.
+    void append(const CommandKeys& others);
+
+    /// Seals a command.
+    /// @param meta  With everything but the seal.
+    /// @param body_sha256  Of the body as it is sent.
+    /// Requires: there is a key.
+    [[nodiscard]] CommandSeal seal(const RecordMeta& meta, const Digest256& body_sha256,
+                                   std::string_view queue_uuid) const;
+
+    enum class Verdict : std::uint8_t {
+        kValid,
+        kMissing,     ///< The record has no seal.
+        kUnknownKey,  ///< None of these keys made it.
+        kRetired,     ///< Its key was retired before the queue got the record.
+        kWrong,       ///< It is not the seal of this record in this queue.
+    };
+    /// @param seq  Of the record in its queue.
+    [[nodiscard]] Verdict verify(const RecordMeta& meta, const Digest256& body_sha256,
+                                 std::string_view queue_uuid, SequenceNumber seq) const;
+
+private:
+    struct Key {
+        std::uint32_t id;  ///< The first bytes of a digest of the key.
+        Digest256 bytes;
+        std::optional<SequenceNumber> last;  ///< Set if it is retired.
+    };
+    std::vector<Key> keys_;
+};
+
+/// Judges the seals of commands for an Applier.
+class SealCheck {
+public:
+    SealCheck() = default;
+    SealCheck(const SealCheck&) = delete;
+    SealCheck& operator=(const SealCheck&) = delete;
+    virtual ~SealCheck() = default;
+
+    /// Returns the reason why the command is not applied, or nothing if its seal is valid.
+    /// @param body_sha256  Of the body as it was sent.
+    [[nodiscard]] virtual std::optional<std::string> fault(const RecordMeta& meta,
+                                                           const Digest256& body_sha256,
+                                                           std::string_view queue_uuid,
+                                                           SequenceNumber seq) = 0;
+};
+/// The words of a dead letter.
+[[nodiscard]] std::string seal_fault(CommandKeys::Verdict verdict);
+
+}  // namespace sluice

@@ -1,0 +1,115 @@
+#include "lmdb_store/store/command_key.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "os/random/random_bytes.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::size_t kKeysBytesMax = 1U << 16;
+
+Digest256 random_key() {
+    Digest256 key{};
+    fill_random(key);
+    return key;
+}
+
+Status check_mode(int fd, const std::filesystem::path& path) {
+    struct stat info {};
+    if (::fstat(fd, &info) != 0) {
+        return system_error(errno, "read", path);
+    }
+    if ((info.st_mode & 077U) != 0) {
+        return Error{ErrorCode::kPermission,
+                     "\"" + path.string() +
+                         "\" may be read by group or others: make it readable by its owner only "
+                         "(chmod 0400), then run `sluice key rotate`"};
+    }
+    return {};
+}
+
+/// Opens the file and locks it. A rotation puts another file in its place.
+Result<Fd> open_locked(const std::filesystem::path& path, int lock) {
+    for (;;) {
+        Fd fd(open_retrying(path.c_str(), O_RDONLY));
+        if (!fd.ok()) {
+            return system_error(errno, "read", path);
+        }
+        if (::flock(fd.get(), lock) != 0) {
+            return system_error(errno, "lock", path);
+        }
+        struct stat opened {};
+        struct stat named {};
+        if (::fstat(fd.get(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+            opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
+            return fd;
+        }
+    }
+}
+
+Result<CommandKeys> read_keys(int fd, const std::filesystem::path& path) {
+    std::string text(kKeysBytesMax, '\0');
+    const std::int64_t got = read_at(fd, text.data(), text.size(), 0);
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path);
+    }
+    text.resize(static_cast<std::size_t>(got));
+    auto keys = CommandKeys::parse(text);
+    if (!keys) {
+        return Error{ErrorCode::kCorrupt,
+                     "\"" + path.string() + "\" holds no command keys (64 hex digits a line)"};
+    }
+    return *std::move(keys);
+}
+
+}  // namespace
+
+Result<HeldCommandKeys> HeldCommandKeys::load(const std::filesystem::path& path) {
+    auto fd = open_locked(path, LOCK_SH);
+    if (!fd) {
+        return fd.error();
+    }
+    if (Status closed = check_mode(fd->get(), path); !closed) {
+        return closed.error();
+    }
+    auto keys = read_keys(fd->get(), path);
+    return keys ? Result<HeldCommandKeys>(HeldCommandKeys(std::move(*fd), std::move(*keys)))
+                : Result<HeldCommandKeys>(keys.error());
+}
+
+Status create_command_key(const std::filesystem::path& path, const FileOwner& owner) {
+    CommandKeys keys;
+    keys.rotate(random_key(), {});
+    return replace_file(path, keys.to_text(), owner);
+}
+
+Status rotate_command_key(const std::filesystem::path& path, const FileOwner& owner,
+                          const std::function<Result<SequenceNumber>()>& last_seq) {
+    if (::access(path.c_str(), F_OK) != 0) {
+        return create_command_key(path, owner);
+    }
+    const auto fd = open_locked(path, LOCK_EX);
+    if (!fd) {
+        return fd.error();
+    }
+    auto keys = read_keys(fd->get(), path);
+    if (!keys) {
+        return keys.error();
+    }
+    const auto last = last_seq();
+    if (!last) {
+        return last.error();
+    }
+    keys->rotate(random_key(), *last);
+    return replace_file(path, keys->to_text(), owner);
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,62 @@
+"""The key that seals commands, by the real command (controls K5). tests/unit/worker/drain/seal_test.cpp forges records."""
+import shutil
+import stat
+
+import pytest
+from test_replay import Books
+
+
+@pytest.fixture
+def books(tmp_path):
+    return Books(tmp_path)
+
+
+def credit(books, status=0):
+    return books.run("credit", "--account", "acme", "--creator", "ann", "--program", "spring", "--amount", "1.00 USD",
+                     "--reason", "as agreed", status=status)
+
+
+def test_init_makes_a_key_that_its_owner_alone_may_read(books):
+    assert stat.S_IMODE((books.store / "command.key").stat().st_mode) == 0o400
+
+
+def test_commands_of_before_a_rotation_stay_valid(books):
+    before = (books.store / "command.key").read_text().split()
+    told = books.run("key", "rotate").out
+    assert "the command key" in told
+    key = books.store / "command.key"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o400
+    first, second = key.read_text().splitlines()
+    assert second == f"{before[0]} 4" and first != before[0], "the old key seals nothing after input 4"
+    credit(books)
+    books.run("key", "rotate")
+    credit(books)
+    assert books.replay().out.startswith("6 inputs were replayed"), "the replay judges all seals again"
+    assert books.run("dead", "list", "--format", "json").out == "[]\n"
+
+
+def test_without_the_key_nothing_is_commanded(books):
+    key = books.store / "command.key"
+    kept = key.read_bytes()
+    key.unlink()
+    assert "command.key" in credit(books, status=1).err
+    assert "command.key" in books.run("worker", "--until-empty", status=1).err
+    findings = [row for row in books.run("doctor", "--format", "json", status=1).out.split("},") if "command key" in row]
+    assert findings and "restore" in findings[0]
+    key.write_bytes(kept)
+    key.chmod(0o440)
+    assert "chmod 0400" in credit(books, status=1).err
+    key.chmod(0o400)
+    credit(books)
+
+
+def test_an_archive_is_judged_by_the_keys_that_are_named(books, tmp_path):
+    """A replay verifies every seal again: with the key of another store no command is valid."""
+    key, kept = books.store / "command.key", tmp_path / "kept.key"
+    shutil.copy2(key, kept)
+    (tmp_path / "b").mkdir()
+    other = Books(tmp_path / "b")
+    key.unlink()
+    shutil.copy2(other.store / "command.key", key)
+    assert "differences" in books.replay(status=1).err
+    assert books.replay("--command-key", kept).err == ""
