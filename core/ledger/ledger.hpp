@@ -208,7 +208,6 @@ public:
     /// Written with commit(). Only core/apply/apply changes them.
     [[nodiscard]] virtual LedgerHead& mutable_head() = 0;
     [[nodiscard]] virtual ChainHead& mutable_chain(AccountNumber account) = 0;
-
     virtual void put_order(const OrderState& state) = 0;
     /// Stores an order that was loaded before and of which only the allocations to payouts
     /// (LineAccrual::allocated, Position::payouts) and the anomalies that show have changed.
@@ -244,9 +243,8 @@ public:
     /// @param node  UUID of the queue that is drained. Its head is created if it is new.
     [[nodiscard]] virtual std::unique_ptr<LedgerTxn> begin(std::string_view node) = 0;
     [[nodiscard]] virtual std::unique_ptr<LedgerReader> snapshot(std::string_view node) = 0;
-    /// Makes sure that whatever snapshots showed so far survives the loss of a server, as far as
-    /// the database promises that for acknowledged commits. Throws LedgerFailure if that is not
-    /// known yet.
+    /// Makes what snapshots showed survive the loss of a server, as far as the database promises
+    /// that for acknowledged commits. Throws LedgerFailure if that is not known yet.
     virtual void confirm() {}
 };
 

@@ -1,4 +1,4 @@
-// Raise: whether a new version of a program lets anybody earn more, or earlier (controls K4).
+// Raise: whether a new version of a program lets a creator earn more, or earlier (controls K4).
 #pragma once
 
 #include <optional>

@@ -1,7 +1,5 @@
 // sluice payout export
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -22,6 +20,7 @@
 #include "worker/bank/payment.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/finance/kept_export.hpp"
 #include "worker/reports/payouts.hpp"
 #include "worker/system/file.hpp"
 
@@ -305,20 +304,6 @@ Result<PaymentMessage> read_message(const Frame& frame, const ExportCommand& com
 
 // ---- Kept files ---------------------------------------------------------------------------------
 
-/// `<store>/exports/<message>`
-std::string kept_file(const Frame& frame, const std::string& message) {
-    return frame.paths().root / "exports" / message;
-}
-
-/// Keeps the bytes, readable by the owner of the store alone.
-Status keep(const Frame& frame, const std::string& message, const std::string& bytes) {
-    const std::filesystem::path folder = frame.paths().root / "exports";
-    if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
-        return system_error(errno, "create", folder);
-    }
-    return replace_file(kept_file(frame, message), bytes);
-}
-
 Status write_out(const ExportCommand& command, const std::string& bytes, const std::string& message,
                  std::size_t payouts) {
     if (Status written = write_output(command.out, bytes); !written.ok()) {
@@ -330,39 +315,6 @@ Status write_out(const ExportCommand& command, const std::string& bytes, const s
     std::printf("message %s, %zu payout%s, written to %s\n", message.c_str(), payouts,
                 payouts == 1 ? "" : "s", printable(command.out).c_str());
     return Status::success();
-}
-
-/// Refuses a message of which a payout has ended unpaid, because the bank would pay it twice.
-Status check_unended(const std::string& message, const std::vector<Payout>& payouts) {
-    std::string ended;
-    for (const Payout& payout : payouts) {
-        if (!is_active(payout.state)) {
-            ended += (ended.empty() ? "" : ", ") + payout.payout_id + " (" +
-                     std::string(to_string(payout.state)) + ")";
-        }
-    }
-    return ended.empty()
-               ? Status::success()
-               : Status(Error{ErrorCode::kConflict,
-                              "message " + message +
-                                  " is not written again: its payouts ended since: " + ended});
-}
-
-/// Returns the SHA-256 that the memo entry SENT of a payout has of its message's bytes.
-std::string proven_sha256(LedgerReader& ledger, const Payout& payout) {
-    std::string sha256;
-    ledger.scan_creator_journal(payout.account, payout.creator, *payout.sent_at, kEndOfTime,
-                                [&](const JournalGroup& group) {
-                                    const JournalEntry& entry = group.entries.front();
-                                    const std::string& text = entry.line.str();
-                                    if (group.payout_id == payout.payout_id &&
-                                        entry.reason == JournalReason::kMemoSent &&
-                                        text.ends_with(" " + payout.message)) {
-                                        sha256 = text.substr(0, text.find(' '));
-                                    }
-                                    return sha256.empty();
-                                });
-    return sha256;
 }
 
 /// Writes exactly the bytes that were kept.
@@ -418,7 +370,7 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
     message.created_at = now();
     message.message_id = new_message_id(message.created_at);
     const std::string bytes = payment_file(message, command.form, command.columns);
-    if (Status kept = keep(frame, message.message_id, bytes); !kept.ok()) {
+    if (Status kept = keep_export(frame, message.message_id, bytes); !kept.ok()) {
         return kept;
     }
     PayoutMove move;

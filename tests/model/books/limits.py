@@ -104,7 +104,7 @@ def caps_rise(before, after):
 
 
 def raises(before, after):
-    """Whether anybody may earn more, or sooner, under the file's new row."""
+    """Whether a creator may earn more, or sooner, under the file's new row."""
     if before is None:
         return True
     start, end = (before.get("starts_at"), after.get("starts_at")), (before.get("ends_at"), after.get("ends_at"))

@@ -201,8 +201,9 @@ void apply_all(Ledger& ledger, std::vector<OwnedInput> inputs, const char* node 
 }
 
 /// A forget that is half done: one of two nodes has done its part, and an order is still to be
-/// changed, as behind a forget of more orders than are changed with the command.
-void leave_forget(Ledger& ledger) {
+/// changed, as behind a forget of more orders than are changed with the command. And the seal of a
+/// command.
+void leave_rows(Ledger& ledger) {
     const std::unique_ptr<LedgerTxn> txn = ledger.begin(kNode);
     ForgetTask task;
     txn->scan(ForgetTask{}, {}, [&task](const ForgetTask& row) {
@@ -218,6 +219,7 @@ void leave_forget(Ledger& ledger) {
     work.cause_topic = Topic::kForget;
     txn->put(work);
     txn->put(WorkOrder{work.number, worker::kReceived, {1}, {1}, OrderId("h")});
+    txn->put(UsedSeal{sha256("a seal"), {1}});
     txn->commit();
 }
 
@@ -230,7 +232,7 @@ std::uint64_t fill(Ledger& ledger) {
     std::vector<OwnedInput> inputs = inputs_before();
     const std::uint64_t count = inputs.size();
     apply_all(ledger, std::move(inputs));
-    leave_forget(ledger);
+    leave_rows(ledger);
     return count;
 }
 

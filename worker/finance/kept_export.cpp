@@ -1,0 +1,56 @@
+#include "worker/finance/kept_export.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "core/ledger/journal_rows.hpp"
+#include "os/files/file_io.hpp"
+
+namespace sluice::cli {
+
+std::string kept_file(const Frame& frame, const std::string& message) {
+    return frame.paths().root / "exports" / message;
+}
+
+Status keep_export(const Frame& frame, const std::string& message, const std::string& bytes) {
+    const std::filesystem::path folder = frame.paths().root / "exports";
+    if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+        return system_error(errno, "create", folder);
+    }
+    return replace_file(kept_file(frame, message), bytes);
+}
+
+Status check_unended(const std::string& message, const std::vector<Payout>& payouts) {
+    std::string ended;
+    for (const Payout& payout : payouts) {
+        if (!is_active(payout.state)) {
+            ended += (ended.empty() ? "" : ", ") + payout.payout_id + " (" +
+                     std::string(to_string(payout.state)) + ")";
+        }
+    }
+    return ended.empty()
+               ? Status::success()
+               : Status(Error{ErrorCode::kConflict,
+                              "message " + message +
+                                  " is not written again: its payouts ended since: " + ended});
+}
+
+std::string proven_sha256(LedgerReader& ledger, const Payout& payout) {
+    std::string sha256;
+    ledger.scan_creator_journal(payout.account, payout.creator, *payout.sent_at, kEndOfTime,
+                                [&](const JournalGroup& group) {
+                                    const JournalEntry& entry = group.entries.front();
+                                    const std::string& text = entry.line.str();
+                                    if (group.payout_id == payout.payout_id &&
+                                        entry.reason == JournalReason::kMemoSent &&
+                                        text.ends_with(" " + payout.message)) {
+                                        sha256 = text.substr(0, text.find(' '));
+                                    }
+                                    return sha256.empty();
+                                });
+    return sha256;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,29 @@
+// Kept exports: the bytes of every file of payments that was sent, so that --again writes the same
+// bytes or refuses (K2).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/values/result.hpp"
+#include "worker/cli/cli.hpp"
+
+namespace sluice::cli {
+
+/// Returns `<store>/exports/<message>`.
+[[nodiscard]] std::string kept_file(const Frame& frame, const std::string& message);
+
+/// Keeps the bytes of a message, readable by the owner of the store alone.
+[[nodiscard]] Status keep_export(const Frame& frame, const std::string& message,
+                                 const std::string& bytes);
+
+/// Refuses a message of which a payout has ended unpaid, because the bank would pay it twice.
+[[nodiscard]] Status check_unended(const std::string& message, const std::vector<Payout>& payouts);
+
+/// Returns the SHA-256 of its message's bytes, as the memo entry SENT of the payout has it; empty
+/// without such an entry.
+[[nodiscard]] std::string proven_sha256(LedgerReader& ledger, const Payout& payout);
+
+}  // namespace sluice::cli
