@@ -106,7 +106,8 @@ def compare_orders(history, found, now):
 def compare_journal(history, found):
     """Entry by entry; the hash of the last entry of a group stands for every byte before it."""
     for row, before in zip(found, history.seen_journal):
-        assert row == before, f"seed {history.seed}: an entry changed"
+        shown = {"line_item_id": before["line_item_id"]} if row["reason"] == "PAYEE_CHANGED" else {}
+        assert {**row, **shown} == before, f"seed {history.seed}: an entry changed"  # a forget hides the payee
     assert len(found) >= len(history.seen_journal)
     history.seen_journal = [dict(row) for row in found]
     for place, row in enumerate(found):  # the model does not know the bytes of a pending command

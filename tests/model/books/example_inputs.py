@@ -127,7 +127,7 @@ VERBS = {
     "remove": remove,
     "close": close,
     "preview": close,
-    **{verb: moving(verb) for verb in ("sent", "settle", "failed", "returned", "void")},
+    **{verb: moving(verb) for verb in ("sent", "settle", "failed", "returned", "void", "repoint")},
     "approve": named("approve", "approve"),
     "withdraw": named("withdraw", "withdraw"),
     "reverse": named("reverse", "reverse"),
