@@ -1,5 +1,6 @@
 #include "lmdb_store/backup/backup.hpp"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@
 #include "lmdb_store/queue/tables.hpp"
 #include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/registry/tables.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 namespace {
@@ -286,6 +288,28 @@ Status copy_orders(const fs::path& from, const fs::path& to, const QueueState& q
     return error ? Status(system_error(error.value(), "read", from)) : Status::success();
 }
 
+/// Copies the bank files that were sent. They are read after the ledger, so that they cover each
+/// message in it. A file that is being written has a dot in its name.
+Status copy_exports(const fs::path& from, const fs::path& to) {
+    const auto names = names_in(from);
+    if (!names) {
+        return names.error().code == ErrorCode::kNotFound ? Status::success()
+                                                          : Status(names.error());
+    }
+    if (::mkdir(to.c_str(), 0700) != 0) {
+        return system_error(errno, "create", to);
+    }
+    for (const std::string& name : *names) {
+        const bool is_whole = name.find('.') == std::string::npos;
+        const Status copied =
+            is_whole ? copy_file(from / name, to / name, kWholeFile, {}) : Status::success();
+        if (!copied && copied.error().code != ErrorCode::kNotFound) {  // removed since: not sent
+            return copied;
+        }
+    }
+    return Status::success();
+}
+
 Status copy_bulk(const StorePaths& to, const std::vector<OpenBulk>& bulk) {
     for (const OpenBulk& body : bulk) {
         if (Status copied = copy_file(body.file, to.bulk / body.name, kWholeFile, {}); !copied) {
@@ -315,7 +339,8 @@ Status copy_registry(const StorePaths& from, const StorePaths& to) {
 
 /// Copies a file of the store's root, if it exists and this process may read it.
 Status copy_small(const fs::path& from, const fs::path& to) {
-    if (::access(from.c_str(), R_OK) != 0) {
+    // With the effective user: the real one may be the person who ran the command.
+    if (::faccessat(AT_FDCWD, from.c_str(), R_OK, AT_EACCESS) != 0) {
         return Status::success();
     }
     return copy_file(from, to, kWholeFile, {});
@@ -356,6 +381,7 @@ Status copy_all(const BackupSource& source, const StorePaths& to, Backup& backup
     taken.ledger.reset();
     ok = ok ? copy_archive(source.paths, to, taken.state) : ok;
     ok = ok ? copy_orders(source.paths.archive, to.archive, taken.state) : ok;
+    ok = ok ? copy_exports(source.paths.exports, to.exports) : ok;
     ok = ok ? copy_registry(source.paths, to) : ok;
     ok = ok ? copy_small(source.paths.root / "ledger.url", to.root / "ledger.url") : ok;
     ok = ok ? copy_small(source.paths.master_key, to.master_key) : ok;

@@ -34,6 +34,10 @@ fs::path model_of(const std::string& path, const StorePaths& target) {
 
 Status place(const fs::path& folder, const BackupFile& file, const StorePaths& target) {
     const auto owner = owner_of(model_of(file.path, target));
+    if (file.path.starts_with("exports/") && ::mkdir(target.exports.c_str(), 0700) != 0 &&
+        errno != EEXIST) {
+        return system_error(errno, "create", target.exports);
+    }
     return owner ? copy_file(folder / file.path, target.root / file.path, kWholeFile, *owner)
                  : Status(owner.error());
 }
@@ -57,9 +61,10 @@ Status place_command_key(const fs::path& folder, const StorePaths& target) {
 
 Status sync_folders(const StorePaths& target) {
     Status ok = Status::success();
-    for (const fs::path& folder :
-         {target.registry, target.bulk, target.queue, target.ledger, target.archive, target.root}) {
-        ok = ok ? sync_folder(folder) : ok;
+    for (const fs::path& folder : {target.registry, target.bulk, target.queue, target.ledger,
+                                   target.archive, target.exports, target.root}) {
+        const bool is_there = folder != target.exports || ::access(folder.c_str(), F_OK) == 0;
+        ok = ok && is_there ? sync_folder(folder) : ok;
     }
     return ok;
 }

@@ -94,6 +94,7 @@ StorePaths::StorePaths(fs::path store_root)
       control(queue / "control"),
       ledger(root / "ledger"),
       archive(root / "archive"),
+      exports(root / "exports"),
       lanes(queue / "lanes"),
       lane_cells(lanes / "cells"),
       worker_lock(root / "worker.lock") {}

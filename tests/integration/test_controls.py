@@ -261,6 +261,14 @@ def test_k2_a_message_is_written_again_as_it_was(office):
     office.payees.write_text(PAYEES.replace("DE89370400440532013000", "FR1420041010050500013M02606"))
     office.eve(*office.export("--again", message))
     assert office.out.read_bytes() == first
+    office.eve("backup", office.folder / "backup")
+    restored = Sluice(office.folder / "restored")
+    restored("restore", office.folder / "backup")
+    office.out.unlink()
+    restored(*office.export("--again", message))
+    assert office.out.read_bytes() == first
+    copy = restored.store / "exports"
+    assert (copy.stat().st_mode & 0o777, (copy / message).stat().st_mode & 0o777) == (0o700, 0o600)
     kept.write_bytes(first.replace(b"DE89", b"FR14"))
     assert "SHA-256" in office.eve.refuses(*office.export("--again", message))
     kept.unlink()

@@ -11,11 +11,11 @@
 namespace sluice::cli {
 
 std::string kept_file(const Frame& frame, const std::string& message) {
-    return frame.paths().root / "exports" / message;
+    return frame.paths().exports / message;
 }
 
 Status keep_export(const Frame& frame, const std::string& message, const std::string& bytes) {
-    const std::filesystem::path folder = frame.paths().root / "exports";
+    const std::filesystem::path folder = frame.paths().exports;
     if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
         return system_error(errno, "create", folder);
     }
