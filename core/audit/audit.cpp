@@ -37,6 +37,9 @@ std::vector<AuditFinding> audit_ledger(LedgerReader& ledger, std::size_t finding
     if (findings.wanted()) {
         findings.guard('h', [&] { audit_approvals(ledger, findings); });
     }
+    if (findings.wanted()) {
+        findings.guard('i', [&] { audit_limits(ledger, findings); });
+    }
     return std::move(findings).take();
 }
 

@@ -13,6 +13,7 @@
 //   f  Sums of closed periods are the sums of their entries.
 //   g  Tier volumes are the sums of the orders.
 //   h  Every command that waits is the one that its memo entry PENDING proves.
+//   i  What counts against limits is the sum of payouts and adjustments that needed no approval.
 #pragma once
 
 #include <cstddef>

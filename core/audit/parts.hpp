@@ -70,5 +70,7 @@ void audit_orders(LedgerReader& ledger, const JournalFacts& facts, const ItemFac
 void audit_periods(LedgerReader& ledger, Findings& findings);
 /// Checks pending commands against their memo entries (h).
 void audit_approvals(LedgerReader& ledger, Findings& findings);
+/// Checks what counts against the limits of payouts and adjustments (i).
+void audit_limits(LedgerReader& ledger, Findings& findings);
 
 }  // namespace sluice

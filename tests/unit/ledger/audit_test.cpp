@@ -365,6 +365,17 @@ TEST_P(AuditTest, StopsAtTheBound) {
 }
 
 /// K3: a command that waits is the one that its memo entry PENDING proves.
+TEST_P(AuditTest, I_ALimitUse) {
+    const auto is_payout = [](const LimitUse& row) { return row.kind == LimitKind::kPayout; };
+    EXPECT_THAT(edited_row<LimitUse>([](LimitUse& row) { row.amount = dec("0.01"); }, is_payout),
+                Contains(StartsWith("i: limit_uses of account 1, c1 in USD: the sum of its payouts "
+                                    "is 0.01, the payouts that needed no approval say ")));
+    const auto is_adjust = [](const LimitUse& row) { return row.kind == LimitKind::kAdjust; };
+    EXPECT_THAT(edited_row<LimitUse>([](LimitUse& row) { row.amount = dec("1.00"); }, is_adjust),
+                Contains("i: limit_uses of account 1, c1 in USD: the sum of its adjustments is "
+                         "1.00, the commands that needed no approval say 3.00"));
+}
+
 TEST_P(AuditTest, H_AWaitingCommand) {
     Policy policy;
     policy.account_id = AccountId("acme");
