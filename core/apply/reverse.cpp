@@ -43,13 +43,13 @@ Result<Reply> reverse_money(const Reverse& command, const CommandContext& contex
     if (must_wait(context, row.creator, money, programs, txn)) {
         return wait_for_approval(context, {money, row.program, row.creator}, txn);
     }
-    count_adjust(context, row.creator, money, programs, txn);
     row.reversed_by = context.source.command_id;
     if (row.topic == Topic::kCredit) {
         reverse_credit(row, money.amount, context, programs, txn);
     } else if (Status done = reverse_adjust(row, money.amount, context, programs, txn); !done) {
         return done.error();
     }
+    count_adjust(context, row.creator, money, programs, txn);
     txn.put(row);
     MoneyCommand reversal = money_command(context);
     reversal.topic = Topic::kReverse;

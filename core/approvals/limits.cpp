@@ -1,5 +1,9 @@
 #include "core/approvals/limits.hpp"
 
+#include <algorithm>
+#include <set>
+#include <string_view>
+
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/programs/policy.hpp"
@@ -7,8 +11,11 @@
 namespace sluice {
 namespace {
 
-constexpr unsigned kOfCreator = 4;  // account, kind, creator, currency
-constexpr unsigned kSince = 5;      // and the instant
+// Columns of the key that a scan compares.
+constexpr unsigned kOfKind = 2;       // account, kind
+constexpr unsigned kFromCreator = 3;  // and the creator
+constexpr unsigned kOfCreator = 4;    // and the currency
+constexpr unsigned kSince = 5;        // and the instant
 
 bool counts(const LimitUse& use, Timestamp at) {
     return use.at >= at.plus_days(-kLimitDays) && use.at <= at;
@@ -22,13 +29,14 @@ Decimal absolute(const Decimal& amount) {
 
 LimitSums limit_sums(LedgerReader& ledger, AccountNumber account, LimitKind kind, Timestamp at) {
     LimitSums sums;
-    ledger.scan(LimitUse{account, kind, {}, {}, {}, {}, {}}, {2, 2}, [&](const LimitUse& use) {
-        if (counts(use, at)) {
-            sums.try_emplace({use.creator, use.currency}, zero_amount(use.currency))
-                .first->second += use.amount;
-        }
-        return true;
-    });
+    ledger.scan(LimitUse{account, kind, {}, {}, {}, {}, {}}, {kOfKind, kOfKind},
+                [&](const LimitUse& use) {
+                    if (counts(use, at)) {
+                        sums.try_emplace({use.creator, use.currency}, zero_amount(use.currency))
+                            .first->second += use.amount;
+                    }
+                    return true;
+                });
     return sums;
 }
 
@@ -64,23 +72,33 @@ void count_use(LimitUse use, LedgerTxn& txn) {
     txn.put(use);
 }
 
-void uncount_payout(const Payout& payout, LedgerTxn& txn) {
-    std::optional<LimitUse> found;
-    txn.scan(LimitUse{payout.account,
-                      LimitKind::kPayout,
-                      payout.creator,
-                      payout.currency,
-                      payout.closed_at,
-                      {},
-                      {}},
-             {kOfCreator, kSince}, [&](const LimitUse& use) {
-                 if (use.id == payout.payout_id) {
-                     found = use;
-                 }
-                 return !found;
-             });
-    if (found) {
-        txn.erase(*found);
+void count_payout(const Payout& payout, Timestamp at, LedgerTxn& txn) {
+    txn.put(LimitUse{payout.account, LimitKind::kPayout, payout.creator, payout.currency, at,
+                     payout.payout_id, payout.amount});
+}
+
+void uncount_payouts(std::span<const Payout> payouts, LedgerTxn& txn) {
+    if (payouts.empty()) {
+        return;
+    }
+    std::set<std::string_view> ids;
+    LimitUse first{
+        payouts.front().account, LimitKind::kPayout, payouts.front().creator, {}, {}, {}, {}};
+    CreatorId last = first.creator;
+    for (const Payout& payout : payouts) {
+        ids.insert(payout.payout_id);
+        first.creator = std::min(first.creator, payout.creator);
+        last = std::max(last, payout.creator);
+    }
+    std::vector<LimitUse> found;
+    txn.scan(first, {kOfKind, kFromCreator}, [&](const LimitUse& use) {
+        if (ids.contains(use.id)) {
+            found.push_back(use);
+        }
+        return use.creator <= last;
+    });
+    for (const LimitUse& use : found) {
+        txn.erase(use);
     }
 }
 

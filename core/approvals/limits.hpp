@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +35,11 @@ using LimitSums = std::map<std::pair<CreatorId, Currency>, Decimal>;
 
 /// Counts an amount (its absolute value), unless another actor approved the command `use.id`.
 void count_use(LimitUse use, LedgerTxn& txn);
-/// Takes a payout out, because it is void or needs an approval now.
-void uncount_payout(const Payout& payout, LedgerTxn& txn);
+/// Counts a payout that was just closed and needs no approval, without reading the ledger.
+/// @param at  Accounting date of the close.
+void count_payout(const Payout& payout, Timestamp at, LedgerTxn& txn);
+/// Takes payouts of one account out, because they are void or need an approval now. Reads the
+/// ledger once.
+void uncount_payouts(std::span<const Payout> payouts, LedgerTxn& txn);
 
 }  // namespace sluice

@@ -88,10 +88,8 @@ public:
         }
         post_parts(made);
         if (!made.needs_approval) {
-            count_use({payout_.account, LimitKind::kPayout, payout_.creator, payout_.currency,
-                       accounting_date(payout_.closed_at, settings_.row.closed_until),
-                       payout_.payout_id, payout_.amount},
-                      txn_);
+            count_payout(payout_, accounting_date(payout_.closed_at, settings_.row.closed_until),
+                         txn_);
         }
         made_.push_back(std::move(made));
         payout_ = {};

@@ -200,12 +200,12 @@ void write(Moving& moving, const Move& move, const CommandContext& context, Prog
     const AccountSettings& settings = programs.settings(txn, context.account);
     const bool posts = !is_memo(move.reason);
     PartsOf parts = posts ? parts_of(moving.payouts, txn) : PartsOf();
+    if (move.to == PayoutState::kVoid || move.to == PayoutState::kClosed) {
+        uncount_payouts(moving.payouts, txn);
+    }
     for (Payout& payout : moving.payouts) {
         stamp(payout, move, context);
         txn.put(payout);
-        if (payout.state == PayoutState::kVoid || payout.state == PayoutState::kClosed) {
-            uncount_payout(payout, txn);
-        }
         if (posts) {
             post_parts(payout, parts[payout.payout_id], move, context, settings, txn);
         }

@@ -347,7 +347,7 @@ std::optional<SkipReason> PayoutPlan::skip_reason(const Key& key, const Decimal&
         }
     }
     if (const CreatorRow& profile = profiles_[key.first];
-        profile.payee_changed && profile.payee_since &&
+        settings_.policy.payee_cooling_days != 0 && profile.payee_changed && profile.payee_since &&
         profile.payee_since->plus_days(settings_.policy.payee_cooling_days) >
             request_.received_at) {
         return SkipReason::kPayeeChanged;

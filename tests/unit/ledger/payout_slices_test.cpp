@@ -119,7 +119,7 @@ Trips trips(std::uint64_t count, std::uint64_t creators) {
 TEST(PostgresPayouts, N4_RoundTripsGrowWithSlicesNeitherWithOrdersNorWithPayouts) {
     constexpr std::uint64_t kSlices = 2;
     constexpr std::uint64_t kOfASlice = 6;
-    const Trips few = trips(100, 10);
+    const Trips few = trips(400, 40);
     EXPECT_EQ(trips(1000, 100), few);
     for (const auto& [step, count] : trips(kSlices * kSlice, 100)) {
         EXPECT_LE(count, few.at(step) + kSlices * kOfASlice) << step;
