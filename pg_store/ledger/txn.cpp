@@ -14,6 +14,9 @@ namespace {
 /// Time limit of a COMMIT: by then another server may be the primary. Giving up is safe, because
 /// the next session reads the outcome.
 constexpr std::chrono::seconds kCommitPatience{20};
+/// Time limit of a wait for a lock. Its holder may be a session whose COMMIT no standby confirms:
+/// by then another server may be the primary, and the next session finds it.
+constexpr std::chrono::seconds kLockPatience{30};
 constexpr Statement kBegin{"BEGIN"};
 constexpr Statement kCommit{"COMMIT"};
 constexpr Statement kSelectShared{"SELECT programs_revision FROM sluice_ledger.state"};
@@ -131,7 +134,17 @@ void PgTxn::send_heads(WriterLock passed) {
 void PgTxn::take_lock(WriterLock wanted) {
     if (lock_ < wanted) {
         send_lock(wanted);
-        connection_.sync();
+        sync_lock();
+    }
+}
+
+void PgTxn::sync_lock() {
+    if (!connection_.within(kLockPatience, [&] { connection_.sync(); })) {
+        connection_.cancel();
+        throw LedgerFailure({ErrorCode::kIo, "PostgreSQL has not given a lock for " +
+                                                 std::to_string(kLockPatience.count()) +
+                                                 " s: another node runs a long command, or no "
+                                                 "standby confirms its COMMIT"});
     }
 }
 
@@ -207,7 +220,7 @@ void PgTxn::commit() {
     if (step_) {
         send_batch_lock();
     }
-    connection_.sync();
+    sync_lock();
     if (step_) {
         send_batch();
     }

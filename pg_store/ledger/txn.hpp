@@ -115,6 +115,8 @@ private:
     void take_head(const Rows& rows);
     void adopt_head();
     void take_lock(WriterLock wanted);
+    /// Ends the pipeline. Throws kIo if a lock in it is not given in time.
+    void sync_lock();
     void send_lock(WriterLock wanted);
     void read_shared(const Rows& rows);
     void check_sums() const;

@@ -226,7 +226,7 @@ void PgTxn::fetch(const UpcomingKeys& keys) {
         products.emplace_back(key.account, key.shop, key.text);
     }
     fetch_products(products);
-    connection_.sync();
+    sync_lock();  // expect() has sent one before these reads
     fetch_sources(keys.sources);
     connection_.sync();
 }
